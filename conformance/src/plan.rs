@@ -1,0 +1,1 @@
+//! The plan: every group of a run, from seed, profile and dialect alone.
