@@ -54,17 +54,25 @@ impl Answer {
     /// The result, when the answer carries one and no error.
     pub fn result(&self) -> Option<&Value> {
         let object = self.object()?;
-        if has_error(object) { None } else { object.get("result").filter(|result| !result.is_null()) }
+        if has_error(object) {
+            None
+        } else {
+            object.get("result").filter(|result| !result.is_null())
+        }
     }
 
     /// The error, when the answer carries one.
     pub fn error(&self) -> Option<&Value> {
-        self.object().filter(|object| has_error(object)).and_then(|object| object.get("error"))
+        self.object()
+            .filter(|object| has_error(object))
+            .and_then(|object| object.get("error"))
     }
 }
 
 /// `error: null` beside a result is what some libraries write for "no error": it is judged as a member that should not be
 /// there, but the result is read.
 fn has_error(object: &Map<String, Value>) -> bool {
-    object.get("error").is_some_and(|error| !error.is_null() || !object.contains_key("result"))
+    object
+        .get("error")
+        .is_some_and(|error| !error.is_null() || !object.contains_key("result"))
 }

@@ -52,12 +52,20 @@ pub struct Base {
 impl Base {
     /// A base with an operation that should be accepted and supported tokens only.
     pub const fn accepted(pair: Pair) -> Self {
-        Self { pair, draw: Draw::Accepted, tokens: Tokens::Supported }
+        Self {
+            pair,
+            draw: Draw::Accepted,
+            tokens: Tokens::Supported,
+        }
     }
 
     /// A base with an operation that must be refused sponsorship.
     pub const fn refused(pair: Pair) -> Self {
-        Self { pair, draw: Draw::Refused, tokens: Tokens::Supported }
+        Self {
+            pair,
+            draw: Draw::Refused,
+            tokens: Tokens::Supported,
+        }
     }
 }
 
@@ -160,8 +168,17 @@ impl Group {
 
     /// The same group built from another base; none when the relation cannot be built from it.
     pub fn rebuilt(&self, base: Value, context: &Context) -> Option<Self> {
-        let seed = Seed { pair: self.pair, base: &base, twist: self.twist, context };
+        let seed = Seed {
+            pair: self.pair,
+            base: &base,
+            twist: self.twist,
+            context,
+        };
         let members = (self.relation.members)(&seed, &mut Ids::starting_at(self.first_id));
-        (!members.is_empty()).then_some(Self { base, members, ..self.clone() })
+        (!members.is_empty()).then_some(Self {
+            base,
+            members,
+            ..self.clone()
+        })
     }
 }

@@ -60,7 +60,12 @@ impl Context {
             tokens.insert(address.to_ascii_lowercase(), Support::Unsupported);
         }
         let dialect = Dialect::pinned(&profile.dialect);
-        Self { profile, dialect, tokens, unlisted_tokens: Support::Unknown }
+        Self {
+            profile,
+            dialect,
+            tokens,
+            unlisted_tokens: Support::Unknown,
+        }
     }
 
     /// Notes what the target said of a token; what the profile says stands above it.
@@ -70,12 +75,18 @@ impl Context {
 
     /// Whether a token is supported, as far as is known. Letter case does not matter.
     pub fn support(&self, address: &str) -> Support {
-        self.tokens.get(&address.to_ascii_lowercase()).copied().unwrap_or(self.unlisted_tokens)
+        self.tokens
+            .get(&address.to_ascii_lowercase())
+            .copied()
+            .unwrap_or(self.unlisted_tokens)
     }
 
     /// Every token of that standing, lower case, in order.
     pub fn tokens_that_are(&self, support: Support) -> impl Iterator<Item = &str> {
-        self.tokens.iter().filter(move |(_, known)| **known == support).map(|(address, _)| address.as_str())
+        self.tokens
+            .iter()
+            .filter(move |(_, known)| **known == support)
+            .map(|(address, _)| address.as_str())
     }
 
     /// Smart accounts to send: those of the profile, else those that published clients send.
@@ -85,7 +96,10 @@ impl Context {
         }
         PUBLISHED_ACCOUNTS
             .iter()
-            .map(|(name, version)| SmartAccount { name: (*name).to_owned(), version: (*version).to_owned() })
+            .map(|(name, version)| SmartAccount {
+                name: (*name).to_owned(),
+                version: (*version).to_owned(),
+            })
             .collect()
     }
 
@@ -93,18 +107,35 @@ impl Context {
     pub fn vouch(&self, pair: Pair, operation: &Value, account: Option<&str>) -> Vouch {
         let operations = &self.profile.operations;
         let sender = operation["sender"].as_str().unwrap_or_default();
-        let refused = operations.refused_senders.iter().any(|known| known.eq_ignore_ascii_case(sender))
-            || operations.refused.iter().any(|known| same_operation(known, operation));
+        let refused = operations
+            .refused_senders
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(sender))
+            || operations
+                .refused
+                .iter()
+                .any(|known| same_operation(known, operation));
         if refused {
-            return if pair.mode == Mode::Sponsored { Vouch::Refused } else { Vouch::Unknown };
+            return if pair.mode == Mode::Sponsored {
+                Vouch::Refused
+            } else {
+                Vouch::Unknown
+            };
         }
         let known_account = self.profile.accounts.is_empty()
             || account.is_none_or(|name| self.profile.accounts.iter().any(|known| known.name == name));
-        if operations.sponsorable.iter().any(|known| same_operation(known, operation)) && known_account {
+        if operations
+            .sponsorable
+            .iter()
+            .any(|known| same_operation(known, operation))
+            && known_account
+        {
             return Vouch::Accepted;
         }
         let short_enough = operations.max_call_data_bytes.is_none_or(|limit| {
-            operation["callData"].as_str().is_none_or(|data| data.len().saturating_sub(2) / 2 <= limit)
+            operation["callData"]
+                .as_str()
+                .is_none_or(|data| data.len().saturating_sub(2) / 2 <= limit)
         });
         if operations.accepts == Accepts::Any && short_enough && known_account {
             return Vouch::Accepted;
@@ -120,5 +151,7 @@ fn same_operation(known: &serde_json::Map<String, Value>, sent: &Value) -> bool 
         let left = known.get(*member).and_then(Value::as_str).unwrap_or("0x");
         let right = sent[*member].as_str().unwrap_or("0x");
         left.eq_ignore_ascii_case(right)
-    }) && known.get("nonce").is_none_or(|nonce| crate::json::number::amount(nonce) == crate::json::number::amount(&sent["nonce"]))
+    }) && known
+        .get("nonce")
+        .is_none_or(|nonce| crate::json::number::amount(nonce) == crate::json::number::amount(&sent["nonce"]))
 }

@@ -2,7 +2,12 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use crate::{dialect::Dialect, finding::Finding, rules::Rule, verdict::{Conclusion, Verdict}};
+use crate::{
+    dialect::Dialect,
+    finding::Finding,
+    rules::Rule,
+    verdict::{Conclusion, Verdict},
+};
 
 /// Something that happened in a run, in the order of the plan.
 #[derive(Debug)]

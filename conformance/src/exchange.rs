@@ -18,7 +18,10 @@ pub struct Response {
 impl Response {
     /// The first value of the header of that lower-case name.
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+        self.headers
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.as_str())
     }
 }
 
@@ -50,7 +53,11 @@ impl fmt::Display for Failure {
         match self {
             Self::Connect(cause) => write!(f, "no connection: {cause}"),
             Self::Timeout { waiting_for, after } => {
-                write!(f, "no complete answer within {:.1} s (waiting for the {waiting_for})", after.as_secs_f64())
+                write!(
+                    f,
+                    "no complete answer within {:.1} s (waiting for the {waiting_for})",
+                    after.as_secs_f64()
+                )
             }
             Self::TooLarge { what, limit } => write!(f, "the response {what} is larger than {limit} bytes"),
             Self::Broken(cause) => write!(f, "broken HTTP response: {cause}"),

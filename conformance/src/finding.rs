@@ -34,10 +34,20 @@ impl Key {
         let pointer = violation
             .pointer
             .split('/')
-            .map(|part| if !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()) { "*" } else { part })
+            .map(|part| {
+                if !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()) {
+                    "*"
+                } else {
+                    part
+                }
+            })
             .collect::<Vec<_>>()
             .join("/");
-        Self { rule: rule.id, pair, pointer }
+        Self {
+            rule: rule.id,
+            pair,
+            pointer,
+        }
     }
 }
 
@@ -76,7 +86,10 @@ pub struct Finding {
 impl Finding {
     /// How often the re-sent bytes broke the rule again.
     pub fn reproduced(&self) -> usize {
-        self.attempts.iter().filter(|attempt| attempt.violation.is_some()).count()
+        self.attempts
+            .iter()
+            .filter(|attempt| attempt.violation.is_some())
+            .count()
     }
 
     /// Whether the rule was broken and not again: no attempt of several showed it.

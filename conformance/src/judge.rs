@@ -49,7 +49,7 @@ impl Judge {
             .iter()
             .filter_map(|rule| {
                 let report = apply(rule, views, group, context);
-                (report.held > 0 || !report.violations.is_empty()).then(|| Judgement {
+                (report.held > 0 || !report.violations.is_empty()).then_some(Judgement {
                     rule,
                     held: report.held,
                     violations: report.violations,
@@ -83,7 +83,10 @@ fn apply(rule: &'static Rule, views: &[View<'_>], group: Option<&Group>, context
                 check(view, context, &mut report);
             }
         }
-        Check::Row { document, member: row } => {
+        Check::Row {
+            document,
+            member: row,
+        } => {
             for (member, view) in views.iter().enumerate() {
                 report.turn_to(member);
                 crate::rules::rows::check(document, row, view, context, &mut report);

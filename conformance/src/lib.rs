@@ -6,6 +6,7 @@ pub mod answer;
 pub mod case;
 pub mod context;
 pub mod dialect;
+pub mod discovery;
 pub mod events;
 pub mod exchange;
 pub mod finding;

@@ -73,7 +73,10 @@ impl Named {
     /// Every token that a quote asks for, lower case.
     pub fn quoted(&self) -> BTreeSet<String> {
         let listed = self.list.iter().flatten();
-        listed.chain(&self.preferred).map(|address| address.to_ascii_lowercase()).collect()
+        listed
+            .chain(&self.preferred)
+            .map(|address| address.to_ascii_lowercase())
+            .collect()
     }
 }
 
@@ -98,7 +101,9 @@ impl Kind {
     /// Reads a request body.
     pub fn of(body: &[u8]) -> Self {
         match serde_json::from_slice::<Value>(body) {
-            Ok(Value::Array(items)) if !items.is_empty() => Self::Batch(items.into_iter().map(Self::of_one).collect()),
+            Ok(Value::Array(items)) if !items.is_empty() => {
+                Self::Batch(items.into_iter().map(Self::of_one).collect())
+            }
             Ok(value) => Self::of_one(value),
             Err(_) => Self::NotJson,
         }
@@ -130,7 +135,13 @@ impl Kind {
         let tokens = Named::read(&envelope["params"][1]["tokenInfo"]);
         let valid = paymaster_schemas::validator_for(pair.request_document())
             .is_some_and(|validator| validator.is_valid(&envelope));
-        Self::Call(Call { id, pair, valid, tokens, envelope })
+        Self::Call(Call {
+            id,
+            pair,
+            envelope,
+            valid,
+            tokens,
+        })
     }
 
     /// The id to echo, where it can be read.

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, fmt};
 
-use serde::de::{DeserializeSeed, Deserializer as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
 /// A JSON text: its value, and the members that stand in it twice.
@@ -37,7 +37,14 @@ impl Document {
     /// Reads one JSON text that fills all of `bytes`.
     pub fn parse(bytes: &[u8]) -> Result<Self, NotJson> {
         if bytes.iter().all(u8::is_ascii_whitespace) {
-            return Err(NotJson(if bytes.is_empty() { "an empty body" } else { "only white space" }.to_owned()));
+            return Err(NotJson(
+                if bytes.is_empty() {
+                    "an empty body"
+                } else {
+                    "only white space"
+                }
+                .to_owned(),
+            ));
         }
         if bytes.starts_with(b"\xEF\xBB\xBF") {
             return Err(NotJson("a byte order mark in front".to_owned()));
@@ -46,9 +53,16 @@ impl Document {
             .map_err(|cause| NotJson(format!("invalid UTF-8 at byte {}", cause.valid_up_to())))?;
         let mut duplicates = Vec::new();
         let mut deserializer = serde_json::Deserializer::from_str(text);
-        let seed = Node { path: &Path::Root, duplicates: &mut duplicates };
-        let value = seed.deserialize(&mut deserializer).map_err(|cause| NotJson(format!("no JSON: {cause}")))?;
-        deserializer.end().map_err(|_| NotJson("more bytes behind the JSON text".to_owned()))?;
+        let seed = Node {
+            path: &Path::Root,
+            duplicates: &mut duplicates,
+        };
+        let value = seed
+            .deserialize(&mut deserializer)
+            .map_err(|cause| NotJson(format!("no JSON: {cause}")))?;
+        deserializer
+            .end()
+            .map_err(|_| NotJson("more bytes behind the JSON text".to_owned()))?;
         Ok(Self { value, duplicates })
     }
 }
@@ -64,7 +78,9 @@ impl fmt::Display for Path<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Root => Ok(()),
-            Self::Member(parent, name) => write!(f, "{parent}/{}", name.replace('~', "~0").replace('/', "~1")),
+            Self::Member(parent, name) => {
+                write!(f, "{parent}/{}", name.replace('~', "~0").replace('/', "~1"))
+            }
             Self::Item(parent, index) => write!(f, "{parent}/{index}"),
         }
     }
@@ -121,7 +137,10 @@ impl<'de> Visitor<'de> for Node<'_> {
         let mut array = Vec::new();
         loop {
             let path = Path::Item(self.path, array.len());
-            let seed = Node { path: &path, duplicates: &mut *self.duplicates };
+            let seed = Node {
+                path: &path,
+                duplicates: &mut *self.duplicates,
+            };
             match items.next_element_seed(seed)? {
                 Some(item) => array.push(item),
                 None => return Ok(Value::Array(array)),
@@ -135,7 +154,9 @@ impl<'de> Visitor<'de> for Node<'_> {
         while let Some(name) = members.next_key::<String>()? {
             if name == NUMBER_KEY && object.is_empty() {
                 let text: Value = members.next_value()?;
-                let number = text.as_str().and_then(|text| serde_json::from_str::<Number>(text).ok());
+                let number = text
+                    .as_str()
+                    .and_then(|text| serde_json::from_str::<Number>(text).ok());
                 match number {
                     Some(number) => return Ok(Value::Number(number)),
                     None => object.insert(name, text),
@@ -143,7 +164,10 @@ impl<'de> Visitor<'de> for Node<'_> {
                 continue;
             }
             let path = Path::Member(self.path, &name);
-            let value = members.next_value_seed(Node { path: &path, duplicates: &mut *self.duplicates })?;
+            let value = members.next_value_seed(Node {
+                path: &path,
+                duplicates: &mut *self.duplicates,
+            })?;
             if let Some(earlier) = object.get(&name) {
                 let conflicting = *earlier != value;
                 *met_before.entry(name.clone()).or_default() |= conflicting;
@@ -164,9 +188,20 @@ mod tests {
 
     #[test]
     fn numbers_survive_whole() {
-        for text in ["232808808808808800000", "1.10", "-0", "1E+400", "9007199254740993", "[1,2.5]"] {
+        for text in [
+            "232808808808808800000",
+            "1.10",
+            "-0",
+            "1E+400",
+            "9007199254740993",
+            "[1,2.5]",
+        ] {
             let document = Document::parse(text.as_bytes()).unwrap();
-            assert_eq!(document.value, serde_json::from_str::<Value>(text).unwrap(), "{text}");
+            assert_eq!(
+                document.value,
+                serde_json::from_str::<Value>(text).unwrap(),
+                "{text}"
+            );
         }
     }
 
@@ -178,7 +213,14 @@ mod tests {
         assert_eq!(refused(b"\xEF\xBB\xBF{}"), "a byte order mark in front");
         assert_eq!(refused(b"{\"a\":\"\xFF\"}"), "invalid UTF-8 at byte 6");
         assert_eq!(refused(b"{}{}"), "more bytes behind the JSON text");
-        for text in ["{\"a\":NaN}", "{\"a\":1,}", "{'a':1}", "nul", "<html>", "{\"a\":01}"] {
+        for text in [
+            "{\"a\":NaN}",
+            "{\"a\":1,}",
+            "{'a':1}",
+            "nul",
+            "<html>",
+            "{\"a\":01}",
+        ] {
             assert!(refused(text.as_bytes()).starts_with("no JSON"), "{text}");
         }
         assert!(Document::parse(b" {} \r\n").is_ok());
@@ -190,8 +232,14 @@ mod tests {
         assert_eq!(
             document.duplicates,
             [
-                Duplicate { pointer: "/a/0/b~1c".into(), conflicting: false },
-                Duplicate { pointer: "/d".into(), conflicting: true },
+                Duplicate {
+                    pointer: "/a/0/b~1c".into(),
+                    conflicting: false
+                },
+                Duplicate {
+                    pointer: "/d".into(),
+                    conflicting: true
+                },
             ]
         );
     }

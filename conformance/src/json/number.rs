@@ -29,13 +29,19 @@ impl Exact {
         let dropped = i64::try_from(all.len() - significant.len()).ok()?;
         let places = i64::try_from(fraction.len()).ok()?;
         if significant.is_empty() || significant == "-" {
-            return all.contains('0').then(|| Self { digits: BigInt::ZERO, exponent: 0 });
+            return all.contains('0').then_some(Self {
+                digits: BigInt::ZERO,
+                exponent: 0,
+            });
         }
         let digits = significant.parse::<BigInt>().ok()?;
         if digits == BigInt::ZERO {
             return Some(Self { digits, exponent: 0 });
         }
-        Some(Self { digits, exponent: exponent.checked_sub(places)?.checked_add(dropped)? })
+        Some(Self {
+            digits,
+            exponent: exponent.checked_sub(places)?.checked_add(dropped)?,
+        })
     }
 
     /// Whether the value has no fraction.
@@ -85,7 +91,14 @@ mod tests {
 
     #[test]
     fn integers_are_told_from_fractions() {
-        for (text, integer) in [("1.0", true), ("1.5", false), ("15e-1", false), ("15e1", true), ("1e-0", true), ("0.0", true)] {
+        for (text, integer) in [
+            ("1.0", true),
+            ("1.5", false),
+            ("15e-1", false),
+            ("15e1", true),
+            ("1e-0", true),
+            ("0.0", true),
+        ] {
             assert_eq!(Exact::parse(text).unwrap().is_integer(), integer, "{text}");
         }
     }

@@ -91,7 +91,10 @@ pub struct Report {
 impl Report {
     /// A report on the member of that number in its group.
     pub fn on(member: usize) -> Self {
-        Self { member, ..Self::default() }
+        Self {
+            member,
+            ..Self::default()
+        }
     }
 
     /// From here on the report is on that member of the group.
@@ -105,7 +108,12 @@ impl Report {
     }
 
     /// The rule was broken at `pointer` of the answer.
-    pub fn broken(&mut self, pointer: impl Into<String>, expected: impl Into<String>, actual: impl Into<String>) {
+    pub fn broken(
+        &mut self,
+        pointer: impl Into<String>,
+        expected: impl Into<String>,
+        actual: impl Into<String>,
+    ) {
         self.violations.push(Violation {
             member: self.member,
             pointer: pointer.into(),
