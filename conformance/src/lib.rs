@@ -1,1 +1,21 @@
-//! Placeholder.
+//! Conformance testing of paymaster services: clauses joined to rules, generated requests, judged answers.
+//!
+//! The pure half (everything here but [`run`], [`report`] and [`cli`]) knows no clock, socket, environment or printer.
+
+pub mod answer;
+pub mod case;
+pub mod context;
+pub mod dialect;
+pub mod discovery;
+pub mod events;
+pub mod exchange;
+pub mod finding;
+pub mod generate;
+pub mod json;
+pub mod judge;
+pub mod plan;
+pub mod profile;
+pub mod relations;
+pub mod request;
+pub mod rules;
+pub mod verdict;

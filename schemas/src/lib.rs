@@ -1,7 +1,13 @@
-//! The paymaster specification as data: schema documents, compiled validators.
+//! The paymaster specification as data: schema documents, compiled validators, clauses, readings and names.
 
+pub mod clauses;
 pub mod documents;
+pub mod names;
+pub mod readings;
 pub mod validators;
 
+pub use clauses::{Basis, Clause, clauses, find_clause};
 pub use documents::{Document, document, document_by_id, documents, resolved};
+pub use names::{Method, Mode, Pair};
+pub use readings::{READINGS, Reading, find_reading};
 pub use validators::{Message, member_validator, validator_for};

@@ -1,0 +1,112 @@
+//! The event stream of a run: the only thing between the runner and the reporters.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use crate::{
+    dialect::Dialect,
+    finding::Finding,
+    rules::Rule,
+    verdict::{Conclusion, Verdict},
+};
+
+/// Something that happened in a run, in the order of the plan.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// The run begins.
+    Started {
+        /// The target, secrets redacted.
+        target: &'a str,
+        /// The seed.
+        seed: u64,
+    },
+    /// The dialect and the tokens of the target are known, and so is the plan.
+    Planned {
+        /// The dialect in use.
+        dialect: &'a Dialect,
+        /// How many groups will be sent.
+        groups: usize,
+        /// How many requests they hold.
+        requests: usize,
+    },
+    /// A group was judged.
+    Judged {
+        /// How many groups are done.
+        groups: usize,
+        /// How many requests were sent.
+        requests: usize,
+        /// How many findings there are so far.
+        findings: usize,
+    },
+    /// The target asked us to slow down.
+    Waiting {
+        /// How long.
+        pause: Duration,
+        /// Why.
+        reason: &'a str,
+    },
+    /// A rule was seen broken for the first time; shrinking follows.
+    Broken {
+        /// The rule.
+        rule: &'static Rule,
+    },
+    /// A finding is complete: shrunk and sent again.
+    Found(&'a Finding),
+    /// The run is over.
+    Finished(&'a Summary),
+}
+
+/// The end of one rule.
+#[derive(Clone, Debug)]
+pub struct RuleOutcome {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// How often it was exercised and held.
+    pub held: u64,
+    /// How often it was broken.
+    pub broken: u64,
+    /// Why it does not apply, or what would make it conclusive.
+    pub reason: Option<String>,
+}
+
+/// What was watched: for each observed clause, every value seen and how often.
+pub type Observations = BTreeMap<&'static str, BTreeMap<String, u64>>;
+
+/// The outcome of a run.
+#[derive(Debug)]
+pub struct Summary {
+    /// The target, secrets redacted.
+    pub target: String,
+    /// The seed.
+    pub seed: u64,
+    /// How the run ends.
+    pub conclusion: Conclusion,
+    /// Why the run ended early, where it did.
+    pub cut_short: Option<String>,
+    /// Every rule that was selected, in the order of the rules.
+    pub rules: Vec<RuleOutcome>,
+    /// The broken rules.
+    pub findings: Vec<Finding>,
+    /// Dialect and behaviour fingerprint.
+    pub observations: Observations,
+    /// The dialect in use.
+    pub dialect: Dialect,
+    /// How many requests were sent, shrinking and re-sending included.
+    pub requests: usize,
+    /// How many valid requests of each pair were answered with a result and with an error.
+    pub reached: BTreeMap<&'static str, Reached>,
+    /// From the first request to the end.
+    pub took: Duration,
+}
+
+/// How far the valid requests of a pair got.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reached {
+    /// Answered with a result.
+    pub results: u64,
+    /// Answered with an error.
+    pub errors: u64,
+    /// Not answered, or not in a form that can be read.
+    pub unreadable: u64,
+}

@@ -1,0 +1,77 @@
+//! An exchange: the bytes that were sent and what came back for them.
+
+use std::{fmt, time::Duration};
+
+use bytes::Bytes;
+
+/// One complete HTTP response.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Response {
+    /// The HTTP status code.
+    pub status: u16,
+    /// Header names (lower case) and values, in the order received.
+    pub headers: Vec<(String, String)>,
+    /// The whole body.
+    pub body: Bytes,
+}
+
+impl Response {
+    /// The first value of the header of that lower-case name.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.as_str())
+    }
+}
+
+/// Why an exchange has no complete response.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// No connection could be made.
+    Connect(String),
+    /// The total deadline of the exchange passed.
+    Timeout {
+        /// What was being waited for: `connection`, `response head` or `response body`.
+        waiting_for: &'static str,
+        /// The deadline.
+        after: Duration,
+    },
+    /// The response is larger than we are willing to read.
+    TooLarge {
+        /// What is too large: `body` or `head`.
+        what: &'static str,
+        /// The limit in bytes.
+        limit: usize,
+    },
+    /// The connection ended before the response was complete, or what came is not HTTP.
+    Broken(String),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Connect(cause) => write!(f, "no connection: {cause}"),
+            Self::Timeout { waiting_for, after } => {
+                write!(
+                    f,
+                    "no complete answer within {:.1} s (waiting for the {waiting_for})",
+                    after.as_secs_f64()
+                )
+            }
+            Self::TooLarge { what, limit } => write!(f, "the response {what} is larger than {limit} bytes"),
+            Self::Broken(cause) => write!(f, "broken HTTP response: {cause}"),
+        }
+    }
+}
+
+/// The bytes of a request, and the response or the reason why there is none.
+#[derive(Clone, Debug)]
+pub struct Exchange {
+    /// The body of the request, byte for byte.
+    pub request: Bytes,
+    /// What came back.
+    pub outcome: Result<Response, Failure>,
+    /// From sending the request to the last byte of the response.
+    pub took: Duration,
+}

@@ -1,0 +1,99 @@
+//! A broken rule, with everything needed to see it again.
+
+use paymaster_schemas::{Basis, Pair};
+
+use crate::{case::Group, exchange::Exchange, rules::Rule};
+
+/// What was found broken at one place of one exchange.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// Which member of the group, from 0.
+    pub member: usize,
+    /// Where in the answer: a JSON pointer, or empty for the whole of it.
+    pub pointer: String,
+    /// What had to be there.
+    pub expected: String,
+    /// What was there.
+    pub actual: String,
+}
+
+/// What makes two violations the same finding: indices of arrays do not.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Key {
+    /// The rule.
+    pub rule: &'static str,
+    /// Method and mode, where the request has them.
+    pub pair: Option<Pair>,
+    /// The pointer with every array index as `*`.
+    pub pointer: String,
+}
+
+impl Key {
+    /// The key of a violation.
+    pub fn of(rule: &Rule, pair: Option<Pair>, violation: &Violation) -> Self {
+        let pointer = violation
+            .pointer
+            .split('/')
+            .map(|part| {
+                if !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()) {
+                    "*"
+                } else {
+                    part
+                }
+            })
+            .collect::<Vec<_>>()
+            .join("/");
+        Self {
+            rule: rule.id,
+            pair,
+            pointer,
+        }
+    }
+}
+
+/// One attempt at seeing a violation again.
+#[derive(Clone, Debug)]
+pub struct Attempt {
+    /// The exchanges of the group, in order.
+    pub exchanges: Vec<Exchange>,
+    /// The violation, when the rule was broken again.
+    pub violation: Option<Violation>,
+}
+
+/// A broken rule.
+#[derive(Clone, Debug)]
+pub struct Finding {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// What the clause of the rule stands on.
+    pub basis: Basis,
+    /// Method and mode of the request that broke it.
+    pub pair: Option<Pair>,
+    /// The violation in the smallest group found.
+    pub violation: Violation,
+    /// The smallest group found.
+    pub group: Group,
+    /// Its exchanges, as first seen broken.
+    pub exchanges: Vec<Exchange>,
+    /// How many violations with the same key the run saw.
+    pub times: u64,
+    /// Every re-sending of the same bytes.
+    pub attempts: Vec<Attempt>,
+    /// How many requests shrinking took.
+    pub shrink_requests: u32,
+}
+
+impl Finding {
+    /// How often the re-sent bytes broke the rule again.
+    pub fn reproduced(&self) -> usize {
+        self.attempts
+            .iter()
+            .filter(|attempt| attempt.violation.is_some())
+            .count()
+    }
+
+    /// Whether the rule was broken and not again: no attempt of several showed it.
+    pub fn is_flaky(&self) -> bool {
+        !self.attempts.is_empty() && self.reproduced() == 0
+    }
+}

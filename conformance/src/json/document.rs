@@ -1,0 +1,246 @@
+//! A strict reading of an answer's bytes that keeps what ordinary parsers hide.
+
+use std::{collections::HashMap, fmt};
+
+use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+/// A JSON text: its value, and the members that stand in it twice.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// The value; of a member that stands twice, the last one counts.
+    pub value: Value,
+    /// Members that stand twice.
+    pub duplicates: Vec<Duplicate>,
+}
+
+/// A member that stands twice in one object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Duplicate {
+    /// Where the member is, as a JSON pointer.
+    pub pointer: String,
+    /// Whether its values differ, so that its meaning depends on the reader.
+    pub conflicting: bool,
+}
+
+/// Why bytes are no JSON text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotJson(pub String);
+
+impl fmt::Display for NotJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Document {
+    /// Reads one JSON text that fills all of `bytes`.
+    pub fn parse(bytes: &[u8]) -> Result<Self, NotJson> {
+        if bytes.iter().all(u8::is_ascii_whitespace) {
+            return Err(NotJson(
+                if bytes.is_empty() {
+                    "an empty body"
+                } else {
+                    "only white space"
+                }
+                .to_owned(),
+            ));
+        }
+        if bytes.starts_with(b"\xEF\xBB\xBF") {
+            return Err(NotJson("a byte order mark in front".to_owned()));
+        }
+        let text = std::str::from_utf8(bytes)
+            .map_err(|cause| NotJson(format!("invalid UTF-8 at byte {}", cause.valid_up_to())))?;
+        let mut duplicates = Vec::new();
+        let mut deserializer = serde_json::Deserializer::from_str(text);
+        let seed = Node {
+            path: &Path::Root,
+            duplicates: &mut duplicates,
+        };
+        let value = seed
+            .deserialize(&mut deserializer)
+            .map_err(|cause| NotJson(format!("no JSON: {cause}")))?;
+        deserializer
+            .end()
+            .map_err(|_| NotJson("more bytes behind the JSON text".to_owned()))?;
+        Ok(Self { value, duplicates })
+    }
+}
+
+/// The place of a value, linked upwards so that nothing is allocated until a duplicate is found.
+enum Path<'a> {
+    Root,
+    Member(&'a Path<'a>, &'a str),
+    Item(&'a Path<'a>, usize),
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Root => Ok(()),
+            Self::Member(parent, name) => {
+                write!(f, "{parent}/{}", name.replace('~', "~0").replace('/', "~1"))
+            }
+            Self::Item(parent, index) => write!(f, "{parent}/{index}"),
+        }
+    }
+}
+
+struct Node<'a> {
+    path: &'a Path<'a>,
+    duplicates: &'a mut Vec<Duplicate>,
+}
+
+/// The key under which serde_json, with arbitrary precision, hands a number's text to a visitor.
+const NUMBER_KEY: &str = "$serde_json::private::Number";
+
+impl<'de> DeserializeSeed<'de> for Node<'_> {
+    type Value = Value;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Node<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(Value::String(value))
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut array = Vec::new();
+        loop {
+            let path = Path::Item(self.path, array.len());
+            let seed = Node {
+                path: &path,
+                duplicates: &mut *self.duplicates,
+            };
+            match items.next_element_seed(seed)? {
+                Some(item) => array.push(item),
+                None => return Ok(Value::Array(array)),
+            }
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        let mut met_before: HashMap<String, bool> = HashMap::new();
+        while let Some(name) = members.next_key::<String>()? {
+            if name == NUMBER_KEY && object.is_empty() {
+                let text: Value = members.next_value()?;
+                let number = text
+                    .as_str()
+                    .and_then(|text| serde_json::from_str::<Number>(text).ok());
+                match number {
+                    Some(number) => return Ok(Value::Number(number)),
+                    None => object.insert(name, text),
+                };
+                continue;
+            }
+            let path = Path::Member(self.path, &name);
+            let value = members.next_value_seed(Node {
+                path: &path,
+                duplicates: &mut *self.duplicates,
+            })?;
+            if let Some(earlier) = object.get(&name) {
+                let conflicting = *earlier != value;
+                *met_before.entry(name.clone()).or_default() |= conflicting;
+            }
+            object.insert(name, value);
+        }
+        for (name, conflicting) in met_before {
+            let pointer = Path::Member(self.path, &name).to_string();
+            self.duplicates.push(Duplicate { pointer, conflicting });
+        }
+        Ok(Value::Object(object))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_survive_whole() {
+        for text in [
+            "232808808808808800000",
+            "1.10",
+            "-0",
+            "1E+400",
+            "9007199254740993",
+            "[1,2.5]",
+        ] {
+            let document = Document::parse(text.as_bytes()).unwrap();
+            assert_eq!(
+                document.value,
+                serde_json::from_str::<Value>(text).unwrap(),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_json_text_is_named() {
+        let refused = |bytes: &[u8]| Document::parse(bytes).unwrap_err().0;
+        assert_eq!(refused(b""), "an empty body");
+        assert_eq!(refused(b" \r\n"), "only white space");
+        assert_eq!(refused(b"\xEF\xBB\xBF{}"), "a byte order mark in front");
+        assert_eq!(refused(b"{\"a\":\"\xFF\"}"), "invalid UTF-8 at byte 6");
+        assert_eq!(refused(b"{}{}"), "more bytes behind the JSON text");
+        for text in [
+            "{\"a\":NaN}",
+            "{\"a\":1,}",
+            "{'a':1}",
+            "nul",
+            "<html>",
+            "{\"a\":01}",
+        ] {
+            assert!(refused(text.as_bytes()).starts_with("no JSON"), "{text}");
+        }
+        assert!(Document::parse(b" {} \r\n").is_ok());
+    }
+
+    #[test]
+    fn members_that_stand_twice_are_found_wherever_they_are() {
+        let document = Document::parse(br#"{"a":[{"b/c":1,"b/c":1}],"d":1,"e":0,"d":2}"#).unwrap();
+        assert_eq!(
+            document.duplicates,
+            [
+                Duplicate {
+                    pointer: "/a/0/b~1c".into(),
+                    conflicting: false
+                },
+                Duplicate {
+                    pointer: "/d".into(),
+                    conflicting: true
+                },
+            ]
+        );
+    }
+}

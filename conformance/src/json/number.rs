@@ -1,0 +1,115 @@
+//! Exact numbers: never through f64.
+
+use num_bigint::{BigInt, BigUint};
+use serde_json::Value;
+
+/// A JSON number as an integer scaled by a power of ten, without trailing zeros: equal values have equal forms.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Exact {
+    digits: BigInt,
+    exponent: i64,
+}
+
+/// Longest number, in characters, that is read exactly; longer ones are compared letter by letter.
+const LONGEST: usize = 4_096;
+
+impl Exact {
+    /// Reads the text of a JSON number. None when it is none, or too long to be worth it.
+    pub fn parse(text: &str) -> Option<Self> {
+        if text.len() > LONGEST {
+            return None;
+        }
+        let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+            Some((mantissa, exponent)) => (mantissa, exponent.parse::<i64>().ok()?),
+            None => (text, 0),
+        };
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let all = format!("{whole}{fraction}");
+        let significant = all.trim_end_matches('0');
+        let dropped = i64::try_from(all.len() - significant.len()).ok()?;
+        let places = i64::try_from(fraction.len()).ok()?;
+        if significant.is_empty() || significant == "-" {
+            return all.contains('0').then_some(Self {
+                digits: BigInt::ZERO,
+                exponent: 0,
+            });
+        }
+        let digits = significant.parse::<BigInt>().ok()?;
+        if digits == BigInt::ZERO {
+            return Some(Self { digits, exponent: 0 });
+        }
+        Some(Self {
+            digits,
+            exponent: exponent.checked_sub(places)?.checked_add(dropped)?,
+        })
+    }
+
+    /// Whether the value has no fraction.
+    pub fn is_integer(&self) -> bool {
+        self.exponent >= 0
+    }
+}
+
+/// Whether two JSON values are the same number, whatever their notation; texts too long to read are compared as they stand.
+pub fn same_number(left: &serde_json::Number, right: &serde_json::Number) -> bool {
+    let (left, right) = (left.to_string(), right.to_string());
+    left == right
+        || match (Exact::parse(&left), Exact::parse(&right)) {
+            (Some(left), Some(right)) => left == right,
+            _ => false,
+        }
+}
+
+/// An amount of section 2.2 in any notation that clients use: hex quantity, decimal string or JSON integer.
+pub fn amount(value: &Value) -> Option<BigUint> {
+    match value {
+        Value::String(text) => match text.strip_prefix("0x") {
+            Some(digits) => BigUint::parse_bytes(digits.as_bytes(), 16),
+            None => BigUint::parse_bytes(text.as_bytes(), 10),
+        },
+        Value::Number(number) => BigUint::parse_bytes(number.to_string().as_bytes(), 10),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notation_does_not_matter_and_value_does() {
+        let same = |left: &str, right: &str| Exact::parse(left).unwrap() == Exact::parse(right).unwrap();
+        assert!(same("1", "1.0"));
+        assert!(same("1e3", "1000"));
+        assert!(same("-0", "0.000"));
+        assert!(same("0e9", "0"));
+        assert!(same("12.50", "125e-1"));
+        assert!(!same("9007199254740993", "9007199254740992"));
+        assert!(!same("1", "-1"));
+        assert!(!same("1e400", "1e401"));
+    }
+
+    #[test]
+    fn integers_are_told_from_fractions() {
+        for (text, integer) in [
+            ("1.0", true),
+            ("1.5", false),
+            ("15e-1", false),
+            ("15e1", true),
+            ("1e-0", true),
+            ("0.0", true),
+        ] {
+            assert_eq!(Exact::parse(text).unwrap().is_integer(), integer, "{text}");
+        }
+    }
+
+    #[test]
+    fn amounts_are_read_in_every_notation() {
+        let read = |text: &str| amount(&serde_json::from_str(text).unwrap());
+        assert_eq!(read("\"0x10\""), read("16"));
+        assert_eq!(read("\"16\""), read("16"));
+        assert_eq!(read("\"x\""), None);
+        assert_eq!(read("-1"), None);
+        assert_eq!(read("1.5"), None);
+    }
+}

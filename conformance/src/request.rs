@@ -1,0 +1,171 @@
+//! What a request asks for, read from its bytes alone: so recorded traffic is judged like our own.
+
+use std::collections::BTreeSet;
+
+use paymaster_schemas::{Method, Mode, Pair};
+use serde_json::Value;
+
+/// What kind of body a request has.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// A call of one of the two methods in one of the two modes, with an id.
+    Call(Call),
+    /// An envelope that is in order, with an id, and a method that the service does not have.
+    UnknownMethod {
+        /// The id to echo.
+        id: Value,
+    },
+    /// An envelope that is in order, with an id and a known method, whose parameters name no mode.
+    Modeless {
+        /// The id to echo.
+        id: Value,
+        /// The method called.
+        method: Method,
+    },
+    /// A request object without an id.
+    Notification,
+    /// An array of requests.
+    Batch(Vec<Kind>),
+    /// JSON, but no request object.
+    NotARequest,
+    /// No JSON.
+    NotJson,
+}
+
+/// A call of a known method in a known mode.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// The id to echo.
+    pub id: Value,
+    /// Method and mode.
+    pub pair: Pair,
+    /// The whole envelope.
+    pub envelope: Value,
+    /// Whether the request is valid against the schema of its pair.
+    pub valid: bool,
+    /// Tokens named by the request.
+    pub tokens: Named,
+}
+
+/// Tokens that a request names, as spelled there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Named {
+    /// `tokenInfo.preferredToken`.
+    pub preferred: Option<String>,
+    /// `tokenInfo.tokenList`; none when the member is absent.
+    pub list: Option<Vec<String>>,
+    /// `tokenInfo.feeTokenAddress`, or its alias `tokenAddress`.
+    pub fee: Option<String>,
+}
+
+impl Named {
+    fn read(info: &Value) -> Self {
+        let text = |member: &str| info[member].as_str().map(str::to_owned);
+        Self {
+            preferred: text("preferredToken"),
+            list: info["tokenList"]
+                .as_array()
+                .map(|list| list.iter().filter_map(Value::as_str).map(str::to_owned).collect()),
+            fee: text("feeTokenAddress").or_else(|| text("tokenAddress")),
+        }
+    }
+
+    /// Every token that a quote asks for, lower case.
+    pub fn quoted(&self) -> BTreeSet<String> {
+        let listed = self.list.iter().flatten();
+        listed
+            .chain(&self.preferred)
+            .map(|address| address.to_ascii_lowercase())
+            .collect()
+    }
+}
+
+impl Call {
+    /// The partial user operation.
+    pub fn operation(&self) -> &Value {
+        &self.envelope["params"][0]
+    }
+
+    /// The mode object.
+    pub fn mode_object(&self) -> &Value {
+        &self.envelope["params"][1]
+    }
+
+    /// The name of the smart account, where the request gives one.
+    pub fn account(&self) -> Option<&str> {
+        self.mode_object()["sponsorshipInfo"]["smartAccountInfo"]["name"].as_str()
+    }
+}
+
+impl Kind {
+    /// Reads a request body.
+    pub fn of(body: &[u8]) -> Self {
+        match serde_json::from_slice::<Value>(body) {
+            Ok(Value::Array(items)) if !items.is_empty() => {
+                Self::Batch(items.into_iter().map(Self::of_one).collect())
+            }
+            Ok(value) => Self::of_one(value),
+            Err(_) => Self::NotJson,
+        }
+    }
+
+    fn of_one(envelope: Value) -> Self {
+        let version = matches!(envelope["jsonrpc"].as_str(), Some("2.0" | "2.0.0"));
+        let Some(method) = envelope["method"].as_str().filter(|_| version) else {
+            return Self::NotARequest;
+        };
+        let method = Method::from_name(method);
+        let params_in_order = matches!(envelope["params"], Value::Array(_) | Value::Object(_))
+            || envelope.get("params").is_none();
+        if !params_in_order {
+            return Self::NotARequest;
+        }
+        let id = match envelope.get("id") {
+            None => return Self::Notification,
+            Some(id @ (Value::String(_) | Value::Number(_))) => id.clone(),
+            Some(_) => return Self::NotARequest,
+        };
+        let Some(method) = method else {
+            return Self::UnknownMethod { id };
+        };
+        let Some(mode) = envelope["params"][1]["mode"].as_str().and_then(Mode::from_name) else {
+            return Self::Modeless { id, method };
+        };
+        let pair = Pair { method, mode };
+        let tokens = Named::read(&envelope["params"][1]["tokenInfo"]);
+        let valid = paymaster_schemas::validator_for(pair.request_document())
+            .is_some_and(|validator| validator.is_valid(&envelope));
+        Self::Call(Call {
+            id,
+            pair,
+            envelope,
+            valid,
+            tokens,
+        })
+    }
+
+    /// The id to echo, where it can be read.
+    pub fn id(&self) -> Option<&Value> {
+        match self {
+            Self::Call(call) => Some(&call.id),
+            Self::UnknownMethod { id } | Self::Modeless { id, .. } => Some(id),
+            Self::Notification | Self::Batch(_) | Self::NotARequest | Self::NotJson => None,
+        }
+    }
+
+    /// The call, when it is one that is valid.
+    pub fn valid_call(&self) -> Option<&Call> {
+        match self {
+            Self::Call(call) if call.valid => Some(call),
+            _ => None,
+        }
+    }
+
+    /// Method and mode, when both are known.
+    pub fn pair(&self) -> Option<Pair> {
+        match self {
+            Self::Call(call) => Some(call.pair),
+            _ => None,
+        }
+    }
+}

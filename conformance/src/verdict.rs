@@ -1,0 +1,59 @@
+//! How a rule ends a run, and how a run ends.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The verdict on one rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Broken, and again when the same bytes were sent again.
+    Failed,
+    /// Broken, and not again when the same bytes were sent again.
+    Flaky,
+    /// Its precondition never held often enough.
+    Inconclusive,
+    /// It cannot apply to this target, by a word of the profile.
+    NotApplicable,
+    /// Exercised often enough, and held every time.
+    Passed,
+}
+
+impl Verdict {
+    /// The word in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Failed => "failed",
+            Self::Flaky => "flaky",
+            Self::Inconclusive => "inconclusive",
+            Self::NotApplicable => "not-applicable",
+            Self::Passed => "passed",
+        }
+    }
+
+    /// Whether the rule was seen broken.
+    pub const fn is_broken(self) -> bool {
+        matches!(self, Self::Failed | Self::Flaky)
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// How a run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Conclusion {
+    /// Every stated rule passed or does not apply.
+    Conforms,
+    /// A stated rule was broken, or under `--strict` one that warns.
+    Violations,
+    /// Nothing was broken, but stated rules stayed inconclusive.
+    Incomplete,
+    /// The target could not be tested.
+    CouldNotTest,
+}

@@ -1,0 +1,170 @@
+//! Where the specification disagrees with itself (*ambiguous*) or is silent (*not shown*): watched and reported, never failed.
+
+use super::{
+    Basis::{Ambiguous, NotShown},
+    Clause, clause, unjudged,
+};
+
+pub(super) const CLAUSES: &[Clause] = &[
+    clause(
+        Ambiguous,
+        "2.1",
+        "dialect.jsonrpc-version",
+        "The version of a request is `2.0` in the samples and `2.0.0` in the field table.",
+    ),
+    clause(
+        Ambiguous,
+        "2.3",
+        "dialect.sponsored-name",
+        "The sponsored mode is asked for as `SPONSORED` in the samples and `SPONSORSHIP` in the tables.",
+    ),
+    clause(
+        Ambiguous,
+        "2.5",
+        "dialect.fee-token-member",
+        "The fee token is named by feeTokenAddress in the table and tokenAddress in the prose.",
+    ),
+    clause(
+        Ambiguous,
+        "2.6",
+        "dialect.mode-member",
+        "The mode of a result is MODE in the tables; published services and clients also write mode.",
+    ),
+    clause(
+        Ambiguous,
+        "2.5",
+        "dialect.quoted-tokens",
+        "With preferredToken and tokenList both present: whether both, the list alone or the preferred token alone is quoted.",
+    ),
+    clause(
+        NotShown,
+        "2.2",
+        "dialect.amount-notation",
+        "Whether amounts of the operation are read as decimal strings, hex quantities or both.",
+    ),
+    clause(
+        NotShown,
+        "2.8",
+        "behaviour.valid-until-unit",
+        "The unit of validUntil: seconds or milliseconds.",
+    ),
+    clause(
+        NotShown,
+        "2.7",
+        "behaviour.unsupported-when-none",
+        "unsupportedTokens when every token is supported: absent or empty.",
+    ),
+    clause(
+        NotShown,
+        "2.7",
+        "behaviour.unsupported-without-both",
+        "Whether unsupported tokens are listed when only one of preferredToken and tokenList is present.",
+    ),
+    clause(
+        NotShown,
+        "2.5",
+        "behaviour.empty-token-list",
+        "What a quote without any named token answers: all supported tokens, none, or an error.",
+    ),
+    clause(
+        NotShown,
+        "2.7",
+        "behaviour.token-letter-case",
+        "Whether token addresses come back in the letter case of the request.",
+    ),
+    clause(
+        NotShown,
+        "2.5",
+        "behaviour.repeated-tokens",
+        "Whether a token that is asked for twice is quoted once or twice.",
+    ),
+    clause(
+        NotShown,
+        "7",
+        "behaviour.error-codes",
+        "Which error codes a missing and an unsupported token get.",
+    ),
+    clause(
+        NotShown,
+        "7",
+        "behaviour.error-status",
+        "The HTTP status that errors come with.",
+    ),
+    clause(
+        NotShown,
+        "2.2",
+        "behaviour.extra-members",
+        "Whether members that the tables do not list (signature, paymasterAndData) are let through.",
+    ),
+    clause(
+        NotShown,
+        "4.2",
+        "behaviour.sponsored-required-fields",
+        "Which members of the operation are required in sponsored mode.",
+    ),
+    clause(
+        NotShown,
+        "4.1",
+        "behaviour.quote-without-mode",
+        "What a quote request without mode gets.",
+    ),
+    clause(
+        NotShown,
+        "2.3",
+        "behaviour.gas-limits-returned",
+        "Whether the gas limits of the result are those of the request, with calculateGasLimits true and false.",
+    ),
+    clause(
+        NotShown,
+        "2.6",
+        "behaviour.paymaster-and-data-layout",
+        "The layout of paymasterAndData: its length, and whether it starts with the quoted paymasterAddress.",
+    ),
+    clause(
+        NotShown,
+        "2.6",
+        "behaviour.deterministic-data",
+        "Whether the same request gets the same paymasterAndData twice.",
+    ),
+    clause(
+        NotShown,
+        "7",
+        "behaviour.malformed-params",
+        "Whether malformed parameters are refused or let through.",
+    ),
+    unjudged(
+        NotShown,
+        "3",
+        "unshown.transitions",
+        "States and transitions of the service.",
+        "the specification shows none, so there is nothing to watch",
+    ),
+    unjudged(
+        NotShown,
+        "5",
+        "unshown.authentication",
+        "How a client authenticates.",
+        "the specification shows none; what the profile's headers and URL carry is sent as given",
+    ),
+    unjudged(
+        NotShown,
+        "6",
+        "unshown.events",
+        "Events and webhooks that the service emits.",
+        "they would go to another party, out of sight of the client",
+    ),
+    unjudged(
+        NotShown,
+        "8",
+        "unshown.limits",
+        "Rate limits, size limits and list lengths.",
+        "finding a limit means overloading the target; 429 and Retry-After are honoured instead",
+    ),
+    unjudged(
+        NotShown,
+        "9",
+        "unshown.interface-version",
+        "Versioning of the service interface itself.",
+        "the specification shows no place where such a version would stand",
+    ),
+];

@@ -1,0 +1,144 @@
+//! The rows of the result tables (sections 2.6 to 2.9): each member is there, of its type and of its form.
+
+use super::{Basis::Stated, Clause, clause};
+
+pub(super) const CLAUSES: &[Clause] = &[
+    clause(
+        Stated,
+        "2.6",
+        "sponsored-result.MODE",
+        "A sponsored result carries MODE, exactly `SPONSORED`.",
+    ),
+    clause(
+        Stated,
+        "2.6",
+        "sponsored-result.paymasterAndData",
+        "A sponsored result carries paymasterAndData, a hex string of whole bytes that starts with 0x.",
+    ),
+    clause(
+        Stated,
+        "2.6",
+        "sponsored-result.preVerificationGas",
+        "A sponsored result carries preVerificationGas, a string of decimal digits.",
+    ),
+    clause(
+        Stated,
+        "2.6",
+        "sponsored-result.verificationGasLimit",
+        "A sponsored result carries verificationGasLimit, a number of gas units.",
+    ),
+    clause(
+        Stated,
+        "2.6",
+        "sponsored-result.callGasLimit",
+        "A sponsored result carries callGasLimit, a number of gas units.",
+    ),
+    clause(
+        Stated,
+        "2.7",
+        "quote-result.MODE",
+        "A token-mode quote carries MODE, exactly `ERC20`.",
+    ),
+    clause(
+        Stated,
+        "2.7",
+        "quote-result.paymasterAddress",
+        "A token-mode quote carries paymasterAddress, the address of the token paymaster.",
+    ),
+    clause(
+        Stated,
+        "2.7",
+        "quote-result.feeQuotes",
+        "A token-mode quote carries feeQuotes, an array of fee quote objects.",
+    ),
+    clause(
+        Stated,
+        "2.7",
+        "quote-result.unsupportedTokens",
+        "Where a token-mode quote carries unsupportedTokens, it is an array of token addresses.",
+    ),
+    clause(
+        Stated,
+        "2.8",
+        "fee-quote.symbol",
+        "Each fee quote carries symbol, the token's symbol as a string.",
+    ),
+    clause(
+        Stated,
+        "2.8",
+        "fee-quote.decimal",
+        "Each fee quote carries decimal, the token's number of decimals.",
+    ),
+    clause(
+        Stated,
+        "2.8",
+        "fee-quote.tokenAddress",
+        "Each fee quote carries tokenAddress, the token's address.",
+    ),
+    clause(
+        Stated,
+        "2.8",
+        "fee-quote.maxGasFee",
+        "Each fee quote carries maxGasFee, a number of token units that may have a fraction.",
+    ),
+    clause(
+        Stated,
+        "2.8",
+        "fee-quote.maxGasFeeUSD",
+        "Each fee quote carries maxGasFeeUSD, a number of US dollars that may have a fraction.",
+    ),
+    clause(
+        Stated,
+        "2.8",
+        "fee-quote.exchangeRate",
+        "Each fee quote carries exchangeRate, an integer-valued number of any size.",
+    ),
+    clause(
+        Stated,
+        "2.8",
+        "fee-quote.premiumPercentage",
+        "Each fee quote carries premiumPercentage, a percentage as a string of digits.",
+    ),
+    clause(
+        Stated,
+        "2.8",
+        "fee-quote.validUntil",
+        "Each fee quote carries validUntil, an integer timestamp.",
+    ),
+    clause(
+        Stated,
+        "2.8",
+        "fee-quote.logoUrl",
+        "Each fee quote carries logoUrl, the URL of an image.",
+    ),
+    clause(
+        Stated,
+        "2.9",
+        "token-sponsor-result.MODE",
+        "A token-mode sponsor result carries MODE, exactly `ERC20`.",
+    ),
+    clause(
+        Stated,
+        "2.9",
+        "token-sponsor-result.paymasterAndData",
+        "A token-mode sponsor result carries paymasterAndData, a hex string of whole bytes.",
+    ),
+    clause(
+        Stated,
+        "2.9",
+        "token-sponsor-result.preVerificationGas",
+        "A token-mode sponsor result carries preVerificationGas, an amount of gas as a string.",
+    ),
+    clause(
+        Stated,
+        "2.9",
+        "token-sponsor-result.verificationGasLimit",
+        "A token-mode sponsor result carries verificationGasLimit, a number of gas units.",
+    ),
+    clause(
+        Stated,
+        "2.9",
+        "token-sponsor-result.callGasLimit",
+        "A token-mode sponsor result carries callGasLimit, a number of gas units.",
+    ),
+];
