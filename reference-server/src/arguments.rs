@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Parser;
-use paymaster_reference_server::{Config, ConfigError, Secret};
+use paymaster_reference_server::{
+    Config, ConfigError, Fault, Secret, UnknownName, Variant, find_fault, find_variant,
+};
 
 /// A local paymaster: pm_getFeeQuoteOrData and pm_sponsorUserOperation over HTTP, at any path.
 ///
@@ -45,6 +47,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ADDRESS")]
     deny_sender: Vec<String>,
 
+    #[command(flatten)]
+    pub(crate) deviations: Deviations,
+
     /// Log filter, such as info, debug or paymaster_reference_server=debug
     #[arg(long, value_name = "FILTER", env = "RUST_LOG", default_value = "info")]
     pub(crate) log: String,
@@ -52,6 +57,26 @@ pub(crate) struct Arguments {
     /// Print the effective configuration as TOML and stop; a signing key that is not the test key is left out
     #[arg(long)]
     pub(crate) print_config: bool,
+}
+
+/// What to do otherwise than a right server would, or than this one does by default.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Deviations {
+    /// Fault to serve with, one of --list-faults; may be repeated
+    #[arg(long, value_name = "NAME")]
+    fault: Vec<String>,
+
+    /// Lawful variant to serve with, one of --list-variants; may be repeated
+    #[arg(long, value_name = "NAME")]
+    variant: Vec<String>,
+
+    /// List the faults, each with the clause that it breaks, and stop
+    #[arg(long)]
+    pub(crate) list_faults: bool,
+
+    /// List the lawful variants and stop
+    #[arg(long)]
+    pub(crate) list_variants: bool,
 }
 
 impl Arguments {
@@ -78,6 +103,18 @@ impl Arguments {
         }
         config.policy.denied_senders.extend_from_slice(&self.deny_sender);
         Ok(config)
+    }
+}
+
+impl Deviations {
+    /// The faults to serve with.
+    pub(crate) fn faults(&self) -> Result<Vec<&'static Fault>, UnknownName> {
+        self.fault.iter().map(|name| find_fault(name)).collect()
+    }
+
+    /// The variants to serve with.
+    pub(crate) fn variants(&self) -> Result<Vec<&'static Variant>, UnknownName> {
+        self.variant.iter().map(|name| find_variant(name)).collect()
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod body;
 mod connection;
+mod deviating;
 mod progress;
 mod pulse;
 mod socket;

@@ -14,12 +14,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Parser;
-use paymaster_reference_server::{Config, Service, run};
+use paymaster_reference_server::{Config, Service, faults, run, variants};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, Deviations};
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
@@ -46,8 +46,18 @@ enum Failure {
 
 fn start(arguments: &Arguments) -> Result<(), Failure> {
     let usage = |error: Box<dyn Error>| Failure::Usage(error);
+    let deviations = &arguments.deviations;
+    if deviations.list_faults || deviations.list_variants {
+        list(deviations);
+        return Ok(());
+    }
+    let faults = deviations.faults().map_err(|error| usage(error.into()))?;
+    let variants = deviations.variants().map_err(|error| usage(error.into()))?;
     let config = arguments.configuration().map_err(|error| usage(error.into()))?;
-    let service = Service::new(&config).map_err(|error| usage(error.into()))?;
+    let service = Service::new(&config)
+        .map_err(|error| usage(error.into()))?
+        .with_variants(variants)
+        .with_faults(faults);
     if arguments.print_config {
         let printed = config.to_toml().map_err(|error| usage(error.into()))?;
         print!("{printed}");
@@ -65,6 +75,20 @@ fn start(arguments: &Arguments) -> Result<(), Failure> {
         .build()
         .map_err(cannot_serve)?;
     runtime.block_on(serve(&config, service))
+}
+
+/// Prints the tables that are asked for.
+fn list(deviations: &Deviations) {
+    if deviations.list_faults {
+        for fault in faults() {
+            println!("{:<52} {:<40} {}", fault.name, fault.clause, fault.about);
+        }
+    }
+    if deviations.list_variants {
+        for variant in variants() {
+            println!("{:<34} {}", variant.name, variant.about);
+        }
+    }
 }
 
 async fn serve(config: &Config, service: Service) -> Result<(), Failure> {

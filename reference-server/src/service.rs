@@ -5,14 +5,17 @@ use serde_json::value::RawValue;
 use crate::bounds::Bounds;
 use crate::config::{Config, ConfigError};
 use crate::depth;
+use crate::deviations::{Deed, Deviations};
 use crate::envelope::{Call, Method, Violation, id_text, known_version, write_error, write_head};
 use crate::error_codes::ErrorCode;
 use crate::explain::explain;
+use crate::faults::Fault;
 use crate::methods::{self, Refusal, Request, Settings};
 use crate::policy::Policy;
 use crate::request::Operation;
 use crate::signing::Signer;
 use crate::tokens::TokenTable;
+use crate::variants::Variant;
 
 /// What goes back to the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,18 +26,12 @@ pub struct Reply {
     pub body: Option<Vec<u8>>,
 }
 
-/// A hook that may change a reply before it is sent: this is where faults and lawful variants come in.
-pub trait Tamper: Send + Sync {
-    /// The reply to send in place of `reply`, which is what the service made of the `request` body.
-    fn tamper(&self, request: &[u8], reply: Reply) -> Reply;
-}
-
 /// The paymaster: answers messages.
 pub struct Service {
     settings: Settings,
     bounds: Bounds,
     error_status: u16,
-    tamper: Option<Box<dyn Tamper>>,
+    deviations: Option<Deviations>,
 }
 
 /// Room for a usual answer, so that it is written without growing.
@@ -58,15 +55,38 @@ impl Service {
             settings,
             bounds: config.bounds.clone(),
             error_status: config.error_status,
-            tamper: None,
+            deviations: None,
         })
     }
 
-    /// The same service with a hook on its replies.
+    /// The same service, but with these faults when it is served by [`run`](crate::run).
     #[must_use]
-    pub fn with_tamper(mut self, tamper: Box<dyn Tamper>) -> Self {
-        self.tamper = Some(tamper);
+    pub fn with_faults(self, faults: impl IntoIterator<Item = &'static Fault>) -> Self {
+        faults
+            .into_iter()
+            .fold(self, |service, fault| service.with_deed(&fault.deed))
+    }
+
+    /// The same service, but with these variants when it is served by [`run`](crate::run).
+    #[must_use]
+    pub fn with_variants(self, variants: impl IntoIterator<Item = &'static Variant>) -> Self {
+        variants
+            .into_iter()
+            .fold(self, |service, variant| service.with_deed(&variant.deed))
+    }
+
+    fn with_deed(mut self, deed: &'static Deed) -> Self {
+        let deviations = self.deviations.get_or_insert_with(|| {
+            let tokens = self.settings.tokens.all();
+            Deviations::new(tokens.iter().map(|token| token.address.to_string()).collect())
+        });
+        deviations.add(deed);
         self
+    }
+
+    /// What the service was told to do otherwise, if anything.
+    pub(crate) const fn deviations(&self) -> Option<&Deviations> {
+        self.deviations.as_ref()
     }
 
     /// The bounds that the configuration sets.
@@ -77,15 +97,6 @@ impl Service {
     /// The address, in hex, that signatures recover to.
     pub fn signer_address(&self) -> String {
         self.settings.signer.address().to_string()
-    }
-
-    /// Answers the body of one HTTP request: a JSON-RPC request or a batch of them. `now` is Unix time, in seconds.
-    pub fn handle_bytes(&self, body: &[u8], now: u64) -> Reply {
-        let reply = self.answer_body(body, now);
-        match &self.tamper {
-            None => reply,
-            Some(tamper) => tamper.tamper(body, reply),
-        }
     }
 
     /// The reply that says only that something is wrong with the whole of what was sent.
@@ -105,7 +116,9 @@ impl Service {
         }
     }
 
-    fn answer_body(&self, body: &[u8], now: u64) -> Reply {
+    /// Answers the body of one HTTP request: a JSON-RPC request or a batch of them. `now` is Unix time, in seconds. Faults
+    /// and variants do not show here: they are between this and HTTP.
+    pub fn handle_bytes(&self, body: &[u8], now: u64) -> Reply {
         let refuse = |code, reason: &str| self.refuse(self.error_status, code, reason);
         let Ok(text) = std::str::from_utf8(body) else {
             return refuse(ErrorCode::ParseError, "the body is not utf-8");

@@ -1,6 +1,5 @@
 //! One connection: hyper's HTTP/1 under our watch.
 
-use std::convert::Infallible;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
@@ -8,7 +7,7 @@ use std::task::{Context, Poll};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
-use http_body_util::Full;
+use http_body_util::{Either, Full};
 use hyper::body::Incoming;
 use hyper::header::{ALLOW, CONNECTION, CONTENT_TYPE, EXPECT, HeaderValue};
 use hyper::server::conn::http1;
@@ -18,9 +17,11 @@ use hyper_util::rt::TokioIo;
 use tokio::net::TcpStream;
 
 use super::body::{self, BodyError};
+use super::deviating::{self, HungUp, Pieces};
 use super::progress::{Progress, TickBounds, Verdict};
 use super::pulse::{Pulse, Stage};
 use super::socket::Socket;
+use crate::deviations::Deviations;
 use crate::error_codes::ErrorCode;
 use crate::service::{Reply, Service};
 
@@ -36,6 +37,10 @@ pub(super) async fn serve(
 ) {
     // Answers are written whole, so waiting for more to send would only delay them.
     let _ = stream.set_nodelay(true);
+    if service.deviations().is_some_and(Deviations::reset) {
+        // A closed connection is then a reset one.
+        let _ = stream.set_zero_linger();
+    }
     let progress = Arc::new(Progress::new(Arc::clone(&pulse)));
     let socket = Socket {
         stream,
@@ -138,13 +143,21 @@ async fn answer(
     request: Request<Incoming>,
     service: Arc<Service>,
     progress: Arc<Progress>,
-) -> Result<Response<Full<Bytes>>, Infallible> {
+) -> Result<Response<Either<Full<Bytes>, Pieces>>, HungUp> {
     progress.head_read();
     let response = if request.method() == Method::POST {
         let waits = request.headers().contains_key(EXPECT);
         let limit = service.bounds().max_body_bytes;
         match body::read(request.into_body(), limit, waits, &progress).await {
-            Ok(body) => into_response(service.handle_bytes(&body, unix_now())),
+            Ok(body) => match service.deviations() {
+                None => into_response(service.handle_bytes(&body, unix_now())),
+                Some(deviations) => {
+                    let sent = deviations.respond(&service, &body, unix_now()).await;
+                    let response = deviating::into_response(sent).await;
+                    progress.answered();
+                    return response;
+                }
+            },
             Err(error) => refused_body(&service, error),
         }
     } else {
@@ -155,7 +168,7 @@ async fn answer(
         response
     };
     progress.answered();
-    Ok(response)
+    Ok(response.map(Either::Left))
 }
 
 fn refused_body(service: &Service, error: BodyError) -> Response<Full<Bytes>> {

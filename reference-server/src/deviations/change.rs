@@ -1,0 +1,77 @@
+//! Small changes to JSON that several deviations make.
+
+use serde_json::{Map, Value};
+
+/// The value of that JSON text: numbers in exactly that notation. Null where a table has no JSON, which its test finds.
+pub(crate) fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or(Value::Null)
+}
+
+/// A string as it stands, or the digits of a number.
+pub(crate) fn text_of(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The same with its text as a string.
+pub(crate) fn decimal_text(value: &Value) -> Value {
+    Value::String(text_of(value))
+}
+
+/// The result of an answer, where it is an object.
+pub(crate) fn result(answer: &mut Map<String, Value>) -> Option<&mut Map<String, Value>> {
+    answer.get_mut("result").and_then(Value::as_object_mut)
+}
+
+/// The fee quotes of a result; none where it has none.
+pub(crate) fn quotes(result: &mut Map<String, Value>) -> impl Iterator<Item = &mut Map<String, Value>> {
+    let quotes = result.get_mut("feeQuotes").and_then(Value::as_array_mut);
+    quotes.into_iter().flatten().filter_map(Value::as_object_mut)
+}
+
+/// Changes one member of each fee quote.
+pub(crate) fn each_quote(result: &mut Map<String, Value>, member: &str, change: fn(&Value) -> Value) {
+    for quote in quotes(result) {
+        if let Some(value) = quote.get_mut(member) {
+            *value = change(value);
+        }
+    }
+}
+
+/// Changes a string, or each string of an array.
+pub(crate) fn map_strings(value: &mut Value, change: fn(&str) -> String) {
+    match value {
+        Value::String(text) => *text = change(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| map_strings(item, change)),
+        _ => {}
+    }
+}
+
+/// Spells every token address of a quote, and the paymaster's, in other letters.
+pub(crate) fn rename_address(result: &mut Map<String, Value>, change: fn(&str) -> String) {
+    for member in ["paymasterAddress", "unsupportedTokens"] {
+        if let Some(value) = result.get_mut(member) {
+            map_strings(value, change);
+        }
+    }
+    for quote in quotes(result) {
+        if let Some(value) = quote.get_mut("tokenAddress") {
+            map_strings(value, change);
+        }
+    }
+}
+
+/// Turns the order of members round, at every level.
+pub(crate) fn reverse_members(value: &mut Value) {
+    match value {
+        Value::Object(object) => {
+            let mut members: Vec<_> = std::mem::take(object).into_iter().collect();
+            members.reverse();
+            for (_, value) in &mut members {
+                reverse_members(value);
+            }
+            object.extend(members);
+        }
+        Value::Array(items) => items.iter_mut().for_each(reverse_members),
+        _ => {}
+    }
+}

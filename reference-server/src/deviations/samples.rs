@@ -1,0 +1,394 @@
+//! A small set of requests for tests: among them, every deviation changes the answer to at least one.
+
+use serde_json::{Value, json};
+
+use crate::config::Config;
+use crate::policy::PolicyConfig;
+use crate::service::Service;
+
+/// Unix time of every test, in seconds.
+pub(crate) const NOW: u64 = 1_700_000_000;
+
+const USDC: &str = "0xda5289fcaaf71d52a80a254da614a192b693e977";
+const DAI: &str = "0x27a44456bedb94dbd59d0f0a14fe977c777fc5c3";
+const WBTC: &str = "0x8eb24319393716668d768dcec29356ae9cffe285";
+const USDC_OTHER_LETTERS: &str = "0xDA5289fcAAF71d52a80A254da614a192b693e977";
+const UNSUPPORTED: &str = "0x1111111111111111111111111111111111111111";
+const ALSO_UNSUPPORTED: &str = "0xABcdefABcdefABcdefABcdefABcdefABcdefABcd";
+const QUOTE: &str = "pm_getFeeQuoteOrData";
+const SPONSOR: &str = "pm_sponsorUserOperation";
+
+/// A service without deviations.
+pub(crate) fn service() -> Service {
+    Service::new(&Config::default()).expect("the default configuration is right")
+}
+
+/// The bodies of the set.
+pub(crate) fn bodies() -> Vec<Vec<u8>> {
+    let mut bodies: Vec<Vec<u8>> = requests()
+        .iter()
+        .map(|request| request.to_string().into_bytes())
+        .collect();
+    let plain = request(30, SPONSOR, operation(), sponsored()).to_string();
+    let notification = json!({ "jsonrpc": "2.0", "method": SPONSOR, "params": [operation(), sponsored()] });
+    let second = request(31, QUOTE, operation(), quote_of(None, &[USDC]));
+    for text in [
+        plain.replace(":{", ": {"),
+        plain.replace(",\"", ",\n\""),
+        plain.replace("SPONSORED", "\\u0053PONSORED"),
+        format!(" {plain}\n"),
+        plain.replace("0xdead", "0xDEAD"),
+        plain[..plain.len() - 1].to_owned(),
+        "not json".to_owned(),
+        "5".to_owned(),
+        "[]".to_owned(),
+        format!("[{plain},{second}]"),
+        format!("[{plain},{notification}]"),
+        notification.to_string(),
+        r#"{"jsonrpc":"2.0","id":40,"method":"pm_unknown","params":[{},{}]}"#.to_owned(),
+        r#"{"jsonrpc":"2.0","id":41,"method":"pm_sponsorUserOperation","params":[{"sender":1},{"mode":"SPONSORED"}]}"#.to_owned(),
+    ] {
+        bodies.push(text.into_bytes());
+    }
+    bodies
+}
+
+fn request(id: impl Into<Value>, method: &str, operation: Value, mode: Value) -> Value {
+    let params = Value::Array(vec![operation, mode]);
+    let mut request = json!({ "jsonrpc": "2.0", "method": method, "params": params });
+    if let Some(object) = request.as_object_mut() {
+        object.shift_insert(1, "id".to_owned(), id.into());
+    }
+    request
+}
+
+fn operation() -> Value {
+    json!({
+        "sender": "0x00000000000000000000000000000000000000aa",
+        "nonce": "7",
+        "initCode": "0x",
+        "callData": "0xdeadbeef",
+        "callGasLimit": "60000",
+        "verificationGasLimit": "120000",
+        "preVerificationGas": "45000",
+        "maxFeePerGas": "2000000000",
+        "maxPriorityFeePerGas": "1000000000",
+    })
+}
+
+fn with(mut value: Value, members: &[(&str, Value)]) -> Value {
+    for (name, member) in members {
+        value[*name] = member.clone();
+    }
+    value
+}
+
+fn without(mut value: Value, members: &[&str]) -> Value {
+    for name in members {
+        value.as_object_mut().map(|object| object.shift_remove(*name));
+    }
+    value
+}
+
+fn sponsored() -> Value {
+    json!({
+        "mode": "SPONSORED",
+        "calculateGasLimits": true,
+        "expiryDuration": 300,
+        "sponsorshipInfo": {
+            "webhookData": {},
+            "smartAccountInfo": { "name": "BICONOMY", "version": "2.0.0" },
+        },
+    })
+}
+
+fn quote_of(preferred: Option<&str>, list: &[&str]) -> Value {
+    let mut info = json!({ "tokenList": list });
+    if let Some(preferred) = preferred {
+        info["preferredToken"] = preferred.into();
+    }
+    json!({ "mode": "ERC20", "calculateGasLimits": true, "tokenInfo": info })
+}
+
+fn paid_in(token: &str) -> Value {
+    json!({ "mode": "ERC20", "calculateGasLimits": true, "tokenInfo": { "feeTokenAddress": token } })
+}
+
+fn refused() -> Value {
+    with(operation(), &[("sender", PolicyConfig::DENIED_SENDER.into())])
+}
+
+fn deploying() -> Value {
+    with(operation(), &[("initCode", "0xcafe".into())])
+}
+
+fn smallest() -> Value {
+    without(
+        operation(),
+        &["callGasLimit", "verificationGasLimit", "preVerificationGas"],
+    )
+}
+
+fn uncalculated(mode: Value) -> Value {
+    with(mode, &[("calculateGasLimits", false.into())])
+}
+
+fn account(name: &str) -> Value {
+    json!({ "smartAccountInfo": { "name": name, "version": "1.0.0" } })
+}
+
+fn token_info() -> Value {
+    json!({ "feeTokenAddress": USDC })
+}
+
+fn requests() -> Vec<Value> {
+    [
+        plain(),
+        with_ids(),
+        with_operations(),
+        with_modes(),
+        with_tokens(),
+        in_other_notation(),
+    ]
+    .concat()
+}
+
+/// One request of each pair.
+fn plain() -> Vec<Value> {
+    vec![
+        request(1, QUOTE, operation(), sponsored()),
+        request(2, SPONSOR, operation(), sponsored()),
+        request(3, QUOTE, operation(), quote_of(Some(USDC), &[DAI, WBTC])),
+        request(4, SPONSOR, operation(), paid_in(USDC)),
+    ]
+}
+
+/// Ids of every kind.
+fn with_ids() -> Vec<Value> {
+    let large: Value = serde_json::from_str("9007199254740993").expect("a number");
+    vec![
+        request(0, SPONSOR, operation(), sponsored()),
+        request("", SPONSOR, operation(), sponsored()),
+        request(-5, SPONSOR, operation(), sponsored()),
+        request(1.5, SPONSOR, operation(), sponsored()),
+        request(large, SPONSOR, operation(), sponsored()),
+        request("42", SPONSOR, operation(), sponsored()),
+        request("grün", SPONSOR, operation(), sponsored()),
+        request("x".repeat(100), SPONSOR, operation(), sponsored()),
+    ]
+}
+
+/// Operations of every kind.
+fn with_operations() -> Vec<Value> {
+    vec![
+        request(5, SPONSOR, refused(), sponsored()),
+        request(
+            5,
+            SPONSOR,
+            refused(),
+            with(
+                uncalculated(sponsored()),
+                &[("tokenInfo", token_info()), ("expiryDuration", 900.into())],
+            ),
+        ),
+        request(
+            5,
+            SPONSOR,
+            with(refused(), &[("callData", "0x".into())]),
+            sponsored(),
+        ),
+        request(2, SPONSOR, refused(), sponsored()),
+        request(6, QUOTE, refused(), sponsored()),
+        request(6, SPONSOR, with(operation(), &[("nonce", 7.into())]), sponsored()),
+        request(7, SPONSOR, deploying(), sponsored()),
+        request(7, SPONSOR, deploying(), paid_in(USDC)),
+        request(7, QUOTE, deploying(), quote_of(None, &[USDC])),
+        request(
+            7,
+            SPONSOR,
+            with(
+                operation(),
+                &[("callData", format!("0x{}", "00".repeat(5000)).into())],
+            ),
+            sponsored(),
+        ),
+        request(
+            7,
+            SPONSOR,
+            with(operation(), &[("callData", "0x".into())]),
+            sponsored(),
+        ),
+        request(
+            7,
+            SPONSOR,
+            with(operation(), &[("nonce", "0".into())]),
+            sponsored(),
+        ),
+        request(
+            7,
+            SPONSOR,
+            with(operation(), &[("nonce", format!("0x{}", "f".repeat(64)).into())]),
+            sponsored(),
+        ),
+        request(
+            7,
+            SPONSOR,
+            with(operation(), &[("signature", "0x".into())]),
+            sponsored(),
+        ),
+        request(8, SPONSOR, smallest(), paid_in(USDC)),
+        request(8, SPONSOR, without(operation(), &["callGasLimit"]), paid_in(USDC)),
+        request(
+            8,
+            SPONSOR,
+            without(operation(), &["verificationGasLimit"]),
+            paid_in(USDC),
+        ),
+        request(
+            8,
+            SPONSOR,
+            without(operation(), &["preVerificationGas"]),
+            paid_in(USDC),
+        ),
+        request(8, SPONSOR, smallest(), sponsored()),
+        request(8, QUOTE, smallest(), quote_of(Some(USDC), &[])),
+    ]
+}
+
+/// Mode objects of every kind.
+fn with_modes() -> Vec<Value> {
+    vec![
+        request(9, SPONSOR, operation(), uncalculated(sponsored())),
+        request(9, QUOTE, operation(), uncalculated(sponsored())),
+        request(9, QUOTE, operation(), uncalculated(quote_of(None, &[DAI]))),
+        request(9, SPONSOR, operation(), uncalculated(paid_in(USDC))),
+        request(
+            9,
+            SPONSOR,
+            operation(),
+            with(sponsored(), &[("expiryDuration", 600.into())]),
+        ),
+        request(9, SPONSOR, operation(), without(sponsored(), &["expiryDuration"])),
+        request(
+            9,
+            SPONSOR,
+            operation(),
+            with(sponsored(), &[("mode", "SPONSORSHIP".into())]),
+        ),
+        request(
+            9,
+            SPONSOR,
+            operation(),
+            with(sponsored(), &[("tokenInfo", token_info())]),
+        ),
+        request(9, SPONSOR, operation(), with(sponsored(), &[("extra", 1.into())])),
+        request(
+            9,
+            SPONSOR,
+            operation(),
+            with(sponsored(), &[("sponsorshipInfo", account("SAFE"))]),
+        ),
+        request(
+            9,
+            QUOTE,
+            operation(),
+            with(sponsored(), &[("sponsorshipInfo", account("SAFE"))]),
+        ),
+        request(
+            9,
+            SPONSOR,
+            operation(),
+            with(
+                sponsored(),
+                &[("sponsorshipInfo", json!({ "webhookData": { "a": 1 } }))],
+            ),
+        ),
+        request(
+            9,
+            SPONSOR,
+            operation(),
+            with(paid_in(USDC), &[("sponsorshipInfo", json!({}))]),
+        ),
+        request(9, QUOTE, operation(), json!({ "sponsorshipInfo": {} })),
+        request(
+            9,
+            SPONSOR,
+            operation(),
+            json!({ "calculateGasLimits": true, "mode": "SPONSORED" }),
+        ),
+        json!({ "params": [without(operation(), &["sender"]), sponsored()], "method": SPONSOR, "jsonrpc": "2.0.0", "id": 9 }),
+    ]
+}
+
+/// Tokens of every kind.
+fn with_tokens() -> Vec<Value> {
+    let many = [
+        UNSUPPORTED,
+        ALSO_UNSUPPORTED,
+        USDC,
+        DAI,
+        WBTC,
+        USDC,
+        UNSUPPORTED,
+        DAI,
+        WBTC,
+    ];
+    let bare = || json!({ "mode": "ERC20" });
+    vec![
+        request(10, QUOTE, operation(), quote_of(Some(DAI), &[USDC, DAI])),
+        request(11, QUOTE, operation(), quote_of(Some(UNSUPPORTED), &[USDC])),
+        request(
+            12,
+            QUOTE,
+            operation(),
+            quote_of(Some(USDC), &[UNSUPPORTED, ALSO_UNSUPPORTED]),
+        ),
+        request(
+            13,
+            QUOTE,
+            operation(),
+            quote_of(Some(UNSUPPORTED), &[ALSO_UNSUPPORTED]),
+        ),
+        request(14, QUOTE, operation(), quote_of(None, &[USDC_OTHER_LETTERS])),
+        request(14, QUOTE, operation(), quote_of(None, &[USDC, USDC, DAI])),
+        request(15, QUOTE, operation(), quote_of(Some(USDC), &many)),
+        request(
+            16,
+            QUOTE,
+            operation(),
+            json!({ "mode": "ERC20", "tokenInfo": {} }),
+        ),
+        request(16, QUOTE, operation(), quote_of(None, &[UNSUPPORTED])),
+        request(17, SPONSOR, operation(), paid_in(DAI)),
+        request(17, SPONSOR, operation(), paid_in(USDC_OTHER_LETTERS)),
+        request(
+            17,
+            SPONSOR,
+            operation(),
+            json!({ "mode": "ERC20", "tokenInfo": { "tokenAddress": USDC } }),
+        ),
+        request(18, SPONSOR, operation(), paid_in(UNSUPPORTED)),
+        request(18, SPONSOR, deploying(), uncalculated(paid_in(UNSUPPORTED))),
+        request(18, SPONSOR, operation(), bare()),
+        request(
+            18,
+            SPONSOR,
+            operation(),
+            with(bare(), &[("tokenInfo", json!({}))]),
+        ),
+    ]
+}
+
+/// The same request, written otherwise.
+fn in_other_notation() -> Vec<Value> {
+    let mut last_id_first = request(19, SPONSOR, operation(), sponsored());
+    if let Some(object) = last_id_first.as_object_mut() {
+        object.shift_remove("id");
+        object.insert("id".to_owned(), 19.into());
+    }
+    let mut reversed = request(20, SPONSOR, operation(), sponsored());
+    super::reverse_members(&mut reversed);
+    let mut version = request(21, SPONSOR, operation(), sponsored());
+    version["jsonrpc"] = "2.0.0".into();
+    vec![last_id_first, reversed, version]
+}

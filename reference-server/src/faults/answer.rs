@@ -1,0 +1,221 @@
+//! The envelope of an answer (sections 1 and 2.10).
+
+use serde_json::{Value, json};
+
+use super::Fault;
+use crate::deviations::{Act, Asked};
+
+const OBJECT: &str = "answer.object";
+const EITHER: &str = "answer.result-or-error";
+const VERSION: &str = "answer.jsonrpc";
+const RESULT: &str = "answer.result-object";
+
+pub(super) const FAULTS: &[Fault] = &[
+    Fault::of(
+        OBJECT,
+        "answer-in-array",
+        "puts the answer into an array",
+        Act::Whole(|_, answer| {
+            *answer = answer.take().map(|answer| Value::Array(vec![answer]));
+        }),
+    )
+    .when(is_single),
+    Fault::of(
+        OBJECT,
+        "answer-as-text",
+        "puts the answer into a JSON string",
+        Act::Whole(|_, answer| {
+            *answer = answer.take().map(|answer| answer.to_string().into());
+        }),
+    )
+    .when(is_single),
+    Fault::of(
+        OBJECT,
+        "answer-null",
+        "answers null",
+        Act::Whole(|_, answer| {
+            *answer = answer.take().map(|_| Value::Null);
+        }),
+    )
+    .when(|asked| asked.pair().is_some()),
+    Fault::of(
+        OBJECT,
+        "answer-true-now-and-then",
+        "answers true in 1 of 25 answers",
+        Act::Whole(|_, answer| {
+            *answer = answer.take().map(|_| true.into());
+        }),
+    )
+    .when(|asked| asked.pair().is_some() && asked.now_and_then()),
+    Fault::of(
+        EITHER,
+        "result-and-error",
+        "adds an error to every result",
+        Act::Answer(|_, answer| {
+            if answer.contains_key("result") {
+                answer.insert("error".to_owned(), json!({ "code": 0, "message": "no error" }));
+            }
+        }),
+    ),
+    Fault::of(
+        EITHER,
+        "result-and-null-error",
+        "adds error null to every result",
+        Act::Answer(|_, answer| {
+            if answer.contains_key("result") {
+                answer.insert("error".to_owned(), Value::Null);
+            }
+        }),
+    ),
+    Fault::of(
+        EITHER,
+        "error-and-null-result",
+        "adds result null to every error",
+        Act::Answer(|_, answer| {
+            if answer.contains_key("error") {
+                answer.insert("result".to_owned(), Value::Null);
+            }
+        }),
+    ),
+    Fault::of(
+        EITHER,
+        "error-and-empty-result",
+        "adds an empty result to every error",
+        Act::Answer(|_, answer| {
+            if answer.contains_key("error") {
+                answer.insert("result".to_owned(), json!({}));
+            }
+        }),
+    ),
+    Fault::of(
+        EITHER,
+        "neither-result-nor-error",
+        "leaves the error out of an error answer",
+        Act::Answer(|_, answer| {
+            answer.shift_remove("error");
+        }),
+    ),
+    Fault::of(
+        EITHER,
+        "result-under-another-name",
+        "calls the result data",
+        Act::Answer(|_, answer| {
+            if let Some(result) = answer.shift_remove("result") {
+                answer.insert("data".to_owned(), result);
+            }
+        }),
+    ),
+    Fault::of(
+        VERSION,
+        "jsonrpc-missing",
+        "leaves jsonrpc out",
+        Act::Answer(|_, answer| {
+            answer.shift_remove("jsonrpc");
+        }),
+    ),
+    Fault::of(
+        VERSION,
+        "jsonrpc-missing-in-errors",
+        "leaves jsonrpc out of errors",
+        Act::Answer(|_, answer| {
+            if answer.contains_key("error") {
+                answer.shift_remove("jsonrpc");
+            }
+        }),
+    ),
+    Fault::of(
+        VERSION,
+        "jsonrpc-number",
+        "jsonrpc is a number",
+        Act::Answer(|_, answer| {
+            answer.insert("jsonrpc".to_owned(), crate::deviations::json("2.0"));
+        }),
+    ),
+    Fault::of(
+        VERSION,
+        "jsonrpc-one",
+        "jsonrpc is 1.0",
+        Act::Answer(|_, answer| {
+            answer.insert("jsonrpc".to_owned(), "1.0".into());
+        }),
+    ),
+    Fault::of(
+        VERSION,
+        "jsonrpc-null-in-token-mode",
+        "jsonrpc is null in token mode",
+        Act::Answer(|_, answer| {
+            answer.insert("jsonrpc".to_owned(), Value::Null);
+        }),
+    )
+    .when(|asked| asked.is_token_mode()),
+    Fault::of(
+        VERSION,
+        "jsonrpc-not-echoed",
+        "jsonrpc is 2.0.0 where 2.0 was asked",
+        Act::Answer(|asked, answer| {
+            if asked.request["jsonrpc"] == "2.0" {
+                answer.insert("jsonrpc".to_owned(), "2.0.0".into());
+            }
+        }),
+    ),
+    Fault::of(
+        RESULT,
+        "result-as-text",
+        "puts the result into a JSON string",
+        Act::Answer(|_, answer| {
+            if let Some(result) = answer.get_mut("result") {
+                *result = result.to_string().into();
+            }
+        }),
+    ),
+    Fault::of(
+        RESULT,
+        "result-in-array",
+        "puts the result into an array",
+        Act::Answer(|_, answer| {
+            if let Some(result) = answer.get_mut("result") {
+                *result = Value::Array(vec![result.take()]);
+            }
+        }),
+    ),
+    Fault::of(
+        RESULT,
+        "result-null",
+        "result is null",
+        Act::Answer(|_, answer| {
+            if let Some(result) = answer.get_mut("result") {
+                *result = Value::Null;
+            }
+        }),
+    ),
+    Fault::of(
+        RESULT,
+        "result-bare-data",
+        "result is the paymasterAndData alone",
+        Act::Answer(|_, answer| {
+            let data = answer
+                .get("result")
+                .and_then(|result| result.get("paymasterAndData"))
+                .cloned();
+            if let Some(data) = data {
+                answer.insert("result".to_owned(), data);
+            }
+        }),
+    ),
+    Fault::of(
+        RESULT,
+        "result-true-now-and-then",
+        "result is true in 1 of 25 answers",
+        Act::Answer(|_, answer| {
+            if let Some(result) = answer.get_mut("result") {
+                *result = true.into();
+            }
+        }),
+    )
+    .when(|asked| asked.pair().is_some() && asked.now_and_then()),
+];
+
+/// Whether the body is one request.
+fn is_single(asked: &Asked<'_>) -> bool {
+    asked.request.is_object()
+}

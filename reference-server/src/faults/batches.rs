@@ -1,0 +1,279 @@
+//! What JSON-RPC asks for beyond the form of one answer: predefined codes, batches, notifications.
+
+use serde_json::{Map, Value, json};
+
+use super::Fault;
+use crate::deviations::{Act, Asked};
+
+const PARSE: &str = "json-rpc.parse-error";
+const INVALID_REQUEST: &str = "json-rpc.invalid-request";
+const METHOD: &str = "json-rpc.method-not-found";
+const PARAMS: &str = "json-rpc.invalid-params";
+const RESERVED: &str = "json-rpc.reserved-codes";
+const NULL_ID: &str = "json-rpc.null-id";
+const BATCH: &str = "json-rpc.batch";
+const EMPTY: &str = "json-rpc.empty-batch";
+const NOTIFICATION: &str = "json-rpc.notification";
+
+pub(super) const FAULTS: &[Fault] = &[
+    Fault::of(
+        PARSE,
+        "parse-error-internal",
+        "gives bodies that are not JSON the code of an internal error",
+        Act::Error(|_, error| {
+            recode(error, -32700, -32603);
+        }),
+    ),
+    Fault::of(
+        PARSE,
+        "parse-error-own-code",
+        "gives bodies that are not JSON a code of its own",
+        Act::Error(|_, error| {
+            recode(error, -32700, -32000);
+        }),
+    ),
+    Fault::of(
+        INVALID_REQUEST,
+        "invalid-request-own-code",
+        "gives JSON that is no request a code of its own",
+        Act::Error(|_, error| {
+            recode(error, -32600, -32000);
+        }),
+    ),
+    Fault::of(
+        INVALID_REQUEST,
+        "invalid-request-internal",
+        "gives JSON that is no request the code of an internal error",
+        Act::Error(|_, error| {
+            recode(error, -32600, -32603);
+        }),
+    ),
+    Fault::of(
+        METHOD,
+        "method-not-found-own-code",
+        "gives unknown methods a code of its own",
+        Act::Error(|_, error| {
+            recode(error, -32601, -32000);
+        }),
+    ),
+    Fault::of(
+        METHOD,
+        "method-not-found-invalid-request",
+        "gives unknown methods the code of an invalid request",
+        Act::Error(|_, error| {
+            recode(error, -32601, -32600);
+        }),
+    ),
+    Fault::of(
+        PARAMS,
+        "invalid-params-own-code",
+        "gives wrong parameters a code of its own",
+        Act::Error(|_, error| {
+            recode(error, -32602, -32000);
+        }),
+    ),
+    Fault::of(
+        PARAMS,
+        "invalid-params-internal",
+        "gives wrong parameters the code of an internal error",
+        Act::Error(|_, error| {
+            recode(error, -32602, -32603);
+        }),
+    ),
+    Fault::of(
+        RESERVED,
+        "token-error-method-not-found",
+        "gives an unsupported token the code of an unknown method",
+        Act::Error(|_, error| {
+            recode(error, -32002, -32601);
+        }),
+    ),
+    Fault::of(
+        RESERVED,
+        "token-error-parse-error",
+        "gives an absent token the code of a parse error",
+        Act::Error(|_, error| {
+            recode(error, -32001, -32700);
+        }),
+    ),
+    Fault::of(
+        NULL_ID,
+        "null-id-missing",
+        "leaves the id out where it could not be read",
+        Act::Answer(|_, answer| {
+            answer.shift_remove("id");
+        }),
+    )
+    .when(is_unread),
+    Fault::of(
+        NULL_ID,
+        "null-id-zero",
+        "says id 0 where it could not be read",
+        Act::Answer(|_, answer| {
+            answer.insert("id".to_owned(), 0.into());
+        }),
+    )
+    .when(is_unread),
+    Fault::of(
+        NULL_ID,
+        "null-id-empty",
+        "says an empty id where it could not be read",
+        Act::Answer(|_, answer| {
+            answer.insert("id".to_owned(), "".into());
+        }),
+    )
+    .when(is_unread),
+    Fault::of(
+        BATCH,
+        "batch-only-first",
+        "answers only the first request of a batch",
+        Act::Whole(|_, answer| {
+            if let Some(Value::Array(answers)) = answer {
+                answers.truncate(1);
+            }
+        }),
+    ),
+    Fault::of(
+        BATCH,
+        "batch-first-bare",
+        "answers a batch with the answer to its first request",
+        Act::Whole(|_, answer| {
+            if let Some(Value::Array(answers)) = answer {
+                *answer = answers.first().cloned();
+            }
+        }),
+    ),
+    Fault::of(
+        BATCH,
+        "batch-refused",
+        "refuses batches",
+        Act::Whole(|asked, answer| {
+            if is_full_batch(asked) {
+                *answer = Some(refusal());
+            }
+        }),
+    ),
+    Fault::of(
+        BATCH,
+        "batch-refused-in-array",
+        "answers a batch with an array of one error",
+        Act::Whole(|asked, answer| {
+            if is_full_batch(asked) {
+                *answer = Some(Value::Array(vec![refusal()]));
+            }
+        }),
+    ),
+    Fault::of(
+        BATCH,
+        "batch-answers-repeated",
+        "answers the last request of a batch twice",
+        Act::Whole(|_, answer| {
+            if let Some(Value::Array(answers)) = answer {
+                answers.extend(answers.last().cloned());
+            }
+        }),
+    ),
+    Fault::of(
+        BATCH,
+        "batch-without-last",
+        "does not answer the last request of a batch",
+        Act::Whole(|_, answer| {
+            if let Some(Value::Array(answers)) = answer {
+                answers.pop();
+            }
+        }),
+    ),
+    Fault::of(
+        EMPTY,
+        "empty-batch-array",
+        "answers an empty batch with an empty array",
+        Act::Whole(|asked, answer| {
+            if is_empty_batch(asked) {
+                *answer = Some(json!([]));
+            }
+        }),
+    ),
+    Fault::of(
+        EMPTY,
+        "empty-batch-error-in-array",
+        "puts the error for an empty batch into an array",
+        Act::Whole(|asked, answer| {
+            if is_empty_batch(asked) {
+                *answer = answer.take().map(|answer| Value::Array(vec![answer]));
+            }
+        }),
+    ),
+    Fault::of(
+        EMPTY,
+        "empty-batch-silent",
+        "does not answer an empty batch",
+        Act::Whole(|asked, answer| {
+            if is_empty_batch(asked) {
+                *answer = None;
+            }
+        }),
+    ),
+    Fault::of(
+        NOTIFICATION,
+        "notification-answered",
+        "answers notifications with id null",
+        Act::Whole(|asked, answer| {
+            if answer.is_none() && asked.request.is_object() {
+                *answer = Some(json!({ "jsonrpc": "2.0", "id": null, "result": {} }));
+            }
+        }),
+    ),
+    Fault::of(
+        NOTIFICATION,
+        "notification-refused",
+        "answers notifications with an error",
+        Act::Whole(|asked, answer| {
+            if answer.is_none() && asked.request.is_object() {
+                *answer = Some(refusal());
+            }
+        }),
+    ),
+    Fault::of(
+        NOTIFICATION,
+        "notification-answered-in-batch",
+        "answers notifications within a batch",
+        Act::Whole(|asked, answer| {
+            let Value::Array(requests) = asked.request else {
+                return;
+            };
+            let notifications = requests.iter().filter(|request| is_notification(request)).count();
+            if let Some(Value::Array(answers)) = answer {
+                answers.extend(
+                    (0..notifications).map(|_| json!({ "jsonrpc": "2.0", "id": null, "result": {} })),
+                );
+            }
+        }),
+    ),
+];
+
+fn recode(error: &mut Map<String, Value>, from: i32, to: i32) {
+    if error.get("code").is_some_and(|code| *code == from) {
+        error.insert("code".to_owned(), to.into());
+    }
+}
+
+/// Whether the request has no id that could be echoed.
+fn is_unread(asked: &Asked<'_>) -> bool {
+    !asked.id().is_string() && !asked.id().is_number()
+}
+
+fn is_notification(request: &Value) -> bool {
+    request.is_object() && request.get("id").is_none() && request.get("method").is_some()
+}
+
+fn is_full_batch(asked: &Asked<'_>) -> bool {
+    asked.request.as_array().is_some_and(|batch| !batch.is_empty())
+}
+
+fn is_empty_batch(asked: &Asked<'_>) -> bool {
+    asked.request.as_array().is_some_and(Vec::is_empty)
+}
+
+fn refusal() -> Value {
+    json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32600, "message": "invalid request" } })
+}

@@ -1,0 +1,307 @@
+//! Errors: their form, and where there is one or none (sections 4.2 and 7).
+
+use paymaster_schemas::Pair;
+use serde_json::{Value, json};
+
+use super::Fault;
+use crate::deviations::{Act, Asked, decimal_text, quotes, result};
+
+const OBJECT: &str = "error.object";
+const CODE: &str = "error.code";
+const MESSAGE: &str = "error.message";
+const ABSENT: &str = "error.token-absent";
+const UNSUPPORTED: &str = "error.token-unsupported";
+const REFUSAL: &str = "error.refusal-is-none";
+const UNSUPPORTED_QUOTE: &str = "error.unsupported-quote-is-none";
+
+pub(super) const FAULTS: &[Fault] = &[
+    Fault::of(
+        OBJECT,
+        "error-as-text",
+        "error is a string",
+        Act::Answer(|_, answer| {
+            replace(answer, |error| error["message"].clone());
+        }),
+    ),
+    Fault::of(
+        OBJECT,
+        "error-in-array",
+        "error is an array",
+        Act::Answer(|_, answer| {
+            replace(answer, |error| Value::Array(vec![error.clone()]));
+        }),
+    ),
+    Fault::of(
+        OBJECT,
+        "error-true",
+        "error is true",
+        Act::Answer(|_, answer| replace(answer, |_| true.into())),
+    ),
+    Fault::of(
+        OBJECT,
+        "error-number",
+        "error is its code alone",
+        Act::Answer(|_, answer| {
+            replace(answer, |error| error["code"].clone());
+        }),
+    ),
+    Fault::of(
+        CODE,
+        "error-code-missing",
+        "leaves code out",
+        Act::Error(|_, error| {
+            error.shift_remove("code");
+        }),
+    ),
+    Fault::of(
+        CODE,
+        "error-code-string",
+        "code is a string",
+        Act::Error(|_, error| {
+            let code = decimal_text(&error["code"]);
+            error.insert("code".to_owned(), code);
+        }),
+    ),
+    Fault::of(
+        CODE,
+        "error-code-name",
+        "code is a name",
+        Act::Error(|_, error| {
+            error.insert("code".to_owned(), "INVALID".into());
+        }),
+    ),
+    Fault::of(
+        CODE,
+        "error-code-fraction",
+        "code has a fraction",
+        Act::Error(|_, error| {
+            error.insert("code".to_owned(), crate::deviations::json("-32000.5"));
+        }),
+    ),
+    Fault::of(
+        CODE,
+        "error-code-null-without-token",
+        "code is null when no token is named",
+        Act::Error(|_, error| {
+            error.insert("code".to_owned(), Value::Null);
+        }),
+    )
+    .when(|asked| asked.is(Pair::SPONSOR_ERC20) && asked.fee_token().is_none()),
+    Fault::of(
+        MESSAGE,
+        "error-message-missing",
+        "leaves message out",
+        Act::Error(|_, error| {
+            error.shift_remove("message");
+        }),
+    ),
+    Fault::of(
+        MESSAGE,
+        "error-message-null",
+        "message is null",
+        Act::Error(|_, error| {
+            error.insert("message".to_owned(), Value::Null);
+        }),
+    ),
+    Fault::of(
+        MESSAGE,
+        "error-message-object",
+        "message is an object",
+        Act::Error(|_, error| {
+            let message = error["message"].clone();
+            error.insert("message".to_owned(), json!({ "text": message }));
+        }),
+    ),
+    Fault::of(
+        MESSAGE,
+        "error-message-array",
+        "message is an array",
+        Act::Error(|_, error| {
+            let message = error["message"].clone();
+            error.insert("message".to_owned(), json!([message]));
+        }),
+    ),
+    Fault::of(
+        ABSENT,
+        "absent-token-served",
+        "takes the first supported token when none is named",
+        serve_first(),
+    )
+    .when(names_no_token),
+    Fault::of(
+        ABSENT,
+        "absent-token-gets-0x",
+        "answers with 0x when no token is named",
+        Act::Answer(|_, answer| {
+            answer.shift_remove("error");
+            answer.insert("result".to_owned(), refusal());
+        }),
+    )
+    .when(names_no_token),
+    Fault::of(
+        ABSENT,
+        "absent-token-info-served",
+        "takes the first supported token when there is no tokenInfo",
+        serve_first(),
+    )
+    .when(|asked| names_no_token(asked) && asked.mode_object().get("tokenInfo").is_none()),
+    Fault::of(
+        ABSENT,
+        "absent-token-sponsored",
+        "sponsors an operation whose token is not named",
+        Act::Request(|_, request| {
+            request["params"][1]["mode"] = "SPONSORED".into();
+        }),
+    )
+    .when(names_no_token),
+    Fault::of(
+        UNSUPPORTED,
+        "unsupported-token-served",
+        "takes the first supported token for one that is not supported",
+        serve_first(),
+    )
+    .when(names_unsupported),
+    Fault::of(
+        UNSUPPORTED,
+        "unsupported-token-gets-0x",
+        "answers with 0x when the token is not supported",
+        Act::Answer(|_, answer| {
+            answer.shift_remove("error");
+            answer.insert("result".to_owned(), refusal());
+        }),
+    )
+    .when(names_unsupported),
+    Fault::of(
+        UNSUPPORTED,
+        "unsupported-token-served-when-not-calculated",
+        "serves a token that is not supported when calculateGasLimits is false",
+        serve_first(),
+    )
+    .when(|asked| names_unsupported(asked) && asked.calculates(false)),
+    Fault::of(
+        UNSUPPORTED,
+        "unsupported-token-served-when-deploying",
+        "serves a token that is not supported when there is an initCode",
+        serve_first(),
+    )
+    .when(|asked| names_unsupported(asked) && asked.has_init_code()),
+    Fault::of(
+        UNSUPPORTED,
+        "unsupported-token-served-now-and-then",
+        "serves 1 of 5 tokens that are not supported",
+        serve_first(),
+    )
+    .when(|asked| names_unsupported(asked) && asked.is_one_in(5)),
+    Fault::of(
+        REFUSAL,
+        "refusal-as-error",
+        "answers with an error what it does not sponsor",
+        refuse_with_error(),
+    )
+    .when(|asked| asked.is_sponsored_mode()),
+    Fault::of(
+        REFUSAL,
+        "refusal-as-error-in-quotes",
+        "answers with an error what it does not sponsor, in quotes only",
+        refuse_with_error(),
+    )
+    .when(|asked| asked.is(Pair::QUOTE_SPONSORED)),
+    Fault::of(
+        REFUSAL,
+        "refusal-as-error-when-sponsoring",
+        "answers with an error what it does not sponsor, in pm_sponsorUserOperation only",
+        refuse_with_error(),
+    )
+    .when(|asked| asked.is(Pair::SPONSOR_SPONSORED)),
+    Fault::of(
+        UNSUPPORTED_QUOTE,
+        "unsupported-quote-as-error",
+        "answers with an error when a token is not supported",
+        Act::Answer(|_, answer| {
+            if unsupported_count(answer) > 0 {
+                into_error(answer);
+            }
+        }),
+    ),
+    Fault::of(
+        UNSUPPORTED_QUOTE,
+        "all-unsupported-as-error",
+        "answers with an error when no token is supported",
+        Act::Answer(|_, answer| {
+            if unsupported_count(answer) > 0
+                && result(answer).is_some_and(|result| quotes(result).next().is_none())
+            {
+                into_error(answer);
+            }
+        }),
+    ),
+    Fault::of(
+        UNSUPPORTED_QUOTE,
+        "unsupported-preferred-as-error",
+        "answers with an error when the preferred token is not supported",
+        Act::Answer(|_, answer| {
+            if answer.contains_key("result") {
+                into_error(answer);
+            }
+        }),
+    )
+    .when(|asked| {
+        asked.is(Pair::QUOTE_ERC20) && asked.preferred().is_some_and(|token| !asked.supports(token))
+    }),
+];
+
+type Answer = serde_json::Map<String, Value>;
+
+fn replace(answer: &mut Answer, change: fn(&Value) -> Value) {
+    if let Some(error) = answer.get_mut("error") {
+        *error = change(error);
+    }
+}
+
+fn names_no_token(asked: &Asked<'_>) -> bool {
+    asked.is(Pair::SPONSOR_ERC20) && asked.fee_token().is_none()
+}
+
+fn names_unsupported(asked: &Asked<'_>) -> bool {
+    asked.is(Pair::SPONSOR_ERC20) && asked.fee_token().is_some_and(|token| !asked.supports(token))
+}
+
+/// Serves the first supported token, whatever was named.
+const fn serve_first() -> Act {
+    Act::Request(|asked, request| {
+        let token = asked.tokens.first().cloned();
+        request["params"][1]["tokenInfo"] = json!({ "feeTokenAddress": token });
+    })
+}
+
+/// A token-mode result that pays nothing.
+fn refusal() -> Value {
+    json!({
+        "MODE": "ERC20",
+        "mode": "ERC20",
+        "paymasterAndData": "0x",
+        "preVerificationGas": "45000",
+        "verificationGasLimit": 120_000,
+        "callGasLimit": 60_000,
+    })
+}
+
+const fn refuse_with_error() -> Act {
+    Act::Answer(|_, answer| {
+        let data = result(answer).and_then(|result| result.get("paymasterAndData"));
+        if data.is_some_and(|data| data == "0x") {
+            into_error(answer);
+        }
+    })
+}
+
+fn into_error(answer: &mut Answer) {
+    answer.shift_remove("result");
+    let error = json!({ "code": -32000, "message": "not possible for this operation" });
+    answer.insert("error".to_owned(), error);
+}
+
+fn unsupported_count(answer: &mut Answer) -> usize {
+    let unsupported = result(answer).and_then(|result| result.get("unsupportedTokens"));
+    unsupported.and_then(Value::as_array).map_or(0, Vec::len)
+}

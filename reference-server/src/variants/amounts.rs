@@ -1,0 +1,212 @@
+//! Numbers: other values and other notations of the same value.
+
+use paymaster_schemas::Pair;
+use serde_json::{Map, Value, json};
+
+use super::Variant;
+use crate::deviations::{Act, each_quote, json as parsed, text_of};
+
+pub(super) const VARIANTS: &[Variant] = &[
+    Variant::of(
+        "gas-limits-with-exponent",
+        "gas limits are written like 21e3",
+        Act::Result(|_, result| {
+            change_limits(result, with_exponent);
+        }),
+    ),
+    Variant::of(
+        "gas-limits-with-point",
+        "gas limits are written like 21000.0",
+        Act::Result(|_, result| {
+            change_limits(result, with_point);
+        }),
+    ),
+    Variant::of(
+        "gas-limits-recomputed",
+        "gas limits of the request are not looked at",
+        Act::Request(|_, request| {
+            if let Some(operation) = request["params"][0].as_object_mut() {
+                for member in GAS_MEMBERS {
+                    operation.shift_remove(member);
+                }
+            }
+        }),
+    )
+    .when(|asked| asked.pair().is_some()),
+    Variant::of(
+        "gas-limits-recomputed-when-asked",
+        "gas limits are estimated when calculateGasLimits is true",
+        Act::Request(|_, request| {
+            if let Some(operation) = request["params"][0].as_object_mut() {
+                for member in GAS_MEMBERS {
+                    operation.shift_remove(member);
+                }
+            }
+        }),
+    )
+    .when(|asked| asked.pair().is_some() && asked.calculates(true)),
+    Variant::of(
+        "gas-limits-vary",
+        "gas limits differ from call to call",
+        Act::Result(|asked, result| {
+            let count = asked.memory.count();
+            if result.contains_key("callGasLimit") {
+                result.insert("callGasLimit".to_owned(), (50_000 + count).into());
+                result.insert("verificationGasLimit".to_owned(), (90_000 + 3 * count).into());
+                result.insert(
+                    "preVerificationGas".to_owned(),
+                    (45_000 + 7 * count).to_string().into(),
+                );
+            }
+        }),
+    ),
+    Variant::of(
+        "gas-limits-zero",
+        "gas limits are 0",
+        Act::Result(|_, result| {
+            change_limits(result, |_| 0.into());
+            if let Some(value) = result.get_mut("preVerificationGas") {
+                *value = "0".into();
+            }
+        }),
+    ),
+    Variant::of(
+        "gas-limits-large",
+        "gas limits are above 2^64",
+        Act::Result(|_, result| {
+            change_limits(result, |_| {
+                parsed("115792089237316195423570985008687907853269984665640564039457584007913129639935")
+            });
+        }),
+    ),
+    Variant::of(
+        "pre-verification-gas-leading-zeros",
+        "preVerificationGas has leading zeros",
+        Act::Result(|_, result| {
+            if let Some(value) = result.get_mut("preVerificationGas") {
+                *value = format!("000{}", text_of(value)).into();
+            }
+        }),
+    ),
+    Variant::of(
+        "pre-verification-gas-hex",
+        "preVerificationGas is a hex quantity in token mode, where the table says only string",
+        Act::Result(|_, result| {
+            if let Some(value) = result.get_mut("preVerificationGas") {
+                let amount = text_of(value)
+                    .parse::<alloy_primitives::U256>()
+                    .unwrap_or_default();
+                *value = format!("{amount:#x}").into();
+            }
+        }),
+    )
+    .when(|asked| asked.is(Pair::SPONSOR_ERC20)),
+    Variant::of(
+        "exchange-rate-with-exponent",
+        "exchangeRate is written like 2.3e+20",
+        Act::Result(|_, result| {
+            each_quote(result, "exchangeRate", with_exponent);
+        }),
+    ),
+    Variant::of(
+        "exchange-rate-with-point",
+        "exchangeRate is written with .0",
+        Act::Result(|_, result| {
+            each_quote(result, "exchangeRate", with_point);
+        }),
+    ),
+    Variant::of(
+        "exchange-rate-small",
+        "exchangeRate is 1",
+        Act::Result(|_, result| {
+            each_quote(result, "exchangeRate", |_| 1.into());
+        }),
+    ),
+    Variant::of(
+        "valid-until-milliseconds",
+        "validUntil is in milliseconds",
+        Act::Result(|_, result| {
+            each_quote(result, "validUntil", |value| {
+                parsed(&format!("{}000", text_of(value)))
+            });
+        }),
+    ),
+    Variant::of(
+        "valid-until-with-exponent",
+        "validUntil is written like 1.7e9",
+        Act::Result(|_, result| {
+            each_quote(result, "validUntil", with_exponent);
+        }),
+    ),
+    Variant::of(
+        "premium-zero",
+        "premiumPercentage is 0",
+        Act::Result(|_, result| {
+            each_quote(result, "premiumPercentage", |_| "0".into());
+        }),
+    ),
+    Variant::of(
+        "max-gas-fee-zero",
+        "maxGasFee and maxGasFeeUSD are 0",
+        Act::Result(|_, result| {
+            each_quote(result, "maxGasFee", |_| 0.into());
+            each_quote(result, "maxGasFeeUSD", |_| 0.into());
+        }),
+    ),
+    Variant::of(
+        "max-gas-fee-tiny",
+        "maxGasFee is written like 1e-7",
+        Act::Result(|_, result| {
+            each_quote(result, "maxGasFee", |_| parsed("1e-7"));
+            each_quote(result, "maxGasFeeUSD", |_| parsed("1E-9"));
+        }),
+    ),
+    Variant::of(
+        "max-gas-fee-many-digits",
+        "maxGasFee has more digits than a double",
+        Act::Result(|_, result| {
+            each_quote(result, "maxGasFee", |_| {
+                parsed("0.1234567890123456789012345678901234567890")
+            });
+        }),
+    ),
+    Variant::of(
+        "max-gas-fee-whole",
+        "maxGasFee is a whole number",
+        Act::Result(|_, result| {
+            each_quote(result, "maxGasFee", |_| json!(12));
+        }),
+    ),
+    Variant::of(
+        "decimal-with-point",
+        "decimal is written like 18.0",
+        Act::Result(|_, result| {
+            each_quote(result, "decimal", with_point);
+        }),
+    ),
+];
+
+const GAS_MEMBERS: [&str; 3] = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
+
+fn change_limits(result: &mut Map<String, Value>, change: fn(&Value) -> Value) {
+    for member in ["callGasLimit", "verificationGasLimit"] {
+        if let Some(value) = result.get_mut(member) {
+            *value = change(value);
+        }
+    }
+}
+
+/// The same integer in scientific notation, every digit kept.
+fn with_exponent(value: &Value) -> Value {
+    let digits = text_of(value);
+    let Some((first, rest)) = digits.split_at_checked(1) else {
+        return value.clone();
+    };
+    let kept = rest.trim_end_matches('0');
+    let point = if kept.is_empty() { "" } else { "." };
+    parsed(&format!("{first}{point}{kept}e+{}", rest.len()))
+}
+
+fn with_point(value: &Value) -> Value {
+    parsed(&format!("{}.0", text_of(value)))
+}

@@ -1,0 +1,235 @@
+//! The JSON of an answer: further members, another order, other notation of the same text.
+
+use paymaster_schemas::Pair;
+use serde_json::{Value, json};
+
+use super::Variant;
+use crate::deviations::{Act, Asked, map_strings, quotes, rename_address, reverse_members};
+
+pub(super) const VARIANTS: &[Variant] = &[
+    Variant::of(
+        "extra-members-in-answer",
+        "answers carry further members",
+        Act::Answer(|_, answer| {
+            answer.insert("requestId".to_owned(), "7f3b".into());
+            answer.insert(
+                "meta".to_owned(),
+                json!({ "node": 3, "cached": false, "data": null }),
+            );
+        }),
+    ),
+    Variant::of(
+        "extra-members-in-result",
+        "results carry further members",
+        Act::Result(|_, result| {
+            result.insert("paymasterVerificationGasLimit".to_owned(), 35_000.into());
+            result.insert("strategy".to_owned(), json!(["default", { "id": null }]));
+        }),
+    ),
+    Variant::of(
+        "extra-members-in-quotes",
+        "quotes carry further members",
+        Act::Result(|_, result| {
+            for quote in quotes(result) {
+                quote.insert("name".to_owned(), "A token".into());
+                quote.insert("verified".to_owned(), true.into());
+            }
+        }),
+    ),
+    Variant::of(
+        "members-reversed",
+        "members come in reverse order",
+        Act::Whole(|_, answer| {
+            if let Some(answer) = answer {
+                reverse_members(answer);
+            }
+        }),
+    ),
+    Variant::of(
+        "mode-member-absent",
+        "MODE has no mode beside it",
+        Act::Result(|_, result| {
+            result.shift_remove("mode");
+        }),
+    )
+    .warns(&["interoperability.mode-member"]),
+    Variant::of(
+        "pretty-printed",
+        "answers are spread over lines",
+        Act::Text(|_, text| {
+            if let Ok(value) = serde_json::from_slice::<Value>(text)
+                && let Ok(pretty) = serde_json::to_vec_pretty(&value)
+            {
+                *text = pretty;
+            }
+        }),
+    ),
+    Variant::of(
+        "outer-white-space",
+        "there is white space before and behind answers",
+        Act::Text(|_, text| {
+            text.splice(0..0, *b" \r\n\t");
+            text.extend_from_slice(b"\r\n \t\n");
+        }),
+    ),
+    Variant::of(
+        "letters-escaped",
+        "the letters of strings and names are written as \\u escapes",
+        Act::Text(|_, text| {
+            *text = escaped(text);
+        }),
+    ),
+    Variant::of(
+        "solidus-escaped",
+        "solidi are written with a backslash",
+        Act::Text(|_, text| {
+            *text = text
+                .iter()
+                .flat_map(|byte| {
+                    if *byte == b'/' {
+                        b"\\/".to_vec()
+                    } else {
+                        vec![*byte]
+                    }
+                })
+                .collect();
+        }),
+    ),
+    Variant::of(
+        "addresses-lower-case",
+        "addresses are in lower case",
+        Act::Result(|_, result| {
+            rename_address(result, str::to_ascii_lowercase);
+        }),
+    ),
+    Variant::of(
+        "addresses-upper-case",
+        "addresses are in upper case",
+        Act::Result(|_, result| {
+            rename_address(result, upper_case);
+        }),
+    ),
+    Variant::of(
+        "addresses-checksummed",
+        "addresses are in the mixed case of ERC-55",
+        Act::Result(|_, result| {
+            rename_address(result, checksummed);
+        }),
+    ),
+    Variant::of(
+        "unsupported-tokens-lower-case",
+        "unsupported tokens are in lower case",
+        Act::Result(|_, result| {
+            if let Some(tokens) = result.get_mut("unsupportedTokens") {
+                map_strings(tokens, str::to_ascii_lowercase);
+            }
+        }),
+    ),
+    Variant::of(
+        "data-upper-case",
+        "paymasterAndData has digits in upper case",
+        Act::Result(|_, result| {
+            if let Some(data) = result.get_mut("paymasterAndData") {
+                map_strings(data, upper_case);
+            }
+        }),
+    ),
+    Variant::of(
+        "data-random",
+        "paymasterAndData is another one each time, of another length",
+        Act::Result(|asked, result| {
+            replace_data(result, &pseudo_random_data(asked));
+        }),
+    ),
+    Variant::of(
+        "data-short",
+        "paymasterAndData is an address and one byte",
+        Act::Result(|_, result| {
+            replace_data(result, "0x00000f79b7faf42eebadba19acc07cd08af4478900");
+        }),
+    ),
+    Variant::of(
+        "data-long",
+        "paymasterAndData has 4096 bytes",
+        Act::Result(|_, result| {
+            replace_data(result, &format!("0x{}", "5a".repeat(4096)));
+        }),
+    ),
+    Variant::of(
+        "calculation-noted",
+        "token quotes carry gas limits too",
+        Act::Result(|_, result| {
+            result.insert("preVerificationGas".to_owned(), "45000".into());
+            result.insert("callGasLimit".to_owned(), 60_000.into());
+        }),
+    )
+    .when(|asked| asked.is(Pair::QUOTE_ERC20)),
+    Variant::of(
+        "unicode-in-errors",
+        "messages have letters that are not ascii",
+        Act::Error(|_, error| {
+            error.insert("message".to_owned(), "nicht möglich – 不可能 \u{1f6ab}".into());
+        }),
+    ),
+];
+
+/// The same with its prefix as it is.
+fn upper_case(text: &str) -> String {
+    let digits = text.strip_prefix("0x").unwrap_or(text);
+    format!("0x{}", digits.to_ascii_uppercase())
+}
+
+/// The same in the letters of ERC-55; what is no address stays as it is.
+fn checksummed(text: &str) -> String {
+    text.parse::<alloy_primitives::Address>()
+        .map_or_else(|_| text.to_owned(), |address| address.to_string())
+}
+
+/// Puts other data in the place of a sponsorship; what is refused stays so.
+fn replace_data(result: &mut serde_json::Map<String, Value>, data: &str) {
+    if result.get("paymasterAndData").is_some_and(|data| data != "0x") {
+        result.insert("paymasterAndData".to_owned(), data.into());
+    }
+}
+
+/// Differs from call to call; the first 20 bytes are an address.
+fn pseudo_random_data(asked: &Asked<'_>) -> String {
+    let count = asked.memory.count();
+    let seed = alloy_primitives::keccak256(count.to_be_bytes());
+    let bytes = usize::try_from(count % 7).unwrap_or_default();
+    format!(
+        "0x{}{}",
+        alloy_primitives::hex::encode(seed),
+        "a7".repeat(bytes * 11)
+    )
+}
+
+/// Writes every letter within a string as an escape, but leaves escapes that are there.
+fn escaped(text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len() * 6);
+    let mut within = false;
+    let mut bytes = text.iter();
+    while let Some(&byte) = bytes.next() {
+        match byte {
+            b'\\' => {
+                // The escape's own letter must not be escaped; the digits behind \u are no letters that matter.
+                out.push(byte);
+                if let Some(&next) = bytes.next() {
+                    out.push(next);
+                    if next == b'u' {
+                        out.extend(bytes.by_ref().take(4));
+                    }
+                }
+            }
+            b'"' => {
+                within = !within;
+                out.push(byte);
+            }
+            _ if within && byte.is_ascii_alphabetic() => {
+                out.extend_from_slice(format!("\\u{byte:04X}").as_bytes());
+            }
+            _ => out.push(byte),
+        }
+    }
+    out
+}

@@ -1,0 +1,135 @@
+use std::collections::HashSet;
+
+use paymaster_schemas::{Basis, Pair, find_clause, validator_for};
+use serde_json::Value;
+
+use super::{find_variant, variants};
+use crate::deviations::samples::{NOW, bodies, service};
+use crate::deviations::{Deviations, Framing, Sent};
+use crate::service::Service;
+
+/// Often enough for what is done to 1 of 200 requests of the set.
+const ROUNDS: usize = 4;
+
+#[test]
+fn names_are_unique_and_faults_have_others() {
+    let mut seen = HashSet::new();
+    for variant in variants() {
+        assert!(seen.insert(variant.name), "{} stands twice", variant.name);
+        assert!(
+            crate::find_fault(variant.name).is_err(),
+            "{} is a fault too",
+            variant.name
+        );
+        assert!(variant.about.len() > 6, "{} says too little", variant.name);
+    }
+    assert!(seen.len() >= 40, "only {} variants", seen.len());
+}
+
+#[test]
+fn no_variant_breaks_a_stated_clause() {
+    for variant in variants() {
+        for id in variant.warns {
+            let clause = find_clause(id).unwrap_or_else(|| panic!("{}: no clause {id}", variant.name));
+            assert_ne!(clause.basis, Basis::Stated, "{}: {id}", variant.name);
+        }
+    }
+}
+
+#[test]
+fn the_nearest_variant_is_named() {
+    let error = find_variant("chunkd").unwrap_err().to_string();
+    assert_eq!(error, "unknown variant `chunkd`: did you mean `chunked`?");
+}
+
+async fn responses(service: &Service) -> Vec<Sent> {
+    let none = Deviations::new(Vec::new());
+    let deviations = service.deviations().unwrap_or(&none);
+    let mut responses = Vec::new();
+    for _ in 0..ROUNDS {
+        for body in bodies() {
+            responses.push(deviations.respond(service, &body, NOW).await);
+        }
+    }
+    responses
+}
+
+#[tokio::test]
+async fn every_variant_changes_a_response_and_keeps_every_answer_valid() {
+    let clean = responses(&service()).await;
+    let mut idle = Vec::new();
+    for variant in variants() {
+        let varied = responses(&service().with_variants([variant])).await;
+        if varied == clean {
+            idle.push(variant.name);
+        }
+        for (body, sent) in bodies().iter().cycle().zip(&varied) {
+            check(variant.name, body, sent);
+        }
+    }
+    assert!(idle.is_empty(), "these change nothing: {idle:?}");
+}
+
+/// Holds a response against the schemas.
+fn check(variant: &str, body: &[u8], sent: &Sent) {
+    let asked = String::from_utf8_lossy(body);
+    assert!(
+        !matches!(
+            sent.framing,
+            Framing::TooLong(_) | Framing::CutChunks | Framing::Half | Framing::Nothing | Framing::Reset
+        ),
+        "{variant}: {:?}",
+        sent.framing
+    );
+    let put_off = matches!(sent.status, 429 | 503);
+    let Some(text) = sent.body.as_ref().filter(|_| !put_off) else {
+        assert!(put_off || sent.status == 204, "{variant}: no answer to {asked}");
+        return;
+    };
+    let answer: Value = serde_json::from_slice(text).expect("an answer is JSON");
+    let request: Value = serde_json::from_slice(body).unwrap_or(Value::Null);
+    let single = [answer.clone()];
+    let answers = answer.as_array().map_or(single.as_slice(), Vec::as_slice);
+    for answer in answers {
+        let id = &answer["id"];
+        let request = match &request {
+            Value::Array(batch) => batch.iter().find(|request| request["id"] == *id),
+            request => Some(request),
+        };
+        let document = if answer.get("error").is_some() {
+            "error-answer"
+        } else {
+            assert_eq!(sent.status, 200, "{variant}: {asked}");
+            answer_document(request.and_then(pair_of))
+        };
+        let validator = validator_for(document).expect("a document of the schemas");
+        let errors: Vec<String> = validator
+            .iter_errors(answer)
+            .map(|error| format!("{}: {error}", error.instance_path()))
+            .collect();
+        assert!(errors.is_empty(), "{variant}: {errors:?} in {answer} for {asked}");
+        if let Some(request) = request.filter(|_| !id.is_null()) {
+            assert_eq!(*id, request["id"], "{variant}");
+        }
+    }
+}
+
+fn answer_document(pair: Option<Pair>) -> &'static str {
+    match pair.map(Pair::result_document) {
+        Some("quote-result") => "quote-answer",
+        Some("token-sponsor-result") => "token-sponsor-answer",
+        _ => "sponsored-answer",
+    }
+}
+
+/// Hand-made, so that a mistake in what variants look at does not hide here.
+fn pair_of(request: &Value) -> Option<Pair> {
+    let token_mode = request["params"][1]["mode"] == "ERC20";
+    match (request["method"].as_str()?, token_mode) {
+        ("pm_getFeeQuoteOrData", true) => Some(Pair::QUOTE_ERC20),
+        ("pm_getFeeQuoteOrData", false) => Some(Pair::QUOTE_SPONSORED),
+        ("pm_sponsorUserOperation", true) => Some(Pair::SPONSOR_ERC20),
+        ("pm_sponsorUserOperation", false) => Some(Pair::SPONSOR_SPONSORED),
+        _ => None,
+    }
+}
