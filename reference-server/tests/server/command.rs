@@ -248,3 +248,48 @@ fn an_address_that_is_taken_is_exit_code_3() {
     );
     assert_eq!(json!(text(&output.stdout)), json!(""));
 }
+
+#[test]
+fn an_unknown_fault_or_variant_is_refused_with_the_nearest_one() {
+    for (arguments, expected) in [
+        (
+            ["--fault", "id-mising"],
+            "error: unknown fault `id-mising`: did you mean `id-missing`?\n",
+        ),
+        (
+            ["--variant", "chunkd"],
+            "error: unknown variant `chunkd`: did you mean `chunked`?\n",
+        ),
+    ] {
+        let output = run(&arguments);
+        assert_eq!(output.status.code(), Some(2));
+        assert_eq!(text(&output.stderr), expected);
+    }
+}
+
+#[test]
+fn the_lists_are_the_tables() {
+    let listed = |argument| {
+        let output = run(&[argument]);
+        assert_eq!(output.status.code(), Some(0));
+        let lines = text(&output.stdout);
+        let names = lines.lines().filter_map(|line| line.split_whitespace().next());
+        names.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let faults: Vec<_> = paymaster_reference_server::faults()
+        .map(|fault| fault.name)
+        .collect();
+    assert_eq!(listed("--list-faults"), faults);
+    let variants: Vec<_> = paymaster_reference_server::variants()
+        .map(|variant| variant.name)
+        .collect();
+    assert_eq!(listed("--list-variants"), variants);
+}
+
+#[test]
+fn a_fault_and_a_variant_are_served_together() {
+    let server = Running::start(&["--fault", "id-missing", "--variant", "extra-members-in-answer"]);
+    let answer = server.post("/", &the_four_pairs()[2].to_string());
+    assert!(!answer.contains("\"id\":"), "{answer}");
+    assert!(answer.contains("\"requestId\":"), "{answer}");
+}

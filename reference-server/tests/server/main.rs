@@ -4,6 +4,7 @@ mod agreement;
 mod bounds;
 mod command;
 mod connections;
+mod deviations;
 mod json_rpc;
 mod quotes;
 mod signature;

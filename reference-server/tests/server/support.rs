@@ -120,7 +120,11 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start(config: &Config) -> Self {
-        let service = Arc::new(Service::new(config).expect("the configuration is valid"));
+        Self::of(Service::new(config).expect("the configuration is valid"))
+    }
+
+    pub(crate) fn of(service: Service) -> Self {
+        let service = Arc::new(service);
         let (stop, stopped) = oneshot::channel();
         let (tell, told) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
@@ -248,6 +252,19 @@ impl Client {
         let body = self.read.split_off(head_end);
         self.read = rest;
         Some(Answer { status, head, body })
+    }
+
+    /// All that comes until the connection is closed or reset, and whether it was reset.
+    pub(crate) fn read_to_end(mut self) -> (String, bool) {
+        let mut buffer = [0; 4096];
+        let reset = loop {
+            match self.stream.read(&mut buffer) {
+                Ok(0) => break false,
+                Ok(count) => self.read.extend_from_slice(&buffer[..count]),
+                Err(error) => break error.kind() == std::io::ErrorKind::ConnectionReset,
+            }
+        };
+        (String::from_utf8_lossy(&self.read).into_owned(), reset)
     }
 
     /// Whether the server closes the connection, with nothing more to say.
