@@ -20,5 +20,5 @@ pub(crate) use change::{
 };
 pub use nearest::UnknownName;
 pub(crate) use nearest::find;
-pub(crate) use perform::Deviations;
+pub(crate) use perform::{Deviations, Kind};
 pub(crate) use sent::{Framing, Sent};

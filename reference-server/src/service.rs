@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use crate::bounds::Bounds;
 use crate::config::{Config, ConfigError};
 use crate::depth;
-use crate::deviations::{Deed, Deviations};
+use crate::deviations::{Deed, Deviations, Kind};
 use crate::envelope::{Call, Method, Violation, id_text, known_version, write_error, write_head};
 use crate::error_codes::ErrorCode;
 use crate::explain::explain;
@@ -64,23 +64,23 @@ impl Service {
     pub fn with_faults(self, faults: impl IntoIterator<Item = &'static Fault>) -> Self {
         faults
             .into_iter()
-            .fold(self, |service, fault| service.with_deed(&fault.deed))
+            .fold(self, |service, fault| service.with_deed(&fault.deed, Kind::Fault))
     }
 
     /// The same service, but with these variants when it is served by [`run`](crate::run).
     #[must_use]
     pub fn with_variants(self, variants: impl IntoIterator<Item = &'static Variant>) -> Self {
-        variants
-            .into_iter()
-            .fold(self, |service, variant| service.with_deed(&variant.deed))
+        variants.into_iter().fold(self, |service, variant| {
+            service.with_deed(&variant.deed, Kind::Variant)
+        })
     }
 
-    fn with_deed(mut self, deed: &'static Deed) -> Self {
+    fn with_deed(mut self, deed: &'static Deed, kind: Kind) -> Self {
         let deviations = self.deviations.get_or_insert_with(|| {
             let tokens = self.settings.tokens.all();
             Deviations::new(tokens.iter().map(|token| token.address.to_string()).collect())
         });
-        deviations.add(deed);
+        deviations.add(deed, kind);
         self
     }
 

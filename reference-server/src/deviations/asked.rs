@@ -53,6 +53,16 @@ impl Asked<'_> {
             .is_some_and(|pair| pair.method == Method::SponsorUserOperation)
     }
 
+    /// Whether this is a request of one of the two methods that is to be answered.
+    pub(crate) fn is_call(&self) -> bool {
+        self.pair().is_some() && self.has_id()
+    }
+
+    /// Whether there is an id that can be echoed.
+    pub(crate) fn has_id(&self) -> bool {
+        self.id().is_string() || self.id().is_number()
+    }
+
     /// The id; null where there is none.
     pub(crate) fn id(&self) -> &Value {
         &self.request["id"]

@@ -15,9 +15,26 @@ use crate::service::Service;
 
 /// The deviations that a service was given, each with its memory.
 pub(crate) struct Deviations {
-    active: Vec<(&'static Deed, Memory)>,
+    active: Vec<Active>,
     tokens: Vec<String>,
     resets: bool,
+}
+
+/// A deed and what it needs.
+struct Active {
+    deed: &'static Deed,
+    kind: Kind,
+    memory: Memory,
+}
+
+/// Why a deed is done, and so how far it goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// To break a clause, and no other: it spares the elements of batches, and the text and the HTTP message of what is no
+    /// call of the two methods, since other clauses are about these.
+    Fault,
+    /// To be different everywhere.
+    Variant,
 }
 
 const JSON: &str = "application/json";
@@ -32,9 +49,13 @@ impl Deviations {
     }
 
     /// Does that deed too from now on. Deeds of a stage are done in the order in which they were added.
-    pub(crate) fn add(&mut self, deed: &'static Deed) {
+    pub(crate) fn add(&mut self, deed: &'static Deed, kind: Kind) {
         self.resets |= matches!(deed.act, Act::Reset);
-        self.active.push((deed, Memory::default()));
+        self.active.push(Active {
+            deed,
+            kind,
+            memory: Memory::default(),
+        });
     }
 
     /// Whether connections may have to be reset, which must be known before the first one is used.
@@ -46,7 +67,7 @@ impl Deviations {
     pub(crate) async fn respond(&self, service: &Service, body: &[u8], now: u64) -> Sent {
         let request = serde_json::from_slice(body).unwrap_or(Value::Null);
         let (status, mut answer) = self.answer_body(service, body, &request, now);
-        for (deed, asked) in self.deeds(body, &request) {
+        for (deed, asked) in self.deeds(body, &request, |_| false) {
             match deed.act {
                 Act::Whole(change) if (deed.when)(&asked) => change(&asked, &mut answer),
                 Act::Cross(part) => cross(&asked, deed, part, &mut answer).await,
@@ -60,7 +81,7 @@ impl Deviations {
         };
         let mut text = answer.map(|answer| answer.to_string().into_bytes());
         if let Some(text) = &mut text {
-            for (deed, asked) in self.deeds(body, &request) {
+            for (deed, asked) in self.deeds(body, &request, |asked| !asked.is_call()) {
                 if let Act::Text(change) = deed.act
                     && (deed.when)(&asked)
                 {
@@ -82,7 +103,7 @@ impl Deviations {
             delay: Duration::ZERO,
             has_result,
         };
-        for (deed, asked) in self.deeds(body, &request) {
+        for (deed, asked) in self.deeds(body, &request, |asked| !asked.is_call()) {
             match deed.act {
                 Act::Http(change) if (deed.when)(&asked) => change(&asked, &mut sent),
                 Act::Reset if (deed.when)(&asked) => sent.framing = Framing::Reset,
@@ -92,19 +113,21 @@ impl Deviations {
         sent
     }
 
+    /// The deeds that may be done where `spared` does not say that a fault is to leave something alone.
     fn deeds<'a>(
         &'a self,
         raw: &'a [u8],
         request: &'a Value,
+        spared: fn(&Asked<'_>) -> bool,
     ) -> impl Iterator<Item = (&'static Deed, Asked<'a>)> {
-        self.active.iter().map(move |(deed, memory)| {
+        self.active.iter().filter_map(move |active| {
             let asked = Asked {
                 raw,
                 request,
-                memory,
+                memory: &active.memory,
                 tokens: &self.tokens,
             };
-            (*deed, asked)
+            (active.kind == Kind::Variant || !spared(&asked)).then_some((active.deed, asked))
         })
     }
 
@@ -113,13 +136,16 @@ impl Deviations {
         let elements = match request {
             Value::Array(batch) if (1..=service.bounds().max_batch_length).contains(&batch.len()) => batch,
             // An empty batch and one that is too long are refused as a whole.
-            _ => return self.answer(service, body, request, now),
+            _ => return self.answer(service, body, request, now, |_| false),
         };
         let texts: Vec<&RawValue> = serde_json::from_slice(body).unwrap_or_default();
         let answers: Vec<Value> = elements
             .iter()
             .zip(texts)
-            .filter_map(|(element, text)| self.answer(service, text.get().as_bytes(), element, now).1)
+            .filter_map(|(element, text)| {
+                self.answer(service, text.get().as_bytes(), element, now, |_| true)
+                    .1
+            })
             .collect();
         if answers.is_empty() {
             (204, None)
@@ -128,9 +154,16 @@ impl Deviations {
         }
     }
 
-    fn answer(&self, service: &Service, raw: &[u8], request: &Value, now: u64) -> (u16, Option<Value>) {
+    fn answer(
+        &self,
+        service: &Service,
+        raw: &[u8],
+        request: &Value,
+        now: u64,
+        spared: fn(&Asked<'_>) -> bool,
+    ) -> (u16, Option<Value>) {
         let mut changed = Cow::Borrowed(request);
-        for (deed, asked) in self.deeds(raw, request) {
+        for (deed, asked) in self.deeds(raw, request, spared) {
             if let Act::Request(change) = deed.act
                 && (deed.when)(&asked)
             {
@@ -144,7 +177,7 @@ impl Deviations {
         };
         let mut answer = reply.body.and_then(|body| serde_json::from_slice(&body).ok());
         if let Some(Value::Object(answer)) = &mut answer {
-            for (deed, asked) in self.deeds(raw, request) {
+            for (deed, asked) in self.deeds(raw, request, spared) {
                 change_answer(deed, &asked, answer);
             }
         }

@@ -1,9 +1,10 @@
 //! The envelope of an answer (sections 1 and 2.10).
 
+use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
 use super::Fault;
-use crate::deviations::{Act, Asked};
+use crate::deviations::Act;
 
 const OBJECT: &str = "answer.object";
 const EITHER: &str = "answer.result-or-error";
@@ -19,7 +20,7 @@ pub(super) const FAULTS: &[Fault] = &[
             *answer = answer.take().map(|answer| Value::Array(vec![answer]));
         }),
     )
-    .when(is_single),
+    .when(|asked| asked.is_call()),
     Fault::of(
         OBJECT,
         "answer-as-text",
@@ -28,7 +29,7 @@ pub(super) const FAULTS: &[Fault] = &[
             *answer = answer.take().map(|answer| answer.to_string().into());
         }),
     )
-    .when(is_single),
+    .when(|asked| asked.is_call()),
     Fault::of(
         OBJECT,
         "answer-null",
@@ -37,7 +38,7 @@ pub(super) const FAULTS: &[Fault] = &[
             *answer = answer.take().map(|_| Value::Null);
         }),
     )
-    .when(|asked| asked.pair().is_some()),
+    .when(|asked| asked.is_call()),
     Fault::of(
         OBJECT,
         "answer-true-now-and-then",
@@ -46,17 +47,18 @@ pub(super) const FAULTS: &[Fault] = &[
             *answer = answer.take().map(|_| true.into());
         }),
     )
-    .when(|asked| asked.pair().is_some() && asked.now_and_then()),
+    .when(|asked| asked.is_call() && asked.now_and_then()),
     Fault::of(
         EITHER,
         "result-and-error",
-        "adds an error to every result",
+        "adds an error to every result of sponsoring in token mode",
         Act::Answer(|_, answer| {
             if answer.contains_key("result") {
                 answer.insert("error".to_owned(), json!({ "code": 0, "message": "no error" }));
             }
         }),
-    ),
+    )
+    .when(|asked| asked.is(Pair::SPONSOR_ERC20)),
     Fault::of(
         EITHER,
         "result-and-null-error",
@@ -80,31 +82,36 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault::of(
         EITHER,
         "error-and-empty-result",
-        "adds an empty result to every error",
+        "adds an empty result to every error of sponsoring in token mode",
         Act::Answer(|_, answer| {
             if answer.contains_key("error") {
                 answer.insert("result".to_owned(), json!({}));
             }
         }),
-    ),
+    )
+    .when(|asked| asked.is(Pair::SPONSOR_ERC20)),
     Fault::of(
         EITHER,
         "neither-result-nor-error",
-        "leaves the error out of an error answer",
+        "leaves the error out when a token is absent or not supported",
         Act::Answer(|_, answer| {
             answer.shift_remove("error");
         }),
-    ),
+    )
+    .when(|asked| asked.is(Pair::SPONSOR_ERC20))
+    .also(&["error.token-absent", "error.token-unsupported"]),
     Fault::of(
         EITHER,
         "result-under-another-name",
-        "calls the result data",
+        "calls the result of a quote in sponsored mode data",
         Act::Answer(|_, answer| {
             if let Some(result) = answer.shift_remove("result") {
                 answer.insert("data".to_owned(), result);
             }
         }),
-    ),
+    )
+    .when(|asked| asked.is(Pair::QUOTE_SPONSORED))
+    .also(&["quote.sponsored-result"]),
     Fault::of(
         VERSION,
         "jsonrpc-missing",
@@ -167,7 +174,8 @@ pub(super) const FAULTS: &[Fault] = &[
                 *result = result.to_string().into();
             }
         }),
-    ),
+    )
+    .also(RESULTS),
     Fault::of(
         RESULT,
         "result-in-array",
@@ -177,7 +185,8 @@ pub(super) const FAULTS: &[Fault] = &[
                 *result = Value::Array(vec![result.take()]);
             }
         }),
-    ),
+    )
+    .also(RESULTS),
     Fault::of(
         RESULT,
         "result-null",
@@ -187,7 +196,8 @@ pub(super) const FAULTS: &[Fault] = &[
                 *result = Value::Null;
             }
         }),
-    ),
+    )
+    .also(RESULTS),
     Fault::of(
         RESULT,
         "result-bare-data",
@@ -201,7 +211,8 @@ pub(super) const FAULTS: &[Fault] = &[
                 answer.insert("result".to_owned(), data);
             }
         }),
-    ),
+    )
+    .also(RESULTS),
     Fault::of(
         RESULT,
         "result-true-now-and-then",
@@ -212,10 +223,14 @@ pub(super) const FAULTS: &[Fault] = &[
             }
         }),
     )
-    .when(|asked| asked.pair().is_some() && asked.now_and_then()),
+    .when(|asked| asked.is_call() && asked.now_and_then())
+    .also(RESULTS),
 ];
 
-/// Whether the body is one request.
-fn is_single(asked: &Asked<'_>) -> bool {
-    asked.request.is_object()
-}
+/// What is no object is no result of any kind.
+const RESULTS: &[&str] = &[
+    "quote.sponsored-result",
+    "quote.erc20-result",
+    "sponsor.sponsored-result",
+    "sponsor.erc20-result",
+];

@@ -18,10 +18,11 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault::of(
         ECHO,
         "answers-cross",
-        "gives concurrent requests each other's answers",
+        "gives concurrent requests to be sponsored each other's answers",
         Act::Cross(Part::Answer),
     )
-    .when(|asked| asked.pair().is_some()),
+    .when(|asked| asked.is(Pair::SPONSOR_SPONSORED))
+    .also(DECISIONS),
     Fault::of(
         ECHO,
         "answer-cached-with-id",
@@ -32,7 +33,7 @@ pub(super) const FAULTS: &[Fault] = &[
             answer.insert("id".to_owned(), id);
         }),
     )
-    .when(|asked| asked.pair().is_some()),
+    .when(|asked| asked.is_call()),
     Fault::of(
         QUOTED,
         "quote-cached-by-sender",
@@ -122,6 +123,13 @@ const MODES: &[&str] = &[
     "token-sponsor-result.paymasterAndData",
     "sponsor.refused-gets-0x",
     "sponsor.sponsorable-is-sponsored",
+    "sponsor.decision-inputs",
+];
+
+/// The answer to another operation may have been decided otherwise.
+const DECISIONS: &[&str] = &[
+    "sponsor.sponsorable-is-sponsored",
+    "sponsor.refused-gets-0x",
     "sponsor.decision-inputs",
 ];
 

@@ -22,7 +22,8 @@ pub(super) const FAULTS: &[Fault] = &[
         Act::Answer(|_, answer| {
             replace(answer, |error| error["message"].clone());
         }),
-    ),
+    )
+    .when(is_about_tokens),
     Fault::of(
         OBJECT,
         "error-in-array",
@@ -30,13 +31,15 @@ pub(super) const FAULTS: &[Fault] = &[
         Act::Answer(|_, answer| {
             replace(answer, |error| Value::Array(vec![error.clone()]));
         }),
-    ),
+    )
+    .when(is_about_tokens),
     Fault::of(
         OBJECT,
         "error-true",
         "error is true",
         Act::Answer(|_, answer| replace(answer, |_| true.into())),
-    ),
+    )
+    .when(is_about_tokens),
     Fault::of(
         OBJECT,
         "error-number",
@@ -44,7 +47,8 @@ pub(super) const FAULTS: &[Fault] = &[
         Act::Answer(|_, answer| {
             replace(answer, |error| error["code"].clone());
         }),
-    ),
+    )
+    .when(is_about_tokens),
     Fault::of(
         CODE,
         "error-code-missing",
@@ -52,7 +56,8 @@ pub(super) const FAULTS: &[Fault] = &[
         Act::Error(|_, error| {
             error.shift_remove("code");
         }),
-    ),
+    )
+    .when(is_about_tokens),
     Fault::of(
         CODE,
         "error-code-string",
@@ -61,7 +66,8 @@ pub(super) const FAULTS: &[Fault] = &[
             let code = decimal_text(&error["code"]);
             error.insert("code".to_owned(), code);
         }),
-    ),
+    )
+    .when(is_about_tokens),
     Fault::of(
         CODE,
         "error-code-name",
@@ -69,7 +75,8 @@ pub(super) const FAULTS: &[Fault] = &[
         Act::Error(|_, error| {
             error.insert("code".to_owned(), "INVALID".into());
         }),
-    ),
+    )
+    .when(is_about_tokens),
     Fault::of(
         CODE,
         "error-code-fraction",
@@ -77,7 +84,8 @@ pub(super) const FAULTS: &[Fault] = &[
         Act::Error(|_, error| {
             error.insert("code".to_owned(), crate::deviations::json("-32000.5"));
         }),
-    ),
+    )
+    .when(is_about_tokens),
     Fault::of(
         CODE,
         "error-code-null-without-token",
@@ -94,7 +102,8 @@ pub(super) const FAULTS: &[Fault] = &[
         Act::Error(|_, error| {
             error.shift_remove("message");
         }),
-    ),
+    )
+    .when(is_about_tokens),
     Fault::of(
         MESSAGE,
         "error-message-null",
@@ -102,7 +111,8 @@ pub(super) const FAULTS: &[Fault] = &[
         Act::Error(|_, error| {
             error.insert("message".to_owned(), Value::Null);
         }),
-    ),
+    )
+    .when(is_about_tokens),
     Fault::of(
         MESSAGE,
         "error-message-object",
@@ -111,7 +121,8 @@ pub(super) const FAULTS: &[Fault] = &[
             let message = error["message"].clone();
             error.insert("message".to_owned(), json!({ "text": message }));
         }),
-    ),
+    )
+    .when(is_about_tokens),
     Fault::of(
         MESSAGE,
         "error-message-array",
@@ -120,7 +131,8 @@ pub(super) const FAULTS: &[Fault] = &[
             let message = error["message"].clone();
             error.insert("message".to_owned(), json!([message]));
         }),
-    ),
+    )
+    .when(is_about_tokens),
     Fault::of(
         ABSENT,
         "absent-token-served",
@@ -137,7 +149,8 @@ pub(super) const FAULTS: &[Fault] = &[
             answer.insert("result".to_owned(), refusal());
         }),
     )
-    .when(names_no_token),
+    .when(names_no_token)
+    .also(PAYS_NOTHING),
     Fault::of(
         ABSENT,
         "absent-token-info-served",
@@ -153,7 +166,8 @@ pub(super) const FAULTS: &[Fault] = &[
             request["params"][1]["mode"] = "SPONSORED".into();
         }),
     )
-    .when(names_no_token),
+    .when(names_no_token)
+    .also(&["sponsor.mode-mandatory-served", "token-sponsor-result.MODE"]),
     Fault::of(
         UNSUPPORTED,
         "unsupported-token-served",
@@ -170,7 +184,8 @@ pub(super) const FAULTS: &[Fault] = &[
             answer.insert("result".to_owned(), refusal());
         }),
     )
-    .when(names_unsupported),
+    .when(names_unsupported)
+    .also(PAYS_NOTHING),
     Fault::of(
         UNSUPPORTED,
         "unsupported-token-served-when-not-calculated",
@@ -198,21 +213,24 @@ pub(super) const FAULTS: &[Fault] = &[
         "answers with an error what it does not sponsor",
         refuse_with_error(),
     )
-    .when(|asked| asked.is_sponsored_mode()),
+    .when(|asked| asked.is_sponsored_mode())
+    .also(&["sponsor.refused-gets-0x"]),
     Fault::of(
         REFUSAL,
         "refusal-as-error-in-quotes",
         "answers with an error what it does not sponsor, in quotes only",
         refuse_with_error(),
     )
-    .when(|asked| asked.is(Pair::QUOTE_SPONSORED)),
+    .when(|asked| asked.is(Pair::QUOTE_SPONSORED))
+    .also(&["sponsor.refused-gets-0x"]),
     Fault::of(
         REFUSAL,
         "refusal-as-error-when-sponsoring",
         "answers with an error what it does not sponsor, in pm_sponsorUserOperation only",
         refuse_with_error(),
     )
-    .when(|asked| asked.is(Pair::SPONSOR_SPONSORED)),
+    .when(|asked| asked.is(Pair::SPONSOR_SPONSORED))
+    .also(&["sponsor.refused-gets-0x"]),
     Fault::of(
         UNSUPPORTED_QUOTE,
         "unsupported-quote-as-error",
@@ -250,12 +268,20 @@ pub(super) const FAULTS: &[Fault] = &[
     }),
 ];
 
+/// The data of token mode is never 0x.
+const PAYS_NOTHING: &[&str] = &["token-sponsor-result.paymasterAndData", "sponsor.erc20-result"];
+
 type Answer = serde_json::Map<String, Value>;
 
 fn replace(answer: &mut Answer, change: fn(&Value) -> Value) {
     if let Some(error) = answer.get_mut("error") {
         *error = change(error);
     }
+}
+
+/// The predefined codes are guarded by other clauses; the errors about tokens have codes of the service's own.
+fn is_about_tokens(asked: &Asked<'_>) -> bool {
+    names_no_token(asked) || names_unsupported(asked)
 }
 
 fn names_no_token(asked: &Asked<'_>) -> bool {

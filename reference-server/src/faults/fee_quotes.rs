@@ -246,7 +246,7 @@ pub(super) const FAULTS: &[Fault] = &[
 ];
 
 /// A quote without a readable address is a quote of nothing.
-const QUOTED: &[&str] = &["quote.tokens-quoted"];
+const QUOTED: &[&str] = &["quote.tokens-quoted", "quote.only-requested"];
 
 fn same_as_first(result: &mut serde_json::Map<String, Value>, member: &str) {
     let mut all = quotes(result);

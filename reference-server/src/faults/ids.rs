@@ -75,7 +75,8 @@ pub(super) const FAULTS: &[Fault] = &[
         Act::Answer(|_, answer| {
             answer.shift_remove("id");
         }),
-    ),
+    )
+    .when(|asked| asked.has_id()),
     Fault::of(
         ECHO,
         "id-missing-in-errors",
@@ -86,7 +87,7 @@ pub(super) const FAULTS: &[Fault] = &[
             }
         }),
     )
-    .when(|asked| !asked.id().is_null()),
+    .when(|asked| asked.has_id()),
     Fault::of(
         ECHO,
         "id-null-in-errors",
@@ -97,14 +98,15 @@ pub(super) const FAULTS: &[Fault] = &[
             }
         }),
     )
-    .when(|asked| !asked.id().is_null()),
+    .when(|asked| asked.has_id()),
     Fault::of(
         ECHO,
         "id-null",
         "says id null",
         Act::Answer(|_, answer| set(answer, Value::Null)),
-    ),
-    Fault::of(ECHO, "id-always-one", "says id 1, whatever was asked", to_one()),
+    )
+    .when(|asked| asked.has_id()),
+    Fault::of(ECHO, "id-always-one", "says id 1, whatever was asked", to_one()).when(|asked| asked.has_id()),
     Fault::of(ECHO, "id-zero-null", "says id null for the id 0", to_null())
         .when(|asked| asked.id_number().as_deref() == Some("0")),
     Fault::of(ECHO, "id-empty-null", "says id null for the empty id", to_null())
@@ -202,7 +204,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "says a wrong id in 1 of 25 answers",
         Act::Answer(|_, answer| set(answer, "another".into())),
     )
-    .when(|asked| asked.now_and_then()),
+    .when(|asked| asked.is_call() && asked.now_and_then()),
     Fault::of(
         ECHO,
         "id-of-previous",
@@ -213,7 +215,7 @@ pub(super) const FAULTS: &[Fault] = &[
             }
         }),
     )
-    .when(|asked| asked.pair().is_some()),
+    .when(|asked| asked.is_call()),
     Fault::of(
         ECHO,
         "id-null-in-token-mode",

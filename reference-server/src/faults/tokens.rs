@@ -110,7 +110,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "unsupported-lists-supported",
         "lists supported tokens as unsupported too",
         Act::Result(|asked, result| {
-            let named: Vec<Value> = asked.token_list().into_iter().map(Value::from).collect();
+            let named: Vec<Value> = all_named(asked).map(Value::from).collect();
             result.insert("unsupportedTokens".to_owned(), named.into());
         }),
     )
@@ -187,13 +187,15 @@ pub(super) const FAULTS: &[Fault] = &[
         QUOTED,
         "quotes-judged-by-letter-case",
         "knows token addresses only in lower case",
-        Act::Request(|_, request| {
-            let info = &mut request["params"][1]["tokenInfo"];
-            if let Some(Value::Array(list)) = info.get_mut("tokenList") {
-                list.iter_mut().for_each(hide_unless_lower_case);
-            }
-            if let Some(preferred) = info.get_mut("preferredToken") {
-                hide_unless_lower_case(preferred);
+        Act::Result(|asked, result| {
+            let unknown: Vec<&str> = all_named(asked)
+                .filter(|token| asked.supports(token) && *token != token.to_ascii_lowercase())
+                .collect();
+            retain_quotes(result, |_, quoted| {
+                !unknown.iter().any(|token| token.eq_ignore_ascii_case(quoted))
+            });
+            for token in unknown {
+                list_unsupported(result, token);
             }
         }),
     )
@@ -273,9 +275,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "quotes-all-supported",
         "quotes all supported tokens, whatever was asked",
         Act::Request(|_, request| {
-            let unsupported = request["params"][1]["tokenInfo"].clone();
             request["params"][1]["tokenInfo"] = json!({});
-            drop(unsupported);
         }),
     )
     .when(|asked| names_supported(asked) && all_named(asked).all(|token| asked.supports(token))),
@@ -349,13 +349,5 @@ fn retain_quotes(result: &mut Map<String, Value>, keep: impl Fn(usize, &str) -> 
 fn list_unsupported(result: &mut Map<String, Value>, token: &str) {
     if let Some(Value::Array(tokens)) = result.get_mut("unsupportedTokens") {
         tokens.push(token.into());
-    }
-}
-
-/// A supported token in other letters becomes one that is not supported.
-fn hide_unless_lower_case(token: &mut Value) {
-    let text = text_of(token);
-    if text.contains(|letter: char| letter.is_ascii_uppercase()) {
-        *token = UNASKED_TOKEN.into();
     }
 }

@@ -156,9 +156,8 @@ fn answers_cross_and_a_lone_one_does_not_hang() {
     lone.post("/", &request(1));
     assert_eq!(lone.answer().expect("an answer").json()["id"], 1);
 
-    // Whether two meet depends on timing; that it happens at all, and that ids are only exchanged, does not.
-    let mut crossed = false;
-    for round in 0..200 {
+    // Whether two meet depends on timing, and has its test beside the meeting. Each gets one of the two answers.
+    for _ in 0..20 {
         let (mut one, mut two) = (server.connect(), server.connect());
         one.post("/", &request(10));
         two.post("/", &request(20));
@@ -166,13 +165,8 @@ fn answers_cross_and_a_lone_one_does_not_hang() {
             let answer = client.answer().expect("an answer").json();
             answer["id"].as_u64().expect("a number")
         });
-        assert!(ids == [10, 20] || ids == [20, 10], "round {round}: {ids:?}");
-        crossed = ids == [20, 10];
-        if crossed {
-            break;
-        }
+        assert!(ids == [10, 20] || ids == [20, 10], "{ids:?}");
     }
-    assert!(crossed);
 }
 
 #[test]
