@@ -1,5 +1,6 @@
 //! A small set of requests for tests: among them, every deviation changes the answer to at least one.
 
+use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
 use crate::config::Config;
@@ -51,6 +52,18 @@ pub(crate) fn bodies() -> Vec<Vec<u8>> {
         bodies.push(text.into_bytes());
     }
     bodies
+}
+
+/// The pair of a sample. Hand-made, so that a mistake in what variants look at does not hide here.
+pub(crate) fn pair_of(request: &Value) -> Option<Pair> {
+    let token_mode = request["params"][1]["mode"] == "ERC20";
+    match (request["method"].as_str()?, token_mode) {
+        ("pm_getFeeQuoteOrData", true) => Some(Pair::QUOTE_ERC20),
+        ("pm_getFeeQuoteOrData", false) => Some(Pair::QUOTE_SPONSORED),
+        ("pm_sponsorUserOperation", true) => Some(Pair::SPONSOR_ERC20),
+        ("pm_sponsorUserOperation", false) => Some(Pair::SPONSOR_SPONSORED),
+        _ => None,
+    }
 }
 
 fn request(id: impl Into<Value>, method: &str, operation: Value, mode: Value) -> Value {

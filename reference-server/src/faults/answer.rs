@@ -81,11 +81,19 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     Fault::of(
         EITHER,
-        "error-and-empty-result",
-        "adds an empty result to every error of sponsoring in token mode",
+        "error-and-result",
+        "adds a result to every error of sponsoring in token mode",
         Act::Answer(|_, answer| {
             if answer.contains_key("error") {
-                answer.insert("result".to_owned(), json!({}));
+                let result = json!({
+                    "MODE": "ERC20",
+                    "mode": "ERC20",
+                    "paymasterAndData": "0x6d1a5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e",
+                    "preVerificationGas": "45000",
+                    "verificationGasLimit": 120_000,
+                    "callGasLimit": 60_000,
+                });
+                answer.insert("result".to_owned(), result);
             }
         }),
     )

@@ -219,7 +219,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "answers notifications with id null",
         Act::Whole(|asked, answer| {
             if answer.is_none() && asked.request.is_object() {
-                *answer = Some(json!({ "jsonrpc": "2.0", "id": null, "result": {} }));
+                *answer = Some(unasked_answer());
             }
         }),
     ),
@@ -243,9 +243,7 @@ pub(super) const FAULTS: &[Fault] = &[
             };
             let notifications = requests.iter().filter(|request| is_notification(request)).count();
             if let Some(Value::Array(answers)) = answer {
-                answers.extend(
-                    (0..notifications).map(|_| json!({ "jsonrpc": "2.0", "id": null, "result": {} })),
-                );
+                answers.extend((0..notifications).map(|_| unasked_answer()));
             }
         }),
     ),
@@ -276,4 +274,20 @@ fn is_empty_batch(asked: &Asked<'_>) -> bool {
 
 fn refusal() -> Value {
     json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32600, "message": "invalid request" } })
+}
+
+/// An answer to a notification, right in everything but that it is there.
+fn unasked_answer() -> Value {
+    json!({
+        "jsonrpc": "2.0",
+        "id": null,
+        "result": {
+            "MODE": "SPONSORED",
+            "mode": "SPONSORED",
+            "paymasterAndData": "0x",
+            "preVerificationGas": "45000",
+            "verificationGasLimit": 120_000,
+            "callGasLimit": 60_000,
+        },
+    })
 }

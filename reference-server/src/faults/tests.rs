@@ -1,9 +1,10 @@
 use std::collections::HashSet;
 
-use paymaster_schemas::{Basis, clauses, find_clause};
+use paymaster_schemas::{Basis, clauses, find_clause, member_validator, resolved};
+use serde_json::{Map, Value};
 
 use super::{faults, find_fault};
-use crate::deviations::samples::{NOW, bodies, service};
+use crate::deviations::samples::{NOW, bodies, pair_of, service};
 use crate::deviations::{Deviations, Sent};
 use crate::service::Service;
 
@@ -82,6 +83,90 @@ async fn responses(service: &Service) -> Vec<Sent> {
         responses.extend(second);
     }
     responses
+}
+
+/// The rows of section 2 that a response breaks, judged by the schemas: `fee-quote.symbol` and the like.
+fn broken_rows(body: &[u8], sent: &Sent) -> HashSet<String> {
+    let mut broken = HashSet::new();
+    let request: Value = serde_json::from_slice(body).unwrap_or(Value::Null);
+    let answer: Value =
+        serde_json::from_slice(sent.body.as_deref().unwrap_or_default()).unwrap_or(Value::Null);
+    let Some(result) = answer["result"].as_object() else {
+        return broken;
+    };
+    let Some(pair) = pair_of(&request) else {
+        return broken;
+    };
+    judge(pair.result_document(), result, &mut broken);
+    for quote in result
+        .get("feeQuotes")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+    {
+        if let Some(quote) = quote.as_object() {
+            judge("fee-quote", quote, &mut broken);
+        }
+    }
+    // A quote with a broken row is judged by that row, not by the list that it is in.
+    if broken.iter().any(|row| row.starts_with("fee-quote.")) {
+        broken.remove("quote-result.feeQuotes");
+    }
+    broken
+}
+
+fn judge(document: &str, object: &Map<String, Value>, broken: &mut HashSet<String>) {
+    let schema = resolved(document).expect("a document of the schemas");
+    let required = schema["required"].as_array().expect("a list");
+    for (member, _) in schema["properties"].as_object().expect("rows") {
+        let row = format!("{document}.{member}");
+        let holds = match object.get(member) {
+            Some(value) => member_validator(document, member).expect("a row").is_valid(value),
+            None => !required.iter().any(|required| required == member),
+        };
+        if !holds {
+            broken.insert(row);
+        }
+    }
+}
+
+/// Rows whose fault is in what they say, not in their form.
+const WRONG_CONTENT: [&str; 2] = ["fee-symbol-of-another", "fee-decimal-of-another"];
+
+#[tokio::test]
+async fn a_fault_breaks_its_row_and_no_other() {
+    let bodies = bodies();
+    let mut wrong = Vec::new();
+    for fault in faults() {
+        let faulty = service().with_faults([fault]);
+        let mut broken = HashSet::new();
+        for _ in 0..ROUNDS {
+            let responses = responses(&faulty).await;
+            for (body, sent) in bodies.iter().zip(&responses) {
+                broken.extend(broken_rows(body, sent));
+            }
+            if broken.contains(fault.clause) || !is_row(fault.clause) {
+                break;
+            }
+        }
+        if is_row(fault.clause) && !WRONG_CONTENT.contains(&fault.name) {
+            assert!(
+                broken.contains(fault.clause),
+                "{} does not break its row",
+                fault.name
+            );
+        }
+        broken.retain(|row| row != fault.clause && !fault.also.contains(&row.as_str()));
+        if !broken.is_empty() {
+            wrong.push(format!("{} breaks {broken:?} too", fault.name));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+fn is_row(clause: &str) -> bool {
+    let document = clause.split_once('.').map_or(clause, |(document, _)| document);
+    document == "fee-quote" || document.ends_with("-result")
 }
 
 #[tokio::test]

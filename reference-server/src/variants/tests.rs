@@ -4,7 +4,7 @@ use paymaster_schemas::{Basis, Pair, find_clause, validator_for};
 use serde_json::Value;
 
 use super::{find_variant, variants};
-use crate::deviations::samples::{NOW, bodies, service};
+use crate::deviations::samples::{NOW, bodies, pair_of, service};
 use crate::deviations::{Deviations, Framing, Sent};
 use crate::service::Service;
 
@@ -119,17 +119,5 @@ fn answer_document(pair: Option<Pair>) -> &'static str {
         Some("quote-result") => "quote-answer",
         Some("token-sponsor-result") => "token-sponsor-answer",
         _ => "sponsored-answer",
-    }
-}
-
-/// Hand-made, so that a mistake in what variants look at does not hide here.
-fn pair_of(request: &Value) -> Option<Pair> {
-    let token_mode = request["params"][1]["mode"] == "ERC20";
-    match (request["method"].as_str()?, token_mode) {
-        ("pm_getFeeQuoteOrData", true) => Some(Pair::QUOTE_ERC20),
-        ("pm_getFeeQuoteOrData", false) => Some(Pair::QUOTE_SPONSORED),
-        ("pm_sponsorUserOperation", true) => Some(Pair::SPONSOR_ERC20),
-        ("pm_sponsorUserOperation", false) => Some(Pair::SPONSOR_SPONSORED),
-        _ => None,
     }
 }
