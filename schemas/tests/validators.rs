@@ -138,3 +138,33 @@ fn documents_compile_in_the_default_regex_engine_too() {
         }
     }
 }
+
+#[test]
+fn hostile_numbers_get_a_verdict() {
+    // Exponents and digits that no arithmetic could hold: answers come from strangers.
+    let long = "7".repeat(1 << 20);
+    for (text, integer_from_zero) in [
+        ("1e999999999", true),
+        ("1e99999999999999999999", true),
+        ("-1e999999999", false),
+        ("1e-999999999", false),
+        (&long, true),
+        (&format!("0.{long}"), false),
+    ] {
+        let value = parse(text);
+        let start = &text[..text.len().min(24)];
+        for (document, member) in [
+            ("fee-quote", "exchangeRate"),
+            ("sponsored-result", "callGasLimit"),
+        ] {
+            let validator = member_validator(document, member).expect("a member");
+            assert_eq!(
+                validator.is_valid(&value),
+                integer_from_zero,
+                "{document} {member} {start}"
+            );
+        }
+        let nonce = member_validator("user-operation", "nonce").expect("a member");
+        assert!(!nonce.is_valid(&value), "nonce {start}");
+    }
+}
