@@ -3,5 +3,5 @@
 pub mod documents;
 pub mod validators;
 
-pub use documents::{Document, document, document_by_id, documents, resolved};
+pub use documents::{Document, OPENRPC, document, document_by_id, documents, resolved};
 pub use validators::{Message, member_validator, validator_for};
