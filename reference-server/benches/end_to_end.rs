@@ -9,7 +9,6 @@
     reason = "a benchmark prints its figures"
 )]
 
-#[path = "samples.rs"]
 mod samples;
 
 use std::convert::Infallible;
