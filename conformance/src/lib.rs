@@ -4,6 +4,7 @@
 
 pub mod answer;
 pub mod case;
+pub mod cli;
 pub mod context;
 pub mod dialect;
 pub mod discovery;
@@ -17,5 +18,9 @@ pub mod plan;
 pub mod profile;
 pub mod relations;
 pub mod request;
+pub mod redact;
+pub mod report;
 pub mod rules;
+pub mod run;
+pub mod tally;
 pub mod verdict;
