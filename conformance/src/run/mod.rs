@@ -3,6 +3,7 @@
 mod confirm;
 mod connection;
 mod courier;
+mod embedded;
 mod pace;
 mod retry_after;
 mod runner;
@@ -15,6 +16,7 @@ mod wire;
 mod worker;
 
 pub use courier::Undelivered;
+pub use embedded::{Embedded, profile_of};
 pub use runner::{Outcome, check};
 pub use shrink::Simpler;
 pub use stop::{Reason, Stop};
