@@ -1,0 +1,119 @@
+//! The command line, and how it goes above the file.
+
+use std::path::PathBuf;
+
+use clap::Parser;
+use paymaster_reference_server::{Config, ConfigError, Secret};
+
+/// A local paymaster: pm_getFeeQuoteOrData and pm_sponsorUserOperation over HTTP, at any path.
+///
+/// Settings come from the defaults, then the file, then the flags. Exit codes: 0 stopped as asked, 2 wrong arguments or
+/// configuration, 3 could not serve.
+#[derive(Debug, Parser)]
+#[command(name = "paymaster-reference-server", version)]
+pub(crate) struct Arguments {
+    /// TOML file with settings; all keys are optional
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+
+    /// Address and port to listen on; port 0 takes a free one, which is printed
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    listen: Option<String>,
+
+    /// Private key to sign with, 0x and 64 hex digits; better given by the environment, where others do not see it
+    #[arg(
+        long,
+        value_name = "HEX",
+        env = "PAYMASTER_SIGNING_KEY",
+        hide_env_values = true
+    )]
+    signing_key: Option<String>,
+
+    /// Put zeros in the place of signatures
+    #[arg(long)]
+    no_signing: bool,
+
+    /// Chain that signatures are good for
+    #[arg(long, value_name = "NUMBER")]
+    chain_id: Option<u64>,
+
+    /// HTTP status of error answers: 200 or 400
+    #[arg(long, value_name = "STATUS")]
+    error_status: Option<u16>,
+
+    /// Account that is not sponsored, beside those of the configuration; may be repeated
+    #[arg(long, value_name = "ADDRESS")]
+    deny_sender: Vec<String>,
+
+    /// Log filter, such as info, debug or paymaster_reference_server=debug
+    #[arg(long, value_name = "FILTER", env = "RUST_LOG", default_value = "info")]
+    pub(crate) log: String,
+
+    /// Print the effective configuration as TOML and stop; a signing key that is not the test key is left out
+    #[arg(long)]
+    pub(crate) print_config: bool,
+}
+
+impl Arguments {
+    /// The effective configuration.
+    pub(crate) fn configuration(&self) -> Result<Config, ConfigError> {
+        let mut config = match &self.config {
+            Some(path) => Config::load(path)?,
+            None => Config::default(),
+        };
+        if let Some(listen) = &self.listen {
+            config.listen.clone_from(listen);
+        }
+        if let Some(key) = &self.signing_key {
+            config.signing.key = Secret::new(key);
+        }
+        if self.no_signing {
+            config.signing.enabled = false;
+        }
+        if let Some(chain_id) = self.chain_id {
+            config.signing.chain_id = chain_id;
+        }
+        if let Some(status) = self.error_status {
+            config.error_status = status;
+        }
+        config.policy.denied_senders.extend_from_slice(&self.deny_sender);
+        Ok(config)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn flags_go_above_the_file() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        std::io::Write::write_all(
+            &mut file,
+            b"listen = \"127.0.0.1:1\"\nerror_status = 400\n[signing]\nchain_id = 5\n",
+        )
+        .unwrap();
+        let path = file.path().display().to_string();
+        let arguments = Arguments::parse_from([
+            "server",
+            "--config",
+            &path,
+            "--listen",
+            "127.0.0.1:2",
+            "--no-signing",
+        ]);
+        let config = arguments.configuration().unwrap();
+        assert_eq!(config.listen, "127.0.0.1:2");
+        assert_eq!(config.error_status, 400);
+        assert_eq!(config.signing.chain_id, 5);
+        assert!(!config.signing.enabled);
+        assert_eq!(config.bounds, Config::default().bounds);
+    }
+}

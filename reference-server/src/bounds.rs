@@ -1,0 +1,93 @@
+//! What a client may cost: sizes, times and counts, all from the configuration.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// The bounds on what clients send. Sizes are bytes, times milliseconds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Bounds {
+    /// Largest request body, in bytes; a larger one gets HTTP 413.
+    pub max_body_bytes: usize,
+    /// Largest request head, start line included, in bytes; a larger one gets HTTP 431.
+    pub max_header_bytes: usize,
+    /// Deepest nesting of arrays and objects in a body; at most [`Bounds::DEEPEST`].
+    pub max_depth: usize,
+    /// Most requests in a batch.
+    pub max_batch_length: usize,
+    /// Most connections at a time; the next ones get HTTP 503.
+    pub max_connections: usize,
+    /// Longest wait for the rest of a request head once it has begun, in milliseconds; the connection is then closed.
+    pub header_timeout_ms: u64,
+    /// Longest wait for the rest of a body after its head, in milliseconds; the client then gets HTTP 408.
+    pub body_timeout_ms: u64,
+    /// Longest silence between two requests of a connection, in milliseconds; the connection is then closed.
+    pub idle_timeout_ms: u64,
+    /// Longest time from a request's first byte to its answer, in milliseconds; the connection is then closed.
+    pub total_timeout_ms: u64,
+    /// Longest wait for requests in flight when the server is asked to stop, in milliseconds.
+    pub drain_timeout_ms: u64,
+}
+
+impl Bounds {
+    /// The JSON parser gives up beyond this depth, whatever the configuration says.
+    pub const DEEPEST: usize = 120;
+    /// hyper cannot do with a smaller read buffer.
+    pub const SMALLEST_HEADER_BOUND: usize = 256;
+
+    /// What is wrong with the bounds, or none.
+    pub(crate) fn problem(&self) -> Option<String> {
+        let positive = [
+            ("bounds.max_body_bytes", self.max_body_bytes as u64),
+            ("bounds.max_depth", self.max_depth as u64),
+            ("bounds.max_batch_length", self.max_batch_length as u64),
+            ("bounds.max_connections", self.max_connections as u64),
+            ("bounds.header_timeout_ms", self.header_timeout_ms),
+            ("bounds.body_timeout_ms", self.body_timeout_ms),
+            ("bounds.idle_timeout_ms", self.idle_timeout_ms),
+            ("bounds.total_timeout_ms", self.total_timeout_ms),
+        ];
+        if let Some((name, _)) = positive.iter().find(|(_, value)| *value == 0) {
+            return Some(format!("{name} must be at least 1"));
+        }
+        if self.max_depth > Self::DEEPEST {
+            return Some(format!("bounds.max_depth must be at most {}", Self::DEEPEST));
+        }
+        if self.max_header_bytes < Self::SMALLEST_HEADER_BOUND {
+            return Some(format!(
+                "bounds.max_header_bytes must be at least {}",
+                Self::SMALLEST_HEADER_BOUND
+            ));
+        }
+        None
+    }
+
+    /// The shortest of the times that a connection is watched for.
+    pub(crate) fn shortest_timeout(&self) -> Duration {
+        let shortest = [
+            self.header_timeout_ms,
+            self.body_timeout_ms,
+            self.idle_timeout_ms,
+            self.total_timeout_ms,
+        ];
+        Duration::from_millis(shortest.into_iter().min().unwrap_or_default())
+    }
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self {
+            max_body_bytes: 1024 * 1024,
+            max_header_bytes: 16 * 1024,
+            max_depth: 64,
+            max_batch_length: 100,
+            max_connections: 1024,
+            header_timeout_ms: 10_000,
+            body_timeout_ms: 10_000,
+            idle_timeout_ms: 60_000,
+            total_timeout_ms: 30_000,
+            drain_timeout_ms: 10_000,
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! The configuration: one TOML file whose keys are all optional, and its errors.
+
+mod unknown_keys;
+
+use std::fmt;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::bounds::Bounds;
+use crate::policy::PolicyConfig;
+use crate::signing::SigningConfig;
+use crate::tokens::Token;
+
+/// Everything that can be set. [`Config::default`] is a server that works as it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Address and port to listen on; port 0 takes a free one.
+    pub listen: String,
+    /// HTTP status of a single request's error answer: 200, as JSON-RPC over HTTP is mostly done, or 400, whose message one
+    /// published client shows and others do not. A batch is always 200.
+    pub error_status: u16,
+    /// How long a quote holds, in seconds.
+    pub quote_valid_seconds: u64,
+    /// What the sponsor pays for.
+    pub policy: PolicyConfig,
+    /// How answers are signed.
+    pub signing: SigningConfig,
+    /// What a client may cost.
+    pub bounds: Bounds,
+    /// The tokens that users may pay in.
+    pub tokens: Vec<Token>,
+}
+
+impl Config {
+    /// Reads a TOML file.
+    pub fn load(path: &Path) -> Result<Self, ConfigError> {
+        let text = std::fs::read_to_string(path).map_err(|source| ConfigError::Read {
+            path: path.display().to_string(),
+            source,
+        })?;
+        Self::from_toml(&text)
+    }
+
+    /// Reads TOML text. What it leaves out is as in the default; an unknown key is an error that names the nearest known
+    /// one.
+    pub fn from_toml(text: &str) -> Result<Self, ConfigError> {
+        let table: toml::Table = toml::from_str(text)?;
+        unknown_keys::refuse(&table)?;
+        Ok(toml::from_str(text)?)
+    }
+
+    /// The configuration as TOML, which [`Config::from_toml`] reads; the signing key is left out unless it is the test key.
+    pub fn to_toml(&self) -> Result<String, ConfigError> {
+        toml::to_string(self).map_err(ConfigError::Write)
+    }
+
+    /// What is wrong with values that no other file checks, or nothing.
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        if !matches!(self.error_status, 200 | 400) {
+            return Err(ConfigError::value(
+                "error_status",
+                "200 or 400",
+                &self.error_status.to_string(),
+            ));
+        }
+        self.bounds
+            .problem()
+            .map_or(Ok(()), |problem| Err(ConfigError::Bounds(problem)))
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            listen: "127.0.0.1:4337".to_owned(),
+            error_status: 200,
+            quote_valid_seconds: 60,
+            policy: PolicyConfig::default(),
+            signing: SigningConfig::default(),
+            bounds: Bounds::default(),
+            tokens: Token::defaults(),
+        }
+    }
+}
+
+/// A text that is never printed, unless it is the public test key.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub struct Secret(String);
+
+/// What is printed in place of a secret.
+const REDACTED: &str = "(redacted)";
+
+impl Secret {
+    /// Keeps `text`.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text itself.
+    pub(crate) fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    fn shown(&self) -> &str {
+        if self.0 == SigningConfig::TEST_KEY {
+            &self.0
+        } else {
+            REDACTED
+        }
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.shown())
+    }
+}
+
+impl Serialize for Secret {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.shown())
+    }
+}
+
+/// What is wrong with a configuration.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The file cannot be read.
+    Read {
+        /// The file.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The text is not TOML, or a value has the wrong type.
+    Toml(toml::de::Error),
+    /// A key that there is not.
+    UnknownKey {
+        /// The key, with the tables that it is in.
+        key: String,
+        /// The most similar known key of the same table, when one is similar enough.
+        nearest: Option<String>,
+    },
+    /// A value that its key does not take.
+    Value {
+        /// The key.
+        key: String,
+        /// What it takes.
+        wanted: String,
+        /// What was there.
+        found: String,
+    },
+    /// A bound out of its range.
+    Bounds(String),
+    /// The configuration cannot be written as TOML.
+    Write(toml::ser::Error),
+}
+
+impl ConfigError {
+    pub(crate) fn value(key: &str, wanted: &str, found: &str) -> Self {
+        Self::Value {
+            key: key.to_owned(),
+            wanted: wanted.to_owned(),
+            found: found.to_owned(),
+        }
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Read { path, .. } => write!(formatter, "cannot read {path}"),
+            Self::Toml(error) => write!(formatter, "invalid toml: {}", error.to_string().trim_end()),
+            Self::UnknownKey {
+                key,
+                nearest: Some(nearest),
+            } => {
+                write!(formatter, "unknown key `{key}`: did you mean `{nearest}`?")
+            }
+            Self::UnknownKey { key, nearest: None } => write!(formatter, "unknown key `{key}`"),
+            Self::Value { key, wanted, found } => {
+                write!(formatter, "`{key}` must be {wanted}, not {found:?}")
+            }
+            Self::Bounds(problem) => formatter.write_str(problem),
+            Self::Write(error) => write!(formatter, "cannot write as toml: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Read { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+impl From<toml::de::Error> for ConfigError {
+    fn from(error: toml::de::Error) -> Self {
+        Self::Toml(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_file_is_the_default() {
+        assert_eq!(Config::from_toml("").unwrap(), Config::default());
+    }
+
+    #[test]
+    fn the_default_survives_being_printed_and_read() {
+        let printed = Config::default().to_toml().unwrap();
+        assert_eq!(Config::from_toml(&printed).unwrap(), Config::default());
+    }
+
+    #[test]
+    fn a_value_of_the_wrong_type_is_refused_where_it_is() {
+        let error = Config::from_toml("[bounds]\nmax_depth = \"deep\"\n")
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("line 2") && error.contains("max_depth"), "{error}");
+        let error = Config::from_toml("listen = ").unwrap_err().to_string();
+        assert!(error.starts_with("invalid toml"), "{error}");
+    }
+
+    #[test]
+    fn a_real_key_is_not_shown_and_the_test_key_is() {
+        let mut config = Config::default();
+        assert!(config.to_toml().unwrap().contains(SigningConfig::TEST_KEY));
+        let real = format!("0x{}", "5a".repeat(32));
+        config.signing.key = Secret::new(real.clone());
+        assert!(!config.to_toml().unwrap().contains(&real));
+        assert!(!format!("{config:?}").contains(&real));
+    }
+
+    #[test]
+    fn values_out_of_range_are_refused_by_name() {
+        for (toml, named) in [
+            ("error_status = 500", "error_status"),
+            ("[bounds]\nmax_depth = 1000", "bounds.max_depth"),
+            ("[bounds]\nmax_connections = 0", "bounds.max_connections"),
+        ] {
+            let error = Config::from_toml(toml).unwrap().check().unwrap_err().to_string();
+            assert!(error.contains(named), "{error}");
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Every code of an error answer, and what it is called: the one table from cause to code.
+//!
+//! The specification (section 7) asks for the JSON-RPC error convention and shows no codes. The first four are JSON-RPC's
+//! own; the others are ours, from the range that JSON-RPC leaves to servers (-32000 to -32099).
+
+/// Why a request gets an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorCode {
+    /// The body is not JSON, or is nested deeper than this server reads.
+    ParseError,
+    /// The JSON is not a JSON-RPC request.
+    InvalidRequest,
+    /// No such method.
+    MethodNotFound,
+    /// The params are not what the method takes; the `data` says which member and why.
+    InvalidParams,
+    /// A token sponsorship names no token (section 4.2, rule 4).
+    TokenAbsent,
+    /// A token sponsorship names a token that is not supported (section 4.2, rule 5).
+    TokenUnsupported,
+    /// The HTTP method is not POST.
+    HttpMethod,
+    /// The body is larger than the configured bound.
+    BodyTooLarge,
+    /// The body did not arrive in time, or not whole.
+    BodyIncomplete,
+    /// There are as many connections as the configuration allows.
+    TooManyConnections,
+}
+
+impl ErrorCode {
+    /// Every code, in the order of the enum.
+    pub const ALL: [Self; 10] = [
+        Self::ParseError,
+        Self::InvalidRequest,
+        Self::MethodNotFound,
+        Self::InvalidParams,
+        Self::TokenAbsent,
+        Self::TokenUnsupported,
+        Self::HttpMethod,
+        Self::BodyTooLarge,
+        Self::BodyIncomplete,
+        Self::TooManyConnections,
+    ];
+
+    /// The number in `error.code`.
+    pub const fn code(self) -> i32 {
+        match self {
+            Self::ParseError => -32700,
+            Self::InvalidRequest => -32600,
+            Self::MethodNotFound => -32601,
+            Self::InvalidParams => -32602,
+            Self::TokenAbsent => -32001,
+            Self::TokenUnsupported => -32002,
+            Self::HttpMethod => -32010,
+            Self::BodyTooLarge => -32011,
+            Self::BodyIncomplete => -32012,
+            Self::TooManyConnections => -32013,
+        }
+    }
+
+    /// How `error.message` begins.
+    pub const fn message(self) -> &'static str {
+        match self {
+            Self::ParseError => "parse error",
+            Self::InvalidRequest => "invalid request",
+            Self::MethodNotFound => "method not found",
+            Self::InvalidParams => "invalid params",
+            Self::TokenAbsent => "no token to pay in",
+            Self::TokenUnsupported => "token not supported",
+            Self::HttpMethod => "http method not allowed",
+            Self::BodyTooLarge => "body too large",
+            Self::BodyIncomplete => "body incomplete",
+            Self::TooManyConnections => "too many connections",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn codes_are_distinct_and_in_the_ranges_of_json_rpc() {
+        let codes: HashSet<i32> = ErrorCode::ALL.iter().map(|code| code.code()).collect();
+        assert_eq!(codes.len(), ErrorCode::ALL.len());
+        let reserved = [-32700, -32600, -32601, -32602];
+        for code in codes {
+            assert!(
+                reserved.contains(&code) || (-32099..=-32000).contains(&code),
+                "{code}"
+            );
+        }
+    }
+}

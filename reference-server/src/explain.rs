@@ -1,0 +1,221 @@
+//! Why a request was refused: JSON-RPC's causes in their order, and then the schema documents for the params.
+//!
+//! Only what the fast path has refused comes here, so time is spent on bad requests alone.
+
+use jsonschema::ValidationError;
+use jsonschema::error::{TypeKind, ValidationErrorKind};
+use paymaster_schemas::{Message, resolved};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::envelope::{DEFAULT_VERSION, Method, RawCall, Violation, id_text, known_version};
+use crate::error_codes::ErrorCode;
+
+/// The most violations that an answer lists.
+const MOST_VIOLATIONS: usize = 16;
+
+/// What to answer a refused request.
+#[derive(Debug)]
+pub(crate) struct Explanation<'a> {
+    pub(crate) version: &'static str,
+    /// The id as it was sent, or none where it could not be read.
+    pub(crate) id: Option<&'a str>,
+    pub(crate) code: ErrorCode,
+    pub(crate) violations: Vec<Violation>,
+}
+
+/// Explains why `text` was refused; none when it is a notification, which gets no answer, not even this one. `typed` is
+/// what the fast path said, used where the schemas have nothing against the request: they cannot see that a member occurs
+/// twice.
+pub(crate) fn explain<'a>(text: &'a str, typed: &str) -> Option<Explanation<'a>> {
+    let refused = |version, id, code, violations| {
+        Some(Explanation {
+            version,
+            id,
+            code,
+            violations,
+        })
+    };
+    let invalid = |version, id, pointer: &str, reason: &str| {
+        refused(
+            version,
+            id,
+            ErrorCode::InvalidRequest,
+            vec![Violation::new(pointer, reason)],
+        )
+    };
+
+    let call = match serde_json::from_str::<RawCall<'_>>(text) {
+        Ok(call) => call,
+        Err(error) => {
+            let code = match serde_json::from_str::<&RawValue>(text) {
+                Ok(_) => ErrorCode::InvalidRequest,
+                Err(_) => ErrorCode::ParseError,
+            };
+            let violations = vec![Violation::new("", error.to_string())];
+            return refused(DEFAULT_VERSION, None, code, violations);
+        }
+    };
+    let text_of = |raw: &RawValue| serde_json::from_str::<String>(raw.get()).ok();
+    let version = call
+        .jsonrpc
+        .and_then(text_of)
+        .and_then(|text| known_version(&text));
+    let answered = version.unwrap_or(DEFAULT_VERSION);
+    let id = call.id.and_then(id_text);
+    if call.id.is_some() && id.is_none() {
+        return invalid(answered, None, "/id", "must be a string or a number");
+    }
+    if version.is_none() {
+        return invalid(answered, id, "/jsonrpc", r#"must be "2.0" or "2.0.0""#);
+    }
+    let Some(method) = call.method.and_then(text_of) else {
+        return invalid(answered, id, "/method", "must be a string");
+    };
+    if call
+        .params
+        .is_some_and(|params| !params.get().starts_with(['[', '{']))
+    {
+        return invalid(answered, id, "/params", "must be an array or an object");
+    }
+    id?;
+    let Some(method) = Method::from_name(&method) else {
+        let violations = vec![Violation::new("/method", "is not a method of this service")];
+        return refused(answered, id, ErrorCode::MethodNotFound, violations);
+    };
+    let violations = match serde_json::from_str::<Value>(text) {
+        Ok(request) => schema_violations(method, request),
+        Err(error) => vec![Violation::new("", error.to_string())],
+    };
+    let violations = if violations.is_empty() {
+        vec![Violation::new("", typed)]
+    } else {
+        violations
+    };
+    refused(answered, id, ErrorCode::InvalidParams, violations)
+}
+
+/// What the schemas have against `request`, in the mode that it asks for.
+fn schema_violations(method: Method, mut request: Value) -> Vec<Violation> {
+    let token_mode = asks_for_tokens(method, &mut request);
+    let message = match (method, token_mode) {
+        (Method::Quote, false) => Message::QuoteSponsoredRequest,
+        (Method::Quote, true) => Message::QuoteErc20Request,
+        (Method::Sponsor, false) => Message::SponsorSponsoredRequest,
+        (Method::Sponsor, true) => Message::SponsorErc20Request,
+    };
+    let mut violations = Vec::new();
+    for error in message.validator().iter_errors(&request) {
+        let violation = violation(&error);
+        if !violations.contains(&violation) {
+            violations.push(violation);
+        }
+        if violations.len() == MOST_VIOLATIONS {
+            break;
+        }
+    }
+    violations
+}
+
+/// Whether the request is for the token paymaster. Where a quote leaves the mode out, the inferred one is put in.
+fn asks_for_tokens(method: Method, request: &mut Value) -> bool {
+    let Some(mode) = request.pointer_mut("/params/1").and_then(Value::as_object_mut) else {
+        return false;
+    };
+    if method == Method::Quote && !mode.contains_key("mode") {
+        let token_info = mode.get("tokenInfo").and_then(Value::as_object);
+        let inferred = if token_info.is_some_and(|info| !info.is_empty()) {
+            "ERC20"
+        } else {
+            "SPONSORED"
+        };
+        mode.insert("mode".to_owned(), inferred.into());
+    }
+    mode.get("mode").and_then(Value::as_str) == Some("ERC20")
+}
+
+fn violation(error: &ValidationError<'_>) -> Violation {
+    let pointer = error.instance_path().as_str();
+    let reason = match error.kind() {
+        ValidationErrorKind::Required { property } => {
+            let member = property.as_str().unwrap_or_default();
+            return Violation::new(format!("{pointer}/{member}"), "is required");
+        }
+        // The one `anyOf` of the request documents: the token to pay in has two names.
+        ValidationErrorKind::AnyOf { .. } => {
+            return Violation::new(format!("{pointer}/feeTokenAddress"), "is required in ERC20 mode");
+        }
+        ValidationErrorKind::Type { kind } => {
+            format!(
+                "must be {}, not {}",
+                wanted_types(kind),
+                type_name(error.instance())
+            )
+        }
+        ValidationErrorKind::Pattern { pattern } => pattern_words(pattern),
+        ValidationErrorKind::Enum { options } => format!("must be one of {options}"),
+        ValidationErrorKind::Constant { expected_value } => format!("must be {expected_value}"),
+        ValidationErrorKind::Minimum { limit } => format!("must be at least {limit}"),
+        ValidationErrorKind::Maximum { limit } => format!("must be at most {limit}"),
+        ValidationErrorKind::MinItems { limit } => format!("must have at least {limit} elements"),
+        ValidationErrorKind::MaxItems { limit } => format!("must have at most {limit} elements"),
+        ValidationErrorKind::MinLength { .. } => "must not be empty".to_owned(),
+        _ => error.masked().to_string(),
+    };
+    Violation::new(pointer, reason)
+}
+
+fn wanted_types(kind: &TypeKind) -> String {
+    match kind {
+        TypeKind::Single(wanted) => format!("{} {wanted}", article(&wanted.to_string())),
+        TypeKind::Multiple(wanted) => {
+            let names: Vec<String> = wanted
+                .iter()
+                .map(|wanted| format!("{} {wanted}", article(&wanted.to_string())))
+                .collect();
+            names.join(" or ")
+        }
+    }
+}
+
+fn article(noun: &str) -> &'static str {
+    if noun.starts_with(['a', 'i', 'o']) {
+        "an"
+    } else {
+        "a"
+    }
+}
+
+fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "that number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// What a pattern of the shared documents asks for, in words.
+const PATTERN_WORDS: [(&str, &str); 3] = [
+    ("address", "must be an address: 0x and 40 hex digits"),
+    ("hex-bytes", "must be bytes in hex: 0x and two digits a byte"),
+    (
+        "amount",
+        "must be an integer from 0 to 2^256-1: 0x and hex digits, or decimal digits",
+    ),
+];
+
+fn pattern_words(pattern: &str) -> String {
+    PATTERN_WORDS
+        .iter()
+        .find(|(document, _)| {
+            let of_document = resolved(document).and_then(|schema| schema.get("pattern"));
+            of_document.and_then(Value::as_str) == Some(pattern)
+        })
+        .map_or_else(
+            || format!("must match {pattern}"),
+            |(_, words)| (*words).to_owned(),
+        )
+}

@@ -1,0 +1,256 @@
+//! Amounts of section 2.2: integers below 2^256, as a hex quantity, decimal digits in a string, or a JSON number.
+
+use alloy_primitives::U256;
+use serde::de::{Deserialize, Deserializer, Error};
+use serde_json::value::RawValue;
+
+/// An unsigned 256-bit integer in any of the forms that clients send.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Amount(pub(crate) U256);
+
+impl<'de> Deserialize<'de> for Amount {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let raw: &RawValue = Deserialize::deserialize(deserializer)?;
+        parse_member(raw.get())
+            .map(Self)
+            .ok_or_else(|| D::Error::custom("not an amount below 2^256"))
+    }
+}
+
+/// Reads the JSON text of a member.
+fn parse_member(json: &str) -> Option<U256> {
+    match json.as_bytes().first()? {
+        b'"' if json.contains('\\') => {
+            let text: String = serde_json::from_str(json).ok()?;
+            parse_text(&text)
+        }
+        b'"' => parse_text(json.get(1..json.len() - 1)?),
+        b'-' | b'0'..=b'9' => parse_number(json),
+        _ => None,
+    }
+}
+
+/// Reads `0x` and hex digits, or decimal digits; leading zeros are harmless, signs and blanks are not.
+fn parse_text(text: &str) -> Option<U256> {
+    match text.strip_prefix("0x") {
+        Some(digits) => parse_hex(digits),
+        None => parse_decimal(text),
+    }
+}
+
+/// Hex digits that fit into a `u64` whatever they are.
+const HEX_DIGITS_OF_U64: usize = 16;
+/// Decimal digits that fit into a `u64` whatever they are.
+const DECIMAL_DIGITS_OF_U64: usize = 19;
+
+fn parse_hex(digits: &str) -> Option<U256> {
+    if digits.is_empty() {
+        return None;
+    }
+    let significant = digits.trim_start_matches('0');
+    let mut limbs = [0_u64; 4];
+    if significant.len() > limbs.len() * HEX_DIGITS_OF_U64 {
+        return None;
+    }
+    for (limb, chunk) in limbs
+        .iter_mut()
+        .zip(significant.as_bytes().rchunks(HEX_DIGITS_OF_U64))
+    {
+        for digit in chunk {
+            let value = char::from(*digit).to_digit(16)?;
+            *limb = (*limb << 4) | u64::from(value);
+        }
+    }
+    Some(U256::from_limbs(limbs))
+}
+
+fn parse_decimal(digits: &str) -> Option<U256> {
+    if digits.is_empty() || !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        return None;
+    }
+    if digits.len() <= DECIMAL_DIGITS_OF_U64 {
+        return digits.parse::<u64>().ok().map(U256::from);
+    }
+    U256::from_str_radix(digits.trim_start_matches('0'), 10).ok()
+}
+
+/// The longest shift by an exponent that can matter: 2^256 has 78 digits, and nobody writes a hundred zeros to take them back.
+const MAX_EXPONENT: i64 = 1000;
+
+/// Reads a JSON number that may have a fraction and an exponent, but must be a whole number in the end: `1.0` and `12e3` are.
+fn parse_number(json: &str) -> Option<U256> {
+    if json.bytes().all(|digit| digit.is_ascii_digit()) {
+        return parse_decimal(json);
+    }
+    let (negative, unsigned) = match json.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, json),
+    };
+    let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, exponent.parse::<i64>().ok()),
+        None => (unsigned, Some(0)),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let mut digits = format!("{whole}{fraction}");
+    let significant = digits.trim_start_matches('0');
+    if significant.is_empty() {
+        return Some(U256::ZERO);
+    }
+    if negative {
+        return None;
+    }
+    let shift = exponent?.checked_sub(i64::try_from(fraction.len()).ok()?)?;
+    if shift >= 0 {
+        let zeros = usize::try_from(shift.min(MAX_EXPONENT)).ok()?;
+        digits.extend(std::iter::repeat_n('0', zeros));
+    } else {
+        for _ in shift..0 {
+            if digits.pop()? != '0' {
+                return None;
+            }
+        }
+    }
+    parse_decimal(&digits)
+}
+
+/// Seconds in a JSON number of at least zero, whole seconds only, as much as a `u64` holds.
+pub(crate) fn parse_seconds(json: &str) -> Option<u64> {
+    match json.as_bytes().first()? {
+        b'-' if !json
+            .split(['e', 'E'])
+            .next()?
+            .bytes()
+            .any(|byte| matches!(byte, b'1'..=b'9')) =>
+        {
+            Some(0)
+        }
+        b'0'..=b'9' => Some(whole_part(json)),
+        _ => None,
+    }
+}
+
+/// The whole part of an unsigned JSON number, or `u64::MAX` where that is less.
+fn whole_part(json: &str) -> u64 {
+    if let Ok(seconds) = json.parse::<u64>() {
+        return seconds;
+    }
+    let (mantissa, exponent) = json.split_once(['e', 'E']).unwrap_or((json, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    if !mantissa.bytes().any(|byte| matches!(byte, b'1'..=b'9')) {
+        return 0;
+    }
+    let point = i64::try_from(whole.len()).unwrap_or(i64::MAX);
+    let shifted = match exponent.parse::<i64>() {
+        Ok(exponent) => point.saturating_add(exponent),
+        Err(_) if exponent.starts_with('-') => i64::MIN,
+        Err(_) => i64::MAX,
+    };
+    let digits = whole.bytes().chain(fraction.bytes());
+    let mut seconds = 0_u64;
+    let mut position = 0_i64;
+    for digit in digits.chain(std::iter::repeat(b'0')) {
+        if position >= shifted || seconds == u64::MAX {
+            break;
+        }
+        seconds = seconds.saturating_mul(10).saturating_add(u64::from(digit - b'0'));
+        position += 1;
+    }
+    seconds
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_of_an_amount_is_read() {
+        for (json, expected) in [
+            (r#""0x0""#, 0_u64),
+            (r#""0x00ff""#, 255),
+            (r#""0xFf""#, 255),
+            (r#""17""#, 17),
+            (r#""0017""#, 17),
+            (r#""\u0031\u0037""#, 17),
+            ("17", 17),
+            ("0", 0),
+            ("-0", 0),
+            ("-0.0e5", 0),
+            ("17.0", 17),
+            ("1.7e1", 17),
+            ("170e-1", 17),
+            ("1E3", 1000),
+            ("0e99999999999999999999", 0),
+        ] {
+            assert_eq!(parse_member(json), Some(U256::from(expected)), "{json}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_amount_is_refused() {
+        for json in [
+            r#""""#,
+            r#""0x""#,
+            r#""0xg""#,
+            r#""0X1""#,
+            r#""-1""#,
+            r#""+1""#,
+            r#"" 1""#,
+            r#""1.0""#,
+            r#""1e3""#,
+            "-1",
+            "1.5",
+            "1e-1",
+            "1e999",
+            "1e99999999999999999999",
+            "null",
+            "true",
+            "[]",
+            "{}",
+        ] {
+            assert_eq!(parse_member(json), None, "{json}");
+        }
+    }
+
+    #[test]
+    fn the_bound_is_exactly_2_to_the_256() {
+        let max = U256::MAX.to_string();
+        let over = format!("{}6", &max[..max.len() - 1]);
+        assert_eq!(parse_member(&max), Some(U256::MAX));
+        assert_eq!(parse_member(&format!("\"{max}\"")), Some(U256::MAX));
+        assert_eq!(parse_member(&format!("\"00{max}\"")), Some(U256::MAX));
+        assert_eq!(parse_member(&over), None);
+        assert_eq!(parse_member(&format!("\"{over}\"")), None);
+        assert_eq!(
+            parse_member(&format!("\"0x{}\"", "f".repeat(64))),
+            Some(U256::MAX)
+        );
+        assert_eq!(
+            parse_member(&format!("\"0x00{}\"", "f".repeat(64))),
+            Some(U256::MAX)
+        );
+        assert_eq!(parse_member(&format!("\"0x1{}\"", "0".repeat(64))), None);
+    }
+
+    #[test]
+    fn seconds_are_cut_to_whole_ones() {
+        for (json, expected) in [
+            ("300", Some(300)),
+            ("0", Some(0)),
+            ("-0", Some(0)),
+            ("-0.00e7", Some(0)),
+            ("299.9", Some(299)),
+            ("3e2", Some(300)),
+            ("3.5e1", Some(35)),
+            ("35e-1", Some(3)),
+            ("1e-99999999999999999999", Some(0)),
+            ("1e99999999999999999999", Some(u64::MAX)),
+            ("0e99999999999999999999", Some(0)),
+            ("-1", None),
+            ("-0.1", None),
+            ("\"300\"", None),
+            ("null", None),
+        ] {
+            assert_eq!(parse_seconds(json), expected, "{json}");
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The partial user operation of section 2.2.
+
+use std::fmt;
+
+use alloy_primitives::{Address, hex};
+use serde::de::{self, Deserialize, Deserializer, Visitor};
+
+use super::amount::Amount;
+use super::members::{Text, object};
+
+object! {
+    /// The members as they were sent; [`Operation::new`] demands the required ones.
+    pub(crate) struct OperationMembers<'a> {
+        "sender" => sender: AddressText<'a>,
+        "nonce" => nonce: Amount,
+        "initCode" => init_code: HexText<'a>,
+        "callData" => call_data: HexText<'a>,
+        "callGasLimit" => call_gas_limit: Amount,
+        "verificationGasLimit" => verification_gas_limit: Amount,
+        "preVerificationGas" => pre_verification_gas: Amount,
+        "maxFeePerGas" => max_fee_per_gas: Amount,
+        "maxPriorityFeePerGas" => max_priority_fee_per_gas: Amount,
+    }
+}
+
+/// A partial user operation whose required members are there.
+#[derive(Debug)]
+pub(crate) struct Operation<'a> {
+    pub(crate) sender: Address,
+    pub(crate) nonce: Amount,
+    /// Empty when absent.
+    pub(crate) init_code: HexText<'a>,
+    pub(crate) call_data: HexText<'a>,
+    pub(crate) call_gas_limit: Option<Amount>,
+    pub(crate) verification_gas_limit: Option<Amount>,
+    pub(crate) pre_verification_gas: Option<Amount>,
+    pub(crate) max_fee_per_gas: Amount,
+    pub(crate) max_priority_fee_per_gas: Amount,
+}
+
+impl<'a> Operation<'a> {
+    /// None when a required member is missing.
+    pub(crate) fn new(members: OperationMembers<'a>) -> Option<Self> {
+        Some(Self {
+            sender: members.sender?.address,
+            nonce: members.nonce?,
+            init_code: members.init_code.unwrap_or_default(),
+            call_data: members.call_data?,
+            call_gas_limit: members.call_gas_limit,
+            verification_gas_limit: members.verification_gas_limit,
+            pre_verification_gas: members.pre_verification_gas,
+            max_fee_per_gas: members.max_fee_per_gas?,
+            max_priority_fee_per_gas: members.max_priority_fee_per_gas?,
+        })
+    }
+}
+
+/// An address and the letters in which the client spelled it.
+#[derive(Debug, Clone)]
+pub(crate) struct AddressText<'a> {
+    pub(crate) address: Address,
+    pub(crate) text: Text<'a>,
+}
+
+/// The prefix of every hex string.
+const HEX_PREFIX: &str = "0x";
+
+impl<'de> Deserialize<'de> for AddressText<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = Text::deserialize(deserializer)?;
+        let mut address = Address::ZERO;
+        text.0
+            .strip_prefix(HEX_PREFIX)
+            // A second prefix would be taken by the decoder, but leaves too few digits.
+            .filter(|digits| digits.len() == 2 * Address::len_bytes())
+            .and_then(|digits| hex::decode_to_slice(digits, &mut address.0.0).ok())
+            .ok_or_else(|| de::Error::custom("not an address"))?;
+        Ok(Self { address, text })
+    }
+}
+
+/// Bytes in hex, checked but not decoded: only the signed hash needs the bytes.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct HexText<'a>(HexDigits<'a>);
+
+/// The digits after `0x`.
+#[derive(Debug, Clone)]
+enum HexDigits<'a> {
+    Borrowed(&'a str),
+    Owned(String),
+}
+
+impl Default for HexDigits<'_> {
+    fn default() -> Self {
+        Self::Borrowed("")
+    }
+}
+
+impl HexText<'_> {
+    fn digits(&self) -> &str {
+        match &self.0 {
+            HexDigits::Borrowed(digits) => digits,
+            HexDigits::Owned(digits) => digits,
+        }
+    }
+
+    /// How many bytes the digits stand for.
+    pub(crate) fn len(&self) -> usize {
+        self.digits().len() / 2
+    }
+
+    /// The bytes.
+    pub(crate) fn decode(&self) -> Vec<u8> {
+        // Checked when it was read, so that nothing is lost here.
+        hex::decode(self.digits()).unwrap_or_default()
+    }
+}
+
+/// The digits of `0x` and whole bytes, or none.
+fn hex_digits(text: &str) -> Option<&str> {
+    let digits = text.strip_prefix(HEX_PREFIX)?;
+    // `check_raw` would skip a second prefix, whose `x` is no digit.
+    let whole = digits.len().is_multiple_of(2) && !digits.starts_with(HEX_PREFIX);
+    (whole && hex::check_raw(digits)).then_some(digits)
+}
+
+impl<'de> Deserialize<'de> for HexText<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Digits;
+        impl<'de> Visitor<'de> for Digits {
+            type Value = HexText<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("0x and hex digits, two a byte")
+            }
+
+            fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Self::Value, E> {
+                let digits = hex_digits(text).ok_or_else(|| E::custom("not bytes in hex"))?;
+                Ok(HexText(HexDigits::Borrowed(digits)))
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+                let digits = hex_digits(text).ok_or_else(|| E::custom("not bytes in hex"))?;
+                Ok(HexText(HexDigits::Owned(digits.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(Digits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hex_is_whole_bytes_after_one_prefix() {
+        for (json, bytes) in [
+            (r#""0x""#, Some(0)),
+            (r#""0xAb12""#, Some(2)),
+            (r#""0x\u0061b""#, Some(1)),
+            (r#""0xabc""#, None),
+            (r#""0x0x12""#, None),
+            (r#""0x0x""#, None),
+            (r#""0X12""#, None),
+            (r#""12""#, None),
+            (r#""""#, None),
+            ("1", None),
+            ("null", None),
+        ] {
+            let read = serde_json::from_str::<HexText<'_>>(json).ok();
+            assert_eq!(read.map(|hex| hex.len()), bytes, "{json}");
+        }
+    }
+
+    #[test]
+    fn an_address_is_twenty_bytes() {
+        let digits = "00112233445566778899aAbBcCdDeEfF00112233";
+        let read = |text: String| {
+            serde_json::from_str::<AddressText<'_>>(&text)
+                .map(|read| read.address)
+                .ok()
+        };
+        let expected = hex::decode(digits).map(|bytes| Address::from_slice(&bytes)).ok();
+        assert!(expected.is_some());
+        assert_eq!(read(format!("\"0x{digits}\"")), expected);
+        assert_eq!(read(format!("\"0x{}\"", &digits[2..])), None);
+        assert_eq!(read(format!("\"0x{digits}00\"")), None);
+        assert_eq!(read(format!("\"{digits}\"")), None);
+        assert_eq!(read(format!("\"0x0x{}\"", &digits[2..])), None);
+        assert_eq!(read(format!("\"0xg{}\"", &digits[1..])), None);
+    }
+
+    #[test]
+    fn an_operation_is_an_object_without_repeated_members() {
+        assert!(serde_json::from_str::<OperationMembers<'_>>("[]").is_err());
+        assert!(serde_json::from_str::<OperationMembers<'_>>(r#"{"nonce":1,"nonce":1}"#).is_err());
+        assert!(serde_json::from_str::<OperationMembers<'_>>(r#"{"nonce":null}"#).is_err());
+        assert!(serde_json::from_str::<OperationMembers<'_>>(r#"{"other":1,"other":{}}"#).is_ok());
+    }
+}
