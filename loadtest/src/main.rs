@@ -7,6 +7,9 @@ const USAGE: u8 = 2;
 
 fn main() -> ExitCode {
     // Nothing can be done about a standard error that is closed; the exit code says the same.
-    let _ = writeln!(std::io::stderr(), "paymaster-loadtest is not built yet: no request was sent");
+    let _ = writeln!(
+        std::io::stderr(),
+        "paymaster-loadtest is not built yet: no request was sent"
+    );
     ExitCode::from(USAGE)
 }

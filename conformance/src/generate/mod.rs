@@ -5,6 +5,7 @@
 
 pub mod boundary;
 mod dice;
+pub mod mutate;
 mod operation;
 mod schema;
 pub mod shrink;

@@ -94,7 +94,7 @@ fn calculate_gas_limits(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
 }
 
 fn expiry_duration(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
-    let seconds = *turn(seed, &[300_u32, 60, 600, 1_800, 3_600, 86_400, 120, 900]);
+    let seconds = *turn(seed, &[300_u32, 60, 600, 1_800, 3_600, 240, 120, 900]);
     let mut request = seed.base.clone();
     set(&mut request, MODE, "expiryDuration", json!(seconds));
     beside(seed, ids, format!("expiryDuration {seconds}"), request)

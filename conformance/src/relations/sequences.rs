@@ -1,13 +1,13 @@
 //! Sequences of requests: what came before, or comes at the same time, must not change an answer.
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::{Method, Mode, Pair};
 use serde_json::{Value, json};
 
-use super::edit::{MODE, OPERATION, as_it_stands, baseline, member, remove, set};
+use super::edit::{MODE, OPERATION, as_it_stands, baseline, member, remove, set, turn};
 use crate::{
     case::{Base, Ids, Member, Order, Relation, Rounds, Seed},
     context::{Context, Support},
-    rules::SAME_DECISION,
+    rules::{SAME_AGAIN, SAME_DECISION, SAME_IF_SERVED},
 };
 
 /// The same operation and sponsorshipInfo, everything else changed.
@@ -51,84 +51,115 @@ pub static CONCURRENT: Relation = Relation {
     members: concurrent,
 };
 
+/// What is sent after the baseline: the role, what sets it apart, and the request, whose id is replaced unless it is the point.
+type Step = (&'static str, String, Value);
+
 fn decision(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut members = vec![baseline(seed, ids)];
-    let mut same = |label: &str, request: Value, ids: &mut Ids| {
-        members.push(member(SAME_DECISION, label, request, ids));
-    };
-    let base = seed.base;
-    match seed.twist % 8 {
-        0 => {
-            for _ in 0..4 {
-                same("the same request again", base.clone(), ids);
-            }
-        }
-        1 => {
-            for id in [json!(0), json!(7_777_777), json!("an id of letters"), json!("")] {
-                let mut request = base.clone();
-                request["id"] = id;
-                members.push(as_it_stands(
-                    SAME_DECISION,
-                    format!("id {}", request["id"]),
-                    &request,
-                ));
-            }
-        }
-        2 => {
-            for seconds in [1_u32, 60, 7_200, 31_536_000] {
-                let mut request = base.clone();
-                set(&mut request, MODE, "expiryDuration", json!(seconds));
-                same(&format!("expiryDuration {seconds}"), request, ids);
-            }
-        }
-        3 => {
-            for value in [true, false] {
-                let mut request = base.clone();
-                set(&mut request, MODE, "calculateGasLimits", json!(value));
-                same(&format!("calculateGasLimits {value}"), request, ids);
-            }
-        }
-        4 => {
-            let mut request = base.clone();
-            set(&mut request, MODE, "tokenInfo", json!({}));
-            same("an empty tokenInfo beside it", request.clone(), ids);
-            if let Some(token) = seed.context.tokens_that_are(Support::Supported).next() {
-                set(&mut request, MODE, "tokenInfo", json!({"feeTokenAddress": token}));
-                same("a tokenInfo beside it", request, ids);
-            }
-        }
-        5 => {
-            let mut shuffled = serde_json::Map::new();
-            for name in ["params", "method", "id", "jsonrpc"] {
-                shuffled.insert(name.to_owned(), base[name].clone());
-            }
-            same("members in another order", Value::Object(shuffled), ids);
-        }
-        6 => {
-            for other in others(base, seed.context) {
-                members.push(member("other", "another operation between", other, ids));
-                members.push(member(
-                    SAME_DECISION,
-                    "after a request for another operation",
-                    base.clone(),
-                    ids,
-                ));
-            }
-        }
-        _ => {
-            let mut quote = base.clone();
-            quote["method"] = json!("pm_getFeeQuoteOrData");
-            remove(&mut quote, MODE, "expiryDuration");
-            members.push(member("other", "a quote between", quote, ids));
-            members.push(member(
-                SAME_DECISION,
-                "after a quote for the same operation",
-                base.clone(),
-                ids,
-            ));
-        }
+    let keeps_ids = seed.twist % STEPS.len() as u32 == ID_STEPS;
+    for (role, label, request) in turn(seed, STEPS)(seed) {
+        members.push(if keeps_ids {
+            as_it_stands(role, label, &request)
+        } else {
+            member(role, label, request, ids)
+        });
     }
     members
+}
+
+/// What must not change a decision, round by round.
+const STEPS: &[fn(&Seed<'_>) -> Vec<Step>] = &[
+    chance,
+    other_ids,
+    expiry_durations,
+    calculate_gas_limits,
+    token_infos,
+    member_order,
+    other_operations,
+    a_quote,
+];
+
+/// The place of [`other_ids`] in [`STEPS`].
+const ID_STEPS: u32 = 1;
+
+fn chance(seed: &Seed<'_>) -> Vec<Step> {
+    vec![(SAME_DECISION, SAME_AGAIN.to_owned(), seed.base.clone()); 4]
+}
+
+fn other_ids(seed: &Seed<'_>) -> Vec<Step> {
+    let ids = [json!(0), json!(7_777_777), json!("an id of letters"), json!("")];
+    let with = |id: Value| {
+        let mut request = seed.base.clone();
+        let label = format!("id {id}");
+        request["id"] = id;
+        (SAME_DECISION, label, request)
+    };
+    ids.into_iter().map(with).collect()
+}
+
+fn expiry_durations(seed: &Seed<'_>) -> Vec<Step> {
+    [60_u32, 120, 600, 3_600]
+        .map(|seconds| with_mode_member(seed, SAME_DECISION, "expiryDuration", json!(seconds)))
+        .into()
+}
+
+fn calculate_gas_limits(seed: &Seed<'_>) -> Vec<Step> {
+    [true, false]
+        .map(|value| with_mode_member(seed, SAME_DECISION, "calculateGasLimits", json!(value)))
+        .into()
+}
+
+/// Members that only the other mode has: a target may refuse them, but not decide otherwise for them.
+fn token_infos(seed: &Seed<'_>) -> Vec<Step> {
+    let token = seed
+        .context
+        .tokens_that_are(Support::Supported)
+        .next()
+        .map(|token| json!({"feeTokenAddress": token}));
+    let infos = [Some(json!({})), token];
+    infos
+        .into_iter()
+        .flatten()
+        .map(|info| with_mode_member(seed, SAME_IF_SERVED, "tokenInfo", info))
+        .collect()
+}
+
+fn with_mode_member(seed: &Seed<'_>, role: &'static str, name: &str, value: Value) -> Step {
+    let mut request = seed.base.clone();
+    let label = format!("{name} {value}");
+    set(&mut request, MODE, name, value);
+    (role, label, request)
+}
+
+fn member_order(seed: &Seed<'_>) -> Vec<Step> {
+    let names = ["params", "method", "id", "jsonrpc"];
+    let shuffled: Value = names
+        .iter()
+        .map(|name| ((*name).to_owned(), seed.base[*name].clone()))
+        .collect();
+    vec![(SAME_DECISION, "members in another order".to_owned(), shuffled)]
+}
+
+fn other_operations(seed: &Seed<'_>) -> Vec<Step> {
+    others(seed.base, seed.context)
+        .into_iter()
+        .flat_map(|other| between(seed, "a request for another operation", other))
+        .collect()
+}
+
+fn a_quote(seed: &Seed<'_>) -> Vec<Step> {
+    let mut quote = seed.base.clone();
+    quote["method"] = json!(Method::GetFeeQuoteOrData.name());
+    remove(&mut quote, MODE, "expiryDuration");
+    between(seed, "a quote for the same operation", quote).into()
+}
+
+/// Another request, and the baseline again after it.
+fn between(seed: &Seed<'_>, label: &str, other: Value) -> [Step; 2] {
+    [
+        ("other", label.to_owned(), other),
+        (SAME_DECISION, format!("coming after {label}"), seed.base.clone()),
+    ]
 }
 
 /// Operations that the profile refuses, or that differ in their nonce: requests to stand between.
@@ -217,18 +248,24 @@ fn differing(seed: &Seed<'_>, pair: Pair) -> Vec<(String, Value)> {
             found.push(("a request for another token".to_owned(), other));
         }
     }
-    if pair.mode == paymaster_schemas::Mode::Sponsored {
+    if pair.mode == Mode::Sponsored {
         for other in others(base, seed.context) {
             found.push(("a request for another operation".to_owned(), other));
         }
     }
     let mut other = base.clone();
-    let quote = pair.method == paymaster_schemas::Method::GetFeeQuoteOrData;
-    other["method"] = json!(if quote {
-        "pm_sponsorUserOperation"
+    let quote = pair.method == Method::GetFeeQuoteOrData;
+    let method = if quote {
+        Method::SponsorUserOperation
     } else {
-        "pm_getFeeQuoteOrData"
-    });
+        Method::GetFeeQuoteOrData
+    };
+    other["method"] = json!(method.name());
+    if pair == Pair::QUOTE_SPONSORED {
+        set(&mut other, MODE, "expiryDuration", json!(300));
+    } else if pair == Pair::SPONSOR_SPONSORED {
+        remove(&mut other, MODE, "expiryDuration");
+    }
     if let Some(token) = supported.first() {
         if pair == Pair::QUOTE_ERC20 {
             let member = seed.context.dialect.fee_token_member.clone();
@@ -269,8 +306,8 @@ fn concurrent(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
             {
                 set(&mut request, OPERATION, "sender", json!(sender));
             }
-            if pair.mode == paymaster_schemas::Mode::Sponsored && place % 3 == 2 {
-                request["method"] = json!("pm_getFeeQuoteOrData");
+            if pair.mode == Mode::Sponsored && place % 3 == 2 {
+                request["method"] = json!(Method::GetFeeQuoteOrData.name());
                 remove(&mut request, MODE, "expiryDuration");
             }
             member("call", "one of several at the same time", request, ids)

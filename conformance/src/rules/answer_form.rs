@@ -154,8 +154,8 @@ fn jsonrpc(view: &View<'_>, _: &Context, report: &mut Report) {
     report.expect(holds, "/jsonrpc", &format!("\"{asked}\""), || shown_member(told));
 }
 
-/// An answer echoes the id of its request. Numbers are compared by value, exactly. A fractional id, which JSON-RPC advises
-/// against, may be refused with an error whose id is null.
+/// An answer echoes the id of its request. Numbers are compared by value, exactly. An error may carry the id null where the
+/// request is malformed, or its id fractional, which JSON-RPC advises against: the service need not have read it.
 fn id(view: &View<'_>, _: &Context, report: &mut Report) {
     let Some(object) = view.answer.object().filter(|_| view.must_be_answered()) else {
         return;
@@ -164,15 +164,17 @@ fn id(view: &View<'_>, _: &Context, report: &mut Report) {
     let told = object.get("id");
     let holds = match (sent, told) {
         (Value::Number(sent), Some(Value::Number(told))) => same_number(sent, told),
-        (Value::Number(sent), Some(Value::Null)) if view.answer.error().is_some() => is_fractional(sent),
+        (sent, Some(Value::Null)) if view.answer.error().is_some() => {
+            view.valid_call().is_none() && view.label != crate::relations::NO_FEE_TOKEN || is_fractional(sent)
+        }
         (sent, told) => Some(sent) == told,
     };
     let expected: Cow<'_, str> = shown(sent).into();
     report.expect(holds, "/id", &expected, || shown_member(told));
 }
 
-fn is_fractional(number: &serde_json::Number) -> bool {
-    Exact::parse(&number.to_string()).is_some_and(|number| !number.is_integer())
+fn is_fractional(id: &Value) -> bool {
+    id.is_number() && Exact::parse(&id.to_string()).is_some_and(|number| !number.is_integer())
 }
 
 /// The result of an answer is an object.

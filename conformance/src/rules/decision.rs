@@ -99,6 +99,10 @@ fn decided(vouch: Vouch, view: &View<'_>, context: &Context, judge: impl FnOnce(
 
 /// The role of requests whose operation and sponsorshipInfo are those of the baseline.
 pub(crate) const SAME_DECISION: &str = "same decision";
+/// The role of such requests that carry a member which a target may refuse.
+pub(crate) const SAME_IF_SERVED: &str = "same decision, if served";
+/// The label of a request that repeats the baseline.
+pub(crate) const SAME_AGAIN: &str = "the same request again";
 
 /// Only the operation and sponsorshipInfo decide. The first member is the baseline; others between may be about other
 /// operations.
@@ -109,25 +113,17 @@ fn decision_inputs(views: &[View<'_>], _: &Context, report: &mut Report) {
     let Some(decision) = decision(baseline) else {
         return;
     };
-    for (place, view) in others
-        .iter()
-        .enumerate()
-        .filter(|(_, view)| view.role == SAME_DECISION)
-    {
+    for (place, view) in others.iter().enumerate() {
+        if view.role != SAME_DECISION && view.role != SAME_IF_SERVED {
+            continue;
+        }
         report.turn_to(place + 1);
+        let expected = || format!("{}, as without this change: {}", said(decision), view.label);
         match self::decision(view) {
-            Some(other) => report.expect(
-                other == decision,
-                POINTER,
-                &format!("{}, as without this change: {}", said(decision), view.label),
-                || said(other).to_owned(),
-            ),
-            None if view.answer.error().is_some() => {
-                report.broken(
-                    "/error",
-                    format!("{}, as without this change: {}", said(decision), view.label),
-                    gist(&view.answer),
-                );
+            Some(other) if other == decision => report.held(),
+            Some(other) => report.broken(POINTER, expected(), said(other)),
+            None if view.answer.error().is_some() && view.role == SAME_DECISION => {
+                report.broken("/error", expected(), gist(&view.answer));
             }
             None => {}
         }
@@ -170,13 +166,7 @@ fn mode_served(views: &[View<'_>], context: &Context, report: &mut Report) {
                 &format!("the result of {} mode", call.pair.mode),
                 || gist(&view.answer),
             );
-        } else if view.answer.error().is_some() {
-            report.broken(
-                "/error",
-                format!("a result, as without {}", view.label),
-                gist(&view.answer),
-            );
-        }
+        } // a target may refuse members that belong to the other mode
     }
 }
 

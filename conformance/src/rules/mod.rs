@@ -30,7 +30,7 @@ use crate::{
     request::{Call, Kind},
 };
 
-pub(crate) use decision::SAME_DECISION;
+pub(crate) use decision::{SAME_AGAIN, SAME_DECISION, SAME_IF_SERVED};
 pub use rows::check as check_row;
 
 /// The groups of rules, in the order of the reports.
@@ -150,7 +150,22 @@ impl View<'_> {
 
     /// Whether the request is one request object with an id, so that it must get one JSON-RPC answer.
     pub fn must_be_answered(&self) -> bool {
-        self.request.id().is_some() && !self.turned_away()
+        self.request.id().is_some() && !self.turned_away() && !self.malformed_and_refused()
+    }
+
+    /// Whether the request is malformed and was refused by HTTP alone, with a status of 400 to 499: how malformed requests are
+    /// answered is not shown (section 7).
+    pub fn malformed_and_refused(&self) -> bool {
+        let malformed = self.valid_call().is_none() && self.label != crate::relations::NO_FEE_TOKEN;
+        let by_status = self
+            .answer
+            .response()
+            .is_some_and(|response| (400..500).contains(&response.status));
+        let json_rpc = self
+            .answer
+            .object()
+            .is_some_and(|object| object.contains_key("jsonrpc"));
+        malformed && by_status && !json_rpc
     }
 
     /// Whether HTTP itself, a gateway or a limiter turned the request away before the service saw it: lawful, and no answer

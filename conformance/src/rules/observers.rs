@@ -357,7 +357,7 @@ fn deterministic_data(views: &[View<'_>], _: &Context, seen: &mut Vec<String>) {
     let Some(first) = data(baseline).filter(|data| data.len() > 2) else {
         return;
     };
-    for view in views.iter().filter(|view| view.label == "the same request again") {
+    for view in views.iter().filter(|view| view.label == super::SAME_AGAIN) {
         if let Some(again) = data(view) {
             seen.push(
                 if again == first {

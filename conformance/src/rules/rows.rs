@@ -205,7 +205,10 @@ pub fn check(
         return judge_quotes(value, &pointer, expected, report);
     }
     let told = value.and_then(Value::as_str);
-    if member == "MODE" && call.pair.mode == Mode::Sponsored && told == Some(context.dialect.sponsored_name.as_str()) {
+    if member == "MODE"
+        && call.pair.mode == Mode::Sponsored
+        && told == Some(context.dialect.sponsored_name.as_str())
+    {
         return report.held(); // a target that is asked for SPONSORSHIP may say so
     }
     judge(document, member, value, &pointer, expected, report);
