@@ -60,7 +60,7 @@ impl Judge {
 }
 
 /// Reads the exchanges of a group.
-pub fn read<'a>(group: &'a Group, exchanges: &[Exchange]) -> Vec<View<'a>> {
+pub fn read<'a>(group: &'a Group, exchanges: &'a [Exchange]) -> Vec<View<'a>> {
     group
         .members
         .iter()

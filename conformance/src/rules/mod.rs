@@ -132,7 +132,7 @@ pub struct View<'a> {
     /// What was asked.
     pub request: Kind,
     /// What came back.
-    pub answer: Answer,
+    pub answer: Answer<'a>,
 }
 
 impl View<'_> {
@@ -256,7 +256,7 @@ pub(crate) fn shown_member(value: Option<&serde_json::Value>) -> String {
 }
 
 /// What an answer is, in a few words.
-pub(crate) fn gist(answer: &Answer) -> String {
+pub(crate) fn gist(answer: &Answer<'_>) -> String {
     match answer {
         Answer::None(failure) => failure.to_string(),
         Answer::NotJson(response, cause) => format!("HTTP {}, {cause}", response.status),

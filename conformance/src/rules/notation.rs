@@ -25,7 +25,7 @@ enum Essence {
     Quote(BTreeSet<String>, BTreeSet<String>),
 }
 
-fn essence(answer: &Answer) -> Option<Essence> {
+fn essence(answer: &Answer<'_>) -> Option<Essence> {
     if answer.error().is_some() {
         return Some(Essence::Error);
     }
