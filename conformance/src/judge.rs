@@ -7,7 +7,7 @@ use crate::{
     exchange::Exchange,
     finding::Violation,
     request::Kind,
-    rules::{Check, Report, Rule, View},
+    rules::{Check, Report, Rule, View, check_row},
 };
 
 /// What one rule says of one group.
@@ -60,7 +60,7 @@ impl Judge {
 }
 
 /// Reads the exchanges of a group.
-pub fn read<'a>(group: &'a Group, exchanges: &[Exchange]) -> Vec<View<'a>> {
+pub fn read<'a>(group: &'a Group, exchanges: &'a [Exchange]) -> Vec<View<'a>> {
     group
         .members
         .iter()
@@ -86,10 +86,11 @@ fn apply(rule: &'static Rule, views: &[View<'_>], group: Option<&Group>, context
         Check::Row {
             document,
             member: row,
+            expected,
         } => {
             for (member, view) in views.iter().enumerate() {
                 report.turn_to(member);
-                crate::rules::rows::check(document, row, view, context, &mut report);
+                check_row(document, row, expected, view, context, &mut report);
             }
         }
         Check::Group(relation, check) => {

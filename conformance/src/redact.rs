@@ -23,8 +23,7 @@ impl Redactor {
         }
         self.secrets.push(secret.to_owned());
         // A secret that contains another one is replaced whole.
-        self.secrets
-            .sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        self.secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
     }
 
     /// Hides a header value, and the credentials in it without their scheme (`Bearer ...`).
@@ -39,7 +38,13 @@ impl Redactor {
     ///
     /// On this machine (`loopback`), segments that are plain words, versions or small numbers are no secret; elsewhere only
     /// those named in `public` are not. A plain word is hidden in the URL alone: replacing `rpc` everywhere would garble texts.
-    pub fn hide_path(&mut self, path: &str, query: Option<&str>, loopback: bool, public: &[String]) -> String {
+    pub fn hide_path(
+        &mut self,
+        path: &str,
+        query: Option<&str>,
+        loopback: bool,
+        public: &[String],
+    ) -> String {
         let segments: Vec<&str> = path
             .split('/')
             .map(|segment| {
@@ -125,7 +130,8 @@ mod tests {
         );
         redactor.hide_header("Bearer tok-12345");
         assert_eq!(shown, "/api/***/***/***?auth=***&***");
-        let text = redactor.apply("no key Ab3.k3y-value (tok-12345, querysecret) for tokenInfo on chain 80001");
+        let text =
+            redactor.apply("no key Ab3.k3y-value (tok-12345, querysecret) for tokenInfo on chain 80001");
         assert_eq!(text, "no key *** (***, ***) for tokenInfo on chain 80001");
     }
 

@@ -126,11 +126,14 @@ impl Tally {
     fn outcome(&self, rule: &'static Rule, findings: &[Finding], context: &Context) -> RuleOutcome {
         let count = self.rules.get(rule.id).copied().unwrap_or_default();
         let (verdict, reason) = if count.broken > 0 {
-            let mut own = findings.iter().filter(|finding| finding.rule.id == rule.id).peekable();
+            let mut own = findings
+                .iter()
+                .filter(|finding| finding.rule.id == rule.id)
+                .peekable();
             let flaky = own.peek().is_some() && own.all(Finding::is_flaky);
             (if flaky { Verdict::Flaky } else { Verdict::Failed }, None)
-        } else if let Some(reason) = not_applicable(rule, context) {
-            (Verdict::NotApplicable, Some(reason))
+        } else if let Some(reason) = (rule.not_applicable)(context) {
+            (Verdict::NotApplicable, Some(reason.to_owned()))
         } else if count.held < rule.quota {
             (Verdict::Inconclusive, Some(rule.advice.to_owned()))
         } else {
@@ -167,9 +170,7 @@ impl Tally {
         views: &[View<'_>],
         violation: Violation,
     ) {
-        let pair = views
-            .get(violation.member)
-            .and_then(|view| view.request.pair());
+        let pair = views.get(violation.member).and_then(|view| view.request.pair());
         let key = Key::of(rule, pair, &violation);
         match self.seen.get_mut(&key) {
             Some(known) if !is_before(group, &violation, known) => known.times += 1,
@@ -206,11 +207,6 @@ fn is_before(group: &Group, violation: &Violation, known: &Seen) -> bool {
     (group.number, violation.member) < (known.group.number, known.violation.member)
 }
 
-/// Why a rule cannot apply to a target, by a word of the profile.
-fn not_applicable(_rule: &Rule, _context: &Context) -> Option<String> {
-    None
-}
-
 /// How strictly a run is concluded.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Strictness {
@@ -232,7 +228,11 @@ pub fn fails_the_run(basis: Basis, strict: bool) -> bool {
 /// How a run that went through its whole plan ends.
 pub fn conclude(outcomes: &[RuleOutcome], strictness: Strictness) -> Conclusion {
     let counts = |outcome: &&RuleOutcome| fails_the_run(outcome.rule.basis(), strictness.strict);
-    if outcomes.iter().filter(counts).any(|outcome| outcome.verdict.is_broken()) {
+    if outcomes
+        .iter()
+        .filter(counts)
+        .any(|outcome| outcome.verdict.is_broken())
+    {
         return Conclusion::Violations;
     }
     let inconclusive = outcomes

@@ -92,3 +92,6 @@ pub fn resolved(name: &str) -> Option<&'static Value> {
     });
     PARSED.get(name)
 }
+
+/// An OpenRPC 1.3 description of both methods, as JSON text. It refers to the [`documents`] by `$id`.
+pub const OPENRPC: &str = include_str!("../openrpc.json");

@@ -7,7 +7,7 @@ pub mod readings;
 pub mod validators;
 
 pub use clauses::{Basis, Clause, clauses, find_clause};
-pub use documents::{Document, document, document_by_id, documents, resolved};
+pub use documents::{Document, OPENRPC, document, document_by_id, documents, resolved};
 pub use names::{Method, Mode, Pair};
 pub use readings::{READINGS, Reading, find_reading};
 pub use validators::{Message, member_validator, validator_for};

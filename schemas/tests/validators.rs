@@ -115,3 +115,56 @@ fn amounts_in_strings_end_at_the_last_uint256() {
         }
     }
 }
+
+#[test]
+fn documents_compile_in_the_default_regex_engine_too() {
+    // Whoever takes our documents elsewhere has another engine than ours; this one refuses patterns that nest too deep.
+    for document in documents() {
+        let schema = resolved(document.name).expect("a document");
+        let patterns: Vec<&Value> = schema["properties"]
+            .as_object()
+            .into_iter()
+            .flat_map(serde_json::Map::values)
+            .chain([schema])
+            .filter_map(|subschema| subschema.get("pattern"))
+            .collect();
+        for pattern in patterns {
+            let alone = serde_json::json!({ "pattern": pattern });
+            assert!(
+                jsonschema::draft202012::new(&alone).is_ok(),
+                "{}: {pattern}",
+                document.name
+            );
+        }
+    }
+}
+
+#[test]
+fn hostile_numbers_get_a_verdict() {
+    // Exponents and digits that no arithmetic could hold: answers come from strangers.
+    let long = "7".repeat(1 << 20);
+    for (text, integer_from_zero) in [
+        ("1e999999999", true),
+        ("1e99999999999999999999", true),
+        ("-1e999999999", false),
+        ("1e-999999999", false),
+        (&long, true),
+        (&format!("0.{long}"), false),
+    ] {
+        let value = parse(text);
+        let start = &text[..text.len().min(24)];
+        for (document, member) in [
+            ("fee-quote", "exchangeRate"),
+            ("sponsored-result", "callGasLimit"),
+        ] {
+            let validator = member_validator(document, member).expect("a member");
+            assert_eq!(
+                validator.is_valid(&value),
+                integer_from_zero,
+                "{document} {member} {start}"
+            );
+        }
+        let nonce = member_validator("user-operation", "nonce").expect("a member");
+        assert!(!nonce.is_valid(&value), "nonce {start}");
+    }
+}

@@ -10,7 +10,11 @@ use super::duration;
 ///
 /// Without a URL, an embedded reference server is started on a free loopback port and judged.
 #[derive(Debug, Parser)]
-#[command(name = "paymaster-conformance", version, args_conflicts_with_subcommands = true)]
+#[command(
+    name = "paymaster-conformance",
+    version,
+    args_conflicts_with_subcommands = true
+)]
 #[command(after_help = super::exit::help(), after_long_help = format!("{}\n\n{}", super::environment::help(), super::exit::help()))]
 pub(crate) struct Cli {
     #[command(subcommand)]

@@ -4,9 +4,8 @@ use std::{fs, path::Path};
 
 use super::{args::CheckArgs, dry_run, environment::Environment, exit, filter, out, setup::Setup};
 use crate::{
-    profile::{Profile, Target},
     report::{Finished, Progress, json, junit, replay_file, terminal},
-    run::{self, Embedded, Reason, Settings, Stop, Suite},
+    run::{self, Embedded, Reason, Stop, Suite},
 };
 
 /// Runs the command; gives the exit code.
@@ -26,7 +25,7 @@ pub(crate) fn run(args: CheckArgs, environment: &Environment) -> Result<u8, Stri
             let embedded = Embedded::start()
                 .await
                 .map_err(|cause| format!("the embedded reference server: {cause}"))?;
-            let setup = setup.with_profile(embedded.profile.clone());
+            let setup = setup.of_known(embedded.profile.clone());
             let done = judge(setup, &embedded.url, suite, &args, environment).await;
             embedded.stop().await;
             return done;
@@ -38,20 +37,6 @@ pub(crate) fn run(args: CheckArgs, environment: &Environment) -> Result<u8, Stri
         }
         judge(setup, &url, suite, &args, environment).await
     })
-}
-
-impl Setup {
-    /// The same settings for a target of which all is known; its headers and dialect stand.
-    pub(crate) fn with_profile(self, profile: Profile) -> Self {
-        Self {
-            profile: Profile {
-                target: Target::default(),
-                dialect: self.profile.dialect,
-                ..profile
-            },
-            ..self
-        }
-    }
 }
 
 /// A runtime with a worker for each core.
@@ -94,7 +79,7 @@ async fn judge(
     };
     let (replays, mut trouble) = replay_file::write_all(&args.replay_dir, &finished);
     finished.replays = &replays;
-    trouble.extend(write_reports(&finished, args, environment, &settings));
+    trouble.extend(write_reports(&finished, args, environment));
     for cause in &trouble {
         out::error(cause);
     }
@@ -107,12 +92,7 @@ async fn judge(
 }
 
 /// Writes every report; one that cannot be written loses none of the others.
-fn write_reports(
-    finished: &Finished<'_>,
-    args: &CheckArgs,
-    environment: &Environment,
-    _settings: &Settings,
-) -> Vec<String> {
+fn write_reports(finished: &Finished<'_>, args: &CheckArgs, environment: &Environment) -> Vec<String> {
     let mut trouble = Vec::new();
     let mut note = |what: &str, done: Result<(), String>| {
         if let Err(cause) = done {
@@ -137,7 +117,10 @@ fn write_reports(
         note("the JSON report", done);
     }
     if let Some(path) = &args.junit {
-        note("the JUnit report", junit::xml(finished).and_then(|xml| write(path, &xml)));
+        note(
+            "the JUnit report",
+            junit::xml(finished).and_then(|xml| write(path, &xml)),
+        );
     }
     trouble
 }

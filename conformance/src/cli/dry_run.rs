@@ -14,17 +14,23 @@ pub(crate) fn print(suite: &Suite, profile: Profile, layer: &Layer) -> Result<u8
     let mut order = Vec::new();
     for group in &groups {
         let relation = group.relation.id;
-        let place = order.iter().position(|known| *known == relation).unwrap_or_else(|| {
-            order.push(relation);
-            order.len() - 1
-        });
+        let place = order
+            .iter()
+            .position(|known| *known == relation)
+            .unwrap_or_else(|| {
+                order.push(relation);
+                order.len() - 1
+            });
         let pair = group.pair.map_or("-", |pair| pair.name());
         let row = rows.entry((place, relation, pair)).or_default();
         row.0 += 1;
         row.1 += group.members.len();
     }
     let requests: usize = groups.iter().map(|group| group.members.len()).sum();
-    let mut text = format!("{:<34} {:<20} {:>8} {:>9}\n", "relation", "method and mode", "groups", "requests");
+    let mut text = format!(
+        "{:<34} {:<20} {:>8} {:>9}\n",
+        "relation", "method and mode", "groups", "requests"
+    );
     for ((_, relation, pair), (groups, requests)) in rows {
         text.push_str(&format!("{relation:<34} {pair:<20} {groups:>8} {requests:>9}\n"));
     }

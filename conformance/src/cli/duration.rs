@@ -30,7 +30,13 @@ mod tests {
 
     #[test]
     fn units_and_plain_seconds() {
-        for (text, millis) in [("500ms", 500), ("10s", 10_000), ("5m", 300_000), ("2", 2_000), ("0.5", 500)] {
+        for (text, millis) in [
+            ("500ms", 500),
+            ("10s", 10_000),
+            ("5m", 300_000),
+            ("2", 2_000),
+            ("0.5", 500),
+        ] {
             assert_eq!(parse(text), Ok(Duration::from_millis(millis)), "{text}");
         }
         for text in ["", "s", "-1s", "0", "1h", "NaN", "inf", "2d"] {

@@ -37,7 +37,10 @@ impl Environment {
 
     /// A variable; an empty one counts as absent.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str).filter(|value| !value.is_empty())
+        self.0
+            .get(name)
+            .map(String::as_str)
+            .filter(|value| !value.is_empty())
     }
 
     /// Whether colours are not wanted.

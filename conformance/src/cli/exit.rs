@@ -17,8 +17,14 @@ pub const INCOMPLETE: u8 = 4;
 pub const TABLE: &[(u8, &str)] = &[
     (CONFORMS, "conforms"),
     (VIOLATIONS, "violations found"),
-    (USAGE, "wrong usage or configuration, or a report that could not be written"),
-    (COULD_NOT_TEST, "could not test: nobody answers, or the target stopped answering"),
+    (
+        USAGE,
+        "wrong usage or configuration, or a report that could not be written",
+    ),
+    (
+        COULD_NOT_TEST,
+        "could not test: nobody answers, or the target stopped answering",
+    ),
     (
         INCOMPLETE,
         "incomplete: nothing failed, but stated rules stayed inconclusive or the run was cut short",

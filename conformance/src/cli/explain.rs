@@ -19,9 +19,15 @@ pub(crate) fn run(id: &str) -> Result<u8, String> {
         Some(rule) => vec![rule],
         None => rules.iter().copied().filter(|rule| rule.clause == id).collect(),
     };
-    let clause = found.first().map(|rule| rule.clause()).or_else(|| find_clause(id));
+    let clause = found
+        .first()
+        .map(|rule| rule.clause())
+        .or_else(|| find_clause(id));
     let Some(clause) = clause else {
-        let known = rules.iter().map(|rule| rule.id).chain(clauses().map(|clause| clause.id));
+        let known = rules
+            .iter()
+            .map(|rule| rule.id)
+            .chain(clauses().map(|clause| clause.id));
         let hint = nearest(id, known).map_or(String::new(), |known| format!(": did you mean `{known}`?"));
         return Err(format!("there is no rule or clause `{id}`{hint}"));
     };
@@ -62,11 +68,14 @@ fn cost(clause: &Clause) -> &'static str {
 fn about_rule(rule: &Rule) -> String {
     let how = match &rule.check {
         Check::Exchange(_) => "on every single exchange that it applies to".to_owned(),
-        Check::Row { document, member } => {
+        Check::Row { document, member, .. } => {
             format!("on the member `{member}` of every result, by the schema document `{document}`")
         }
         Check::Group(relation, _) => {
-            format!("on groups of requests of the relation `{}`: {}", relation.id, relation.about)
+            format!(
+                "on groups of requests of the relation `{}`: {}",
+                relation.id, relation.about
+            )
         }
     };
     let mut text = format!("\nrule {}\n", rule.id);

@@ -115,7 +115,8 @@ mod tests {
 
     #[test]
     fn wrong_values_are_placed_and_secrets_are_not_shown() {
-        let refusal = parse("[target]\nheaders = [\"x-key: topsecret\"]\nconcurrency = \"many\"\n").unwrap_err();
+        let refusal =
+            parse("[target]\nheaders = [\"x-key: topsecret\"]\nconcurrency = \"many\"\n").unwrap_err();
         assert!(refusal.starts_with("line 3, column 15: "), "{refusal}");
         assert!(!refusal.contains("topsecret"), "{refusal}");
     }

@@ -38,7 +38,8 @@ pub(crate) fn parse(line: &str, environment: &Environment) -> Result<Header, Str
         format!("$PAYMASTER_HEADER_{variable}")
     };
     Ok(Header {
-        value: HeaderValue::from_str(&value).map_err(|_| format!("the value of the header {name} is malformed"))?,
+        value: HeaderValue::from_str(&value)
+            .map_err(|_| format!("the value of the header {name} is malformed"))?,
         name,
         shell,
         secrets,

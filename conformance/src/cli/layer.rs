@@ -73,7 +73,11 @@ impl Layer {
                 text.parse().map_err(|_| format!("`{text}` is no number"))
             })?,
             timeout: read("PAYMASTER_TIMEOUT", get("PAYMASTER_TIMEOUT"), duration::parse)?,
-            time_limit: read("PAYMASTER_TIME_LIMIT", get("PAYMASTER_TIME_LIMIT"), duration::parse)?,
+            time_limit: read(
+                "PAYMASTER_TIME_LIMIT",
+                get("PAYMASTER_TIME_LIMIT"),
+                duration::parse,
+            )?,
             ..Self::default()
         })
     }
@@ -105,7 +109,9 @@ impl Layer {
             return Err("the number of cases must be at least 1".to_owned());
         }
         if self.jobs.is_some_and(|jobs| !(1..=MAX_JOBS).contains(&jobs)) {
-            return Err(format!("the number of jobs (concurrency) must be from 1 to {MAX_JOBS}"));
+            return Err(format!(
+                "the number of jobs (concurrency) must be from 1 to {MAX_JOBS}"
+            ));
         }
         if self.rate.is_some_and(|rate| !(0.001..=1e6).contains(&rate)) {
             return Err("the rate must be from 0.001 to 1000000 requests a second".to_owned());
@@ -152,11 +158,26 @@ mod tests {
     #[test]
     fn nonsense_is_refused() {
         for layer in [
-            Layer { cases: Some(0), ..Layer::default() },
-            Layer { jobs: Some(0), ..Layer::default() },
-            Layer { rate: Some(f64::NAN), ..Layer::default() },
-            Layer { rate: Some(0.0), ..Layer::default() },
-            Layer { max_requests: Some(0), ..Layer::default() },
+            Layer {
+                cases: Some(0),
+                ..Layer::default()
+            },
+            Layer {
+                jobs: Some(0),
+                ..Layer::default()
+            },
+            Layer {
+                rate: Some(f64::NAN),
+                ..Layer::default()
+            },
+            Layer {
+                rate: Some(0.0),
+                ..Layer::default()
+            },
+            Layer {
+                max_requests: Some(0),
+                ..Layer::default()
+            },
         ] {
             assert!(layer.checked().is_err());
         }

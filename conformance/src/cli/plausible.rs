@@ -17,7 +17,9 @@ pub(crate) fn check(profile: &Profile) -> Result<(), String> {
             .iter()
             .any(|supported| supported.address.eq_ignore_ascii_case(token))
         {
-            return Err(format!("tokens.unsupported[{number}] stands in tokens.supported too"));
+            return Err(format!(
+                "tokens.unsupported[{number}] stands in tokens.supported too"
+            ));
         }
     }
     for (number, account) in profile.accounts.iter().enumerate() {
@@ -37,7 +39,10 @@ pub(crate) fn check(profile: &Profile) -> Result<(), String> {
     for (number, sender) in operations.refused_senders.iter().enumerate() {
         address(sender, || format!("operations.refused-senders[{number}]"))?;
     }
-    for (name, list) in [("sponsorable", &operations.sponsorable), ("refused", &operations.refused)] {
+    for (name, list) in [
+        ("sponsorable", &operations.sponsorable),
+        ("refused", &operations.refused),
+    ] {
         for (number, operation) in list.iter().enumerate() {
             sender(operation).map_or(Ok(()), |sender| {
                 address(sender, || format!("operations.{name}[{number}].sender"))
@@ -58,7 +63,10 @@ fn address(text: &str, place: impl FnOnce() -> String) -> Result<(), String> {
     if well_formed {
         Ok(())
     } else {
-        Err(format!("{}: `{text}` is no address: 0x and 40 hex digits", place()))
+        Err(format!(
+            "{}: `{text}` is no address: 0x and 40 hex digits",
+            place()
+        ))
     }
 }
 
@@ -70,9 +78,18 @@ mod tests {
     fn implausible_values_are_refused_with_their_place() {
         for (text, place) in [
             ("[tokens]\nunsupported = [\"0x12\"]", "tokens.unsupported[0]"),
-            ("[[accounts]]\nname = \"A\"\nversion = \"2.0\"", "accounts[0].version"),
-            ("[operations]\nrefused-senders = [\"me\"]", "operations.refused-senders[0]"),
-            ("[[operations.refused]]\nsender = \"me\"", "operations.refused[0].sender"),
+            (
+                "[[accounts]]\nname = \"A\"\nversion = \"2.0\"",
+                "accounts[0].version",
+            ),
+            (
+                "[operations]\nrefused-senders = [\"me\"]",
+                "operations.refused-senders[0]",
+            ),
+            (
+                "[[operations.refused]]\nsender = \"me\"",
+                "operations.refused[0].sender",
+            ),
         ] {
             let refusal = parse(text).unwrap_err();
             assert!(refusal.contains(place), "{refusal}");

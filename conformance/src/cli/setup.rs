@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     plan::DEFAULT_CASES,
-    profile::Profile,
+    profile::{self, Profile},
     redact::Redactor,
     report::Place,
     run::{Limits, Settings, Target, Transport},
@@ -62,6 +62,19 @@ impl Setup {
             profile,
             headers: merged,
         })
+    }
+
+    /// The same settings for a target of which all is known; the dialect that the user pins stands, headers are not sent.
+    pub(crate) fn of_known(self, known: Profile) -> Self {
+        Self {
+            layer: self.layer,
+            profile: Profile {
+                target: profile::Target::default(),
+                dialect: self.profile.dialect,
+                ..known
+            },
+            headers: Vec::new(),
+        }
     }
 
     /// The settings of a run against a URL, and what of it may be shown.

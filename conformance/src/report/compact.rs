@@ -81,7 +81,11 @@ fn write_inline(value: &Value, text: &mut String) {
 }
 
 fn shortened(items: &[Value]) -> impl Iterator<Item = Result<&Value, usize>> {
-    let shown = if items.len() > MOST_ITEMS { MOST_ITEMS - 1 } else { items.len() };
+    let shown = if items.len() > MOST_ITEMS {
+        MOST_ITEMS - 1
+    } else {
+        items.len()
+    };
     let more = items.len() - shown;
     items[..shown]
         .iter()

@@ -16,7 +16,8 @@ pub fn line(place: &Place, body: &[u8]) -> Option<String> {
         Some(url) => quoted(url),
         None => "\"$PAYMASTER_URL\"".to_owned(),
     };
-    let mut command = format!("curl -sS {url} -H 'content-type: application/json' -H 'accept: application/json'");
+    let mut command =
+        format!("curl -sS {url} -H 'content-type: application/json' -H 'accept: application/json'");
     for (name, shell) in &place.headers {
         // Double quotes, so that the shell fills in what we do not print.
         command.push_str(&format!(" -H \"{name}: {}\"", escaped(shell)));
@@ -93,7 +94,10 @@ mod tests {
     fn secret_urls_are_variables_and_odd_bytes_are_piped() {
         let place = Place::default();
         let line = line(&place, b"\xFF").unwrap();
-        assert!(line.starts_with("printf %s '/w==' | base64 -d | curl -sS \"$PAYMASTER_URL\""), "{line}");
+        assert!(
+            line.starts_with("printf %s '/w==' | base64 -d | curl -sS \"$PAYMASTER_URL\""),
+            "{line}"
+        );
         assert_eq!(needs(&place).as_deref(), Some("PAYMASTER_URL"));
         assert_eq!(self::line(&place, &vec![b' '; LONGEST_ARGUMENT + 1]), None);
     }

@@ -5,12 +5,7 @@ use super::{
     terminal::{Page, WIDTH},
     words,
 };
-use crate::{
-    case::Group,
-    events::RuleOutcome,
-    finding::Finding,
-    verdict::Verdict,
-};
+use crate::{case::Group, events::RuleOutcome, finding::Finding, verdict::Verdict};
 
 /// Longest gist of an answer, in characters.
 const GIST: usize = 320;
@@ -27,7 +22,9 @@ pub(crate) fn write(page: &mut Page<'_>, outcome: &RuleOutcome, failing: bool) {
         (true, _) => page.paint.bad("FAILED"),
     };
     let rule = page.paint.name(outcome.rule.id);
-    let ground = page.paint.dim(&format!("section {}, {}", clause.section, clause.basis));
+    let ground = page
+        .paint
+        .dim(&format!("section {}, {}", clause.section, clause.basis));
     page.line(&format!("{label} {rule}  {ground}"));
     page.hanging("  ", 2, clause.text);
     if !outcome.rule.hint.is_empty() {
@@ -59,7 +56,11 @@ fn whole(page: &mut Page<'_>, number: usize, finding: &Finding) {
     let group = &finding.group;
     if let Some(pair) = finding.pair {
         let times = words::count(finding.times, "time");
-        row(page, "call", &format!("{} in mode {}, {times}", pair.method, pair.mode));
+        row(
+            page,
+            "call",
+            &format!("{} in mode {}, {times}", pair.method, pair.mode),
+        );
     }
     let pointer = page.foreign(&place(finding));
     row(page, "at", &pointer);
@@ -75,7 +76,11 @@ fn whole(page: &mut Page<'_>, number: usize, finding: &Finding) {
     let body = group.members.get(violation.member).map(|member| &member.body);
     match body.and_then(|body| curl::line(finished.place, body)) {
         Some(line) => page.line(&format!("  cURL      {line}")),
-        None => row(page, "cURL", "the body is too long for a command line: use the replay file"),
+        None => row(
+            page,
+            "cURL",
+            "the body is too long for a command line: use the replay file",
+        ),
     }
     if let Some(names) = curl::needs(finished.place) {
         row(page, "", &format!("(set {names} first)"));

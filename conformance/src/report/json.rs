@@ -74,7 +74,11 @@ fn rule(outcome: &RuleOutcome) -> Value {
 fn finding_value(finding: &Finding, finished: &Finished<'_>) -> Value {
     let violation = &finding.violation;
     let clause = finding.rule.clause();
-    let body = finding.group.members.get(violation.member).map(|member| &member.body);
+    let body = finding
+        .group
+        .members
+        .get(violation.member)
+        .map(|member| &member.body);
     json!({
         "rule": finding.rule.id,
         "clause": clause.id,

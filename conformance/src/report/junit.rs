@@ -40,7 +40,9 @@ fn status(outcome: &RuleOutcome, finished: &Finished<'_>) -> TestCaseStatus {
     if untested && outcome.verdict != Verdict::Passed {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
         let cause = summary.cut_short.as_deref().unwrap_or("could not test");
-        status.set_message(safe(cause, finished)).set_type("could-not-test");
+        status
+            .set_message(safe(cause, finished))
+            .set_type("could-not-test");
         return status;
     }
     match outcome.verdict {
@@ -58,10 +60,7 @@ fn status(outcome: &RuleOutcome, finished: &Finished<'_>) -> TestCaseStatus {
             let first = text.lines().next().unwrap_or_default().to_owned();
             let kind = if fails { outcome.verdict.name() } else { "warning" };
             let message = if fails { first } else { format!("warning: {first}") };
-            status
-                .set_message(message)
-                .set_type(kind)
-                .set_description(text);
+            status.set_message(message).set_type(kind).set_description(text);
             status
         }
     }
@@ -92,7 +91,11 @@ fn describe(outcome: &RuleOutcome, finished: &Finished<'_>) -> String {
         );
         text.push_str(&safe(&line, finished));
         text.push('\n');
-        let body = finding.group.members.get(violation.member).map(|member| &member.body);
+        let body = finding
+            .group
+            .members
+            .get(violation.member)
+            .map(|member| &member.body);
         if let Some(line) = body.and_then(|body| curl::line(finished.place, body)) {
             text.push_str(&line);
             text.push('\n');

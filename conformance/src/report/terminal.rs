@@ -78,7 +78,13 @@ impl Page<'_> {
         };
         let target = self.finished.place.shown.clone();
         self.line(&format!("{painted}  {target}"));
-        let of = |verdict| summary.rules.iter().filter(|rule| rule.verdict == verdict).count();
+        let of = |verdict| {
+            summary
+                .rules
+                .iter()
+                .filter(|rule| rule.verdict == verdict)
+                .count()
+        };
         let warned = summary
             .rules
             .iter()
@@ -100,13 +106,20 @@ impl Page<'_> {
         let requests = words::count(summary.requests as u128, "request");
         let time = words::time(summary.took);
         let counts = counts.join(", ");
-        self.line(&format!("{rules}: {counts} · {requests} in {time} · seed {}", summary.seed));
+        self.line(&format!(
+            "{rules}: {counts} · {requests} in {time} · seed {}",
+            summary.seed
+        ));
         if let Some(cause) = &summary.cut_short {
             let cause = self.foreign(cause);
             self.hanging("cut short: ", 11, &cause);
         }
         for (reason, groups) in &summary.unjudged {
-            let text = format!("{}: {}", words::count(*groups as u128, "group"), self.foreign(reason));
+            let text = format!(
+                "{}: {}",
+                words::count(*groups as u128, "group"),
+                self.foreign(reason)
+            );
             self.hanging("not judged: ", 12, &text);
         }
     }
@@ -146,7 +159,9 @@ impl Page<'_> {
         }
         self.line("");
         let title = self.paint.odd("Inconclusive");
-        self.line(&format!("{title}: exercised too seldom to pass (times held of times needed)"));
+        self.line(&format!(
+            "{title}: exercised too seldom to pass (times held of times needed)"
+        ));
         for (advice, rules) in by_advice {
             self.hanging("  ", 4, &rules.join(", "));
             if !advice.is_empty() {
@@ -203,7 +218,9 @@ impl Page<'_> {
         }
         self.line("");
         let title = self.paint.bold("Reached");
-        self.line(&format!("{title} by valid requests       results    errors  unreadable"));
+        self.line(&format!(
+            "{title} by valid requests       results    errors  unreadable"
+        ));
         for pair in Pair::ALL {
             let reached = summary.reached.get(pair.name()).copied().unwrap_or_default();
             let name = pair.name();

@@ -72,7 +72,11 @@ pub(crate) fn answer(exchange: &Exchange) -> String {
     match &exchange.outcome {
         Ok(response) => {
             let body = String::from_utf8_lossy(&response.body);
-            let body = if body.is_empty() { "(empty body)" } else { body.trim() };
+            let body = if body.is_empty() {
+                "(empty body)"
+            } else {
+                body.trim()
+            };
             format!("HTTP {}  {body}", response.status)
         }
         Err(failure) => failure.to_string(),

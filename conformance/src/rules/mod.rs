@@ -1,15 +1,63 @@
 //! The rules: each the check that guards one clause, a function of what was sent and what came back.
 //!
-//! A rule has no clock, no socket and no opinion about colour. To add one: write its file, put it into [`RULES`], and if it
-//! needs requests that nothing else sends, put its relation into [`crate::relations::RELATIONS`].
+//! A rule has no clock, no socket and no opinion about colour. To add one: a literal and a function in the file of its
+//! group (or a new file, and its line in [`GROUPS`]); if it needs requests that nothing else sends, a relation beside it in
+//! [`crate::relations`].
 
-pub mod rows;
+mod accepted;
+mod answer_form;
+mod decision;
+mod errors;
+mod http;
+mod interoperability;
+mod json_rpc;
+mod notation;
+pub mod observers;
+mod quoted_tokens;
+mod rows;
+mod served;
+mod token_facts;
 
 use std::fmt;
 
 use paymaster_schemas::{Basis, Clause, find_clause};
 
-use crate::{answer::Answer, case::Relation, context::Context, finding::Violation, request::Kind};
+use crate::{
+    answer::Answer,
+    case::Relation,
+    context::{Context, Vouch},
+    finding::Violation,
+    request::{Call, Kind},
+};
+
+pub(crate) use decision::{SAME_AGAIN, SAME_DECISION, SAME_IF_SERVED};
+pub use rows::check as check_row;
+
+/// The groups of rules, in the order of the reports.
+const GROUPS: &[&[Rule]] = &[
+    answer_form::RULES,
+    rows::RULES,
+    served::RULES,
+    decision::RULES,
+    quoted_tokens::RULES,
+    token_facts::RULES,
+    errors::RULES,
+    accepted::RULES,
+    notation::RULES,
+    json_rpc::RULES,
+    http::RULES,
+    interoperability::RULES,
+];
+
+/// Every rule, in the order of the reports.
+pub fn rules() -> impl Iterator<Item = &'static Rule> {
+    GROUPS.iter().flat_map(|group| group.iter())
+}
+
+/// The rule of that id.
+pub fn find_rule(id: &str) -> Option<&'static Rule> {
+    rules().find(|rule| rule.id == id)
+}
 
 /// A rule.
 #[derive(Debug)]
@@ -24,8 +72,15 @@ pub struct Rule {
     pub advice: &'static str,
     /// What to look at in an implementation that breaks it.
     pub hint: &'static str,
+    /// Why it cannot apply to a target, by a word of the profile.
+    pub not_applicable: fn(&Context) -> Option<&'static str>,
     /// How it judges.
     pub check: Check,
+}
+
+/// For rules that apply to every target.
+pub(crate) fn always(_: &Context) -> Option<&'static str> {
+    None
 }
 
 /// How a rule judges.
@@ -38,6 +93,8 @@ pub enum Check {
         document: &'static str,
         /// The member of the row.
         member: &'static str,
+        /// What has to stand there, for people.
+        expected: &'static str,
     },
     /// All exchanges of a group of that relation together.
     Group(&'static Relation, fn(&[View<'_>], &Context, &mut Report)),
@@ -47,7 +104,7 @@ impl fmt::Debug for Check {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Exchange(_) => f.write_str("Exchange"),
-            Self::Row { document, member } => write!(f, "Row({document}.{member})"),
+            Self::Row { document, member, .. } => write!(f, "Row({document}.{member})"),
             Self::Group(relation, _) => write!(f, "Group({})", relation.id),
         }
     }
@@ -75,7 +132,53 @@ pub struct View<'a> {
     /// What was asked.
     pub request: Kind,
     /// What came back.
-    pub answer: Answer,
+    pub answer: Answer<'a>,
+}
+
+impl View<'_> {
+    /// The call, when it is one of a known method in a known mode that is valid against the schemas.
+    pub fn valid_call(&self) -> Option<&Call> {
+        self.request.valid_call()
+    }
+
+    /// What the profile says of the operation of the call.
+    pub fn vouch(&self, context: &Context) -> Vouch {
+        self.valid_call().map_or(Vouch::Unknown, |call| {
+            context.vouch(call.pair, call.operation(), call.account())
+        })
+    }
+
+    /// Whether the request is one request object with an id, so that it must get one JSON-RPC answer.
+    pub fn must_be_answered(&self) -> bool {
+        self.request.id().is_some() && !self.turned_away() && !self.malformed_and_refused()
+    }
+
+    /// Whether the request is malformed and was refused by HTTP alone, with a status of 400 to 499: how malformed requests are
+    /// answered is not shown (section 7).
+    pub fn malformed_and_refused(&self) -> bool {
+        let malformed = self.valid_call().is_none() && self.label != crate::relations::NO_FEE_TOKEN;
+        let by_status = self
+            .answer
+            .response()
+            .is_some_and(|response| (400..500).contains(&response.status));
+        let json_rpc = self
+            .answer
+            .object()
+            .is_some_and(|object| object.contains_key("jsonrpc"));
+        malformed && by_status && !json_rpc
+    }
+
+    /// Whether HTTP itself, a gateway or a limiter turned the request away before the service saw it: lawful, and no answer
+    /// of the service to judge.
+    pub fn turned_away(&self) -> bool {
+        let by_status = self.answer.response().is_some_and(|response| {
+            matches!(
+                response.status,
+                401 | 403 | 407 | 408 | 413 | 414 | 415 | 421 | 425 | 426 | 429 | 431 | 502..=504
+            )
+        });
+        by_status && self.answer.object().is_none()
+    }
 }
 
 /// What a check found: how often the rule was exercised and held, and where it was broken.
@@ -122,12 +225,53 @@ impl Report {
         });
     }
 
+    /// The member that the report is on.
+    pub fn member(&self) -> usize {
+        self.member
+    }
+
     /// The rule held or was broken, as `holds` says; the other words are only made when they are needed.
     pub fn expect(&mut self, holds: bool, pointer: &str, expected: &str, actual: impl FnOnce() -> String) {
         if holds {
             self.held();
         } else {
             self.broken(pointer, expected, actual());
+        }
+    }
+}
+
+/// A JSON value for people: short ones whole, long ones with their beginning.
+pub(crate) fn shown(value: &serde_json::Value) -> String {
+    const LONGEST: usize = 160;
+    let text = value.to_string();
+    match text.char_indices().nth(LONGEST) {
+        None => text,
+        Some((cut, _)) => format!("{}... ({} bytes)", &text[..cut], text.len()),
+    }
+}
+
+/// A member of the answer for people, or that it is missing.
+pub(crate) fn shown_member(value: Option<&serde_json::Value>) -> String {
+    value.map_or_else(|| "the member is missing".to_owned(), shown)
+}
+
+/// What an answer is, in a few words.
+pub(crate) fn gist(answer: &Answer<'_>) -> String {
+    match answer {
+        Answer::None(failure) => failure.to_string(),
+        Answer::NotJson(response, cause) => format!("HTTP {}, {cause}", response.status),
+        Answer::Json(response, document) => {
+            if let Some(error) = answer.error() {
+                format!(
+                    "error {} {}",
+                    shown_member(error.get("code")),
+                    shown_member(error.get("message"))
+                )
+            } else if let Some(result) = answer.result() {
+                format!("result {}", shown(result))
+            } else {
+                format!("HTTP {}, {}", response.status, shown(&document.value))
+            }
         }
     }
 }

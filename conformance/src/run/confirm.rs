@@ -34,7 +34,11 @@ pub(crate) async fn findings(
         .into_iter()
         .enumerate()
         .map(|(number, (key, seen))| {
-            let budget = if number < SHRUNK_PER_RUN { shrink_requests } else { 0 };
+            let budget = if number < SHRUNK_PER_RUN {
+                shrink_requests
+            } else {
+                0
+            };
             look_into(courier, suite, context, key, seen, budget)
         })
         .collect();

@@ -62,7 +62,7 @@ pub(crate) struct Asked {
 }
 
 /// Sends groups over at most `jobs` connections.
-pub struct Courier {
+pub(crate) struct Courier {
     pub(crate) transport: Transport,
     pub(crate) stop: Stop,
     pub(crate) pace: Pace,

@@ -8,7 +8,9 @@ mod pace;
 mod retry_after;
 mod runner;
 mod shrink;
+mod single;
 mod stop;
+mod suite;
 mod target;
 mod transport;
 mod vitals;
@@ -19,38 +21,20 @@ pub use courier::Undelivered;
 pub use embedded::{Embedded, profile_of};
 pub use runner::{Outcome, check};
 pub use shrink::Simpler;
+pub use single::once;
 pub use stop::{Reason, Stop};
+pub use suite::Suite;
 pub use target::{BadUrl, Target};
 pub use transport::{Limits, Transport};
 
 use std::time::Duration;
 
-use crate::{
-    case::Group,
-    context::Context,
-    events::{Event, Observations},
-    profile::Profile,
-    rules::{Rule, View},
-    tally::Strictness,
-};
+use crate::{events::Event, profile::Profile, tally::Strictness};
 
 /// Someone who is told what happens in a run.
 pub trait Reporter {
     /// Something happened.
     fn event(&mut self, event: &Event<'_>);
-}
-
-/// What a run is made of; a test brings its own.
-#[derive(Clone, Debug)]
-pub struct Suite {
-    /// The rules that judge.
-    pub rules: Vec<&'static Rule>,
-    /// Makes every group of the run from context, seed and number of cases.
-    pub plan: fn(&Context, u64, u32) -> Vec<Group>,
-    /// Makes simpler bases from a base.
-    pub simpler: Simpler,
-    /// Watches what is not judged.
-    pub observe: fn(&[View<'_>], &Group, &Context, &mut Observations),
 }
 
 /// How a run goes.

@@ -59,7 +59,11 @@ mod tests {
             (503, Some("Fri, 15 May 2015 15:34:31 GMT"), secs(10)),
             (503, Some("Fri, 15 May 2015 15:34:01 GMT"), secs(0)),
         ] {
-            assert_eq!(pause(&response(status, value), now), expected, "{status} {value:?}");
+            assert_eq!(
+                pause(&response(status, value), now),
+                expected,
+                "{status} {value:?}"
+            );
         }
     }
 }

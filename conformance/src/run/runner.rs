@@ -13,8 +13,7 @@ use tokio::{
 };
 
 use super::{
-    Reporter, Settings, Suite,
-    confirm,
+    Reporter, Settings, Suite, confirm,
     courier::{Asked, Courier, join},
     pace::Pace,
     stop::{Reason, Stop},
@@ -261,7 +260,10 @@ fn summarize(
 fn words(reason: &Reason, settings: &Settings) -> String {
     match reason {
         Reason::Interrupted => "interrupted".to_owned(),
-        Reason::TimeLimit => format!("the time limit of {} s was reached", settings.time_limit.as_secs()),
+        Reason::TimeLimit => format!(
+            "the time limit of {} s was reached",
+            settings.time_limit.as_secs()
+        ),
         Reason::Budget => format!(
             "the budget of {} requests was spent",
             settings.max_requests.unwrap_or_default()

@@ -36,10 +36,7 @@ pub(crate) struct Bench<'a> {
 
 impl Bench<'_> {
     /// Sends a group; the violation with the key of the finding, when it is there.
-    pub(crate) async fn see(
-        &self,
-        group: &Group,
-    ) -> Result<(Vec<Exchange>, Option<Violation>), Undelivered> {
+    pub(crate) async fn see(&self, group: &Group) -> Result<(Vec<Exchange>, Option<Violation>), Undelivered> {
         let exchanges = self.courier.deliver(group).await?;
         let views = judge::read(group, &exchanges);
         let judgements = self.judge.views(&views, Some(group), self.context);

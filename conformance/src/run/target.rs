@@ -131,7 +131,13 @@ mod tests {
     fn urls_are_taken_apart() {
         for (url, host, port, path, address) in [
             ("http://127.0.0.1:3000", "127.0.0.1", 3000, "/", "127.0.0.1:3000"),
-            ("http://localhost/a/b?c=d#e", "localhost", 80, "/a/b?c=d", "localhost:80"),
+            (
+                "http://localhost/a/b?c=d#e",
+                "localhost",
+                80,
+                "/a/b?c=d",
+                "localhost:80",
+            ),
             ("HTTP://[::1]:81?k=v", "::1", 81, "/?k=v", "[::1]:81"),
             ("http://[::1]/", "::1", 80, "/", "[::1]:80"),
         ] {
@@ -157,7 +163,10 @@ mod tests {
         ] {
             let refusal = Target::parse(url).unwrap_err().to_string();
             assert!(refusal.contains(word), "{url}: {refusal}");
-            assert!(!refusal.contains("secret") && !refusal.contains("pw"), "{refusal}");
+            assert!(
+                !refusal.contains("secret") && !refusal.contains("pw"),
+                "{refusal}"
+            );
         }
     }
 }

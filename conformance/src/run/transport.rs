@@ -111,11 +111,7 @@ impl Line {
         }
     }
 
-    async fn attempt(
-        &mut self,
-        transport: &Transport,
-        body: &Bytes,
-    ) -> Result<Response, Failure> {
+    async fn attempt(&mut self, transport: &Transport, body: &Bytes) -> Result<Response, Failure> {
         loop {
             self.stage = "connection";
             let connection = connected(&mut self.connection, transport).await?;

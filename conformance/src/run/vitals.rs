@@ -62,11 +62,6 @@ impl Vitals {
         }
     }
 
-    /// Whether anything was ever answered.
-    pub(crate) fn ever_answered(&self) -> bool {
-        self.last_answer.load(Ordering::Relaxed) > 0
-    }
-
     /// The stamp of the last exchange that ended.
     pub(crate) fn now(&self) -> u64 {
         self.clock.load(Ordering::Relaxed)

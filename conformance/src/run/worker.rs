@@ -86,7 +86,12 @@ impl Work {
     /// Judges what was set aside, now that it is known when the target died, if it did.
     pub(crate) fn settle(&self, home: &mut Yield, died: bool) {
         for suspect in std::mem::take(&mut home.suspects) {
-            if died && self.courier.vitals.is_after_death(suspect.stamp, self.courier.jobs()) {
+            if died
+                && self
+                    .courier
+                    .vitals
+                    .is_after_death(suspect.stamp, self.courier.jobs())
+            {
                 *home
                     .unjudged
                     .entry("the target stopped answering".to_owned())
@@ -100,7 +105,7 @@ impl Work {
     fn judge(&self, tally: &mut Tally, group: &Group, exchanges: &[Exchange]) {
         let views = judge::read(group, exchanges);
         let judgements = self.judge.views(&views, Some(group), &self.context);
-        (self.suite.observe)(&views, group, &self.context, &mut tally.observations);
+        (self.suite.observe)(&views, &self.context, &mut tally.observations);
         for rule in tally.add(group, exchanges, &views, judgements) {
             self.broken
                 .lock()

@@ -1,0 +1,158 @@
+//! The documents as documents: sound JSON Schema 2020-12, named as they are filed, described, and joined without a gap.
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use paymaster_schemas::{Message, document, document_by_id, documents, resolved};
+use serde_json::Value;
+
+#[test]
+fn the_table_and_the_folder_hold_the_same_documents() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("documents");
+    let filed: BTreeSet<String> = fs::read_dir(folder)
+        .expect("the documents folder")
+        .map(|entry| {
+            entry
+                .expect("an entry")
+                .file_name()
+                .into_string()
+                .expect("a UTF-8 name")
+        })
+        .collect();
+    let listed: Vec<String> = documents()
+        .iter()
+        .map(|document| format!("{}.schema.json", document.name))
+        .collect();
+    assert_eq!(filed, listed.iter().cloned().collect());
+    assert_eq!(filed.len(), listed.len(), "a document is listed twice");
+}
+
+#[test]
+fn every_document_carries_its_id_and_dialect() {
+    for document in documents() {
+        let schema = resolved(document.name).expect("parsed");
+        assert_eq!(schema["$id"], document.id);
+        assert_eq!(
+            schema["$schema"], "https://json-schema.org/draft/2020-12/schema",
+            "{}",
+            document.name
+        );
+        assert_eq!(document_by_id(document.id), Some(document));
+    }
+    assert_eq!(document("no-such"), None);
+    assert_eq!(resolved("no-such"), None);
+}
+
+#[test]
+fn every_document_is_valid_against_the_metaschema() {
+    for document in documents() {
+        let schema = resolved(document.name).expect("parsed");
+        if let Err(error) = jsonschema::draft202012::meta::validate(schema) {
+            panic!("{}: {error} at {}", document.name, error.instance_path());
+        }
+    }
+}
+
+#[test]
+fn every_description_names_a_section_and_the_first_names_the_documents_own() {
+    for document in documents() {
+        let schema = resolved(document.name).expect("parsed");
+        assert!(schema["title"].is_string(), "{} has no title", document.name);
+        assert!(
+            schema["description"].is_string(),
+            "{} has no description",
+            document.name
+        );
+        support::walk(schema, "", &mut |pointer, subschema| {
+            let Some(description) = subschema.get("description") else {
+                return;
+            };
+            let text = description.as_str().expect("a description is a string");
+            let named = sections(text);
+            assert!(
+                !named.is_empty(),
+                "{} {pointer}: names no section: {text}",
+                document.name
+            );
+            if pointer.is_empty() {
+                assert!(named.contains(&document.section), "{}: {named:?}", document.name);
+            }
+        });
+    }
+}
+
+/// The section numbers in a text that speaks of sections.
+fn sections(text: &str) -> Vec<&str> {
+    if !text.to_lowercase().contains("section") {
+        return Vec::new();
+    }
+    text.split(|c: char| !(c.is_ascii_digit() || c == '.'))
+        .map(|word| word.trim_matches('.'))
+        .filter(|word| {
+            let (chapter, _) = word.split_once('.').unwrap_or((word, ""));
+            matches!(chapter.parse(), Ok(1..=9))
+        })
+        .collect()
+}
+
+#[test]
+fn every_reference_leads_to_another_document() {
+    for document in documents() {
+        let schema = resolved(document.name).expect("parsed");
+        support::walk(schema, "", &mut |pointer, subschema| {
+            let Some(reference) = subschema.get("$ref") else {
+                return;
+            };
+            let target = reference
+                .as_str()
+                .and_then(|reference| reference.strip_suffix(".schema.json"))
+                .and_then(paymaster_schemas::document);
+            assert!(
+                target.is_some(),
+                "{} {pointer}: {reference} leads nowhere",
+                document.name
+            );
+            assert_ne!(target, Some(document), "{} refers to itself", document.name);
+        });
+    }
+}
+
+#[test]
+fn every_document_is_an_entry_point_or_used_by_one() {
+    let mut reached = BTreeSet::new();
+    let mut queue: Vec<String> = Message::ALL.map(|message| message.document().to_owned()).to_vec();
+    while let Some(name) = queue.pop() {
+        if reached.insert(name.clone()) {
+            support::walk(resolved(&name).expect("parsed"), "", &mut |_, subschema| {
+                let reference = subschema.get("$ref").and_then(Value::as_str);
+                let target = reference.and_then(|reference| reference.strip_suffix(".schema.json"));
+                queue.extend(target.map(str::to_owned));
+            });
+        }
+    }
+    for document in documents() {
+        assert!(
+            reached.contains(document.name),
+            "{} is used by no message",
+            document.name
+        );
+    }
+}
+
+#[test]
+fn no_object_is_closed() {
+    // Published clients send members that the tables do not list, and the specification closes nothing.
+    for document in documents() {
+        for closing in [
+            "additionalProperties",
+            "unevaluatedProperties",
+            "propertyNames",
+            "maxProperties",
+        ] {
+            assert!(!document.text.contains(closing), "{}: {closing}", document.name);
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! The OpenRPC description is one, and says of each method what the documents say.
+
+use std::fs;
+use std::path::Path;
+
+use jsonschema::{Draft, Registry, Resource, Validator};
+use paymaster_schemas::{OPENRPC, documents, resolved};
+use serde_json::{Value, json};
+
+#[test]
+fn it_is_valid_against_the_openrpc_meta_schema() {
+    let validator = meta_validator();
+    if let Err(error) = validator.validate(&description()) {
+        panic!("{error} at {:?}", error.instance_path().as_str());
+    }
+}
+
+#[test]
+fn the_meta_schema_bites() {
+    let validator = meta_validator();
+    let breaks: &[fn(&mut Value)] = &[
+        |it| it["openrpc"] = json!("4.0.0"),
+        |it| it["info"]["version"] = json!(1),
+        |it| it["methods"][0]["paramStructure"] = json!("by-name-or-position"),
+        |it| it["methods"][0]["params"][0]["schema"] = json!("user-operation"),
+        |it| it["methods"][1]["params"][1]["schema"]["allOf"] = json!({}),
+        |it| it["methods"][1]["result"]["optional"] = json!(true),
+    ];
+    for (index, break_it) in breaks.iter().enumerate() {
+        let mut broken = description();
+        break_it(&mut broken);
+        assert!(!validator.is_valid(&broken), "break {index} goes unseen");
+    }
+}
+
+#[test]
+fn its_version_is_the_packages() {
+    assert_eq!(description()["info"]["version"], env!("CARGO_PKG_VERSION"));
+}
+
+#[test]
+fn it_describes_the_methods_of_the_request_envelope() {
+    let envelope = resolved("request-envelope").expect("a document");
+    let methods = description()["methods"].clone();
+    let names: Vec<_> = methods
+        .as_array()
+        .expect("methods")
+        .iter()
+        .map(|method| method["name"].clone())
+        .collect();
+    assert_eq!(Value::from(names), envelope["properties"]["method"]["enum"]);
+    for method in methods.as_array().expect("methods") {
+        assert_eq!(method["paramStructure"], "by-position", "{}", method["name"]);
+        let params = method["params"].as_array().expect("params");
+        assert_eq!(params.len(), envelope["properties"]["params"]["maxItems"]);
+        assert!(params.iter().all(|param| param["required"] == true));
+    }
+}
+
+/// Method, its request documents, its results with the document of each.
+const PAIRS: [(usize, [&str; 2], [&str; 2]); 2] = [
+    (
+        0,
+        ["quote-sponsored-request", "quote-erc20-request"],
+        ["sponsored-result", "quote-result"],
+    ),
+    (
+        1,
+        ["sponsor-sponsored-request", "sponsor-erc20-request"],
+        ["sponsored-result", "token-sponsor-result"],
+    ),
+];
+
+#[test]
+fn its_params_and_results_take_the_valid_examples_of_their_documents() {
+    let description = description();
+    for (method, requests, results) in PAIRS {
+        let method = &description["methods"][method];
+        let params = [
+            validator(&method["params"][0]["schema"]),
+            validator(&method["params"][1]["schema"]),
+        ];
+        for (path, request) in requests.iter().flat_map(|name| valid_examples(name)) {
+            for (index, param) in params.iter().enumerate() {
+                assert!(param.is_valid(&request["params"][index]), "{path} params {index}");
+            }
+        }
+        let result = validator(&method["result"]["schema"]);
+        for (path, example) in results.iter().flat_map(|name| valid_examples(name)) {
+            assert!(result.is_valid(&example), "{path}");
+        }
+    }
+}
+
+#[test]
+fn its_params_and_results_refuse_those_of_the_other_method() {
+    let description = description();
+    let (quote, sponsor) = (&description["methods"][0], &description["methods"][1]);
+    let no_token = json!({ "mode": "ERC20", "tokenInfo": {} });
+    assert!(validator(&quote["params"][1]["schema"]).is_valid(&no_token));
+    assert!(!validator(&sponsor["params"][1]["schema"]).is_valid(&no_token));
+    for (path, example) in valid_examples("quote-result") {
+        assert!(
+            !validator(&sponsor["result"]["schema"]).is_valid(&example),
+            "{path}"
+        );
+    }
+    for (path, example) in valid_examples("token-sponsor-result") {
+        assert!(
+            !validator(&quote["result"]["schema"]).is_valid(&example),
+            "{path}"
+        );
+    }
+}
+
+fn description() -> Value {
+    serde_json::from_str(OPENRPC).expect("openrpc.json is JSON")
+}
+
+fn read(path: &Path) -> Value {
+    let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The meta-schema is draft 7 under a `$schema` of its own, and refers to one of JSON Schema.
+fn meta_validator() -> Validator {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("vendor/openrpc-meta-schema");
+    let mut json_schema = read(&folder.join("json-schema.json"));
+    let mut openrpc = read(&folder.join("openrpc.json"));
+    for schema in [&mut json_schema, &mut openrpc] {
+        schema["$schema"] = json!("http://json-schema.org/draft-07/schema#");
+    }
+    // Its references spell that address with and without the final slash.
+    let addresses = [
+        "https://meta.json-schema.tools/",
+        "https://meta.json-schema.tools",
+    ];
+    let resources = addresses.map(|address| (address, Draft::Draft7.create_resource(json_schema.clone())));
+    let registry = Registry::new()
+        .extend(resources)
+        .and_then(jsonschema::RegistryBuilder::prepare)
+        .expect("a registry");
+    jsonschema::draft7::options()
+        .with_registry(&registry)
+        .offline()
+        .build(&openrpc)
+        .expect("the OpenRPC meta-schema compiles")
+}
+
+/// A validator of a schema inside the description, which refers to our documents.
+fn validator(schema: &Value) -> Validator {
+    let resources = documents().iter().map(|document| {
+        let parsed = resolved(document.name).expect("parsed");
+        (document.id, Resource::from_contents(parsed.clone()))
+    });
+    let registry = Registry::new()
+        .extend(resources)
+        .and_then(jsonschema::RegistryBuilder::prepare)
+        .expect("a registry");
+    jsonschema::draft202012::options()
+        .with_registry(&registry)
+        .offline()
+        .build(schema)
+        .expect("its references resolve")
+}
+
+fn valid_examples(document: &str) -> Vec<(String, Value)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("examples")
+        .join(document)
+        .join("valid");
+    let examples: Vec<_> = fs::read_dir(&folder)
+        .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+        .map(|entry| {
+            let path = entry.expect("an entry").path();
+            (path.display().to_string(), read(&path))
+        })
+        .collect();
+    assert!(!examples.is_empty(), "{document} has no valid example");
+    examples
+}
