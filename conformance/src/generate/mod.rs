@@ -5,6 +5,7 @@
 
 pub mod boundary;
 mod dice;
+pub mod mutate;
 mod operation;
 mod schema;
 pub mod shrink;
@@ -13,6 +14,8 @@ pub mod strategy;
 mod tokens;
 
 pub use dice::{Drawn, drawn, runner};
+pub use mutate::{Mutation, mutations};
 pub use schema::Unsupported;
+pub use shrink::simpler;
 pub use source::Source;
 pub use strategy::{Overrides, strategy};
