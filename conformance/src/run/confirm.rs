@@ -1,0 +1,125 @@
+//! Confirming: whether the same bytes break the rule again, and how little is needed for it.
+
+use super::{
+    CONFIRMATIONS, FINDINGS_PER_RULE, SHRUNK_PER_RUN, Suite,
+    courier::{Courier, join},
+    shrink::{Bench, Specimen},
+};
+use crate::{
+    context::Context,
+    finding::{Attempt, Finding, Key},
+    judge::Judge,
+    tally::{Seen, Tally},
+};
+use std::collections::BTreeMap;
+
+/// Looks into everything that a tally saw broken; in the order of the plan.
+pub(crate) async fn findings(
+    courier: &Courier,
+    suite: &Suite,
+    context: &Context,
+    tally: &Tally,
+    shrink_requests: u32,
+) -> Vec<Finding> {
+    let mut of_rule = BTreeMap::<&str, usize>::new();
+    let mut chosen = Vec::new();
+    for (key, seen) in tally.seen() {
+        let so_far = of_rule.entry(seen.rule.id).or_default();
+        *so_far += 1;
+        if *so_far <= FINDINGS_PER_RULE {
+            chosen.push((key, seen));
+        }
+    }
+    let looking = chosen
+        .into_iter()
+        .enumerate()
+        .map(|(number, (key, seen))| {
+            let budget = if number < SHRUNK_PER_RUN {
+                shrink_requests
+            } else {
+                0
+            };
+            look_into(courier, suite, context, key, seen, budget)
+        })
+        .collect();
+    join(looking).await
+}
+
+/// Re-sends, shrinks, and re-sends what is left. When the run is over, the finding stands as it was seen.
+async fn look_into(
+    courier: &Courier,
+    suite: &Suite,
+    context: &Context,
+    key: &Key,
+    seen: &Seen,
+    budget: u32,
+) -> Finding {
+    let bench = Bench {
+        courier,
+        judge: Judge::new(vec![seen.rule]),
+        rule: seen.rule,
+        key,
+        context,
+    };
+    let original = Specimen {
+        group: seen.group.clone(),
+        exchanges: seen.exchanges.clone(),
+        violation: seen.violation.clone(),
+    };
+    let mut shrunk = (original.clone(), 0);
+    let work = async {
+        let first = attempts(&bench, &original).await;
+        if !reproduces(&first) || budget == 0 {
+            return (first, None);
+        }
+        let (small, spent) = bench.shrink(original.clone(), suite.simpler, budget).await;
+        if small.group.base == original.group.base {
+            return (first, Some((original.clone(), spent)));
+        }
+        let again = attempts(&bench, &small).await;
+        if reproduces(&again) {
+            (again, Some((small, spent)))
+        } else {
+            // The small one was luck: what was found stands.
+            (first, Some((original.clone(), spent)))
+        }
+    };
+    let attempts = tokio::select! {
+        biased;
+        () = courier.stop.stopped() => Vec::new(),
+        (attempts, smaller) = work => {
+            if let Some(smaller) = smaller {
+                shrunk = smaller;
+            }
+            attempts
+        }
+    };
+    let (specimen, shrink_requests) = shrunk;
+    Finding {
+        rule: seen.rule,
+        basis: seen.rule.basis(),
+        pair: key.pair,
+        violation: specimen.violation,
+        group: specimen.group,
+        exchanges: specimen.exchanges,
+        times: seen.times,
+        attempts,
+        shrink_requests,
+    }
+}
+
+async fn attempts(bench: &Bench<'_>, specimen: &Specimen) -> Vec<Attempt> {
+    let mut attempts = Vec::with_capacity(CONFIRMATIONS);
+    for _ in 0..CONFIRMATIONS {
+        // What cannot be delivered says nothing of the rule.
+        let Ok((exchanges, violation)) = bench.see(&specimen.group).await else {
+            break;
+        };
+        attempts.push(Attempt { exchanges, violation });
+    }
+    attempts
+}
+
+fn reproduces(attempts: &[Attempt]) -> bool {
+    attempts.iter().any(|attempt| attempt.violation.is_some())
+}

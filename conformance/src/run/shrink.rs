@@ -1,0 +1,116 @@
+//! Shrinking: the same violation, seen in a smaller group that still is what it claims to be.
+
+use paymaster_schemas::Pair;
+use serde_json::Value;
+
+use super::courier::{Courier, Undelivered};
+use crate::{
+    case::Group,
+    context::{Context, Vouch},
+    exchange::Exchange,
+    finding::{Key, Violation},
+    judge::{self, Judge},
+    request::Kind,
+    rules::Rule,
+};
+
+/// Makes simpler values from a value, the simplest first, all of them valid against the schema document where one is named.
+pub type Simpler = fn(Option<&str>, &Value) -> Vec<Value>;
+
+/// A group that shows a violation, and how it was seen.
+#[derive(Clone, Debug)]
+pub(crate) struct Specimen {
+    pub(crate) group: Group,
+    pub(crate) exchanges: Vec<Exchange>,
+    pub(crate) violation: Violation,
+}
+
+/// What shrinking and re-sending need to know.
+pub(crate) struct Bench<'a> {
+    pub(crate) courier: &'a Courier,
+    pub(crate) judge: Judge,
+    pub(crate) rule: &'static Rule,
+    pub(crate) key: &'a Key,
+    pub(crate) context: &'a Context,
+}
+
+impl Bench<'_> {
+    /// Sends a group; the violation with the key of the finding, when it is there.
+    pub(crate) async fn see(&self, group: &Group) -> Result<(Vec<Exchange>, Option<Violation>), Undelivered> {
+        let exchanges = self.courier.deliver(group).await?;
+        let views = judge::read(group, &exchanges);
+        let judgements = self.judge.views(&views, Some(group), self.context);
+        let violation = judgements
+            .into_iter()
+            .flat_map(|judgement| judgement.violations)
+            .find(|violation| {
+                let pair = views.get(violation.member).and_then(|view| view.request.pair());
+                Key::of(self.rule, pair, violation) == *self.key
+            });
+        Ok((exchanges, violation))
+    }
+
+    /// Looks for a smaller specimen within a budget of requests; gives it and what was spent.
+    pub(crate) async fn shrink(
+        &self,
+        mut specimen: Specimen,
+        simpler: Simpler,
+        budget: u32,
+    ) -> (Specimen, u32) {
+        let claims = claims(&specimen.group, self.context);
+        let document = specimen.group.pair.map(Pair::request_document);
+        let mut spent = 0;
+        'smaller: loop {
+            for base in simpler(document, &specimen.group.base) {
+                let Some(group) = specimen.group.rebuilt(base, self.context) else {
+                    continue;
+                };
+                let same_bytes = group
+                    .members
+                    .iter()
+                    .zip(&specimen.group.members)
+                    .all(|(small, large)| small.body == large.body);
+                if same_bytes || self::claims(&group, self.context) != claims {
+                    continue;
+                }
+                let cost = u32::try_from(group.members.len()).unwrap_or(u32::MAX);
+                if cost > budget.saturating_sub(spent) {
+                    return (specimen, spent);
+                }
+                spent += cost;
+                match self.see(&group).await {
+                    Ok((exchanges, Some(violation))) => {
+                        specimen = Specimen {
+                            group,
+                            exchanges,
+                            violation,
+                        };
+                        continue 'smaller;
+                    }
+                    Ok((_, None)) => {}
+                    Err(_) => return (specimen, spent),
+                }
+            }
+            return (specimen, spent);
+        }
+    }
+}
+
+/// What a group claims of its requests: a smaller one must claim the same.
+type Claims = Vec<(&'static str, Option<Pair>, bool, Option<Vouch>)>;
+
+fn claims(group: &Group, context: &Context) -> Claims {
+    group
+        .members
+        .iter()
+        .map(|member| {
+            let kind = Kind::of(&member.body);
+            let call = match &kind {
+                Kind::Call(call) => Some(call),
+                _ => None,
+            };
+            let vouch = call.map(|call| context.vouch(call.pair, call.operation(), call.account()));
+            (member.role, kind.pair(), kind.valid_call().is_some(), vouch)
+        })
+        .collect()
+}
