@@ -1,5 +1,7 @@
 //! Base requests: valid, in the target's dialect, and made of what the profile vouches for.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
+
 use std::collections::BTreeSet;
 
 use paymaster_conformance::{

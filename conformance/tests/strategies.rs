@@ -1,5 +1,7 @@
 //! Everything that a strategy draws is what its schema accepts.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
+
 use paymaster_conformance::generate::{Overrides, drawn, runner, strategy};
 use paymaster_schemas::{documents, validator_for};
 use proptest::{prelude::Strategy, strategy::ValueTree, test_runner::TestRunner};

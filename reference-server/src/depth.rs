@@ -45,7 +45,7 @@ mod tests {
         let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
         assert!(!exceeds(nested(4).as_bytes(), 4));
         assert!(exceeds(nested(5).as_bytes(), 4));
-        assert!(!exceeds(br#"[[],[],[],[],[],[]]"#, 4));
+        assert!(!exceeds(b"[[],[],[],[],[],[]]", 4));
         assert!(!exceeds(br#"["[[[[[[[[[[", "\"[[[[[[\\"]"#, 4));
         assert!(exceeds(br#"["\\", [[[[1]]]]]"#, 4));
     }

@@ -145,13 +145,7 @@ fn violation(error: &ValidationError<'_>) -> Violation {
         ValidationErrorKind::AnyOf { .. } => {
             return Violation::new(format!("{pointer}/feeTokenAddress"), "is required in ERC20 mode");
         }
-        ValidationErrorKind::Type { kind } => {
-            format!(
-                "must be {}, not {}",
-                wanted_types(kind),
-                type_name(error.instance())
-            )
-        }
+        ValidationErrorKind::Type { kind } => type_words(kind, error.instance()),
         ValidationErrorKind::Pattern { pattern } => pattern_words(pattern),
         ValidationErrorKind::Enum { options } => format!("must be one of {options}"),
         ValidationErrorKind::Constant { expected_value } => format!("must be {expected_value}"),
@@ -165,36 +159,33 @@ fn violation(error: &ValidationError<'_>) -> Violation {
     Violation::new(pointer, reason)
 }
 
-fn wanted_types(kind: &TypeKind) -> String {
-    match kind {
-        TypeKind::Single(wanted) => format!("{} {wanted}", article(&wanted.to_string())),
-        TypeKind::Multiple(wanted) => {
-            let names: Vec<String> = wanted
-                .iter()
-                .map(|wanted| format!("{} {wanted}", article(&wanted.to_string())))
-                .collect();
-            names.join(" or ")
-        }
-    }
-}
-
-fn article(noun: &str) -> &'static str {
-    if noun.starts_with(['a', 'i', 'o']) {
-        "an"
-    } else {
-        "a"
-    }
-}
-
-fn type_name(value: &Value) -> &'static str {
-    match value {
+fn type_words(kind: &TypeKind, found: &Value) -> String {
+    let wanted: Vec<String> = match kind {
+        TypeKind::Single(wanted) => vec![wanted.to_string()],
+        TypeKind::Multiple(wanted) => wanted.iter().map(|wanted| wanted.to_string()).collect(),
+    };
+    let found = match found {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
-        Value::Number(_) => "that number",
+        // A whole number would have been one.
+        Value::Number(_) if wanted.iter().any(|wanted| wanted == "integer") => "a fraction",
+        Value::Number(_) => "a number",
         Value::String(_) => "a string",
         Value::Array(_) => "an array",
         Value::Object(_) => "an object",
-    }
+    };
+    let wanted: Vec<String> = wanted
+        .iter()
+        .map(|noun| {
+            let article = if noun.starts_with(['a', 'i', 'o']) {
+                "an"
+            } else {
+                "a"
+            };
+            format!("{article} {noun}")
+        })
+        .collect();
+    format!("must be {}, not {found}", wanted.join(" or "))
 }
 
 /// What a pattern of the shared documents asks for, in words.

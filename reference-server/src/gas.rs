@@ -64,13 +64,13 @@ impl GasLimits {
             .checked_add(self.verification)
             .and_then(|sum| sum.checked_add(self.pre_verification))
             .and_then(|sum| sum.checked_mul(max_fee_per_gas));
-        match narrow {
-            Some(cost) => widen(cost),
-            None => {
+        narrow.map_or_else(
+            || {
                 let gas = widen(self.call) + widen(self.verification) + widen(self.pre_verification);
                 gas * widen(max_fee_per_gas)
-            }
-        }
+            },
+            widen,
+        )
     }
 
     /// Appends the three members, in the forms of sections 2.6 and 2.9: one digit string, two numbers.

@@ -14,6 +14,8 @@ pub mod strategy;
 mod tokens;
 
 pub use dice::{Drawn, drawn, runner};
+pub use mutate::{Mutation, mutations};
 pub use schema::Unsupported;
+pub use shrink::simpler;
 pub use source::Source;
 pub use strategy::{Overrides, strategy};

@@ -71,8 +71,7 @@ fn generated(
     context: &Context,
     sender: Option<BoxedStrategy<Value>>,
 ) -> Result<BoxedStrategy<Value>, Unsupported> {
-    let notation = context.dialect.amount_notation;
-    let (quantities, limits) = notations(notation);
+    let (quantities, limits) = notations(context.dialect.amount_notation);
     let any_nonce = context.profile.operations.accepts == Accepts::Any;
     let most = context
         .profile
@@ -114,16 +113,16 @@ fn generated(
 
 /// One of the profile's operations, members that it leaves out filled in.
 fn one_of(context: &Context, listed: Vec<Map<String, Value>>) -> Result<BoxedStrategy<Value>, Unsupported> {
-    let filler = generated(context, None)?;
+    let fresh = generated(context, None)?;
     let choice = drawn(move |rng| Value::Object(rng.pick(&listed).clone()));
-    let filled = (filler, choice).prop_map(|(filler, choice)| {
+    let filled = (fresh, choice).prop_map(|(fresh, choice)| {
         let mut operation = Map::with_capacity(MEMBERS.len());
         for member in MEMBERS {
             let value = match (choice.get(member), member) {
                 (Some(value), _) => value.clone(),
                 // What the profile leaves out there is empty: a drawn value would make it another operation.
                 (None, "initCode" | "callData") => Value::String("0x".to_owned()),
-                (None, _) => filler[member].clone(),
+                (None, _) => fresh[member].clone(),
             };
             operation.insert(member.to_owned(), value);
         }

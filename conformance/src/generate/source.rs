@@ -43,13 +43,11 @@ impl<'a> Source<'a> {
 
     /// A whole valid request envelope, its id a placeholder of 1. None when nothing known of the target gives such a request.
     pub fn base(&mut self, wanted: &Base) -> Option<Value> {
-        let index = match self.known.iter().position(|(known, _)| known == wanted) {
-            Some(index) => index,
-            None => {
-                self.known.push((*wanted, usable(self.context, wanted)));
-                self.known.len() - 1
-            }
-        };
+        let known = self.known.iter().position(|(known, _)| known == wanted);
+        let index = known.unwrap_or_else(|| {
+            self.known.push((*wanted, usable(self.context, *wanted)));
+            self.known.len() - 1
+        });
         let strategy = self.known[index].1.as_ref()?;
         let drawn = strategy.new_tree(&mut self.runner).ok()?.current();
         Some(in_usual_order(drawn))
@@ -57,7 +55,7 @@ impl<'a> Source<'a> {
 }
 
 /// The strategy for `wanted`, if what it draws is valid: a profile may pin readings or accounts that no schema accepts.
-fn usable(context: &Context, wanted: &Base) -> Option<BoxedStrategy<Value>> {
+fn usable(context: &Context, wanted: Base) -> Option<BoxedStrategy<Value>> {
     let strategy = requests(context, wanted).ok().flatten()?;
     let sample = strategy.new_tree(&mut runner(0)).ok()?.current();
     validator_for(wanted.pair.request_document())?
@@ -65,7 +63,7 @@ fn usable(context: &Context, wanted: &Base) -> Option<BoxedStrategy<Value>> {
         .then_some(strategy)
 }
 
-fn requests(context: &Context, wanted: &Base) -> Result<Option<BoxedStrategy<Value>>, Unsupported> {
+fn requests(context: &Context, wanted: Base) -> Result<Option<BoxedStrategy<Value>>, Unsupported> {
     let dialect = &context.dialect;
     let Some(operation) = operations(context, wanted.draw)? else {
         return Ok(None);

@@ -26,7 +26,7 @@ use self::{
     arrays::Array, choices::Alternative, kinds::Kinds, numbers::Numbers, objects::Object, text::Text,
 };
 use super::{
-    dice::Dice,
+    dice::{Dice, runner},
     schema::{Place, Unsupported},
     shrink,
 };
@@ -50,6 +50,18 @@ pub fn strategy(document: &str, overrides: &Overrides) -> Result<BoxedStrategy<V
         )));
     }
     Ok(FromSchema { document: name, node }.boxed())
+}
+
+/// What is drawn, once and for all, where all of `places` apply.
+pub(super) fn sample(places: &[Place]) -> Result<Value, Unsupported> {
+    let overrides = Overrides::new();
+    let mut builder = Builder {
+        overrides: &overrides,
+        used: Vec::new(),
+    };
+    let node = builder.node(places, "")?;
+    node.draw(&mut runner(0))
+        .map_err(|cause| Unsupported(format!("no sample could be drawn: {}", cause.message())))
 }
 
 /// What to draw otherwise than the schema says, by instance location: a JSON pointer in which `*` stands for any one name

@@ -1,10 +1,7 @@
 //! Token addresses and the mixes of them that requests name (section 2.5).
 
 use alloy_primitives::Address;
-use proptest::{
-    prelude::{BoxedStrategy, Rng},
-    test_runner::TestRng,
-};
+use proptest::{prelude::BoxedStrategy, test_runner::TestRng};
 use serde_json::{Value, json};
 
 use super::{
@@ -160,20 +157,17 @@ impl Pool {
         // One token is as common as a few, and a few as many.
         let most = *rng.pick(&[1, 4, LONGEST_LIST]);
         let count = rng.count(1, most);
-        let mut list = match share {
-            Share::All if self.has_supported() => self.several_supported(rng, count),
-            Share::Some if self.has_supported() && self.has_others() => {
-                let mut list = self.several_supported(rng, count);
-                let others = rng.count(1, 3);
-                list.extend((0..others).map(|_| self.other_one(rng)));
-                list
-            }
-            Share::None | Share::Some if self.has_others() => {
-                (0..count).map(|_| self.other_one(rng)).collect()
-            }
-            _ if self.has_supported() => self.several_supported(rng, count),
-            _ => (0..count).map(|_| self.other_one(rng)).collect(),
+        let (supported, others) = match (self.has_supported(), self.has_others(), share) {
+            (true, _, Share::All) | (true, false, _) => (true, 0),
+            (true, true, Share::Some) => (true, rng.count(1, 3)),
+            (false, _, _) | (_, true, Share::None) => (false, count),
         };
+        let mut list = if supported {
+            self.several_supported(rng, count)
+        } else {
+            Vec::new()
+        };
+        list.extend((0..others).map(|_| self.other_one(rng)));
         shuffle(rng, &mut list);
         list
     }
@@ -192,19 +186,19 @@ impl Pool {
 
     /// Every lawful mix.
     fn any_quote(&self, rng: &mut TestRng) -> Value {
-        let share = *rng.pick(&[Share::All, Share::All, Share::Some, Share::Some, Share::None]);
+        let supported = *rng.pick(&[Share::All, Share::All, Share::Some, Share::Some, Share::None]);
         let shape = rng.below(10);
         if shape == 0 {
-            let tokens = self.mix(rng, share);
+            let tokens = self.mix(rng, supported);
             return json!({ "preferredToken": tokens[0].spelled(rng) });
         }
         if shape <= 2 {
-            let mut tokens = self.mix(rng, share);
+            let mut tokens = self.mix(rng, supported);
             repeat_one(rng, &mut tokens);
             let list: Vec<Value> = tokens.iter().map(|token| token.spelled(rng)).collect();
             return json!({ "tokenList": list });
         }
-        let mut tokens = self.mix(rng, share);
+        let mut tokens = self.mix(rng, supported);
         let preferred = if rng.chance(50) {
             rng.pick(&tokens).clone()
         } else {
@@ -234,7 +228,7 @@ fn repeat_one(rng: &mut TestRng, tokens: &mut Vec<Token>) {
     }
 }
 
-fn shuffle<T>(rng: &mut (impl Rng + Dice), items: &mut [T]) {
+fn shuffle<T>(rng: &mut impl Dice, items: &mut [T]) {
     for end in (1..items.len()).rev() {
         let other = rng.count(0, end);
         items.swap(end, other);

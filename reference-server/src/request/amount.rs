@@ -145,15 +145,17 @@ fn whole_part(json: &str) -> u64 {
         Err(_) if exponent.starts_with('-') => i64::MIN,
         Err(_) => i64::MAX,
     };
-    let digits = whole.bytes().chain(fraction.bytes());
+    let wanted = usize::try_from(shifted.max(0)).unwrap_or(usize::MAX);
+    let digits = whole
+        .bytes()
+        .chain(fraction.bytes())
+        .chain(std::iter::repeat(b'0'));
     let mut seconds = 0_u64;
-    let mut position = 0_i64;
-    for digit in digits.chain(std::iter::repeat(b'0')) {
-        if position >= shifted || seconds == u64::MAX {
+    for digit in digits.take(wanted) {
+        seconds = seconds.saturating_mul(10).saturating_add(u64::from(digit - b'0'));
+        if seconds == u64::MAX {
             break;
         }
-        seconds = seconds.saturating_mul(10).saturating_add(u64::from(digit - b'0'));
-        position += 1;
     }
     seconds
 }

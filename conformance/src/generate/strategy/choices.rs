@@ -73,7 +73,7 @@ fn exactly_one(branches: &[Place]) -> Result<Vec<Alternative>, Unsupported> {
     for branch in branches {
         match branch.strings("required").as_slice() {
             [member] if branch.keywords()?.is_some_and(|keywords| keywords.len() == 1) => {
-                members.push(*member)
+                members.push(*member);
             }
             _ => return Err(branch.unsupported("a oneOf branch other than one required member")),
         }

@@ -1,0 +1,36 @@
+//! The message path: bytes in, bytes out, for each method and mode and for an error, with signing off and on.
+
+#[path = "samples.rs"]
+mod samples;
+
+use std::hint::black_box;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use paymaster_reference_server::{Config, Service};
+
+use crate::samples::PAIRS;
+
+/// Any time will do: nothing measured depends on it.
+const NOW: u64 = 1_700_000_000;
+
+fn service(signing: bool) -> Service {
+    let mut config = Config::default();
+    config.signing.enabled = signing;
+    Service::new(&config).expect("the default configuration is valid")
+}
+
+fn message_path(criterion: &mut Criterion) {
+    let broken = PAIRS[0].1.replace("\"nonce\":\"0x2a\"", "\"nonce\":\"0x\"");
+    for (group, service) in [("unsigned", service(false)), ("signed", service(true))] {
+        let mut group = criterion.benchmark_group(group);
+        for (name, text) in PAIRS.into_iter().chain([("error", broken.as_str())]) {
+            group.bench_function(name, |bencher| {
+                bencher.iter(|| service.handle_bytes(black_box(text.as_bytes()), NOW));
+            });
+        }
+        group.finish();
+    }
+}
+
+criterion_group!(benches, message_path);
+criterion_main!(benches);

@@ -1,0 +1,250 @@
+//! The command: its configuration, its exit codes, its logs, and how it stops.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Output, Stdio};
+
+use paymaster_reference_server::{Config, SigningConfig};
+use serde_json::json;
+
+use crate::support::{post_bytes, the_four_pairs};
+
+fn command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_paymaster-reference-server"));
+    command.env_remove("RUST_LOG").env_remove("PAYMASTER_SIGNING_KEY");
+    command
+}
+
+fn run(arguments: &[&str]) -> Output {
+    command().args(arguments).output().expect("the command runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A running server, killed if a test forgets it.
+struct Running {
+    child: Child,
+    address: String,
+}
+
+impl Running {
+    fn start(arguments: &[&str]) -> Self {
+        let mut child = command()
+            .args(["--listen", "127.0.0.1:0"])
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the command runs");
+        let mut line = String::new();
+        let stdout = child.stdout.as_mut().expect("it is piped");
+        BufReader::new(stdout).read_line(&mut line).expect("it prints");
+        let address = line
+            .trim()
+            .strip_prefix("listening on http://")
+            .expect("the address")
+            .to_owned();
+        Self { child, address }
+    }
+
+    fn post(&self, path: &str, body: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).expect("the server listens");
+        let request = post_bytes(path, body).replacen("\r\n", "\r\nconnection: close\r\n", 1);
+        stream.write_all(request.as_bytes()).expect("the server reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("the server answers");
+        answer
+    }
+
+    /// Sends a signal; gives the exit code and what was logged.
+    fn stop(mut self, signal: &str) -> (Option<i32>, String) {
+        let sent = Command::new("kill")
+            .args(["-s", signal, &self.child.id().to_string()])
+            .status()
+            .expect("kill runs");
+        assert!(sent.success());
+        let status = self.child.wait().expect("it ends");
+        let mut log = String::new();
+        let stderr = self.child.stderr.as_mut().expect("it is piped");
+        stderr.read_to_string(&mut log).expect("the log is text");
+        (status.code(), log)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It has ended already, unless a test failed.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn it_serves_and_stops_at_either_signal() {
+    for signal in ["INT", "TERM"] {
+        let server = Running::start(&[]);
+        let answer = server.post("/", &the_four_pairs()[3].to_string());
+        assert!(answer.contains("\"paymasterAndData\":\"0x"), "{answer}");
+        let (code, log) = server.stop(signal);
+        assert_eq!(code, Some(0), "{log}");
+    }
+}
+
+#[test]
+fn logs_never_show_the_path() {
+    let server = Running::start(&["--log", "trace"]);
+    for body in [the_four_pairs()[0].to_string(), "{".to_owned(), "{}".to_owned()] {
+        server.post("/api/v2/137/CANARY.key?also=CANARY", &body);
+    }
+    let (_, log) = server.stop("TERM");
+    assert!(log.contains("answered") && log.contains("refused"), "{log}");
+    assert!(!log.contains("CANARY"), "{log}");
+}
+
+#[test]
+fn the_configuration_is_printed_as_it_would_be_used() {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(b"quote_valid_seconds = 5\n[signing]\nchain_id = 10\n")
+        .unwrap();
+    let path = file.path().display().to_string();
+    let printed = run(&[
+        "--config",
+        &path,
+        "--chain-id",
+        "137",
+        "--no-signing",
+        "--print-config",
+    ]);
+    assert!(printed.status.success());
+    let config = Config::from_toml(&text(&printed.stdout)).unwrap();
+    let mut expected = Config {
+        quote_valid_seconds: 5,
+        ..Config::default()
+    };
+    expected.signing = SigningConfig {
+        enabled: false,
+        chain_id: 137,
+        ..SigningConfig::default()
+    };
+    assert_eq!(config, expected);
+}
+
+#[test]
+fn a_real_key_is_never_shown() {
+    let key = format!("0x{}", "5a".repeat(32));
+    let printed = command()
+        .env("PAYMASTER_SIGNING_KEY", &key)
+        .arg("--print-config")
+        .output()
+        .unwrap();
+    assert!(printed.status.success());
+    assert!(!text(&printed.stdout).contains(&key));
+    let broken = run(&["--signing-key", &key[..40]]);
+    assert_eq!(broken.status.code(), Some(2));
+    assert!(
+        !text(&broken.stderr).contains(&key[..40]),
+        "{}",
+        text(&broken.stderr)
+    );
+}
+
+#[test]
+fn a_wrong_configuration_is_exit_code_2_and_says_what_is_wrong() {
+    for (toml, said) in [
+        ("liste = 1", "did you mean `listen`?"),
+        ("[bounds]\nmax_depth = 5000", "bounds.max_depth"),
+        ("[[tokens]]\nsymbol = \"A\"", "missing field `address`"),
+        ("quote_valid_seconds = \"long\"", "quote_valid_seconds"),
+        (
+            "[policy]\ndenied_senders = [\"0x1\"]",
+            "`policy.denied_senders` must be an address",
+        ),
+        (
+            "[signing]\ntoken_paymaster = \"x\"",
+            "`signing.token_paymaster` must be an address",
+        ),
+        ("]", "invalid toml"),
+    ] {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(toml.as_bytes()).unwrap();
+        let output = run(&["--config", &file.path().display().to_string()]);
+        assert_eq!(output.status.code(), Some(2), "{toml}");
+        assert!(
+            text(&output.stderr).contains(said),
+            "{toml}: {}",
+            text(&output.stderr)
+        );
+    }
+    assert_eq!(
+        run(&["--config", "/nonexistent/file.toml"]).status.code(),
+        Some(2)
+    );
+    assert_eq!(run(&["--unknown"]).status.code(), Some(2));
+    assert_eq!(run(&["--error-status", "500"]).status.code(), Some(2));
+    assert_eq!(run(&["--log", "a=b=c"]).status.code(), Some(2));
+}
+
+#[test]
+fn tokens_are_checked() {
+    let token = |change: &str| {
+        let mut lines = vec![
+            "address = \"0x00000000000000000000000000000000000000aa\"",
+            "symbol = \"A\"",
+            "decimals = 6",
+            "rate = \"1.5\"",
+            "usd_price = \"2\"",
+            "premium_percent = 1",
+            "logo_url = \"https://a.example/a.png\"",
+        ];
+        let key = change.split(' ').next().unwrap_or_default();
+        lines.retain(|line| key.is_empty() || !line.starts_with(&format!("{key} ")));
+        lines.push(change);
+        format!("[[tokens]]\n{}\n", lines.join("\n"))
+    };
+    let problem = |toml: &str| {
+        let config = Config::from_toml(toml).expect("it is toml");
+        paymaster_reference_server::Service::new(&config)
+            .err()
+            .map(|error| error.to_string())
+    };
+    assert_eq!(problem(&token("")), None);
+    for change in [
+        "rate = \"0\"",
+        "rate = \"-1\"",
+        "rate = \"1e3\"",
+        "usd_price = \"\"",
+        "decimals = 37",
+        "premium_percent = 1001",
+        "address = \"0x1\"",
+        "symbol = \"\"",
+        "logo_url = \"a.png\"",
+    ] {
+        let key = change.split(' ').next().unwrap();
+        let said = problem(&token(change)).unwrap_or_default();
+        assert!(
+            said.contains(&format!("`tokens.{key}` must be")),
+            "{change}: {said}"
+        );
+    }
+    assert!(
+        problem(&format!("{}{}", token(""), token("")))
+            .unwrap()
+            .contains("listed once")
+    );
+}
+
+#[test]
+fn an_address_that_is_taken_is_exit_code_3() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let output = run(&["--listen", &address]);
+    assert_eq!(output.status.code(), Some(3));
+    assert!(
+        text(&output.stderr).contains("cannot listen on"),
+        "{}",
+        text(&output.stderr)
+    );
+    assert_eq!(json!(text(&output.stdout)), json!(""));
+}
