@@ -89,12 +89,12 @@ fn suggest(message: &str) -> String {
 }
 
 /// How alike two words must be to be taken for one another, from 0 to 1.
-const ALIKE: f64 = 0.7;
+const ALIKE: f64 = 0.6;
 
 /// The candidate that is most like a word, when it is like it at all.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     candidates
-        .map(|candidate| (strsim::jaro_winkler(word, candidate), candidate))
+        .map(|candidate| (strsim::normalized_damerau_levenshtein(word, candidate), candidate))
         .filter(|(likeness, _)| *likeness >= ALIKE)
         .max_by(|left, right| left.0.total_cmp(&right.0))
         .map(|(_, candidate)| candidate)
@@ -111,6 +111,8 @@ mod tests {
         assert!(refusal.ends_with("(did you mean `supported`?)"), "{refusal}");
         let refusal = parse("[operations]\naccepts = \"anny\"\n").unwrap_err();
         assert!(refusal.contains("did you mean `any`?"), "{refusal}");
+        assert_eq!(nearest("ulr", ["headers", "url"].into_iter()), Some("url"));
+        assert_eq!(nearest("x", ["headers", "url"].into_iter()), None);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::{
 };
 use std::collections::BTreeMap;
 
-/// Looks into everything that a tally saw broken; in the order of the plan.
+/// Looks into everything that a tally saw broken; in the order of the rules, and of the plan for each.
 pub(crate) async fn findings(
     courier: &Courier,
     suite: &Suite,
@@ -24,7 +24,10 @@ pub(crate) async fn findings(
 ) -> Vec<Finding> {
     let mut of_rule = BTreeMap::<&str, usize>::new();
     let mut chosen = Vec::new();
-    for (key, seen) in tally.seen() {
+    let mut all = tally.seen();
+    // Stable: findings of one rule stay in the order of the plan.
+    all.sort_by_key(|(_, seen)| suite.rules.iter().position(|rule| rule.id == seen.rule.id));
+    for (key, seen) in all {
         let so_far = of_rule.entry(seen.rule.id).or_default();
         *so_far += 1;
         if *so_far <= FINDINGS_PER_RULE {

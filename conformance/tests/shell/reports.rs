@@ -8,7 +8,7 @@ use crate::{binary, finish, run, server::Server};
 /// Breaks one stated and one warning rule.
 fn wrong() -> Server {
     Server::changing(|_, request, answer| {
-        if request["params"][1]["mode"] == "SPONSORED" && answer["result"].is_object() {
+        if request["params"][1]["mode"] == "SPONSORED" && answer.get("result").is_some() {
             answer["result"]["callGasLimit"] = Value::from("many");
             answer["result"]["mode"] = Value::from("\u{1b}[31mred");
         }
@@ -41,7 +41,10 @@ fn the_json_report_is_valid_against_its_schema() {
     let (_, out, _) = run(folder.path(), &[&server.url(), "--cases", "8", "--json"]);
     let report = json(&out);
     let finding = &report["findings"][0];
-    assert_eq!(finding["rule"], "sponsored-result.callGasLimit");
+    assert_eq!(
+        finding["rule"], "sponsored-result.callGasLimit",
+        "stated rules come first"
+    );
     assert_eq!(finding["reproduced"], 3);
     assert_eq!(finding["attempts"].as_array().map(Vec::len), Some(3));
     assert!(

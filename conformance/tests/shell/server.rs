@@ -71,15 +71,16 @@ impl Server {
         }
     }
 
-    /// The reference server whose answers' JSON is changed; `None` leaves them.
+    /// The reference server whose answers are changed, where they are objects.
     pub(crate) fn changing(change: impl Fn(usize, &Value, &mut Value) + Send + Sync + 'static) -> Self {
         Self::hooked(move |number, request, response| {
             let (head, body) = response.into_parts();
             let body = whole(body);
             let request = serde_json::from_slice(request).unwrap_or_default();
-            let Ok(mut answer) = serde_json::from_slice(&body) else {
+            let mut answer = serde_json::from_slice(&body).unwrap_or_default();
+            if !Value::is_object(&answer) {
                 return Response::from_parts(head, Full::new(body));
-            };
+            }
             change(number, &request, &mut answer);
             Response::from_parts(head, Full::new(answer.to_string().into()))
         })
@@ -98,7 +99,7 @@ impl Server {
 fn whole(body: Full<Bytes>) -> Bytes {
     let mut collecting = std::pin::pin!(body.collect());
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-    match std::future::Future::poll(collecting.as_mut(), &mut context) {
+    match Future::poll(collecting.as_mut(), &mut context) {
         std::task::Poll::Ready(Ok(collected)) => collected.to_bytes(),
         _ => unreachable!("a full body never waits"),
     }
