@@ -180,7 +180,7 @@ impl Tally {
                     rule,
                     violation,
                     group: group.clone(),
-                    exchanges: exchanges.to_vec(),
+                    exchanges: exchanges.iter().map(Exchange::keepsake).collect(),
                     times: 1,
                 },
             ),

@@ -11,7 +11,7 @@ use crate::{case::Group, events::RuleOutcome, finding::Finding, verdict::Verdict
 const GIST: usize = 320;
 
 /// Column at which values stand.
-const COLUMN: usize = 12;
+const COLUMN: usize = 13;
 
 /// Writes a broken rule: the first finding whole, the others in a line each.
 pub(crate) fn write(page: &mut Page<'_>, outcome: &RuleOutcome, failing: bool) {
@@ -47,7 +47,7 @@ pub(crate) fn write(page: &mut Page<'_>, outcome: &RuleOutcome, failing: bool) {
             words::reproduced(finding),
             replay(page, number).map_or(String::new(), |path| format!(", {path}")),
         );
-        page.hanging("  also      ", COLUMN, &text);
+        page.hanging("  also       ", COLUMN, &text);
     }
 }
 
@@ -71,11 +71,13 @@ fn whole(page: &mut Page<'_>, number: usize, finding: &Finding) {
     for member in shown(group, violation.member) {
         request(page, finding, member);
     }
-    row(page, "seen again", words::reproduced(finding).as_str());
+    let again = words::reproduced(finding);
+    // As one phrase: `reproduced 3/3`.
+    page.hanging("  ", COLUMN, &again);
     let finished = page.finished;
     let body = group.members.get(violation.member).map(|member| &member.body);
     match body.and_then(|body| curl::line(finished.place, body)) {
-        Some(line) => page.line(&format!("  cURL      {line}")),
+        Some(line) => page.line(&format!("  cURL       {line}")),
         None => row(
             page,
             "cURL",
@@ -117,7 +119,7 @@ fn request(page: &mut Page<'_>, finding: &Finding, number: usize) {
         ),
     };
     let head = if alone { "request" } else { "" };
-    page.line(&format!("  {head:<10}{body}"));
+    page.line(&format!("  {head:<11}{body}"));
     if let Some(exchange) = finding.exchanges.get(number) {
         let gist = compact::cut(&page.foreign(&words::answer(exchange)), GIST);
         row(page, "answer", &gist);
@@ -125,7 +127,7 @@ fn request(page: &mut Page<'_>, finding: &Finding, number: usize) {
 }
 
 fn row(page: &mut Page<'_>, name: &str, text: &str) {
-    page.hanging(&format!("  {name:<10}"), COLUMN, text);
+    page.hanging(&format!("  {name:<11}"), COLUMN, text);
 }
 
 fn place(finding: &Finding) -> String {

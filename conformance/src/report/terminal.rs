@@ -148,19 +148,22 @@ impl Page<'_> {
                 continue;
             }
             let advice = outcome.reason.as_deref().unwrap_or_default();
-            let told = format!("{} ({} of {})", outcome.rule.id, outcome.held, outcome.rule.quota);
+            let told = format!("{} {}/{}", outcome.rule.id, outcome.held, outcome.rule.quota);
             match by_advice.iter_mut().find(|(known, _)| *known == advice) {
                 Some((_, rules)) => rules.push(told),
                 None => by_advice.push((advice, vec![told])),
             }
         }
-        if by_advice.is_empty() {
+        // When nobody answered, there is one reason, and it stands on top.
+        let nothing_held = finished.summary.rules.iter().all(|outcome| outcome.held == 0);
+        let untested = finished.summary.conclusion == Conclusion::CouldNotTest && nothing_held;
+        if by_advice.is_empty() || untested {
             return;
         }
         self.line("");
         let title = self.paint.odd("Inconclusive");
         self.line(&format!(
-            "{title}: exercised too seldom to pass (times held of times needed)"
+            "{title}: exercised too seldom to pass (times held / times needed)"
         ));
         for (advice, rules) in by_advice {
             self.hanging("  ", 4, &rules.join(", "));

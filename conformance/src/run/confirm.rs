@@ -7,6 +7,7 @@ use super::{
 };
 use crate::{
     context::Context,
+    exchange::Exchange,
     finding::{Attempt, Finding, Key},
     judge::Judge,
     tally::{Seen, Tally},
@@ -73,7 +74,7 @@ async fn look_into(
             return (first, None);
         }
         let (small, spent) = bench.shrink(original.clone(), suite.simpler, budget).await;
-        if small.group.base == original.group.base {
+        if small.group.members == original.group.members {
             return (first, Some((original.clone(), spent)));
         }
         let again = attempts(&bench, &small).await;
@@ -115,7 +116,10 @@ async fn attempts(bench: &Bench<'_>, specimen: &Specimen) -> Vec<Attempt> {
         let Ok((exchanges, violation)) = bench.see(&specimen.group).await else {
             break;
         };
-        attempts.push(Attempt { exchanges, violation });
+        attempts.push(Attempt {
+            exchanges: exchanges.iter().map(Exchange::keepsake).collect(),
+            violation,
+        });
     }
     attempts
 }

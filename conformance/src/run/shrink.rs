@@ -11,7 +11,7 @@ use crate::{
     finding::{Key, Violation},
     judge::{self, Judge},
     request::Kind,
-    rules::Rule,
+    rules::{Check, Rule},
 };
 
 /// Makes simpler values from a value, the simplest first, all of them valid against the schema document where one is named.
@@ -51,33 +51,23 @@ impl Bench<'_> {
     }
 
     /// Looks for a smaller specimen within a budget of requests; gives it and what was spent.
-    pub(crate) async fn shrink(
-        &self,
-        mut specimen: Specimen,
-        simpler: Simpler,
-        budget: u32,
-    ) -> (Specimen, u32) {
+    pub(crate) async fn shrink(&self, specimen: Specimen, simpler: Simpler, budget: u32) -> (Specimen, u32) {
+        let mut purse = Purse { budget, spent: 0 };
+        let (mut specimen, alone) = self.isolate(specimen, &mut purse).await;
         let claims = claims(&specimen.group, self.context);
         let document = specimen.group.pair.map(Pair::request_document);
-        let mut spent = 0;
         'smaller: loop {
             for base in simpler(document, &specimen.group.base) {
-                let Some(group) = specimen.group.rebuilt(base, self.context) else {
+                let rebuilt = specimen.group.rebuilt(base, self.context);
+                let Some(group) = rebuilt.and_then(|group| only(group, alone)) else {
                     continue;
                 };
-                let same_bytes = group
-                    .members
-                    .iter()
-                    .zip(&specimen.group.members)
-                    .all(|(small, large)| small.body == large.body);
-                if same_bytes || self::claims(&group, self.context) != claims {
+                if group.members == specimen.group.members || self::claims(&group, self.context) != claims {
                     continue;
                 }
-                let cost = u32::try_from(group.members.len()).unwrap_or(u32::MAX);
-                if cost > budget.saturating_sub(spent) {
-                    return (specimen, spent);
+                if !purse.pays_for(&group) {
+                    break 'smaller;
                 }
-                spent += cost;
                 match self.see(&group).await {
                     Ok((exchanges, Some(violation))) => {
                         specimen = Specimen {
@@ -88,12 +78,65 @@ impl Bench<'_> {
                         continue 'smaller;
                     }
                     Ok((_, None)) => {}
-                    Err(_) => return (specimen, spent),
+                    Err(_) => break 'smaller,
                 }
             }
-            return (specimen, spent);
+            break;
+        }
+        (specimen, purse.spent)
+    }
+
+    /// For a rule that needs one exchange: the member that breaks it, alone, when it breaks it alone too. Gives its place.
+    async fn isolate(&self, specimen: Specimen, purse: &mut Purse) -> (Specimen, Option<usize>) {
+        let one_exchange = !matches!(self.rule.check, Check::Group(..));
+        let place = Some(specimen.violation.member);
+        if !one_exchange || specimen.group.members.len() < 2 {
+            return (specimen, None);
+        }
+        let Some(group) = only(specimen.group.clone(), place) else {
+            return (specimen, None);
+        };
+        if !purse.pays_for(&group) {
+            return (specimen, None);
+        }
+        match self.see(&group).await {
+            Ok((exchanges, Some(violation))) => {
+                let alone = Specimen {
+                    group,
+                    exchanges,
+                    violation,
+                };
+                (alone, place)
+            }
+            _ => (specimen, None),
         }
     }
+}
+
+/// What shrinking may cost.
+struct Purse {
+    budget: u32,
+    spent: u32,
+}
+
+impl Purse {
+    fn pays_for(&mut self, group: &Group) -> bool {
+        let cost = u32::try_from(group.members.len()).unwrap_or(u32::MAX);
+        let pays = cost <= self.budget.saturating_sub(self.spent);
+        if pays {
+            self.spent += cost;
+        }
+        pays
+    }
+}
+
+/// The group with only the member at that place, or whole when no place is given; none when there is no such member.
+fn only(mut group: Group, place: Option<usize>) -> Option<Group> {
+    if let Some(place) = place {
+        let member = group.members.get(place)?.clone();
+        group.members = vec![member];
+    }
+    Some(group)
 }
 
 /// What a group claims of its requests: a smaller one must claim the same.
