@@ -287,8 +287,9 @@ impl Discovery {
         let mut learned = false;
         let mut unknown = Tally::default();
         let mut readings = [0_u32; 3];
-        for ((_, exchanges), trial) in answers.iter().zip(&trials) {
-            let Some(exchange) = exchanges.first() else {
+        for (group, exchanges) in answers {
+            // By number: a request of the round may have stayed without any answer.
+            let (Some(trial), Some(exchange)) = (trials.get(group.number), exchanges.first()) else {
                 continue;
             };
             let answer = Answer::of(exchange);

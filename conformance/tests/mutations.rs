@@ -75,13 +75,12 @@ fn check(name: &str, valid: &Value, mutation: &Mutation) {
     );
     // Put back what was there, and nothing is broken.
     let mut mended = broken.clone();
-    match now {
-        Some(_) => *mended.pointer_mut(pointer).unwrap() = was.clone(),
-        None => {
-            let (parent, member) = pointer.rsplit_once('/').unwrap();
-            let members = mended.pointer_mut(parent).unwrap().as_object_mut().unwrap();
-            members.insert(member.to_owned(), was.clone());
-        }
+    if now.is_some() {
+        *mended.pointer_mut(pointer).unwrap() = was.clone();
+    } else {
+        let (parent, member) = pointer.rsplit_once('/').unwrap();
+        let members = mended.pointer_mut(parent).unwrap().as_object_mut().unwrap();
+        members.insert(member.to_owned(), was.clone());
     }
     assert_eq!(mended, *valid, "{mutation}");
 }
@@ -230,6 +229,26 @@ fn another_pair_that_is_asked_for_by_accident_is_told() {
     );
     let plain = all.iter().find(|mutation| mutation.keyword == "pattern").unwrap();
     assert_eq!(plain.asks_for(), None);
+}
+
+#[test]
+fn a_mutation_reads_as_one_line() {
+    let valid = base(Pair::SPONSOR_ERC20);
+    let all = mutations("sponsor-erc20-request", &valid);
+    let line = |pointer: &str, now: Option<Value>| {
+        let found = all
+            .iter()
+            .find(|mutation| mutation.pointer == pointer && mutation.now == now);
+        found.unwrap().to_string()
+    };
+    assert_eq!(
+        line("/params/0/sender", Some(json!("0x"))),
+        "pattern of address broken at /params/0/sender: now \"0x\""
+    );
+    assert_eq!(
+        line("/params/1/mode", None),
+        "required of sponsor-erc20-request broken at /params/1/mode: removed"
+    );
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Generation of requests from the schemas: valid ones, boundary values, ones that break exactly one keyword, simpler ones.
 //!
-//! The schemas are the one source. [`strategy`] draws what they accept, [`mutate`] makes what they refuse, [`shrink`] makes
+//! The schemas are the one source. [`strategy()`] draws what they accept, [`mutate`] makes what they refuse, [`shrink`] makes
 //! what they accept smaller, and [`source`] draws whole requests that suit a target.
 
 pub mod boundary;

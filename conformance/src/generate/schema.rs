@@ -66,6 +66,16 @@ impl Place {
         }
     }
 
+    /// A schema that stands in no document of ours.
+    #[cfg(test)]
+    pub(super) fn made_up(schema: Value) -> Self {
+        Self {
+            document: "made-up",
+            pointer: String::new(),
+            schema: Box::leak(Box::new(schema)),
+        }
+    }
+
     /// The schema's keywords. None for `true`, which accepts everything.
     pub(super) fn keywords(&self) -> Result<Option<&'static Map<String, Value>>, Unsupported> {
         match self.schema {
@@ -212,14 +222,10 @@ mod tests {
 
     #[test]
     fn a_keyword_that_nobody_understands_is_named() {
-        let schema: &'static Value = Box::leak(Box::new(serde_json::json!({ "not": {} })));
-        let place = Place {
-            schema,
-            ..Place::root("address").unwrap()
-        };
+        let place = Place::made_up(serde_json::json!({ "not": {} }));
         assert_eq!(
             place.keywords().unwrap_err().to_string(),
-            "no generator understands not at address#"
+            "no generator understands not at made-up#"
         );
         assert!(Place::root("no-such").is_err());
     }

@@ -295,6 +295,8 @@ impl ValueTree for Tree {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -313,5 +315,72 @@ mod tests {
         assert!(!fits("/a/*", "/a/0/c"));
         assert!(!fits("/a/*/c", "/a/0"));
         assert!(fits("", ""));
+    }
+
+    fn draws(schema: Value) -> Result<Vec<Value>, Unsupported> {
+        let overrides = Overrides::new();
+        let mut builder = Builder {
+            overrides: &overrides,
+            used: Vec::new(),
+        };
+        let node = builder.node(&[Place::made_up(schema)], "")?;
+        let mut runner = runner(1);
+        Ok((0..300).map(|_| node.draw(&mut runner).unwrap()).collect())
+    }
+
+    #[test]
+    fn schemas_that_apply_together_are_merged() {
+        let lengths = json!({ "allOf": [{ "type": "string" }, { "minLength": 2 }, { "maxLength": 3 }] });
+        for value in draws(lengths).unwrap() {
+            assert!(
+                (2..=3).contains(&value.as_str().unwrap().chars().count()),
+                "{value}"
+            );
+        }
+        let values = json!({ "enum": [1, "a", "b", null], "type": ["string", "null"], "unheard-of": true });
+        assert!(draws(values).is_err());
+        let values =
+            json!({ "allOf": [{ "enum": [1, "a", "b"] }, { "enum": ["b", 1] }, { "type": "string" }] });
+        assert!(draws(values).unwrap().iter().all(|value| value == "b"));
+        let bounds =
+            json!({ "allOf": [{ "type": "integer", "minimum": -3 }, { "minimum": 2, "maximum": 4 }] });
+        let drawn = draws(bounds).unwrap();
+        assert!(
+            drawn
+                .iter()
+                .all(|value| (2..=4).contains(&value.as_i64().unwrap()))
+        );
+        for reached in 2..=4 {
+            assert!(drawn.contains(&json!(reached)), "{reached}");
+        }
+    }
+
+    #[test]
+    fn fractions_stay_within_whole_bounds() {
+        let mut fractions = 0;
+        for value in draws(json!({ "type": "number", "minimum": -2, "maximum": 3 })).unwrap() {
+            let number: f64 = value.to_string().parse().unwrap();
+            assert!((-2.0..=3.0).contains(&number), "{value}");
+            fractions += usize::from(number.fract() != 0.0);
+        }
+        assert!(fractions > 30, "{fractions}");
+    }
+
+    #[test]
+    fn what_cannot_be_satisfied_or_is_not_understood_is_refused() {
+        for schema in [
+            json!({ "allOf": [{ "type": "string" }, { "type": "array" }] }),
+            json!({ "allOf": [{ "const": 1 }, { "const": 2 }] }),
+            json!({ "type": "string", "pattern": "a", "minLength": 1 }),
+            json!({ "allOf": [{ "pattern": "a" }, { "pattern": "b" }] }),
+            json!({ "oneOf": [{ "type": "string" }, { "type": "null" }] }),
+            json!({ "type": "array", "minItems": 1 }),
+            json!({ "type": "number", "minimum": 0.5 }),
+            json!({ "type": "text" }),
+            json!({ "$ref": "elsewhere.schema.json" }),
+            json!(false),
+        ] {
+            assert!(draws(schema.clone()).is_err(), "{schema}");
+        }
     }
 }

@@ -57,16 +57,18 @@ fn malformed_params(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     let Some(pair) = seed.pair else { return Vec::new() };
     let mut base = seed.base.clone();
     base["id"] = json!(ids.next_id());
-    let inside = |mutation: &mutate::Mutation| mutation.pointer.starts_with("/params/");
-    let mutations: Vec<_> = mutate::mutations(pair.request_document(), &base)
-        .into_iter()
-        .filter(inside)
+    let inside: Vec<&mutate::Site> = mutate::sites(pair.request_document())
+        .iter()
+        .filter(|site| site.location.starts_with("/params/"))
         .collect();
-    if mutations.is_empty() {
+    if inside.is_empty() {
         return Vec::new();
     }
-    let stride = stride(mutations.len());
-    let mutation = &mutations[seed.twist as usize * stride % mutations.len()];
+    // The round picks the site, whatever the base, so that a smaller base is broken at the same place.
+    let site = inside[seed.twist as usize * stride(inside.len()) % inside.len()];
+    let Some(mutation) = site.apply(&base).filter(|mutation| mutation.asks_for().is_none()) else {
+        return Vec::new();
+    };
     vec![as_it_stands(
         "malformed",
         format!("{} broken at {}", mutation.keyword, mutation.pointer),

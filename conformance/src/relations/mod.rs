@@ -23,9 +23,7 @@ pub use operation::{CALL_DATA, GAS_FIELDS, INIT_CODE, LISTED_FIELDS, NONCES};
 pub(crate) use probes::probe;
 pub use probes::{BEHAVIOUR_PROBES, DIALECT_PROBES};
 pub use sequences::{CONCURRENT, DECISION, LATER};
-pub use tokens::{
-    ABSENT_FEE_TOKEN, LONG_TOKEN_LIST, NO_FEE_TOKEN, UNSUPPORTED_FEE_TOKEN, UNSUPPORTED_IN_QUOTE,
-};
+pub use tokens::{ABSENT_FEE_TOKEN, LONG_TOKEN_LIST, UNSUPPORTED_FEE_TOKEN, UNSUPPORTED_IN_QUOTE};
 
 use crate::case::Relation;
 

@@ -12,9 +12,6 @@ use crate::{
     context::Support,
 };
 
-/// The label of requests that name no fee token.
-pub const NO_FEE_TOKEN: &str = "no fee token";
-
 /// Sponsoring in token mode with a token that is not supported.
 pub static UNSUPPORTED_FEE_TOKEN: Relation = Relation {
     id: "unsupported-fee-token",
@@ -70,7 +67,7 @@ fn absent_fee_token(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     } else {
         set(&mut request, MODE, "tokenInfo", json!({}));
     }
-    vec![member("call", NO_FEE_TOKEN, request, ids)]
+    vec![member("call", "no fee token", request, ids)]
 }
 
 /// An unsupported token: one that the profile names, or one that nobody has.

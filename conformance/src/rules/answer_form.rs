@@ -165,7 +165,7 @@ fn id(view: &View<'_>, _: &Context, report: &mut Report) {
     let holds = match (sent, told) {
         (Value::Number(sent), Some(Value::Number(told))) => same_number(sent, told),
         (sent, Some(Value::Null)) if view.answer.error().is_some() => {
-            view.valid_call().is_none() && view.label != crate::relations::NO_FEE_TOKEN || is_fractional(sent)
+            view.valid_call().is_none() && !view.names_no_fee_token() || is_fractional(sent)
         }
         (sent, told) => Some(sent) == told,
     };

@@ -7,7 +7,6 @@ use super::{Check, Report, Rule, View, always, gist, shown, shown_member};
 use crate::{
     context::{Context, Support, Vouch},
     json::number::Exact,
-    request::Kind,
 };
 
 const NO_ERRORS: &str = "the target answered too few requests with an error";
@@ -125,16 +124,9 @@ fn message(view: &View<'_>, _: &Context, report: &mut Report) {
 
 /// Token mode without a token is answered with an error.
 fn token_absent(view: &View<'_>, _: &Context, report: &mut Report) {
-    let Kind::Call(call) = &view.request else { return };
-    let info = call.mode_object().get("tokenInfo");
-    let absent = info.is_none_or(|info| {
-        info.as_object()
-            .is_some_and(|info| !info.contains_key("feeTokenAddress") && !info.contains_key("tokenAddress"))
-    });
-    if call.pair != Pair::SPONSOR_ERC20 || !absent {
-        return;
+    if view.names_no_fee_token() {
+        an_error(view, "an error: the request names no token", report);
     }
-    an_error(view, "an error: the request names no token", report);
 }
 
 /// Token mode with an unsupported token is answered with an error.

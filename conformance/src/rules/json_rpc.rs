@@ -1,9 +1,15 @@
 //! What JSON-RPC 2.0 recommends beyond what the specification asks: reserved codes, batches, notifications. These warn.
 
+use paymaster_schemas::{Pair, member_validator};
 use serde_json::Value;
 
 use super::{Check, Report, Rule, View, always, gist, shown_member};
-use crate::{answer::Answer, context::Context, json::number::same_number, request::Kind};
+use crate::{
+    answer::Answer,
+    context::Context,
+    json::number::same_number,
+    request::{Call, Kind},
+};
 
 const ADVICE: &str = "the target answered too few malformed requests";
 
@@ -105,16 +111,26 @@ fn method_not_found(view: &View<'_>, _: &Context, report: &mut Report) {
     }
 }
 
-/// Parameters of the wrong shape get -32602, where they are refused at all. A missing fee token is an error of its own.
+/// Parameters of the wrong shape get -32602, where they are refused at all. A fee token that is missing or none has an error
+/// of its own, whose code is not shown.
 fn invalid_params(view: &View<'_>, _: &Context, report: &mut Report) {
     let malformed = match &view.request {
-        Kind::Call(call) => !call.valid && view.label != crate::relations::NO_FEE_TOKEN,
+        Kind::Call(call) if call.pair == Pair::SPONSOR_ERC20 => !call.valid && has_fee_token(call),
+        Kind::Call(call) => !call.valid,
         Kind::Modeless { .. } => true,
         _ => false,
     };
     if malformed && view.answer.error().is_some() {
         has_code(-32602, view, report);
     }
+}
+
+fn has_fee_token(call: &Call) -> bool {
+    let address = member_validator("token-info", "feeTokenAddress");
+    call.tokens
+        .fee
+        .as_ref()
+        .is_some_and(|token| address.is_some_and(|address| address.is_valid(&Value::String(token.clone()))))
 }
 
 /// A request that is JSON and names a known method is refused neither as unreadable nor as an unknown method.

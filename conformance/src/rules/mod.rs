@@ -20,7 +20,8 @@ mod token_facts;
 
 use std::fmt;
 
-use paymaster_schemas::{Basis, Clause, find_clause};
+use paymaster_schemas::{Basis, Clause, Pair, find_clause};
+use serde_json::Value;
 
 use crate::{
     answer::Answer,
@@ -153,10 +154,26 @@ impl View<'_> {
         self.request.id().is_some() && !self.turned_away() && !self.malformed_and_refused()
     }
 
+    /// Whether the request sponsors in token mode and names no token: not valid, and still one whose answer the
+    /// specification shows (section 4.2, rule 4).
+    pub fn names_no_fee_token(&self) -> bool {
+        let Kind::Call(call) = &self.request else {
+            return false;
+        };
+        let absent = match call.mode_object().get("tokenInfo") {
+            None => true,
+            Some(Value::Object(info)) => {
+                !info.contains_key("feeTokenAddress") && !info.contains_key("tokenAddress")
+            }
+            Some(_) => false,
+        };
+        call.pair == Pair::SPONSOR_ERC20 && absent
+    }
+
     /// Whether the request is malformed and was refused by HTTP alone, with a status of 400 to 499: how malformed requests are
     /// answered is not shown (section 7).
     pub fn malformed_and_refused(&self) -> bool {
-        let malformed = self.valid_call().is_none() && self.label != crate::relations::NO_FEE_TOKEN;
+        let malformed = self.valid_call().is_none() && !self.names_no_fee_token();
         let by_status = self
             .answer
             .response()
@@ -241,7 +258,7 @@ impl Report {
 }
 
 /// A JSON value for people: short ones whole, long ones with their beginning.
-pub(crate) fn shown(value: &serde_json::Value) -> String {
+pub(crate) fn shown(value: &Value) -> String {
     const LONGEST: usize = 160;
     let text = value.to_string();
     match text.char_indices().nth(LONGEST) {
@@ -251,7 +268,7 @@ pub(crate) fn shown(value: &serde_json::Value) -> String {
 }
 
 /// A member of the answer for people, or that it is missing.
-pub(crate) fn shown_member(value: Option<&serde_json::Value>) -> String {
+pub(crate) fn shown_member(value: Option<&Value>) -> String {
     value.map_or_else(|| "the member is missing".to_owned(), shown)
 }
 

@@ -297,7 +297,7 @@ fn error_codes(views: &[View<'_>], context: &Context, seen: &mut Vec<String>) {
         let Some(error) = view.answer.error() else {
             continue;
         };
-        let about = if view.label == crate::relations::NO_FEE_TOKEN {
+        let about = if view.names_no_fee_token() {
             "no token"
         } else if call.valid
             && call

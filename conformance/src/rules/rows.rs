@@ -170,9 +170,8 @@ pub fn check(
     context: &Context,
     report: &mut Report,
 ) {
-    let crate::request::Kind::Call(call) = &view.request else {
-        return;
-    };
+    // Only of valid requests: what comes of malformed ones is not shown, and a result may well repeat their values.
+    let Some(call) = view.valid_call() else { return };
     let Some(result) = view.answer.result().filter(|result| result.is_object()) else {
         return;
     };

@@ -233,3 +233,30 @@ fn branch_members(place: &Place, keyword: &str) -> Result<Vec<&'static str>, Uns
     };
     branches.iter().map(member).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn keywords_that_no_document_uses_yet_have_edits_too() {
+        let place =
+            Place::made_up(json!({ "allOf": [{ "type": "string", "minLength": 2, "maxLength": 3 }] }));
+        let mut finder = Finder {
+            message: "made-up",
+            sites: Vec::new(),
+            words: BTreeMap::new(),
+        };
+        finder.walk(&place, "/at").unwrap();
+        let found = |keyword: &str, edit: Edit| {
+            let site = finder.sites.iter().find(|site| site.edit == edit).unwrap();
+            assert_eq!((site.keyword, site.location.as_str()), (keyword, "/at"));
+            assert_eq!(site.schema_pointer, format!("/allOf/0/{keyword}"));
+        };
+        found("minLength", Edit::Text(TextEdit::Length(1)));
+        found("maxLength", Edit::Text(TextEdit::Length(4)));
+        found("type", Edit::Set(json!([])));
+    }
+}
