@@ -117,7 +117,7 @@ fn headers_of_every_source_are_sent() {
             "-H",
             "x-file: from-flag",
             "--max-requests",
-            "40",
+            "200",
             "--no-shrink",
         ])
         .args(["--rule", "answer.json-text"]);
