@@ -22,5 +22,6 @@ pub mod report;
 pub mod request;
 pub mod rules;
 pub mod run;
+pub mod tables;
 pub mod tally;
 pub mod verdict;

@@ -6,12 +6,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use paymaster_conformance::{
-    answer::Answer,
     context::{Context, Support},
     exchange::{Exchange, Failure, Response},
     judge::Judge,
     profile::{Accepts, Operations, Profile, SmartAccount, Token, TokenLists},
-    request::Kind,
     rules::{View, rules},
 };
 
@@ -54,7 +52,7 @@ fn sponsor(id: &str) -> String {
     request(
         id,
         "pm_sponsorUserOperation",
-        r#"{"mode":"SPONSORED","sponsorshipInfo":{"webhookData":{}}}"#,
+        r#"{"mode":"SPONSORED","calculateGasLimits":true,"expiryDuration":300,"sponsorshipInfo":{"webhookData":{},"smartAccountInfo":{"name":"BICONOMY","version":"2.0.0"}}}"#,
     )
 }
 
@@ -66,7 +64,9 @@ fn sponsor_in(token: &str) -> String {
     request(
         "1",
         "pm_sponsorUserOperation",
-        &format!(r#"{{"mode":"ERC20","tokenInfo":{{"feeTokenAddress":"{token}"}}}}"#),
+        &format!(
+            r#"{{"mode":"ERC20","calculateGasLimits":true,"tokenInfo":{{"feeTokenAddress":"{token}"}}}}"#
+        ),
     )
 }
 
@@ -80,7 +80,7 @@ fn quote(preferred: &str, list: &[&str]) -> String {
     request(
         "1",
         "pm_getFeeQuoteOrData",
-        &format!(r#"{{"mode":"ERC20","tokenInfo":{info}}}"#),
+        &format!(r#"{{"mode":"ERC20","calculateGasLimits":true,"tokenInfo":{info}}}"#),
     )
 }
 
@@ -135,12 +135,7 @@ fn broken_by(request: &str, outcome: Result<Response, Failure>) -> Vec<&'static 
         outcome,
         took: Duration::ZERO,
     };
-    let view = View {
-        role: "call",
-        label: "",
-        request: Kind::of(&exchange.request),
-        answer: Answer::of(&exchange),
-    };
+    let view = View::new("call", "", &exchange, &context);
     let judge = Judge::new(rules().collect());
     let judgements = judge.views(&[view], None, &context);
     judgements
@@ -200,6 +195,36 @@ fn limiters_and_gateways_are_not_the_service() {
         broken_by(&sponsor("1"), Err(Failure::Connect("refused".to_owned()))),
         [""; 0]
     );
+}
+
+#[test]
+fn what_goes_beyond_the_tables_may_be_refused_in_any_way() {
+    let beyond = [
+        sponsor("1").replace("\"nonce\":\"7\"", "\"nonce\":7"),
+        sponsor("1").replace("\"nonce\":\"7\"", "\"nonce\":\"0x7\""),
+        sponsor("1").replace("\"initCode\":\"0x\",", ""),
+        sponsor("1").replace("\"callGasLimit\":\"50000\",", ""),
+        sponsor("1").replace("\"initCode\"", "\"signature\":\"0x\",\"initCode\""),
+        sponsor("1").replace("\"jsonrpc\":\"2.0\"", "\"jsonrpc\":\"2.0.0\""),
+        sponsor("1").replace("\"SPONSORED\"", "\"SPONSORSHIP\""),
+        sponsor("1").replace("\"expiryDuration\":300,", ""),
+        sponsor_in(USDC).replace("feeTokenAddress", "tokenAddress"),
+        quote(USDC, &[DAI]).replace(&format!("\"preferredToken\":\"{USDC}\","), ""),
+    ];
+    let null = ERROR.replace("\"id\":1", "\"id\":null");
+    let plain = Response {
+        status: 422,
+        ..response("{\"detail\":\"no\"}")
+    };
+    for request in beyond {
+        fine(&request, ERROR);
+        fine(&request, &null);
+        assert_eq!(broken_by(&request, Ok(plain.clone())), [""; 0], "{request}");
+    }
+    for request in [sponsor("1"), sponsor_in(USDC), quote(USDC, &[DAI])] {
+        assert!(!broken(&request, ERROR).is_empty(), "{request}");
+        assert!(!broken_by(&request, Ok(plain.clone())).is_empty(), "{request}");
+    }
 }
 
 #[test]

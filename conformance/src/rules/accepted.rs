@@ -124,13 +124,13 @@ fn same_operation(views: &[View<'_>], _: &Context, report: &mut Report) {
 }
 
 /// The operation is another one: it must be served only where the profile vouches for it.
-fn other_operation(views: &[View<'_>], context: &Context, report: &mut Report) {
+fn other_operation(views: &[View<'_>], _: &Context, report: &mut Report) {
     let Some((baseline, variants)) = views.split_first() else {
         return;
     };
     for (place, view) in variants.iter().enumerate() {
         report.turn_to(place + 1);
-        let owed = baseline.answer.result().is_some() && view.vouch(context) == Vouch::Accepted;
+        let owed = baseline.answer.result().is_some() && view.vouch == Vouch::Accepted;
         served(view, owed, report);
     }
 }

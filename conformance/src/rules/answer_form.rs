@@ -155,7 +155,7 @@ fn jsonrpc(view: &View<'_>, _: &Context, report: &mut Report) {
 }
 
 /// An answer echoes the id of its request. Numbers are compared by value, exactly. An error may carry the id null where the
-/// request is malformed, or its id fractional, which JSON-RPC advises against: the service need not have read it.
+/// request goes beyond the tables, or its id is fractional, which JSON-RPC advises against: it need not have been read.
 fn id(view: &View<'_>, _: &Context, report: &mut Report) {
     let Some(object) = view.answer.object().filter(|_| view.must_be_answered()) else {
         return;
@@ -165,7 +165,7 @@ fn id(view: &View<'_>, _: &Context, report: &mut Report) {
     let holds = match (sent, told) {
         (Value::Number(sent), Some(Value::Number(told))) => same_number(sent, told),
         (sent, Some(Value::Null)) if view.answer.error().is_some() => {
-            view.valid_call().is_none() && !view.names_no_fee_token() || is_fractional(sent)
+            view.beyond_the_tables() || is_fractional(sent)
         }
         (sent, told) => Some(sent) == told,
     };

@@ -65,8 +65,8 @@ pub(super) fn paymaster_and_data<'a>(view: &'a View<'_>) -> Option<&'a str> {
 const POINTER: &str = "/result/paymasterAndData";
 
 /// An operation that can be sponsored gets a paymasterAndData that is not just 0x.
-fn sponsorable_is_sponsored(view: &View<'_>, context: &Context, report: &mut Report) {
-    decided(Vouch::Accepted, view, context, |data| {
+fn sponsorable_is_sponsored(view: &View<'_>, _: &Context, report: &mut Report) {
+    decided(Vouch::Accepted, view, |data| {
         report.expect(
             data != "0x",
             POINTER,
@@ -77,8 +77,8 @@ fn sponsorable_is_sponsored(view: &View<'_>, context: &Context, report: &mut Rep
 }
 
 /// An operation that cannot be sponsored gets exactly 0x.
-fn refused_gets_0x(view: &View<'_>, context: &Context, report: &mut Report) {
-    decided(Vouch::Refused, view, context, |data| {
+fn refused_gets_0x(view: &View<'_>, _: &Context, report: &mut Report) {
+    decided(Vouch::Refused, view, |data| {
         report.expect(
             data == "0x",
             POINTER,
@@ -88,11 +88,11 @@ fn refused_gets_0x(view: &View<'_>, context: &Context, report: &mut Report) {
     });
 }
 
-fn decided(vouch: Vouch, view: &View<'_>, context: &Context, judge: impl FnOnce(&str)) {
+fn decided(vouch: Vouch, view: &View<'_>, judge: impl FnOnce(&str)) {
     let sponsored = view
         .valid_call()
         .is_some_and(|call| call.pair.mode == Mode::Sponsored);
-    if let Some(data) = paymaster_and_data(view).filter(|_| sponsored && view.vouch(context) == vouch) {
+    if let Some(data) = paymaster_and_data(view).filter(|_| sponsored && view.vouch == vouch) {
         judge(data);
     }
 }

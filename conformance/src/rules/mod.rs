@@ -27,6 +27,7 @@ use crate::{
     answer::Answer,
     case::Relation,
     context::{Context, Vouch},
+    exchange::Exchange,
     finding::Violation,
     request::{Call, Kind},
 };
@@ -134,19 +135,32 @@ pub struct View<'a> {
     pub request: Kind,
     /// What came back.
     pub answer: Answer<'a>,
+    /// Whether the request is a call that keeps to the tables of sections 2.1 to 2.5.
+    pub tabled: bool,
+    /// What the profile says of its operation.
+    pub vouch: Vouch,
 }
 
-impl View<'_> {
+impl<'a> View<'a> {
+    /// Reads an exchange.
+    pub fn new(role: &'static str, label: &'a str, exchange: &'a Exchange, context: &Context) -> Self {
+        let request = Kind::of(&exchange.request);
+        let (tabled, vouch) = request
+            .valid_call()
+            .map_or((false, Vouch::Unknown), |call| context.standing(call));
+        Self {
+            role,
+            label,
+            request,
+            answer: Answer::of(exchange),
+            tabled,
+            vouch,
+        }
+    }
+
     /// The call, when it is one of a known method in a known mode that is valid against the schemas.
     pub fn valid_call(&self) -> Option<&Call> {
         self.request.valid_call()
-    }
-
-    /// What the profile says of the operation of the call.
-    pub fn vouch(&self, context: &Context) -> Vouch {
-        self.valid_call().map_or(Vouch::Unknown, |call| {
-            context.vouch(call.pair, call.operation(), call.account())
-        })
     }
 
     /// Whether the request is one request object with an id, so that it must get one JSON-RPC answer.
@@ -170,10 +184,15 @@ impl View<'_> {
         call.pair == Pair::SPONSOR_ERC20 && absent
     }
 
-    /// Whether the request is malformed and was refused by HTTP alone, with a status of 400 to 499: how malformed requests are
-    /// answered is not shown (section 7).
+    /// Whether the specification says nothing of how such a request is answered: one that does not keep to the tables, unless
+    /// it only names no fee token.
+    pub fn beyond_the_tables(&self) -> bool {
+        !self.tabled && !self.names_no_fee_token()
+    }
+
+    /// Whether such a request was refused by HTTP alone, with a status of 400 to 499: the answer to malformed requests is not
+    /// shown (section 7).
     pub fn malformed_and_refused(&self) -> bool {
-        let malformed = self.valid_call().is_none() && !self.names_no_fee_token();
         let by_status = self
             .answer
             .response()
@@ -182,7 +201,7 @@ impl View<'_> {
             .answer
             .object()
             .is_some_and(|object| object.contains_key("jsonrpc"));
-        malformed && by_status && !json_rpc
+        self.beyond_the_tables() && by_status && !json_rpc
     }
 
     /// Whether HTTP itself, a gateway or a limiter turned the request away before the service saw it: lawful, and no answer

@@ -72,13 +72,13 @@ fn both_methods(view: &View<'_>, _: &Context, report: &mut Report) {
     report.expect(!missing, "", "the method is served here", || gist(&view.answer));
 }
 
-fn quote_sponsored(view: &View<'_>, context: &Context, report: &mut Report) {
-    served(Pair::QUOTE_SPONSORED, view, context, report, |_| true);
+fn quote_sponsored(view: &View<'_>, _: &Context, report: &mut Report) {
+    served(Pair::QUOTE_SPONSORED, view, report, |_| true);
 }
 
 /// Only where both tokenInfo members are present and all tokens are supported: other errors are for other rules.
 fn quote_erc20(view: &View<'_>, context: &Context, report: &mut Report) {
-    served(Pair::QUOTE_ERC20, view, context, report, |call| {
+    served(Pair::QUOTE_ERC20, view, report, |call| {
         let named = call.tokens.quoted();
         call.tokens.preferred.is_some()
             && call.tokens.list.as_ref().is_some_and(|list| !list.is_empty())
@@ -88,12 +88,12 @@ fn quote_erc20(view: &View<'_>, context: &Context, report: &mut Report) {
     });
 }
 
-fn sponsor_sponsored(view: &View<'_>, context: &Context, report: &mut Report) {
-    served(Pair::SPONSOR_SPONSORED, view, context, report, |_| true);
+fn sponsor_sponsored(view: &View<'_>, _: &Context, report: &mut Report) {
+    served(Pair::SPONSOR_SPONSORED, view, report, |_| true);
 }
 
 fn sponsor_erc20(view: &View<'_>, context: &Context, report: &mut Report) {
-    served(Pair::SPONSOR_ERC20, view, context, report, |call| {
+    served(Pair::SPONSOR_ERC20, view, report, |call| {
         call.tokens
             .fee
             .as_ref()
@@ -101,7 +101,7 @@ fn sponsor_erc20(view: &View<'_>, context: &Context, report: &mut Report) {
     });
 }
 
-fn served(pair: Pair, view: &View<'_>, context: &Context, report: &mut Report, fair: impl Fn(&Call) -> bool) {
+fn served(pair: Pair, view: &View<'_>, report: &mut Report, fair: impl Fn(&Call) -> bool) {
     let Some(call) = view.valid_call().filter(|call| call.pair == pair) else {
         return;
     };
@@ -110,7 +110,7 @@ fn served(pair: Pair, view: &View<'_>, context: &Context, report: &mut Report, f
     }
     if view.answer.result().is_some() {
         report.held();
-    } else if view.answer.error().is_some() && view.vouch(context) == Vouch::Accepted {
+    } else if view.answer.error().is_some() && view.vouch == Vouch::Accepted {
         report.broken(
             "/error",
             "a result: the profile vouches for the operation",

@@ -38,7 +38,7 @@ impl Bench<'_> {
     /// Sends a group; the violation with the key of the finding, when it is there.
     pub(crate) async fn see(&self, group: &Group) -> Result<(Vec<Exchange>, Option<Violation>), Undelivered> {
         let exchanges = self.courier.deliver(group).await?;
-        let views = judge::read(group, &exchanges);
+        let views = judge::read(group, &exchanges, self.context);
         let judgements = self.judge.views(&views, Some(group), self.context);
         let violation = judgements
             .into_iter()
@@ -140,7 +140,7 @@ fn only(mut group: Group, place: Option<usize>) -> Option<Group> {
 }
 
 /// What a group claims of its requests: a smaller one must claim the same.
-type Claims = Vec<(&'static str, Option<Pair>, bool, Option<Vouch>)>;
+type Claims = Vec<(&'static str, Option<Pair>, bool, Option<(bool, Vouch)>)>;
 
 fn claims(group: &Group, context: &Context) -> Claims {
     group
@@ -152,8 +152,8 @@ fn claims(group: &Group, context: &Context) -> Claims {
                 Kind::Call(call) => Some(call),
                 _ => None,
             };
-            let vouch = call.map(|call| context.vouch(call.pair, call.operation(), call.account()));
-            (member.role, kind.pair(), kind.valid_call().is_some(), vouch)
+            let standing = call.map(|call| context.standing(call));
+            (member.role, kind.pair(), kind.valid_call().is_some(), standing)
         })
         .collect()
 }

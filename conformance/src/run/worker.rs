@@ -103,7 +103,7 @@ impl Work {
     }
 
     fn judge(&self, tally: &mut Tally, group: &Group, exchanges: &[Exchange]) {
-        let views = judge::read(group, exchanges);
+        let views = judge::read(group, exchanges, &self.context);
         let judgements = self.judge.views(&views, Some(group), &self.context);
         (self.suite.observe)(&views, &self.context, &mut tally.observations);
         for rule in tally.add(group, exchanges, &views, judgements) {
