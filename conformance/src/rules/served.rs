@@ -92,12 +92,13 @@ fn sponsor_sponsored(view: &View<'_>, _: &Context, report: &mut Report) {
     served(Pair::SPONSOR_SPONSORED, view, report, |_| true);
 }
 
+/// Only with all gas limits: that they may be left out is for request.gas-fields-optional.
 fn sponsor_erc20(view: &View<'_>, context: &Context, report: &mut Report) {
+    const GAS: [&str; 3] = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
     served(Pair::SPONSOR_ERC20, view, report, |call| {
-        call.tokens
-            .fee
-            .as_ref()
-            .is_some_and(|token| context.support(token) == Support::Supported)
+        let supported = |token: &String| context.support(token) == Support::Supported;
+        call.tokens.fee.as_ref().is_some_and(supported)
+            && GAS.iter().all(|name| call.operation().get(*name).is_some())
     });
 }
 
