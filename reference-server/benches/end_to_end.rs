@@ -9,7 +9,6 @@
     reason = "a benchmark prints its figures"
 )]
 
-#[path = "samples.rs"]
 mod samples;
 
 use std::convert::Infallible;
@@ -35,10 +34,10 @@ use crate::samples::PAIRS;
 const BAR: f64 = 1.18;
 /// Connections at a time, one request in flight on each.
 const CONNECTIONS: usize = 4;
-/// Requests of a turn on one connection.
-const REQUESTS: usize = 5_000;
+/// Requests of a turn on one connection: few, so that a disturbance meets both servers or one turn only.
+const REQUESTS: usize = 1_000;
 /// Turns of each server that count.
-const TURNS: usize = 15;
+const TURNS: usize = 75;
 /// The argument that makes this process a server.
 const SERVE: &str = "--serve";
 

@@ -1,6 +1,5 @@
 //! The message path: bytes in, bytes out, for each method and mode and for an error, with signing off and on.
 
-#[path = "samples.rs"]
 mod samples;
 
 use std::hint::black_box;

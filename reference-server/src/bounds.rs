@@ -33,7 +33,7 @@ pub struct Bounds {
 impl Bounds {
     /// The JSON parser gives up beyond this depth, whatever the configuration says.
     pub const DEEPEST: usize = 120;
-    /// hyper cannot do with a smaller read buffer.
+    /// No client's request head fits into less, in bytes.
     pub const SMALLEST_HEADER_BOUND: usize = 256;
 
     /// What is wrong with the bounds, or none.

@@ -46,9 +46,10 @@ impl Config {
     /// Reads TOML text. What it leaves out is as in the default; an unknown key is an error that names the nearest known
     /// one.
     pub fn from_toml(text: &str) -> Result<Self, ConfigError> {
-        let table: toml::Table = toml::from_str(text)?;
+        let at = |error: toml::de::Error| ConfigError::toml(text, &error);
+        let table: toml::Table = toml::from_str(text).map_err(at)?;
         unknown_keys::refuse(&table)?;
-        Ok(toml::from_str(text)?)
+        toml::from_str(text).map_err(at)
     }
 
     /// The configuration as TOML, which [`Config::from_toml`] reads; the signing key is left out unless it is the test key.
@@ -136,8 +137,15 @@ pub enum ConfigError {
         /// Why.
         source: std::io::Error,
     },
-    /// The text is not TOML, or a value has the wrong type.
-    Toml(toml::de::Error),
+    /// The text is not TOML, or a value has the wrong type. The line itself is not kept: it may hold a key.
+    Toml {
+        /// Its line, from 1.
+        line: usize,
+        /// What the line has before its `=`; empty when it has none.
+        key: String,
+        /// What is wrong.
+        problem: String,
+    },
     /// A key that there is not.
     UnknownKey {
         /// The key, with the tables that it is in.
@@ -161,6 +169,20 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
+    fn toml(text: &str, error: &toml::de::Error) -> Self {
+        let before = error
+            .span()
+            .and_then(|span| text.get(..span.start))
+            .unwrap_or_default();
+        let index = before.matches('\n').count();
+        let key = text.lines().nth(index).and_then(|line| line.split_once('='));
+        Self::Toml {
+            line: index + 1,
+            key: key.map(|(key, _)| key.trim().to_owned()).unwrap_or_default(),
+            problem: error.message().replace('\n', ", "),
+        }
+    }
+
     pub(crate) fn value(key: &str, wanted: &str, found: &str) -> Self {
         Self::Value {
             key: key.to_owned(),
@@ -174,7 +196,12 @@ impl fmt::Display for ConfigError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Read { path, .. } => write!(formatter, "cannot read {path}"),
-            Self::Toml(error) => write!(formatter, "invalid toml: {}", error.to_string().trim_end()),
+            Self::Toml { line, key, problem } if key.is_empty() => {
+                write!(formatter, "invalid toml at line {line}: {problem}")
+            }
+            Self::Toml { line, key, problem } => {
+                write!(formatter, "invalid toml at line {line}, `{key}`: {problem}")
+            }
             Self::UnknownKey {
                 key,
                 nearest: Some(nearest),
@@ -200,12 +227,6 @@ impl std::error::Error for ConfigError {
     }
 }
 
-impl From<toml::de::Error> for ConfigError {
-    fn from(error: toml::de::Error) -> Self {
-        Self::Toml(error)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -228,7 +249,12 @@ mod tests {
             .to_string();
         assert!(error.contains("line 2") && error.contains("max_depth"), "{error}");
         let error = Config::from_toml("listen = ").unwrap_err().to_string();
-        assert!(error.starts_with("invalid toml"), "{error}");
+        assert!(error.starts_with("invalid toml at line 1, `listen`"), "{error}");
+        let error = Config::from_toml("\n[signing]\nkey = \"0xSECRET")
+            .unwrap_err()
+            .to_string();
+        assert!(error.starts_with("invalid toml at line 3, `key`"), "{error}");
+        assert!(!error.contains("SECRET"), "{error}");
     }
 
     #[test]

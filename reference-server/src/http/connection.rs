@@ -48,8 +48,6 @@ pub(super) async fn serve(
         .half_close(true)
         .max_header_size(max_header_bytes)
         .max_buf_size(BUFFER_BYTES.max(max_header_bytes.saturating_mul(2)))
-        // Head and body in one buffer: an answer is small, and one write of it is cheaper than a vectored one.
-        .writev(false)
         .serve_connection(
             TokioIo::new(socket),
             service_fn(|request| answer(request, Arc::clone(&service), Arc::clone(&answering))),

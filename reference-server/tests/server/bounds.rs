@@ -129,14 +129,18 @@ fn a_request_is_bounded_as_a_whole() {
 }
 
 #[test]
-fn an_idle_connection_is_closed_and_a_busy_one_is_not() {
+fn an_idle_connection_is_closed() {
     let server = Server::start(&config(|bounds| bounds.idle_timeout_ms = SHORT));
-    let mut never_used = server.connect();
-    let mut used = server.connect();
-    used.post("/", &call());
-    assert_eq!(used.answer().expect("an answer").status, 200);
-    assert!(used.is_closed());
-    assert!(never_used.is_closed());
+    assert!(server.connect().is_closed());
+    // After an answer too, provided that the request is sent before the connection counts as idle.
+    let answered = (0..100).any(|_| {
+        let mut client = server.connect();
+        let sent = client.try_send(post_bytes("/", &call()));
+        let answered = sent && client.answer().is_some_and(|answer| answer.status == 200);
+        assert!(client.is_closed());
+        answered
+    });
+    assert!(answered);
 }
 
 #[test]
