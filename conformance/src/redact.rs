@@ -64,15 +64,13 @@ impl Redactor {
         if let Some(query) = query {
             let parts: Vec<String> = query
                 .split('&')
-                .map(|part| match part.split_once('=') {
-                    Some((name, value)) => {
+                .map(|part| {
+                    if let Some((name, value)) = part.split_once('=') {
                         self.hide(value);
-                        format!("{name}={SHOWN}")
+                        return format!("{name}={SHOWN}");
                     }
-                    None => {
-                        self.hide(part);
-                        SHOWN.to_owned()
-                    }
+                    self.hide(part);
+                    SHOWN.to_owned()
                 })
                 .collect();
             shown = format!("{shown}?{}", parts.join("&"));

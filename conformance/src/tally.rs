@@ -244,3 +244,52 @@ pub fn conclude(outcomes: &[RuleOutcome], strictness: Strictness) -> Conclusion 
         Conclusion::Conforms
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::find_rule;
+
+    fn outcome(rule: &str, verdict: Verdict) -> RuleOutcome {
+        RuleOutcome {
+            rule: find_rule(rule).unwrap(),
+            verdict,
+            held: 0,
+            broken: 0,
+            reason: None,
+        }
+    }
+
+    #[test]
+    fn what_concludes_a_run() {
+        let (stated, warning) = ("answer.id", "interoperability.mode-member");
+        let plain = Strictness::default();
+        let strict = Strictness {
+            strict: true,
+            ..plain
+        };
+        let lenient = Strictness {
+            allow_incomplete: true,
+            ..plain
+        };
+        for (rule, verdict, strictness, expected) in [
+            (stated, Verdict::Passed, plain, Conclusion::Conforms),
+            (stated, Verdict::NotApplicable, plain, Conclusion::Conforms),
+            (stated, Verdict::Failed, plain, Conclusion::Violations),
+            (stated, Verdict::Flaky, plain, Conclusion::Violations),
+            (stated, Verdict::Failed, lenient, Conclusion::Violations),
+            (stated, Verdict::Inconclusive, plain, Conclusion::Incomplete),
+            (stated, Verdict::Inconclusive, lenient, Conclusion::Conforms),
+            (warning, Verdict::Failed, plain, Conclusion::Conforms),
+            (warning, Verdict::Failed, strict, Conclusion::Violations),
+            (warning, Verdict::Inconclusive, strict, Conclusion::Conforms),
+        ] {
+            let outcomes = [outcome("answer.object", Verdict::Passed), outcome(rule, verdict)];
+            assert_eq!(
+                conclude(&outcomes, strictness),
+                expected,
+                "{rule} {verdict} {strictness:?}"
+            );
+        }
+    }
+}

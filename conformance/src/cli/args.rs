@@ -81,7 +81,7 @@ pub(crate) struct RunArgs {
     /// The same seed gives the same cases [default: 1].
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// How many exchanges run at the same time [default: 32].
+    /// How many exchanges run at the same time [default: 100].
     #[arg(short, long, value_name = "N")]
     pub(crate) jobs: Option<usize>,
     /// At most that many requests a second [default: no limit].
@@ -146,6 +146,20 @@ mod tests {
     #[test]
     fn the_command_line_is_in_order() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_help_tells_the_defaults_that_are_used() {
+        use super::super::setup;
+        let help = Cli::command().render_long_help().to_string();
+        for default in [
+            crate::plan::DEFAULT_CASES.to_string(),
+            setup::DEFAULT_SEED.to_string(),
+            setup::DEFAULT_JOBS.to_string(),
+            setup::DEFAULT_SHRINK_REQUESTS.to_string(),
+        ] {
+            assert!(help.contains(&format!("[default: {default}]")), "{default}");
+        }
     }
 
     #[test]

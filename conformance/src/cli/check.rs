@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Runs the command; gives the exit code.
-pub(crate) fn run(args: CheckArgs, environment: &Environment) -> Result<u8, String> {
+pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, String> {
     let setup = Setup::read(&args.run, args.url.as_deref(), environment)?;
     let rules = filter::select(&args.rules, Suite::standard().rules)?;
     let suite = Suite {
@@ -19,14 +19,14 @@ pub(crate) fn run(args: CheckArgs, environment: &Environment) -> Result<u8, Stri
     runtime()?.block_on(async {
         let Some(url) = setup.layer.url.clone() else {
             if args.dry_run {
-                let profile = run::profile_of(&Default::default());
+                let profile = run::profile_of(&paymaster_reference_server::Config::default());
                 return dry_run::print(&suite, profile, &setup.layer);
             }
             let embedded = Embedded::start()
                 .await
                 .map_err(|cause| format!("the embedded reference server: {cause}"))?;
             let setup = setup.of_known(embedded.profile.clone());
-            let done = judge(setup, &embedded.url, suite, &args, environment).await;
+            let done = judge(setup, &embedded.url, suite, args, environment).await;
             embedded.stop().await;
             return done;
         };
@@ -35,7 +35,7 @@ pub(crate) fn run(args: CheckArgs, environment: &Environment) -> Result<u8, Stri
             run::Target::parse(&url).map_err(|cause| cause.to_string())?;
             return dry_run::print(&suite, setup.profile, &setup.layer);
         }
-        judge(setup, &url, suite, &args, environment).await
+        judge(setup, &url, suite, args, environment).await
     })
 }
 
@@ -47,16 +47,33 @@ pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, String> {
         .map_err(|cause| format!("the runtime: {cause}"))
 }
 
-/// Ends the run at the first Ctrl-C; at the second, the process, as the system does it.
+/// Ends the run at Ctrl-C, or when the system asks this process to end: what is under way is dropped, and the report follows.
 pub(crate) fn stop_at_interrupt() -> Stop {
     let stop = Stop::default();
     let given = stop.clone();
     tokio::spawn(async move {
-        if tokio::signal::ctrl_c().await.is_ok() {
+        if asked_to_end().await {
             given.trigger(Reason::Interrupted);
         }
     });
     stop
+}
+
+/// Waits for a signal; false when signals cannot be waited for.
+async fn asked_to_end() -> bool {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let Ok(mut terminate) = signal(SignalKind::terminate()) else {
+            return tokio::signal::ctrl_c().await.is_ok();
+        };
+        tokio::select! {
+            interrupted = tokio::signal::ctrl_c() => interrupted.is_ok(),
+            terminated = terminate.recv() => terminated.is_some(),
+        }
+    }
+    #[cfg(not(unix))]
+    tokio::signal::ctrl_c().await.is_ok()
 }
 
 async fn judge(

@@ -1,5 +1,7 @@
 //! `--dry-run`: what would be sent.
 
+use std::fmt::Write as _;
+
 use std::collections::BTreeMap;
 
 use super::{exit, layer::Layer, out};
@@ -32,15 +34,16 @@ pub(crate) fn print(suite: &Suite, profile: Profile, layer: &Layer) -> Result<u8
         "relation", "method and mode", "groups", "requests"
     );
     for ((_, relation, pair), (groups, requests)) in rows {
-        text.push_str(&format!("{relation:<34} {pair:<20} {groups:>8} {requests:>9}\n"));
+        let _ = writeln!(text, "{relation:<34} {pair:<20} {groups:>8} {requests:>9}");
     }
     let rules = count(suite.rules.len() as u128, "rule");
-    text.push_str(&format!(
+    let _ = writeln!(
+        text,
         "\n{} in {} would be sent and judged by {rules} (seed {seed}); nothing was sent.\n\
-         Before them come the questions that tell the dialect and the tokens of the target, which can change this plan.\n",
+         Before them come the questions that tell the dialect and the tokens of the target, which can change this plan.",
         count(requests as u128, "request"),
         count(groups.len() as u128, "group"),
-    ));
+    );
     out::print(&text)?;
     Ok(exit::CONFORMS)
 }

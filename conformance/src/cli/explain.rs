@@ -1,5 +1,7 @@
 //! `explain RULE`: what a rule asks, on what ground, and how it is judged.
 
+use std::fmt::Write as _;
+
 use paymaster_schemas::{Clause, clauses, find_clause};
 
 use super::{exit, file::nearest, out};
@@ -48,10 +50,10 @@ fn about_clause(clause: &Clause) -> String {
         cost(clause)
     );
     for line in wrapped(clause.text, WIDTH) {
-        text.push_str(&format!("{line}\n"));
+        let _ = writeln!(text, "{line}");
     }
     if let Some(reason) = clause.unjudged {
-        text.push_str(&format!("\nNot judged: {reason}\n"));
+        let _ = writeln!(text, "\nNot judged: {reason}");
     }
     text
 }
@@ -92,7 +94,7 @@ fn about_rule(rule: &Rule) -> String {
         }
         for (number, line) in wrapped(content, WIDTH - 20).iter().enumerate() {
             let head = if number == 0 { name } else { "" };
-            text.push_str(&format!("  {head:<17} {line}\n"));
+            let _ = writeln!(text, "  {head:<17} {line}");
         }
     }
     text

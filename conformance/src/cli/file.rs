@@ -68,7 +68,7 @@ pub(crate) fn parse(text: &str) -> Result<(Profile, RunTable), String> {
 
 fn place(text: &str, offset: usize) -> String {
     let before = &text.as_bytes()[..offset.min(text.len())];
-    let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+    let line = before.split(|byte| *byte == b'\n').count();
     let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
     format!("line {line}, column {column}")
 }

@@ -8,7 +8,8 @@ use super::{
     setup::Setup,
 };
 use crate::{
-    report::replay_file::Replay,
+    redact::SHOWN,
+    report::replay_file::{EMBEDDED, Replay},
     run::{self, Embedded, Suite},
 };
 
@@ -24,11 +25,21 @@ pub(crate) fn run(args: &ReplayArgs, environment: &Environment) -> Result<u8, St
         .find(|rule| rule.id == replay.rule)
         .ok_or_else(|| format!("there is no rule `{}` in this version", replay.rule))?;
     let group = replay.group(&suite.relations)?;
-    let recorded = (!replay.target.contains(crate::redact::SHOWN)).then(|| replay.target.clone());
+    let recorded = (!replay.target.contains(SHOWN)).then(|| replay.target.clone());
     runtime()?.block_on(async {
-        let url = setup.layer.url.clone().or(recorded);
-        let (url, embedded) = match url {
-            Some(url) => (url, None),
+        let mut setup = setup;
+        let mut embedded = None;
+        let url = match setup.layer.url.clone().or(recorded) {
+            Some(url) if url == EMBEDDED => {
+                let server = Embedded::start()
+                    .await
+                    .map_err(|cause| format!("the embedded reference server: {cause}"))?;
+                setup = setup.of_known(server.profile.clone());
+                let url = server.url.clone();
+                embedded = Some(server);
+                url
+            }
+            Some(url) => url,
             None => {
                 return Err(
                     "the recorded URL has secrets in it that were not written: give the URL, or set PAYMASTER_URL"
@@ -39,8 +50,8 @@ pub(crate) fn run(args: &ReplayArgs, environment: &Environment) -> Result<u8, St
         let (settings, place, redactor) = setup.settings(&url)?;
         let context = replay.known.context();
         let seen = run::once(&settings, rule, &group, &context, &stop_at_interrupt()).await;
-        if let Some(embedded) = embedded {
-            Embedded::stop(embedded).await;
+        if let Some(server) = embedded {
+            server.stop().await;
         }
         let told = |text: &str| redactor.apply(text).into_owned();
         match seen {

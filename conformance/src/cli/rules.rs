@@ -1,5 +1,7 @@
 //! `rules`: every rule in a table.
 
+use std::fmt::Write as _;
+
 use serde_json::json;
 
 use super::{args::RulesArgs, exit, out};
@@ -30,13 +32,14 @@ pub(crate) fn run(args: &RulesArgs) -> Result<u8, String> {
     let mut text = String::new();
     for rule in &rules {
         let clause = rule.clause();
-        text.push_str(&format!(
-            "{:<width$}  {:<16} {:<5} {}\n",
+        let _ = writeln!(
+            text,
+            "{:<width$}  {:<16} {:<5} {}",
             rule.id,
             clause.basis.name(),
             clause.section,
             clause.text
-        ));
+        );
     }
     out::print(&text)?;
     Ok(exit::CONFORMS)

@@ -12,8 +12,14 @@ const MOST_ITEMS: usize = 8;
 
 /// Writes a value within `width` columns, every line but the first indented by `indent`.
 pub(crate) fn pretty(value: &Value, indent: usize, width: usize) -> String {
+    broken(value, indent, indent, width)
+}
+
+/// As [`pretty`], the first line beginning at column `from`.
+fn broken(value: &Value, from: usize, indent: usize, width: usize) -> String {
     let flat = inline(value);
-    if flat.chars().count() + indent <= width {
+    // One column is left for a comma.
+    if flat.chars().count() + from < width {
         return flat;
     }
     let inner = " ".repeat(indent + 2);
@@ -21,18 +27,14 @@ pub(crate) fn pretty(value: &Value, indent: usize, width: usize) -> String {
         Value::Object(members) => members
             .iter()
             .map(|(name, value)| {
-                let name = string(name);
-                let name_width = name.chars().count();
-                let mut text = pretty(value, indent + 2, width.saturating_sub(name_width + 3));
-                if text.contains('\n') {
-                    text = pretty(value, indent + 2, width);
-                }
-                format!("{inner}{name}: {text}")
+                let head = format!("{inner}{}: ", string(name));
+                let from = head.chars().count();
+                format!("{head}{}", broken(value, from, indent + 2, width))
             })
             .collect(),
         Value::Array(items) => shortened(items)
             .map(|item| match item {
-                Ok(item) => format!("{inner}{}", pretty(item, indent + 2, width.saturating_sub(1))),
+                Ok(item) => format!("{inner}{}", broken(item, indent + 2, indent + 2, width)),
                 Err(more) => format!("{inner}... {more} more"),
             })
             .collect(),
@@ -121,10 +123,25 @@ mod tests {
     }
 
     #[test]
+    fn the_name_of_a_member_counts() {
+        for width in 20..60 {
+            let text = pretty(&json!({"a": {"b": {"name": "abcdefg", "c": 1}}}), 4, width);
+            assert!(
+                text.lines().all(|line| line.chars().count() <= width.max(28)),
+                "{width}: {text}"
+            );
+        }
+    }
+
+    #[test]
     fn what_does_not_fit_is_broken_and_cut() {
         let value = json!({"method": "m", "params": [{"sender": "0x1", "callData": "0".repeat(500)}, (0..20).collect::<Vec<_>>()]});
         let text = pretty(&value, 2, 60);
-        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        assert!(
+            text.lines()
+                .all(|line| line.chars().count() <= 60 || line.contains("characters")),
+            "{text}"
+        );
         assert!(text.contains("...(500 characters)..."), "{text}");
         assert!(text.contains("... 13 more"), "{text}");
         assert!(text.ends_with("\n  }"), "{text}");

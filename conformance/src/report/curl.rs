@@ -1,5 +1,7 @@
 //! A cURL line that works as printed, in any POSIX shell.
 
+use std::fmt::Write as _;
+
 use base64::{Engine, prelude::BASE64_STANDARD};
 
 use super::Place;
@@ -20,7 +22,7 @@ pub fn line(place: &Place, body: &[u8]) -> Option<String> {
         format!("curl -sS {url} -H 'content-type: application/json' -H 'accept: application/json'");
     for (name, shell) in &place.headers {
         // Double quotes, so that the shell fills in what we do not print.
-        command.push_str(&format!(" -H \"{name}: {}\"", escaped(shell)));
+        let _ = write!(command, " -H \"{name}: {}\"", escaped(shell));
     }
     Some(match std::str::from_utf8(body) {
         Ok(text) if !text.contains('\0') => format!("{command} --data-raw {}", quoted(text)),
@@ -68,6 +70,7 @@ mod tests {
     fn place() -> Place {
         Place {
             shown: String::new(),
+            embedded: false,
             literal: Some("http://127.0.0.1:1/a'b".to_owned()),
             headers: vec![("x-key".to_owned(), "Bearer ${KEY}".to_owned())],
         }

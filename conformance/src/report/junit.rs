@@ -1,5 +1,7 @@
 //! JUnit XML: one test case a rule. Violation = failure, could not test = error, not exercised = skipped.
 
+use std::fmt::Write as _;
+
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite, XmlString};
 
 use super::{Finished, curl, paint::harmless, words};
@@ -101,7 +103,7 @@ fn describe(outcome: &RuleOutcome, finished: &Finished<'_>) -> String {
             text.push('\n');
         }
         if let Some(path) = replay {
-            text.push_str(&format!("paymaster-conformance replay {}\n", path.display()));
+            let _ = writeln!(text, "paymaster-conformance replay {}", path.display());
         }
     }
     XmlString::new(text).into_string()
@@ -109,4 +111,24 @@ fn describe(outcome: &RuleOutcome, finished: &Finished<'_>) -> String {
 
 fn safe(text: &str, finished: &Finished<'_>) -> String {
     harmless(&finished.redactor.apply(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::xml;
+
+    #[test]
+    fn violations_fail_warnings_and_the_untested_are_skipped() {
+        let text = xml(&sample::violations().finished()).unwrap();
+        assert!(!text.contains("s3cr3t-key") && !text.contains('\u{1b}'));
+        insta::assert_snapshot!("junit_violations", text);
+    }
+
+    #[test]
+    fn what_could_not_be_tested_is_an_error() {
+        let text = xml(&sample::nobody().finished()).unwrap();
+        assert_eq!(text.matches("<error ").count(), 5);
+        assert_eq!(text.matches("<failure").count(), 0);
+    }
 }

@@ -8,6 +8,8 @@ pub mod junit;
 mod paint;
 mod progress;
 pub mod replay_file;
+#[cfg(test)]
+mod sample;
 pub mod terminal;
 mod words;
 
@@ -27,6 +29,8 @@ pub struct Place {
     pub shown: String,
     /// The URL as it is, when nothing in it is secret.
     pub literal: Option<String>,
+    /// Whether it was the embedded reference server, which is gone when the run is over.
+    pub embedded: bool,
     /// Request headers beside our own: the name, and what a shell can make the value from without us printing it.
     pub headers: Vec<(String, String)>,
 }

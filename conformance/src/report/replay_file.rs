@@ -24,6 +24,9 @@ use crate::{
 /// The format that this version reads and writes.
 pub const FORMAT: &str = "paymaster-replay/v1";
 
+/// The target of a replay file of a run against the embedded reference server.
+pub const EMBEDDED: &str = "embedded";
+
 /// A replay file.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Replay {
@@ -33,7 +36,7 @@ pub struct Replay {
     pub rule: String,
     /// What was found, for people.
     pub finding: Told,
-    /// The target, secrets replaced.
+    /// The target, secrets replaced, or [`EMBEDDED`].
     pub target: String,
     /// The seed of the run.
     pub seed: u64,
@@ -109,7 +112,11 @@ impl Replay {
                 actual: redacted(&violation.actual),
                 reproduced: words::reproduced(finding),
             },
-            target: finished.place.shown.clone(),
+            target: if finished.place.embedded {
+                EMBEDDED.to_owned()
+            } else {
+                finished.place.shown.clone()
+            },
             seed: finished.summary.seed,
             relation: finding.group.relation.id.to_owned(),
             pair: finding.group.pair.map(|pair| pair.name().to_owned()),

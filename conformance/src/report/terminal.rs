@@ -268,3 +268,38 @@ fn name_of(value: &impl serde::Serialize) -> String {
         .and_then(|value| value.as_str().map(str::to_owned))
         .unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+
+    #[test]
+    fn a_run_with_violations() {
+        let text = render(&sample::violations().finished(), Paint::default());
+        assert!(!text.contains("s3cr3t-key") && !text.contains('\u{1b}'));
+        insta::assert_snapshot!("violations", text);
+    }
+
+    #[test]
+    fn a_run_that_nobody_answered() {
+        let text = render(&sample::nobody().finished(), Paint::default());
+        insta::assert_snapshot!("nobody", text);
+    }
+
+    #[test]
+    fn colours_change_no_word() {
+        let sample = sample::violations();
+        let plain = render(&sample.finished(), Paint::default());
+        let painted = render(&sample.finished(), Paint { colours: true });
+        let mut bare = String::new();
+        let mut rest = painted.as_str();
+        while let Some((before, after)) = rest.split_once('\u{1b}') {
+            bare.push_str(before);
+            rest = after.split_once('m').map_or("", |(_, behind)| behind);
+        }
+        bare.push_str(rest);
+        assert_ne!(painted, plain);
+        assert_eq!(bare, plain);
+    }
+}

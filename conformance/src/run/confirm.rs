@@ -1,9 +1,14 @@
 //! Confirming: whether the same bytes break the rule again, and how little is needed for it.
 
+use std::{collections::BTreeMap, sync::Arc};
+
+use tokio::task::JoinSet;
+
 use super::{
     CONFIRMATIONS, FINDINGS_PER_RULE, SHRUNK_PER_RUN, Suite,
-    courier::{Courier, join},
+    courier::Courier,
     shrink::{Bench, Specimen},
+    stop::Reason,
 };
 use crate::{
     context::Context,
@@ -12,13 +17,12 @@ use crate::{
     judge::Judge,
     tally::{Seen, Tally},
 };
-use std::collections::BTreeMap;
 
 /// Looks into everything that a tally saw broken; in the order of the rules, and of the plan for each.
 pub(crate) async fn findings(
-    courier: &Courier,
+    courier: &Arc<Courier>,
     suite: &Suite,
-    context: &Context,
+    context: &Arc<Context>,
     tally: &Tally,
     shrink_requests: u32,
 ) -> Vec<Finding> {
@@ -34,19 +38,32 @@ pub(crate) async fn findings(
             chosen.push((key, seen));
         }
     }
-    let looking = chosen
-        .into_iter()
-        .enumerate()
-        .map(|(number, (key, seen))| {
-            let budget = if number < SHRUNK_PER_RUN {
-                shrink_requests
-            } else {
-                0
-            };
-            look_into(courier, suite, context, key, seen, budget)
-        })
-        .collect();
-    join(looking).await
+    let mut looking = JoinSet::new();
+    for (number, (key, seen)) in chosen.into_iter().enumerate() {
+        let budget = if number < SHRUNK_PER_RUN {
+            shrink_requests
+        } else {
+            0
+        };
+        let (courier, suite, context) = (Arc::clone(courier), suite.clone(), Arc::clone(context));
+        let (key, seen) = (key.clone(), seen.clone());
+        looking.spawn(async move {
+            let finding = look_into(&courier, &suite, &context, &key, &seen, budget).await;
+            (number, finding)
+        });
+    }
+    let mut findings = Vec::new();
+    while let Some(looked) = looking.join_next().await {
+        match looked {
+            Ok(finding) => findings.push(finding),
+            // The rule stays broken in the counts; only the closer look is lost.
+            Err(cause) => courier
+                .stop
+                .trigger(Reason::GaveUp(format!("a worker of ours failed: {cause}"))),
+        }
+    }
+    findings.sort_by_key(|(number, _)| *number);
+    findings.into_iter().map(|(_, finding)| finding).collect()
 }
 
 /// Re-sends, shrinks, and re-sends what is left. When the run is over, the finding stands as it was seen.

@@ -4,7 +4,10 @@ use std::{
     fmt,
     future::{Future, poll_fn},
     pin::Pin,
-    sync::{Mutex, PoisonError},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
     task::Poll,
     time::{Duration, SystemTime},
 };
@@ -26,6 +29,9 @@ use crate::{
 
 /// How often a request is sent in all when the target says 429 or 503 with Retry-After.
 const THROTTLED_TRIES: u32 = 8;
+
+/// So many groups that were asked to wait again and again, and the target does not want to be tested now.
+const THROTTLED_GROUPS: u64 = 3;
 
 /// How often a connection is tried for one request.
 const CONNECT_TRIES: u32 = 3;
@@ -70,6 +76,7 @@ pub(crate) struct Courier {
     jobs: usize,
     slots: Semaphore,
     idle: Mutex<Vec<Line>>,
+    throttled: AtomicU64,
     pauses: mpsc::UnboundedSender<Asked>,
 }
 
@@ -90,6 +97,7 @@ impl Courier {
             jobs,
             slots: Semaphore::new(jobs),
             idle: Mutex::default(),
+            throttled: AtomicU64::new(0),
             pauses,
         }
     }
@@ -167,6 +175,7 @@ impl Courier {
                     };
                     throttled += 1;
                     if throttled == THROTTLED_TRIES {
+                        self.note_refusal(response.status);
                         return Err(Undelivered::Throttled);
                     }
                     // Nobody may be listening any more; the pause is kept all the same.
@@ -178,6 +187,15 @@ impl Courier {
                 }
                 Err(_) => return Ok(exchange),
             }
+        }
+    }
+
+    fn note_refusal(&self, status: u16) {
+        if self.throttled.fetch_add(1, Ordering::Relaxed) + 1 == THROTTLED_GROUPS {
+            let address = self.transport.target.address();
+            self.stop.trigger(Reason::GaveUp(format!(
+                "{address} answered {status} again and again, however long we waited"
+            )));
         }
     }
 

@@ -61,7 +61,7 @@ fn ctrl_c_ends_with_a_report() {
         .unwrap();
     let begin = Instant::now();
     while server.requests() < 40 {
-        assert!(begin.elapsed() < Duration::from_secs(60), "nothing was sent");
+        assert!(begin.elapsed() < Duration::from_mins(1), "nothing was sent");
         std::thread::sleep(Duration::from_millis(10));
     }
     let killed = Command::new("kill")

@@ -1,4 +1,5 @@
 //! The binary against small servers that misbehave in one way each.
+#![expect(clippy::unwrap_used, reason = "a test stops where the binary cannot be run")]
 
 mod commands;
 mod configuration;
