@@ -56,7 +56,7 @@ type Step = (&'static str, String, Value);
 
 fn decision(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut members = vec![baseline(seed, ids)];
-    let keeps_ids = seed.twist % STEPS.len() as u32 == ID_STEPS;
+    let keeps_ids = seed.twist as usize % STEPS.len() == ID_STEPS;
     for (role, label, request) in turn(seed, STEPS)(seed) {
         members.push(if keeps_ids {
             as_it_stands(role, label, &request)
@@ -80,7 +80,7 @@ const STEPS: &[fn(&Seed<'_>) -> Vec<Step>] = &[
 ];
 
 /// The place of [`other_ids`] in [`STEPS`].
-const ID_STEPS: u32 = 1;
+const ID_STEPS: usize = 1;
 
 fn chance(seed: &Seed<'_>) -> Vec<Step> {
     vec![(SAME_DECISION, SAME_AGAIN.to_owned(), seed.base.clone()); 4]

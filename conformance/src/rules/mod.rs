@@ -1,7 +1,7 @@
 //! The rules: each the check that guards one clause, a function of what was sent and what came back.
 //!
 //! A rule has no clock, no socket and no opinion about colour. To add one: a literal and a function in the file of its
-//! group (or a new file, and its line in [`GROUPS`]); if it needs requests that nothing else sends, a relation beside it in
+//! group (or a new file, and its line in `GROUPS`); if it needs requests that nothing else sends, a relation beside it in
 //! [`crate::relations`].
 
 mod accepted;

@@ -19,15 +19,15 @@ const NOW: u64 = 1_800_000_000;
 
 /// What the rules said of a run.
 #[derive(Debug, Default)]
-pub struct Said {
+pub(crate) struct Said {
     /// How often each rule held.
-    pub held: BTreeMap<&'static str, u64>,
+    pub(crate) held: BTreeMap<&'static str, u64>,
     /// How often each rule was broken, and the first time in words.
-    pub broken: BTreeMap<&'static str, (u64, String)>,
+    pub(crate) broken: BTreeMap<&'static str, (u64, String)>,
 }
 
 /// The profile of a reference server with this configuration.
-pub fn profile(config: &Config) -> Profile {
+pub(crate) fn profile(config: &Config) -> Profile {
     let token = |token: &paymaster_reference_server::Token| Token {
         address: token.address.clone(),
         symbol: Some(token.symbol.clone()),
@@ -71,7 +71,7 @@ fn send(service: &Service, group: &Group) -> Vec<Exchange> {
 }
 
 /// Discovery and the whole plan of that seed, judged.
-pub fn run(service: &Service, profile: Profile, seed: u64) -> Said {
+pub(crate) fn run(service: &Service, profile: Profile, seed: u64) -> Said {
     let mut discovery = Discovery::new(Context::new(profile), seed);
     let mut answers = Vec::new();
     while let Some(groups) = discovery.next_round(&answers) {
