@@ -9,29 +9,29 @@ use crate::{
 
 /// What came back for a request.
 #[derive(Clone, Debug)]
-pub enum Answer {
+pub enum Answer<'a> {
     /// No complete response.
-    None(Failure),
+    None(&'a Failure),
     /// A response whose body is no JSON text.
-    NotJson(Response, NotJson),
+    NotJson(&'a Response, NotJson),
     /// A response whose body is a JSON text.
-    Json(Response, Document),
+    Json(&'a Response, Document),
 }
 
-impl Answer {
+impl<'a> Answer<'a> {
     /// Reads the answer of an exchange.
-    pub fn of(exchange: &Exchange) -> Self {
+    pub fn of(exchange: &'a Exchange) -> Self {
         match &exchange.outcome {
-            Err(failure) => Self::None(failure.clone()),
+            Err(failure) => Self::None(failure),
             Ok(response) => match Document::parse(&response.body) {
-                Ok(document) => Self::Json(response.clone(), document),
-                Err(cause) => Self::NotJson(response.clone(), cause),
+                Ok(document) => Self::Json(response, document),
+                Err(cause) => Self::NotJson(response, cause),
             },
         }
     }
 
     /// The response, when there is a complete one.
-    pub fn response(&self) -> Option<&Response> {
+    pub fn response(&self) -> Option<&'a Response> {
         match self {
             Self::None(_) => None,
             Self::NotJson(response, _) | Self::Json(response, _) => Some(response),

@@ -8,6 +8,8 @@ use serde_json::Value;
 use crate::{
     dialect::Dialect,
     profile::{Accepts, Profile, SmartAccount},
+    request::Call,
+    tables::keeps_to_the_tables,
 };
 
 /// Profile, dialect and what the target itself said about its tokens.
@@ -103,7 +105,22 @@ impl Context {
             .collect()
     }
 
-    /// What the profile says of the operation of a request, given the smart account it names.
+    /// Whether a call keeps to the tables of sections 2.1 to 2.5, in the dialect of the target, and what the profile then says
+    /// of its operation. Of a call that does not keep to the tables the profile says nothing: any answer in form is lawful.
+    pub fn standing(&self, call: &Call) -> (bool, Vouch) {
+        let operations = &self.profile.operations;
+        let mut listed = operations.sponsorable.iter().chain(&operations.refused);
+        let listed = listed.any(|known| same_operation(known, call.operation()));
+        let tabled = keeps_to_the_tables(call, &self.dialect, listed);
+        let vouch = if tabled {
+            self.vouch(call.pair, call.operation(), call.account())
+        } else {
+            Vouch::Unknown
+        };
+        (tabled, vouch)
+    }
+
+    /// What the profile says of an operation, given the smart account that the request names.
     pub fn vouch(&self, pair: Pair, operation: &Value, account: Option<&str>) -> Vouch {
         let operations = &self.profile.operations;
         let sender = operation["sender"].as_str().unwrap_or_default();

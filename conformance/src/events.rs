@@ -88,6 +88,8 @@ pub struct Summary {
     pub rules: Vec<RuleOutcome>,
     /// The broken rules.
     pub findings: Vec<Finding>,
+    /// How many groups were sent but not judged, by the reason.
+    pub unjudged: BTreeMap<String, usize>,
     /// Dialect and behaviour fingerprint.
     pub observations: Observations,
     /// The dialect in use.

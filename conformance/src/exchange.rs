@@ -75,3 +75,20 @@ pub struct Exchange {
     /// From sending the request to the last byte of the response.
     pub took: Duration,
 }
+
+/// Longest response body that is kept for reports.
+const KEPT: usize = 64 * 1024;
+
+impl Exchange {
+    /// The exchange as it is kept for reports: of a long body only the beginning, so that a run stays small.
+    #[must_use]
+    pub fn keepsake(&self) -> Self {
+        let mut kept = self.clone();
+        if let Ok(response) = &mut kept.outcome
+            && response.body.len() > KEPT
+        {
+            response.body = Bytes::copy_from_slice(&response.body[..KEPT]);
+        }
+        kept
+    }
+}

@@ -1,13 +1,11 @@
 //! The judge: brings the exchanges of a group before every rule that has something to say about them.
 
 use crate::{
-    answer::Answer,
     case::Group,
     context::Context,
     exchange::Exchange,
     finding::Violation,
-    request::Kind,
-    rules::{Check, Report, Rule, View},
+    rules::{Check, Report, Rule, View, check_row},
 };
 
 /// What one rule says of one group.
@@ -40,7 +38,7 @@ impl Judge {
 
     /// Judges a group and its exchanges, one exchange a member, in order. Rules that were not exercised are left out.
     pub fn group(&self, group: &Group, exchanges: &[Exchange], context: &Context) -> Vec<Judgement> {
-        self.views(&read(group, exchanges), Some(group), context)
+        self.views(&read(group, exchanges, context), Some(group), context)
     }
 
     /// Judges views that were read before; without a group, only by the rules that need one exchange.
@@ -60,17 +58,12 @@ impl Judge {
 }
 
 /// Reads the exchanges of a group.
-pub fn read<'a>(group: &'a Group, exchanges: &[Exchange]) -> Vec<View<'a>> {
+pub fn read<'a>(group: &'a Group, exchanges: &'a [Exchange], context: &Context) -> Vec<View<'a>> {
     group
         .members
         .iter()
         .zip(exchanges)
-        .map(|(member, exchange)| View {
-            role: member.role,
-            label: &member.label,
-            request: Kind::of(&exchange.request),
-            answer: Answer::of(exchange),
-        })
+        .map(|(member, exchange)| View::new(member.role, &member.label, exchange, context))
         .collect()
 }
 
@@ -86,10 +79,11 @@ fn apply(rule: &'static Rule, views: &[View<'_>], group: Option<&Group>, context
         Check::Row {
             document,
             member: row,
+            expected,
         } => {
             for (member, view) in views.iter().enumerate() {
                 report.turn_to(member);
-                crate::rules::rows::check(document, row, view, context, &mut report);
+                check_row(document, row, expected, view, context, &mut report);
             }
         }
         Check::Group(relation, check) => {

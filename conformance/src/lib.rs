@@ -4,6 +4,7 @@
 
 pub mod answer;
 pub mod case;
+pub mod cli;
 pub mod context;
 pub mod dialect;
 pub mod discovery;
@@ -15,7 +16,12 @@ pub mod json;
 pub mod judge;
 pub mod plan;
 pub mod profile;
+pub mod redact;
 pub mod relations;
+pub mod report;
 pub mod request;
 pub mod rules;
+pub mod run;
+pub mod tables;
+pub mod tally;
 pub mod verdict;

@@ -26,6 +26,10 @@ pub enum Kind {
     Notification,
     /// An array of requests.
     Batch(Vec<Kind>),
+    /// An array of nothing.
+    EmptyBatch,
+    /// An envelope that is in order, but for its id null: JSON-RPC advises against it and forbids nothing.
+    NullId,
     /// JSON, but no request object.
     NotARequest,
     /// No JSON.
@@ -101,9 +105,8 @@ impl Kind {
     /// Reads a request body.
     pub fn of(body: &[u8]) -> Self {
         match serde_json::from_slice::<Value>(body) {
-            Ok(Value::Array(items)) if !items.is_empty() => {
-                Self::Batch(items.into_iter().map(Self::of_one).collect())
-            }
+            Ok(Value::Array(items)) if items.is_empty() => Self::EmptyBatch,
+            Ok(Value::Array(items)) => Self::Batch(items.into_iter().map(Self::of_one).collect()),
             Ok(value) => Self::of_one(value),
             Err(_) => Self::NotJson,
         }
@@ -122,6 +125,7 @@ impl Kind {
         }
         let id = match envelope.get("id") {
             None => return Self::Notification,
+            Some(Value::Null) => return Self::NullId,
             Some(id @ (Value::String(_) | Value::Number(_))) => id.clone(),
             Some(_) => return Self::NotARequest,
         };
@@ -149,7 +153,7 @@ impl Kind {
         match self {
             Self::Call(call) => Some(&call.id),
             Self::UnknownMethod { id } | Self::Modeless { id, .. } => Some(id),
-            Self::Notification | Self::Batch(_) | Self::NotARequest | Self::NotJson => None,
+            _ => None,
         }
     }
 

@@ -1,15 +1,65 @@
 //! The rules: each the check that guards one clause, a function of what was sent and what came back.
 //!
-//! A rule has no clock, no socket and no opinion about colour. To add one: write its file, put it into [`RULES`], and if it
-//! needs requests that nothing else sends, put its relation into [`crate::relations::RELATIONS`].
+//! A rule has no clock, no socket and no opinion about colour. To add one: a literal and a function in the file of its
+//! group (or a new file, and its line in `GROUPS`); if it needs requests that nothing else sends, a relation beside it in
+//! [`crate::relations`].
 
-pub mod rows;
+mod accepted;
+mod answer_form;
+mod decision;
+mod errors;
+mod http;
+mod interoperability;
+mod json_rpc;
+mod notation;
+pub mod observers;
+mod quoted_tokens;
+mod rows;
+mod served;
+mod token_facts;
 
 use std::fmt;
 
-use paymaster_schemas::{Basis, Clause, find_clause};
+use paymaster_schemas::{Basis, Clause, Pair, find_clause};
+use serde_json::Value;
 
-use crate::{answer::Answer, case::Relation, context::Context, finding::Violation, request::Kind};
+use crate::{
+    answer::Answer,
+    case::Relation,
+    context::{Context, Vouch},
+    exchange::Exchange,
+    finding::Violation,
+    request::{Call, Kind},
+};
+
+pub(crate) use decision::{SAME_AGAIN, SAME_DECISION, SAME_IF_SERVED};
+pub use rows::check as check_row;
+
+/// The groups of rules, in the order of the reports.
+const GROUPS: &[&[Rule]] = &[
+    answer_form::RULES,
+    rows::RULES,
+    served::RULES,
+    decision::RULES,
+    quoted_tokens::RULES,
+    token_facts::RULES,
+    errors::RULES,
+    accepted::RULES,
+    notation::RULES,
+    json_rpc::RULES,
+    http::RULES,
+    interoperability::RULES,
+];
+
+/// Every rule, in the order of the reports.
+pub fn rules() -> impl Iterator<Item = &'static Rule> {
+    GROUPS.iter().flat_map(|group| group.iter())
+}
+
+/// The rule of that id.
+pub fn find_rule(id: &str) -> Option<&'static Rule> {
+    rules().find(|rule| rule.id == id)
+}
 
 /// A rule.
 #[derive(Debug)]
@@ -24,8 +74,15 @@ pub struct Rule {
     pub advice: &'static str,
     /// What to look at in an implementation that breaks it.
     pub hint: &'static str,
+    /// Why it cannot apply to a target, by a word of the profile.
+    pub not_applicable: fn(&Context) -> Option<&'static str>,
     /// How it judges.
     pub check: Check,
+}
+
+/// For rules that apply to every target.
+pub(crate) fn always(_: &Context) -> Option<&'static str> {
+    None
 }
 
 /// How a rule judges.
@@ -38,6 +95,8 @@ pub enum Check {
         document: &'static str,
         /// The member of the row.
         member: &'static str,
+        /// What has to stand there, for people.
+        expected: &'static str,
     },
     /// All exchanges of a group of that relation together.
     Group(&'static Relation, fn(&[View<'_>], &Context, &mut Report)),
@@ -47,7 +106,7 @@ impl fmt::Debug for Check {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Exchange(_) => f.write_str("Exchange"),
-            Self::Row { document, member } => write!(f, "Row({document}.{member})"),
+            Self::Row { document, member, .. } => write!(f, "Row({document}.{member})"),
             Self::Group(relation, _) => write!(f, "Group({})", relation.id),
         }
     }
@@ -75,7 +134,87 @@ pub struct View<'a> {
     /// What was asked.
     pub request: Kind,
     /// What came back.
-    pub answer: Answer,
+    pub answer: Answer<'a>,
+    /// Whether the request is a call that keeps to the tables of sections 2.1 to 2.5.
+    pub tabled: bool,
+    /// What the profile says of its operation.
+    pub vouch: Vouch,
+}
+
+impl<'a> View<'a> {
+    /// Reads an exchange.
+    pub fn new(role: &'static str, label: &'a str, exchange: &'a Exchange, context: &Context) -> Self {
+        let request = Kind::of(&exchange.request);
+        let (tabled, vouch) = request
+            .valid_call()
+            .map_or((false, Vouch::Unknown), |call| context.standing(call));
+        Self {
+            role,
+            label,
+            request,
+            answer: Answer::of(exchange),
+            tabled,
+            vouch,
+        }
+    }
+
+    /// The call, when it is one of a known method in a known mode that is valid against the schemas.
+    pub fn valid_call(&self) -> Option<&Call> {
+        self.request.valid_call()
+    }
+
+    /// Whether the request is one request object with an id, so that it must get one JSON-RPC answer.
+    pub fn must_be_answered(&self) -> bool {
+        self.request.id().is_some() && !self.turned_away() && !self.malformed_and_refused()
+    }
+
+    /// Whether the request sponsors in token mode and names no token: not valid, and still one whose answer the
+    /// specification shows (section 4.2, rule 4).
+    pub fn names_no_fee_token(&self) -> bool {
+        let Kind::Call(call) = &self.request else {
+            return false;
+        };
+        let absent = match call.mode_object().get("tokenInfo") {
+            None => true,
+            Some(Value::Object(info)) => {
+                !info.contains_key("feeTokenAddress") && !info.contains_key("tokenAddress")
+            }
+            Some(_) => false,
+        };
+        call.pair == Pair::SPONSOR_ERC20 && absent
+    }
+
+    /// Whether the specification says nothing of how such a request is answered: one that does not keep to the tables, unless
+    /// it only names no fee token.
+    pub fn beyond_the_tables(&self) -> bool {
+        !self.tabled && !self.names_no_fee_token()
+    }
+
+    /// Whether such a request was refused by HTTP alone, with a status of 400 to 499: the answer to malformed requests is not
+    /// shown (section 7).
+    pub fn malformed_and_refused(&self) -> bool {
+        let by_status = self
+            .answer
+            .response()
+            .is_some_and(|response| (400..500).contains(&response.status));
+        let json_rpc = self
+            .answer
+            .object()
+            .is_some_and(|object| object.contains_key("jsonrpc"));
+        self.beyond_the_tables() && by_status && !json_rpc
+    }
+
+    /// Whether HTTP itself, a gateway or a limiter turned the request away before the service saw it: lawful, and no answer
+    /// of the service to judge.
+    pub fn turned_away(&self) -> bool {
+        let by_status = self.answer.response().is_some_and(|response| {
+            matches!(
+                response.status,
+                401 | 403 | 407 | 408 | 413 | 414 | 415 | 421 | 425 | 426 | 429 | 431 | 502..=504
+            )
+        });
+        by_status && self.answer.object().is_none()
+    }
 }
 
 /// What a check found: how often the rule was exercised and held, and where it was broken.
@@ -122,12 +261,53 @@ impl Report {
         });
     }
 
+    /// The member that the report is on.
+    pub fn member(&self) -> usize {
+        self.member
+    }
+
     /// The rule held or was broken, as `holds` says; the other words are only made when they are needed.
     pub fn expect(&mut self, holds: bool, pointer: &str, expected: &str, actual: impl FnOnce() -> String) {
         if holds {
             self.held();
         } else {
             self.broken(pointer, expected, actual());
+        }
+    }
+}
+
+/// A JSON value for people: short ones whole, long ones with their beginning.
+pub(crate) fn shown(value: &Value) -> String {
+    const LONGEST: usize = 160;
+    let text = value.to_string();
+    match text.char_indices().nth(LONGEST) {
+        None => text,
+        Some((cut, _)) => format!("{}... ({} bytes)", &text[..cut], text.len()),
+    }
+}
+
+/// A member of the answer for people, or that it is missing.
+pub(crate) fn shown_member(value: Option<&Value>) -> String {
+    value.map_or_else(|| "the member is missing".to_owned(), shown)
+}
+
+/// What an answer is, in a few words.
+pub(crate) fn gist(answer: &Answer<'_>) -> String {
+    match answer {
+        Answer::None(failure) => failure.to_string(),
+        Answer::NotJson(response, cause) => format!("HTTP {}, {cause}", response.status),
+        Answer::Json(response, document) => {
+            if let Some(error) = answer.error() {
+                format!(
+                    "error {} {}",
+                    shown_member(error.get("code")),
+                    shown_member(error.get("message"))
+                )
+            } else if let Some(result) = answer.result() {
+                format!("result {}", shown(result))
+            } else {
+                format!("HTTP {}, {}", response.status, shown(&document.value))
+            }
         }
     }
 }

@@ -1,9 +1,263 @@
-//! The rows of the result tables (sections 2.6 to 2.9): one rule a row, all of them one check.
+//! The rows of the result tables (sections 2.6 to 2.9): one rule a row, all of them one check against the schema of the row.
+//!
+//! The rows of results stand in the clauses under `DOCUMENT.MEMBER`; the schema documents say what each member must be, so a
+//! row here adds only the words for people.
 
-use crate::{
-    context::Context,
-    rules::{Report, View},
-};
+use paymaster_schemas::{Mode, member_validator};
+use serde_json::Value;
 
-/// Judges one row of a result.
-pub fn check(_document: &str, _member: &str, _view: &View<'_>, _context: &Context, _report: &mut Report) {}
+use super::{Check, Report, Rule, View, always, shown_member};
+use crate::context::Context;
+
+const NO_RESULTS: &str = "the target answered too few requests of this kind with a result: name operations (and tokens) that it accepts in the profile";
+
+const fn row(id: &'static str, document: &'static str, member: &'static str, expected: &'static str) -> Rule {
+    Rule {
+        id,
+        clause: id,
+        quota: 10,
+        advice: NO_RESULTS,
+        hint: "compare the member with its row in the table of the section: name, type and form",
+        not_applicable: always,
+        check: Check::Row {
+            document,
+            member,
+            expected,
+        },
+    }
+}
+
+pub(super) const RULES: &[Rule] = &[
+    row(
+        "sponsored-result.MODE",
+        "sponsored-result",
+        "MODE",
+        "\"SPONSORED\"",
+    ),
+    row(
+        "sponsored-result.paymasterAndData",
+        "sponsored-result",
+        "paymasterAndData",
+        "a hex string of whole bytes after 0x",
+    ),
+    row(
+        "sponsored-result.preVerificationGas",
+        "sponsored-result",
+        "preVerificationGas",
+        "a string of decimal digits",
+    ),
+    row(
+        "sponsored-result.verificationGasLimit",
+        "sponsored-result",
+        "verificationGasLimit",
+        "a number of gas units",
+    ),
+    row(
+        "sponsored-result.callGasLimit",
+        "sponsored-result",
+        "callGasLimit",
+        "a number of gas units",
+    ),
+    row("quote-result.MODE", "quote-result", "MODE", "\"ERC20\""),
+    row(
+        "quote-result.paymasterAddress",
+        "quote-result",
+        "paymasterAddress",
+        "an address: 0x and 40 hex digits",
+    ),
+    row(
+        "quote-result.feeQuotes",
+        "quote-result",
+        "feeQuotes",
+        "an array of fee quote objects",
+    ),
+    row(
+        "quote-result.unsupportedTokens",
+        "quote-result",
+        "unsupportedTokens",
+        "an array of addresses",
+    ),
+    row(
+        "fee-quote.symbol",
+        "fee-quote",
+        "symbol",
+        "the token's symbol, a string",
+    ),
+    row(
+        "fee-quote.decimal",
+        "fee-quote",
+        "decimal",
+        "the token's number of decimals, an integer",
+    ),
+    row(
+        "fee-quote.tokenAddress",
+        "fee-quote",
+        "tokenAddress",
+        "an address: 0x and 40 hex digits",
+    ),
+    row(
+        "fee-quote.maxGasFee",
+        "fee-quote",
+        "maxGasFee",
+        "a number of token units",
+    ),
+    row(
+        "fee-quote.maxGasFeeUSD",
+        "fee-quote",
+        "maxGasFeeUSD",
+        "a number of US dollars",
+    ),
+    row(
+        "fee-quote.exchangeRate",
+        "fee-quote",
+        "exchangeRate",
+        "an integer-valued number",
+    ),
+    row(
+        "fee-quote.premiumPercentage",
+        "fee-quote",
+        "premiumPercentage",
+        "a string of digits",
+    ),
+    row(
+        "fee-quote.validUntil",
+        "fee-quote",
+        "validUntil",
+        "an integer timestamp",
+    ),
+    row("fee-quote.logoUrl", "fee-quote", "logoUrl", "a URL"),
+    row(
+        "token-sponsor-result.MODE",
+        "token-sponsor-result",
+        "MODE",
+        "\"ERC20\"",
+    ),
+    row(
+        "token-sponsor-result.paymasterAndData",
+        "token-sponsor-result",
+        "paymasterAndData",
+        "a hex string of one byte or more after 0x",
+    ),
+    row(
+        "token-sponsor-result.preVerificationGas",
+        "token-sponsor-result",
+        "preVerificationGas",
+        "an amount of gas, a string",
+    ),
+    row(
+        "token-sponsor-result.verificationGasLimit",
+        "token-sponsor-result",
+        "verificationGasLimit",
+        "a number of gas units",
+    ),
+    row(
+        "token-sponsor-result.callGasLimit",
+        "token-sponsor-result",
+        "callGasLimit",
+        "a number of gas units",
+    ),
+];
+
+/// The one member of the tables that a lawful result may leave out (section 2.7).
+const OPTIONAL: &str = "unsupportedTokens";
+
+/// Judges one row of the result of a call.
+pub fn check(
+    document: &str,
+    member: &str,
+    expected: &str,
+    view: &View<'_>,
+    context: &Context,
+    report: &mut Report,
+) {
+    // Only of valid requests: what comes of malformed ones is not shown, and a result may well repeat their values.
+    let Some(call) = view.valid_call() else { return };
+    let Some(result) = view.answer.result().filter(|result| result.is_object()) else {
+        return;
+    };
+    if document == "fee-quote" {
+        if call.pair.result_document() != "quote-result" {
+            return;
+        }
+        for (index, quote) in result["feeQuotes"].as_array().into_iter().flatten().enumerate() {
+            if quote.is_object() {
+                let pointer = format!("/result/feeQuotes/{index}/{member}");
+                judge(document, member, quote.get(member), &pointer, expected, report);
+            }
+        }
+        return;
+    }
+    if call.pair.result_document() != document {
+        return;
+    }
+    let name = if member == "MODE" {
+        context.dialect.mode_member.as_str()
+    } else {
+        member
+    };
+    let value = result.get(name);
+    if member == OPTIONAL && value.is_none() {
+        return;
+    }
+    let pointer = format!("/result/{name}");
+    if member == "feeQuotes" {
+        return judge_quotes(value, &pointer, expected, report);
+    }
+    let told = value.and_then(Value::as_str);
+    if member == "MODE"
+        && call.pair.mode == Mode::Sponsored
+        && told == Some(context.dialect.sponsored_name.as_str())
+    {
+        return report.held(); // a target that is asked for SPONSORSHIP may say so
+    }
+    judge(document, member, value, &pointer, expected, report);
+}
+
+fn judge(
+    document: &str,
+    member: &str,
+    value: Option<&Value>,
+    pointer: &str,
+    expected: &str,
+    report: &mut Report,
+) {
+    let holds = value.is_some_and(|value| {
+        member_validator(document, member).is_some_and(|validator| validator.is_valid(value))
+    });
+    report.expect(holds, pointer, expected, || shown_member(value));
+}
+
+/// Judges `feeQuotes` as an array of objects; what is in them is for the rows of 2.8 to say.
+fn judge_quotes(value: Option<&Value>, pointer: &str, expected: &str, report: &mut Report) {
+    let Some(Value::Array(quotes)) = value else {
+        return report.broken(pointer, expected, shown_member(value));
+    };
+    match quotes.iter().position(|quote| !quote.is_object()) {
+        Some(index) => report.broken(
+            format!("{pointer}/{index}"),
+            "a fee quote object",
+            shown_member(quotes.get(index)),
+        ),
+        None => report.held(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_names_a_member_of_its_schema() {
+        for rule in RULES {
+            let Check::Row { document, member, .. } = rule.check else {
+                panic!("{} is no row", rule.id)
+            };
+            assert_eq!(rule.id, format!("{document}.{member}"));
+            assert!(
+                member_validator(document, member).is_some(),
+                "{}: the schema has no such member",
+                rule.id
+            );
+        }
+    }
+}

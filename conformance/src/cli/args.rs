@@ -1,0 +1,181 @@
+//! The command line.
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::{Args, Parser, Subcommand};
+
+use super::duration;
+
+/// Judges a paymaster JSON-RPC service (ERC-4337), clause by clause of its specification.
+///
+/// Without a URL, an embedded reference server is started on a free loopback port and judged.
+#[derive(Debug, Parser)]
+#[command(
+    name = "paymaster-conformance",
+    version,
+    args_conflicts_with_subcommands = true
+)]
+#[command(after_help = super::exit::help(), after_long_help = format!("{}\n\n{}", super::environment::help(), super::exit::help()))]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    #[command(flatten)]
+    pub(crate) check: CheckArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Judge the paymaster at a URL (the default command).
+    Check(Box<CheckArgs>),
+    /// List the rules.
+    Rules(RulesArgs),
+    /// Say what a rule asks, where the specification says so and how it is judged.
+    Explain {
+        /// The id of a rule or clause, as `rules` lists it.
+        rule: String,
+    },
+    /// Write a commented paymaster.toml to fill in.
+    Init {
+        /// Where to.
+        #[arg(default_value = super::file::DEFAULT_PATH)]
+        path: PathBuf,
+    },
+    /// Send the requests of a finding again and judge the answers.
+    Replay(ReplayArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// The paymaster URL, as http://127.0.0.1:3000/rpc.
+    pub(crate) url: Option<String>,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    /// Judge only these rules: ids of rules or clauses, `*` for any letters; repeatable.
+    #[arg(long = "rule", value_name = "FILTER")]
+    pub(crate) rules: Vec<String>,
+    /// Say what would be sent, and send nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Write the report as JSON to a file, or to standard output (`-`).
+    #[arg(long, value_name = "PATH", num_args = 0..=1, default_missing_value = "-")]
+    pub(crate) json: Option<String>,
+    /// Write a JUnit report, one test case a rule.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) junit: Option<PathBuf>,
+    /// Where replay files go; the folder is made when there is something to write.
+    #[arg(long, value_name = "DIR", default_value = "paymaster-replays")]
+    pub(crate) replay_dir: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// The configuration file [default: paymaster.toml, when it is there].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// A request header, `Name: value`; ${NAME} in the value is read from the environment. Repeatable.
+    #[arg(short = 'H', long = "header", value_name = "HEADER")]
+    pub(crate) headers: Vec<String>,
+    /// How many requests of each method and mode are sent at least [default: 250].
+    #[arg(long, value_name = "N")]
+    pub(crate) cases: Option<u32>,
+    /// The same seed gives the same cases [default: 1].
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// How many exchanges run at the same time [default: 100].
+    #[arg(short, long, value_name = "N")]
+    pub(crate) jobs: Option<usize>,
+    /// At most that many requests a second [default: no limit].
+    #[arg(long, value_name = "N")]
+    pub(crate) rate: Option<f64>,
+    /// Total time of one exchange, as 500ms or 10s [default: 10s].
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub(crate) timeout: Option<Duration>,
+    /// Total time of the run [default: 5m].
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub(crate) time_limit: Option<Duration>,
+    /// At most that many requests in all [default: no limit].
+    #[arg(long, value_name = "N")]
+    pub(crate) max_requests: Option<usize>,
+    /// At most that many requests to make one failure small [default: 60].
+    #[arg(long, value_name = "N")]
+    pub(crate) shrink_requests: Option<u32>,
+    /// Leave failures as large as they were found.
+    #[arg(long, conflicts_with = "shrink_requests")]
+    pub(crate) no_shrink: bool,
+    /// What only warns (json-rpc, interoperability) fails the run too.
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Stated rules that stayed inconclusive do not fail the run.
+    #[arg(long)]
+    pub(crate) allow_incomplete: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RulesArgs {
+    /// As JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArgs {
+    /// The replay file.
+    pub(crate) file: PathBuf,
+    /// The URL to send to; a recorded one serves when nothing in it was secret.
+    pub(crate) url: Option<String>,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+}
+
+impl CheckArgs {
+    /// `--json URL`: a URL is no path to write a report to, so it is the URL to check.
+    pub(crate) fn untangled(mut self) -> Self {
+        if self.url.is_none() && self.json.as_deref().is_some_and(|path| path.contains("://")) {
+            self.url = self.json.replace("-".to_owned());
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_in_order() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_help_tells_the_defaults_that_are_used() {
+        use super::super::setup;
+        let help = Cli::command().render_long_help().to_string();
+        for default in [
+            crate::plan::DEFAULT_CASES.to_string(),
+            setup::DEFAULT_SEED.to_string(),
+            setup::DEFAULT_JOBS.to_string(),
+            setup::DEFAULT_SHRINK_REQUESTS.to_string(),
+        ] {
+            assert!(help.contains(&format!("[default: {default}]")), "{default}");
+        }
+    }
+
+    #[test]
+    fn a_bare_url_is_checked() {
+        for line in [
+            &["p", "http://h/"][..],
+            &["p", "check", "http://h/"],
+            &["p", "--json", "http://h/"],
+            &["p", "--json=-", "http://h/"],
+        ] {
+            let cli = Cli::try_parse_from(line).unwrap();
+            let check = match cli.command {
+                Some(Command::Check(check)) => *check,
+                _ => cli.check,
+            };
+            assert_eq!(check.untangled().url.as_deref(), Some("http://h/"), "{line:?}");
+        }
+    }
+}

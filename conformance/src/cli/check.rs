@@ -1,0 +1,147 @@
+//! `check`: runs the suite against a URL, or against the embedded reference server, and writes the reports.
+
+use std::{fs, path::Path};
+
+use super::{args::CheckArgs, dry_run, environment::Environment, exit, filter, out, setup::Setup};
+use crate::{
+    report::{Finished, Progress, json, junit, replay_file, terminal},
+    run::{self, Embedded, Reason, Stop, Suite},
+};
+
+/// Runs the command; gives the exit code.
+pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, String> {
+    let setup = Setup::read(&args.run, args.url.as_deref(), environment)?;
+    let rules = filter::select(&args.rules, Suite::standard().rules)?;
+    let suite = Suite {
+        rules,
+        ..Suite::standard()
+    };
+    runtime()?.block_on(async {
+        let Some(url) = setup.layer.url.clone() else {
+            if args.dry_run {
+                let profile = run::profile_of(&paymaster_reference_server::Config::default());
+                return dry_run::print(&suite, profile, &setup.layer);
+            }
+            let embedded = Embedded::start()
+                .await
+                .map_err(|cause| format!("the embedded reference server: {cause}"))?;
+            let setup = setup.of_known(embedded.profile.clone());
+            let done = judge(setup, &embedded.url, suite, args, environment).await;
+            embedded.stop().await;
+            return done;
+        };
+        if args.dry_run {
+            // A URL that cannot be asked is an error even when nothing is sent.
+            run::Target::parse(&url).map_err(|cause| cause.to_string())?;
+            return dry_run::print(&suite, setup.profile, &setup.layer);
+        }
+        judge(setup, &url, suite, args, environment).await
+    })
+}
+
+/// A runtime with a worker for each core.
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, String> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|cause| format!("the runtime: {cause}"))
+}
+
+/// Ends the run at Ctrl-C, or when the system asks this process to end: what is under way is dropped, and the report follows.
+pub(crate) fn stop_at_interrupt() -> Stop {
+    let stop = Stop::default();
+    let given = stop.clone();
+    tokio::spawn(async move {
+        if asked_to_end().await {
+            given.trigger(Reason::Interrupted);
+        }
+    });
+    stop
+}
+
+/// Waits for a signal; false when signals cannot be waited for.
+async fn asked_to_end() -> bool {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let Ok(mut terminate) = signal(SignalKind::terminate()) else {
+            return tokio::signal::ctrl_c().await.is_ok();
+        };
+        tokio::select! {
+            interrupted = tokio::signal::ctrl_c() => interrupted.is_ok(),
+            terminated = terminate.recv() => terminated.is_some(),
+        }
+    }
+    #[cfg(not(unix))]
+    tokio::signal::ctrl_c().await.is_ok()
+}
+
+async fn judge(
+    setup: Setup,
+    url: &str,
+    suite: Suite,
+    args: &CheckArgs,
+    environment: &Environment,
+) -> Result<u8, String> {
+    let (settings, place, redactor) = setup.settings(url)?;
+    let stop = stop_at_interrupt();
+    let outcome = run::check(&settings, &suite, &stop, &mut Progress::default()).await;
+    let mut finished = Finished {
+        summary: &outcome.summary,
+        context: &outcome.context,
+        strictness: settings.strictness,
+        place: &place,
+        redactor: &redactor,
+        replays: &[],
+    };
+    let (replays, mut trouble) = replay_file::write_all(&args.replay_dir, &finished);
+    finished.replays = &replays;
+    trouble.extend(write_reports(&finished, args, environment));
+    for cause in &trouble {
+        out::error(cause);
+    }
+    let code = exit::code(outcome.summary.conclusion);
+    Ok(if trouble.is_empty() || code == exit::VIOLATIONS {
+        code
+    } else {
+        exit::USAGE
+    })
+}
+
+/// Writes every report; one that cannot be written loses none of the others.
+fn write_reports(finished: &Finished<'_>, args: &CheckArgs, environment: &Environment) -> Vec<String> {
+    let mut trouble = Vec::new();
+    let mut note = |what: &str, done: Result<(), String>| {
+        if let Err(cause) = done {
+            trouble.push(format!("{what} could not be written: {cause}"));
+        }
+    };
+    let json_on_stdout = args.json.as_deref() == Some("-");
+    let text = terminal::render(finished, out::paint(environment, json_on_stdout));
+    if json_on_stdout {
+        out::eprint(&text);
+    } else {
+        note("the report", out::print(&text));
+    }
+    if let Some(path) = &args.json {
+        let mut text = format!("{:#}", json::report(finished));
+        text.push('\n');
+        let done = if json_on_stdout {
+            out::print(&text)
+        } else {
+            write(Path::new(path), &text)
+        };
+        note("the JSON report", done);
+    }
+    if let Some(path) = &args.junit {
+        note(
+            "the JUnit report",
+            junit::xml(finished).and_then(|xml| write(path, &xml)),
+        );
+    }
+    trouble
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    fs::write(path, text).map_err(|cause| format!("{}: {cause}", path.display()))
+}

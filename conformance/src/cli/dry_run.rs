@@ -1,0 +1,49 @@
+//! `--dry-run`: what would be sent.
+
+use std::fmt::Write as _;
+
+use std::collections::BTreeMap;
+
+use super::{exit, layer::Layer, out};
+use crate::{context::Context, plan::DEFAULT_CASES, profile::Profile, report::count, run::Suite};
+
+/// Prints what would be sent, and sends nothing.
+pub(crate) fn print(suite: &Suite, profile: Profile, layer: &Layer) -> Result<u8, String> {
+    let seed = layer.seed.unwrap_or(super::setup::DEFAULT_SEED);
+    let cases = layer.cases.unwrap_or(DEFAULT_CASES);
+    let groups = (suite.plan)(&Context::new(profile), seed, cases);
+    let mut rows = BTreeMap::<(usize, &str, &str), (usize, usize)>::new();
+    let mut order = Vec::new();
+    for group in &groups {
+        let relation = group.relation.id;
+        let place = order
+            .iter()
+            .position(|known| *known == relation)
+            .unwrap_or_else(|| {
+                order.push(relation);
+                order.len() - 1
+            });
+        let pair = group.pair.map_or("-", |pair| pair.name());
+        let row = rows.entry((place, relation, pair)).or_default();
+        row.0 += 1;
+        row.1 += group.members.len();
+    }
+    let requests: usize = groups.iter().map(|group| group.members.len()).sum();
+    let mut text = format!(
+        "{:<34} {:<20} {:>8} {:>9}\n",
+        "relation", "method and mode", "groups", "requests"
+    );
+    for ((_, relation, pair), (groups, requests)) in rows {
+        let _ = writeln!(text, "{relation:<34} {pair:<20} {groups:>8} {requests:>9}");
+    }
+    let rules = count(suite.rules.len() as u128, "rule");
+    let _ = writeln!(
+        text,
+        "\n{} in {} would be sent and judged by {rules} (seed {seed}); nothing was sent.\n\
+         Before them come the questions that tell the dialect and the tokens of the target, which can change this plan.",
+        count(requests as u128, "request"),
+        count(groups.len() as u128, "group"),
+    );
+    out::print(&text)?;
+    Ok(exit::CONFORMS)
+}

@@ -1,0 +1,59 @@
+//! The environment, read here and nowhere else.
+
+use std::collections::BTreeMap;
+
+/// Every variable that is read, and what it sets. Help and documentation read this table.
+pub const VARIABLES: &[(&str, &str)] = &[
+    ("PAYMASTER_URL", "the paymaster URL"),
+    ("PAYMASTER_CONFIG", "the configuration file"),
+    ("PAYMASTER_HEADERS", "request headers, one `Name: value` a line"),
+    ("PAYMASTER_CASES", "as --cases"),
+    ("PAYMASTER_SEED", "as --seed"),
+    ("PAYMASTER_JOBS", "as --jobs"),
+    ("PAYMASTER_RATE", "as --rate"),
+    ("PAYMASTER_TIMEOUT", "as --timeout"),
+    ("PAYMASTER_TIME_LIMIT", "as --time-limit"),
+    ("NO_COLOR", "when set and not empty: no colours"),
+];
+
+/// What the environment says.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Environment(BTreeMap<String, String>);
+
+impl Environment {
+    /// The environment of this process; variables that are no UTF-8 count as absent.
+    pub(crate) fn of_process() -> Self {
+        let readable = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        Self(readable.collect())
+    }
+
+    /// An environment of these variables.
+    #[cfg(test)]
+    pub(crate) fn of(variables: &[(&str, &str)]) -> Self {
+        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+        Self(variables.iter().map(owned).collect())
+    }
+
+    /// A variable; an empty one counts as absent.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.0
+            .get(name)
+            .map(String::as_str)
+            .filter(|value| !value.is_empty())
+    }
+
+    /// Whether colours are not wanted.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.get("NO_COLOR").is_some() || self.get("TERM") == Some("dumb")
+    }
+}
+
+/// The table as text, for the help.
+pub(crate) fn help() -> String {
+    let rows = VARIABLES
+        .iter()
+        .map(|(name, meaning)| format!("  {name:<22} {meaning}"))
+        .collect::<Vec<_>>();
+    format!("Environment:\n{}", rows.join("\n"))
+}

@@ -1,0 +1,51 @@
+//! Exit codes: one table, the same for every binary of this project.
+
+use crate::verdict::Conclusion;
+
+/// Every stated clause held.
+pub const CONFORMS: u8 = 0;
+/// A clause was broken.
+pub const VIOLATIONS: u8 = 1;
+/// The command line, the configuration or a file is wrong.
+pub const USAGE: u8 = 2;
+/// The target could not be tested.
+pub const COULD_NOT_TEST: u8 = 3;
+/// Nothing was broken, but not everything could be judged.
+pub const INCOMPLETE: u8 = 4;
+
+/// Every exit code and what it says: help and documentation read this.
+pub const TABLE: &[(u8, &str)] = &[
+    (CONFORMS, "conforms"),
+    (VIOLATIONS, "violations found"),
+    (
+        USAGE,
+        "wrong usage or configuration, or a report that could not be written",
+    ),
+    (
+        COULD_NOT_TEST,
+        "could not test: nobody answers, or the target stopped answering",
+    ),
+    (
+        INCOMPLETE,
+        "incomplete: nothing failed, but stated rules stayed inconclusive or the run was cut short",
+    ),
+];
+
+/// The exit code of a conclusion.
+pub const fn code(conclusion: Conclusion) -> u8 {
+    match conclusion {
+        Conclusion::Conforms => CONFORMS,
+        Conclusion::Violations => VIOLATIONS,
+        Conclusion::CouldNotTest => COULD_NOT_TEST,
+        Conclusion::Incomplete => INCOMPLETE,
+    }
+}
+
+/// The table as text, for the help.
+pub fn help() -> String {
+    let rows = TABLE
+        .iter()
+        .map(|(code, meaning)| format!("  {code}  {meaning}"))
+        .collect::<Vec<_>>();
+    format!("Exit codes:\n{}", rows.join("\n"))
+}

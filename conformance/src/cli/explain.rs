@@ -1,0 +1,101 @@
+//! `explain RULE`: what a rule asks, on what ground, and how it is judged.
+
+use std::fmt::Write as _;
+
+use paymaster_schemas::{Clause, clauses, find_clause};
+
+use super::{exit, file::nearest, out};
+use crate::{
+    report::wrapped,
+    rules::{Check, Rule},
+    run::Suite,
+};
+
+/// Widest line.
+const WIDTH: usize = 100;
+
+/// Runs the command.
+pub(crate) fn run(id: &str) -> Result<u8, String> {
+    let rules = Suite::standard().rules;
+    let found: Vec<&Rule> = match rules.iter().find(|rule| rule.id == id) {
+        Some(rule) => vec![rule],
+        None => rules.iter().copied().filter(|rule| rule.clause == id).collect(),
+    };
+    let clause = found
+        .first()
+        .map(|rule| rule.clause())
+        .or_else(|| find_clause(id));
+    let Some(clause) = clause else {
+        let known = rules
+            .iter()
+            .map(|rule| rule.id)
+            .chain(clauses().map(|clause| clause.id));
+        let hint = nearest(id, known).map_or(String::new(), |known| format!(": did you mean `{known}`?"));
+        return Err(format!("there is no rule or clause `{id}`{hint}"));
+    };
+    let mut text = about_clause(clause);
+    for rule in found {
+        text.push_str(&about_rule(rule));
+    }
+    out::print(&text)?;
+    Ok(exit::CONFORMS)
+}
+
+fn about_clause(clause: &Clause) -> String {
+    let mut text = format!(
+        "{}\nsection {}, {}: {}\n\n",
+        clause.id,
+        clause.section,
+        clause.basis,
+        cost(clause)
+    );
+    for line in wrapped(clause.text, WIDTH) {
+        let _ = writeln!(text, "{line}");
+    }
+    if let Some(reason) = clause.unjudged {
+        let _ = writeln!(text, "\nNot judged: {reason}");
+    }
+    text
+}
+
+fn cost(clause: &Clause) -> &'static str {
+    use paymaster_schemas::Basis;
+    match clause.basis {
+        Basis::Stated => "breaking it fails the run",
+        Basis::JsonRpc | Basis::Interoperability => "breaking it warns, and fails the run under --strict",
+        Basis::Ambiguous | Basis::NotShown => "observed only: nobody fails for it",
+    }
+}
+
+fn about_rule(rule: &Rule) -> String {
+    let how = match &rule.check {
+        Check::Exchange(_) => "on every single exchange that it applies to".to_owned(),
+        Check::Row { document, member, .. } => {
+            format!("on the member `{member}` of every result, by the schema document `{document}`")
+        }
+        Check::Group(relation, _) => {
+            format!(
+                "on groups of requests of the relation `{}`: {}",
+                relation.id, relation.about
+            )
+        }
+    };
+    let mut text = format!("\nrule {}\n", rule.id);
+    let times = crate::report::count(rule.quota, "time");
+    let quota = format!("after it was exercised and held {times}");
+    for (name, content) in [
+        ("judged", how.as_str()),
+        ("passes", quota.as_str()),
+        ("when inconclusive", rule.advice),
+        ("when broken", rule.hint),
+    ] {
+        if content.is_empty() {
+            continue;
+        }
+        for (number, line) in wrapped(content, WIDTH - 20).iter().enumerate() {
+            let head = if number == 0 { name } else { "" };
+            let _ = writeln!(text, "  {head:<17} {line}");
+        }
+    }
+    text
+}

@@ -1,0 +1,185 @@
+//! One layer of settings. Precedence, the weakest first: default, file, environment, flags.
+
+use std::time::Duration;
+
+use super::{args::RunArgs, duration, environment::Environment, file::RunTable};
+use crate::profile::Target;
+
+/// Settings of one source; what it does not say is none.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Layer {
+    pub(crate) url: Option<String>,
+    pub(crate) cases: Option<u32>,
+    pub(crate) seed: Option<u64>,
+    pub(crate) jobs: Option<usize>,
+    pub(crate) rate: Option<f64>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) time_limit: Option<Duration>,
+    pub(crate) max_requests: Option<usize>,
+    pub(crate) shrink_requests: Option<u32>,
+    pub(crate) strict: Option<bool>,
+    pub(crate) allow_incomplete: Option<bool>,
+}
+
+impl Layer {
+    /// This layer, and below it another.
+    pub(crate) fn over(self, below: Self) -> Self {
+        Self {
+            url: self.url.or(below.url),
+            cases: self.cases.or(below.cases),
+            seed: self.seed.or(below.seed),
+            jobs: self.jobs.or(below.jobs),
+            rate: self.rate.or(below.rate),
+            timeout: self.timeout.or(below.timeout),
+            time_limit: self.time_limit.or(below.time_limit),
+            max_requests: self.max_requests.or(below.max_requests),
+            shrink_requests: self.shrink_requests.or(below.shrink_requests),
+            strict: self.strict.or(below.strict),
+            allow_incomplete: self.allow_incomplete.or(below.allow_incomplete),
+        }
+    }
+
+    /// The layer of the configuration file.
+    pub(crate) fn of_file(target: &Target, run: &RunTable) -> Result<Self, String> {
+        Ok(Self {
+            url: target.url.clone(),
+            cases: run.cases,
+            seed: run.seed,
+            jobs: target.concurrency,
+            rate: target.requests_per_second,
+            timeout: read("run.timeout", run.timeout.as_deref(), duration::parse)?,
+            time_limit: read("run.time-limit", run.time_limit.as_deref(), duration::parse)?,
+            max_requests: run.max_requests,
+            shrink_requests: run.shrink_requests,
+            strict: run.strict,
+            allow_incomplete: run.allow_incomplete,
+        })
+    }
+
+    /// The layer of the environment.
+    pub(crate) fn of_environment(environment: &Environment) -> Result<Self, String> {
+        let number = |text: &str| text.parse().map_err(|_| format!("`{text}` is no whole number"));
+        let get = |name| environment.get(name);
+        Ok(Self {
+            url: get("PAYMASTER_URL").map(str::to_owned),
+            cases: read("PAYMASTER_CASES", get("PAYMASTER_CASES"), |text| {
+                text.parse().map_err(|_| format!("`{text}` is no whole number"))
+            })?,
+            seed: read("PAYMASTER_SEED", get("PAYMASTER_SEED"), number)?,
+            jobs: read("PAYMASTER_JOBS", get("PAYMASTER_JOBS"), |text| {
+                text.parse().map_err(|_| format!("`{text}` is no whole number"))
+            })?,
+            rate: read("PAYMASTER_RATE", get("PAYMASTER_RATE"), |text| {
+                text.parse().map_err(|_| format!("`{text}` is no number"))
+            })?,
+            timeout: read("PAYMASTER_TIMEOUT", get("PAYMASTER_TIMEOUT"), duration::parse)?,
+            time_limit: read(
+                "PAYMASTER_TIME_LIMIT",
+                get("PAYMASTER_TIME_LIMIT"),
+                duration::parse,
+            )?,
+            ..Self::default()
+        })
+    }
+
+    /// The layer of the command line.
+    pub(crate) fn of_flags(args: &RunArgs, url: Option<&str>) -> Self {
+        Self {
+            url: url.map(str::to_owned),
+            cases: args.cases,
+            seed: args.seed,
+            jobs: args.jobs,
+            rate: args.rate,
+            timeout: args.timeout,
+            time_limit: args.time_limit,
+            max_requests: args.max_requests,
+            shrink_requests: if args.no_shrink {
+                Some(0)
+            } else {
+                args.shrink_requests
+            },
+            strict: args.strict.then_some(true),
+            allow_incomplete: args.allow_incomplete.then_some(true),
+        }
+    }
+
+    /// Refuses values that make no sense, whatever the source.
+    pub(crate) fn checked(self) -> Result<Self, String> {
+        if self.cases == Some(0) {
+            return Err("the number of cases must be at least 1".to_owned());
+        }
+        if self.jobs.is_some_and(|jobs| !(1..=MAX_JOBS).contains(&jobs)) {
+            return Err(format!(
+                "the number of jobs (concurrency) must be from 1 to {MAX_JOBS}"
+            ));
+        }
+        if self.rate.is_some_and(|rate| !(0.001..=1e6).contains(&rate)) {
+            return Err("the rate must be from 0.001 to 1000000 requests a second".to_owned());
+        }
+        if self.max_requests == Some(0) {
+            return Err("the request budget must be at least 1".to_owned());
+        }
+        Ok(self)
+    }
+}
+
+/// Most exchanges at a time: each holds a connection.
+const MAX_JOBS: usize = 1024;
+
+fn read<T>(
+    name: &str,
+    text: Option<&str>,
+    parse: impl FnOnce(&str) -> Result<T, String>,
+) -> Result<Option<T>, String> {
+    text.map(parse)
+        .transpose()
+        .map_err(|cause| format!("{name}: {cause}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_upper_layer_wins_where_it_says_something() {
+        let below = Layer {
+            cases: Some(1),
+            seed: Some(1),
+            ..Layer::default()
+        };
+        let above = Layer {
+            cases: Some(2),
+            ..Layer::default()
+        };
+        let both = above.over(below);
+        assert_eq!((both.cases, both.seed), (Some(2), Some(1)));
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for layer in [
+            Layer {
+                cases: Some(0),
+                ..Layer::default()
+            },
+            Layer {
+                jobs: Some(0),
+                ..Layer::default()
+            },
+            Layer {
+                rate: Some(f64::NAN),
+                ..Layer::default()
+            },
+            Layer {
+                rate: Some(0.0),
+                ..Layer::default()
+            },
+            Layer {
+                max_requests: Some(0),
+                ..Layer::default()
+            },
+        ] {
+            assert!(layer.checked().is_err());
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The command line of `paymaster-conformance`: the edge, where environment, arguments and exit codes live, one file each.
+
+mod args;
+mod check;
+mod dry_run;
+mod duration;
+mod environment;
+pub mod exit;
+mod explain;
+mod file;
+mod filter;
+mod headers;
+mod init;
+mod layer;
+mod out;
+mod plausible;
+mod replay;
+mod rules;
+mod setup;
+
+use std::process::ExitCode;
+
+use clap::{Parser, error::ErrorKind};
+
+use args::{Cli, Command};
+use environment::Environment;
+
+pub use environment::VARIABLES;
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    let environment = Environment::of_process();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(cause) => {
+            // Broken pipes included: there is nobody left to tell.
+            let _ = cause.print();
+            let asked = matches!(cause.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+            return ExitCode::from(if asked { exit::CONFORMS } else { exit::USAGE });
+        }
+    };
+    let done = match cli.command {
+        None => check::run(&cli.check.untangled(), &environment),
+        Some(Command::Check(args)) => check::run(&args.untangled(), &environment),
+        Some(Command::Rules(args)) => rules::run(&args),
+        Some(Command::Explain { rule }) => explain::run(&rule),
+        Some(Command::Init { path }) => init::run(&path),
+        Some(Command::Replay(args)) => replay::run(&args, &environment),
+    };
+    ExitCode::from(done.unwrap_or_else(|cause| {
+        out::error(&cause);
+        exit::USAGE
+    }))
+}

@@ -1,0 +1,140 @@
+//! From layers of settings to a run: transport, profile, and what may stand in reports.
+
+use std::{path::Path, time::Duration};
+
+use super::{
+    args::RunArgs,
+    environment::Environment,
+    file::{self},
+    headers::{self, Header},
+    layer::Layer,
+};
+use crate::{
+    plan::DEFAULT_CASES,
+    profile::{self, Profile},
+    redact::Redactor,
+    report::Place,
+    run::{Limits, Settings, Target, Transport},
+    tally::Strictness,
+};
+
+pub(crate) const DEFAULT_SEED: u64 = 1;
+/// Enough that 1,000 cases against a target that takes 200 ms an answer end within 10 seconds, relations included.
+pub(crate) const DEFAULT_JOBS: usize = 100;
+const DEFAULT_TIME_LIMIT: Duration = Duration::from_mins(5);
+pub(crate) const DEFAULT_SHRINK_REQUESTS: u32 = 60;
+
+/// Everything that was said, merged.
+#[derive(Debug)]
+pub(crate) struct Setup {
+    pub(crate) layer: Layer,
+    pub(crate) profile: Profile,
+    headers: Vec<Header>,
+    embedded: bool,
+}
+
+impl Setup {
+    /// Reads file, environment and flags.
+    pub(crate) fn read(args: &RunArgs, url: Option<&str>, environment: &Environment) -> Result<Self, String> {
+        let named = args.config.as_deref();
+        let named = named.or_else(|| environment.get("PAYMASTER_CONFIG").map(Path::new));
+        let (profile, run) = file::read(named)?;
+        let layer = Layer::of_flags(args, url)
+            .over(Layer::of_environment(environment)?)
+            .over(Layer::of_file(&profile.target, &run)?)
+            .checked()?;
+        let of_environment = environment.get("PAYMASTER_HEADERS").unwrap_or_default().lines();
+        let of_file = profile.target.headers.iter().map(String::as_str);
+        let mut merged: Vec<Header> = Vec::new();
+        for source in [
+            of_file.collect::<Vec<_>>(),
+            of_environment.filter(|line| !line.trim().is_empty()).collect(),
+            args.headers.iter().map(String::as_str).collect(),
+        ] {
+            let own = source
+                .into_iter()
+                .map(|line| headers::parse(line, environment))
+                .collect::<Result<Vec<_>, _>>()?;
+            // A later source replaces headers of the same name.
+            merged.retain(|header| !own.iter().any(|newer| newer.name == header.name));
+            merged.extend(own);
+        }
+        Ok(Self {
+            layer,
+            profile,
+            headers: merged,
+            embedded: false,
+        })
+    }
+
+    /// The same settings for a target of which all is known; the dialect that the user pins stands, headers are not sent.
+    pub(crate) fn of_known(self, known: Profile) -> Self {
+        Self {
+            layer: self.layer,
+            profile: Profile {
+                target: profile::Target::default(),
+                dialect: self.profile.dialect,
+                ..known
+            },
+            headers: Vec::new(),
+            embedded: true,
+        }
+    }
+
+    /// The settings of a run against a URL, and what of it may be shown.
+    pub(crate) fn settings(self, url: &str) -> Result<(Settings, Place, Redactor), String> {
+        let target = Target::parse(url).map_err(|cause| cause.to_string())?;
+        let mut redactor = Redactor::default();
+        for secret in self.headers.iter().flat_map(|header| &header.secrets) {
+            redactor.hide_header(secret);
+        }
+        let path = redactor.hide_path(
+            target.path(),
+            target.query(),
+            target.is_loopback(),
+            &self.profile.target.public_path_segments,
+        );
+        let whole = target.query().map_or_else(
+            || target.path().to_owned(),
+            |query| format!("{}?{query}", target.path()),
+        );
+        let shown = format!("http://{}{path}", target.address());
+        let place = Place {
+            literal: (path == whole).then(|| shown.clone()),
+            shown,
+            embedded: self.embedded,
+            headers: self
+                .headers
+                .iter()
+                .map(|header| (header.name.to_string(), header.shell.clone()))
+                .collect(),
+        };
+        let layer = self.layer;
+        let limits = Limits {
+            timeout: layer.timeout.unwrap_or(Limits::default().timeout),
+            ..Limits::default()
+        };
+        let headers: Vec<_> = self
+            .headers
+            .iter()
+            .map(|header| (header.name.clone(), header.value.clone()))
+            .collect();
+        let settings = Settings {
+            transport: Transport::new(target, limits, &headers),
+            shown_target: place.shown.clone(),
+            profile: self.profile,
+            seed: layer.seed.unwrap_or(DEFAULT_SEED),
+            cases: layer.cases.unwrap_or(DEFAULT_CASES),
+            jobs: layer.jobs.unwrap_or(DEFAULT_JOBS),
+            rate: layer.rate,
+            max_requests: layer.max_requests,
+            time_limit: layer.time_limit.unwrap_or(DEFAULT_TIME_LIMIT),
+            shrink_requests: layer.shrink_requests.unwrap_or(DEFAULT_SHRINK_REQUESTS),
+            strictness: Strictness {
+                strict: layer.strict.unwrap_or_default(),
+                allow_incomplete: layer.allow_incomplete.unwrap_or_default(),
+            },
+        };
+        Ok((settings, place, redactor))
+    }
+}

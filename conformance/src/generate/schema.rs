@@ -1,0 +1,232 @@
+//! Walking the schema documents: places, the references between them, and the keywords that the generators understand.
+
+use std::fmt;
+
+use paymaster_schemas::{document, document_by_id, resolved};
+use serde_json::{Map, Value};
+
+/// A schema asks for something that the generators do not understand, or an override fits nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsupported(pub(super) String);
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unsupported {}
+
+/// Keywords that assert nothing.
+const ANNOTATIONS: [&str; 4] = ["$schema", "$id", "title", "description"];
+
+/// Keywords that assert something and are understood; one file under `strategy/` for each family.
+pub(super) const KEYWORDS: [&str; 19] = [
+    "$ref",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "dependentSchemas",
+    "type",
+    "enum",
+    "const",
+    "minimum",
+    "maximum",
+    "pattern",
+    "minLength",
+    "maxLength",
+    "required",
+    "properties",
+    "prefixItems",
+    "items",
+    "minItems",
+    "maxItems",
+];
+
+/// A schema and where it stands.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    /// The name of its document.
+    pub(super) document: &'static str,
+    /// Where it stands there, as a JSON pointer.
+    pub(super) pointer: String,
+    schema: &'static Value,
+}
+
+impl Place {
+    /// The whole document of that name.
+    pub(super) fn root(name: &str) -> Result<Self, Unsupported> {
+        match (document(name), resolved(name)) {
+            (Some(document), Some(schema)) => Ok(Self {
+                document: document.name,
+                pointer: String::new(),
+                schema,
+            }),
+            _ => Err(Unsupported(format!("no schema document is called {name:?}"))),
+        }
+    }
+
+    /// A schema that stands in no document of ours.
+    #[cfg(test)]
+    pub(super) fn made_up(schema: Value) -> Self {
+        Self {
+            document: "made-up",
+            pointer: String::new(),
+            schema: Box::leak(Box::new(schema)),
+        }
+    }
+
+    /// The schema's keywords. None for `true`, which accepts everything.
+    pub(super) fn keywords(&self) -> Result<Option<&'static Map<String, Value>>, Unsupported> {
+        match self.schema {
+            Value::Object(map) => {
+                for keyword in map.keys() {
+                    if !KEYWORDS.contains(&keyword.as_str()) && !ANNOTATIONS.contains(&keyword.as_str()) {
+                        return Err(self.unsupported(keyword));
+                    }
+                }
+                Ok(Some(map))
+            }
+            Value::Bool(true) => Ok(None),
+            _ => Err(self.unsupported("a schema that accepts nothing")),
+        }
+    }
+
+    /// The subschema at `keyword`.
+    pub(super) fn under(&self, keyword: &str) -> Option<Self> {
+        self.descend(&[keyword])
+    }
+
+    /// The subschema at `keyword` and then `name`, a member or an index.
+    pub(super) fn within(&self, keyword: &str, name: &str) -> Option<Self> {
+        self.descend(&[keyword, name])
+    }
+
+    /// All subschemas at `keyword`, an array.
+    pub(super) fn each(&self, keyword: &str) -> Vec<Self> {
+        let count = self.schema[keyword].as_array().map_or(0, Vec::len);
+        (0..count)
+            .filter_map(|index| self.within(keyword, &index.to_string()))
+            .collect()
+    }
+
+    /// All subschemas at `keyword`, an object, with the names they stand under.
+    pub(super) fn named(&self, keyword: &str) -> Vec<(&'static str, Self)> {
+        let names = self.schema[keyword].as_object().into_iter().flatten();
+        names
+            .filter_map(|(name, _)| Some((name.as_str(), self.within(keyword, name)?)))
+            .collect()
+    }
+
+    /// The strings of the array at `keyword`.
+    pub(super) fn strings(&self, keyword: &str) -> Vec<&'static str> {
+        let items = self.schema[keyword].as_array().into_iter().flatten();
+        items.filter_map(Value::as_str).collect()
+    }
+
+    /// Where `$ref` leads.
+    pub(super) fn target(&self) -> Result<Self, Unsupported> {
+        let reference = self.schema["$ref"].as_str().unwrap_or_default();
+        let (resource, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        let lost = || self.unsupported(&format!("$ref to {reference:?}"));
+        let name = if resource.is_empty() {
+            self.document
+        } else {
+            let own = document(self.document).ok_or_else(lost)?.id;
+            let folder = own.rfind('/').map_or("", |end| &own[..=end]);
+            let relative = format!("{folder}{resource}");
+            document_by_id(resource)
+                .or_else(|| document_by_id(&relative))
+                .ok_or_else(lost)?
+                .name
+        };
+        let root = Self::root(name)?;
+        let schema = root.schema.pointer(fragment).ok_or_else(lost)?;
+        Ok(Self {
+            pointer: fragment.to_owned(),
+            schema,
+            ..root
+        })
+    }
+
+    /// The error that names this place.
+    pub(super) fn unsupported(&self, what: &str) -> Unsupported {
+        let Self {
+            document, pointer, ..
+        } = self;
+        Unsupported(format!("no generator understands {what} at {document}#{pointer}"))
+    }
+
+    fn descend(&self, names: &[&str]) -> Option<Self> {
+        let mut schema = self.schema;
+        let mut pointer = self.pointer.clone();
+        for name in names {
+            schema = match schema {
+                Value::Object(map) => map.get(*name)?,
+                Value::Array(items) => items.get(name.parse::<usize>().ok()?)?,
+                _ => return None,
+            };
+            pointer.push('/');
+            pointer.push_str(&escaped(name));
+        }
+        Some(Self {
+            document: self.document,
+            pointer,
+            schema,
+        })
+    }
+}
+
+/// A name as a segment of a JSON pointer.
+pub(super) fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+#[cfg(test)]
+mod tests {
+    use paymaster_schemas::documents;
+
+    use super::*;
+
+    /// Every schema of a document, subschemas included; refuses keywords that nobody understands.
+    fn walk(place: &Place, seen: &mut usize) {
+        *seen += 1;
+        if place.keywords().unwrap().is_none() {
+            return;
+        }
+        for keyword in ["allOf", "anyOf", "oneOf", "prefixItems"] {
+            place.each(keyword).iter().for_each(|inner| walk(inner, seen));
+        }
+        for keyword in ["properties", "dependentSchemas"] {
+            place
+                .named(keyword)
+                .iter()
+                .for_each(|(_, inner)| walk(inner, seen));
+        }
+        if let Some(items) = place.under("items") {
+            walk(&items, seen);
+        }
+        if place.schema.get("$ref").is_some() {
+            place.target().unwrap();
+        }
+    }
+
+    #[test]
+    fn every_keyword_of_every_document_is_understood() {
+        let mut seen = 0;
+        for document in documents() {
+            walk(&Place::root(document.name).unwrap(), &mut seen);
+        }
+        assert!(seen > documents().len() * 2, "only {seen} schemas were seen");
+    }
+
+    #[test]
+    fn a_keyword_that_nobody_understands_is_named() {
+        let place = Place::made_up(serde_json::json!({ "not": {} }));
+        assert_eq!(
+            place.keywords().unwrap_err().to_string(),
+            "no generator understands not at made-up#"
+        );
+        assert!(Place::root("no-such").is_err());
+    }
+}

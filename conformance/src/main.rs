@@ -1,0 +1,7 @@
+//! Judges a paymaster JSON-RPC service: see the library of the same name.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    paymaster_conformance::cli::main()
+}

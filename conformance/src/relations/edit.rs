@@ -1,0 +1,83 @@
+//! Small edits of base requests, and members made of them.
+
+use std::fmt::Write as _;
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use crate::case::{Ids, Member, Seed};
+
+/// The partial user operation.
+pub(super) const OPERATION: &str = "/params/0";
+/// The mode object.
+pub(super) const MODE: &str = "/params/1";
+
+/// Sets or adds the member `name` of the object at `place`.
+pub(super) fn set(request: &mut Value, place: &str, name: &str, value: Value) {
+    if let Some(object) = request.pointer_mut(place).and_then(Value::as_object_mut) {
+        object.insert(name.to_owned(), value);
+    }
+}
+
+/// Takes the member `name` away from the object at `place`.
+pub(super) fn remove(request: &mut Value, place: &str, name: &str) {
+    if let Some(object) = request.pointer_mut(place).and_then(Value::as_object_mut) {
+        object.shift_remove(name);
+    }
+}
+
+/// A member of a group: the request with a fresh id.
+pub(super) fn member(
+    role: &'static str,
+    label: impl Into<String>,
+    mut request: Value,
+    ids: &mut Ids,
+) -> Member {
+    request["id"] = json!(ids.next_id());
+    as_it_stands(role, label, &request)
+}
+
+/// A member of a group: the request with the id that it has.
+pub(super) fn as_it_stands(role: &'static str, label: impl Into<String>, request: &Value) -> Member {
+    Member {
+        role,
+        label: label.into(),
+        body: Bytes::from(request.to_string()),
+    }
+}
+
+/// The base itself, as the baseline of a group.
+pub(super) fn baseline(seed: &Seed<'_>, ids: &mut Ids) -> Member {
+    member("baseline", "the baseline", seed.base.clone(), ids)
+}
+
+/// The baseline and one variant of it.
+pub(super) fn beside(
+    seed: &Seed<'_>,
+    ids: &mut Ids,
+    label: impl Into<String>,
+    variant: Value,
+) -> Vec<Member> {
+    vec![baseline(seed, ids), member("variant", label, variant, ids)]
+}
+
+/// The item of `items` whose turn it is in this round.
+pub(super) fn turn<'a, T>(seed: &Seed<'_>, items: &'a [T]) -> &'a T {
+    &items[seed.twist as usize % items.len()]
+}
+
+/// A pseudo-random address that depends on the seed's round and `salt` alone; lower case.
+pub(super) fn address(seed: &Seed<'_>, salt: u64) -> String {
+    let mut state = (u64::from(seed.twist) << 32) ^ salt.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5eed_5eed;
+    let mut text = String::from("0x");
+    for _ in 0..5 {
+        // One step of splitmix64 for each eight digits: well mixed, and the same everywhere.
+        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        let eight_digits = (mixed ^ (mixed >> 31)) >> 32;
+        write!(text, "{eight_digits:08x}").expect("a String takes all");
+    }
+    text
+}

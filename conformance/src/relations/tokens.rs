@@ -1,0 +1,142 @@
+//! Tokens: absent, unsupported, many (sections 2.5, 4.1 and 4.2).
+
+use paymaster_schemas::Pair;
+use serde_json::{Value, json};
+
+use super::{
+    calls::single,
+    edit::{MODE, address, beside, member, remove, set},
+};
+use crate::{
+    case::{Base, Draw, Ids, Member, Order, Relation, Rounds, Seed, Tokens},
+    context::Support,
+};
+
+/// Sponsoring in token mode with a token that is not supported.
+pub static UNSUPPORTED_FEE_TOKEN: Relation = Relation {
+    id: "unsupported-fee-token",
+    about: "sponsor requests in token mode with an unsupported token",
+    bases: &[Base {
+        pair: Pair::SPONSOR_ERC20,
+        draw: Draw::Accepted,
+        tokens: Tokens::SomeUnsupported,
+    }],
+    rounds: Rounds::Share(50),
+    order: Order::Sequential,
+    members: single,
+};
+
+/// Sponsoring in token mode without a token.
+pub static ABSENT_FEE_TOKEN: Relation = Relation {
+    id: "absent-fee-token",
+    about: "sponsor requests in token mode without a token: no tokenInfo, or an empty one",
+    bases: &[Base {
+        pair: Pair::SPONSOR_ERC20,
+        draw: Draw::Accepted,
+        tokens: Tokens::Any,
+    }],
+    rounds: Rounds::Share(40),
+    order: Order::Sequential,
+    members: absent_fee_token,
+};
+
+/// Quotes for supported tokens alone, and the same with unsupported ones.
+pub static UNSUPPORTED_IN_QUOTE: Relation = Relation {
+    id: "unsupported-in-quote",
+    about: "the same quote with unsupported tokens added, in the list or preferred, up to all of them",
+    bases: &[Base::accepted(Pair::QUOTE_ERC20)],
+    rounds: Rounds::Fixed(24),
+    order: Order::Sequential,
+    members: unsupported_in_quote,
+};
+
+/// Quotes for long token lists.
+pub static LONG_TOKEN_LIST: Relation = Relation {
+    id: "long-token-list",
+    about: "the same quote with a list of up to 100 tokens",
+    bases: &[Base::accepted(Pair::QUOTE_ERC20)],
+    rounds: Rounds::Fixed(4),
+    order: Order::Sequential,
+    members: long_token_list,
+};
+
+fn absent_fee_token(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let mut request = seed.base.clone();
+    if seed.twist.is_multiple_of(2) {
+        remove(&mut request, MODE, "tokenInfo");
+    } else {
+        set(&mut request, MODE, "tokenInfo", json!({}));
+    }
+    vec![member("call", "no fee token", request, ids)]
+}
+
+/// An unsupported token: one that the profile names, or one that nobody has.
+fn unsupported(seed: &Seed<'_>, salt: u64) -> Option<String> {
+    let named: Vec<&str> = seed.context.tokens_that_are(Support::Unsupported).collect();
+    let round = seed.twist as usize + usize::try_from(salt).unwrap_or_default();
+    let unheard_of = seed.context.unlisted_tokens == Support::Unsupported;
+    if !named.is_empty() && (round.is_multiple_of(2) || !unheard_of) {
+        return Some(named[round % named.len()].to_owned());
+    }
+    (seed.context.unlisted_tokens != Support::Supported).then(|| address(seed, salt + 100))
+}
+
+fn unsupported_in_quote(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    const INFO: &str = "/params/1/tokenInfo";
+    let (Some(first), Some(second)) = (unsupported(seed, 0), unsupported(seed, 1)) else {
+        return Vec::new();
+    };
+    let mut request = seed.base.clone();
+    let mut list = request["params"][1]["tokenInfo"]["tokenList"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
+    let label = match seed.twist % 4 {
+        0 => {
+            list.insert(seed.twist as usize / 4 % (list.len() + 1), json!(first));
+            "an unsupported token in the list"
+        }
+        1 => {
+            set(&mut request, INFO, "preferredToken", json!(first));
+            "an unsupported preferred token"
+        }
+        2 => {
+            list.push(json!(first));
+            list.insert(0, json!(second));
+            "two unsupported tokens in the list"
+        }
+        _ => {
+            list = vec![json!(first), json!(second)];
+            set(&mut request, INFO, "preferredToken", json!(first));
+            "only unsupported tokens"
+        }
+    };
+    set(&mut request, INFO, "tokenList", Value::Array(list));
+    beside(seed, ids, label, request)
+}
+
+/// How many tokens the lists name, round by round.
+const LENGTHS: [usize; 4] = [10, 30, 60, 100];
+
+fn long_token_list(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let length = LENGTHS[seed.twist as usize % LENGTHS.len()];
+    let mut list: Vec<Value> = seed
+        .context
+        .tokens_that_are(Support::Supported)
+        .take(length / 2)
+        .map(|token| json!(token))
+        .collect();
+    let known = list.len();
+    if seed.context.unlisted_tokens == Support::Supported || known == 0 {
+        return Vec::new();
+    }
+    list.extend((known..length).map(|place| json!(address(seed, place as u64))));
+    let mut request = seed.base.clone();
+    set(
+        &mut request,
+        "/params/1/tokenInfo",
+        "tokenList",
+        Value::Array(list),
+    );
+    beside(seed, ids, format!("a list of {length} tokens"), request)
+}

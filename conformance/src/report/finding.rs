@@ -1,0 +1,144 @@
+//! One broken rule, as people read it.
+
+use super::{
+    compact, curl,
+    terminal::{Page, WIDTH},
+    words,
+};
+use crate::{case::Group, events::RuleOutcome, finding::Finding, verdict::Verdict};
+
+/// Longest gist of an answer, in characters.
+const GIST: usize = 320;
+
+/// Column at which values stand.
+const COLUMN: usize = 13;
+
+/// Writes a broken rule: the first finding whole, the others in a line each.
+pub(crate) fn write(page: &mut Page<'_>, outcome: &RuleOutcome, failing: bool) {
+    let clause = outcome.rule.clause();
+    let label = match (failing, outcome.verdict) {
+        (false, _) => page.paint.odd("WARNING"),
+        (true, Verdict::Flaky) => page.paint.bad("FLAKY"),
+        (true, _) => page.paint.bad("FAILED"),
+    };
+    let rule = page.paint.name(outcome.rule.id);
+    let ground = page
+        .paint
+        .dim(&format!("section {}, {}", clause.section, clause.basis));
+    page.line(&format!("{label} {rule}  {ground}"));
+    page.hanging("  ", 2, clause.text);
+    if !outcome.rule.hint.is_empty() {
+        page.hanging("  hint: ", 8, outcome.rule.hint);
+    }
+    let finished = page.finished;
+    let own = finished.summary.findings.iter().enumerate();
+    let mut own = own.filter(|(_, finding)| finding.rule.id == outcome.rule.id);
+    if let Some((number, finding)) = own.next() {
+        whole(page, number, finding);
+    }
+    for (number, finding) in own {
+        let pair = finding.pair.map_or("any request", |pair| pair.name());
+        let pointer = place(finding);
+        let text = format!(
+            "{pair} at {}: expected {}, got {} ({}){}",
+            page.foreign(&pointer),
+            page.foreign(&finding.violation.expected),
+            compact::cut(&page.foreign(&finding.violation.actual), 200),
+            words::reproduced(finding),
+            replay(page, number).map_or(String::new(), |path| format!(", {path}")),
+        );
+        page.hanging("  also       ", COLUMN, &text);
+    }
+}
+
+fn whole(page: &mut Page<'_>, number: usize, finding: &Finding) {
+    let violation = &finding.violation;
+    let group = &finding.group;
+    if let Some(pair) = finding.pair {
+        let times = words::count(finding.times, "time");
+        row(
+            page,
+            "call",
+            &format!("{} in mode {}, {times}", pair.method, pair.mode),
+        );
+    }
+    let pointer = page.foreign(&place(finding));
+    row(page, "at", &pointer);
+    let expected = page.foreign(&violation.expected);
+    row(page, "expected", &expected);
+    let actual = compact::cut(&page.foreign(&violation.actual), GIST);
+    row(page, "actual", &actual);
+    for member in shown(group, violation.member) {
+        request(page, finding, member);
+    }
+    let again = words::reproduced(finding);
+    // As one phrase: `reproduced 3/3`.
+    page.hanging("  ", COLUMN, &again);
+    let finished = page.finished;
+    let body = group.members.get(violation.member).map(|member| &member.body);
+    match body.and_then(|body| curl::line(finished.place, body)) {
+        Some(line) => page.line(&format!("  cURL       {line}")),
+        None => row(
+            page,
+            "cURL",
+            "the body is too long for a command line: use the replay file",
+        ),
+    }
+    if let Some(names) = curl::needs(finished.place) {
+        row(page, "", &format!("(set {names} first)"));
+    }
+    if let Some(path) = replay(page, number) {
+        row(page, "replay", &format!("paymaster-conformance replay {path}"));
+    }
+}
+
+/// The members worth showing: the one that is wrong, and what it is compared with.
+fn shown(group: &Group, wrong: usize) -> Vec<usize> {
+    let baseline = group.members.iter().position(|member| member.role == "baseline");
+    match baseline.or((wrong > 0).then_some(0)) {
+        Some(first) if first != wrong => vec![first, wrong],
+        _ => vec![wrong],
+    }
+}
+
+fn request(page: &mut Page<'_>, finding: &Finding, number: usize) {
+    let Some(member) = finding.group.members.get(number) else {
+        return;
+    };
+    let alone = finding.group.members.len() == 1;
+    if !alone {
+        let of = finding.group.members.len();
+        let text = format!("{} of {of}: {} {}", number + 1, member.role, member.label);
+        row(page, "request", text.trim_end());
+    }
+    let body = match serde_json::from_slice(&member.body) {
+        Ok(value) => compact::pretty(&value, COLUMN, WIDTH),
+        Err(_) => compact::cut(
+            &super::paint::harmless(&String::from_utf8_lossy(&member.body)),
+            GIST,
+        ),
+    };
+    let head = if alone { "request" } else { "" };
+    page.line(&format!("  {head:<11}{body}"));
+    if let Some(exchange) = finding.exchanges.get(number) {
+        let gist = compact::cut(&page.foreign(&words::answer(exchange)), GIST);
+        row(page, "answer", &gist);
+    }
+}
+
+fn row(page: &mut Page<'_>, name: &str, text: &str) {
+    page.hanging(&format!("  {name:<11}"), COLUMN, text);
+}
+
+fn place(finding: &Finding) -> String {
+    if finding.violation.pointer.is_empty() {
+        "the whole answer".to_owned()
+    } else {
+        finding.violation.pointer.clone()
+    }
+}
+
+fn replay(page: &Page<'_>, number: usize) -> Option<String> {
+    let path = page.finished.replays.get(number)?.as_ref()?;
+    Some(path.display().to_string())
+}

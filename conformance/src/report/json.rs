@@ -1,0 +1,148 @@
+//! The report for machines; its schema is `report.schema.json` beside the manifest of this package.
+
+use paymaster_schemas::Pair;
+use serde_json::{Map, Value, json};
+
+use super::{Finished, curl, words};
+use crate::{
+    events::RuleOutcome,
+    exchange::Exchange,
+    finding::{Attempt, Finding},
+};
+
+/// The format of the report.
+pub const FORMAT: &str = "paymaster-report/v1";
+
+/// The schema of the report.
+pub const SCHEMA: &str = include_str!("../../report.schema.json");
+
+/// Longer answer bodies are cut; their length is told.
+const LONGEST_BODY: usize = 16 * 1024;
+
+/// The report.
+pub fn report(finished: &Finished<'_>) -> Value {
+    let summary = finished.summary;
+    let reached: Map<String, Value> = Pair::ALL
+        .into_iter()
+        .map(|pair| {
+            let reached = summary.reached.get(pair.name()).copied().unwrap_or_default();
+            let counts = json!({"results": reached.results, "errors": reached.errors, "unreadable": reached.unreadable});
+            (pair.name().to_owned(), counts)
+        })
+        .collect();
+    json!({
+        "format": FORMAT,
+        "tool": {"name": "paymaster-conformance", "version": env!("CARGO_PKG_VERSION")},
+        "target": finished.place.shown,
+        "seed": summary.seed,
+        "strict": finished.strictness.strict,
+        "conclusion": words::conclusion(summary.conclusion),
+        "exit_code": crate::cli::exit::code(summary.conclusion),
+        "cut_short": summary.cut_short.as_deref().map(|text| redacted(text, finished)),
+        "requests": summary.requests,
+        "took_ms": u64::try_from(summary.took.as_millis()).unwrap_or(u64::MAX),
+        "reached": reached,
+        "unjudged": summary.unjudged.iter().map(|(reason, groups)| json!({"reason": redacted(reason, finished), "groups": groups})).collect::<Vec<_>>(),
+        "rules": summary.rules.iter().map(rule).collect::<Vec<_>>(),
+        "findings": summary.findings.iter().enumerate().map(|(number, finding)| {
+            let replay = finished.replays.get(number).and_then(Option::as_ref);
+            let mut value = finding_value(finding, finished);
+            value["replay_file"] = replay.map(|path| path.display().to_string()).into();
+            value
+        }).collect::<Vec<_>>(),
+        "dialect": summary.dialect,
+        "observations": observations(finished),
+    })
+}
+
+fn rule(outcome: &RuleOutcome) -> Value {
+    let clause = outcome.rule.clause();
+    json!({
+        "id": outcome.rule.id,
+        "clause": clause.id,
+        "section": clause.section,
+        "basis": clause.basis.name(),
+        "text": clause.text,
+        "verdict": outcome.verdict.name(),
+        "held": outcome.held,
+        "broken": outcome.broken,
+        "quota": outcome.rule.quota,
+        "reason": outcome.reason,
+    })
+}
+
+fn finding_value(finding: &Finding, finished: &Finished<'_>) -> Value {
+    let violation = &finding.violation;
+    let clause = finding.rule.clause();
+    let body = finding
+        .group
+        .members
+        .get(violation.member)
+        .map(|member| &member.body);
+    json!({
+        "rule": finding.rule.id,
+        "clause": clause.id,
+        "section": clause.section,
+        "basis": clause.basis.name(),
+        "verdict": words::verdict(finding).name(),
+        "method": finding.pair.map(|pair| pair.method.name()),
+        "mode": finding.pair.map(|pair| pair.mode.name()),
+        "pointer": redacted(&violation.pointer, finished),
+        "expected": redacted(&violation.expected, finished),
+        "actual": redacted(&violation.actual, finished),
+        "times": finding.times,
+        "relation": finding.group.relation.id,
+        "member": violation.member,
+        "requests": finding.group.members.iter().map(|member| json!({
+            "role": member.role,
+            "label": member.label,
+            "body": String::from_utf8_lossy(&member.body),
+        })).collect::<Vec<_>>(),
+        "answers": answers(&finding.exchanges, finished),
+        "reproduced": finding.reproduced(),
+        "attempts": finding.attempts.iter().map(|attempt| attempt_value(attempt, finished)).collect::<Vec<_>>(),
+        "shrink_requests": finding.shrink_requests,
+        "curl": body.and_then(|body| curl::line(finished.place, body)),
+    })
+}
+
+fn attempt_value(attempt: &Attempt, finished: &Finished<'_>) -> Value {
+    json!({
+        "broken": attempt.violation.is_some(),
+        "actual": attempt.violation.as_ref().map(|violation| redacted(&violation.actual, finished)),
+        "answers": answers(&attempt.exchanges, finished),
+    })
+}
+
+fn answers(exchanges: &[Exchange], finished: &Finished<'_>) -> Vec<Value> {
+    exchanges
+        .iter()
+        .map(|exchange| match &exchange.outcome {
+            Ok(response) => {
+                let body = String::from_utf8_lossy(&response.body);
+                let shown: String = redacted(&body, finished).chars().take(LONGEST_BODY).collect();
+                json!({"status": response.status, "body": shown, "bytes": response.body.len()})
+            }
+            Err(failure) => json!({"failure": redacted(&failure.to_string(), finished)}),
+        })
+        .collect()
+}
+
+fn observations(finished: &Finished<'_>) -> Map<String, Value> {
+    finished
+        .summary
+        .observations
+        .iter()
+        .map(|(clause, values)| {
+            let values: Map<String, Value> = values
+                .iter()
+                .map(|(value, times)| (redacted(value, finished), Value::from(*times)))
+                .collect();
+            ((*clause).to_owned(), values.into())
+        })
+        .collect()
+}
+
+fn redacted(text: &str, finished: &Finished<'_>) -> String {
+    finished.redactor.apply(text).into_owned()
+}

@@ -1,0 +1,134 @@
+//! JUnit XML: one test case a rule. Violation = failure, could not test = error, not exercised = skipped.
+
+use std::fmt::Write as _;
+
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite, XmlString};
+
+use super::{Finished, curl, paint::harmless, words};
+use crate::{
+    events::RuleOutcome,
+    tally::fails_the_run,
+    verdict::{Conclusion, Verdict},
+};
+
+/// The report as XML.
+pub fn xml(finished: &Finished<'_>) -> Result<String, String> {
+    let summary = finished.summary;
+    let mut suite = TestSuite::new(format!("paymaster-conformance {}", finished.place.shown));
+    suite.set_time(summary.took);
+    for outcome in &summary.rules {
+        suite.add_test_case(case(outcome, finished));
+    }
+    let mut report = Report::new("paymaster-conformance");
+    report.set_time(summary.took);
+    report.add_test_suite(suite);
+    report.to_string().map_err(|cause| cause.to_string())
+}
+
+fn case(outcome: &RuleOutcome, finished: &Finished<'_>) -> TestCase {
+    let clause = outcome.rule.clause();
+    let mut case = TestCase::new(outcome.rule.id, status(outcome, finished));
+    case.set_classname(format!("section {}", clause.section));
+    case.add_property(("basis", clause.basis.name()));
+    case.add_property(("clause", clause.id));
+    case.add_property(("held", outcome.held.to_string().as_str()));
+    case.add_property(("broken", outcome.broken.to_string().as_str()));
+    case
+}
+
+fn status(outcome: &RuleOutcome, finished: &Finished<'_>) -> TestCaseStatus {
+    let summary = finished.summary;
+    let untested = summary.conclusion == Conclusion::CouldNotTest && !outcome.verdict.is_broken();
+    if untested && outcome.verdict != Verdict::Passed {
+        let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+        let cause = summary.cut_short.as_deref().unwrap_or("could not test");
+        status
+            .set_message(safe(cause, finished))
+            .set_type("could-not-test");
+        return status;
+    }
+    match outcome.verdict {
+        Verdict::Passed => TestCaseStatus::success(),
+        Verdict::Inconclusive | Verdict::NotApplicable => skipped(outcome, finished),
+        Verdict::Failed | Verdict::Flaky => {
+            let fails = fails_the_run(outcome.rule.basis(), finished.strictness.strict);
+            let mut status = if fails {
+                TestCaseStatus::non_success(NonSuccessKind::Failure)
+            } else {
+                // JUnit knows no warning, and a failure would turn a run red that exits with 0.
+                TestCaseStatus::skipped()
+            };
+            let text = describe(outcome, finished);
+            let first = text.lines().next().unwrap_or_default().to_owned();
+            let kind = if fails { outcome.verdict.name() } else { "warning" };
+            let message = if fails { first } else { format!("warning: {first}") };
+            status.set_message(message).set_type(kind).set_description(text);
+            status
+        }
+    }
+}
+
+fn skipped(outcome: &RuleOutcome, finished: &Finished<'_>) -> TestCaseStatus {
+    let mut status = TestCaseStatus::skipped();
+    let reason = outcome.reason.as_deref().unwrap_or_default();
+    let message = format!("{}: {reason}", outcome.verdict);
+    status
+        .set_message(safe(&message, finished))
+        .set_type(outcome.verdict.name());
+    status
+}
+
+fn describe(outcome: &RuleOutcome, finished: &Finished<'_>) -> String {
+    let mut text = String::new();
+    let findings = finished.summary.findings.iter().zip(finished.replays);
+    for (finding, replay) in findings.filter(|(finding, _)| finding.rule.id == outcome.rule.id) {
+        let violation = &finding.violation;
+        let pair = finding.pair.map_or("any", |pair| pair.name());
+        let line = format!(
+            "expected {}, got {} at `{}` ({pair}, {})",
+            violation.expected,
+            violation.actual,
+            violation.pointer,
+            words::reproduced(finding)
+        );
+        text.push_str(&safe(&line, finished));
+        text.push('\n');
+        let body = finding
+            .group
+            .members
+            .get(violation.member)
+            .map(|member| &member.body);
+        if let Some(line) = body.and_then(|body| curl::line(finished.place, body)) {
+            text.push_str(&line);
+            text.push('\n');
+        }
+        if let Some(path) = replay {
+            let _ = writeln!(text, "paymaster-conformance replay {}", path.display());
+        }
+    }
+    XmlString::new(text).into_string()
+}
+
+fn safe(text: &str, finished: &Finished<'_>) -> String {
+    harmless(&finished.redactor.apply(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::xml;
+
+    #[test]
+    fn violations_fail_warnings_and_the_untested_are_skipped() {
+        let text = xml(&sample::violations().finished()).unwrap();
+        assert!(!text.contains("s3cr3t-key") && !text.contains('\u{1b}'));
+        insta::assert_snapshot!("junit_violations", text);
+    }
+
+    #[test]
+    fn what_could_not_be_tested_is_an_error() {
+        let text = xml(&sample::nobody().finished()).unwrap();
+        assert_eq!(text.matches("<error ").count(), 5);
+        assert_eq!(text.matches("<failure").count(), 0);
+    }
+}

@@ -1,0 +1,53 @@
+//! Reports: what a run leaves for people and machines. They read what the runner leaves behind; the runner knows none of them.
+
+mod compact;
+pub mod curl;
+mod finding;
+pub mod json;
+pub mod junit;
+mod paint;
+mod progress;
+pub mod replay_file;
+#[cfg(test)]
+mod sample;
+pub mod terminal;
+mod words;
+
+pub use paint::Paint;
+pub(crate) use paint::wrapped;
+pub use progress::Progress;
+pub(crate) use words::count;
+
+use std::path::PathBuf;
+
+use crate::{context::Context, events::Summary, redact::Redactor, tally::Strictness};
+
+/// The target as it may stand in reports.
+#[derive(Clone, Debug, Default)]
+pub struct Place {
+    /// The URL, secrets replaced.
+    pub shown: String,
+    /// The URL as it is, when nothing in it is secret.
+    pub literal: Option<String>,
+    /// Whether it was the embedded reference server, which is gone when the run is over.
+    pub embedded: bool,
+    /// Request headers beside our own: the name, and what a shell can make the value from without us printing it.
+    pub headers: Vec<(String, String)>,
+}
+
+/// A run that is over, ready to be reported.
+#[derive(Debug)]
+pub struct Finished<'a> {
+    /// The summary.
+    pub summary: &'a Summary,
+    /// What was known of the target.
+    pub context: &'a Context,
+    /// How strictly it was concluded.
+    pub strictness: Strictness,
+    /// Where the target is.
+    pub place: &'a Place,
+    /// Hides the secrets.
+    pub redactor: &'a Redactor,
+    /// The replay file of each finding, where one was written.
+    pub replays: &'a [Option<PathBuf>],
+}

@@ -1,0 +1,104 @@
+//! Colours, when they are wanted, and texts that cannot do anything to a terminal.
+
+use anstyle::{AnsiColor, Style};
+
+/// Paints words, or leaves them as they are.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Paint {
+    /// Whether colours are wanted.
+    pub colours: bool,
+}
+
+impl Paint {
+    pub(crate) fn bold(self, text: &str) -> String {
+        self.with(Style::new().bold(), text)
+    }
+
+    pub(crate) fn dim(self, text: &str) -> String {
+        self.with(Style::new().dimmed(), text)
+    }
+
+    pub(crate) fn good(self, text: &str) -> String {
+        self.with(AnsiColor::Green.on_default().bold(), text)
+    }
+
+    pub(crate) fn bad(self, text: &str) -> String {
+        self.with(AnsiColor::Red.on_default().bold(), text)
+    }
+
+    pub(crate) fn odd(self, text: &str) -> String {
+        self.with(AnsiColor::Yellow.on_default().bold(), text)
+    }
+
+    pub(crate) fn name(self, text: &str) -> String {
+        self.with(AnsiColor::Cyan.on_default(), text)
+    }
+
+    fn with(self, style: Style, text: &str) -> String {
+        if self.colours {
+            format!("{style}{text}{style:#}")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
+/// A text from the target as it may be printed: control characters (and what reorders lines) are spelled out.
+pub(crate) fn harmless(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    for letter in text.chars() {
+        let reorders =
+            matches!(letter, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        if letter.is_control() || reorders {
+            clean.extend(letter.escape_default());
+        } else {
+            clean.push(letter);
+        }
+    }
+    clean
+}
+
+/// Breaks a text into lines of at most `width` columns, at spaces where there are any.
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in text.split(' ') {
+        let mut word = word.to_owned();
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
+            lines.push(std::mem::take(&mut line));
+        }
+        while word.chars().count() > width {
+            let (head, tail): (String, String) = (
+                word.chars().take(width).collect(),
+                word.chars().skip(width).collect(),
+            );
+            lines.push(head);
+            word = tail;
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(&word);
+    }
+    if !line.is_empty() || lines.is_empty() {
+        lines.push(line);
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_spelled_out() {
+        assert_eq!(harmless("a\u{1b}[31m\nb\u{202e}"), "a\\u{1b}[31m\\nb\\u{202e}");
+    }
+
+    #[test]
+    fn lines_are_broken_at_spaces_or_where_they_must() {
+        assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrapped("abcdefghij kl", 4), ["abcd", "efgh", "ij", "kl"]);
+        assert_eq!(wrapped("", 4), [""]);
+    }
+}

@@ -1,0 +1,63 @@
+//! One line on standard error that says how far the run is; none when standard error is no terminal.
+
+use std::io::{self, IsTerminal, Write};
+
+use crate::{events::Event, run::Reporter};
+
+/// Goes back to the beginning of the line and clears it.
+const CLEAR: &str = "\r\x1b[2K";
+
+/// Tells a person who watches how far the run is.
+#[derive(Debug)]
+pub struct Progress {
+    watched: bool,
+    groups: usize,
+}
+
+impl Default for Progress {
+    fn default() -> Self {
+        Self {
+            watched: io::stderr().is_terminal(),
+            groups: 0,
+        }
+    }
+}
+
+impl Progress {
+    fn say(&self, text: &str) {
+        if self.watched {
+            let mut out = io::stderr().lock();
+            // Nobody is harmed when progress cannot be shown.
+            let _ = write!(out, "{CLEAR}{text}");
+            let _ = out.flush();
+        }
+    }
+}
+
+impl Reporter for Progress {
+    fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Started { target, .. } => self.say(&format!("asking {target} what it speaks ...")),
+            Event::Planned { groups, requests, .. } => {
+                self.groups = *groups;
+                self.say(&format!("0/{groups} groups, {requests} requests planned"));
+            }
+            Event::Judged {
+                groups,
+                requests,
+                findings,
+            } => {
+                let all = self.groups;
+                self.say(&format!(
+                    "{groups}/{all} groups judged, {requests} requests sent, {findings} rules broken"
+                ));
+            }
+            Event::Waiting { pause, reason } => {
+                self.say(&format!("waiting {} s: {reason}", pause.as_secs()));
+            }
+            Event::Broken { .. } => {}
+            Event::Found(finding) => self.say(&format!("looked into {}", finding.rule.id)),
+            Event::Finished(_) => self.say(""),
+        }
+    }
+}

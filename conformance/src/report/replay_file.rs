@@ -1,0 +1,270 @@
+//! Replay files: everything that is needed to send the requests of a finding again and to judge the answers again.
+
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use bytes::Bytes;
+use paymaster_schemas::Pair;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Finished, words};
+use crate::{
+    case::{Group, Member, Relation},
+    context::{Context, Support},
+    dialect::Pins,
+    finding::Finding,
+    profile::{Profile, Target},
+};
+
+/// The format that this version reads and writes.
+pub const FORMAT: &str = "paymaster-replay/v1";
+
+/// The target of a replay file of a run against the embedded reference server.
+pub const EMBEDDED: &str = "embedded";
+
+/// A replay file.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Replay {
+    /// [`FORMAT`].
+    pub format: String,
+    /// The rule that was broken.
+    pub rule: String,
+    /// What was found, for people.
+    pub finding: Told,
+    /// The target, secrets replaced, or [`EMBEDDED`].
+    pub target: String,
+    /// The seed of the run.
+    pub seed: u64,
+    /// The relation that built the group.
+    pub relation: String,
+    /// Method and mode of the group's base.
+    pub pair: Option<String>,
+    /// The round of the relation.
+    pub twist: u32,
+    /// The requests, in order.
+    pub members: Vec<Sent>,
+    /// What was known of the target.
+    pub known: Known,
+}
+
+/// What was found.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Told {
+    /// Which request, from 0.
+    pub member: usize,
+    /// Where in its answer.
+    pub pointer: String,
+    /// What had to be there.
+    pub expected: String,
+    /// What was there.
+    pub actual: String,
+    /// How often it was seen again.
+    pub reproduced: String,
+}
+
+/// A request.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Sent {
+    /// Its part in the relation.
+    pub role: String,
+    /// What sets it apart.
+    pub label: String,
+    /// The body, when it is text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<String>,
+    /// The body in base64, when it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body_base64: Option<String>,
+}
+
+/// What was known of the target when the answers were judged.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Known {
+    /// What the user said, without where the target is.
+    pub profile: Profile,
+    /// The dialect.
+    pub dialect: Pins,
+    /// Tokens that the target supports.
+    pub supported_tokens: Vec<String>,
+    /// Tokens that it does not support.
+    pub unsupported_tokens: Vec<String>,
+    /// Whether tokens that nobody named are unsupported.
+    pub unlisted_tokens_are_unsupported: bool,
+}
+
+impl Replay {
+    /// The replay file of a finding.
+    pub fn of(finding: &Finding, finished: &Finished<'_>) -> Self {
+        let violation = &finding.violation;
+        let redacted = |text: &str| finished.redactor.apply(text).into_owned();
+        Self {
+            format: FORMAT.to_owned(),
+            rule: finding.rule.id.to_owned(),
+            finding: Told {
+                member: violation.member,
+                pointer: redacted(&violation.pointer),
+                expected: redacted(&violation.expected),
+                actual: redacted(&violation.actual),
+                reproduced: words::reproduced(finding),
+            },
+            target: if finished.place.embedded {
+                EMBEDDED.to_owned()
+            } else {
+                finished.place.shown.clone()
+            },
+            seed: finished.summary.seed,
+            relation: finding.group.relation.id.to_owned(),
+            pair: finding.group.pair.map(|pair| pair.name().to_owned()),
+            twist: finding.group.twist,
+            members: finding.group.members.iter().map(Sent::of).collect(),
+            known: Known::of(finished.context),
+        }
+    }
+
+    /// Reads a replay file.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let text = fs::read_to_string(path).map_err(|cause| format!("{}: {cause}", path.display()))?;
+        let replay: Self =
+            serde_json::from_str(&text).map_err(|cause| format!("{}: {cause}", path.display()))?;
+        if replay.format != FORMAT {
+            return Err(format!(
+                "{}: the format is `{}`; this version reads `{FORMAT}`",
+                path.display(),
+                replay.format
+            ));
+        }
+        Ok(replay)
+    }
+
+    /// The group to send. The relation must be one of `relations`.
+    pub fn group(&self, relations: &[&'static Relation]) -> Result<Group, String> {
+        let relation = relations
+            .iter()
+            .find(|relation| relation.id == self.relation)
+            .ok_or_else(|| format!("there is no relation `{}` in this version", self.relation))?;
+        let members = self.members.iter().map(Sent::member).collect::<Result<_, _>>()?;
+        Ok(Group {
+            number: 0,
+            relation,
+            pair: Pair::ALL
+                .into_iter()
+                .find(|pair| Some(pair.name()) == self.pair.as_deref()),
+            base: Value::Null,
+            twist: self.twist,
+            first_id: 0,
+            members,
+        })
+    }
+}
+
+impl Sent {
+    fn of(member: &Member) -> Self {
+        let text = std::str::from_utf8(&member.body).ok();
+        Self {
+            role: member.role.to_owned(),
+            label: member.label.clone(),
+            body: text.map(str::to_owned),
+            body_base64: text.is_none().then(|| BASE64_STANDARD.encode(&member.body)),
+        }
+    }
+
+    fn member(&self) -> Result<Member, String> {
+        let body = match (&self.body, &self.body_base64) {
+            (Some(text), None) => Bytes::from(text.clone()),
+            (None, Some(encoded)) => BASE64_STANDARD
+                .decode(encoded)
+                .map_err(|cause| format!("a body is no base64: {cause}"))?
+                .into(),
+            _ => return Err("a member needs exactly one of body and body_base64".to_owned()),
+        };
+        Ok(Member {
+            // Roles are few and a replay is short: leaking one is cheaper than owning it everywhere.
+            role: String::leak(self.role.clone()),
+            label: self.label.clone(),
+            body,
+        })
+    }
+}
+
+impl Known {
+    fn of(context: &Context) -> Self {
+        let tokens = |support| context.tokens_that_are(support).map(str::to_owned).collect();
+        let dialect = &context.dialect;
+        Self {
+            profile: Profile {
+                target: Target::default(),
+                ..context.profile.clone()
+            },
+            dialect: Pins {
+                jsonrpc_version: Some(dialect.jsonrpc_version.clone()),
+                sponsored_name: Some(dialect.sponsored_name.clone()),
+                fee_token_member: Some(dialect.fee_token_member.clone()),
+                mode_member: Some(dialect.mode_member.clone()),
+                amount_notation: Some(dialect.amount_notation),
+                quoted_tokens: Some(dialect.quoted_tokens),
+            },
+            supported_tokens: tokens(Support::Supported),
+            unsupported_tokens: tokens(Support::Unsupported),
+            unlisted_tokens_are_unsupported: context.unlisted_tokens == Support::Unsupported,
+        }
+    }
+
+    /// The context to judge in.
+    pub fn context(&self) -> Context {
+        let mut context = Context::new(Profile {
+            dialect: self.dialect.clone(),
+            ..self.profile.clone()
+        });
+        for token in &self.supported_tokens {
+            context.learn_token(token, Support::Supported);
+        }
+        for token in &self.unsupported_tokens {
+            context.learn_token(token, Support::Unsupported);
+        }
+        if self.unlisted_tokens_are_unsupported {
+            context.unlisted_tokens = Support::Unsupported;
+        }
+        context
+    }
+}
+
+/// Writes one file for each finding; gives their paths, and what went wrong.
+pub fn write_all(folder: &Path, finished: &Finished<'_>) -> (Vec<Option<PathBuf>>, Vec<String>) {
+    let findings = &finished.summary.findings;
+    let mut trouble = Vec::new();
+    if findings.is_empty() {
+        return (Vec::new(), trouble);
+    }
+    if let Err(cause) = fs::create_dir_all(folder) {
+        trouble.push(format!("{}: {cause}", folder.display()));
+        return (vec![None; findings.len()], trouble);
+    }
+    let mut of_rule = BTreeMap::<&str, usize>::new();
+    let paths = findings
+        .iter()
+        .map(|finding| {
+            let number = of_rule.entry(finding.rule.id).or_default();
+            *number += 1;
+            let path = folder.join(format!("{}-{number}.json", finding.rule.id));
+            match write(&path, &Replay::of(finding, finished)) {
+                Ok(()) => Some(path),
+                Err(cause) => {
+                    trouble.push(format!("{}: {cause}", path.display()));
+                    None
+                }
+            }
+        })
+        .collect();
+    (paths, trouble)
+}
+
+fn write(path: &Path, replay: &Replay) -> io::Result<()> {
+    let mut text = serde_json::to_string_pretty(replay)?;
+    text.push('\n');
+    fs::write(path, text)
+}

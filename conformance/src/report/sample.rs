@@ -1,0 +1,211 @@
+//! A run that is over, made by hand, for the snapshots of the reports.
+
+use std::{collections::BTreeMap, path::PathBuf, time::Duration};
+
+use bytes::Bytes;
+use paymaster_schemas::Pair;
+use serde_json::{Value, json};
+
+use super::{Finished, Place};
+use crate::{
+    case::{Group, Ids, Member, Order, Relation, Rounds, Seed},
+    context::Context,
+    dialect::Dialect,
+    events::{Reached, RuleOutcome, Summary},
+    exchange::{Exchange, Failure, Response},
+    finding::{Attempt, Finding, Violation},
+    redact::Redactor,
+    rules::find_rule,
+    tally::Strictness,
+    verdict::{Conclusion, Verdict},
+};
+
+static TWICE: Relation = Relation {
+    id: "twice",
+    about: "the same request twice",
+    bases: &[],
+    rounds: Rounds::Fixed(1),
+    order: Order::Sequential,
+    members: nothing,
+};
+
+fn nothing(_: &Seed<'_>, _: &mut Ids) -> Vec<Member> {
+    Vec::new()
+}
+
+/// What a [`Finished`] borrows from.
+pub(crate) struct Sample {
+    pub(crate) summary: Summary,
+    context: Context,
+    place: Place,
+    redactor: Redactor,
+    replays: Vec<Option<PathBuf>>,
+}
+
+impl Sample {
+    pub(crate) fn finished(&self) -> Finished<'_> {
+        Finished {
+            summary: &self.summary,
+            context: &self.context,
+            strictness: Strictness::default(),
+            place: &self.place,
+            redactor: &self.redactor,
+            replays: &self.replays,
+        }
+    }
+}
+
+/// A run with a failure, a flake, a warning and an inconclusive rule.
+pub(crate) fn violations() -> Sample {
+    let mut redactor = Redactor::default();
+    redactor.hide("s3cr3t-key");
+    let findings = vec![
+        finding(
+            "quote-result.feeQuotes",
+            "/result/feeQuotes",
+            &["an array", "null"],
+            3,
+        ),
+        finding("answer.id", "/id", &["7", "\"7\" (s3cr3t-key \u{1b}[31m)"], 0),
+        finding(
+            "interoperability.mode-member",
+            "/result/mode",
+            &["\"ERC20\"", "the member is missing"],
+            3,
+        ),
+    ];
+    let outcome = |rule, verdict, held, broken| RuleOutcome {
+        rule: find_rule(rule).unwrap(),
+        verdict,
+        held,
+        broken,
+        reason: (verdict == Verdict::Inconclusive).then(|| find_rule(rule).unwrap().advice.to_owned()),
+    };
+    let quoted = Reached {
+        results: 250,
+        errors: 3,
+        unreadable: 0,
+    };
+    Sample {
+        summary: Summary {
+            target: "http://127.0.0.1:3000/api/***".to_owned(),
+            seed: 1,
+            conclusion: Conclusion::Violations,
+            cut_short: None,
+            rules: vec![
+                outcome("answer.id", Verdict::Flaky, 900, 1),
+                outcome("quote-result.feeQuotes", Verdict::Failed, 0, 250),
+                outcome("quote-result.MODE", Verdict::Passed, 250, 0),
+                outcome("sponsor.refused-gets-0x", Verdict::Inconclusive, 0, 0),
+                outcome("interoperability.mode-member", Verdict::Failed, 0, 250),
+            ],
+            findings,
+            unjudged: BTreeMap::from([("no connection: refused".to_owned(), 2)]),
+            observations: BTreeMap::from([(
+                "behaviour.error-status",
+                BTreeMap::from([("HTTP 200".to_owned(), 3), ("HTTP 400".to_owned(), 1)]),
+            )]),
+            dialect: Dialect::default(),
+            requests: 1013,
+            reached: BTreeMap::from([(Pair::QUOTE_ERC20.name(), quoted)]),
+            took: Duration::from_millis(1234),
+        },
+        context: Context::default(),
+        place: Place {
+            shown: "http://127.0.0.1:3000/api/***".to_owned(),
+            literal: None,
+            embedded: false,
+            headers: vec![("x-key".to_owned(), "${KEY}".to_owned())],
+        },
+        redactor,
+        replays: vec![
+            Some("paymaster-replays/quote-result.feeQuotes-1.json".into()),
+            None,
+            Some("paymaster-replays/interoperability.mode-member-1.json".into()),
+        ],
+    }
+}
+
+/// A run that nobody answered.
+pub(crate) fn nobody() -> Sample {
+    let mut sample = violations();
+    sample.summary.conclusion = Conclusion::CouldNotTest;
+    sample.summary.cut_short = Some("no answer from 127.0.0.1:3000: no connection: refused".to_owned());
+    sample.summary.findings.clear();
+    sample.summary.unjudged.clear();
+    sample.summary.reached.clear();
+    sample.summary.requests = 3;
+    sample.replays.clear();
+    for outcome in &mut sample.summary.rules {
+        outcome.verdict = Verdict::Inconclusive;
+        (outcome.held, outcome.broken) = (0, 0);
+        outcome.reason = Some(outcome.rule.advice.to_owned());
+    }
+    sample
+}
+
+fn finding(rule: &str, pointer: &str, words: &[&str; 2], reproduced: usize) -> Finding {
+    let rule = find_rule(rule).unwrap();
+    let violation = Violation {
+        member: 1,
+        pointer: pointer.to_owned(),
+        expected: words[0].to_owned(),
+        actual: words[1].to_owned(),
+    };
+    let request = json!({
+        "jsonrpc": "2.0",
+        "id": 7,
+        "method": "pm_getFeeQuoteOrData",
+        "params": [
+            {"sender": "0x00000000000000000000000000000000000000a1", "callData": format!("0x{}", "ab".repeat(200))},
+            {"mode": "ERC20", "tokenInfo": {"preferredToken": "it's", "tokenList": ["it's"]}},
+        ],
+    });
+    let body = Bytes::from(request.to_string());
+    let member = |role| Member {
+        role,
+        label: "as it is".to_owned(),
+        body: body.clone(),
+    };
+    let answered = Exchange {
+        request: body.clone(),
+        outcome: Ok(Response {
+            status: 200,
+            headers: Vec::new(),
+            body: Bytes::from_static(
+                br#"{"jsonrpc":"2.0","id":7,"result":{"feeQuotes":null,"note":"s3cr3t-key"}}"#,
+            ),
+        }),
+        took: Duration::from_millis(1),
+    };
+    let unanswered = Exchange {
+        outcome: Err(Failure::Broken("closed".to_owned())),
+        ..answered.clone()
+    };
+    let exchanges = vec![unanswered, answered];
+    let attempts = (0..3)
+        .map(|number| Attempt {
+            exchanges: exchanges.clone(),
+            violation: (number < reproduced).then(|| violation.clone()),
+        })
+        .collect();
+    Finding {
+        rule,
+        basis: rule.basis(),
+        pair: Some(Pair::QUOTE_ERC20),
+        violation,
+        group: Group {
+            number: 0,
+            relation: &TWICE,
+            pair: Some(Pair::QUOTE_ERC20),
+            base: Value::Null,
+            twist: 0,
+            first_id: 7,
+            members: vec![member("baseline"), member("again")],
+        },
+        exchanges,
+        times: 250,
+        attempts,
+        shrink_requests: 12,
+    }
+}

@@ -1,0 +1,305 @@
+//! The report for people: the verdict, what was broken, what could not be judged, what the target speaks, what to do next.
+
+use std::fmt::Write as _;
+
+use paymaster_schemas::Pair;
+
+use super::{
+    Finished, Paint, finding,
+    paint::{harmless, wrapped},
+    words,
+};
+use crate::{
+    events::{RuleOutcome, Summary},
+    tally::fails_the_run,
+    verdict::{Conclusion, Verdict},
+};
+
+/// Widest line, cURL lines excepted: those must work as printed.
+pub(crate) const WIDTH: usize = 110;
+
+/// The whole report.
+pub fn render(finished: &Finished<'_>, paint: Paint) -> String {
+    let mut page = Page {
+        finished,
+        paint,
+        text: String::new(),
+    };
+    page.verdict();
+    page.broken(true);
+    page.broken(false);
+    page.inconclusive();
+    page.dialect();
+    page.reached();
+    page.next();
+    page.text
+}
+
+/// A report as it grows.
+pub(crate) struct Page<'a> {
+    pub(crate) finished: &'a Finished<'a>,
+    pub(crate) paint: Paint,
+    text: String,
+}
+
+impl Page<'_> {
+    pub(crate) fn line(&mut self, text: &str) {
+        self.text.push_str(text.trim_end());
+        self.text.push('\n');
+    }
+
+    /// Lines with a hanging indent: the first begins with `head`, which is `width` columns wide.
+    pub(crate) fn hanging(&mut self, head: &str, width: usize, text: &str) {
+        for (number, line) in wrapped(text, WIDTH - width).into_iter().enumerate() {
+            if number == 0 {
+                self.line(&format!("{head}{line}"));
+            } else {
+                self.line(&format!("{}{line}", " ".repeat(width)));
+            }
+        }
+    }
+
+    /// A text from the target: secrets hidden, control characters spelled out.
+    pub(crate) fn foreign(&self, text: &str) -> String {
+        harmless(&self.finished.redactor.apply(text))
+    }
+
+    fn summary(&self) -> &Summary {
+        self.finished.summary
+    }
+
+    fn verdict(&mut self) {
+        let summary = self.finished.summary;
+        let headline = words::headline(summary.conclusion);
+        let painted = match summary.conclusion {
+            Conclusion::Conforms => self.paint.good(headline),
+            Conclusion::Violations | Conclusion::CouldNotTest => self.paint.bad(headline),
+            Conclusion::Incomplete => self.paint.odd(headline),
+        };
+        let target = self.finished.place.shown.clone();
+        self.line(&format!("{painted}  {target}"));
+        let of = |verdict| {
+            summary
+                .rules
+                .iter()
+                .filter(|rule| rule.verdict == verdict)
+                .count()
+        };
+        let warned = summary
+            .rules
+            .iter()
+            .filter(|rule| rule.verdict.is_broken() && !self.fails(rule))
+            .count();
+        let mut counts = Vec::new();
+        for (number, word) in [
+            (of(Verdict::Failed) + of(Verdict::Flaky) - warned, "broken"),
+            (warned, "warned"),
+            (of(Verdict::Passed), "passed"),
+            (of(Verdict::Inconclusive), "inconclusive"),
+            (of(Verdict::NotApplicable), "not applicable"),
+        ] {
+            if number > 0 {
+                counts.push(format!("{number} {word}"));
+            }
+        }
+        let rules = words::count(summary.rules.len() as u128, "rule");
+        let requests = words::count(summary.requests as u128, "request");
+        let time = words::time(summary.took);
+        let counts = counts.join(", ");
+        self.line(&format!(
+            "{rules}: {counts} · {requests} in {time} · seed {}",
+            summary.seed
+        ));
+        if let Some(cause) = &summary.cut_short {
+            let cause = self.foreign(cause);
+            self.hanging("cut short: ", 11, &cause);
+        }
+        for (reason, groups) in &summary.unjudged {
+            let text = format!(
+                "{}: {}",
+                words::count(*groups as u128, "group"),
+                self.foreign(reason)
+            );
+            self.hanging("not judged: ", 12, &text);
+        }
+    }
+
+    fn fails(&self, outcome: &RuleOutcome) -> bool {
+        fails_the_run(outcome.rule.basis(), self.finished.strictness.strict)
+    }
+
+    /// What was broken: what fails the run, or what only warns.
+    fn broken(&mut self, failing: bool) {
+        let finished = self.finished;
+        for outcome in &finished.summary.rules {
+            if outcome.verdict.is_broken() && self.fails(outcome) == failing {
+                self.line("");
+                finding::write(self, outcome, failing);
+            }
+        }
+    }
+
+    /// Rules that stayed inconclusive, by what would make them conclusive.
+    fn inconclusive(&mut self) {
+        let finished = self.finished;
+        let mut by_advice: Vec<(&str, Vec<String>)> = Vec::new();
+        for outcome in &finished.summary.rules {
+            if outcome.verdict != Verdict::Inconclusive {
+                continue;
+            }
+            let advice = outcome.reason.as_deref().unwrap_or_default();
+            let told = format!("{} {}/{}", outcome.rule.id, outcome.held, outcome.rule.quota);
+            match by_advice.iter_mut().find(|(known, _)| *known == advice) {
+                Some((_, rules)) => rules.push(told),
+                None => by_advice.push((advice, vec![told])),
+            }
+        }
+        // When nobody answered, there is one reason, and it stands on top.
+        let nothing_held = finished.summary.rules.iter().all(|outcome| outcome.held == 0);
+        let untested = finished.summary.conclusion == Conclusion::CouldNotTest && nothing_held;
+        if by_advice.is_empty() || untested {
+            return;
+        }
+        self.line("");
+        let title = self.paint.odd("Inconclusive");
+        self.line(&format!(
+            "{title}: exercised too seldom to pass (times held / times needed)"
+        ));
+        for (advice, rules) in by_advice {
+            self.hanging("  ", 4, &rules.join(", "));
+            if !advice.is_empty() {
+                self.hanging("    -> ", 7, advice);
+            }
+        }
+    }
+
+    fn dialect(&mut self) {
+        let summary = self.finished.summary;
+        if summary.conclusion == Conclusion::CouldNotTest {
+            return;
+        }
+        self.line("");
+        let title = self.paint.bold("Dialect");
+        let dialect = &summary.dialect;
+        let text = format!(
+            "jsonrpc {} · mode {} · {} · {} · amounts {} · quotes {}",
+            dialect.jsonrpc_version,
+            dialect.sponsored_name,
+            dialect.fee_token_member,
+            dialect.mode_member,
+            name_of(&dialect.amount_notation),
+            name_of(&dialect.quoted_tokens),
+        );
+        self.hanging(&format!("{title}: "), 9, &text);
+        if summary.observations.is_empty() {
+            return;
+        }
+        let title = self.paint.bold("Observed");
+        self.line(&format!("{title} where the specification leaves it open:"));
+        for (clause, values) in &summary.observations {
+            let mut told: Vec<_> = values.iter().collect();
+            told.sort_by(|left, right| right.1.cmp(left.1).then(left.0.cmp(right.0)));
+            let more = told.len().saturating_sub(MOST_VALUES);
+            let mut text = told
+                .iter()
+                .take(MOST_VALUES)
+                .map(|(value, times)| format!("{} ({times})", super::compact::cut(&self.foreign(value), 60)))
+                .collect::<Vec<_>>()
+                .join(", ");
+            if more > 0 {
+                // Writing to a String cannot fail.
+                let _ = write!(text, ", {more} more");
+            }
+            self.hanging(&format!("  {clause}: "), clause.len() + 4, &text);
+        }
+    }
+
+    fn reached(&mut self) {
+        let summary = self.finished.summary;
+        if summary.reached.is_empty() {
+            return;
+        }
+        self.line("");
+        let title = self.paint.bold("Reached");
+        self.line(&format!(
+            "{title} by valid requests       results    errors  unreadable"
+        ));
+        for pair in Pair::ALL {
+            let reached = summary.reached.get(pair.name()).copied().unwrap_or_default();
+            let name = pair.name();
+            self.line(&format!(
+                "  {name:<26} {:>10} {:>9} {:>11}",
+                reached.results, reached.errors, reached.unreadable
+            ));
+        }
+    }
+
+    fn next(&mut self) {
+        let next = match self.summary().conclusion {
+            Conclusion::Conforms => return,
+            Conclusion::Violations => {
+                "fix what is broken, then repeat one finding with `paymaster-conformance replay FILE`; \
+                 `paymaster-conformance explain RULE` says what a rule asks and where to look"
+            }
+            Conclusion::Incomplete if self.summary().cut_short.is_some() => {
+                "run again without the limit that cut this run short; what was judged until then held"
+            }
+            Conclusion::Incomplete => {
+                "say more of the target in paymaster.toml (`paymaster-conformance init` writes one to fill in), \
+                 or accept what could not be judged with --allow-incomplete"
+            }
+            Conclusion::CouldNotTest => {
+                "check that the target is running and that host, port, path and headers are right, then run again"
+            }
+        };
+        self.line("");
+        let title = self.paint.bold("Next");
+        self.hanging(&format!("{title}: "), 6, next);
+    }
+}
+
+/// More values of one observation are counted, not listed.
+const MOST_VALUES: usize = 6;
+
+/// The name under which a value stands in a configuration file.
+fn name_of(value: &impl serde::Serialize) -> String {
+    serde_json::to_value(value)
+        .ok()
+        .and_then(|value| value.as_str().map(str::to_owned))
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+
+    #[test]
+    fn a_run_with_violations() {
+        let text = render(&sample::violations().finished(), Paint::default());
+        assert!(!text.contains("s3cr3t-key") && !text.contains('\u{1b}'));
+        insta::assert_snapshot!("violations", text);
+    }
+
+    #[test]
+    fn a_run_that_nobody_answered() {
+        let text = render(&sample::nobody().finished(), Paint::default());
+        insta::assert_snapshot!("nobody", text);
+    }
+
+    #[test]
+    fn colours_change_no_word() {
+        let sample = sample::violations();
+        let plain = render(&sample.finished(), Paint::default());
+        let painted = render(&sample.finished(), Paint { colours: true });
+        let mut bare = String::new();
+        let mut rest = painted.as_str();
+        while let Some((before, after)) = rest.split_once('\u{1b}') {
+            bare.push_str(before);
+            rest = after.split_once('m').map_or("", |(_, behind)| behind);
+        }
+        bare.push_str(rest);
+        assert_ne!(painted, plain);
+        assert_eq!(bare, plain);
+    }
+}

@@ -1,0 +1,84 @@
+//! Words that several reports use.
+
+use std::time::Duration;
+
+use crate::{
+    exchange::Exchange,
+    finding::Finding,
+    verdict::{Conclusion, Verdict},
+};
+
+/// `1 rule`, `2 rules`.
+pub(crate) fn count(number: impl Into<u128>, one: &str) -> String {
+    let number = number.into();
+    if number == 1 {
+        format!("1 {one}")
+    } else {
+        format!("{number} {one}s")
+    }
+}
+
+/// `0.4 s`, `12 s`, `3 min 20 s`.
+pub(crate) fn time(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    if seconds < 9.95 {
+        format!("{seconds:.1} s")
+    } else if seconds < 120.0 {
+        format!("{seconds:.0} s")
+    } else {
+        format!("{} min {} s", time.as_secs() / 60, time.as_secs() % 60)
+    }
+}
+
+/// The conclusion in capitals, as a report begins.
+pub(crate) fn headline(conclusion: Conclusion) -> &'static str {
+    match conclusion {
+        Conclusion::Conforms => "CONFORMS",
+        Conclusion::Violations => "VIOLATIONS",
+        Conclusion::Incomplete => "INCOMPLETE",
+        Conclusion::CouldNotTest => "COULD NOT TEST",
+    }
+}
+
+/// The conclusion as a name, for machines.
+pub(crate) fn conclusion(conclusion: Conclusion) -> &'static str {
+    match conclusion {
+        Conclusion::Conforms => "conforms",
+        Conclusion::Violations => "violations",
+        Conclusion::Incomplete => "incomplete",
+        Conclusion::CouldNotTest => "could-not-test",
+    }
+}
+
+/// `reproduced 3/3`, or why it is not known.
+pub(crate) fn reproduced(finding: &Finding) -> String {
+    if finding.attempts.is_empty() {
+        return "not sent again: the run was over".to_owned();
+    }
+    format!("reproduced {}/{}", finding.reproduced(), finding.attempts.len())
+}
+
+/// The verdict that a single finding makes.
+pub(crate) fn verdict(finding: &Finding) -> Verdict {
+    if finding.is_flaky() {
+        Verdict::Flaky
+    } else {
+        Verdict::Failed
+    }
+}
+
+/// An answer in a line: status and body, or why there is none.
+pub(crate) fn answer(exchange: &Exchange) -> String {
+    match &exchange.outcome {
+        Ok(response) => {
+            let body = String::from_utf8_lossy(&response.body);
+            let body = if body.is_empty() {
+                "(empty body)"
+            } else {
+                body.trim()
+            };
+            format!("HTTP {}  {body}", response.status)
+        }
+        Err(failure) => failure.to_string(),
+    }
+}

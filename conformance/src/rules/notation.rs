@@ -1,0 +1,70 @@
+//! Section 1: the notation of a request's JSON says nothing.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::{Check, Report, Rule, View, always, gist};
+use crate::{answer::Answer, context::Context};
+
+pub(super) const RULES: &[Rule] = &[Rule {
+    id: "request.json-notation",
+    clause: "request.json-notation",
+    quota: 10,
+    advice: "the target answered too few requests",
+    hint: "read requests with a JSON parser: member order, white space and escapes mean nothing",
+    not_applicable: always,
+    check: Check::Group(&crate::relations::NOTATION, notation),
+}];
+
+/// What an answer says, as far as the specification fixes it: never a signature, a price or a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Essence {
+    Error,
+    Sponsored(bool),
+    Quote(BTreeSet<String>, BTreeSet<String>),
+}
+
+fn essence(answer: &Answer<'_>) -> Option<Essence> {
+    if answer.error().is_some() {
+        return Some(Essence::Error);
+    }
+    let result = answer.result()?;
+    if let Some(data) = result["paymasterAndData"].as_str() {
+        return Some(Essence::Sponsored(data != "0x"));
+    }
+    let addresses = |tokens: Option<&Value>, member: Option<&str>| -> BTreeSet<String> {
+        let tokens = tokens.and_then(Value::as_array).into_iter().flatten();
+        tokens
+            .filter_map(|token| member.map_or(Some(token), |member| token.get(member))?.as_str())
+            .map(str::to_ascii_lowercase)
+            .collect()
+    };
+    result.get("feeQuotes").map(|quotes| {
+        Essence::Quote(
+            addresses(Some(quotes), Some("tokenAddress")),
+            addresses(result.get("unsupportedTokens"), None),
+        )
+    })
+}
+
+/// Member order, white space and string escapes change nothing.
+fn notation(views: &[View<'_>], _: &Context, report: &mut Report) {
+    let Some((baseline, variants)) = views.split_first() else {
+        return;
+    };
+    let Some(expected) = essence(&baseline.answer) else {
+        return;
+    };
+    for (place, view) in variants.iter().enumerate() {
+        report.turn_to(place + 1);
+        if let Some(told) = essence(&view.answer) {
+            report.expect(
+                told == expected,
+                "",
+                &format!("{}, as without {}", gist(&baseline.answer), view.label),
+                || gist(&view.answer),
+            );
+        }
+    }
+}

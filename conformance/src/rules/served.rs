@@ -1,0 +1,121 @@
+//! Section 4: valid requests are served, each with the result of its method and mode.
+//!
+//! What must be served is what the profile vouches for. An operation that nobody vouches for may be answered with an error.
+
+use paymaster_schemas::Pair;
+
+use super::{Check, Report, Rule, View, always, gist};
+use crate::{
+    answer::Answer,
+    context::{Context, Support, Vouch},
+    request::Call,
+};
+
+const VOUCH: &str = "name operations that the target accepts in the profile: operations.accepts = \"any\", or operations.sponsorable";
+
+const fn rule(id: &'static str, hint: &'static str, check: fn(&View<'_>, &Context, &mut Report)) -> Rule {
+    Rule {
+        id,
+        clause: id,
+        quota: 10,
+        advice: VOUCH,
+        hint,
+        not_applicable: always,
+        check: Check::Exchange(check),
+    }
+}
+
+pub(super) const RULES: &[Rule] = &[
+    rule(
+        "endpoint.both-methods",
+        "route both methods at the one address",
+        both_methods,
+    ),
+    rule(
+        "quote.sponsored-result",
+        "a quote in sponsored mode is refused",
+        quote_sponsored,
+    ),
+    rule(
+        "quote.erc20-result",
+        "a quote in token mode for supported tokens is refused",
+        quote_erc20,
+    ),
+    rule(
+        "sponsor.sponsored-result",
+        "sponsoring in sponsored mode is refused with an error",
+        sponsor_sponsored,
+    ),
+    rule(
+        "sponsor.erc20-result",
+        "sponsoring in token mode with a supported token is refused",
+        sponsor_erc20,
+    ),
+];
+
+/// The code that says that a method does not exist.
+const METHOD_NOT_FOUND: i64 = -32_601;
+
+/// Both methods are served at the same address, over POST.
+fn both_methods(view: &View<'_>, _: &Context, report: &mut Report) {
+    if view.valid_call().is_none() || view.turned_away() {
+        return;
+    }
+    let missing = match &view.answer {
+        Answer::None(_) => return,
+        Answer::NotJson(response, _) => matches!(response.status, 404 | 405),
+        Answer::Json(..) => view
+            .answer
+            .error()
+            .is_some_and(|error| error["code"].as_i64() == Some(METHOD_NOT_FOUND)),
+    };
+    report.expect(!missing, "", "the method is served here", || gist(&view.answer));
+}
+
+fn quote_sponsored(view: &View<'_>, _: &Context, report: &mut Report) {
+    served(Pair::QUOTE_SPONSORED, view, report, |_| true);
+}
+
+/// Only where both tokenInfo members are present and all tokens are supported: other errors are for other rules.
+fn quote_erc20(view: &View<'_>, context: &Context, report: &mut Report) {
+    served(Pair::QUOTE_ERC20, view, report, |call| {
+        let named = call.tokens.quoted();
+        call.tokens.preferred.is_some()
+            && call.tokens.list.as_ref().is_some_and(|list| !list.is_empty())
+            && named
+                .iter()
+                .all(|token| context.support(token) == Support::Supported)
+    });
+}
+
+fn sponsor_sponsored(view: &View<'_>, _: &Context, report: &mut Report) {
+    served(Pair::SPONSOR_SPONSORED, view, report, |_| true);
+}
+
+/// Only with all gas limits: that they may be left out is for request.gas-fields-optional.
+fn sponsor_erc20(view: &View<'_>, context: &Context, report: &mut Report) {
+    const GAS: [&str; 3] = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
+    served(Pair::SPONSOR_ERC20, view, report, |call| {
+        let supported = |token: &String| context.support(token) == Support::Supported;
+        call.tokens.fee.as_ref().is_some_and(supported)
+            && GAS.iter().all(|name| call.operation().get(*name).is_some())
+    });
+}
+
+fn served(pair: Pair, view: &View<'_>, report: &mut Report, fair: impl Fn(&Call) -> bool) {
+    let Some(call) = view.valid_call().filter(|call| call.pair == pair) else {
+        return;
+    };
+    if !fair(call) || view.turned_away() {
+        return;
+    }
+    if view.answer.result().is_some() {
+        report.held();
+    } else if view.answer.error().is_some() && view.vouch == Vouch::Accepted {
+        report.broken(
+            "/error",
+            "a result: the profile vouches for the operation",
+            gist(&view.answer),
+        );
+    }
+}

@@ -1,0 +1,247 @@
+//! Delivers groups: every member sent and answered, in the order that the group asks for, at the pace that the target bears.
+
+use std::{
+    fmt,
+    future::{Future, poll_fn},
+    pin::Pin,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::Poll,
+    time::{Duration, SystemTime},
+};
+
+use bytes::Bytes;
+use tokio::sync::{Semaphore, mpsc};
+
+use super::{
+    pace::Pace,
+    retry_after,
+    stop::{Reason, Stop},
+    transport::{Line, Transport},
+    vitals::{Pulse, Vitals},
+};
+use crate::{
+    case::{Group, Order},
+    exchange::{Exchange, Failure},
+};
+
+/// How often a request is sent in all when the target says 429 or 503 with Retry-After.
+const THROTTLED_TRIES: u32 = 8;
+
+/// So many groups that were asked to wait again and again, and the target does not want to be tested now.
+const THROTTLED_GROUPS: u64 = 3;
+
+/// How often a connection is tried for one request.
+const CONNECT_TRIES: u32 = 3;
+
+/// The pause before another try to connect.
+const CONNECT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Why a group has no exchanges.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Undelivered {
+    /// The run is over.
+    Stopped,
+    /// The target asked to wait, again and again.
+    Throttled,
+    /// No connection could be made, so nothing was asked.
+    Unreachable(String),
+}
+
+impl fmt::Display for Undelivered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stopped => f.write_str("the run was over"),
+            Self::Throttled => f.write_str("the target asked to wait again and again"),
+            Self::Unreachable(cause) => write!(f, "no connection: {cause}"),
+        }
+    }
+}
+
+/// A pause that the target asked for.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) pause: Duration,
+    pub(crate) status: u16,
+}
+
+/// Sends groups over at most `jobs` connections.
+pub(crate) struct Courier {
+    pub(crate) transport: Transport,
+    pub(crate) stop: Stop,
+    pub(crate) pace: Pace,
+    pub(crate) vitals: Vitals,
+    jobs: usize,
+    slots: Semaphore,
+    idle: Mutex<Vec<Line>>,
+    throttled: AtomicU64,
+    pauses: mpsc::UnboundedSender<Asked>,
+}
+
+impl Courier {
+    pub(crate) fn new(
+        transport: Transport,
+        stop: Stop,
+        pace: Pace,
+        jobs: usize,
+        pauses: mpsc::UnboundedSender<Asked>,
+    ) -> Self {
+        let jobs = jobs.clamp(1, Semaphore::MAX_PERMITS.min(u32::MAX as usize));
+        Self {
+            transport,
+            stop,
+            pace,
+            vitals: Vitals::default(),
+            jobs,
+            slots: Semaphore::new(jobs),
+            idle: Mutex::default(),
+            throttled: AtomicU64::new(0),
+            pauses,
+        }
+    }
+
+    /// How many exchanges may run at the same time.
+    pub(crate) fn jobs(&self) -> usize {
+        self.jobs
+    }
+
+    /// Sends every member of a group; one exchange a member, in order.
+    pub(crate) async fn deliver(&self, group: &Group) -> Result<Vec<Exchange>, Undelivered> {
+        let width = match group.relation.order {
+            Order::Sequential => 1,
+            Order::Concurrent => group.members.len().clamp(1, self.jobs),
+        };
+        let permits = u32::try_from(width).unwrap_or(u32::MAX);
+        let Ok(_slots) = self.slots.acquire_many(permits).await else {
+            return Err(Undelivered::Stopped);
+        };
+        let mut exchanges = Vec::with_capacity(group.members.len());
+        if width == 1 {
+            let mut line = self.take_line();
+            for member in &group.members {
+                exchanges.push(self.send(&mut line, &member.body).await?);
+            }
+            self.give_back(line);
+            return Ok(exchanges);
+        }
+        for together in group.members.chunks(width) {
+            let sending = together
+                .iter()
+                .map(|member| async {
+                    let mut line = self.take_line();
+                    let exchange = self.send(&mut line, &member.body).await;
+                    self.give_back(line);
+                    exchange
+                })
+                .collect();
+            for exchange in join(sending).await {
+                exchanges.push(exchange?);
+            }
+        }
+        Ok(exchanges)
+    }
+
+    async fn send(&self, line: &mut Line, body: &Bytes) -> Result<Exchange, Undelivered> {
+        let (mut throttled, mut unreachable) = (0, 0);
+        loop {
+            if !self.pace.turn(&self.stop).await {
+                return Err(Undelivered::Stopped);
+            }
+            let exchange = line.exchange(&self.transport, body.clone()).await;
+            match self.vitals.note(&exchange) {
+                Pulse::Fine => {}
+                Pulse::NobodyThere => self.give_up(&exchange, "no answer"),
+                Pulse::Ask(known_good) => {
+                    let probe = Line::default().exchange(&self.transport, known_good).await;
+                    self.vitals.note(&probe);
+                    if !super::vitals::is_answered(&probe) {
+                        self.give_up(&probe, "the target stopped answering");
+                    }
+                }
+            }
+            match &exchange.outcome {
+                Err(Failure::Connect(cause)) => {
+                    unreachable += 1;
+                    if unreachable == CONNECT_TRIES {
+                        return Err(Undelivered::Unreachable(cause.clone()));
+                    }
+                    tokio::time::sleep(CONNECT_PAUSE).await;
+                }
+                Ok(response) => {
+                    let Some(pause) = retry_after::pause(response, SystemTime::now()) else {
+                        return Ok(exchange);
+                    };
+                    throttled += 1;
+                    if throttled == THROTTLED_TRIES {
+                        self.note_refusal(response.status);
+                        return Err(Undelivered::Throttled);
+                    }
+                    // Nobody may be listening any more; the pause is kept all the same.
+                    let _ = self.pauses.send(Asked {
+                        pause,
+                        status: response.status,
+                    });
+                    self.pace.pause(pause, &self.stop);
+                }
+                Err(_) => return Ok(exchange),
+            }
+        }
+    }
+
+    fn note_refusal(&self, status: u16) {
+        if self.throttled.fetch_add(1, Ordering::Relaxed) + 1 == THROTTLED_GROUPS {
+            let address = self.transport.target.address();
+            self.stop.trigger(Reason::GaveUp(format!(
+                "{address} answered {status} again and again, however long we waited"
+            )));
+        }
+    }
+
+    fn give_up(&self, exchange: &Exchange, what: &str) {
+        let cause = match &exchange.outcome {
+            Ok(response) => format!("status {}", response.status),
+            Err(failure) => failure.to_string(),
+        };
+        let address = self.transport.target.address();
+        self.stop
+            .trigger(Reason::GaveUp(format!("{what} from {address}: {cause}")));
+    }
+
+    fn take_line(&self) -> Line {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.pop().unwrap_or_default()
+    }
+
+    fn give_back(&self, line: Line) {
+        self.idle
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(line);
+    }
+}
+
+/// Runs futures side by side, within the task of the caller.
+pub(crate) async fn join<T, F: Future<Output = T>>(futures: Vec<F>) -> Vec<T> {
+    let mut running: Vec<(Pin<Box<F>>, Option<T>)> = futures
+        .into_iter()
+        .map(|future| (Box::pin(future), None))
+        .collect();
+    poll_fn(|cx| {
+        for (future, output) in &mut running {
+            if output.is_none()
+                && let Poll::Ready(ready) = future.as_mut().poll(cx)
+            {
+                *output = Some(ready);
+            }
+        }
+        if running.iter().all(|(_, output)| output.is_some()) {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    })
+    .await;
+    running.into_iter().filter_map(|(_, output)| output).collect()
+}

@@ -1,0 +1,74 @@
+//! Running: everything between a plan and its judgements that needs a clock and a socket.
+
+mod confirm;
+mod connection;
+mod courier;
+mod embedded;
+mod pace;
+mod retry_after;
+mod runner;
+mod shrink;
+mod single;
+mod stop;
+mod suite;
+mod target;
+mod transport;
+mod vitals;
+mod wire;
+mod worker;
+
+pub use courier::Undelivered;
+pub use embedded::{Embedded, profile_of};
+pub use runner::{Outcome, check};
+pub use shrink::Simpler;
+pub use single::once;
+pub use stop::{Reason, Stop};
+pub use suite::Suite;
+pub use target::{BadUrl, Target};
+pub use transport::{Limits, Transport};
+
+use std::time::Duration;
+
+use crate::{events::Event, profile::Profile, tally::Strictness};
+
+/// Someone who is told what happens in a run.
+pub trait Reporter {
+    /// Something happened.
+    fn event(&mut self, event: &Event<'_>);
+}
+
+/// How a run goes.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How the target is asked.
+    pub transport: Transport,
+    /// The target as it may stand in reports.
+    pub shown_target: String,
+    /// What the user says of the target.
+    pub profile: Profile,
+    /// The seed: the same one gives the same cases.
+    pub seed: u64,
+    /// How many requests of each pair are sent at least.
+    pub cases: u32,
+    /// How many exchanges run at the same time.
+    pub jobs: usize,
+    /// At most that many requests a second.
+    pub rate: Option<f64>,
+    /// At most that many requests in all.
+    pub max_requests: Option<usize>,
+    /// The run is over after that long.
+    pub time_limit: Duration,
+    /// At most that many requests to make one failure small; 0 leaves it as it was found.
+    pub shrink_requests: u32,
+    /// How strictly the run is concluded.
+    pub strictness: Strictness,
+}
+
+/// How often the bytes of a finding are sent again.
+pub(crate) const CONFIRMATIONS: usize = 3;
+
+/// How many findings of one rule are looked into; the others are counted.
+pub(crate) const FINDINGS_PER_RULE: usize = 5;
+
+/// How many findings of a run are made small; the others are only sent again.
+pub(crate) const SHRUNK_PER_RUN: usize = 40;

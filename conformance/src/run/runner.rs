@@ -1,0 +1,273 @@
+//! A run from the first question to the summary.
+
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, Mutex, atomic::AtomicUsize, atomic::Ordering},
+    time::Duration,
+};
+
+use tokio::{
+    sync::mpsc::{self, UnboundedReceiver},
+    task::JoinSet,
+    time::Instant,
+};
+
+use super::{
+    Reporter, Settings, Suite, confirm,
+    courier::{Asked, Courier, join},
+    pace::Pace,
+    stop::{Reason, Stop},
+    worker::{Work, Yield},
+};
+use crate::{
+    case::Group,
+    context::Context,
+    discovery::Discovery,
+    events::{Event, Summary},
+    finding::Finding,
+    judge::Judge,
+    tally::{Tally, conclude},
+    verdict::Conclusion,
+};
+
+/// How often the reporters are told how far the run is.
+const TELL_EVERY: Duration = Duration::from_millis(100);
+
+/// What a run leaves behind.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The summary.
+    pub summary: Summary,
+    /// What is known of the target at the end: what a replay needs to judge again.
+    pub context: Arc<Context>,
+}
+
+/// Runs a suite against a target and tells the reporter what happens. Never fails: what went wrong is in the summary.
+pub async fn check(settings: &Settings, suite: &Suite, stop: &Stop, reporter: &mut dyn Reporter) -> Outcome {
+    let started = Instant::now();
+    let ends = started + settings.time_limit;
+    let (pauses, mut asked) = mpsc::unbounded_channel();
+    let courier = Arc::new(Courier::new(
+        settings.transport.clone(),
+        stop.clone(),
+        Pace::new(settings.rate, settings.max_requests, ends),
+        settings.jobs,
+        pauses,
+    ));
+    let limit = tokio::spawn({
+        let stop = stop.clone();
+        async move {
+            tokio::time::sleep_until(ends).await;
+            stop.trigger(Reason::TimeLimit);
+        }
+    });
+    reporter.event(&Event::Started {
+        target: &settings.shown_target,
+        seed: settings.seed,
+    });
+    let context = Arc::new(discover(settings, &courier, &mut asked, reporter).await);
+    let (home, cut) = if stop.reason().is_none() {
+        judge_plan(settings, suite, &courier, &context, &mut asked, reporter).await
+    } else {
+        (Yield::default(), false)
+    };
+    let findings = confirm::findings(&courier, suite, &context, &home.tally, settings.shrink_requests).await;
+    for finding in &findings {
+        reporter.event(&Event::Found(finding));
+    }
+    limit.abort();
+    let ended = stop.reason().or(cut.then_some(Reason::Budget));
+    let summary = Summary {
+        requests: courier.pace.sent(),
+        took: started.elapsed(),
+        ..summarize(settings, suite, &context, home, findings, ended)
+    };
+    reporter.event(&Event::Finished(&summary));
+    Outcome { summary, context }
+}
+
+/// Asks the target what it speaks and supports.
+async fn discover(
+    settings: &Settings,
+    courier: &Courier,
+    asked: &mut UnboundedReceiver<Asked>,
+    reporter: &mut dyn Reporter,
+) -> Context {
+    let mut discovery = Discovery::new(Context::new(settings.profile.clone()), settings.seed);
+    let mut answers = Vec::new();
+    while let Some(round) = discovery.next_round(&answers) {
+        let delivering = join(round.iter().map(|group| courier.deliver(group)).collect());
+        let delivered = tokio::select! {
+            biased;
+            () = courier.stop.stopped() => break,
+            delivered = telling(delivering, asked, reporter) => delivered,
+        };
+        answers = round
+            .into_iter()
+            .zip(delivered)
+            .filter_map(|(group, exchanges)| Some((group, exchanges.ok()?)))
+            .collect();
+    }
+    discovery.finish()
+}
+
+async fn telling<T>(
+    work: impl Future<Output = T>,
+    asked: &mut UnboundedReceiver<Asked>,
+    reporter: &mut dyn Reporter,
+) -> T {
+    let mut work = std::pin::pin!(work);
+    loop {
+        tokio::select! {
+            biased;
+            output = &mut work => return output,
+            Some(asked) = asked.recv() => tell_pause(&asked, reporter),
+        }
+    }
+}
+
+fn tell_pause(asked: &Asked, reporter: &mut dyn Reporter) {
+    reporter.event(&Event::Waiting {
+        pause: asked.pause,
+        reason: &format!("the target answered {}", asked.status),
+    });
+}
+
+/// Sends and judges every group of the plan.
+async fn judge_plan(
+    settings: &Settings,
+    suite: &Suite,
+    courier: &Arc<Courier>,
+    context: &Arc<Context>,
+    asked: &mut UnboundedReceiver<Asked>,
+    reporter: &mut dyn Reporter,
+) -> (Yield, bool) {
+    let mut groups = (suite.plan)(context, settings.seed, settings.cases);
+    let cut = cut_to_budget(&mut groups, courier);
+    reporter.event(&Event::Planned {
+        dialect: &context.dialect,
+        groups: groups.len(),
+        requests: groups.iter().map(|group| group.members.len()).sum(),
+    });
+    let workers = courier.jobs().min(groups.len());
+    let work = Arc::new(Work {
+        courier: Arc::clone(courier),
+        judge: Judge::new(suite.rules.clone()),
+        suite: suite.clone(),
+        context: Arc::clone(context),
+        groups,
+        next: AtomicUsize::new(0),
+        done: AtomicUsize::new(0),
+        broken: Mutex::default(),
+    });
+    let mut crew = JoinSet::new();
+    for _ in 0..workers {
+        crew.spawn(Arc::clone(&work).run());
+    }
+    let mut home = Yield::default();
+    let mut parts = Vec::new();
+    let mut told = BTreeSet::new();
+    let mut tick = tokio::time::interval(TELL_EVERY);
+    loop {
+        tokio::select! {
+            joined = crew.join_next() => match joined {
+                None => break,
+                Some(Ok(part)) => parts.push(part),
+                Some(Err(cause)) => courier.stop.trigger(Reason::GaveUp(format!("a worker of ours failed: {cause}"))),
+            },
+            Some(asked) = asked.recv() => tell_pause(&asked, reporter),
+            _ = tick.tick() => tell_progress(&work, &mut told, reporter),
+        }
+    }
+    let died = matches!(courier.stop.reason(), Some(Reason::GaveUp(_)));
+    for mut part in parts {
+        work.settle(&mut part, died);
+        home.tally.merge(part.tally);
+        for (reason, times) in part.unjudged {
+            *home.unjudged.entry(reason).or_default() += times;
+        }
+    }
+    tell_progress(&work, &mut told, reporter);
+    (home, cut)
+}
+
+/// With a request budget, the plan ends where the budget does: so that the cases are the same whatever the concurrency.
+fn cut_to_budget(groups: &mut Vec<Group>, courier: &Courier) -> bool {
+    let all = groups.len();
+    let mut left = courier.pace.left();
+    let fitting = groups
+        .iter()
+        .take_while(|group| {
+            let fits = group.members.len() <= left;
+            left = left.saturating_sub(group.members.len());
+            fits
+        })
+        .count();
+    groups.truncate(fitting);
+    fitting < all
+}
+
+fn tell_progress(work: &Work, told: &mut BTreeSet<&'static str>, reporter: &mut dyn Reporter) {
+    for rule in work.newly_broken(told) {
+        told.insert(rule.id);
+        reporter.event(&Event::Broken { rule });
+    }
+    reporter.event(&Event::Judged {
+        groups: work.done.load(Ordering::Relaxed),
+        requests: work.courier.pace.sent(),
+        findings: told.len(),
+    });
+}
+
+fn summarize(
+    settings: &Settings,
+    suite: &Suite,
+    context: &Context,
+    home: Yield,
+    findings: Vec<Finding>,
+    ended: Option<Reason>,
+) -> Summary {
+    let Yield { tally, unjudged, .. } = home;
+    let Tally {
+        reached,
+        observations,
+        ..
+    } = &tally;
+    let rules = tally.outcomes(&suite.rules, &findings, context);
+    let concluded = conclude(&rules, settings.strictness);
+    let conclusion = match (&ended, concluded) {
+        (_, Conclusion::Violations) => Conclusion::Violations,
+        (Some(Reason::GaveUp(_)), _) => Conclusion::CouldNotTest,
+        (Some(Reason::Interrupted | Reason::TimeLimit), _) => Conclusion::Incomplete,
+        (Some(Reason::Budget) | None, concluded) => concluded,
+    };
+    Summary {
+        target: settings.shown_target.clone(),
+        seed: settings.seed,
+        conclusion,
+        cut_short: ended.map(|reason| words(&reason, settings)),
+        reached: reached.clone(),
+        observations: observations.clone(),
+        rules,
+        findings,
+        unjudged,
+        dialect: context.dialect.clone(),
+        requests: 0,
+        took: Duration::ZERO,
+    }
+}
+
+fn words(reason: &Reason, settings: &Settings) -> String {
+    match reason {
+        Reason::Interrupted => "interrupted".to_owned(),
+        Reason::TimeLimit => format!(
+            "the time limit of {} s was reached",
+            settings.time_limit.as_secs()
+        ),
+        Reason::Budget => format!(
+            "the budget of {} requests was spent",
+            settings.max_requests.unwrap_or_default()
+        ),
+        Reason::GaveUp(cause) => cause.clone(),
+    }
+}

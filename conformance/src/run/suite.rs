@@ -1,0 +1,54 @@
+//! What a run is made of: rules, cases, observers.
+
+use super::shrink::Simpler;
+use crate::{
+    case::{Group, Relation},
+    context::Context,
+    discovery::DISCOVERY,
+    events::Observations,
+    generate, plan,
+    relations::RELATIONS,
+    rules::{self, Rule, View, observers::OBSERVERS},
+};
+
+/// What a run is made of; a test brings its own.
+#[derive(Clone, Debug)]
+pub struct Suite {
+    /// The rules that judge.
+    pub rules: Vec<&'static Rule>,
+    /// The relations that groups are built by.
+    pub relations: Vec<&'static Relation>,
+    /// Makes every group of the run from context, seed and number of cases.
+    pub plan: fn(&Context, u64, u32) -> Vec<Group>,
+    /// Makes simpler bases from a base.
+    pub simpler: Simpler,
+    /// Watches what is not judged.
+    pub observe: fn(&[View<'_>], &Context, &mut Observations),
+}
+
+impl Suite {
+    /// Every rule, every relation and every observer.
+    pub fn standard() -> Self {
+        Self {
+            rules: rules::rules().collect(),
+            relations: RELATIONS.iter().copied().chain([&DISCOVERY]).collect(),
+            plan: plan::plan,
+            simpler: generate::shrink::simpler,
+            observe: observe_all,
+        }
+    }
+}
+
+fn observe_all(views: &[View<'_>], context: &Context, seen: &mut Observations) {
+    let mut values = Vec::new();
+    for observer in OBSERVERS {
+        (observer.watch)(views, context, &mut values);
+        if values.is_empty() {
+            continue;
+        }
+        let counts = seen.entry(observer.clause).or_default();
+        for value in values.drain(..) {
+            *counts.entry(value).or_default() += 1;
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! A worker: takes groups from the plan, has them delivered, judges the answers and counts.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    pin::pin,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use super::{
+    Suite,
+    courier::{Courier, Undelivered},
+    vitals,
+};
+use crate::{
+    case::Group,
+    context::Context,
+    exchange::Exchange,
+    judge::{self, Judge},
+    rules::Rule,
+    tally::Tally,
+};
+
+/// What the workers share.
+pub(crate) struct Work {
+    pub(crate) courier: Arc<Courier>,
+    pub(crate) judge: Judge,
+    pub(crate) suite: Suite,
+    pub(crate) context: Arc<Context>,
+    pub(crate) groups: Vec<Group>,
+    pub(crate) next: AtomicUsize,
+    pub(crate) done: AtomicUsize,
+    pub(crate) broken: Mutex<BTreeSet<&'static str>>,
+}
+
+/// What one worker brings home.
+#[derive(Default)]
+pub(crate) struct Yield {
+    pub(crate) tally: Tally,
+    /// Groups that were not judged, by the reason.
+    pub(crate) unjudged: BTreeMap<String, usize>,
+    /// Groups in which an answer stayed away: judged at the end, when it is known whether the target was still there.
+    suspects: Vec<Suspect>,
+}
+
+struct Suspect {
+    group: usize,
+    exchanges: Vec<Exchange>,
+    stamp: u64,
+}
+
+impl Work {
+    /// Works until the plan is done or the run is over.
+    pub(crate) async fn run(self: Arc<Self>) -> Yield {
+        let mut home = Yield::default();
+        let stop = self.courier.stop.clone();
+        let mut stopped = pin!(stop.stopped());
+        loop {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(group) = self.groups.get(number) else {
+                return home;
+            };
+            let delivered = tokio::select! {
+                biased;
+                () = &mut stopped => return home,
+                delivered = self.courier.deliver(group) => delivered,
+            };
+            self.done.fetch_add(1, Ordering::Relaxed);
+            match delivered {
+                Ok(exchanges) if exchanges.iter().all(vitals::is_answered) => {
+                    self.judge(&mut home.tally, group, &exchanges);
+                }
+                Ok(exchanges) => home.suspects.push(Suspect {
+                    group: number,
+                    exchanges,
+                    stamp: self.courier.vitals.now(),
+                }),
+                Err(Undelivered::Stopped) => return home,
+                Err(undelivered) => *home.unjudged.entry(undelivered.to_string()).or_default() += 1,
+            }
+        }
+    }
+
+    /// Judges what was set aside, now that it is known when the target died, if it did.
+    pub(crate) fn settle(&self, home: &mut Yield, died: bool) {
+        for suspect in std::mem::take(&mut home.suspects) {
+            if died
+                && self
+                    .courier
+                    .vitals
+                    .is_after_death(suspect.stamp, self.courier.jobs())
+            {
+                *home
+                    .unjudged
+                    .entry("the target stopped answering".to_owned())
+                    .or_default() += 1;
+            } else {
+                self.judge(&mut home.tally, &self.groups[suspect.group], &suspect.exchanges);
+            }
+        }
+    }
+
+    fn judge(&self, tally: &mut Tally, group: &Group, exchanges: &[Exchange]) {
+        let views = judge::read(group, exchanges, &self.context);
+        let judgements = self.judge.views(&views, Some(group), &self.context);
+        (self.suite.observe)(&views, &self.context, &mut tally.observations);
+        for rule in tally.add(group, exchanges, &views, judgements) {
+            self.broken
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .insert(rule.id);
+        }
+    }
+
+    /// The rules that were seen broken so far and are not in `told`.
+    pub(crate) fn newly_broken(&self, told: &BTreeSet<&'static str>) -> Vec<&'static Rule> {
+        let broken = self.broken.lock().unwrap_or_else(PoisonError::into_inner);
+        let rules = self.judge.rules().iter().copied();
+        rules
+            .filter(|rule| broken.contains(rule.id) && !told.contains(rule.id))
+            .collect()
+    }
+}

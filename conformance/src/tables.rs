@@ -1,0 +1,169 @@
+//! Requests as the tables of sections 2.1 to 2.5 have them: every ordinary member there, nothing else beside it, written in the
+//! dialect that the target speaks.
+//!
+//! The schemas accept more than that, because published clients send more and leave things out. A target may refuse what goes
+//! beyond the tables; only a request that keeps to them is owed an answer of a certain kind.
+
+use paymaster_schemas::{Mode, Pair};
+use serde_json::{Map, Value};
+
+use crate::{
+    dialect::{Amounts, Dialect},
+    request::Call,
+};
+
+const ORDINARY: [&str; 6] = [
+    "sender",
+    "nonce",
+    "initCode",
+    "callData",
+    "maxFeePerGas",
+    "maxPriorityFeePerGas",
+];
+const GAS: [&str; 3] = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
+/// Amounts that the mixed notation writes in hex.
+const HEX_IF_MIXED: [&str; 3] = ["nonce", "maxFeePerGas", "maxPriorityFeePerGas"];
+
+/// Whether a call keeps to the tables. Operations that the profile lists may write their amounts as they like.
+pub fn keeps_to_the_tables(call: &Call, dialect: &Dialect, listed: bool) -> bool {
+    call.valid
+        && call.envelope["jsonrpc"] == dialect.jsonrpc_version.as_str()
+        && operation(call, dialect, listed)
+        && mode_object(call, dialect)
+}
+
+fn operation(call: &Call, dialect: &Dialect, listed: bool) -> bool {
+    let Some(operation) = call.operation().as_object() else {
+        return false;
+    };
+    let gas_may_be_absent = call.pair == Pair::SPONSOR_ERC20;
+    has(operation, &ORDINARY)
+        && (gas_may_be_absent || has(operation, &GAS))
+        && operation
+            .keys()
+            .all(|name| ORDINARY.contains(&name.as_str()) || GAS.contains(&name.as_str()))
+        && (listed
+            || operation
+                .iter()
+                .all(|(name, value)| in_notation(name, value, dialect.amount_notation)))
+}
+
+fn in_notation(name: &str, value: &Value, notation: Amounts) -> bool {
+    let amount = GAS.contains(&name) || HEX_IF_MIXED.contains(&name);
+    let hex = match notation {
+        Amounts::Decimal => false,
+        Amounts::Hex => true,
+        Amounts::Mixed => HEX_IF_MIXED.contains(&name),
+    };
+    !amount || value.as_str().is_some_and(|text| text.starts_with("0x") == hex)
+}
+
+fn mode_object(call: &Call, dialect: &Dialect) -> bool {
+    let Some(mode) = call.mode_object().as_object() else {
+        return false;
+    };
+    let (name, info, extra): (&str, &[&str], &[&str]) = match call.pair {
+        Pair::QUOTE_SPONSORED => (
+            &dialect.sponsored_name,
+            &["webhookData", "smartAccountInfo"],
+            &["sponsorshipInfo"],
+        ),
+        Pair::SPONSOR_SPONSORED => (
+            &dialect.sponsored_name,
+            &["webhookData", "smartAccountInfo"],
+            &["sponsorshipInfo", "expiryDuration"],
+        ),
+        Pair::QUOTE_ERC20 => (
+            Mode::Erc20.name(),
+            &["preferredToken", "tokenList"],
+            &["tokenInfo"],
+        ),
+        Pair::SPONSOR_ERC20 => (
+            Mode::Erc20.name(),
+            &[dialect.fee_token_member.as_str()],
+            &["tokenInfo"],
+        ),
+    };
+    mode.get("mode").is_some_and(|told| told == name)
+        && exactly(mode, &[&["mode", "calculateGasLimits"], extra].concat())
+        && mode
+            .get(extra[0])
+            .and_then(Value::as_object)
+            .is_some_and(|object| exactly(object, info))
+        && mode.get("sponsorshipInfo").is_none_or(|info| {
+            info["smartAccountInfo"]
+                .as_object()
+                .is_some_and(|account| exactly(account, &["name", "version"]))
+        })
+}
+
+fn has(object: &Map<String, Value>, names: &[&str]) -> bool {
+    names.iter().all(|name| object.contains_key(*name))
+}
+
+fn exactly(object: &Map<String, Value>, names: &[&str]) -> bool {
+    object.len() == names.len() && has(object, names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        case::{Base, Draw, Tokens},
+        context::Context,
+        generate::Source,
+        profile::{Profile, Token, TokenLists},
+        request::Kind,
+    };
+
+    #[test]
+    fn what_is_drawn_keeps_to_the_tables_until_something_is_added_or_taken() {
+        let token = Token {
+            address: format!("0x{}", "ab".repeat(20)),
+            symbol: None,
+            decimals: None,
+        };
+        let tokens = TokenLists {
+            supported: vec![token],
+            unsupported: Vec::new(),
+        };
+        let context = Context::new(Profile {
+            tokens,
+            ..Profile::default()
+        });
+        let mut source = Source::new(1, &context);
+        let keeps = |request: &Value| match Kind::of(request.to_string().as_bytes()) {
+            Kind::Call(call) => keeps_to_the_tables(&call, &context.dialect, false),
+            _ => false,
+        };
+        for pair in Pair::ALL {
+            let request = source
+                .base(&Base {
+                    pair,
+                    draw: Draw::Accepted,
+                    tokens: Tokens::Supported,
+                })
+                .unwrap();
+            assert!(keeps(&request), "{request}");
+            for place in ["/params/0", "/params/1"] {
+                let mut more = request.clone();
+                more.pointer_mut(place).unwrap()["signature"] = "0x".into();
+                assert!(!keeps(&more), "{more}");
+                for name in request.pointer(place).unwrap().as_object().unwrap().keys() {
+                    let mut fewer = request.clone();
+                    fewer
+                        .pointer_mut(place)
+                        .unwrap()
+                        .as_object_mut()
+                        .unwrap()
+                        .remove(name);
+                    let may_go = pair == Pair::SPONSOR_ERC20 && GAS.contains(&name.as_str());
+                    assert_eq!(keeps(&fewer), may_go, "{fewer}");
+                }
+            }
+            let mut other = request.clone();
+            other["params"][0]["nonce"] = "0x1".into();
+            assert!(!keeps(&other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! The other commands, and how a run is interrupted.
+
+use std::{
+    io::Read,
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use tempfile::tempdir;
+
+use crate::{
+    run,
+    server::{Server, nobody},
+};
+
+#[test]
+fn rules_lists_and_explain_explains() {
+    let folder = tempdir().unwrap();
+    let (code, out, _) = run(folder.path(), &["rules"]);
+    assert_eq!(code, 0);
+    assert!(out.lines().count() > 50, "{out}");
+    let (code, out, _) = run(folder.path(), &["explain", "quote-result.feeQuotes"]);
+    assert_eq!(code, 0);
+    for part in ["section 2.7", "stated", "fails the run", "passes"] {
+        assert!(out.contains(part), "{part}: {out}");
+    }
+}
+
+#[test]
+fn init_writes_once() {
+    let folder = tempdir().unwrap();
+    let (code, out, _) = run(folder.path(), &["init"]);
+    assert_eq!(code, 0, "{out}");
+    let (code, _, err) = run(folder.path(), &["init"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("paymaster.toml"), "{err}");
+}
+
+#[test]
+fn a_dry_run_sends_nothing() {
+    let folder = tempdir().unwrap();
+    let server = Server::hooked(|_, _, response| response);
+    let (code, out, err) = run(folder.path(), &[&server.url(), "--dry-run"]);
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains("would be sent"), "{out}");
+    assert_eq!(server.requests(), 0);
+    let (code, ..) = run(folder.path(), &[&nobody(), "--dry-run"]);
+    assert_eq!(code, 0);
+}
+
+#[test]
+fn ctrl_c_ends_with_a_report() {
+    let folder = tempdir().unwrap();
+    let server = Server::hooked(|_, _, response| response);
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin("paymaster-conformance"))
+        .current_dir(folder.path())
+        .args([&server.url(), "--rate", "50"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let begin = Instant::now();
+    while server.requests() < 40 {
+        assert!(begin.elapsed() < Duration::from_mins(1), "nothing was sent");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let killed = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(killed.success());
+    let mut out = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(4), "{out}");
+    assert!(out.starts_with("INCOMPLETE"), "{out}");
+    assert!(out.contains("cut short: interrupted"), "{out}");
+}
+
+#[test]
+fn a_closed_pipe_is_no_panic() {
+    let folder = tempdir().unwrap();
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin("paymaster-conformance"))
+        .current_dir(folder.path())
+        .arg("rules")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}

@@ -1,0 +1,129 @@
+//! Flags, environment and file.
+
+use std::fs;
+
+use tempfile::tempdir;
+
+use crate::{
+    binary, finish, run,
+    server::{Server, nobody},
+};
+
+#[test]
+fn wrong_usage_is_2_and_says_what_is_wrong() {
+    let folder = tempdir().unwrap();
+    fs::write(
+        folder.path().join("typo.toml"),
+        "[target]\nulr = \"http://127.0.0.1:1/\"\n",
+    )
+    .unwrap();
+    for (arguments, said) in [
+        (&["--no-such-flag"][..], "no-such-flag"),
+        (&["http://127.0.0.1:1/", "--cases", "many"], "many"),
+        (&["http://127.0.0.1:1/", "--cases", "0"], "at least 1"),
+        (&["http://127.0.0.1:1/", "--jobs", "0"], "from 1 to"),
+        (&["http://127.0.0.1:1/", "--timeout", "soon"], "10s"),
+        (
+            &["http://127.0.0.1:1/", "--rule", "answer.idd"],
+            "did you mean `answer.id`?",
+        ),
+        (&["https://127.0.0.1:1/"], "later release"),
+        (&["127.0.0.1:1"], "scheme"),
+        (&["http://127.0.0.1:99999/"], "port"),
+        (&["http://127.0.0.1:1/", "-H", "novalue"], "Name: value"),
+        (
+            &["http://127.0.0.1:1/", "-H", "x: ${NOT_SET_HERE}"],
+            "NOT_SET_HERE is not set",
+        ),
+        (&["http://127.0.0.1:1/", "--config", "gone.toml"], "gone.toml"),
+        (&["--config", "typo.toml"], "did you mean `url`?"),
+        (&["explain", "answer.idd"], "did you mean `answer.id`?"),
+        (&["replay", "gone.json"], "gone.json"),
+    ] {
+        let (code, out, err) = run(folder.path(), arguments);
+        assert_eq!(code, 2, "{arguments:?}: {out}{err}");
+        assert!(err.contains(said), "{arguments:?}: {err}");
+    }
+}
+
+#[test]
+fn flags_are_above_the_environment_and_that_above_the_file() {
+    let folder = tempdir().unwrap();
+    let server = Server::hooked(|_, _, response| response);
+    let (gone, url) = (nobody(), server.url());
+    let file = |url: &str| {
+        let text =
+            format!("[target]\nurl = \"{url}\"\n[run]\nseed = 5\nallow-incomplete = true\ncases = 5\n");
+        fs::write(folder.path().join("paymaster.toml"), text).unwrap();
+    };
+    file(&url);
+    let (code, out, err) = run(folder.path(), &[]);
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains("seed 5"), "{out}");
+    file(&gone);
+    let (code, ..) = run(folder.path(), &[]);
+    assert_eq!(code, 3);
+    let (code, out, _) = finish(
+        binary(folder.path())
+            .env("PAYMASTER_URL", &url)
+            .env("PAYMASTER_SEED", "6"),
+    );
+    assert_eq!(code, 0, "{out}");
+    assert!(out.contains("seed 6"), "{out}");
+    let mut command = binary(folder.path());
+    command.env("PAYMASTER_URL", &gone).env("PAYMASTER_SEED", "6");
+    let (code, out, _) = finish(command.args([url.as_str(), "--seed", "7"]));
+    assert_eq!(code, 0, "{out}");
+    assert!(out.contains("seed 7"), "{out}");
+}
+
+#[test]
+fn headers_of_every_source_are_sent() {
+    let folder = tempdir().unwrap();
+    let url = crate::server::raw(|mut stream| {
+        let mut head = Vec::new();
+        let mut byte = [0];
+        while !head.ends_with(b"\r\n\r\n") && matches!(std::io::Read::read(&mut stream, &mut byte), Ok(1)) {
+            head.push(byte[0]);
+        }
+        let head = String::from_utf8_lossy(&head).to_ascii_lowercase();
+        let sent = [
+            "x-file: from-flag",
+            "x-env: from-env",
+            "post /a?b=c http/1.1",
+            "content-type: application/json",
+        ];
+        let body = if sent.iter().all(|part| head.contains(part)) {
+            "{}"
+        } else {
+            ""
+        };
+        let answer = format!(
+            "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        crate::server::write(&mut stream, answer.as_bytes());
+    });
+    fs::write(
+        folder.path().join("paymaster.toml"),
+        "[target]\nheaders = [\"x-file: from-file\"]\n",
+    )
+    .unwrap();
+    let mut command = binary(folder.path());
+    command
+        .env("PAYMASTER_HEADERS", "x-env: from-env")
+        .args([
+            &format!("{url}a?b=c"),
+            "-H",
+            "x-file: from-flag",
+            "--max-requests",
+            "200",
+            "--no-shrink",
+        ])
+        .args(["--rule", "answer.json-text"]);
+    let (_, out, err) = finish(&mut command);
+    assert!(
+        out.contains("1 passed"),
+        "every body was JSON, so every header was there: {out}{err}"
+    );
+}

@@ -1,0 +1,33 @@
+//! The binary against small servers that misbehave in one way each.
+#![expect(clippy::unwrap_used, reason = "a test stops where the binary cannot be run")]
+
+mod commands;
+mod configuration;
+mod reports;
+mod server;
+mod targets;
+
+use std::path::Path;
+
+use assert_cmd::Command;
+
+/// The binary, in a folder of its own, with an empty environment.
+fn binary(folder: &Path) -> Command {
+    let mut command = Command::cargo_bin("paymaster-conformance").unwrap();
+    command.current_dir(folder).env_clear();
+    command
+}
+
+/// A run: exit code, standard output, standard error.
+fn run(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
+    finish(binary(folder).args(arguments))
+}
+
+fn finish(command: &mut Command) -> (i32, String, String) {
+    let output = command.output().unwrap();
+    (
+        output.status.code().unwrap(),
+        String::from_utf8(output.stdout).unwrap(),
+        String::from_utf8(output.stderr).unwrap(),
+    )
+}

@@ -1,0 +1,227 @@
+//! The reports.
+
+use serde_json::Value;
+use tempfile::tempdir;
+
+use crate::{binary, finish, run, server::Server};
+
+/// Breaks one stated and one warning rule.
+fn wrong() -> Server {
+    Server::changing(|_, request, answer| {
+        if request["params"][1]["mode"] == "SPONSORED" && answer.get("result").is_some() {
+            answer["result"]["callGasLimit"] = Value::from("many");
+            answer["result"]["mode"] = Value::from("\u{1b}[31mred");
+        }
+    })
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|cause| panic!("{cause}: {text}"))
+}
+
+#[test]
+fn the_json_report_is_valid_against_its_schema() {
+    let schema = json(include_str!("../../report.schema.json"));
+    let validator = jsonschema::draft202012::new(&schema).unwrap();
+    let folder = tempdir().unwrap();
+    let url = wrong().url();
+    let server = wrong();
+    let nobody = url;
+    for (url, expected) in [(server.url(), 1), (nobody, 3)] {
+        let (code, out, err) = run(folder.path(), &[&url, "--cases", "8", "--json", "-"]);
+        assert_eq!(code, expected, "{err}");
+        let report = json(&out);
+        let errors: Vec<String> = validator
+            .iter_errors(&report)
+            .map(|error| format!("{error} at {}", error.instance_path()))
+            .collect();
+        assert!(errors.is_empty(), "{errors:#?}");
+        assert_eq!(report["exit_code"], expected);
+    }
+    let (_, out, _) = run(folder.path(), &[&server.url(), "--cases", "8", "--json"]);
+    let report = json(&out);
+    let finding = &report["findings"][0];
+    assert_eq!(
+        finding["rule"], "sponsored-result.callGasLimit",
+        "stated rules come first"
+    );
+    assert_eq!(finding["reproduced"], 3);
+    assert_eq!(finding["attempts"].as_array().map(Vec::len), Some(3));
+    assert!(
+        folder
+            .path()
+            .join(finding["replay_file"].as_str().unwrap())
+            .exists()
+    );
+}
+
+#[test]
+fn findings_and_counts_are_the_same_whatever_the_concurrency() {
+    let folder = tempdir().unwrap();
+    let server = wrong();
+    let report = |jobs: &str| {
+        let (_, out, _) = run(
+            folder.path(),
+            &[&server.url(), "--cases", "15", "--jobs", jobs, "--json"],
+        );
+        let mut report = json(&out);
+        report["took_ms"] = Value::Null;
+        report
+    };
+    let alone = report("1");
+    assert_eq!(alone, report("16"));
+    assert!(
+        alone["findings"]
+            .as_array()
+            .is_some_and(|findings| findings.len() > 1)
+    );
+}
+
+#[test]
+fn another_seed_is_another_run() {
+    let folder = tempdir().unwrap();
+    let server = wrong();
+    let request = |seed: &str| {
+        let (_, out, _) = run(
+            folder.path(),
+            &[
+                &server.url(),
+                "--cases",
+                "4",
+                "--seed",
+                seed,
+                "--json",
+                "--no-shrink",
+            ],
+        );
+        json(&out)["findings"][0]["requests"].clone()
+    };
+    assert_eq!(request("7"), request("7"));
+    assert_ne!(request("7"), request("8"));
+}
+
+#[test]
+fn junit_has_one_case_a_rule() {
+    let folder = tempdir().unwrap();
+    let server = wrong();
+    let (code, _, _) = run(
+        folder.path(),
+        &[&server.url(), "--cases", "8", "--junit", "junit.xml"],
+    );
+    assert_eq!(code, 1);
+    let xml = std::fs::read_to_string(folder.path().join("junit.xml")).unwrap();
+    let (_, rules, _) = run(folder.path(), &["rules", "--json"]);
+    let rules = json(&rules);
+    assert_eq!(xml.matches("<testcase ").count(), rules.as_array().unwrap().len());
+    let case = |id: &str| {
+        let from = xml.find(&format!("<testcase name=\"{id}\"")).unwrap();
+        &xml[from..from + xml[from..].find("</testcase>").unwrap()]
+    };
+    assert!(
+        case("sponsored-result.callGasLimit").contains("<failure "),
+        "{xml}"
+    );
+    assert!(
+        case("interoperability.mode-member").contains("<skipped message=\"warning: "),
+        "{xml}"
+    );
+    assert!(
+        case("error.refusal-is-none").contains("<skipped message=\"inconclusive: "),
+        "{xml}"
+    );
+    assert!(!xml.contains('\u{1b}'));
+    let nobody = crate::server::nobody();
+    run(folder.path(), &[&nobody, "--junit", "junit.xml"]);
+    let xml = std::fs::read_to_string(folder.path().join("junit.xml")).unwrap();
+    assert!(xml.contains("<error message=\"no answer from"), "{xml}");
+    assert!(!xml.contains("<failure"), "{xml}");
+}
+
+#[test]
+fn a_report_that_cannot_be_written_loses_none_of_the_others() {
+    let folder = tempdir().unwrap();
+    let sound = Server::hooked(|_, _, response| response);
+    let url = sound.url();
+    let arguments = [
+        &url,
+        "--cases",
+        "8",
+        "--allow-incomplete",
+        "--json",
+        "no/such/folder/report.json",
+        "--junit",
+        "junit.xml",
+    ];
+    let (code, out, err) = run(folder.path(), &arguments);
+    assert_eq!(code, 2, "{out}{err}");
+    assert!(
+        err.contains("the JSON report could not be written: no/such/folder"),
+        "{err}"
+    );
+    assert!(out.starts_with("CONFORMS"), "{out}");
+    assert!(folder.path().join("junit.xml").exists());
+}
+
+#[test]
+fn nothing_from_the_target_reaches_the_terminal_raw() {
+    let folder = tempdir().unwrap();
+    let server = wrong();
+    let (_, out, _) = run(folder.path(), &[&server.url(), "--cases", "8"]);
+    assert!(!out.contains('\u{1b}'), "{out}");
+    assert!(out.contains("\\u001b[31mred"), "{out}");
+    let too_wide: Vec<&str> = out
+        .lines()
+        .filter(|line| line.chars().count() > 110 && !line.starts_with("  cURL"))
+        .collect();
+    assert!(too_wide.is_empty(), "{too_wide:#?}");
+}
+
+#[test]
+fn secrets_stand_in_no_output() {
+    let folder = tempdir().unwrap();
+    // A server that says what it was asked with.
+    let server = Server::changing(|_, _, answer| {
+        if answer["result"].is_object() {
+            answer["result"]["callGasLimit"] =
+                Value::from("path-secret-1 query-secret-2 header-secret-3 env-secret-4");
+        }
+    });
+    let url = format!("{}api/v1/path-secret-1?apikey=query-secret-2", server.url());
+    let mut command = binary(folder.path());
+    command
+        .env("KEY", "env-secret-4")
+        .args([
+            &url,
+            "--cases",
+            "6",
+            "--json",
+            "report.json",
+            "--junit",
+            "junit.xml",
+        ])
+        .args(["-H", "x-a: header-secret-3", "-H", "x-b: Bearer ${KEY}"]);
+    let (code, out, err) = finish(&mut command);
+    assert_eq!(code, 1, "{out}{err}");
+    let mut everything = vec![("stdout".to_owned(), out.clone()), ("stderr".to_owned(), err)];
+    let replays = std::fs::read_dir(folder.path().join("paymaster-replays")).unwrap();
+    let files = replays.map(|entry| entry.unwrap().path());
+    for path in files.chain([folder.path().join("report.json"), folder.path().join("junit.xml")]) {
+        everything.push((path.display().to_string(), std::fs::read_to_string(path).unwrap()));
+    }
+    for (name, text) in everything {
+        for secret in [
+            "path-secret-1",
+            "query-secret-2",
+            "header-secret-3",
+            "env-secret-4",
+        ] {
+            assert!(!text.contains(secret), "{secret} in {name}");
+        }
+    }
+    assert!(out.contains("\"$PAYMASTER_URL\""), "{out}");
+    assert!(out.contains("-H \"x-b: Bearer ${KEY}\""), "{out}");
+    assert!(
+        out.contains("tokenInfo") || out.contains("sponsorshipInfo"),
+        "{out}"
+    );
+}

@@ -1,0 +1,173 @@
+//! Servers for tests: the reference server behind a hook that can spoil requests and answers, and raw sockets.
+
+use std::{
+    convert::Infallible,
+    io::{Read, Write},
+    net::{SocketAddr, TcpListener},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::{Request, Response, body::Incoming, server::conn::http1, service::service_fn};
+use hyper_util::rt::TokioIo;
+use paymaster_reference_server::{Config, Service};
+use serde_json::Value;
+
+/// What a hook sees and may change: the number of the request, its body, and the answer of the reference server.
+pub(crate) type Hook = dyn Fn(usize, &[u8], Response<Full<Bytes>>) -> Response<Full<Bytes>> + Send + Sync;
+
+/// A server that lives as long as the test.
+pub(crate) struct Server {
+    address: SocketAddr,
+    requests: Arc<AtomicUsize>,
+    _runtime: tokio::runtime::Runtime,
+}
+
+impl Server {
+    /// The reference server behind a hook.
+    pub(crate) fn hooked(
+        hook: impl Fn(usize, &[u8], Response<Full<Bytes>>) -> Response<Full<Bytes>> + Send + Sync + 'static,
+    ) -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let address = listener.local_addr().unwrap();
+        let requests = Arc::new(AtomicUsize::new(0));
+        let hook: Arc<Hook> = Arc::new(hook);
+        let service = Arc::new(Service::new(&Config::default()).unwrap());
+        let counter = Arc::clone(&requests);
+        runtime.spawn(async move {
+            let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+            while let Ok((stream, _)) = listener.accept().await {
+                let (hook, service, counter) =
+                    (Arc::clone(&hook), Arc::clone(&service), Arc::clone(&counter));
+                tokio::spawn(async move {
+                    let answer = service_fn(move |request| {
+                        answer(
+                            request,
+                            Arc::clone(&hook),
+                            Arc::clone(&service),
+                            Arc::clone(&counter),
+                        )
+                    });
+                    let _ = http1::Builder::new()
+                        .serve_connection(TokioIo::new(stream), answer)
+                        .await;
+                });
+            }
+        });
+        Self {
+            address,
+            requests,
+            _runtime: runtime,
+        }
+    }
+
+    /// The reference server whose answers are changed, where they are objects.
+    pub(crate) fn changing(change: impl Fn(usize, &Value, &mut Value) + Send + Sync + 'static) -> Self {
+        Self::hooked(move |number, request, response| {
+            let (head, body) = response.into_parts();
+            let body = whole(body);
+            let request = serde_json::from_slice(request).unwrap_or_default();
+            let mut answer = serde_json::from_slice(&body).unwrap_or_default();
+            if !Value::is_object(&answer) {
+                return Response::from_parts(head, Full::new(body));
+            }
+            change(number, &request, &mut answer);
+            Response::from_parts(head, Full::new(answer.to_string().into()))
+        })
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/", self.address)
+    }
+
+    pub(crate) fn requests(&self) -> usize {
+        self.requests.load(Ordering::SeqCst)
+    }
+}
+
+/// The bytes of a body that is all there.
+fn whole(body: Full<Bytes>) -> Bytes {
+    let mut collecting = std::pin::pin!(body.collect());
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    match Future::poll(collecting.as_mut(), &mut context) {
+        std::task::Poll::Ready(Ok(collected)) => collected.to_bytes(),
+        _ => unreachable!("a full body never waits"),
+    }
+}
+
+async fn answer(
+    request: Request<Incoming>,
+    hook: Arc<Hook>,
+    service: Arc<Service>,
+    counter: Arc<AtomicUsize>,
+) -> Result<Response<Full<Bytes>>, Infallible> {
+    let number = counter.fetch_add(1, Ordering::SeqCst);
+    let body = request
+        .into_body()
+        .collect()
+        .await
+        .map(http_body_util::Collected::to_bytes)
+        .unwrap_or_default();
+    let reply = service.handle_bytes(&body, 1_800_000_000);
+    let mut response = Response::new(Full::new(reply.body.unwrap_or_default().into()));
+    *response.status_mut() = hyper::StatusCode::from_u16(reply.status).unwrap();
+    response.headers_mut().insert(
+        "content-type",
+        hyper::header::HeaderValue::from_static("application/json"),
+    );
+    Ok(hook(number, &body, response))
+}
+
+/// A raw server: each connection is handed to `serve` in a thread of its own.
+pub(crate) fn raw(serve: impl Fn(std::net::TcpStream) + Send + Sync + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let serve = Arc::new(serve);
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let serve = Arc::clone(&serve);
+            std::thread::spawn(move || serve(stream));
+        }
+    });
+    format!("http://{address}/")
+}
+
+/// Reads one request of a raw connection; false at its end.
+pub(crate) fn read_request(stream: &mut std::net::TcpStream) -> bool {
+    let mut seen = Vec::new();
+    let mut byte = [0];
+    while !seen.ends_with(b"\r\n\r\n") {
+        match stream.read(&mut byte) {
+            Ok(1) => seen.push(byte[0]),
+            _ => return false,
+        }
+    }
+    let head = String::from_utf8_lossy(&seen).to_ascii_lowercase();
+    let length = head
+        .lines()
+        .find_map(|line| line.strip_prefix("content-length:"))
+        .and_then(|length| length.trim().parse().ok())
+        .unwrap_or(0);
+    stream.read_exact(&mut vec![0; length]).is_ok()
+}
+
+/// Writes bytes; a closed connection does not matter.
+pub(crate) fn write(stream: &mut std::net::TcpStream, bytes: &[u8]) {
+    let _ = stream.write_all(bytes);
+}
+
+/// A URL on which nobody listens.
+pub(crate) fn nobody() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    format!("http://{}/", listener.local_addr().unwrap())
+}

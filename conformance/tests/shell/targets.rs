@@ -1,0 +1,350 @@
+//! What targets do, and how a run ends.
+
+use std::{
+    io::Write,
+    sync::atomic::{AtomicUsize, Ordering},
+    time::{Duration, Instant},
+};
+
+use hyper::StatusCode;
+use serde_json::Value;
+use tempfile::tempdir;
+
+use crate::{
+    run,
+    server::{Server, nobody, raw, read_request, write},
+};
+
+const SMALL: &[&str] = &["--cases", "12", "--allow-incomplete", "--no-shrink"];
+
+fn small<'a>(url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    [url].iter().chain(SMALL).chain(more).copied().collect()
+}
+
+#[test]
+fn without_a_url_the_embedded_server_conforms() {
+    let folder = tempdir().unwrap();
+    let (code, out, err) = run(folder.path(), &[]);
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.starts_with("CONFORMS  http://127.0.0.1:"), "{out}");
+    assert_eq!(err, "");
+    assert!(!out.contains('\u{1b}'), "colours in a pipe");
+    assert_eq!(
+        std::fs::read_dir(folder.path()).unwrap().count(),
+        0,
+        "files left behind"
+    );
+}
+
+#[test]
+fn nobody_there_is_3_and_names_the_address() {
+    let folder = tempdir().unwrap();
+    let url = nobody();
+    let (code, out, _) = run(folder.path(), &[&url]);
+    assert_eq!(code, 3, "{out}");
+    let address = url.trim_start_matches("http://").trim_end_matches('/');
+    assert!(out.starts_with("COULD NOT TEST"), "{out}");
+    assert!(out.contains(address) && out.contains("refused"), "{out}");
+}
+
+#[test]
+fn a_server_that_never_answers_is_given_up_soon() {
+    let folder = tempdir().unwrap();
+    let url = raw(|stream| {
+        std::thread::sleep(Duration::from_mins(1));
+        drop(stream);
+    });
+    let begin = Instant::now();
+    let (code, out, _) = run(folder.path(), &[&url, "--timeout", "200ms"]);
+    assert_eq!(code, 3, "{out}");
+    assert!(out.contains("waiting for the response head"), "{out}");
+    assert!(begin.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn a_server_that_is_no_http_server_cannot_be_tested() {
+    let folder = tempdir().unwrap();
+    let url = raw(|mut stream| write(&mut stream, b"SSH-2.0-OpenSSH_9.6\r\n"));
+    let (code, out, _) = run(folder.path(), &[&url]);
+    assert_eq!(code, 3, "{out}");
+    assert!(out.contains("broken HTTP response"), "{out}");
+}
+
+#[test]
+fn a_slow_drip_meets_the_total_deadline() {
+    let folder = tempdir().unwrap();
+    let url = raw(|mut stream| {
+        if read_request(&mut stream) {
+            write(&mut stream, b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n");
+            // Each byte comes soon after the one before, so that only a total deadline ends this.
+            while stream.write_all(b" ").is_ok() {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        }
+    });
+    let begin = Instant::now();
+    let (code, out, _) = run(folder.path(), &[&url, "--timeout", "300ms"]);
+    assert_eq!(code, 3, "{out}");
+    assert!(out.contains("waiting for the response body"), "{out}");
+    assert!(begin.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn violations_are_1_with_a_finding_that_can_be_replayed() {
+    let folder = tempdir().unwrap();
+    let server = Server::changing(|_, _, answer| {
+        if answer.pointer("/result/feeQuotes").is_some() {
+            answer["result"]["feeQuotes"] = Value::Null;
+        }
+    });
+    let url = server.url();
+    let (code, out, err) = run(
+        folder.path(),
+        &[&url, "--cases", "12", "--rule", "quote-result.*"],
+    );
+    assert_eq!(code, 1, "{out}{err}");
+    assert!(out.starts_with("VIOLATIONS"), "{out}");
+    assert!(
+        out.contains("FAILED quote-result.feeQuotes  section 2.7, stated"),
+        "{out}"
+    );
+    assert!(out.contains("reproduced 3/3"), "{out}");
+    let file = "paymaster-replays/quote-result.feeQuotes-1.json";
+    let (code, out, err) = run(folder.path(), &["replay", file]);
+    assert_eq!(code, 1, "{out}{err}");
+    assert!(out.starts_with("BROKEN AGAIN  quote-result.feeQuotes"), "{out}");
+    let sound = Server::hooked(|_, _, response| response);
+    let (code, out, err) = run(folder.path(), &["replay", file, &sound.url()]);
+    assert_eq!(code, 0, "{out}{err}");
+    let (code, _, err) = run(folder.path(), &["replay", file, &nobody()]);
+    assert_eq!(code, 3, "{err}");
+}
+
+#[test]
+fn the_curl_line_works_as_printed() {
+    let folder = tempdir().unwrap();
+    let server = Server::changing(|_, _, answer| {
+        if answer.get("id").is_some_and(Value::is_number) {
+            answer["id"] = Value::Null;
+        }
+    });
+    let url = server.url();
+    let (code, out, _) = run(
+        folder.path(),
+        &[&url, "--cases", "4", "--rule", "answer.id", "--allow-incomplete"],
+    );
+    assert_eq!(code, 1, "{out}");
+    let line = out
+        .lines()
+        .find_map(|line| line.strip_prefix("  cURL "))
+        .expect("a cURL line");
+    let Ok(output) = std::process::Command::new("sh")
+        .args(["-c", line.trim()])
+        .output()
+    else {
+        return;
+    };
+    if output.status.code() == Some(127) {
+        // No cURL on this machine: quoting is tested beside the code that does it.
+        return;
+    }
+    let answer: Value = serde_json::from_slice(&output.stdout).expect("the answer of the server");
+    assert_eq!(answer["id"], Value::Null);
+    assert!(answer.get("result").is_some() || answer.get("error").is_some());
+}
+
+#[test]
+fn a_warning_fails_only_a_strict_run() {
+    let folder = tempdir().unwrap();
+    let server = Server::changing(|_, _, answer| {
+        if let Some(result) = answer.get_mut("result").and_then(Value::as_object_mut) {
+            result.remove("mode");
+        }
+    });
+    let url = server.url();
+    let (code, out, _) = run(folder.path(), &small(&url, &[]));
+    assert_eq!(code, 0, "{out}");
+    assert!(out.contains("WARNING interoperability.mode-member"), "{out}");
+    let (code, out, _) = run(folder.path(), &small(&url, &["--strict"]));
+    assert_eq!(code, 1, "{out}");
+}
+
+#[test]
+fn what_is_broken_once_and_not_again_is_flaky() {
+    let folder = tempdir().unwrap();
+    let spoiled = AtomicUsize::new(0);
+    let server = Server::changing(move |number, request, answer| {
+        let quote = request["params"][1]["mode"] == "ERC20" && answer.pointer("/result/feeQuotes").is_some();
+        if number > 20 && quote && spoiled.fetch_add(1, Ordering::SeqCst) == 0 {
+            answer["result"]["feeQuotes"] = Value::Null;
+        }
+    });
+    let url = server.url();
+    let (code, out, _) = run(
+        folder.path(),
+        &[
+            &url,
+            "--cases",
+            "20",
+            "--jobs",
+            "1",
+            "--rule",
+            "quote-result.feeQuotes",
+        ],
+    );
+    assert_eq!(code, 1, "{out}");
+    assert!(out.contains("FLAKY quote-result.feeQuotes"), "{out}");
+    assert!(out.contains("reproduced 0/3"), "{out}");
+}
+
+#[test]
+fn retry_after_is_honoured_and_not_judged() {
+    let folder = tempdir().unwrap();
+    let server = Server::hooked(|number, _, mut response| {
+        let (status, pause) = match number {
+            30 => (StatusCode::TOO_MANY_REQUESTS, "1"),
+            40 => (StatusCode::SERVICE_UNAVAILABLE, "1"),
+            _ => return response,
+        };
+        *response.status_mut() = status;
+        response
+            .headers_mut()
+            .insert("retry-after", pause.parse().unwrap());
+        response
+    });
+    let url = server.url();
+    let begin = Instant::now();
+    let (code, out, err) = run(folder.path(), &small(&url, &["--jobs", "1", "--strict"]));
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(begin.elapsed() >= Duration::from_secs(2), "it did not wait");
+}
+
+#[test]
+fn a_target_that_asks_to_wait_beyond_the_time_limit_is_given_up() {
+    let folder = tempdir().unwrap();
+    let server = Server::hooked(|_, _, mut response| {
+        *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
+        response
+            .headers_mut()
+            .insert("retry-after", "3600".parse().unwrap());
+        response
+    });
+    let (code, out, _) = run(folder.path(), &[&server.url()]);
+    assert_eq!(code, 3, "{out}");
+    assert!(out.contains("asked to wait 3600 s"), "{out}");
+}
+
+#[test]
+fn a_target_that_dies_in_the_middle_is_told_from_one_that_is_wrong() {
+    let folder = tempdir().unwrap();
+    let server = Server::hooked(|_, _, response| response);
+    let url = server.url();
+    let run = std::thread::spawn(move || run(folder.path(), &[&url, "--rate", "300", "--timeout", "2s"]));
+    while server.requests() < 300 {
+        assert!(!run.is_finished(), "it ended before the target died");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    drop(server);
+    let (code, out, _) = run.join().unwrap();
+    assert_eq!(code, 3, "{out}");
+    assert!(out.contains("stopped answering"), "{out}");
+    assert!(
+        out.contains(" passed, "),
+        "what was judged until then is told: {out}"
+    );
+}
+
+#[test]
+fn too_short_a_content_length_is_a_broken_message() {
+    let folder = tempdir().unwrap();
+    let url = raw(|mut stream| {
+        while read_request(&mut stream) {
+            write(
+                &mut stream,
+                b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}surplus",
+            );
+        }
+    });
+    let (code, out, _) = run(folder.path(), &[&url, "--timeout", "2s"]);
+    assert_eq!(code, 3, "{out}");
+    assert!(out.contains("Content-Length too small"), "{out}");
+}
+
+#[test]
+fn a_body_without_end_is_not_read_whole() {
+    let folder = tempdir().unwrap();
+    let url = raw(|mut stream| {
+        while read_request(&mut stream) {
+            write(&mut stream, b"HTTP/1.1 200 OK\r\n\r\n");
+            let chunk = vec![b' '; 1 << 16];
+            while stream.write_all(&chunk).is_ok() {}
+        }
+    });
+    let (code, out, _) = run(
+        folder.path(),
+        &[
+            &url,
+            "--max-requests",
+            "120",
+            "--rule",
+            "answer.http-message",
+            "--no-shrink",
+        ],
+    );
+    assert_eq!(code, 1, "{out}");
+    assert!(out.contains("larger than 8388608 bytes"), "{out}");
+}
+
+#[test]
+fn connections_that_close_after_each_answer_are_reopened() {
+    let folder = tempdir().unwrap();
+    let server = Server::hooked(|_, _, mut response| {
+        response
+            .headers_mut()
+            .insert("connection", "close".parse().unwrap());
+        response
+    });
+    let url = server.url();
+    let (code, out, err) = run(folder.path(), &small(&url, &["--strict"]));
+    assert_eq!(code, 0, "{out}{err}");
+}
+
+#[test]
+fn redirects_are_answers() {
+    let folder = tempdir().unwrap();
+    let elsewhere = Server::hooked(|_, _, response| response);
+    let location = elsewhere.url();
+    let server = Server::hooked(move |_, _, mut response| {
+        *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
+        response
+            .headers_mut()
+            .insert("location", location.parse().unwrap());
+        response
+    });
+    let url = server.url();
+    run(folder.path(), &small(&url, &["--max-requests", "50"]));
+    assert!(server.requests() >= 50);
+    assert_eq!(elsewhere.requests(), 0);
+}
+
+#[test]
+fn the_request_budget_is_kept() {
+    let folder = tempdir().unwrap();
+    let server = Server::hooked(|_, _, response| response);
+    let url = server.url();
+    let (code, out, _) = run(folder.path(), &[&url, "--max-requests", "100"]);
+    assert_eq!(code, 4, "{out}");
+    assert!(out.contains("budget of 100 requests"), "{out}");
+    assert!(server.requests() <= 100, "{}", server.requests());
+}
+
+#[test]
+fn the_time_limit_ends_with_a_report() {
+    let folder = tempdir().unwrap();
+    let server = Server::hooked(|_, _, response| response);
+    let url = server.url();
+    let (code, out, _) = run(folder.path(), &[&url, "--rate", "20", "--time-limit", "2s"]);
+    assert_eq!(code, 4, "{out}");
+    assert!(out.starts_with("INCOMPLETE"), "{out}");
+    assert!(out.contains("time limit of 2 s"), "{out}");
+}

@@ -1,0 +1,206 @@
+//! What is simpler is valid, smaller, and still the same request in what counts.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
+
+use paymaster_conformance::{
+    case::{Base, Draw, Tokens},
+    context::{Context, Vouch},
+    generate::{Overrides, Source, runner, shrink::weight, simpler, strategy},
+    profile::{Accepts, Operations, Profile, Token, TokenLists},
+};
+use paymaster_schemas::{Pair, documents, validator_for};
+use proptest::{prelude::Strategy, strategy::ValueTree, test_runner::TestError};
+use serde_json::{Value, json};
+
+fn context() -> Context {
+    Context::new(Profile {
+        tokens: TokenLists {
+            supported: ["a", "b", "c"]
+                .map(|digit| Token {
+                    address: format!("0x{}", digit.repeat(40)),
+                    ..Token::default()
+                })
+                .into(),
+            unsupported: Vec::new(),
+        },
+        operations: Operations {
+            accepts: Accepts::Any,
+            ..Operations::default()
+        },
+        ..Profile::default()
+    })
+}
+
+fn bases(count: usize) -> Vec<(Pair, Value)> {
+    let context = context();
+    let mut source = Source::new(9, &context);
+    let mut bases = Vec::new();
+    for pair in Pair::ALL {
+        for _ in 0..count {
+            let wanted = Base {
+                pair,
+                draw: Draw::Accepted,
+                tokens: Tokens::Any,
+            };
+            bases.push((pair, source.base(&wanted).unwrap()));
+        }
+    }
+    bases
+}
+
+fn lower(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_ascii_lowercase()
+}
+
+#[test]
+fn every_candidate_is_valid_smaller_and_the_same_in_what_counts() {
+    for (pair, base) in bases(12) {
+        let validator = validator_for(pair.request_document()).unwrap();
+        let candidates = simpler(Some(pair.request_document()), &base);
+        assert!(candidates.len() > 20, "{pair}: {}", candidates.len());
+        let weights: Vec<usize> = candidates.iter().map(weight).collect();
+        assert!(weights.is_sorted(), "the most drastic first");
+        for candidate in &candidates {
+            assert!(validator.is_valid(candidate), "{candidate:#}");
+            assert!(weight(candidate) < weight(&base));
+            for fixed in ["/jsonrpc", "/method", "/id", "/params/1/mode"] {
+                assert_eq!(candidate.pointer(fixed), base.pointer(fixed), "{fixed}");
+            }
+            assert_eq!(
+                lower(&candidate["params"][0]["sender"]),
+                lower(&base["params"][0]["sender"])
+            );
+            let (info, known) = (
+                &candidate["params"][1]["tokenInfo"],
+                &base["params"][1]["tokenInfo"],
+            );
+            for member in ["preferredToken", "feeTokenAddress"] {
+                assert!(info[member].is_null() || lower(&info[member]) == lower(&known[member]));
+            }
+            for token in info["tokenList"].as_array().into_iter().flatten() {
+                let listed = known["tokenList"].as_array().unwrap();
+                assert!(listed.iter().any(|known| lower(known) == lower(token)), "{token}");
+            }
+            let account = "/params/1/sponsorshipInfo/smartAccountInfo";
+            for member in ["name", "version"] {
+                let pointer = format!("{account}/{member}");
+                let now = candidate.pointer(&pointer);
+                assert!(now.is_none() || now == base.pointer(&pointer));
+            }
+        }
+    }
+}
+
+#[test]
+fn candidates_of_generated_messages_are_valid_too() {
+    for document in documents() {
+        let strategy = strategy(document.name, &Overrides::new()).unwrap();
+        let validator = validator_for(document.name).unwrap();
+        let mut runner = runner(2);
+        for _ in 0..15 {
+            let value = strategy.new_tree(&mut runner).unwrap().current();
+            for candidate in simpler(Some(document.name), &value) {
+                assert!(validator.is_valid(&candidate), "{} {candidate}", document.name);
+                assert!(weight(&candidate) < weight(&value));
+            }
+        }
+    }
+}
+
+#[test]
+fn greedy_shrinking_ends_at_the_smallest_request_that_still_fails() {
+    // A target that fails whenever the call data is longer than four bytes and two tokens are listed.
+    let fails = |request: &Value| {
+        let long = request["params"][0]["callData"]
+            .as_str()
+            .is_some_and(|data| data.len() > 10);
+        long && request["params"][1]["tokenInfo"]["tokenList"]
+            .as_array()
+            .is_some_and(|list| list.len() > 1)
+    };
+    let mut shrunk_any = false;
+    for (pair, base) in bases(20)
+        .into_iter()
+        .filter(|(pair, base)| *pair == Pair::QUOTE_ERC20 && fails(base))
+    {
+        let mut smallest = base;
+        let mut steps = 0;
+        while let Some(next) = simpler(Some(pair.request_document()), &smallest)
+            .into_iter()
+            .find(fails)
+        {
+            smallest = next;
+            steps += 1;
+            assert!(steps < 500);
+        }
+        let operation = &smallest["params"][0];
+        let members = operation.as_object().unwrap();
+        assert_eq!(members.len(), 5, "{smallest:#}");
+        for member in ["nonce", "maxFeePerGas", "maxPriorityFeePerGas"] {
+            assert_eq!(operation[member], json!("0"), "{smallest:#}");
+        }
+        assert_eq!(operation["callData"], json!("0x0000000000"), "{smallest:#}");
+        let settings = &smallest["params"][1];
+        assert_eq!(settings.as_object().unwrap().len(), 2, "{smallest:#}");
+        assert_eq!(settings["tokenInfo"]["tokenList"].as_array().unwrap().len(), 2);
+        assert!(settings["tokenInfo"]["preferredToken"].is_null());
+        shrunk_any = true;
+    }
+    assert!(shrunk_any);
+}
+
+#[test]
+fn what_a_target_accepts_whole_it_accepts_shrunk() {
+    let context = context();
+    for (pair, base) in bases(5) {
+        for candidate in simpler(Some(pair.request_document()), &base) {
+            let account = candidate["params"][1]["sponsorshipInfo"]["smartAccountInfo"]["name"].as_str();
+            assert_eq!(
+                context.vouch(pair, &candidate["params"][0], account),
+                Vouch::Accepted
+            );
+        }
+    }
+}
+
+#[test]
+fn without_a_schema_only_the_measure_decides() {
+    let base = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "eth_chainId",
+        "params": [{ "sender": "0xAB" }, { "mode": "x" }, [1, 2]]
+    });
+    let candidates = simpler(None, &base);
+    assert!(!candidates.is_empty());
+    for candidate in candidates {
+        assert!(weight(&candidate) < weight(&base));
+        for kept in ["jsonrpc", "id", "method"] {
+            assert_eq!(candidate[kept], base[kept]);
+        }
+        assert_eq!(candidate["params"][1], base["params"][1]);
+        assert_eq!(lower(&candidate["params"][0]["sender"]), "0xab");
+    }
+    assert!(simpler(None, &json!(null)).is_empty());
+}
+
+#[test]
+fn proptest_shrinks_by_the_same_steps() {
+    let strategy = strategy("user-operation", &Overrides::new().always("/initCode")).unwrap();
+    let outcome = runner(4).run(&strategy, |operation| {
+        let short = operation["callData"].as_str().is_some_and(|data| data.len() < 30);
+        if short {
+            Ok(())
+        } else {
+            Err(proptest::test_runner::TestCaseError::fail("long"))
+        }
+    });
+    let Err(TestError::Fail(_, smallest)) = outcome else {
+        panic!("{outcome:?}")
+    };
+    assert!(validator_for("user-operation").unwrap().is_valid(&smallest));
+    assert_eq!(smallest.as_object().unwrap().len(), 5, "{smallest}");
+    assert_eq!(
+        smallest["callData"],
+        json!(format!("0x{}", "0".repeat(28))),
+        "{smallest}"
+    );
+}
