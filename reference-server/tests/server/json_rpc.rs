@@ -1,6 +1,6 @@
 //! The envelope (sections 2.1, 2.10 and 7): versions, ids, notifications, batches, and each cause of an error.
 
-use paymaster_reference_server::{Config, Reply, Service, Tamper};
+use paymaster_reference_server::{Config, Service};
 use serde_json::{Value, json};
 
 use crate::support::{
@@ -317,22 +317,4 @@ fn member_order_blanks_and_escapes_do_not_matter() {
             .replace("0xda", "0x\\u0064a"),
     );
     assert_eq!(answer_with(&service(), &reordered), expected);
-}
-
-#[test]
-fn a_hook_sees_the_request_and_changes_the_reply() {
-    struct Upper;
-    impl Tamper for Upper {
-        fn tamper(&self, request: &[u8], reply: Reply) -> Reply {
-            assert!(request.starts_with(b"{"));
-            Reply {
-                status: 299,
-                body: reply.body.map(|body| body.to_ascii_uppercase()),
-            }
-        }
-    }
-    let service = service().with_tamper(Box::new(Upper));
-    let reply = service.handle_bytes(b"{}", NOW);
-    assert_eq!(reply.status, 299);
-    assert!(reply.body.unwrap().starts_with(b"{\"JSONRPC\""));
 }
