@@ -132,7 +132,7 @@ impl Trial {
     pub fn strays(&self) -> impl Iterator<Item = &'static Rule> {
         let deviation = self.deviation;
         self.broken.iter().copied().filter(move |rule| match deviation {
-            Deviation::Fault(fault) => rule.clause != fault.clause && !fault.also.contains(&rule.clause),
+            Deviation::Fault(fault) => !is_related(rule.clause, fault),
             Deviation::Variant(_) => rule.basis() == Basis::Stated,
         })
     }
@@ -159,4 +159,26 @@ impl Trial {
             _ => None,
         }
     }
+}
+
+/// What is broken with any refusal of a request that section 2 obliges to accept: section 4 promises a result for it.
+const FOLLOW_FROM_A_REFUSAL: [&str; 6] = [
+    "quote.sponsored-result",
+    "quote.erc20-result",
+    "sponsor.sponsored-result",
+    "sponsor.erc20-result",
+    "error.refusal-is-none",
+    "error.unsupported-quote-is-none",
+];
+
+/// Whether a fault may be seen by a rule of that clause: its own, one that it names (`request.*` names a group), or one that
+/// follows from it.
+fn is_related(clause: &str, fault: &Fault) -> bool {
+    let names = |also: &&str| match also.strip_suffix('*') {
+        Some(group) => clause.starts_with(group),
+        None => clause == *also,
+    };
+    clause == fault.clause
+        || fault.also.iter().any(|also| names(also))
+        || fault.clause.starts_with("request.") && FOLLOW_FROM_A_REFUSAL.contains(&clause)
 }
