@@ -3,7 +3,7 @@
 use paymaster_schemas::{Pair, member_validator};
 use serde_json::Value;
 
-use super::{Check, Report, Rule, View, always, gist, shown, shown_member};
+use super::{Check, Report, Rule, View, always, gist, shown_member};
 use crate::{
     answer::Answer,
     context::Context,
@@ -216,11 +216,9 @@ fn batch(view: &View<'_>, _: &Context, report: &mut Report) {
 
 /// An empty batch gets one error object.
 fn empty_batch(view: &View<'_>, _: &Context, report: &mut Report) {
-    if view.request == Kind::EmptyBatch
-        && let Some(document) = view.answer.document()
-    {
+    if view.request == Kind::EmptyBatch && !view.turned_away() && view.answer.response().is_some() {
         report.expect(view.answer.error().is_some(), "", "one error object", || {
-            shown(&document.value)
+            gist(&view.answer)
         });
     }
 }

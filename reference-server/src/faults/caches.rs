@@ -22,7 +22,15 @@ pub(super) const FAULTS: &[Fault] = &[
         Act::Cross(Part::Answer),
     )
     .when(|asked| asked.is(Pair::SPONSOR_SPONSORED))
-    .also(DECISIONS),
+    .also(&[
+        "answer.*",
+        "sponsor.*",
+        "quote.*",
+        "sponsored-result.*",
+        "request.*",
+        "error.*",
+        "json-rpc.*",
+    ]),
     Fault::of(
         ECHO,
         "answer-cached-with-id",
@@ -123,13 +131,6 @@ const MODES: &[&str] = &[
     "token-sponsor-result.paymasterAndData",
     "sponsor.refused-gets-0x",
     "sponsor.sponsorable-is-sponsored",
-    "sponsor.decision-inputs",
-];
-
-/// The answer to another operation may have been decided otherwise.
-const DECISIONS: &[&str] = &[
-    "sponsor.sponsorable-is-sponsored",
-    "sponsor.refused-gets-0x",
     "sponsor.decision-inputs",
 ];
 

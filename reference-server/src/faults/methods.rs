@@ -20,20 +20,23 @@ pub(super) const FAULTS: &[Fault] = &[
         "does not know pm_getFeeQuoteOrData",
         unknown_method(),
     )
-    .when(|asked| asked.is_quote()),
+    .when(|asked| asked.is_quote())
+    .also(&["error.refusal-is-none", "json-rpc.*"]),
     Fault::of(
         BOTH,
         "sponsor-method-unknown",
         "does not know pm_sponsorUserOperation",
         unknown_method(),
     )
-    .when(|asked| asked.is_sponsor()),
+    .when(|asked| asked.is_sponsor())
+    .also(&["error.refusal-is-none", "json-rpc.*"]),
     Fault::refusal(
         QUOTE_SPONSORED,
         "sponsored-quote-refused",
         "refuses quotes in sponsored mode",
         |asked| asked.is(Pair::QUOTE_SPONSORED),
-    ),
+    )
+    .also(&["error.refusal-is-none"]),
     Fault::of(
         QUOTE_SPONSORED,
         "sponsored-quote-empty",
@@ -61,7 +64,8 @@ pub(super) const FAULTS: &[Fault] = &[
         "token-quote-refused-now-and-then",
         "refuses 1 of 25 quotes in token mode",
         |asked| asked.is(Pair::QUOTE_ERC20) && asked.now_and_then(),
-    ),
+    )
+    .also(&["error.unsupported-quote-is-none", "request.*"]),
     Fault::of(
         QUOTE_ERC20,
         "token-quote-sponsored",
@@ -83,13 +87,15 @@ pub(super) const FAULTS: &[Fault] = &[
         "sponsoring-refused",
         "refuses to sponsor in sponsored mode",
         |asked| asked.is(Pair::SPONSOR_SPONSORED),
-    ),
+    )
+    .also(&["error.refusal-is-none"]),
     Fault::refusal(
         SPONSOR_SPONSORED,
         "sponsoring-refused-now-and-then",
         "refuses to sponsor 1 of 25 operations in sponsored mode",
         |asked| asked.is(Pair::SPONSOR_SPONSORED) && asked.now_and_then(),
-    ),
+    )
+    .also(&["error.refusal-is-none", "request.*"]),
     Fault::of(
         SPONSOR_SPONSORED,
         "sponsoring-empty",
@@ -128,16 +134,6 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     Fault::of(
         SPONSOR_ERC20,
-        "paying-in-tokens-without-data",
-        "paymasterAndData is 0x in token mode",
-        Act::Result(|_, result| {
-            result.insert("paymasterAndData".to_owned(), "0x".into());
-        }),
-    )
-    .when(|asked| asked.is(Pair::SPONSOR_ERC20))
-    .also(&["token-sponsor-result.paymasterAndData"]),
-    Fault::of(
-        SPONSOR_ERC20,
         "paying-in-tokens-quoted",
         "answers in token mode with quotes",
         Act::Request(|_, request| {
@@ -174,8 +170,11 @@ pub(super) const FAULTS: &[Fault] = &[
     .also(QUOTE_ROWS),
 ];
 
-/// Rows that an answer of another kind cannot have.
+/// What an answer of another kind breaks.
 const SPONSORED_ROWS: &[&str] = &[
+    "quote.sponsored-result",
+    "sponsor.mode-mandatory-served",
+    "sponsor.decision-inputs",
     "sponsored-result.MODE",
     "sponsored-result.paymasterAndData",
     "sponsored-result.preVerificationGas",
@@ -184,6 +183,8 @@ const SPONSORED_ROWS: &[&str] = &[
     "sponsor.sponsorable-is-sponsored",
 ];
 const QUOTE_ROWS: &[&str] = &[
+    "quote.erc20-result",
+    "sponsor.mode-mandatory-served",
     "quote-result.MODE",
     "quote-result.paymasterAddress",
     "quote-result.feeQuotes",
@@ -215,7 +216,10 @@ const fn empty() -> Act {
 /// Serves token mode, with a token where the request names none.
 const fn to_tokens() -> Act {
     Act::Request(|asked, request| {
-        let mode = &mut request["params"][1];
+        // Malformed requests stay as they are: there is nothing to put a mode into.
+        let Some(mode) = request.pointer_mut("/params/1").filter(|mode| mode.is_object()) else {
+            return;
+        };
         mode["mode"] = "ERC20".into();
         if !mode["tokenInfo"].is_object() {
             mode["tokenInfo"] = json!({});
@@ -229,7 +233,9 @@ const fn to_tokens() -> Act {
 /// Serves sponsored mode.
 const fn to_sponsored() -> Act {
     Act::Request(|_, request| {
-        let mode = &mut request["params"][1];
+        let Some(mode) = request.pointer_mut("/params/1").filter(|mode| mode.is_object()) else {
+            return;
+        };
         mode["mode"] = "SPONSORED".into();
         if !mode["sponsorshipInfo"].is_object() {
             mode["sponsorshipInfo"] = Value::Object(Map::new());

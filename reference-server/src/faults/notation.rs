@@ -62,7 +62,8 @@ pub(super) const FAULTS: &[Fault] = &[
         "escapes-not-decoded",
         "does not know text that is written with \\u escapes",
         |asked| asked.raw.windows(2).any(|pair| pair == b"\\u"),
-    ),
+    )
+    .also(&["request.id-string"]),
 ];
 
 fn position(object: &Value, member: &str) -> Option<usize> {

@@ -28,7 +28,8 @@ pub(super) const FAULTS: &[Fault] = &[
         "quote-mode-sponsored",
         "MODE is SPONSORED",
         To(r#""SPONSORED""#),
-    ),
+    )
+    .also(&["sponsor.mode-mandatory-served"]),
     Fault::row(
         PAYMASTER,
         "quote-paymaster-missing",

@@ -104,7 +104,8 @@ pub(super) const FAULTS: &[Fault] = &[
         names_both(asked)
             && asked.token_list().iter().any(|token| !asked.supports(token))
             && asked.now_and_then()
-    }),
+    })
+    .also(&["request.json-notation"]),
     Fault::of(
         ONLY_UNSUPPORTED,
         "unsupported-lists-supported",
@@ -257,7 +258,8 @@ pub(super) const FAULTS: &[Fault] = &[
             retain_quotes(result, |_, _| false);
         }),
     )
-    .when(|asked| names_supported(asked) && asked.now_and_then()),
+    .when(|asked| names_supported(asked) && asked.now_and_then())
+    .also(&["request.json-notation"]),
     Fault::of(
         QUOTED,
         "quotes-cross",
@@ -269,6 +271,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "quote.only-requested",
         "quote.unsupported-listed",
         "quote.unsupported-only-unsupported",
+        "request.json-notation",
     ]),
     Fault::of(
         ONLY_REQUESTED,
