@@ -138,7 +138,7 @@ fn long_token_list(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
         request
     };
     vec![
-        member("baseline", "a list of 4 tokens", of_length(4), ids),
+        member("baseline", "a list of 2 tokens", of_length(2), ids),
         member(
             "variant",
             format!("a list of {length} tokens"),
