@@ -31,8 +31,12 @@ pub struct Embedded {
 impl Embedded {
     /// Starts the server with its default configuration.
     pub async fn start() -> io::Result<Self> {
-        let config = Config::default();
-        let service = Service::new(&config).map_err(io::Error::other)?;
+        Self::start_with(&Config::default()).await
+    }
+
+    /// Starts the server with that configuration.
+    pub async fn start_with(config: &Config) -> io::Result<Self> {
+        let service = Service::new(config).map_err(io::Error::other)?;
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let url = format!("http://{}/", listener.local_addr()?);
         let (shutdown, stopped) = oneshot::channel::<()>();
@@ -46,7 +50,7 @@ impl Embedded {
         ));
         Ok(Self {
             url,
-            profile: profile_of(&config),
+            profile: profile_of(config),
             shutdown,
             serving,
         })
