@@ -20,7 +20,7 @@ const BAR: f64 = 30_000.0;
 /// Fewer exchanges in a run say little of a rate.
 const FEWEST: u32 = 60_000;
 /// Cases that make so many exchanges.
-const CASES: u32 = 5_000;
+const CASES: u32 = 10_000;
 /// Enough to compile every validator before anything is measured.
 const WARM_UP_CASES: u32 = 50;
 /// Exchanges at the same time: the default of the command line.

@@ -163,7 +163,7 @@ fn mode_served(views: &[View<'_>], context: &Context, report: &mut Report) {
             report.expect(
                 !foreign,
                 "/result",
-                &format!("the result of {} mode", call.pair.mode),
+                format_args!("the result of {} mode", call.pair.mode),
                 || gist(&view.answer),
             );
         } // a target may refuse members that belong to the other mode

@@ -29,7 +29,7 @@ fn mode_member(view: &View<'_>, _: &Context, report: &mut Report) {
     let told = result.get("mode");
     let expected = call.pair.mode.name();
     let holds = told.and_then(serde_json::Value::as_str) == Some(expected);
-    report.expect(holds, "/result/mode", &format!("\"{expected}\""), || {
+    report.expect(holds, "/result/mode", format_args!("\"{expected}\""), || {
         shown_member(told)
     });
 }

@@ -10,11 +10,19 @@ use tokio::{
 use super::Suite;
 use crate::{case::Group, context::Context};
 
-/// How many groups are made ahead of the workers: enough that nobody waits for the next one, few enough to be no memory.
-const AHEAD: usize = 256;
+/// How many groups are handed over at a time: waking the other side for each of them would cost more than making it.
+const BATCH: usize = 32;
+
+/// How many batches are made ahead of the workers: enough that nobody waits, few enough to be no memory.
+const AHEAD: usize = 8;
 
 /// Groups in the order of the plan, for whoever asks next.
-pub(crate) struct Supply(Mutex<mpsc::Receiver<Group>>);
+pub(crate) struct Supply(Mutex<Stock>);
+
+struct Stock {
+    batches: mpsc::Receiver<Vec<Group>>,
+    open: std::vec::IntoIter<Group>,
+}
 
 impl Supply {
     /// Starts to make the groups of a plan, in `budget` requests: the plan ends at the first group that does not fit, so that
@@ -30,29 +38,44 @@ impl Supply {
         let (made, taken) = mpsc::channel(AHEAD);
         let (plan, context) = (suite.plan, Arc::clone(context));
         let making = tokio::task::spawn_blocking(move || {
-            let mut left = budget;
+            let (mut left, mut cut) = (budget, false);
+            let mut batch = Vec::new();
             for group in plan(&context, seed, cases) {
                 let Some(rest) = left.checked_sub(group.members.len()) else {
-                    return true;
+                    cut = true;
+                    break;
                 };
                 left = rest;
-                if made.blocking_send(group).is_err() {
-                    break;
+                batch.push(group);
+                if batch.len() == BATCH && made.blocking_send(std::mem::take(&mut batch)).is_err() {
+                    return false;
                 }
             }
-            false
+            // Nobody takes the last ones when the run is over.
+            let _ = made.blocking_send(batch);
+            cut
         });
-        (Self(Mutex::new(taken)), making)
+        let stock = Stock {
+            batches: taken,
+            open: Vec::new().into_iter(),
+        };
+        (Self(Mutex::new(stock)), making)
     }
 
     /// The next group; none when the plan is done.
     pub(crate) async fn next(&self) -> Option<Group> {
-        self.0.lock().await.recv().await
+        let mut stock = self.0.lock().await;
+        loop {
+            if let Some(group) = stock.open.next() {
+                return Some(group);
+            }
+            stock.open = stock.batches.recv().await?.into_iter();
+        }
     }
 
     /// Nobody takes groups any more.
     pub(crate) async fn close(&self) {
-        self.0.lock().await.close();
+        self.0.lock().await.batches.close();
     }
 }
 
