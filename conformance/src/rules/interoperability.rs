@@ -34,7 +34,7 @@ fn mode_member(view: &View<'_>, _: &Context, report: &mut Report) {
         report.expect(
             told == result.get("MODE"),
             "/result/mode",
-            &format!("\"{expected}\", as in MODE"),
+            format_args!("\"{expected}\", as in MODE"),
             || shown_member(told),
         );
     }
