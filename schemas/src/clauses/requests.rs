@@ -1,6 +1,10 @@
 //! What the request tables (sections 2.1 to 2.5) oblige a server to accept.
 
-use super::{Basis::Stated, Clause, clause};
+use super::{Basis::Stated, Clause, clause, unjudged};
+
+/// Why a row that every request carries has no rule of its own.
+const IN_EVERY_REQUEST: &str = "every request that is sent carries it, so that its acceptance is judged with that of the whole request: \
+    by endpoint.both-methods and the result rules of section 4";
 
 pub(super) const CLAUSES: &[Clause] = &[
     clause(
@@ -80,5 +84,89 @@ pub(super) const CLAUSES: &[Clause] = &[
         "1",
         "request.json-notation",
         "Member order, white space and string escapes of the request's JSON change nothing in the answer.",
+    ),
+    unjudged(
+        Stated,
+        "2.1",
+        "request.jsonrpc",
+        "A request carries jsonrpc, a string: the version of JSON-RPC.",
+        IN_EVERY_REQUEST,
+    ),
+    unjudged(
+        Stated,
+        "2.1",
+        "request.method",
+        "A request carries method, the name of one of the two methods.",
+        IN_EVERY_REQUEST,
+    ),
+    unjudged(
+        Stated,
+        "2.1",
+        "request.params",
+        "A request carries params, an array of two objects: operation and mode object.",
+        IN_EVERY_REQUEST,
+    ),
+    unjudged(
+        Stated,
+        "2.2",
+        "request.sender",
+        "An operation carries sender, the address of the account.",
+        IN_EVERY_REQUEST,
+    ),
+    unjudged(
+        Stated,
+        "2.2",
+        "request.max-fee-per-gas",
+        "An operation carries maxFeePerGas, an amount as a string.",
+        IN_EVERY_REQUEST,
+    ),
+    unjudged(
+        Stated,
+        "2.2",
+        "request.max-priority-fee-per-gas",
+        "An operation carries maxPriorityFeePerGas, an amount as a string.",
+        IN_EVERY_REQUEST,
+    ),
+    unjudged(
+        Stated,
+        "2.3",
+        "request.mode",
+        "A mode object carries mode: SPONSORED or ERC20.",
+        IN_EVERY_REQUEST,
+    ),
+    unjudged(
+        Stated,
+        "2.3",
+        "request.sponsorship-info",
+        "A mode object in sponsored mode carries sponsorshipInfo, an object.",
+        IN_EVERY_REQUEST,
+    ),
+    unjudged(
+        Stated,
+        "2.3",
+        "request.token-info",
+        "A mode object in token mode carries tokenInfo, an object.",
+        IN_EVERY_REQUEST,
+    ),
+    unjudged(
+        Stated,
+        "2.5",
+        "request.preferred-token",
+        "A quote request in token mode carries preferredToken, a token address.",
+        "every quote in token mode that is owed an answer carries it: what it leads to is judged by quote.erc20-result and the rules of quoted tokens",
+    ),
+    unjudged(
+        Stated,
+        "2.5",
+        "request.fee-token-address",
+        "A sponsor request in token mode names the token that pays, by its address.",
+        "every sponsor request in token mode that is owed an answer carries it: what it leads to is judged by sponsor.erc20-result and the errors of section 7",
+    ),
+    unjudged(
+        Stated,
+        "4.2",
+        "request.mode-mandatory",
+        "A sponsor request must carry mode.",
+        "it binds the client; what a request without mode gets is not shown",
     ),
 ];
