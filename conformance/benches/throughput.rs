@@ -92,6 +92,12 @@ async fn measure() -> Result<ExitCode, Failure> {
         shown(memory_before, 1),
         shown(memory_after, 1),
     );
+    if let Some(cost) = median(&judged.costs) {
+        println!(
+            "two cores with nothing else to do would carry {:.0} judged exchanges a second at that cost",
+            2e6 / cost
+        );
+    }
     let rate = best(&judged.rates).ok_or("nothing was measured")?;
     let cores = available_parallelism()?.get();
     let met = rate >= BAR;
