@@ -25,6 +25,8 @@ pub struct Tally {
     pub reached: BTreeMap<&'static str, Reached>,
     /// What was watched.
     pub observations: Observations,
+    /// Valid requests that HTTP alone turned away, by status.
+    pub turned_away: BTreeMap<u16, u64>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -92,6 +94,9 @@ impl Tally {
             own.errors += reached.errors;
             own.unreadable += reached.unreadable;
         }
+        for (status, times) in other.turned_away {
+            *self.turned_away.entry(status).or_default() += times;
+        }
         for (clause, values) in other.observations {
             let own = self.observations.entry(clause).or_default();
             for (value, times) in values {
@@ -123,6 +128,16 @@ impl Tally {
             .collect()
     }
 
+    /// The status with which every valid request was turned away, when the service itself answered none of them.
+    pub fn closed_door(&self) -> Option<u16> {
+        let answered = self
+            .reached
+            .values()
+            .any(|reached| reached.results + reached.errors > 0);
+        let most = self.turned_away.iter().max_by_key(|(_, times)| **times);
+        most.map(|(status, _)| *status).filter(|_| !answered)
+    }
+
     fn outcome(&self, rule: &'static Rule, findings: &[Finding], context: &Context) -> RuleOutcome {
         let count = self.rules.get(rule.id).copied().unwrap_or_default();
         let (verdict, reason) = if count.broken > 0 {
@@ -152,6 +167,9 @@ impl Tally {
         let Some(call) = view.request.valid_call() else {
             return;
         };
+        if let Some(response) = view.answer.response().filter(|_| view.turned_away()) {
+            *self.turned_away.entry(response.status).or_default() += 1;
+        }
         let reached = self.reached.entry(call.pair.name()).or_default();
         if view.answer.result().is_some() {
             reached.results += 1;

@@ -224,6 +224,13 @@ fn summarize(
         observations,
         ..
     } = &tally;
+    let ended = ended.or_else(|| {
+        let status = tally.closed_door()?;
+        let cause = format!(
+            "HTTP {status} for every request: look at the path, the headers and the key that the target wants"
+        );
+        Some(Reason::GaveUp(cause))
+    });
     let rules = tally.outcomes(&suite.rules, &findings, context);
     let concluded = conclude(&rules, settings.strictness);
     let conclusion = match (&ended, concluded) {

@@ -351,3 +351,19 @@ fn the_time_limit_ends_with_a_report() {
     assert!(out.starts_with("INCOMPLETE"), "{out}");
     assert!(out.contains("time limit of 2 s"), "{out}");
 }
+
+#[test]
+fn a_target_that_wants_a_key_could_not_be_tested() {
+    let folder = tempdir().unwrap();
+    let url = raw(|mut stream| {
+        while read_request(&mut stream) {
+            write(
+                &mut stream,
+                b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 6\r\n\r\nno key",
+            );
+        }
+    });
+    let (code, out, _) = run(folder.path(), &[&url, "--cases", "5"]);
+    assert_eq!(code, 3, "{out}");
+    assert!(out.contains("HTTP 401 for every request"), "{out}");
+}
