@@ -21,7 +21,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "gives concurrent requests to be sponsored each other's answers",
         Act::Cross(Part::Answer),
     )
-    .when(|asked| asked.is(Pair::SPONSOR_SPONSORED))
+    .when(|asked| asked.is(Pair::SPONSOR_SPONSORED) && asked.is_call() && asked.request["jsonrpc"] == "2.0")
     .also(DECISIONS),
     Fault::of(
         ECHO,
@@ -131,6 +131,7 @@ const DECISIONS: &[&str] = &[
     "sponsor.sponsorable-is-sponsored",
     "sponsor.refused-gets-0x",
     "sponsor.decision-inputs",
+    "request.json-notation",
 ];
 
 fn repeat(asked: &Asked<'_>, result: &mut Map<String, Value>, key: String) {

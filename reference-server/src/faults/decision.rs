@@ -85,7 +85,8 @@ pub(super) const FAULTS: &[Fault] = &[
             }
         }),
     )
-    .when(|asked| asked.is_sponsored_mode()),
+    .when(|asked| asked.is_sponsored_mode())
+    .also(&[INPUTS, "request.json-notation"]),
     Fault::of(INPUTS, "decision-by-even-id", "sponsors only odd ids", REFUSE)
         .when(|asked| {
             sponsors(asked)
@@ -93,7 +94,7 @@ pub(super) const FAULTS: &[Fault] = &[
                     .id_number()
                     .is_some_and(|id| id.ends_with(['0', '2', '4', '6', '8']))
         })
-        .also(AND_SPONSORED),
+        .also(&[SPONSORED, "request.json-notation"]),
     Fault::of(
         INPUTS,
         "decision-by-id-kind",
@@ -162,7 +163,7 @@ pub(super) const FAULTS: &[Fault] = &[
         REFUSE,
     )
     .when(|asked| sponsors(asked) && asked.memory.knows(asked.operation().to_string()))
-    .also(AND_SPONSORED),
+    .also(&[SPONSORED, "request.json-notation"]),
     Fault::of(
         INPUTS,
         "decision-by-earlier-sender",
@@ -173,7 +174,7 @@ pub(super) const FAULTS: &[Fault] = &[
         let sender = text_of(&asked.operation()["sender"]);
         sponsors(asked) && (0..3).all(|time| asked.memory.knows(format!("{sender} {time}")))
     })
-    .also(AND_SPONSORED),
+    .also(&[SPONSORED, "request.json-notation"]),
     Fault::of(
         INPUTS,
         "decision-by-chance",
@@ -181,7 +182,7 @@ pub(super) const FAULTS: &[Fault] = &[
         REFUSE,
     )
     .when(|asked| sponsors(asked) && asked.now_and_then())
-    .also(AND_SPONSORED),
+    .also(&[SPONSORED, "request.json-notation"]),
     Fault::of(
         INPUTS,
         "decision-favours-token-info",

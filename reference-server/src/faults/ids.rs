@@ -27,12 +27,6 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault::refusal(NUMBER, "id-negative-refused", "refuses negative ids", |asked| {
         asked.id_number().is_some_and(|digits| digits.starts_with('-'))
     }),
-    Fault::refusal(
-        NUMBER,
-        "id-fraction-refused",
-        "refuses ids that have a fraction",
-        |asked| asked.id_number().is_some_and(|digits| digits.contains('.')),
-    ),
     Fault::refusal(NUMBER, "id-large-refused", "refuses ids above 2^53", is_large),
     Fault::refusal(
         STRING,

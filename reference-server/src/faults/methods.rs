@@ -20,30 +20,25 @@ pub(super) const FAULTS: &[Fault] = &[
         "does not know pm_getFeeQuoteOrData",
         unknown_method(),
     )
-    .when(|asked| asked.is_quote()),
+    .when(|asked| asked.is_quote())
+    .also(UNKNOWN),
     Fault::of(
         BOTH,
         "sponsor-method-unknown",
         "does not know pm_sponsorUserOperation",
         unknown_method(),
     )
-    .when(|asked| asked.is_sponsor()),
+    .when(|asked| asked.is_sponsor())
+    .also(UNKNOWN),
     Fault::refusal(
         QUOTE_SPONSORED,
         "sponsored-quote-refused",
         "refuses quotes in sponsored mode",
         |asked| asked.is(Pair::QUOTE_SPONSORED),
-    ),
-    Fault::of(
-        QUOTE_SPONSORED,
-        "sponsored-quote-empty",
-        "answers quotes in sponsored mode with an empty object",
-        empty(),
     )
-    .when(|asked| asked.is(Pair::QUOTE_SPONSORED))
-    .also(SPONSORED_ROWS),
+    .also(&[]),
     Fault::of(
-        QUOTE_SPONSORED,
+        MODE_SERVED,
         "sponsored-quote-of-tokens",
         "answers quotes in sponsored mode with token quotes",
         to_tokens(),
@@ -55,26 +50,20 @@ pub(super) const FAULTS: &[Fault] = &[
         "token-quote-refused",
         "refuses quotes in token mode",
         |asked| asked.is(Pair::QUOTE_ERC20),
-    ),
+    )
+    .also(&[]),
     Fault::refusal(
         QUOTE_ERC20,
         "token-quote-refused-now-and-then",
         "refuses 1 of 25 quotes in token mode",
         |asked| asked.is(Pair::QUOTE_ERC20) && asked.now_and_then(),
-    ),
+    )
+    .also(COMPARED),
     Fault::of(
-        QUOTE_ERC20,
+        MODE_SERVED,
         "token-quote-sponsored",
         "answers quotes in token mode with a sponsorship",
         to_sponsored(),
-    )
-    .when(|asked| asked.is(Pair::QUOTE_ERC20))
-    .also(QUOTE_ROWS),
-    Fault::of(
-        QUOTE_ERC20,
-        "token-quote-empty",
-        "answers quotes in token mode with an empty object",
-        empty(),
     )
     .when(|asked| asked.is(Pair::QUOTE_ERC20))
     .also(QUOTE_ROWS),
@@ -83,27 +72,22 @@ pub(super) const FAULTS: &[Fault] = &[
         "sponsoring-refused",
         "refuses to sponsor in sponsored mode",
         |asked| asked.is(Pair::SPONSOR_SPONSORED),
-    ),
+    )
+    .also(&[]),
     Fault::refusal(
         SPONSOR_SPONSORED,
         "sponsoring-refused-now-and-then",
         "refuses to sponsor 1 of 25 operations in sponsored mode",
         |asked| asked.is(Pair::SPONSOR_SPONSORED) && asked.now_and_then(),
-    ),
-    Fault::of(
-        SPONSOR_SPONSORED,
-        "sponsoring-empty",
-        "answers in sponsored mode with an empty object",
-        empty(),
     )
-    .when(|asked| asked.is(Pair::SPONSOR_SPONSORED))
-    .also(SPONSORED_ROWS),
+    .also(COMPARED_SPONSORING),
     Fault::refusal(
         SPONSOR_ERC20,
         "paying-in-tokens-refused",
         "refuses to sponsor in token mode",
         |asked| asked.is(Pair::SPONSOR_ERC20),
-    ),
+    )
+    .also(&[]),
     Fault::refusal(
         SPONSOR_ERC20,
         "paying-in-one-token-refused",
@@ -115,7 +99,8 @@ pub(super) const FAULTS: &[Fault] = &[
                     .zip(asked.tokens.get(1))
                     .is_some_and(|(named, second)| named.eq_ignore_ascii_case(second))
         },
-    ),
+    )
+    .also(&[]),
     Fault::refusal(
         SPONSOR_ERC20,
         "paying-in-tokens-judged-by-letter-case",
@@ -125,9 +110,10 @@ pub(super) const FAULTS: &[Fault] = &[
             asked.is(Pair::SPONSOR_ERC20)
                 && token.is_some_and(|token| token.contains(|letter: char| letter.is_ascii_uppercase()))
         },
-    ),
+    )
+    .also(&[]),
     Fault::of(
-        SPONSOR_ERC20,
+        "token-sponsor-result.paymasterAndData",
         "paying-in-tokens-without-data",
         "paymasterAndData is 0x in token mode",
         Act::Result(|_, result| {
@@ -135,9 +121,9 @@ pub(super) const FAULTS: &[Fault] = &[
         }),
     )
     .when(|asked| asked.is(Pair::SPONSOR_ERC20))
-    .also(&["token-sponsor-result.paymasterAndData"]),
+    .also(&[SPONSOR_ERC20]),
     Fault::of(
-        SPONSOR_ERC20,
+        "token-sponsor-result.paymasterAndData",
         "paying-in-tokens-quoted",
         "answers in token mode with quotes",
         Act::Request(|_, request| {
@@ -174,6 +160,33 @@ pub(super) const FAULTS: &[Fault] = &[
     .also(QUOTE_ROWS),
 ];
 
+/// A method that nobody knows serves nothing.
+const UNKNOWN: &[&str] = &[
+    "json-rpc.reserved-codes",
+    "quote.sponsored-result",
+    "quote.erc20-result",
+    "sponsor.sponsored-result",
+    "sponsor.erc20-result",
+    "error.refusal-is-none",
+];
+
+/// What compares answers sees that one of them is another.
+const COMPARED: &[&str] = &["request.json-notation", "error.unsupported-quote-is-none"];
+const COMPARED_SPONSORING: &[&str] = &[
+    "request.json-notation",
+    "request.expiry-duration",
+    "request.id-number",
+    "request.id-string",
+    "request.nonce-uint256",
+    "request.smart-account-info",
+    "request.init-code",
+    "request.call-data",
+    "request.calculate-gas-limits",
+    "request.webhook-data",
+    "request.listed-fields-suffice",
+    "sponsor.decision-inputs",
+];
+
 /// Rows that an answer of another kind cannot have.
 const SPONSORED_ROWS: &[&str] = &[
     "sponsored-result.MODE",
@@ -182,6 +195,8 @@ const SPONSORED_ROWS: &[&str] = &[
     "sponsored-result.verificationGasLimit",
     "sponsored-result.callGasLimit",
     "sponsor.sponsorable-is-sponsored",
+    "sponsor.decision-inputs",
+    "interoperability.mode-member",
 ];
 const QUOTE_ROWS: &[&str] = &[
     "quote-result.MODE",
@@ -190,9 +205,10 @@ const QUOTE_ROWS: &[&str] = &[
     "quote.tokens-quoted",
     "quote.unsupported-listed",
     "token-sponsor-result.MODE",
+    "interoperability.mode-member",
 ];
 const TOKEN_ROWS: &[&str] = &[
-    "token-sponsor-result.paymasterAndData",
+    SPONSOR_ERC20,
     "token-sponsor-result.preVerificationGas",
     "token-sponsor-result.verificationGasLimit",
     "token-sponsor-result.callGasLimit",
@@ -200,16 +216,13 @@ const TOKEN_ROWS: &[&str] = &[
 
 const fn unknown_method() -> Act {
     Act::Answer(|_, answer| {
-        answer.shift_remove("result");
-        answer.insert(
-            "error".to_owned(),
-            json!({ "code": -32601, "message": "method not found" }),
-        );
+        if answer.shift_remove("result").is_some() {
+            answer.insert(
+                "error".to_owned(),
+                json!({ "code": -32601, "message": "method not found" }),
+            );
+        }
     })
-}
-
-const fn empty() -> Act {
-    Act::Result(|_, result| *result = Map::new())
 }
 
 /// Serves token mode, with a token where the request names none.

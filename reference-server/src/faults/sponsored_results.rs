@@ -28,7 +28,8 @@ pub(super) const FAULTS: &[Fault] = &[
         "MODE is SPONSORSHIP",
         To(r#""SPONSORSHIP""#),
     ),
-    Fault::row(MODE, "sponsored-mode-erc20", "MODE is ERC20", To(r#""ERC20""#)),
+    Fault::row(MODE, "sponsored-mode-erc20", "MODE is ERC20", To(r#""ERC20""#))
+        .also(&["sponsor.mode-mandatory-served"]),
     Fault::row(
         MODE,
         "sponsored-mode-null-now-and-then",

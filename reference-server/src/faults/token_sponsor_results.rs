@@ -25,7 +25,8 @@ pub(super) const FAULTS: &[Fault] = &[
         "token-mode-sponsored",
         "MODE is SPONSORED",
         To(r#""SPONSORED""#),
-    ),
+    )
+    .also(&["sponsor.mode-mandatory-served"]),
     Fault::row(DATA, "token-data-missing", "leaves paymasterAndData out", Missing),
     Fault::row(DATA, "token-data-null", "paymasterAndData is null", To("null")),
     Fault::row(DATA, "token-data-number", "paymasterAndData is a number", To("0")),

@@ -257,7 +257,8 @@ pub(super) const FAULTS: &[Fault] = &[
             retain_quotes(result, |_, _| false);
         }),
     )
-    .when(|asked| names_supported(asked) && asked.now_and_then()),
+    .when(|asked| names_supported(asked) && asked.now_and_then())
+    .also(&["request.json-notation"]),
     Fault::of(
         QUOTED,
         "quotes-cross",
@@ -269,6 +270,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "quote.only-requested",
         "quote.unsupported-listed",
         "quote.unsupported-only-unsupported",
+        "request.json-notation",
     ]),
     Fault::of(
         ONLY_REQUESTED,
