@@ -51,28 +51,28 @@ impl<'a> Answer<'a> {
         self.document().and_then(|document| document.value.as_object())
     }
 
-    /// The result, when the answer carries one and no error.
+    /// The result, when the answer carries one and no error beside it.
     pub fn result(&self) -> Option<&Value> {
         let object = self.object()?;
-        if has_error(object) {
+        if present(object, "error").is_some() {
             None
         } else {
-            object.get("result").filter(|result| !result.is_null())
+            present(object, "result")
         }
     }
 
-    /// The error, when the answer carries one.
+    /// The error, when the answer carries one and no result beside it.
     pub fn error(&self) -> Option<&Value> {
-        self.object()
-            .filter(|object| has_error(object))
-            .and_then(|object| object.get("error"))
+        let object = self.object()?;
+        let alone = !object.contains_key("result");
+        object
+            .get("error")
+            .filter(|error| alone || !error.is_null() && present(object, "result").is_none())
     }
 }
 
-/// `error: null` beside a result is what some libraries write for "no error": it is judged as a member that should not be
-/// there, but the result is read.
-fn has_error(object: &Map<String, Value>) -> bool {
-    object
-        .get("error")
-        .is_some_and(|error| !error.is_null() || !object.contains_key("result"))
+/// A member that is there and not null. A null beside the other member is judged as a member too many, and what stands beside it
+/// is read; of an answer that carries both, neither is believed.
+fn present<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    object.get(name).filter(|value| !value.is_null())
 }

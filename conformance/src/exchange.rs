@@ -44,8 +44,10 @@ pub enum Failure {
         /// The limit in bytes.
         limit: usize,
     },
-    /// The connection ended before the response was complete, or what came is not HTTP.
+    /// The connection ended before any response, or what came is not HTTP.
     Broken(String),
+    /// A response began, and its body is not what its head announced.
+    Cut(String),
 }
 
 impl fmt::Display for Failure {
@@ -61,6 +63,7 @@ impl fmt::Display for Failure {
             }
             Self::TooLarge { what, limit } => write!(f, "the response {what} is larger than {limit} bytes"),
             Self::Broken(cause) => write!(f, "broken HTTP response: {cause}"),
+            Self::Cut(cause) => write!(f, "incomplete HTTP response: {cause}"),
         }
     }
 }

@@ -22,6 +22,7 @@ pub mod report;
 pub mod request;
 pub mod rules;
 pub mod run;
+pub mod selftest;
 pub mod tables;
 pub mod tally;
 pub mod verdict;

@@ -42,6 +42,21 @@ pub(crate) enum Command {
     },
     /// Send the requests of a finding again and judge the answers.
     Replay(ReplayArgs),
+    /// Run against reference servers that break one clause, or use one freedom, and show that the verdicts hold.
+    Selftest(SelftestArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SelftestArgs {
+    /// Run every trial with that many seeds.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) seeds: u64,
+    /// How many requests of each method and mode are sent at least [default: as in a check].
+    #[arg(long, value_name = "N")]
+    pub(crate) cases: Option<u32>,
+    /// Only the fault or variant of that name; repeatable.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) only: Vec<String>,
 }
 
 #[derive(Debug, Args)]

@@ -16,6 +16,7 @@ mod out;
 mod plausible;
 mod replay;
 mod rules;
+mod selftest;
 mod setup;
 
 use std::process::ExitCode;
@@ -44,6 +45,7 @@ pub fn main() -> ExitCode {
         Some(Command::Check(args)) => check::run(&args.untangled(), &environment),
         Some(Command::Rules(args)) => rules::run(&args),
         Some(Command::Explain { rule }) => explain::run(&rule),
+        Some(Command::Selftest(args)) => selftest::run(&args),
         Some(Command::Init { path }) => init::run(&path),
         Some(Command::Replay(args)) => replay::run(&args, &environment),
     };

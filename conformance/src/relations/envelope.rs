@@ -25,6 +25,7 @@ const NUMBERS: &[&str] = &[
     "-9007199254740993",
     "18446744073709551616",
     "1686847490",
+    "1.5",
 ];
 
 /// String ids: falsy, numeric-looking, with spaces, escapes, other scripts, in other letter case, long.
@@ -55,7 +56,7 @@ pub static NUMBER_IDS: Relation = Relation {
     id: "number-ids",
     about: "the same call with number ids: 0, negative, above 2^53",
     bases: ALL_PAIRS,
-    rounds: Rounds::Fixed(12),
+    rounds: Rounds::Fixed(11),
     order: Order::Sequential,
     members: number_ids,
 };

@@ -1,9 +1,9 @@
 //! Changes of the mode object (sections 2.3 and 2.4).
 
-use paymaster_schemas::{Mode, Pair};
-use serde_json::json;
+use paymaster_schemas::{Method, Mode, Pair};
+use serde_json::{Map, Value, json};
 
-use super::edit::{MODE, address, baseline, beside, member, set, turn};
+use super::edit::{MODE, address, baseline, beside, member, remove, set, turn};
 use crate::{
     case::{Base, Ids, Member, Order, Relation, Rounds, Seed},
     context::Support,
@@ -65,7 +65,7 @@ pub static BOTH_INFOS: Relation = Relation {
     id: "both-infos",
     about: "the same call with tokenInfo beside sponsored mode, and sponsorshipInfo beside token mode",
     bases: ALL_PAIRS,
-    rounds: Rounds::Fixed(6),
+    rounds: Rounds::Fixed(9),
     order: Order::Sequential,
     members: both_infos,
 };
@@ -93,11 +93,21 @@ fn calculate_gas_limits(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     ]
 }
 
+/// By turns beside 300 seconds, the duration of the sample, and beside no duration.
 fn expiry_duration(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
-    let seconds = *turn(seed, &[300_u32, 60, 600, 1_800, 3_600, 240, 120, 900]);
+    let seconds = *turn(seed, &[60_u32, 300, 600, 1_800, 3_600, 240, 120, 900]);
+    let mut plain = seed.base.clone();
+    if seed.twist.is_multiple_of(2) {
+        set(&mut plain, MODE, "expiryDuration", json!(300));
+    } else {
+        remove(&mut plain, MODE, "expiryDuration");
+    }
     let mut request = seed.base.clone();
     set(&mut request, MODE, "expiryDuration", json!(seconds));
-    beside(seed, ids, format!("expiryDuration {seconds}"), request)
+    vec![
+        member("baseline", "another expiryDuration, or none", plain, ids),
+        member("variant", format!("expiryDuration {seconds}"), request, ids),
+    ]
 }
 
 fn webhook_data(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
@@ -141,29 +151,77 @@ fn smart_accounts(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
 
 fn both_infos(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     let Some(pair) = seed.pair else { return Vec::new() };
+    if seed.twist % 3 == 2 {
+        return in_the_other_mode(seed, pair, ids);
+    }
     let mut request = seed.base.clone();
     let (name, info) = if pair.mode == Mode::Sponsored {
-        let known = seed
-            .context
-            .tokens_that_are(Support::Supported)
-            .next()
-            .map(str::to_owned);
-        let token = known.unwrap_or_else(|| address(seed, 1));
-        let info = if seed.twist.is_multiple_of(3) {
+        let info = if seed.twist.is_multiple_of(2) {
             json!({})
         } else {
-            json!({"preferredToken": token, "tokenList": [token], "feeTokenAddress": token})
+            token_info(seed, true, true)
         };
         ("tokenInfo", info)
     } else {
-        let accounts = seed.context.accounts();
-        let account = turn(seed, &accounts);
-        let info = json!({"webhookData": {}, "smartAccountInfo": {"name": account.name, "version": account.version}});
-        ("sponsorshipInfo", info)
+        ("sponsorshipInfo", sponsorship_info(seed))
     };
     set(&mut request, MODE, name, info);
     vec![
         baseline(seed, ids),
         member("variant", format!("{name} beside {}", pair.mode), request, ids),
     ]
+}
+
+/// The same operation in the other mode, and the baseline again: a target must not take one answer for the other.
+fn in_the_other_mode(seed: &Seed<'_>, pair: Pair, ids: &mut Ids) -> Vec<Member> {
+    let quote = pair.method == Method::GetFeeQuoteOrData;
+    let mut request = seed.base.clone();
+    let mut mode = Map::new();
+    if pair.mode == Mode::Sponsored {
+        mode.insert("mode".to_owned(), json!(Mode::Erc20.name()));
+        mode.insert("calculateGasLimits".to_owned(), json!(true));
+        mode.insert("tokenInfo".to_owned(), token_info(seed, quote, !quote));
+    } else {
+        mode.insert("mode".to_owned(), json!(seed.context.dialect.sponsored_name));
+        mode.insert("calculateGasLimits".to_owned(), json!(true));
+        if !quote {
+            mode.insert("expiryDuration".to_owned(), json!(300));
+        }
+        mode.insert("sponsorshipInfo".to_owned(), sponsorship_info(seed));
+    }
+    request["params"][1] = Value::Object(mode);
+    vec![
+        baseline(seed, ids),
+        member("variant", "the same operation in the other mode", request, ids),
+        member(
+            "variant",
+            "the baseline again, after the other mode",
+            seed.base.clone(),
+            ids,
+        ),
+    ]
+}
+
+fn token_info(seed: &Seed<'_>, to_quote: bool, to_pay: bool) -> Value {
+    let known = seed
+        .context
+        .tokens_that_are(Support::Supported)
+        .next()
+        .map(str::to_owned);
+    let token = known.unwrap_or_else(|| address(seed, 1));
+    let mut info = Map::new();
+    if to_quote {
+        info.insert("preferredToken".to_owned(), json!(token));
+        info.insert("tokenList".to_owned(), json!([token]));
+    }
+    if to_pay {
+        info.insert(seed.context.dialect.fee_token_member.clone(), json!(token));
+    }
+    Value::Object(info)
+}
+
+fn sponsorship_info(seed: &Seed<'_>) -> Value {
+    let accounts = seed.context.accounts();
+    let account = turn(seed, &accounts);
+    json!({"webhookData": {}, "smartAccountInfo": {"name": account.name, "version": account.version}})
 }

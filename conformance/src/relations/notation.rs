@@ -6,7 +6,7 @@ use bytes::Bytes;
 use paymaster_schemas::Pair;
 use serde_json::{Map, Value};
 
-use super::edit::baseline;
+use super::edit::{baseline, member};
 use crate::case::{Base, Draw, Ids, Member, Order, Relation, Rounds, Seed, Tokens};
 
 /// The same request written in other ways.
@@ -24,15 +24,16 @@ pub static NOTATION: Relation = Relation {
         Base::accepted(Pair::SPONSOR_ERC20),
         Base::refused(Pair::SPONSOR_SPONSORED),
     ],
-    rounds: Rounds::Fixed(7),
+    rounds: Rounds::Fixed(8),
     order: Order::Sequential,
     members: notations,
 };
 
 fn notations(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let first = baseline(seed, ids);
     let mut request = seed.base.clone();
     request["id"] = ids.next_id().into();
-    let (label, text) = match seed.twist % 7 {
+    let (label, text) = match seed.twist % 8 {
         0 => (
             "members in reverse order",
             reordered(&request, &|members| members.reverse()).to_string(),
@@ -51,16 +52,30 @@ fn notations(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
         ),
         4 => ("white space around every token", spaced(&request)),
         5 => ("escaped letters in string values", escaped(&request, false)),
-        _ => ("escaped letters in member names", escaped(&request, true)),
+        6 => ("escaped letters in member names", escaped(&request, true)),
+        _ => ("the id as the last member", id_last(&request).to_string()),
+    };
+    let variant = Member {
+        role: "variant",
+        label: label.to_owned(),
+        body: Bytes::from(text),
     };
     vec![
-        baseline(seed, ids),
-        Member {
-            role: "variant",
-            label: label.to_owned(),
-            body: Bytes::from(text),
-        },
+        first,
+        variant,
+        member("again", "the baseline again", seed.base.clone(), ids),
     ]
+}
+
+fn id_last(request: &Value) -> Value {
+    let mut request = request.clone();
+    if let Some(id) = request
+        .as_object_mut()
+        .and_then(|envelope| envelope.shift_remove("id"))
+    {
+        request["id"] = id;
+    }
+    request
 }
 
 type Members = Vec<(String, Value)>;

@@ -66,7 +66,7 @@ pub static CALL_DATA: Relation = Relation {
     id: "call-data",
     about: "call data from none to 24 kilobytes",
     bases: ALL_PAIRS,
-    rounds: Rounds::Fixed(6),
+    rounds: Rounds::Fixed(7),
     order: Order::Sequential,
     members: call_data,
 };
@@ -138,19 +138,30 @@ fn init_code(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
 }
 
 fn call_data(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
-    let bytes = *turn(seed, &[0_usize, 1, 4, 1_000, 8_192, 24_576]);
     let limit = seed
         .context
         .profile
         .operations
         .max_call_data_bytes
         .unwrap_or(usize::MAX);
+    let bytes = (*turn(seed, &[0_usize, 1, 4, 1_000, 8_192, 24_576, 68])).min(limit);
+    let data = hex(bytes, seed.twist);
+    if seed.twist % 7 == 6 {
+        let upper = format!("0x{}", data[2..].to_ascii_uppercase());
+        return changed(
+            seed,
+            ids,
+            "callData",
+            &upper,
+            "call data in upper-case hex digits".to_owned(),
+        );
+    }
     changed(
         seed,
         ids,
         "callData",
-        &hex(bytes.min(limit), seed.twist),
-        format!("call data of {} bytes", bytes.min(limit)),
+        &data,
+        format!("call data of {bytes} bytes"),
     )
 }
 

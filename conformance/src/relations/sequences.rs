@@ -7,7 +7,7 @@ use super::edit::{MODE, OPERATION, as_it_stands, baseline, member, remove, set, 
 use crate::{
     case::{Base, Ids, Member, Order, Relation, Rounds, Seed},
     context::{Context, Support},
-    rules::{SAME_AGAIN, SAME_DECISION, SAME_IF_SERVED},
+    rules::{SAME_AGAIN, SAME_DECISION},
 };
 
 /// The same operation and sponsorshipInfo, everything else changed.
@@ -18,7 +18,7 @@ pub static DECISION: Relation = Relation {
         Base::accepted(Pair::SPONSOR_SPONSORED),
         Base::refused(Pair::SPONSOR_SPONSORED),
     ],
-    rounds: Rounds::Fixed(16),
+    rounds: Rounds::Fixed(18),
     order: Order::Sequential,
     members: decision,
 };
@@ -73,10 +73,11 @@ const STEPS: &[fn(&Seed<'_>) -> Vec<Step>] = &[
     other_ids,
     expiry_durations,
     calculate_gas_limits,
-    token_infos,
+    foreign_members,
     member_order,
     other_operations,
     a_quote,
+    left_out,
 ];
 
 /// The place of [`other_ids`] in [`STEPS`].
@@ -109,19 +110,45 @@ fn calculate_gas_limits(seed: &Seed<'_>) -> Vec<Step> {
         .into()
 }
 
-/// Members that only the other mode has: a target may refuse them, but not decide otherwise for them.
-fn token_infos(seed: &Seed<'_>) -> Vec<Step> {
+/// Members that only the other mode has, and one that no table has.
+fn foreign_members(seed: &Seed<'_>) -> Vec<Step> {
     let token = seed
         .context
         .tokens_that_are(Support::Supported)
         .next()
         .map(|token| json!({"feeTokenAddress": token}));
     let infos = [Some(json!({})), token];
-    infos
+    let mut steps: Vec<Step> = infos
         .into_iter()
         .flatten()
-        .map(|info| with_mode_member(seed, SAME_IF_SERVED, "tokenInfo", info))
-        .collect()
+        .map(|info| with_mode_member(seed, SAME_DECISION, "tokenInfo", info))
+        .collect();
+    steps.push(with_mode_member(
+        seed,
+        SAME_DECISION,
+        "note",
+        json!("a member that no table has"),
+    ));
+    steps
+}
+
+/// Without what a sponsor request may carry, and in the other version of JSON-RPC.
+fn left_out(seed: &Seed<'_>) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    for name in ["expiryDuration", "calculateGasLimits"] {
+        let mut request = seed.base.clone();
+        remove(&mut request, MODE, name);
+        steps.push((SAME_DECISION, format!("no {name}"), request));
+    }
+    let mut request = seed.base.clone();
+    let other = if request["jsonrpc"] == "2.0" {
+        "2.0.0"
+    } else {
+        "2.0"
+    };
+    request["jsonrpc"] = json!(other);
+    steps.push((SAME_DECISION, format!("jsonrpc {other}"), request));
+    steps
 }
 
 fn with_mode_member(seed: &Seed<'_>, role: &'static str, name: &str, value: Value) -> Step {

@@ -118,25 +118,35 @@ fn unsupported_in_quote(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
 /// How many tokens the lists name, round by round.
 const LENGTHS: [usize; 4] = [10, 30, 60, 100];
 
+/// Beside a short list that holds an unsupported token too: only the length is different.
 fn long_token_list(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     let length = LENGTHS[seed.twist as usize % LENGTHS.len()];
-    let mut list: Vec<Value> = seed
+    let known: Vec<&str> = seed
         .context
         .tokens_that_are(Support::Supported)
         .take(length / 2)
-        .map(|token| json!(token))
         .collect();
-    let known = list.len();
-    if seed.context.unlisted_tokens == Support::Supported || known == 0 {
+    if seed.context.unlisted_tokens == Support::Supported || known.is_empty() {
         return Vec::new();
     }
-    list.extend((known..length).map(|place| json!(address(seed, place as u64))));
-    let mut request = seed.base.clone();
-    set(
-        &mut request,
-        "/params/1/tokenInfo",
-        "tokenList",
-        Value::Array(list),
-    );
-    beside(seed, ids, format!("a list of {length} tokens"), request)
+    let of_length = |length: usize| {
+        let unknown = (known.len()..length).map(|place| address(seed, place as u64));
+        let list: Vec<String> = known
+            .iter()
+            .map(|token| (*token).to_owned())
+            .chain(unknown)
+            .collect();
+        let mut request = seed.base.clone();
+        set(&mut request, "/params/1/tokenInfo", "tokenList", json!(list));
+        request
+    };
+    vec![
+        member("baseline", "a short list", of_length(known.len() + 1), ids),
+        member(
+            "variant",
+            format!("a list of {length} tokens"),
+            of_length(length),
+            ids,
+        ),
+    ]
 }

@@ -4,9 +4,12 @@
 //! be; the reason why a target refuses an operation can then not be mistaken for a refusal of the change. Where the change is
 //! one of the operation itself, only the profile's word that any operation is accepted makes the refusal a fault.
 
+use serde_json::Value;
+
 use super::{Check, Report, Rule, View, always, gist};
 use crate::{
     context::{Context, Vouch},
+    json::number::Exact,
     profile::Accepts,
     relations as related,
 };
@@ -119,8 +122,15 @@ fn same_operation(views: &[View<'_>], _: &Context, report: &mut Report) {
     };
     for (place, view) in variants.iter().enumerate() {
         report.turn_to(place + 1);
-        served(view, baseline.answer.result().is_some(), report);
+        let owed = baseline.answer.result().is_some() && !has_fractional_id(view);
+        served(view, owed, report);
     }
+}
+
+/// JSON-RPC advises against ids with a fraction: they may be refused.
+fn has_fractional_id(view: &View<'_>) -> bool {
+    let id = view.request.id().and_then(Value::as_number);
+    id.is_some_and(|id| Exact::parse(&id.to_string()).is_some_and(|id| !id.is_integer()))
 }
 
 /// The operation is another one: it must be served only where the profile vouches for it.

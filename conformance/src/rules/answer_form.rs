@@ -137,8 +137,8 @@ fn result_or_error(view: &View<'_>, _: &Context, report: &mut Report) {
 }
 
 /// An answer carries jsonrpc and echoes the version of the request. To `2.0.0`, which only the field table of section 2.1
-/// has, `2.0` is an echo too.
-fn jsonrpc(view: &View<'_>, _: &Context, report: &mut Report) {
+/// has, `2.0` is an echo too; a request in the version that the target does not speak may be refused in the other.
+fn jsonrpc(view: &View<'_>, context: &Context, report: &mut Report) {
     let Some(object) = view.answer.object().filter(|_| view.must_be_answered()) else {
         return;
     };
@@ -148,9 +148,10 @@ fn jsonrpc(view: &View<'_>, _: &Context, report: &mut Report) {
         _ => return,
     };
     let told = object.get("jsonrpc");
+    let foreign = asked != context.dialect.jsonrpc_version;
     let holds = told
         .and_then(Value::as_str)
-        .is_some_and(|told| told == asked || told == "2.0");
+        .is_some_and(|told| told == asked || told == "2.0" || foreign && told == "2.0.0");
     report.expect(holds, "/jsonrpc", &format!("\"{asked}\""), || shown_member(told));
 }
 
@@ -186,7 +187,7 @@ fn result_object(view: &View<'_>, _: &Context, report: &mut Report) {
     else {
         return;
     };
-    if view.answer.error().is_some() {
+    if object.contains_key("error") {
         return;
     }
     if let Some(result) = object.get("result") {

@@ -1,6 +1,6 @@
 //! Section 4.2, rules 1 and 2: which requests are sponsored, and what decides it.
 
-use paymaster_schemas::{Mode, Pair};
+use paymaster_schemas::{Mode, Pair, member_validator};
 use serde_json::Value;
 
 use super::{Check, Report, Rule, View, always, gist, shown};
@@ -92,15 +92,20 @@ fn decided(vouch: Vouch, view: &View<'_>, judge: impl FnOnce(&str)) {
     let sponsored = view
         .valid_call()
         .is_some_and(|call| call.pair.mode == Mode::Sponsored);
-    if let Some(data) = paymaster_and_data(view).filter(|_| sponsored && view.vouch == vouch) {
+    let readable = |data: &&str| {
+        let row = member_validator("sponsored-result", "paymasterAndData");
+        row.is_some_and(|row| row.is_valid(&Value::String((*data).to_owned())))
+    };
+    if let Some(data) = paymaster_and_data(view)
+        .filter(readable)
+        .filter(|_| sponsored && view.vouch == vouch)
+    {
         judge(data);
     }
 }
 
 /// The role of requests whose operation and sponsorshipInfo are those of the baseline.
 pub(crate) const SAME_DECISION: &str = "same decision";
-/// The role of such requests that carry a member which a target may refuse.
-pub(crate) const SAME_IF_SERVED: &str = "same decision, if served";
 /// The label of a request that repeats the baseline.
 pub(crate) const SAME_AGAIN: &str = "the same request again";
 
@@ -114,18 +119,18 @@ fn decision_inputs(views: &[View<'_>], _: &Context, report: &mut Report) {
         return;
     };
     for (place, view) in others.iter().enumerate() {
-        if view.role != SAME_DECISION && view.role != SAME_IF_SERVED {
+        if view.role != SAME_DECISION {
             continue;
         }
         report.turn_to(place + 1);
-        let expected = || format!("{}, as without this change: {}", said(decision), view.label);
-        match self::decision(view) {
-            Some(other) if other == decision => report.held(),
-            Some(other) => report.broken(POINTER, expected(), said(other)),
-            None if view.answer.error().is_some() && view.role == SAME_DECISION => {
-                report.broken("/error", expected(), gist(&view.answer));
-            }
-            None => {}
+        // An error decides nothing: whether the change may be refused is for other rules.
+        if let Some(other) = self::decision(view) {
+            report.expect(
+                other == decision,
+                POINTER,
+                &format!("{}, as without this change: {}", said(decision), view.label),
+                || said(other).to_owned(),
+            );
         }
     }
 }
@@ -143,31 +148,36 @@ const fn said(sponsored: bool) -> &'static str {
     }
 }
 
-/// The mode asked for is the mode served, whatever other members are present.
+/// The mode asked for is the mode served, whatever other members are present and whatever was asked before. Where the baseline
+/// is wrong already, the change is not the reason. A target may refuse members that belong to the other mode.
 fn mode_served(views: &[View<'_>], context: &Context, report: &mut Report) {
     let Some((baseline, variants)) = views.split_first() else {
         return;
     };
-    if baseline.answer.result().is_none() {
+    if is_foreign(baseline, context) != Some(false) {
         return;
     }
     for (place, view) in variants.iter().enumerate() {
         report.turn_to(place + 1);
-        let Some(call) = view.valid_call() else { continue };
-        let (_, other) = shape(call.pair);
-        if let Some(result) = view.answer.result() {
-            let mode = result
-                .get(context.dialect.mode_member.as_str())
-                .and_then(Value::as_str);
-            let foreign = mode == Some(other.mode.name()) || is_of(other, result);
+        if let (Some(call), Some(foreign)) = (view.valid_call(), is_foreign(view, context)) {
             report.expect(
                 !foreign,
                 "/result",
                 &format!("the result of {} mode", call.pair.mode),
                 || gist(&view.answer),
             );
-        } // a target may refuse members that belong to the other mode
+        }
     }
+}
+
+/// Whether a result is one of the mode that was not asked for; none without a result.
+fn is_foreign(view: &View<'_>, context: &Context) -> Option<bool> {
+    let (_, other) = shape(view.valid_call()?.pair);
+    let result = view.answer.result()?;
+    let mode = result
+        .get(context.dialect.mode_member.as_str())
+        .and_then(Value::as_str);
+    Some(mode == Some(other.mode.name()) || is_of(other, result))
 }
 
 /// The pair and its sibling in the other mode.

@@ -2,7 +2,7 @@
 
 use paymaster_schemas::Method;
 
-use super::{Check, Report, Rule, View, always, shown_member};
+use super::{Check, Report, Rule, View, always, shown, shown_member};
 use crate::context::Context;
 
 pub(super) const RULES: &[Rule] = &[Rule {
@@ -17,19 +17,20 @@ pub(super) const RULES: &[Rule] = &[Rule {
 
 /// A quote carries mode beside MODE, with the same value.
 fn mode_member(view: &View<'_>, _: &Context, report: &mut Report) {
-    let Some(call) = view
+    if view
         .valid_call()
-        .filter(|call| call.pair.method == Method::GetFeeQuoteOrData)
-    else {
+        .is_none_or(|call| call.pair.method != Method::GetFeeQuoteOrData)
+    {
+        return;
+    }
+    let Some(stated) = view.answer.result().and_then(|result| result.get("MODE")) else {
         return;
     };
-    let Some(result) = view.answer.result().filter(|result| result.is_object()) else {
-        return;
-    };
-    let told = result.get("mode");
-    let expected = call.pair.mode.name();
-    let holds = told.and_then(serde_json::Value::as_str) == Some(expected);
-    report.expect(holds, "/result/mode", &format!("\"{expected}\""), || {
-        shown_member(told)
-    });
+    let told = view.answer.result().and_then(|result| result.get("mode"));
+    report.expect(
+        told == Some(stated),
+        "/result/mode",
+        &format!("{}, as in MODE", shown(stated)),
+        || shown_member(told),
+    );
 }

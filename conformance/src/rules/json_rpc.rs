@@ -3,7 +3,7 @@
 use paymaster_schemas::{Pair, member_validator};
 use serde_json::Value;
 
-use super::{Check, Report, Rule, View, always, gist, shown_member};
+use super::{Check, Report, Rule, View, always, gist, shown, shown_member};
 use crate::{
     answer::Answer,
     context::Context,
@@ -80,7 +80,13 @@ pub(super) const RULES: &[Rule] = &[
 
 /// The request got an error with that code.
 fn has_code(code: i64, view: &View<'_>, report: &mut Report) {
-    if view.turned_away() || matches!(view.answer, Answer::None(_)) {
+    // An HTTP 200 without an object in it is no attempt at an error: its form is for other rules.
+    let attempt = view.answer.object().is_some()
+        || view
+            .answer
+            .response()
+            .is_some_and(|response| response.status != 200);
+    if view.turned_away() || !attempt {
         return;
     }
     let told = view.answer.error().and_then(|error| error.get("code"));
@@ -133,7 +139,8 @@ fn has_fee_token(call: &Call) -> bool {
         .is_some_and(|token| address.is_some_and(|address| address.is_valid(&Value::String(token.clone()))))
 }
 
-/// A request that is JSON and names a known method is refused neither as unreadable nor as an unknown method.
+/// A request that is JSON and names a known method is refused neither as unreadable nor as an unknown method. (A valid call
+/// whose method is said to be unknown is for endpoint.both-methods.)
 fn reserved_codes(view: &View<'_>, _: &Context, report: &mut Report) {
     if !matches!(view.request, Kind::Call(_) | Kind::Modeless { .. }) {
         return;
@@ -188,8 +195,10 @@ fn batch(view: &View<'_>, _: &Context, report: &mut Report) {
     let matched = ids
         .iter()
         .all(|id| told.iter().filter(|told| told == &id).count() == 1);
+    // Answers to notifications are for json-rpc.notification.
+    let as_many = answers.len() == ids.len() || ids.len() < requests.len();
     report.expect(
-        matched && answers.len() == ids.len(),
+        matched && as_many,
         "",
         &format!("one answer for each of {} requests", ids.len()),
         || {
@@ -205,16 +214,38 @@ fn batch(view: &View<'_>, _: &Context, report: &mut Report) {
     );
 }
 
+/// An empty batch gets one error object.
 fn empty_batch(view: &View<'_>, _: &Context, report: &mut Report) {
-    if view.request == Kind::EmptyBatch {
-        has_code(-32600, view, report);
+    if view.request == Kind::EmptyBatch
+        && let Some(document) = view.answer.document()
+    {
+        report.expect(view.answer.error().is_some(), "", "one error object", || {
+            shown(&document.value)
+        });
     }
 }
 
-/// A request without an id gets no JSON-RPC answer.
+/// A request without an id gets no JSON-RPC answer, alone or in a batch.
 fn notification(view: &View<'_>, _: &Context, report: &mut Report) {
-    if view.request == Kind::Notification {
-        nothing(view, report);
+    match &view.request {
+        Kind::Notification => nothing(view, report),
+        Kind::Batch(requests) if requests.contains(&Kind::Notification) => {
+            let ids = requests.iter().filter_map(Kind::id).count();
+            let Some(answers) = view
+                .answer
+                .document()
+                .and_then(|document| document.value.as_array())
+            else {
+                return;
+            };
+            report.expect(
+                answers.len() <= ids,
+                "",
+                &format!("{ids} answers: the other requests have no id"),
+                || format!("{} answers", answers.len()),
+            );
+        }
+        _ => {}
     }
 }
 

@@ -32,7 +32,7 @@ use crate::{
     request::{Call, Kind},
 };
 
-pub(crate) use decision::{SAME_AGAIN, SAME_DECISION, SAME_IF_SERVED};
+pub(crate) use decision::{SAME_AGAIN, SAME_DECISION};
 pub use rows::check as check_row;
 
 /// The groups of rules, in the order of the reports.

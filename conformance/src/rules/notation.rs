@@ -48,23 +48,21 @@ fn essence(answer: &Answer<'_>) -> Option<Essence> {
     })
 }
 
-/// Member order, white space and string escapes change nothing.
+/// Member order, white space and string escapes change nothing. The baseline comes twice, before and after the variant: where its
+/// own answers differ, something else is wrong.
 fn notation(views: &[View<'_>], _: &Context, report: &mut Report) {
-    let Some((baseline, variants)) = views.split_first() else {
+    let [baseline, variant, again] = views else { return };
+    let (Some(expected), Some(told)) = (essence(&baseline.answer), essence(&variant.answer)) else {
         return;
     };
-    let Some(expected) = essence(&baseline.answer) else {
+    if essence(&again.answer).as_ref() != Some(&expected) {
         return;
-    };
-    for (place, view) in variants.iter().enumerate() {
-        report.turn_to(place + 1);
-        if let Some(told) = essence(&view.answer) {
-            report.expect(
-                told == expected,
-                "",
-                &format!("{}, as without {}", gist(&baseline.answer), view.label),
-                || gist(&view.answer),
-            );
-        }
     }
+    report.turn_to(1);
+    report.expect(
+        told == expected,
+        "",
+        &format!("{}, as without {}", gist(&baseline.answer), variant.label),
+        || gist(&variant.answer),
+    );
 }

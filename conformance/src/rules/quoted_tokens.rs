@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::{Pair, member_validator};
 use serde_json::Value;
 
 use super::{Check, Report, Rule, View, always};
@@ -81,13 +81,18 @@ fn read<'a>(view: &'a View<'_>) -> Option<Quote<'a>> {
         .iter()
         .map(|quote| quote["tokenAddress"].as_str().map(str::to_ascii_lowercase))
         .collect::<Option<Vec<_>>>()?;
+    // A list that is no list of addresses is for its row.
     let listed = result.get("unsupportedTokens");
-    let unsupported = listed
+    let row = member_validator("quote-result", "unsupportedTokens")?;
+    if listed.is_some_and(|listed| !row.is_valid(listed)) {
+        return None;
+    }
+    let unsupported: Vec<String> = listed
         .and_then(Value::as_array)
         .into_iter()
         .flatten()
-        .map(|token| token.as_str().map(str::to_ascii_lowercase))
-        .collect::<Option<Vec<_>>>()?;
+        .filter_map(|token| token.as_str().map(str::to_ascii_lowercase))
+        .collect();
     Some(Quote {
         call,
         quoted,

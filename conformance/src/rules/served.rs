@@ -57,8 +57,15 @@ pub(super) const RULES: &[Rule] = &[
 const METHOD_NOT_FOUND: i64 = -32_601;
 
 /// Both methods are served at the same address, over POST.
-fn both_methods(view: &View<'_>, _: &Context, report: &mut Report) {
-    if view.valid_call().is_none() || view.turned_away() {
+fn both_methods(view: &View<'_>, context: &Context, report: &mut Report) {
+    let owed = view.valid_call().is_some_and(|call| {
+        // The error for a token that is not supported may have any code.
+        call.tokens
+            .fee
+            .as_ref()
+            .is_none_or(|token| context.support(token) == Support::Supported)
+    });
+    if !owed || view.turned_away() {
         return;
     }
     let missing = match &view.answer {
@@ -109,9 +116,16 @@ fn served(pair: Pair, view: &View<'_>, report: &mut Report, fair: impl Fn(&Call)
     if !fair(call) || view.turned_away() {
         return;
     }
-    if view.answer.result().is_some() {
-        report.held();
-    } else if view.answer.error().is_some() && view.vouch == Vouch::Accepted {
+    if let Some(result) = view.answer.result() {
+        let kind = &MEMBERS[usize::from(pair == Pair::QUOTE_ERC20)];
+        let shaped = !result.is_object() || kind.iter().any(|member| result.get(*member).is_some());
+        report.expect(shaped, "/result", "a result of this method and mode", || {
+            gist(&view.answer)
+        });
+    } else if let Some(error) = view.answer.error()
+        && view.vouch == Vouch::Accepted
+        && error["code"].as_i64() != Some(METHOD_NOT_FOUND)
+    {
         report.broken(
             "/error",
             "a result: the profile vouches for the operation",
@@ -119,3 +133,15 @@ fn served(pair: Pair, view: &View<'_>, report: &mut Report, fair: impl Fn(&Call)
         );
     }
 }
+
+/// Members of a sponsored or token sponsor result, and of a quote in token mode: a result that has none of them is of another
+/// kind. One that lacks a single member is for the row of that member.
+const MEMBERS: [&[&str]; 2] = [
+    &[
+        "paymasterAndData",
+        "preVerificationGas",
+        "verificationGasLimit",
+        "callGasLimit",
+    ],
+    &["paymasterAddress", "feeQuotes"],
+];

@@ -33,6 +33,11 @@ impl Embedded {
     pub async fn start() -> io::Result<Self> {
         let config = Config::default();
         let service = Service::new(&config).map_err(io::Error::other)?;
+        Self::serve(&config, service).await
+    }
+
+    /// Starts a server of that configuration.
+    pub async fn serve(config: &Config, service: Service) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let url = format!("http://{}/", listener.local_addr()?);
         let (shutdown, stopped) = oneshot::channel::<()>();
@@ -46,7 +51,7 @@ impl Embedded {
         ));
         Ok(Self {
             url,
-            profile: profile_of(&config),
+            profile: profile_of(config),
             shutdown,
             serving,
         })

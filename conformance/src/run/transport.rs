@@ -173,7 +173,10 @@ async fn read(
     let mut first = Bytes::new();
     let mut whole: Option<BytesMut> = None;
     while let Some(frame) = connection.drive(body.frame()).await {
-        let Ok(data) = frame.map_err(|cause| failure(&cause))?.into_data() else {
+        let Ok(data) = frame
+            .map_err(|cause| behind_the_head(failure(&cause)))?
+            .into_data()
+        else {
             continue;
         };
         if whole.as_ref().map_or(first.len(), BytesMut::len) + data.len() > limit {
@@ -204,7 +207,7 @@ async fn read(
 /// Bytes behind the end of a response (a Content-Length that is too small) would be taken for the next answer.
 fn surplus(connection: &Connection) -> Result<(), Failure> {
     match &connection.fault {
-        Some(fault) if fault.to_string().contains("unexpected message") => Err(Failure::Broken(
+        Some(fault) if fault.to_string().contains("unexpected message") => Err(Failure::Cut(
             "bytes behind the end of the response: is Content-Length too small?".to_owned(),
         )),
         _ => Ok(()),
@@ -219,6 +222,14 @@ fn is_closed(cause: &hyper::Error) -> bool {
             .source()
             .and_then(|source| source.downcast_ref::<std::io::Error>())
             .is_some()
+}
+
+/// The same failure, of a response whose head was there.
+fn behind_the_head(failure: Failure) -> Failure {
+    match failure {
+        Failure::Broken(cause) => Failure::Cut(cause),
+        other => other,
+    }
 }
 
 fn failure(cause: &hyper::Error) -> Failure {

@@ -80,7 +80,10 @@ impl Vitals {
 
 /// Whether somebody answered, however badly.
 pub(crate) fn is_answered(exchange: &Exchange) -> bool {
-    matches!(&exchange.outcome, Ok(_) | Err(Failure::TooLarge { .. }))
+    matches!(
+        &exchange.outcome,
+        Ok(_) | Err(Failure::TooLarge { .. } | Failure::Cut(_))
+    )
 }
 
 #[cfg(test)]

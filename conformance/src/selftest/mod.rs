@@ -1,0 +1,76 @@
+//! The selftest: whole runs against reference servers that break one clause on purpose, or use one freedom of the
+//! specification, to see that the verdicts hold.
+//!
+//! The kill matrix says that each fault is caught by a rule of its clause and by no rule of an unrelated one, and that each
+//! rule is proven by a fault. Lawful variants must break no stated rule.
+
+mod matrix;
+mod trial;
+
+pub use matrix::Matrix;
+pub use trial::{Deviation, Trial, every_deviation};
+
+use std::{
+    num::NonZero,
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+};
+
+/// Runs a trial of each deviation with each seed, on every core, and tells of each as it ends.
+///
+/// # Errors
+///
+/// When a runtime or a server of ours could not be started.
+pub fn run(
+    deviations: &[Deviation],
+    seeds: &[u64],
+    cases: u32,
+    told: &(dyn Fn(&Trial) + Sync),
+) -> Result<Matrix, String> {
+    let work: Vec<(Deviation, u64)> = seeds
+        .iter()
+        .flat_map(|seed| deviations.iter().map(move |deviation| (*deviation, *seed)))
+        .collect();
+    let next = AtomicUsize::new(0);
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
+    // A thread and a runtime for each core: server and client of a trial then never wait for each other across cores.
+    let parts = thread::scope(|scope| {
+        let crew: Vec<_> = (0..cores)
+            .map(|_| scope.spawn(|| one_core(&work, &next, cases, told)))
+            .collect();
+        crew.into_iter()
+            .map(|thread| {
+                thread
+                    .join()
+                    .unwrap_or_else(|_| Err("a thread of the selftest failed".to_owned()))
+            })
+            .collect::<Result<Vec<_>, _>>()
+    })?;
+    let mut trials: Vec<(usize, Trial)> = parts.into_iter().flatten().collect();
+    trials.sort_by_key(|(place, _)| *place);
+    Ok(Matrix {
+        trials: trials.into_iter().map(|(_, trial)| trial).collect(),
+    })
+}
+
+fn one_core(
+    work: &[(Deviation, u64)],
+    next: &AtomicUsize,
+    cases: u32,
+    told: &(dyn Fn(&Trial) + Sync),
+) -> Result<Vec<(usize, Trial)>, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|cause| format!("the runtime: {cause}"))?;
+    let mut done = Vec::new();
+    loop {
+        let place = next.fetch_add(1, Ordering::Relaxed);
+        let Some((deviation, seed)) = work.get(place) else {
+            return Ok(done);
+        };
+        let trial = runtime.block_on(Trial::run(*deviation, *seed, cases))?;
+        told(&trial);
+        done.push((place, trial));
+    }
+}

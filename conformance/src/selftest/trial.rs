@@ -1,0 +1,184 @@
+//! One run against one reference server that deviates.
+
+use std::time::Duration;
+
+use paymaster_reference_server::{Config, Fault, Service, Variant, faults, variants};
+use paymaster_schemas::Basis;
+
+use crate::{
+    events::Event,
+    rules::Rule,
+    run::{self, Embedded, Limits, Reporter, Settings, Stop, Suite, Target, Transport},
+    tally::Strictness,
+    verdict::Conclusion,
+};
+
+/// A way in which the reference server deviates.
+#[derive(Clone, Copy, Debug)]
+pub enum Deviation {
+    /// It breaks a clause.
+    Fault(&'static Fault),
+    /// It uses a freedom.
+    Variant(&'static Variant),
+}
+
+/// Every fault and every variant that the reference server has.
+pub fn every_deviation() -> Vec<Deviation> {
+    faults()
+        .map(Deviation::Fault)
+        .chain(variants().map(Deviation::Variant))
+        .collect()
+}
+
+impl Deviation {
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Fault(fault) => fault.name,
+            Self::Variant(variant) => variant.name,
+        }
+    }
+
+    fn service(self, config: &Config) -> Result<Service, String> {
+        let service = Service::new(config).map_err(|cause| cause.to_string())?;
+        Ok(match self {
+            Self::Fault(fault) => service.with_faults([fault]),
+            Self::Variant(variant) => service.with_variants([variant]),
+        })
+    }
+}
+
+/// What a run made of a deviation.
+#[derive(Debug)]
+pub struct Trial {
+    /// The deviation.
+    pub deviation: Deviation,
+    /// The seed of the run.
+    pub seed: u64,
+    /// The rules that were broken, those that only warn included.
+    pub broken: Vec<&'static Rule>,
+    /// How the run ended.
+    pub conclusion: Conclusion,
+    /// Why it ended early, where it did.
+    pub cut_short: Option<String>,
+}
+
+/// Deadline of an exchange: long for a loopback server, short for a fault that keeps an answer back.
+const TIMEOUT: Duration = Duration::from_secs(5);
+const TIME_LIMIT: Duration = Duration::from_mins(2);
+const JOBS: usize = 32;
+
+struct Silent;
+
+impl Reporter for Silent {
+    fn event(&mut self, _: &Event<'_>) {}
+}
+
+impl Trial {
+    /// Runs the whole suite against a server that deviates in that way.
+    pub(super) async fn run(deviation: Deviation, seed: u64, cases: u32) -> Result<Self, String> {
+        let config = Config::default();
+        let embedded = Embedded::serve(&config, deviation.service(&config)?)
+            .await
+            .map_err(|cause| format!("the embedded reference server: {cause}"))?;
+        let target = Target::parse(&embedded.url).map_err(|cause| cause.to_string())?;
+        let limits = Limits {
+            timeout: TIMEOUT,
+            ..Limits::default()
+        };
+        let settings = Settings {
+            transport: Transport::new(target, limits, &[]),
+            shown_target: embedded.url.clone(),
+            profile: embedded.profile.clone(),
+            seed,
+            cases,
+            jobs: JOBS,
+            rate: None,
+            max_requests: None,
+            time_limit: TIME_LIMIT,
+            shrink_requests: 0,
+            strictness: Strictness::default(),
+        };
+        let outcome = run::check(&settings, &Suite::standard(), &Stop::default(), &mut Silent).await;
+        embedded.stop().await;
+        let broken = outcome
+            .summary
+            .rules
+            .iter()
+            .filter(|outcome| outcome.verdict.is_broken());
+        Ok(Self {
+            deviation,
+            seed,
+            broken: broken.map(|outcome| outcome.rule).collect(),
+            conclusion: outcome.summary.conclusion,
+            cut_short: outcome.summary.cut_short,
+        })
+    }
+
+    /// The rules of the fault's own clause that caught it.
+    pub fn caught_by(&self) -> impl Iterator<Item = &'static Rule> {
+        let clause = match self.deviation {
+            Deviation::Fault(fault) => Some(fault.clause),
+            Deviation::Variant(_) => None,
+        };
+        self.broken
+            .iter()
+            .copied()
+            .filter(move |rule| Some(rule.clause) == clause)
+    }
+
+    /// Rules that should not have been broken: of a fault, those of clauses that it does not name; of a variant, the stated
+    /// ones.
+    pub fn strays(&self) -> impl Iterator<Item = &'static Rule> {
+        let deviation = self.deviation;
+        self.broken.iter().copied().filter(move |rule| match deviation {
+            Deviation::Fault(fault) => !is_related(rule.clause, fault),
+            Deviation::Variant(_) => rule.basis() == Basis::Stated,
+        })
+    }
+
+    /// What is wrong with the verdict, in words; none when it is as it must be.
+    pub fn complaint(&self) -> Option<String> {
+        let strays: Vec<&str> = self.strays().map(|rule| rule.id).collect();
+        if !strays.is_empty() {
+            return Some(format!("broke {}", strays.join(", ")));
+        }
+        if self.conclusion == Conclusion::CouldNotTest {
+            return Some(format!(
+                "could not be tested: {}",
+                self.cut_short.as_deref().unwrap_or("no reason given")
+            ));
+        }
+        match self.deviation {
+            Deviation::Fault(fault) if self.caught_by().next().is_none() => {
+                Some(format!("was not caught by a rule of {}", fault.clause))
+            }
+            Deviation::Variant(_) if self.conclusion != Conclusion::Conforms => {
+                Some(format!("ended as {:?}", self.conclusion))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What is broken with any refusal of a request that section 2 obliges to accept: section 4 promises a result for it.
+const FOLLOW_FROM_A_REFUSAL: [&str; 6] = [
+    "quote.sponsored-result",
+    "quote.erc20-result",
+    "sponsor.sponsored-result",
+    "sponsor.erc20-result",
+    "error.refusal-is-none",
+    "error.unsupported-quote-is-none",
+];
+
+/// Whether a fault may be seen by a rule of that clause: its own, one that it names (`request.*` names a group), or one that
+/// follows from it.
+fn is_related(clause: &str, fault: &Fault) -> bool {
+    let names = |also: &&str| match also.strip_suffix('*') {
+        Some(group) => clause.starts_with(group),
+        None => clause == *also,
+    };
+    clause == fault.clause
+        || fault.also.iter().any(|also| names(also))
+        || fault.clause.starts_with("request.") && FOLLOW_FROM_A_REFUSAL.contains(&clause)
+}
