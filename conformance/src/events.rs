@@ -19,14 +19,12 @@ pub enum Event<'a> {
         /// The seed.
         seed: u64,
     },
-    /// The dialect and the tokens of the target are known, and so is the plan.
+    /// The dialect and the tokens of the target are known; groups are made, sent and judged from here on.
     Planned {
         /// The dialect in use.
         dialect: &'a Dialect,
-        /// How many groups will be sent.
-        groups: usize,
-        /// How many requests they hold.
-        requests: usize,
+        /// How many groups will be sent at most: fewer where the target gives nothing to build them from.
+        at_most: usize,
     },
     /// A group was judged.
     Judged {

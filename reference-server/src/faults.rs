@@ -36,7 +36,7 @@ pub struct Fault {
     pub name: &'static str,
     /// The id of the clause that it breaks, as in `paymaster_schemas::clauses`.
     pub clause: &'static str,
-    /// Other clauses that it cannot help breaking.
+    /// Other clauses that it cannot help breaking; `request.*` is every clause of that group.
     pub also: &'static [&'static str],
     /// What it does.
     pub about: &'static str,
@@ -54,6 +54,15 @@ impl std::fmt::Debug for Fault {
 }
 
 impl Fault {
+    /// Whether the fault says that it breaks that clause: its own, or one of [`Fault::also`].
+    pub fn names(&self, clause: &str) -> bool {
+        let names = |also: &&str| match also.strip_suffix('*') {
+            Some(group) => clause.starts_with(group),
+            None => clause == *also,
+        };
+        clause == self.clause || self.also.iter().any(names)
+    }
+
     const fn of(clause: &'static str, name: &'static str, about: &'static str, act: Act) -> Self {
         Self {
             name,

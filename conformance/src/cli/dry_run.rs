@@ -11,10 +11,13 @@ use crate::{context::Context, plan::DEFAULT_CASES, profile::Profile, report::cou
 pub(crate) fn print(suite: &Suite, profile: Profile, layer: &Layer) -> Result<u8, String> {
     let seed = layer.seed.unwrap_or(super::setup::DEFAULT_SEED);
     let cases = layer.cases.unwrap_or(DEFAULT_CASES);
-    let groups = (suite.plan)(&Context::new(profile), seed, cases);
+    let context = Context::new(profile);
     let mut rows = BTreeMap::<(usize, &str, &str), (usize, usize)>::new();
     let mut order = Vec::new();
-    for group in &groups {
+    let (mut groups, mut requests) = (0_u64, 0_usize);
+    for group in (suite.plan)(&context, seed, cases) {
+        groups += 1;
+        requests += group.members.len();
         let relation = group.relation.id;
         let place = order
             .iter()
@@ -28,7 +31,6 @@ pub(crate) fn print(suite: &Suite, profile: Profile, layer: &Layer) -> Result<u8
         row.0 += 1;
         row.1 += group.members.len();
     }
-    let requests: usize = groups.iter().map(|group| group.members.len()).sum();
     let mut text = format!(
         "{:<34} {:<20} {:>8} {:>9}\n",
         "relation", "method and mode", "groups", "requests"
@@ -42,7 +44,7 @@ pub(crate) fn print(suite: &Suite, profile: Profile, layer: &Layer) -> Result<u8
         "\n{} in {} would be sent and judged by {rules} (seed {seed}); nothing was sent.\n\
          Before them come the questions that tell the dialect and the tokens of the target, which can change this plan.",
         count(requests as u128, "request"),
-        count(groups.len() as u128, "group"),
+        count(groups, "group"),
     );
     out::print(&text)?;
     Ok(exit::CONFORMS)

@@ -3,8 +3,7 @@
 
 use paymaster_schemas::{Mode, Pair, validator_for};
 use proptest::{
-    prelude::{BoxedStrategy, Just, Strategy},
-    strategy::ValueTree,
+    prelude::{Just, Strategy},
     test_runner::TestRunner,
 };
 use serde_json::{Map, Value, json};
@@ -13,7 +12,7 @@ use super::{
     Overrides, Unsupported,
     dice::{Dice, drawn, runner},
     operation::operations,
-    strategy,
+    strategy::FromSchema,
     tokens::Pool,
 };
 use crate::{case::Base, context::Context};
@@ -28,7 +27,7 @@ const DURATIONS: [u64; 6] = [60, 300, 600, 900, 1_800, 3_600];
 pub struct Source<'a> {
     context: &'a Context,
     runner: TestRunner,
-    known: Vec<(Base, Option<BoxedStrategy<Value>>)>,
+    known: Vec<(Base, Option<FromSchema>)>,
 }
 
 impl<'a> Source<'a> {
@@ -49,21 +48,21 @@ impl<'a> Source<'a> {
             self.known.len() - 1
         });
         let strategy = self.known[index].1.as_ref()?;
-        let drawn = strategy.new_tree(&mut self.runner).ok()?.current();
+        let drawn = strategy.draw(&mut self.runner).ok()?;
         Some(in_usual_order(drawn))
     }
 }
 
 /// The strategy for `wanted`, if what it draws is valid: a profile may pin readings or accounts that no schema accepts.
-fn usable(context: &Context, wanted: Base) -> Option<BoxedStrategy<Value>> {
+fn usable(context: &Context, wanted: Base) -> Option<FromSchema> {
     let strategy = requests(context, wanted).ok().flatten()?;
-    let sample = strategy.new_tree(&mut runner(0)).ok()?.current();
+    let sample = strategy.draw(&mut runner(0)).ok()?;
     validator_for(wanted.pair.request_document())?
         .is_valid(&sample)
         .then_some(strategy)
 }
 
-fn requests(context: &Context, wanted: Base) -> Result<Option<BoxedStrategy<Value>>, Unsupported> {
+fn requests(context: &Context, wanted: Base) -> Result<Option<FromSchema>, Unsupported> {
     let dialect = &context.dialect;
     let Some(operation) = operations(context, wanted.draw)? else {
         return Ok(None);
@@ -108,7 +107,7 @@ fn requests(context: &Context, wanted: Base) -> Result<Option<BoxedStrategy<Valu
                 .value("/params/1/tokenInfo", info)
         }
     };
-    strategy(wanted.pair.request_document(), &overrides).map(Some)
+    FromSchema::new(wanted.pair.request_document(), &overrides).map(Some)
 }
 
 /// Overrides for `sponsorshipInfo`: webhook data, mostly empty, and one of the accounts that the target knows.

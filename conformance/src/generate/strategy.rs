@@ -36,20 +36,7 @@ use super::{
 ///
 /// Fails when the document, or a keyword in it, is unknown, or when an override fits no place of the document.
 pub fn strategy(document: &str, overrides: &Overrides) -> Result<BoxedStrategy<Value>, Unsupported> {
-    let root = Place::root(document)?;
-    let name = root.document;
-    let mut builder = Builder {
-        overrides,
-        used: vec![false; overrides.0.len()],
-    };
-    let node = builder.node(&[root], "")?;
-    if let Some(unused) = builder.used.iter().position(|used| !used) {
-        let location = &overrides.0[unused].0;
-        return Err(Unsupported(format!(
-            "no place of {name} fits the override {location:?}"
-        )));
-    }
-    Ok(FromSchema { document: name, node }.boxed())
+    Ok(FromSchema::new(document, overrides)?.boxed())
 }
 
 /// What is drawn, once and for all, where all of `places` apply.
@@ -227,9 +214,35 @@ impl Node {
     }
 }
 
-struct FromSchema {
+/// The strategy of a document.
+pub(super) struct FromSchema {
     document: &'static str,
     node: Node,
+}
+
+impl FromSchema {
+    /// As [`strategy`], for whoever only draws: without the tree that would let the value shrink.
+    pub(super) fn new(document: &str, overrides: &Overrides) -> Result<Self, Unsupported> {
+        let root = Place::root(document)?;
+        let name = root.document;
+        let mut builder = Builder {
+            overrides,
+            used: vec![false; overrides.0.len()],
+        };
+        let node = builder.node(&[root], "")?;
+        if let Some(unused) = builder.used.iter().position(|used| !used) {
+            let location = &overrides.0[unused].0;
+            return Err(Unsupported(format!(
+                "no place of {name} fits the override {location:?}"
+            )));
+        }
+        Ok(Self { document: name, node })
+    }
+
+    /// Draws a value.
+    pub(super) fn draw(&self, runner: &mut TestRunner) -> Result<Value, Reason> {
+        self.node.draw(runner)
+    }
 }
 
 impl fmt::Debug for FromSchema {
@@ -253,7 +266,7 @@ impl Strategy for FromSchema {
 }
 
 /// A drawn value that shrinks by whole steps of [`shrink::simpler`].
-struct Tree {
+pub(super) struct Tree {
     document: &'static str,
     current: Value,
     /// What the candidates in `left`, and `current`, are simpler than.

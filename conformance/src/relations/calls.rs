@@ -42,5 +42,5 @@ pub static REFUSED_CALLS: Relation = Relation {
 };
 
 pub(super) fn single(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
-    vec![member("call", "", seed.base.clone(), ids)]
+    vec![member("call", "", seed.base, ids)]
 }

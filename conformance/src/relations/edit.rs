@@ -1,9 +1,10 @@
 //! Small edits of base requests, and members made of them.
 
-use std::fmt::Write as _;
+use std::{borrow::Borrow, fmt::Write as _};
 
 use bytes::Bytes;
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde_json::Value;
 
 use crate::case::{Ids, Member, Seed};
 
@@ -30,11 +31,18 @@ pub(super) fn remove(request: &mut Value, place: &str, name: &str) {
 pub(super) fn member(
     role: &'static str,
     label: impl Into<String>,
-    mut request: Value,
+    request: impl Borrow<Value>,
     ids: &mut Ids,
 ) -> Member {
-    request["id"] = json!(ids.next_id());
-    as_it_stands(role, label, &request)
+    let request = Renumbered {
+        request: request.borrow(),
+        id: ids.next_id(),
+    };
+    Member {
+        role,
+        label: label.into(),
+        body: text(&request),
+    }
 }
 
 /// A member of a group: the request with the id that it has.
@@ -42,13 +50,43 @@ pub(super) fn as_it_stands(role: &'static str, label: impl Into<String>, request
     Member {
         role,
         label: label.into(),
-        body: Bytes::from(request.to_string()),
+        body: text(request),
+    }
+}
+
+fn text(request: &impl Serialize) -> Bytes {
+    Bytes::from(serde_json::to_vec(request).expect("a JSON value can always be written"))
+}
+
+/// A request as it is written with another id, without a copy of it.
+struct Renumbered<'a> {
+    request: &'a Value,
+    id: u64,
+}
+
+impl Serialize for Renumbered<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Some(members) = self.request.as_object() else {
+            return self.request.serialize(serializer);
+        };
+        let mut map = serializer.serialize_map(None)?;
+        for (name, value) in members {
+            if name == "id" {
+                map.serialize_entry(name, &self.id)?;
+            } else {
+                map.serialize_entry(name, value)?;
+            }
+        }
+        if !members.contains_key("id") {
+            map.serialize_entry("id", &self.id)?;
+        }
+        map.end()
     }
 }
 
 /// The base itself, as the baseline of a group.
 pub(super) fn baseline(seed: &Seed<'_>, ids: &mut Ids) -> Member {
-    member("baseline", "the baseline", seed.base.clone(), ids)
+    member("baseline", "the baseline", seed.base, ids)
 }
 
 /// The baseline and one variant of it.
@@ -80,4 +118,24 @@ pub(super) fn address(seed: &Seed<'_>, salt: u64) -> String {
         write!(text, "{eight_digits:08x}").expect("a String takes all");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_member_differs_from_its_request_in_the_id_alone() {
+        for mut request in [
+            json!({ "jsonrpc": "2.0", "id": 1, "params": [{ "id": 1 }] }),
+            json!({ "id": "x", "text": "\u{1}\"" }),
+            json!({ "method": "m" }),
+        ] {
+            let member = member("call", "", &request, &mut Ids::starting_at(77));
+            request["id"] = json!(77);
+            assert_eq!(member.body, request.to_string());
+        }
+    }
 }

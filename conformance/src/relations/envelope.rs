@@ -3,7 +3,7 @@
 use paymaster_schemas::Pair;
 use serde_json::{Number, Value, json};
 
-use super::edit::{as_it_stands, baseline, turn};
+use super::edit::{as_it_stands, turn};
 use crate::case::{Base, Ids, Member, Order, Relation, Rounds, Seed};
 
 const ALL_PAIRS: &[Base] = &[
@@ -76,7 +76,9 @@ fn number_ids(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     let Ok(number) = text.parse::<Number>() else {
         return Vec::new();
     };
-    with_id(seed, ids, Value::Number(number))
+    // Beside a string id, so that a target that refuses all numbers shows.
+    let baseline = json!(format!("baseline-{}", ids.next_id()));
+    with_id(seed, &baseline, Value::Number(number))
 }
 
 fn string_ids(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
@@ -84,16 +86,23 @@ fn string_ids(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     let id = STRINGS
         .get(round)
         .map_or_else(|| "long-id ".repeat(LONG / 8), |text| (*text).to_owned());
-    with_id(seed, ids, json!(id))
+    let baseline = json!(ids.next_id());
+    with_id(seed, &baseline, json!(id))
 }
 
-fn with_id(seed: &Seed<'_>, ids: &mut Ids, id: Value) -> Vec<Member> {
+fn with_id(seed: &Seed<'_>, baseline: &Value, id: Value) -> Vec<Member> {
     let label = if id.to_string().len() > 60 {
         "a long string id".to_owned()
     } else {
         format!("id {id}")
     };
-    let mut request = seed.base.clone();
-    request["id"] = id;
-    vec![baseline(seed, ids), as_it_stands("variant", label, &request)]
+    let with = |role: &'static str, label: String, id: Value| {
+        let mut request = seed.base.clone();
+        request["id"] = id;
+        as_it_stands(role, label, &request)
+    };
+    vec![
+        with("baseline", format!("id {baseline}"), baseline.clone()),
+        with("variant", label, id),
+    ]
 }

@@ -45,7 +45,7 @@ pub static WEBHOOK_DATA: Relation = Relation {
     id: "webhook-data",
     about: "the same call with webhookData of some content",
     bases: SPONSORED_PAIRS,
-    rounds: Rounds::Fixed(4),
+    rounds: Rounds::Fixed(8),
     order: Order::Sequential,
     members: webhook_data,
 };
@@ -117,14 +117,23 @@ fn webhook_data(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
         json!({"": "an empty name", "user": {"id": 12_345_678_901_u64}}),
         json!({"text": "x".repeat(500)}),
     ];
-    let mut request = seed.base.clone();
-    set(
-        &mut request,
-        "/params/1/sponsorshipInfo",
-        "webhookData",
-        turn(seed, &data).clone(),
-    );
-    beside(seed, ids, "webhookData of some content", request)
+    let with = |data: Value| {
+        let mut request = seed.base.clone();
+        set(&mut request, "/params/1/sponsorshipInfo", "webhookData", data);
+        request
+    };
+    let (empty, some) = (with(json!({})), with(turn(seed, &data).clone()));
+    if seed.twist.is_multiple_of(2) {
+        vec![
+            member("baseline", "empty webhookData", empty, ids),
+            member("variant", "webhookData of some content", some, ids),
+        ]
+    } else {
+        vec![
+            member("baseline", "webhookData of some content", some, ids),
+            member("variant", "empty webhookData", empty, ids),
+        ]
+    }
 }
 
 fn smart_accounts(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {

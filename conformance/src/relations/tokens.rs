@@ -50,12 +50,12 @@ pub static UNSUPPORTED_IN_QUOTE: Relation = Relation {
     members: unsupported_in_quote,
 };
 
-/// Quotes for long token lists.
+/// Quotes for short and long token lists.
 pub static LONG_TOKEN_LIST: Relation = Relation {
     id: "long-token-list",
-    about: "the same quote with a list of up to 100 tokens",
+    about: "the same quote with lists of one token to 100",
     bases: &[Base::accepted(Pair::QUOTE_ERC20)],
-    rounds: Rounds::Fixed(4),
+    rounds: Rounds::Fixed(8),
     order: Order::Sequential,
     members: long_token_list,
 };
@@ -116,32 +116,29 @@ fn unsupported_in_quote(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
 }
 
 /// How many tokens the lists name, round by round.
-const LENGTHS: [usize; 4] = [10, 30, 60, 100];
+const LENGTHS: [usize; 8] = [1, 2, 3, 5, 10, 30, 60, 100];
 
 /// Beside a short list that holds an unsupported token too: only the length is different.
 fn long_token_list(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     let length = LENGTHS[seed.twist as usize % LENGTHS.len()];
-    let known: Vec<&str> = seed
-        .context
-        .tokens_that_are(Support::Supported)
-        .take(length / 2)
-        .collect();
+    let known: Vec<&str> = seed.context.tokens_that_are(Support::Supported).collect();
     if seed.context.unlisted_tokens == Support::Supported || known.is_empty() {
         return Vec::new();
     }
     let of_length = |length: usize| {
-        let unknown = (known.len()..length).map(|place| address(seed, place as u64));
-        let list: Vec<String> = known
+        // At least one that is not supported, but in a list of one.
+        let supported = known
             .iter()
-            .map(|token| (*token).to_owned())
-            .chain(unknown)
-            .collect();
+            .take(length.div_ceil(2))
+            .map(|token| (*token).to_owned());
+        let mut list: Vec<String> = supported.collect();
+        list.extend((list.len()..length).map(|place| address(seed, place as u64)));
         let mut request = seed.base.clone();
         set(&mut request, "/params/1/tokenInfo", "tokenList", json!(list));
         request
     };
     vec![
-        member("baseline", "a short list", of_length(known.len() + 1), ids),
+        member("baseline", "a list of 2 tokens", of_length(2), ids),
         member(
             "variant",
             format!("a list of {length} tokens"),

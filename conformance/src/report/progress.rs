@@ -11,14 +11,14 @@ const CLEAR: &str = "\r\x1b[2K";
 #[derive(Debug)]
 pub struct Progress {
     watched: bool,
-    groups: usize,
+    at_most: usize,
 }
 
 impl Default for Progress {
     fn default() -> Self {
         Self {
             watched: io::stderr().is_terminal(),
-            groups: 0,
+            at_most: 0,
         }
     }
 }
@@ -38,18 +38,18 @@ impl Reporter for Progress {
     fn event(&mut self, event: &Event<'_>) {
         match event {
             Event::Started { target, .. } => self.say(&format!("asking {target} what it speaks ...")),
-            Event::Planned { groups, requests, .. } => {
-                self.groups = *groups;
-                self.say(&format!("0/{groups} groups, {requests} requests planned"));
+            Event::Planned { at_most, .. } => {
+                self.at_most = *at_most;
+                self.say(&format!("sending at most {at_most} groups of requests"));
             }
             Event::Judged {
                 groups,
                 requests,
                 findings,
             } => {
-                let all = self.groups;
+                let at_most = self.at_most;
                 self.say(&format!(
-                    "{groups}/{all} groups judged, {requests} requests sent, {findings} rules broken"
+                    "{groups} of at most {at_most} groups judged, {requests} requests sent, {findings} rules broken"
                 ));
             }
             Event::Waiting { pause, reason } => {

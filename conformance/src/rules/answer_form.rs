@@ -1,7 +1,5 @@
 //! Sections 1 and 2.10: the form of a JSON-RPC answer.
 
-use std::borrow::Cow;
-
 use serde_json::Value;
 
 use super::{Check, Report, Rule, View, always, gist, shown, shown_member};
@@ -152,7 +150,9 @@ fn jsonrpc(view: &View<'_>, context: &Context, report: &mut Report) {
     let holds = told
         .and_then(Value::as_str)
         .is_some_and(|told| told == asked || told == "2.0" || foreign && told == "2.0.0");
-    report.expect(holds, "/jsonrpc", &format!("\"{asked}\""), || shown_member(told));
+    report.expect(holds, "/jsonrpc", format_args!("\"{asked}\""), || {
+        shown_member(told)
+    });
 }
 
 /// An answer echoes the id of its request. Numbers are compared by value, exactly. An error may carry the id null where the
@@ -170,8 +170,11 @@ fn id(view: &View<'_>, _: &Context, report: &mut Report) {
         }
         (sent, told) => Some(sent) == told,
     };
-    let expected: Cow<'_, str> = shown(sent).into();
-    report.expect(holds, "/id", &expected, || shown_member(told));
+    if holds {
+        report.held();
+    } else {
+        report.broken("/id", shown(sent), shown_member(told));
+    }
 }
 
 fn is_fractional(id: &Value) -> bool {

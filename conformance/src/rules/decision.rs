@@ -128,7 +128,7 @@ fn decision_inputs(views: &[View<'_>], _: &Context, report: &mut Report) {
             report.expect(
                 other == decision,
                 POINTER,
-                &format!("{}, as without this change: {}", said(decision), view.label),
+                format_args!("{}, as without this change: {}", said(decision), view.label),
                 || said(other).to_owned(),
             );
         }
@@ -163,7 +163,7 @@ fn mode_served(views: &[View<'_>], context: &Context, report: &mut Report) {
             report.expect(
                 !foreign,
                 "/result",
-                &format!("the result of {} mode", call.pair.mode),
+                format_args!("the result of {} mode", call.pair.mode),
                 || gist(&view.answer),
             );
         }

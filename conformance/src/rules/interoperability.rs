@@ -1,8 +1,9 @@
 //! What published clients need beyond the specification; it warns.
 
 use paymaster_schemas::Method;
+use serde_json::Value;
 
-use super::{Check, Report, Rule, View, always, shown, shown_member};
+use super::{Check, Report, Rule, View, always, shown_member};
 use crate::context::Context;
 
 pub(super) const RULES: &[Rule] = &[Rule {
@@ -17,20 +18,24 @@ pub(super) const RULES: &[Rule] = &[Rule {
 
 /// A quote carries mode beside MODE, with the same value.
 fn mode_member(view: &View<'_>, _: &Context, report: &mut Report) {
-    if view
+    let Some(call) = view
         .valid_call()
-        .is_none_or(|call| call.pair.method != Method::GetFeeQuoteOrData)
-    {
-        return;
-    }
-    let Some(stated) = view.answer.result().and_then(|result| result.get("MODE")) else {
+        .filter(|call| call.pair.method == Method::GetFeeQuoteOrData)
+    else {
         return;
     };
-    let told = view.answer.result().and_then(|result| result.get("mode"));
-    report.expect(
-        told == Some(stated),
-        "/result/mode",
-        &format!("{}, as in MODE", shown(stated)),
-        || shown_member(told),
-    );
+    let Some(result) = view.answer.result() else {
+        return;
+    };
+    let expected = call.pair.mode.name();
+    // A MODE that is missing or wrong is for its row.
+    if result.get("MODE").and_then(Value::as_str) == Some(expected) {
+        let told = result.get("mode");
+        report.expect(
+            told == result.get("MODE"),
+            "/result/mode",
+            format_args!("\"{expected}\", as in MODE"),
+            || shown_member(told),
+        );
+    }
 }

@@ -3,7 +3,7 @@
 use paymaster_schemas::{Pair, member_validator};
 use serde_json::Value;
 
-use super::{Check, Report, Rule, View, always, gist, shown, shown_member};
+use super::{Check, Report, Rule, View, always, gist, shown_member};
 use crate::{
     answer::Answer,
     context::Context,
@@ -93,7 +93,7 @@ fn has_code(code: i64, view: &View<'_>, report: &mut Report) {
     let holds = told
         .and_then(Value::as_number)
         .is_some_and(|told| same_number(told, &code.into()));
-    report.expect(holds, "/error/code", &code.to_string(), || match told {
+    report.expect(holds, "/error/code", code, || match told {
         Some(_) => shown_member(told),
         None => gist(&view.answer),
     });
@@ -200,7 +200,7 @@ fn batch(view: &View<'_>, _: &Context, report: &mut Report) {
     report.expect(
         matched && as_many,
         "",
-        &format!("one answer for each of {} requests", ids.len()),
+        format_args!("one answer for each of {} requests", ids.len()),
         || {
             format!(
                 "{} answers, with the ids {}",
@@ -216,11 +216,9 @@ fn batch(view: &View<'_>, _: &Context, report: &mut Report) {
 
 /// An empty batch gets one error object.
 fn empty_batch(view: &View<'_>, _: &Context, report: &mut Report) {
-    if view.request == Kind::EmptyBatch
-        && let Some(document) = view.answer.document()
-    {
+    if view.request == Kind::EmptyBatch && !view.turned_away() && view.answer.response().is_some() {
         report.expect(view.answer.error().is_some(), "", "one error object", || {
-            shown(&document.value)
+            gist(&view.answer)
         });
     }
 }
@@ -241,7 +239,7 @@ fn notification(view: &View<'_>, _: &Context, report: &mut Report) {
             report.expect(
                 answers.len() <= ids,
                 "",
-                &format!("{ids} answers: the other requests have no id"),
+                format_args!("{ids} answers: the other requests have no id"),
                 || format!("{} answers", answers.len()),
             );
         }

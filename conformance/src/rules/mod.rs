@@ -266,12 +266,18 @@ impl Report {
         self.member
     }
 
-    /// The rule held or was broken, as `holds` says; the other words are only made when they are needed.
-    pub fn expect(&mut self, holds: bool, pointer: &str, expected: &str, actual: impl FnOnce() -> String) {
+    /// The rule held or was broken, as `holds` says; the words are only made when they are needed.
+    pub fn expect(
+        &mut self,
+        holds: bool,
+        pointer: impl fmt::Display,
+        expected: impl fmt::Display,
+        actual: impl FnOnce() -> String,
+    ) {
         if holds {
             self.held();
         } else {
-            self.broken(pointer, expected, actual());
+            self.broken(pointer.to_string(), expected.to_string(), actual());
         }
     }
 }

@@ -62,7 +62,7 @@ fn notation(views: &[View<'_>], _: &Context, report: &mut Report) {
     report.expect(
         told == expected,
         "",
-        &format!("{}, as without {}", gist(&baseline.answer), variant.label),
+        format_args!("{}, as without {}", gist(&baseline.answer), variant.label),
         || gist(&variant.answer),
     );
 }

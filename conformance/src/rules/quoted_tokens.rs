@@ -139,7 +139,7 @@ fn tokens_quoted(view: &View<'_>, context: &Context, report: &mut Report) {
     report.expect(
         missing.is_empty(),
         "/result/feeQuotes",
-        &format!(
+        format_args!(
             "a quote for each supported token of the request, {} included",
             list(missing.iter().copied())
         ),
@@ -185,7 +185,7 @@ fn unsupported_listed(view: &View<'_>, context: &Context, report: &mut Report) {
     report.expect(
         missing.is_empty(),
         "/result/unsupportedTokens",
-        &format!(
+        format_args!(
             "each unsupported token of the request, {} included",
             list(missing.iter().copied())
         ),

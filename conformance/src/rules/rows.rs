@@ -175,19 +175,25 @@ pub fn check(
     let Some(result) = view.answer.result().filter(|result| result.is_object()) else {
         return;
     };
-    if document == "fee-quote" {
-        if call.pair.result_document() != "quote-result" {
-            return;
-        }
-        for (index, quote) in result["feeQuotes"].as_array().into_iter().flatten().enumerate() {
-            if quote.is_object() {
-                let pointer = format!("/result/feeQuotes/{index}/{member}");
-                judge(document, member, quote.get(member), &pointer, expected, report);
-            }
-        }
+    let of_quotes = document == "fee-quote";
+    let table = if of_quotes { "quote-result" } else { document };
+    if call.pair.result_document() != table {
         return;
     }
-    if call.pair.result_document() != document {
+    let validator = member_validator(document, member);
+    let fits = |value: Option<&Value>| {
+        value
+            .zip(validator)
+            .is_some_and(|(value, validator)| validator.is_valid(value))
+    };
+    if of_quotes {
+        for (index, quote) in result["feeQuotes"].as_array().into_iter().flatten().enumerate() {
+            if quote.is_object() {
+                let value = quote.get(member);
+                let pointer = format_args!("/result/feeQuotes/{index}/{member}");
+                report.expect(fits(value), pointer, expected, || shown_member(value));
+            }
+        }
         return;
     }
     let name = if member == "MODE" {
@@ -199,9 +205,8 @@ pub fn check(
     if member == OPTIONAL && value.is_none() {
         return;
     }
-    let pointer = format!("/result/{name}");
     if member == "feeQuotes" {
-        return judge_quotes(value, &pointer, expected, report);
+        return judge_quotes(value, expected, report);
     }
     let told = value.and_then(Value::as_str);
     if member == "MODE"
@@ -210,31 +215,20 @@ pub fn check(
     {
         return report.held(); // a target that is asked for SPONSORSHIP may say so
     }
-    judge(document, member, value, &pointer, expected, report);
-}
-
-fn judge(
-    document: &str,
-    member: &str,
-    value: Option<&Value>,
-    pointer: &str,
-    expected: &str,
-    report: &mut Report,
-) {
-    let holds = value.is_some_and(|value| {
-        member_validator(document, member).is_some_and(|validator| validator.is_valid(value))
+    report.expect(fits(value), format_args!("/result/{name}"), expected, || {
+        shown_member(value)
     });
-    report.expect(holds, pointer, expected, || shown_member(value));
 }
 
 /// Judges `feeQuotes` as an array of objects; what is in them is for the rows of 2.8 to say.
-fn judge_quotes(value: Option<&Value>, pointer: &str, expected: &str, report: &mut Report) {
+fn judge_quotes(value: Option<&Value>, expected: &str, report: &mut Report) {
+    const POINTER: &str = "/result/feeQuotes";
     let Some(Value::Array(quotes)) = value else {
-        return report.broken(pointer, expected, shown_member(value));
+        return report.broken(POINTER, expected, shown_member(value));
     };
     match quotes.iter().position(|quote| !quote.is_object()) {
         Some(index) => report.broken(
-            format!("{pointer}/{index}"),
+            format!("{POINTER}/{index}"),
             "a fee quote object",
             shown_member(quotes.get(index)),
         ),

@@ -52,11 +52,10 @@ fn no_decimals(context: &Context) -> Option<&'static str> {
 fn symbol(view: &View<'_>, context: &Context, report: &mut Report) {
     known_quotes(view, context, |index, quote, token| {
         if let (Some(known), Some(told)) = (&token.symbol, quote["symbol"].as_str()) {
-            let pointer = format!("/result/feeQuotes/{index}/symbol");
             report.expect(
                 told == known,
-                &pointer,
-                &format!("\"{known}\", as the profile says of {}", token.address),
+                format_args!("/result/feeQuotes/{index}/symbol"),
+                format_args!("\"{known}\", as the profile says of {}", token.address),
                 || shown_member(quote.get("symbol")),
             );
         }
@@ -66,12 +65,11 @@ fn symbol(view: &View<'_>, context: &Context, report: &mut Report) {
 fn decimal(view: &View<'_>, context: &Context, report: &mut Report) {
     known_quotes(view, context, |index, quote, token| {
         if let (Some(known), Some(told)) = (token.decimals, quote["decimal"].as_number()) {
-            let pointer = format!("/result/feeQuotes/{index}/decimal");
             let holds = Exact::parse(&told.to_string()) == Exact::parse(&known.to_string());
             report.expect(
                 holds,
-                &pointer,
-                &format!("{known}, as the profile says of {}", token.address),
+                format_args!("/result/feeQuotes/{index}/decimal"),
+                format_args!("{known}, as the profile says of {}", token.address),
                 || told.to_string(),
             );
         }

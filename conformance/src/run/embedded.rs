@@ -31,12 +31,16 @@ pub struct Embedded {
 impl Embedded {
     /// Starts the server with its default configuration.
     pub async fn start() -> io::Result<Self> {
-        let config = Config::default();
-        let service = Service::new(&config).map_err(io::Error::other)?;
-        Self::serve(&config, service).await
+        Self::start_with(&Config::default()).await
     }
 
-    /// Starts a server of that configuration.
+    /// Starts the server with that configuration.
+    pub async fn start_with(config: &Config) -> io::Result<Self> {
+        let service = Service::new(config).map_err(io::Error::other)?;
+        Self::serve(config, service).await
+    }
+
+    /// Serves a service of that configuration.
     pub async fn serve(config: &Config, service: Service) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let url = format!("http://{}/", listener.local_addr()?);

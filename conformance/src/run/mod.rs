@@ -11,6 +11,7 @@ mod shrink;
 mod single;
 mod stop;
 mod suite;
+mod supply;
 mod target;
 mod transport;
 mod vitals;

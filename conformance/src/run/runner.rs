@@ -17,15 +17,16 @@ use super::{
     courier::{Asked, Courier, join},
     pace::Pace,
     stop::{Reason, Stop},
+    supply::Supply,
     worker::{Work, Yield},
 };
 use crate::{
-    case::Group,
     context::Context,
     discovery::Discovery,
     events::{Event, Summary},
     finding::Finding,
     judge::Judge,
+    plan::Plan,
     tally::{Tally, conclude},
     verdict::Conclusion,
 };
@@ -142,21 +143,20 @@ async fn judge_plan(
     asked: &mut UnboundedReceiver<Asked>,
     reporter: &mut dyn Reporter,
 ) -> (Yield, bool) {
-    let mut groups = (suite.plan)(context, settings.seed, settings.cases);
-    let cut = cut_to_budget(&mut groups, courier);
+    let budget = courier.pace.left();
+    let at_most = Plan::at_most(settings.cases).min(budget);
     reporter.event(&Event::Planned {
         dialect: &context.dialect,
-        groups: groups.len(),
-        requests: groups.iter().map(|group| group.members.len()).sum(),
+        at_most,
     });
-    let workers = courier.jobs().min(groups.len());
+    let (groups, making) = Supply::start(suite, context, settings.seed, settings.cases, budget);
+    let workers = courier.jobs().min(at_most);
     let work = Arc::new(Work {
         courier: Arc::clone(courier),
         judge: Judge::new(suite.rules.clone()),
         suite: suite.clone(),
         context: Arc::clone(context),
         groups,
-        next: AtomicUsize::new(0),
         done: AtomicUsize::new(0),
         broken: Mutex::default(),
     });
@@ -179,6 +179,13 @@ async fn judge_plan(
             _ = tick.tick() => tell_progress(&work, &mut told, reporter),
         }
     }
+    work.groups.close().await;
+    let cut = making.await.unwrap_or_else(|cause| {
+        courier
+            .stop
+            .trigger(Reason::GaveUp(format!("the plan could not be made: {cause}")));
+        false
+    });
     let died = matches!(courier.stop.reason(), Some(Reason::GaveUp(_)));
     for mut part in parts {
         work.settle(&mut part, died);
@@ -189,22 +196,6 @@ async fn judge_plan(
     }
     tell_progress(&work, &mut told, reporter);
     (home, cut)
-}
-
-/// With a request budget, the plan ends where the budget does: so that the cases are the same whatever the concurrency.
-fn cut_to_budget(groups: &mut Vec<Group>, courier: &Courier) -> bool {
-    let all = groups.len();
-    let mut left = courier.pace.left();
-    let fitting = groups
-        .iter()
-        .take_while(|group| {
-            let fits = group.members.len() <= left;
-            left = left.saturating_sub(group.members.len());
-            fits
-        })
-        .count();
-    groups.truncate(fitting);
-    fitting < all
 }
 
 fn tell_progress(work: &Work, told: &mut BTreeSet<&'static str>, reporter: &mut dyn Reporter) {

@@ -2,11 +2,12 @@
 
 use super::shrink::Simpler;
 use crate::{
-    case::{Group, Relation},
+    case::Relation,
     context::Context,
     discovery::DISCOVERY,
     events::Observations,
-    generate, plan,
+    generate,
+    plan::Plan,
     relations::RELATIONS,
     rules::{self, Rule, View, observers::OBSERVERS},
 };
@@ -14,12 +15,12 @@ use crate::{
 /// What a run is made of; a test brings its own.
 #[derive(Clone, Debug)]
 pub struct Suite {
-    /// The rules that judge.
+    /// The rules that judge. Without any, requests are sent and nothing is read of the answers: for measuring.
     pub rules: Vec<&'static Rule>,
     /// The relations that groups are built by.
     pub relations: Vec<&'static Relation>,
     /// Makes every group of the run from context, seed and number of cases.
-    pub plan: fn(&Context, u64, u32) -> Vec<Group>,
+    pub plan: fn(&Context, u64, u32) -> Plan<'_>,
     /// Makes simpler bases from a base.
     pub simpler: Simpler,
     /// Watches what is not judged.
@@ -32,7 +33,7 @@ impl Suite {
         Self {
             rules: rules::rules().collect(),
             relations: RELATIONS.iter().copied().chain([&DISCOVERY]).collect(),
-            plan: plan::plan,
+            plan: |context, seed, cases| Plan::new(context, seed, cases),
             simpler: generate::shrink::simpler,
             observe: observe_all,
         }

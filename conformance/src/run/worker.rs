@@ -12,6 +12,7 @@ use std::{
 use super::{
     Suite,
     courier::{Courier, Undelivered},
+    supply::Supply,
     vitals,
 };
 use crate::{
@@ -29,8 +30,7 @@ pub(crate) struct Work {
     pub(crate) judge: Judge,
     pub(crate) suite: Suite,
     pub(crate) context: Arc<Context>,
-    pub(crate) groups: Vec<Group>,
-    pub(crate) next: AtomicUsize,
+    pub(crate) groups: Supply,
     pub(crate) done: AtomicUsize,
     pub(crate) broken: Mutex<BTreeSet<&'static str>>,
 }
@@ -46,7 +46,7 @@ pub(crate) struct Yield {
 }
 
 struct Suspect {
-    group: usize,
+    group: Group,
     exchanges: Vec<Exchange>,
     stamp: u64,
 }
@@ -58,22 +58,26 @@ impl Work {
         let stop = self.courier.stop.clone();
         let mut stopped = pin!(stop.stopped());
         loop {
-            let number = self.next.fetch_add(1, Ordering::Relaxed);
-            let Some(group) = self.groups.get(number) else {
-                return home;
+            let next = async {
+                let group = self.groups.next().await?;
+                let delivered = self.courier.deliver(&group).await;
+                Some((group, delivered))
             };
-            let delivered = tokio::select! {
+            let next = tokio::select! {
                 biased;
                 () = &mut stopped => return home,
-                delivered = self.courier.deliver(group) => delivered,
+                next = next => next,
+            };
+            let Some((group, delivered)) = next else {
+                return home;
             };
             self.done.fetch_add(1, Ordering::Relaxed);
             match delivered {
                 Ok(exchanges) if exchanges.iter().all(vitals::is_answered) => {
-                    self.judge(&mut home.tally, group, &exchanges);
+                    self.judge(&mut home.tally, &group, &exchanges);
                 }
                 Ok(exchanges) => home.suspects.push(Suspect {
-                    group: number,
+                    group,
                     exchanges,
                     stamp: self.courier.vitals.now(),
                 }),
@@ -97,12 +101,15 @@ impl Work {
                     .entry("the target stopped answering".to_owned())
                     .or_default() += 1;
             } else {
-                self.judge(&mut home.tally, &self.groups[suspect.group], &suspect.exchanges);
+                self.judge(&mut home.tally, &suspect.group, &suspect.exchanges);
             }
         }
     }
 
     fn judge(&self, tally: &mut Tally, group: &Group, exchanges: &[Exchange]) {
+        if self.judge.rules().is_empty() {
+            return;
+        }
         let views = judge::read(group, exchanges, &self.context);
         let judgements = self.judge.views(&views, Some(group), &self.context);
         (self.suite.observe)(&views, &self.context, &mut tally.observations);

@@ -174,11 +174,5 @@ const FOLLOW_FROM_A_REFUSAL: [&str; 6] = [
 /// Whether a fault may be seen by a rule of that clause: its own, one that it names (`request.*` names a group), or one that
 /// follows from it.
 fn is_related(clause: &str, fault: &Fault) -> bool {
-    let names = |also: &&str| match also.strip_suffix('*') {
-        Some(group) => clause.starts_with(group),
-        None => clause == *also,
-    };
-    clause == fault.clause
-        || fault.also.iter().any(|also| names(also))
-        || fault.clause.starts_with("request.") && FOLLOW_FROM_A_REFUSAL.contains(&clause)
+    fault.names(clause) || fault.clause.starts_with("request.") && FOLLOW_FROM_A_REFUSAL.contains(&clause)
 }

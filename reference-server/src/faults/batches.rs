@@ -165,7 +165,8 @@ pub(super) const FAULTS: &[Fault] = &[
                 *answer = Some(Value::Array(vec![refusal()]));
             }
         }),
-    ),
+    )
+    .also(&["json-rpc.notification"]),
     Fault::of(
         BATCH,
         "batch-answers-repeated",
@@ -175,7 +176,8 @@ pub(super) const FAULTS: &[Fault] = &[
                 answers.extend(answers.last().cloned());
             }
         }),
-    ),
+    )
+    .also(&["json-rpc.notification"]),
     Fault::of(
         BATCH,
         "batch-without-last",

@@ -21,8 +21,16 @@ pub(super) const FAULTS: &[Fault] = &[
         "gives concurrent requests to be sponsored each other's answers",
         Act::Cross(Part::Answer),
     )
-    .when(|asked| asked.is(Pair::SPONSOR_SPONSORED) && asked.is_call() && asked.request["jsonrpc"] == "2.0")
-    .also(DECISIONS),
+    .when(|asked| asked.is(Pair::SPONSOR_SPONSORED))
+    .also(&[
+        "answer.*",
+        "sponsor.*",
+        "quote.*",
+        "sponsored-result.*",
+        "request.*",
+        "error.*",
+        "json-rpc.*",
+    ]),
     Fault::of(
         ECHO,
         "answer-cached-with-id",
@@ -124,14 +132,6 @@ const MODES: &[&str] = &[
     "sponsor.refused-gets-0x",
     "sponsor.sponsorable-is-sponsored",
     "sponsor.decision-inputs",
-];
-
-/// The answer to another operation may have been decided otherwise.
-const DECISIONS: &[&str] = &[
-    "sponsor.sponsorable-is-sponsored",
-    "sponsor.refused-gets-0x",
-    "sponsor.decision-inputs",
-    "request.json-notation",
 ];
 
 fn repeat(asked: &Asked<'_>, result: &mut Map<String, Value>, key: String) {

@@ -14,7 +14,7 @@ const INPUTS: &str = "sponsor.decision-inputs";
 const SOME_DATA: &str = "0x6d1a5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e";
 
 /// Whoever is not sponsored for a wrong reason misses this too.
-const AND_SPONSORED: &[&str] = &[SPONSORED];
+const AND_SPONSORED: &[&str] = &[SPONSORED, "request.json-notation"];
 
 pub(super) const FAULTS: &[Fault] = &[
     Fault::of(SPONSORED, "never-sponsors", "sponsors nothing", REFUSE)
@@ -66,7 +66,7 @@ pub(super) const FAULTS: &[Fault] = &[
     )
     .when(|asked| asked.is_sponsored_mode()),
     Fault::of(
-        REFUSED,
+        "sponsored-result.paymasterAndData",
         "refused-gets-empty-string",
         "says nothing for an operation that it does not sponsor",
         Act::Result(|_, result| {
@@ -74,7 +74,7 @@ pub(super) const FAULTS: &[Fault] = &[
         }),
     )
     .when(|asked| asked.is_sponsored_mode())
-    .also(&["sponsored-result.paymasterAndData"]),
+    .also(&[REFUSED]),
     Fault::of(
         REFUSED,
         "refused-gets-data-now-and-then",
@@ -86,7 +86,7 @@ pub(super) const FAULTS: &[Fault] = &[
         }),
     )
     .when(|asked| asked.is_sponsored_mode())
-    .also(&[INPUTS, "request.json-notation"]),
+    .also(&["sponsor.decision-inputs", "request.json-notation"]),
     Fault::of(INPUTS, "decision-by-even-id", "sponsors only odd ids", REFUSE)
         .when(|asked| {
             sponsors(asked)
@@ -213,7 +213,7 @@ pub(super) const FAULTS: &[Fault] = &[
     })
     .also(&[REFUSED]),
     Fault::of(
-        INPUTS,
+        REFUSED,
         "decision-cached-by-nonce",
         "decides as it did for the nonce before",
         Act::Result(|asked, result| {
@@ -222,7 +222,7 @@ pub(super) const FAULTS: &[Fault] = &[
         }),
     )
     .when(sponsors)
-    .also(BOTH),
+    .also(&[SPONSORED, INPUTS]),
     Fault::of(
         INPUTS,
         "decision-cached-by-id",
@@ -235,7 +235,7 @@ pub(super) const FAULTS: &[Fault] = &[
     .when(sponsors)
     .also(BOTH),
     Fault::of(
-        INPUTS,
+        REFUSED,
         "decision-cached-by-call-data",
         "decides as it did for the call data before",
         Act::Result(|asked, result| {
@@ -244,10 +244,10 @@ pub(super) const FAULTS: &[Fault] = &[
         }),
     )
     .when(sponsors)
-    .also(BOTH),
+    .also(&[SPONSORED, INPUTS]),
 ];
 
-const BOTH: &[&str] = &[SPONSORED, REFUSED];
+const BOTH: &[&str] = &[SPONSORED, REFUSED, "request.json-notation"];
 
 const REFUSE: Act = Act::Result(|_, result| {
     if result.contains_key("paymasterAndData") {

@@ -21,7 +21,7 @@ pub(super) const FAULTS: &[Fault] = &[
         unknown_method(),
     )
     .when(|asked| asked.is_quote())
-    .also(UNKNOWN),
+    .also(&["error.refusal-is-none", "json-rpc.*"]),
     Fault::of(
         BOTH,
         "sponsor-method-unknown",
@@ -29,12 +29,19 @@ pub(super) const FAULTS: &[Fault] = &[
         unknown_method(),
     )
     .when(|asked| asked.is_sponsor())
-    .also(UNKNOWN),
+    .also(&["error.refusal-is-none", "json-rpc.*"]),
     Fault::refusal(
         QUOTE_SPONSORED,
         "sponsored-quote-refused",
         "refuses quotes in sponsored mode",
         |asked| asked.is(Pair::QUOTE_SPONSORED),
+    )
+    .also(&["error.refusal-is-none"]),
+    Fault::of(
+        QUOTE_SPONSORED,
+        "sponsored-quote-empty",
+        "answers quotes in sponsored mode with an empty object",
+        empty(),
     )
     .also(&[]),
     Fault::of(
@@ -58,7 +65,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "refuses 1 of 25 quotes in token mode",
         |asked| asked.is(Pair::QUOTE_ERC20) && asked.now_and_then(),
     )
-    .also(COMPARED),
+    .also(&["error.unsupported-quote-is-none", "request.*"]),
     Fault::of(
         MODE_SERVED,
         "token-quote-sponsored",
@@ -73,12 +80,19 @@ pub(super) const FAULTS: &[Fault] = &[
         "refuses to sponsor in sponsored mode",
         |asked| asked.is(Pair::SPONSOR_SPONSORED),
     )
-    .also(&[]),
+    .also(&["error.refusal-is-none"]),
     Fault::refusal(
         SPONSOR_SPONSORED,
         "sponsoring-refused-now-and-then",
         "refuses to sponsor 1 of 25 operations in sponsored mode",
         |asked| asked.is(Pair::SPONSOR_SPONSORED) && asked.now_and_then(),
+    )
+    .also(&["error.refusal-is-none", "request.*"]),
+    Fault::of(
+        SPONSOR_SPONSORED,
+        "sponsoring-empty",
+        "answers in sponsored mode with an empty object",
+        empty(),
     )
     .also(COMPARED_SPONSORING),
     Fault::refusal(
@@ -113,17 +127,7 @@ pub(super) const FAULTS: &[Fault] = &[
     )
     .also(&[]),
     Fault::of(
-        "token-sponsor-result.paymasterAndData",
-        "paying-in-tokens-without-data",
-        "paymasterAndData is 0x in token mode",
-        Act::Result(|_, result| {
-            result.insert("paymasterAndData".to_owned(), "0x".into());
-        }),
-    )
-    .when(|asked| asked.is(Pair::SPONSOR_ERC20))
-    .also(&[SPONSOR_ERC20]),
-    Fault::of(
-        "token-sponsor-result.paymasterAndData",
+        SPONSOR_ERC20,
         "paying-in-tokens-quoted",
         "answers in token mode with quotes",
         Act::Request(|_, request| {
@@ -160,35 +164,11 @@ pub(super) const FAULTS: &[Fault] = &[
     .also(QUOTE_ROWS),
 ];
 
-/// A method that nobody knows serves nothing.
-const UNKNOWN: &[&str] = &[
-    "json-rpc.reserved-codes",
-    "quote.sponsored-result",
-    "quote.erc20-result",
-    "sponsor.sponsored-result",
-    "sponsor.erc20-result",
-    "error.refusal-is-none",
-];
-
-/// What compares answers sees that one of them is another.
-const COMPARED: &[&str] = &["request.json-notation", "error.unsupported-quote-is-none"];
-const COMPARED_SPONSORING: &[&str] = &[
-    "request.json-notation",
-    "request.expiry-duration",
-    "request.id-number",
-    "request.id-string",
-    "request.nonce-uint256",
-    "request.smart-account-info",
-    "request.init-code",
-    "request.call-data",
-    "request.calculate-gas-limits",
-    "request.webhook-data",
-    "request.listed-fields-suffice",
-    "sponsor.decision-inputs",
-];
-
-/// Rows that an answer of another kind cannot have.
+/// What an answer of another kind breaks.
 const SPONSORED_ROWS: &[&str] = &[
+    "quote.sponsored-result",
+    "sponsor.mode-mandatory-served",
+    "sponsor.decision-inputs",
     "sponsored-result.MODE",
     "sponsored-result.paymasterAndData",
     "sponsored-result.preVerificationGas",
@@ -199,6 +179,8 @@ const SPONSORED_ROWS: &[&str] = &[
     "interoperability.mode-member",
 ];
 const QUOTE_ROWS: &[&str] = &[
+    "quote.erc20-result",
+    "sponsor.mode-mandatory-served",
     "quote-result.MODE",
     "quote-result.paymasterAddress",
     "quote-result.feeQuotes",
@@ -228,7 +210,10 @@ const fn unknown_method() -> Act {
 /// Serves token mode, with a token where the request names none.
 const fn to_tokens() -> Act {
     Act::Request(|asked, request| {
-        let mode = &mut request["params"][1];
+        // Malformed requests stay as they are: there is nothing to put a mode into.
+        let Some(mode) = request.pointer_mut("/params/1").filter(|mode| mode.is_object()) else {
+            return;
+        };
         mode["mode"] = "ERC20".into();
         if !mode["tokenInfo"].is_object() {
             mode["tokenInfo"] = json!({});
@@ -242,7 +227,9 @@ const fn to_tokens() -> Act {
 /// Serves sponsored mode.
 const fn to_sponsored() -> Act {
     Act::Request(|_, request| {
-        let mode = &mut request["params"][1];
+        let Some(mode) = request.pointer_mut("/params/1").filter(|mode| mode.is_object()) else {
+            return;
+        };
         mode["mode"] = "SPONSORED".into();
         if !mode["sponsorshipInfo"].is_object() {
             mode["sponsorshipInfo"] = Value::Object(Map::new());

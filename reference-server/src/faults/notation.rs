@@ -63,13 +63,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "does not know text that is written with \\u escapes",
         |asked| asked.raw.windows(2).any(|pair| pair == b"\\u"),
     )
-    .also(&[
-        "quote.sponsored-result",
-        "quote.erc20-result",
-        "sponsor.sponsored-result",
-        "sponsor.erc20-result",
-        "request.id-string",
-    ]),
+    .also(&["request.id-string"]),
 ];
 
 fn position(object: &Value, member: &str) -> Option<usize> {

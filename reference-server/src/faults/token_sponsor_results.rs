@@ -28,6 +28,7 @@ pub(super) const FAULTS: &[Fault] = &[
     )
     .also(&["sponsor.mode-mandatory-served"]),
     Fault::row(DATA, "token-data-missing", "leaves paymasterAndData out", Missing),
+    Fault::row(DATA, "token-data-empty", "paymasterAndData is 0x", To(r#""0x""#)),
     Fault::row(DATA, "token-data-null", "paymasterAndData is null", To("null")),
     Fault::row(DATA, "token-data-number", "paymasterAndData is a number", To("0")),
     Fault::row(

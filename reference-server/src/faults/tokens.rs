@@ -104,7 +104,8 @@ pub(super) const FAULTS: &[Fault] = &[
         names_both(asked)
             && asked.token_list().iter().any(|token| !asked.supports(token))
             && asked.now_and_then()
-    }),
+    })
+    .also(&["request.json-notation"]),
     Fault::of(
         ONLY_UNSUPPORTED,
         "unsupported-lists-supported",

@@ -1,0 +1,143 @@
+//! The supply of groups: made on a thread of their own while the workers send, a bounded number of them ahead.
+
+use std::sync::Arc;
+
+use tokio::{
+    sync::{Mutex, mpsc},
+    task::JoinHandle,
+};
+
+use super::Suite;
+use crate::{case::Group, context::Context};
+
+/// How many groups are handed over at a time: waking the other side for each of them would cost more than making it.
+const BATCH: usize = 32;
+
+/// How many batches are made ahead of the workers: enough that nobody waits, few enough to be no memory.
+const AHEAD: usize = 8;
+
+/// Groups in the order of the plan, for whoever asks next.
+pub(crate) struct Supply(Mutex<Stock>);
+
+struct Stock {
+    batches: mpsc::Receiver<Vec<Group>>,
+    open: std::vec::IntoIter<Group>,
+}
+
+impl Supply {
+    /// Starts to make the groups of a plan, in `budget` requests: the plan ends at the first group that does not fit, so that
+    /// the cases are the same whatever the concurrency. The task says whether it ended so; it also ends when nobody takes
+    /// groups any more.
+    pub(crate) fn start(
+        suite: &Suite,
+        context: &Arc<Context>,
+        seed: u64,
+        cases: u32,
+        budget: usize,
+    ) -> (Self, JoinHandle<bool>) {
+        let (made, taken) = mpsc::channel(AHEAD);
+        let (plan, context) = (suite.plan, Arc::clone(context));
+        let making = tokio::task::spawn_blocking(move || {
+            let (mut left, mut cut) = (budget, false);
+            let mut batch = Vec::new();
+            for group in plan(&context, seed, cases) {
+                let Some(rest) = left.checked_sub(group.members.len()) else {
+                    cut = true;
+                    break;
+                };
+                left = rest;
+                batch.push(group);
+                if batch.len() == BATCH && made.blocking_send(std::mem::take(&mut batch)).is_err() {
+                    return false;
+                }
+            }
+            // Nobody takes the last ones when the run is over.
+            let _ = made.blocking_send(batch);
+            cut
+        });
+        let stock = Stock {
+            batches: taken,
+            open: Vec::new().into_iter(),
+        };
+        (Self(Mutex::new(stock)), making)
+    }
+
+    /// The next group; none when the plan is done.
+    pub(crate) async fn next(&self) -> Option<Group> {
+        let mut stock = self.0.lock().await;
+        loop {
+            if let Some(group) = stock.open.next() {
+                return Some(group);
+            }
+            stock.open = stock.batches.recv().await?.into_iter();
+        }
+    }
+
+    /// Nobody takes groups any more.
+    pub(crate) async fn close(&self) {
+        self.0.lock().await.batches.close();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::plan;
+
+    const CASES: u32 = 4;
+
+    fn start(budget: usize) -> (Supply, JoinHandle<bool>) {
+        Supply::start(&Suite::standard(), &Arc::default(), 1, CASES, budget)
+    }
+
+    async fn drain(supply: &Supply) -> Vec<Group> {
+        let mut groups = Vec::new();
+        while let Some(group) = supply.next().await {
+            groups.push(group);
+        }
+        groups
+    }
+
+    #[tokio::test]
+    async fn it_supplies_the_plan() {
+        let (supply, making) = start(usize::MAX);
+        let supplied = drain(&supply).await;
+        assert!(!making.await.unwrap());
+        let planned = plan(&Context::default(), 1, CASES);
+        assert_eq!(supplied.len(), planned.len());
+        for (supplied, planned) in supplied.iter().zip(&planned) {
+            assert_eq!(supplied.number, planned.number);
+            assert_eq!(supplied.name(), planned.name());
+            assert_eq!(supplied.members, planned.members);
+        }
+    }
+
+    #[tokio::test]
+    async fn it_ends_where_the_budget_does() {
+        let planned = plan(&Context::default(), 1, CASES);
+        let all: usize = planned.iter().map(|group| group.members.len()).sum();
+        let requests = |groups: &[Group]| groups.iter().map(|group| group.members.len()).sum::<usize>();
+        for (budget, cut) in [(0, true), (20, true), (all - 1, true), (all, false)] {
+            let (supply, making) = start(budget);
+            let supplied = drain(&supply).await;
+            assert_eq!(making.await.unwrap(), cut, "{budget}");
+            assert!(requests(&supplied) <= budget);
+            let next = planned.get(supplied.len());
+            assert!(next.is_none_or(|next| requests(&supplied) + next.members.len() > budget));
+        }
+    }
+
+    #[tokio::test]
+    async fn it_ends_when_nobody_takes() {
+        let (supply, making) =
+            Supply::start(&Suite::standard(), &Arc::default(), 1, u32::MAX / 100, usize::MAX);
+        assert_eq!(supply.next().await.unwrap().number, 0);
+        supply.close().await;
+        assert!(!making.await.unwrap());
+
+        let (supply, making) =
+            Supply::start(&Suite::standard(), &Arc::default(), 1, u32::MAX / 100, usize::MAX);
+        drop(supply);
+        assert!(!making.await.unwrap());
+    }
+}
