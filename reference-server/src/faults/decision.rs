@@ -94,7 +94,7 @@ pub(super) const FAULTS: &[Fault] = &[
                     .id_number()
                     .is_some_and(|id| id.ends_with(['0', '2', '4', '6', '8']))
         })
-        .also(&[SPONSORED, "request.json-notation"]),
+        .also(AND_SPONSORED),
     Fault::of(
         INPUTS,
         "decision-by-id-kind",
@@ -163,7 +163,7 @@ pub(super) const FAULTS: &[Fault] = &[
         REFUSE,
     )
     .when(|asked| sponsors(asked) && asked.memory.knows(asked.operation().to_string()))
-    .also(&[SPONSORED, "request.json-notation"]),
+    .also(AND_SPONSORED),
     Fault::of(
         INPUTS,
         "decision-by-earlier-sender",
@@ -174,7 +174,7 @@ pub(super) const FAULTS: &[Fault] = &[
         let sender = text_of(&asked.operation()["sender"]);
         sponsors(asked) && (0..3).all(|time| asked.memory.knows(format!("{sender} {time}")))
     })
-    .also(&[SPONSORED, "request.json-notation"]),
+    .also(AND_SPONSORED),
     Fault::of(
         INPUTS,
         "decision-by-chance",
@@ -182,7 +182,7 @@ pub(super) const FAULTS: &[Fault] = &[
         REFUSE,
     )
     .when(|asked| sponsors(asked) && asked.now_and_then())
-    .also(&[SPONSORED, "request.json-notation"]),
+    .also(AND_SPONSORED),
     Fault::of(
         INPUTS,
         "decision-favours-token-info",

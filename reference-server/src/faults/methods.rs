@@ -43,9 +43,10 @@ pub(super) const FAULTS: &[Fault] = &[
         "answers quotes in sponsored mode with an empty object",
         empty(),
     )
-    .also(&[]),
+    .when(|asked| asked.is(Pair::QUOTE_SPONSORED))
+    .also(SPONSORED_ROWS),
     Fault::of(
-        MODE_SERVED,
+        QUOTE_SPONSORED,
         "sponsored-quote-of-tokens",
         "answers quotes in sponsored mode with token quotes",
         to_tokens(),
@@ -57,8 +58,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "token-quote-refused",
         "refuses quotes in token mode",
         |asked| asked.is(Pair::QUOTE_ERC20),
-    )
-    .also(&[]),
+    ),
     Fault::refusal(
         QUOTE_ERC20,
         "token-quote-refused-now-and-then",
@@ -67,10 +67,18 @@ pub(super) const FAULTS: &[Fault] = &[
     )
     .also(&["error.unsupported-quote-is-none", "request.*"]),
     Fault::of(
-        MODE_SERVED,
+        QUOTE_ERC20,
         "token-quote-sponsored",
         "answers quotes in token mode with a sponsorship",
         to_sponsored(),
+    )
+    .when(|asked| asked.is(Pair::QUOTE_ERC20))
+    .also(QUOTE_ROWS),
+    Fault::of(
+        QUOTE_ERC20,
+        "token-quote-empty",
+        "answers quotes in token mode with an empty object",
+        empty(),
     )
     .when(|asked| asked.is(Pair::QUOTE_ERC20))
     .also(QUOTE_ROWS),
@@ -94,14 +102,14 @@ pub(super) const FAULTS: &[Fault] = &[
         "answers in sponsored mode with an empty object",
         empty(),
     )
-    .also(COMPARED_SPONSORING),
+    .when(|asked| asked.is(Pair::SPONSOR_SPONSORED))
+    .also(SPONSORED_ROWS),
     Fault::refusal(
         SPONSOR_ERC20,
         "paying-in-tokens-refused",
         "refuses to sponsor in token mode",
         |asked| asked.is(Pair::SPONSOR_ERC20),
-    )
-    .also(&[]),
+    ),
     Fault::refusal(
         SPONSOR_ERC20,
         "paying-in-one-token-refused",
@@ -113,8 +121,7 @@ pub(super) const FAULTS: &[Fault] = &[
                     .zip(asked.tokens.get(1))
                     .is_some_and(|(named, second)| named.eq_ignore_ascii_case(second))
         },
-    )
-    .also(&[]),
+    ),
     Fault::refusal(
         SPONSOR_ERC20,
         "paying-in-tokens-judged-by-letter-case",
@@ -124,8 +131,7 @@ pub(super) const FAULTS: &[Fault] = &[
             asked.is(Pair::SPONSOR_ERC20)
                 && token.is_some_and(|token| token.contains(|letter: char| letter.is_ascii_uppercase()))
         },
-    )
-    .also(&[]),
+    ),
     Fault::of(
         SPONSOR_ERC20,
         "paying-in-tokens-quoted",
@@ -175,8 +181,6 @@ const SPONSORED_ROWS: &[&str] = &[
     "sponsored-result.verificationGasLimit",
     "sponsored-result.callGasLimit",
     "sponsor.sponsorable-is-sponsored",
-    "sponsor.decision-inputs",
-    "interoperability.mode-member",
 ];
 const QUOTE_ROWS: &[&str] = &[
     "quote.erc20-result",
@@ -187,10 +191,9 @@ const QUOTE_ROWS: &[&str] = &[
     "quote.tokens-quoted",
     "quote.unsupported-listed",
     "token-sponsor-result.MODE",
-    "interoperability.mode-member",
 ];
 const TOKEN_ROWS: &[&str] = &[
-    SPONSOR_ERC20,
+    "token-sponsor-result.paymasterAndData",
     "token-sponsor-result.preVerificationGas",
     "token-sponsor-result.verificationGasLimit",
     "token-sponsor-result.callGasLimit",
@@ -205,6 +208,10 @@ const fn unknown_method() -> Act {
             );
         }
     })
+}
+
+const fn empty() -> Act {
+    Act::Result(|_, result| *result = Map::new())
 }
 
 /// Serves token mode, with a token where the request names none.
