@@ -12,6 +12,8 @@ mod perform;
 #[cfg(test)]
 pub(crate) mod samples;
 mod sent;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use act::{Act, Damage, Deed, Part, When, Which, always};
 pub(crate) use asked::Asked;

@@ -101,7 +101,7 @@ impl Fault {
 
     /// A refusal of what must be served.
     const fn refusal(clause: &'static str, name: &'static str, about: &'static str, when: When) -> Self {
-        Self::of(clause, name, about, Act::Refuse).when(when)
+        Self::of(clause, name, about, Act::Refuse).when(when).also(SERVED)
     }
 
     /// The same, but only then.
@@ -116,6 +116,15 @@ impl Fault {
         self
     }
 }
+
+/// What is refused is not served, and decided otherwise than what is not refused.
+const SERVED: &[&str] = &[
+    "quote.sponsored-result",
+    "quote.erc20-result",
+    "sponsor.sponsored-result",
+    "sponsor.erc20-result",
+    "sponsor.decision-inputs",
+];
 
 const GROUPS: [&[Fault]; 17] = [
     ids::FAULTS,

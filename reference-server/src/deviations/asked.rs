@@ -19,8 +19,11 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// The method and mode asked for, where both are known ones.
+    /// The method and mode asked for, where both are known ones and the params are two objects.
     pub(crate) fn pair(&self) -> Option<Pair> {
+        if !self.operation().is_object() || !self.mode_object().is_object() {
+            return None;
+        }
         let method = Method::from_name(self.request["method"].as_str()?)?;
         let mode = match (method, self.mode_object().get("mode")) {
             (_, Some(name)) => Mode::from_name(name.as_str()?)?,
@@ -53,9 +56,10 @@ impl Asked<'_> {
             .is_some_and(|pair| pair.method == Method::SponsorUserOperation)
     }
 
-    /// Whether this is a request of one of the two methods that is to be answered.
+    /// Whether this is a whole request of one of the two methods that is to be answered.
     pub(crate) fn is_call(&self) -> bool {
-        self.pair().is_some() && self.has_id()
+        let version = self.request["jsonrpc"].as_str();
+        self.pair().is_some() && self.has_id() && matches!(version, Some("2.0" | "2.0.0"))
     }
 
     /// Whether there is an id that can be echoed.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::act::{Act, Damage, Deed, Part, Which};
 use super::asked::Asked;
-use super::change::quotes;
+use super::change::{quotes, result};
 use super::memory::Memory;
 use super::sent::{Framing, Sent};
 use crate::service::Service;
@@ -189,7 +189,10 @@ impl Deviations {
 fn change_answer(deed: &Deed, asked: &Asked<'_>, answer: &mut Map<String, Value>) {
     match deed.act {
         Act::Refuse => {
-            if answer.contains_key("result") && (deed.when)(asked) {
+            // What is not sponsored stays so: other clauses are about refusals.
+            let is_served = result(answer)
+                .is_some_and(|result| result.get("paymasterAndData").is_none_or(|data| data != "0x"));
+            if is_served && (deed.when)(asked) {
                 answer.shift_remove("result");
                 let error = json!({ "code": -32602, "message": "invalid params: not accepted" });
                 answer.insert("error".to_owned(), error);
@@ -204,14 +207,18 @@ fn change_answer(deed: &Deed, asked: &Asked<'_>, answer: &mut Map<String, Value>
             };
             let pair = asked.pair();
             if document == "fee-quote" {
-                let wanted = |index: usize, quote: &Map<String, Value>| match which {
-                    Which::All => true,
-                    Which::Nth(nth) => nth == index,
-                    Which::Token(number) => quote["tokenAddress"].as_str().is_some_and(|address| {
-                        let token = asked.tokens.get(number);
-                        token.is_some_and(|token| token.eq_ignore_ascii_case(address))
-                    }),
-                };
+                let wanted =
+                    |index: usize, quote: &Map<String, Value>| match which {
+                        Which::All => true,
+                        Which::Nth(nth) => nth == index,
+                        Which::Token(number) => quote
+                            .get("tokenAddress")
+                            .and_then(Value::as_str)
+                            .is_some_and(|address| {
+                                let token = asked.tokens.get(number);
+                                token.is_some_and(|token| token.eq_ignore_ascii_case(address))
+                            }),
+                    };
                 let mut concerned: Vec<_> = quotes(result)
                     .enumerate()
                     .filter(|(index, quote)| wanted(*index, quote))
@@ -269,7 +276,7 @@ fn apply(damage: Damage, object: &mut Map<String, Value>, member: &str) {
 /// Exchanges the answer to a single request, or its result.
 async fn cross(asked: &Asked<'_>, deed: &Deed, part: Part, answer: &mut Option<Value>) {
     let mine = match (part, answer.as_mut()) {
-        (Part::Answer, Some(answer @ Value::Object(_))) => answer,
+        (Part::Answer, Some(answer)) if answer.get("result").is_some() => answer,
         (Part::Result, Some(answer)) => match answer.get_mut("result") {
             Some(result) => result,
             None => return,

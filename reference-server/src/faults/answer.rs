@@ -58,7 +58,8 @@ pub(super) const FAULTS: &[Fault] = &[
             }
         }),
     )
-    .when(|asked| asked.is(Pair::SPONSOR_ERC20)),
+    .when(|asked| asked.is(Pair::SPONSOR_ERC20))
+    .also(&["sponsor.erc20-result"]),
     Fault::of(
         EITHER,
         "result-and-null-error",

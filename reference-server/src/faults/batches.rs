@@ -39,7 +39,8 @@ pub(super) const FAULTS: &[Fault] = &[
         Act::Error(|_, error| {
             recode(error, -32600, -32000);
         }),
-    ),
+    )
+    .when(|asked| !asked.request.is_array()),
     Fault::of(
         INVALID_REQUEST,
         "invalid-request-internal",
@@ -47,7 +48,8 @@ pub(super) const FAULTS: &[Fault] = &[
         Act::Error(|_, error| {
             recode(error, -32600, -32603);
         }),
-    ),
+    )
+    .when(|asked| !asked.request.is_array()),
     Fault::of(
         METHOD,
         "method-not-found-own-code",
@@ -87,7 +89,8 @@ pub(super) const FAULTS: &[Fault] = &[
         Act::Error(|_, error| {
             recode(error, -32002, -32601);
         }),
-    ),
+    )
+    .also(&["endpoint.both-methods"]),
     Fault::of(
         RESERVED,
         "token-error-parse-error",
@@ -248,7 +251,8 @@ pub(super) const FAULTS: &[Fault] = &[
                 answers.extend((0..notifications).map(|_| unasked_answer()));
             }
         }),
-    ),
+    )
+    .also(&[BATCH]),
 ];
 
 fn recode(error: &mut Map<String, Value>, from: i32, to: i32) {

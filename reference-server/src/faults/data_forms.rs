@@ -73,21 +73,27 @@ pub(super) const FAULTS: &[Fault] = &[
 ];
 
 fn without_prefix(value: &Value) -> Value {
-    text_of(value).trim_start_matches("0x").into()
+    spoil(value, |text| text.trim_start_matches("0x").to_owned())
 }
 
 fn half_byte(value: &Value) -> Value {
-    format!("{}a", text_of(value)).into()
+    spoil(value, |text| format!("{text}a"))
 }
 
 fn not_hex(value: &Value) -> Value {
-    format!("{}0g", text_of(value)).into()
+    spoil(value, |text| format!("{text}0g"))
 }
 
 fn upper_prefix(value: &Value) -> Value {
-    text_of(value).replacen("0x", "0X", 1).into()
+    spoil(value, |text| text.replacen("0x", "0X", 1))
 }
 
 fn blank(value: &Value) -> Value {
-    format!("{} ", text_of(value)).into()
+    spoil(value, |text| format!("{text} "))
+}
+
+/// Changes data; that of an operation that is not sponsored stays 0x, since another clause is about it.
+fn spoil(value: &Value, change: fn(&str) -> String) -> Value {
+    let text = text_of(value);
+    if text == "0x" { text } else { change(&text) }.into()
 }

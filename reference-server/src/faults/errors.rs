@@ -63,7 +63,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "error-code-string",
         "code is a string",
         Act::Error(|_, error| {
-            let code = decimal_text(&error["code"]);
+            let code = decimal_text(error.get("code").unwrap_or(&Value::Null));
             error.insert("code".to_owned(), code);
         }),
     )
@@ -118,7 +118,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "error-message-object",
         "message is an object",
         Act::Error(|_, error| {
-            let message = error["message"].clone();
+            let message = error.get("message").cloned();
             error.insert("message".to_owned(), json!({ "text": message }));
         }),
     )
@@ -128,7 +128,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "error-message-array",
         "message is an array",
         Act::Error(|_, error| {
-            let message = error["message"].clone();
+            let message = error.get("message").cloned();
             error.insert("message".to_owned(), json!([message]));
         }),
     )
@@ -240,7 +240,8 @@ pub(super) const FAULTS: &[Fault] = &[
                 into_error(answer);
             }
         }),
-    ),
+    )
+    .also(&["request.token-list"]),
     Fault::of(
         UNSUPPORTED_QUOTE,
         "all-unsupported-as-error",

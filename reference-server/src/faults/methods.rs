@@ -201,11 +201,12 @@ const TOKEN_ROWS: &[&str] = &[
 
 const fn unknown_method() -> Act {
     Act::Answer(|_, answer| {
-        answer.shift_remove("result");
-        answer.insert(
-            "error".to_owned(),
-            json!({ "code": -32601, "message": "method not found" }),
-        );
+        if answer.shift_remove("result").is_some() {
+            answer.insert(
+                "error".to_owned(),
+                json!({ "code": -32601, "message": "method not found" }),
+            );
+        }
     })
 }
 

@@ -135,15 +135,6 @@ pub(super) const FAULTS: &[Fault] = &[
         |asked| asked.operation()["callData"] == "0x",
     ),
     Fault::refusal(
-        CALL_DATA,
-        "call-data-upper-case-refused",
-        "refuses call data with hex digits in upper case",
-        |asked| {
-            let digits = asked.operation()["callData"].as_str();
-            digits.is_some_and(|digits| digits.contains(|digit| ('A'..='F').contains(&digit)))
-        },
-    ),
-    Fault::refusal(
         CALCULATE,
         "calculate-gas-limits-false-refused",
         "refuses calculateGasLimits false",
@@ -246,7 +237,8 @@ pub(super) const FAULTS: &[Fault] = &[
         "token-list-of-three-refused",
         "refuses token lists of more than two tokens",
         |asked| asked.token_list().len() > 2,
-    ),
+    )
+    .also(&["quote.erc20-result", "error.unsupported-quote-is-none"]),
 ];
 
 fn lacks(asked: &Asked<'_>, member: &str) -> bool {

@@ -144,7 +144,14 @@ pub(super) const FAULTS: &[Fault] = &[
         "unsupportedTokens is null",
         To("null"),
     )
-    .when(|asked| asked.token_list().iter().all(|token| asked.supports(token))),
+    .when(|asked| {
+        asked
+            .token_list()
+            .iter()
+            .copied()
+            .chain(asked.preferred())
+            .all(|token| asked.supports(token))
+    }),
     Fault::row(
         UNSUPPORTED,
         "quote-unsupported-joined",
@@ -178,7 +185,7 @@ pub(super) const FAULTS: &[Fault] = &[
                 .collect()
         }),
     )
-    .also(&["quote.unsupported-listed"]),
+    .also(&["quote.unsupported-listed", "quote.unsupported-only-unsupported"]),
     Fault::row(
         UNSUPPORTED,
         "quote-unsupported-boolean",

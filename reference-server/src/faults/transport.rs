@@ -1,5 +1,7 @@
 //! The HTTP message around an answer (section 1, and JSON-RPC over HTTP).
 
+use paymaster_schemas::Pair;
+
 use super::Fault;
 use crate::deviations::{Act, Framing, Sent};
 
@@ -11,27 +13,31 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault::of(
         MESSAGE,
         "length-too-long",
-        "announces 10 bytes more than it sends",
+        "announces 10 bytes more than it sends, when sponsoring in token mode",
         Act::Http(|_, sent| sent.framing = Framing::TooLong(10)),
-    ),
+    )
+    .when(|asked| asked.is(Pair::SPONSOR_ERC20)),
     Fault::of(
         MESSAGE,
         "half-of-message",
-        "closes in the middle of the body",
+        "closes in the middle of the body, when sponsoring in token mode",
         Act::Http(|_, sent| sent.framing = Framing::Half),
-    ),
+    )
+    .when(|asked| asked.is(Pair::SPONSOR_ERC20)),
     Fault::of(
         MESSAGE,
         "chunks-without-end",
-        "closes without the last chunk",
+        "closes without the last chunk, when sponsoring in token mode",
         Act::Http(|_, sent| sent.framing = Framing::CutChunks),
-    ),
+    )
+    .when(|asked| asked.is(Pair::SPONSOR_ERC20)),
     Fault::of(
         MESSAGE,
         "reset-in-the-middle",
-        "resets the connection in the middle of the body",
+        "resets the connection in the middle of the body, when sponsoring in token mode",
         Act::Reset,
-    ),
+    )
+    .when(|asked| asked.is(Pair::SPONSOR_ERC20)),
     Fault::of(
         MESSAGE,
         "closed-without-answer",

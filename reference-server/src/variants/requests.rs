@@ -54,6 +54,11 @@ pub(super) const VARIANTS: &[Variant] = &[
         has_unlisted,
     ),
     Variant::refusal(
+        "fractional-ids-refused",
+        "refuses ids that have a fraction, as JSON-RPC advises clients not to use",
+        |asked| asked.id_number().is_some_and(|digits| digits.contains('.')),
+    ),
+    Variant::refusal(
         "quote-without-mode-refused",
         "wants a mode in quotes too",
         |asked| asked.mode_object().get("mode").is_none(),

@@ -17,10 +17,10 @@ fn varied(name: &str) -> Server {
     Server::of(service().with_variants([find_variant(name).expect("there is such a variant")]))
 }
 
-/// All that a server sends to one request, and whether it resets the connection then.
+/// All that a server sends to a request to be sponsored in token mode, and whether it resets the connection then.
 fn response(server: &Server) -> (String, bool) {
     let mut client = server.connect();
-    client.post("/", &sponsored());
+    client.post("/", &the_four_pairs()[3].to_string());
     client.close_sending();
     client.read_to_end()
 }
