@@ -3,11 +3,19 @@
 use std::{borrow::Borrow, fmt::Write as _};
 
 use bytes::Bytes;
+use paymaster_schemas::Pair;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::Value;
 
-use crate::case::{Ids, Member, Seed};
+use crate::case::{Base, Ids, Member, Seed};
 
+/// A base of each pair that should be accepted.
+pub(super) const ALL_PAIRS: &[Base] = &[
+    Base::accepted(Pair::QUOTE_SPONSORED),
+    Base::accepted(Pair::QUOTE_ERC20),
+    Base::accepted(Pair::SPONSOR_SPONSORED),
+    Base::accepted(Pair::SPONSOR_ERC20),
+];
 /// The partial user operation.
 pub(super) const OPERATION: &str = "/params/0";
 /// The mode object.

@@ -1,17 +1,9 @@
 //! Ids of every kind (section 2.1): served like any other, and echoed in kind and value.
 
-use paymaster_schemas::Pair;
 use serde_json::{Number, Value, json};
 
-use super::edit::{as_it_stands, turn};
-use crate::case::{Base, Ids, Member, Order, Relation, Rounds, Seed};
-
-const ALL_PAIRS: &[Base] = &[
-    Base::accepted(Pair::QUOTE_SPONSORED),
-    Base::accepted(Pair::QUOTE_ERC20),
-    Base::accepted(Pair::SPONSOR_SPONSORED),
-    Base::accepted(Pair::SPONSOR_ERC20),
-];
+use super::edit::{ALL_PAIRS, as_it_stands, turn};
+use crate::case::{Ids, Member, Order, Relation, Rounds, Seed};
 
 /// Number ids, as their JSON texts: falsy, negative, above 2^31, 2^32, 2^53 and 2^64.
 const NUMBERS: &[&str] = &[

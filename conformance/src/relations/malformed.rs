@@ -4,18 +4,11 @@ use bytes::Bytes;
 use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
-use super::edit::{as_it_stands, remove};
+use super::edit::{ALL_PAIRS, as_it_stands, remove};
 use crate::{
     case::{Base, Ids, Member, Order, Relation, Rounds, Seed},
     generate::mutate,
 };
-
-const ALL_PAIRS: &[Base] = &[
-    Base::accepted(Pair::QUOTE_SPONSORED),
-    Base::accepted(Pair::QUOTE_ERC20),
-    Base::accepted(Pair::SPONSOR_SPONSORED),
-    Base::accepted(Pair::SPONSOR_ERC20),
-];
 
 /// Requests that break exactly one keyword of their schema at one place.
 pub static MALFORMED_PARAMS: Relation = Relation {

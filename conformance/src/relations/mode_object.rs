@@ -3,18 +3,12 @@
 use paymaster_schemas::{Method, Mode, Pair};
 use serde_json::{Map, Value, json};
 
-use super::edit::{MODE, address, baseline, beside, member, remove, set, turn};
+use super::edit::{ALL_PAIRS, MODE, address, baseline, beside, member, remove, set, turn};
 use crate::{
     case::{Base, Ids, Member, Order, Relation, Rounds, Seed},
     context::Support,
 };
 
-const ALL_PAIRS: &[Base] = &[
-    Base::accepted(Pair::QUOTE_SPONSORED),
-    Base::accepted(Pair::QUOTE_ERC20),
-    Base::accepted(Pair::SPONSOR_SPONSORED),
-    Base::accepted(Pair::SPONSOR_ERC20),
-];
 const SPONSORED_PAIRS: &[Base] = &[
     Base::accepted(Pair::QUOTE_SPONSORED),
     Base::accepted(Pair::SPONSOR_SPONSORED),

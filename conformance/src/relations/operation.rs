@@ -5,19 +5,12 @@ use std::fmt::Write as _;
 use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
-use super::edit::{OPERATION, baseline, beside, member, remove, set, turn};
+use super::edit::{ALL_PAIRS, OPERATION, baseline, beside, member, remove, set, turn};
 use crate::{
     case::{Base, Ids, Member, Order, Relation, Rounds, Seed},
     context::Vouch,
     dialect::Amounts,
 };
-
-const ALL_PAIRS: &[Base] = &[
-    Base::accepted(Pair::QUOTE_SPONSORED),
-    Base::accepted(Pair::QUOTE_ERC20),
-    Base::accepted(Pair::SPONSOR_SPONSORED),
-    Base::accepted(Pair::SPONSOR_ERC20),
-];
 
 const GAS: [&str; 3] = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
 

@@ -3,18 +3,11 @@
 use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
-use super::edit::{MODE, OPERATION, baseline, member, remove, set};
+use super::edit::{ALL_PAIRS, MODE, OPERATION, baseline, member, remove, set};
 use crate::{
-    case::{Base, Ids, Member, Order, Relation, Rounds, Seed},
+    case::{Ids, Member, Order, Relation, Rounds, Seed},
     context::Support,
 };
-
-const ALL_PAIRS: &[Base] = &[
-    Base::accepted(Pair::QUOTE_SPONSORED),
-    Base::accepted(Pair::QUOTE_ERC20),
-    Base::accepted(Pair::SPONSOR_SPONSORED),
-    Base::accepted(Pair::SPONSOR_ERC20),
-];
 
 /// The other readings of each ambiguity.
 pub static DIALECT_PROBES: Relation = Relation {
