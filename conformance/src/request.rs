@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use paymaster_schemas::{Method, Mode, Pair};
 use serde_json::Value;
 
+use crate::json::number::Exact;
+
 /// What kind of body a request has.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
@@ -93,6 +95,11 @@ impl Call {
     /// The mode object.
     pub fn mode_object(&self) -> &Value {
         &self.envelope["params"][1]
+    }
+
+    /// Whether the id is a number with a fraction, which JSON-RPC advises against: such a request may be refused.
+    pub fn has_fractional_id(&self) -> bool {
+        self.id.is_number() && Exact::parse(&self.id.to_string()).is_some_and(|id| !id.is_integer())
     }
 
     /// The name of the smart account, where the request gives one.

@@ -27,6 +27,7 @@ const HEX_IF_MIXED: [&str; 3] = ["nonce", "maxFeePerGas", "maxPriorityFeePerGas"
 /// Whether a call keeps to the tables. Operations that the profile lists may write their amounts as they like.
 pub fn keeps_to_the_tables(call: &Call, dialect: &Dialect, listed: bool) -> bool {
     call.valid
+        && !call.has_fractional_id()
         && call.envelope["jsonrpc"] == dialect.jsonrpc_version.as_str()
         && operation(call, dialect, listed)
         && mode_object(call, dialect)

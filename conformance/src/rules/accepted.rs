@@ -4,14 +4,12 @@
 //! be; the reason why a target refuses an operation can then not be mistaken for a refusal of the change. Where the change is
 //! one of the operation itself, only the profile's word that any operation is accepted makes the refusal a fault.
 
-use serde_json::Value;
-
 use super::{Check, Report, Rule, View, always, gist};
 use crate::{
     context::{Context, Vouch},
-    json::number::Exact,
     profile::Accepts,
     relations as related,
+    request::Call,
 };
 
 const NOT_SERVED: &str = "the target served too few of the baseline requests: name operations and tokens that it accepts in the profile";
@@ -122,15 +120,10 @@ fn same_operation(views: &[View<'_>], _: &Context, report: &mut Report) {
     };
     for (place, view) in variants.iter().enumerate() {
         report.turn_to(place + 1);
-        let owed = baseline.answer.result().is_some() && !has_fractional_id(view);
+        let owed =
+            baseline.answer.result().is_some() && !view.valid_call().is_some_and(Call::has_fractional_id);
         served(view, owed, report);
     }
-}
-
-/// JSON-RPC advises against ids with a fraction: they may be refused.
-fn has_fractional_id(view: &View<'_>) -> bool {
-    let id = view.request.id().and_then(Value::as_number);
-    id.is_some_and(|id| Exact::parse(&id.to_string()).is_some_and(|id| !id.is_integer()))
 }
 
 /// The operation is another one: it must be served only where the profile vouches for it.

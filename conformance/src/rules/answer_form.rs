@@ -3,13 +3,7 @@
 use serde_json::Value;
 
 use super::{Check, Report, Rule, View, always, gist, shown, shown_member};
-use crate::{
-    answer::Answer,
-    context::Context,
-    exchange::Failure,
-    json::number::{Exact, same_number},
-    request::Kind,
-};
+use crate::{answer::Answer, context::Context, exchange::Failure, json::number::same_number, request::Kind};
 
 const UNANSWERED: &str = "the target answered too few requests: look at its address, its headers and its log";
 
@@ -156,7 +150,7 @@ fn jsonrpc(view: &View<'_>, context: &Context, report: &mut Report) {
 }
 
 /// An answer echoes the id of its request. Numbers are compared by value, exactly. An error may carry the id null where the
-/// request goes beyond the tables, or its id is fractional, which JSON-RPC advises against: it need not have been read.
+/// request goes beyond the tables (an id with a fraction included): it need not have been read.
 fn id(view: &View<'_>, _: &Context, report: &mut Report) {
     let Some(object) = view.answer.object().filter(|_| view.must_be_answered()) else {
         return;
@@ -165,9 +159,7 @@ fn id(view: &View<'_>, _: &Context, report: &mut Report) {
     let told = object.get("id");
     let holds = match (sent, told) {
         (Value::Number(sent), Some(Value::Number(told))) => same_number(sent, told),
-        (sent, Some(Value::Null)) if view.answer.error().is_some() => {
-            view.beyond_the_tables() || is_fractional(sent)
-        }
+        (_, Some(Value::Null)) if view.answer.error().is_some() => view.beyond_the_tables(),
         (sent, told) => Some(sent) == told,
     };
     if holds {
@@ -175,10 +167,6 @@ fn id(view: &View<'_>, _: &Context, report: &mut Report) {
     } else {
         report.broken("/id", shown(sent), shown_member(told));
     }
-}
-
-fn is_fractional(id: &Value) -> bool {
-    id.is_number() && Exact::parse(&id.to_string()).is_some_and(|number| !number.is_integer())
 }
 
 /// The result of an answer is an object.
