@@ -54,7 +54,7 @@ impl std::fmt::Debug for Fault {
 }
 
 impl Fault {
-    /// Whether the fault says that it breaks that clause: its own, or one of [`Fault::also`].
+    /// Whether the fault says that it breaks that clause: its own, or another one that it cannot help breaking.
     pub fn names(&self, clause: &str) -> bool {
         let names = |also: &&str| match also.strip_suffix('*') {
             Some(group) => clause.starts_with(group),
