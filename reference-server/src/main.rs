@@ -1,9 +1,5 @@
 //! The `paymaster-reference-server` command.
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a command talks to its user"
-)]
+#![expect(clippy::print_stderr, reason = "a command talks to its user")]
 
 mod arguments;
 mod exit_codes;
@@ -48,7 +44,7 @@ fn start(arguments: &Arguments) -> Result<(), Failure> {
     let usage = |error: Box<dyn Error>| Failure::Usage(error);
     let deviations = &arguments.deviations;
     if deviations.list_faults || deviations.list_variants {
-        list(deviations);
+        say(&tables(deviations));
         return Ok(());
     }
     let faults = deviations.faults().map_err(|error| usage(error.into()))?;
@@ -60,7 +56,7 @@ fn start(arguments: &Arguments) -> Result<(), Failure> {
         .with_faults(faults);
     if arguments.print_config {
         let printed = config.to_toml().map_err(|error| usage(error.into()))?;
-        print!("{printed}");
+        say(&printed);
         return Ok(());
     }
     let filter = EnvFilter::try_new(&arguments.log).map_err(|error| usage(error.into()))?;
@@ -77,18 +73,20 @@ fn start(arguments: &Arguments) -> Result<(), Failure> {
     runtime.block_on(serve(&config, service))
 }
 
-/// Prints the tables that are asked for.
-fn list(deviations: &Deviations) {
-    if deviations.list_faults {
-        for fault in faults() {
-            println!("{:<52} {:<40} {}", fault.name, fault.clause, fault.about);
-        }
-    }
-    if deviations.list_variants {
-        for variant in variants() {
-            println!("{:<34} {}", variant.name, variant.about);
-        }
-    }
+/// Writes to standard output. A reader that closed it, as `head` does, has read enough: that is no failure.
+fn say(text: &str) {
+    let mut out = io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// The tables that are asked for.
+fn tables(deviations: &Deviations) -> String {
+    let faults = faults().filter(|_| deviations.list_faults);
+    let variants = variants().filter(|_| deviations.list_variants);
+    faults
+        .map(|fault| format!("{:<52} {:<40} {}\n", fault.name, fault.clause, fault.about))
+        .chain(variants.map(|variant| format!("{:<34} {}\n", variant.name, variant.about)))
+        .collect()
 }
 
 async fn serve(config: &Config, service: Service) -> Result<(), Failure> {
@@ -105,9 +103,7 @@ async fn serve(config: &Config, service: Service) -> Result<(), Failure> {
         signing = config.signing.enabled,
         "ready"
     );
-    println!("listening on http://{address}");
-    // Whoever reads the address may wait for it behind a pipe.
-    io::stdout().flush().map_err(cannot_serve)?;
+    say(&format!("listening on http://{address}\n"));
     let shutdown = async move {
         tokio::select! {
             _ = interrupt.recv() => {}

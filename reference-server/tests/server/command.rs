@@ -268,6 +268,27 @@ fn an_unknown_fault_or_variant_is_refused_with_the_nearest_one() {
 }
 
 #[test]
+fn a_reader_that_has_read_enough_is_no_failure() {
+    for argument in ["--list-faults", "--print-config"] {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let output = command()
+            .arg(argument)
+            .stdout(writer)
+            .stderr(Stdio::piped())
+            .spawn();
+        let output = output
+            .and_then(Child::wait_with_output)
+            .expect("the command runs");
+        assert_eq!(
+            (output.status.code(), text(&output.stderr)),
+            (Some(0), String::new()),
+            "{argument}"
+        );
+    }
+}
+
+#[test]
 fn the_lists_are_the_tables() {
     let listed = |argument| {
         let output = run(&[argument]);
