@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use crate::{
     dialect::Dialect,
     finding::Finding,
+    known,
     rules::Rule,
     verdict::{Conclusion, Verdict},
 };
@@ -86,6 +87,8 @@ pub struct Summary {
     pub rules: Vec<RuleOutcome>,
     /// The broken rules.
     pub findings: Vec<Finding>,
+    /// How every entry of the list of known failures stands, in the order of the list.
+    pub known: Vec<known::Outcome>,
     /// How many groups were sent but not judged, by the reason.
     pub unjudged: BTreeMap<String, usize>,
     /// Dialect and behaviour fingerprint.
@@ -98,6 +101,18 @@ pub struct Summary {
     pub reached: BTreeMap<&'static str, Reached>,
     /// From the first request to the end.
     pub took: Duration,
+}
+
+impl Summary {
+    /// The entry of the list of known failures that covers a finding.
+    pub fn known_entry(&self, finding: &Finding) -> Option<&known::Entry> {
+        let key = finding.key();
+        self.known
+            .iter()
+            .filter(|known| known.standing == known::Standing::StillFailing)
+            .map(|known| &known.entry)
+            .find(|entry| entry.matches(&key))
+    }
 }
 
 /// How far the valid requests of a pair got.

@@ -31,24 +31,21 @@ pub struct Key {
 impl Key {
     /// The key of a violation.
     pub fn of(rule: &Rule, pair: Option<Pair>, violation: &Violation) -> Self {
-        let pointer = violation
-            .pointer
-            .split('/')
-            .map(|part| {
-                if !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()) {
-                    "*"
-                } else {
-                    part
-                }
-            })
-            .collect::<Vec<_>>()
-            .join("/");
         Self {
             rule: rule.id,
             pair,
-            pointer,
+            pointer: general_pointer(&violation.pointer),
         }
     }
+}
+
+/// A JSON pointer with every array index as `*`.
+pub fn general_pointer(pointer: &str) -> String {
+    let general = |part| {
+        let is_index = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        if is_index(part) { "*" } else { part }
+    };
+    pointer.split('/').map(general).collect::<Vec<_>>().join("/")
 }
 
 /// One attempt at seeing a violation again.
@@ -84,6 +81,11 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// What makes it the same finding as another.
+    pub fn key(&self) -> Key {
+        Key::of(self.rule, self.pair, &self.violation)
+    }
+
     /// How often the re-sent bytes broke the rule again.
     pub fn reproduced(&self) -> usize {
         self.attempts

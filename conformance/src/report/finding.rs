@@ -32,7 +32,8 @@ pub(crate) fn write(page: &mut Page<'_>, outcome: &RuleOutcome, failing: bool) {
     }
     let finished = page.finished;
     let own = finished.summary.findings.iter().enumerate();
-    let mut own = own.filter(|(_, finding)| finding.rule.id == outcome.rule.id);
+    let known = |finding: &Finding| finished.summary.known_entry(finding).is_some();
+    let mut own = own.filter(|(_, finding)| finding.rule.id == outcome.rule.id && !known(finding));
     if let Some((number, finding)) = own.next() {
         whole(page, number, finding);
     }

@@ -5,6 +5,7 @@ pub mod curl;
 mod finding;
 pub mod json;
 pub mod junit;
+mod known;
 mod paint;
 mod progress;
 pub mod replay_file;

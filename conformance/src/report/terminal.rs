@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use paymaster_schemas::Pair;
 
 use super::{
-    Finished, Paint, finding,
+    Finished, Paint, finding, known,
     paint::{harmless, wrapped},
     words,
 };
@@ -28,6 +28,7 @@ pub fn render(finished: &Finished<'_>, paint: Paint) -> String {
     page.verdict();
     page.broken(true);
     page.broken(false);
+    known::write(&mut page);
     page.inconclusive();
     page.dialect();
     page.reached();
@@ -94,6 +95,8 @@ impl Page<'_> {
         for (number, word) in [
             (of(Verdict::Failed) + of(Verdict::Flaky) - warned, "broken"),
             (warned, "warned"),
+            (of(Verdict::KnownFailing), "known failing"),
+            (of(Verdict::UnexpectedlyPassing), "unexpectedly passing"),
             (of(Verdict::Passed), "passed"),
             (of(Verdict::Inconclusive), "inconclusive"),
             (of(Verdict::NotApplicable), "not applicable"),
@@ -279,6 +282,12 @@ mod tests {
         let text = render(&sample::violations().finished(), Paint::default());
         assert!(!text.contains("s3cr3t-key") && !text.contains('\u{1b}'));
         insta::assert_snapshot!("violations", text);
+    }
+
+    #[test]
+    fn a_run_with_known_failures() {
+        let text = render(&sample::known().finished(), Paint::default());
+        insta::assert_snapshot!("known", text);
     }
 
     #[test]

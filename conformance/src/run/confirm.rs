@@ -29,8 +29,11 @@ pub(crate) async fn findings(
     let mut of_rule = BTreeMap::<&str, usize>::new();
     let mut chosen = Vec::new();
     let mut all = tally.seen();
-    // Stable: findings of one rule stay in the order of the plan.
-    all.sort_by_key(|(_, seen)| suite.rules.iter().position(|rule| rule.id == seen.rule.id));
+    // Stable: findings of one rule stay in the order of the plan, behind those that nobody knew of.
+    all.sort_by_key(|(key, seen)| {
+        let rule = suite.rules.iter().position(|rule| rule.id == seen.rule.id);
+        (rule, suite.known.covers(key).is_some())
+    });
     for (key, seen) in all {
         let so_far = of_rule.entry(seen.rule.id).or_default();
         *so_far += 1;

@@ -231,8 +231,10 @@ fn summarize(
         );
         Some(Reason::GaveUp(cause))
     });
-    let rules = tally.outcomes(&suite.rules, &findings, context);
-    let concluded = conclude(&rules, settings.strictness);
+    let complete = ended.is_none();
+    let (rules, known) = tally.outcomes(&suite.rules, &findings, context, &suite.known, complete);
+    // A run that did not get through its plan says nothing of a list.
+    let concluded = conclude(&rules, if complete { &known } else { &[] }, settings.strictness);
     let conclusion = match (&ended, concluded) {
         (_, Conclusion::Violations) => Conclusion::Violations,
         (Some(Reason::GaveUp(_)), _) => Conclusion::CouldNotTest,
@@ -248,6 +250,7 @@ fn summarize(
         observations: observations.clone(),
         rules,
         findings,
+        known,
         unjudged,
         dialect: context.dialect.clone(),
         requests: 0,
