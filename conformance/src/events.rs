@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use crate::{
     dialect::Dialect,
-    finding::Finding,
+    finding::{Finding, Key},
     known,
     rules::Rule,
     verdict::{Conclusion, Verdict},
@@ -87,6 +87,8 @@ pub struct Summary {
     pub rules: Vec<RuleOutcome>,
     /// The broken rules.
     pub findings: Vec<Finding>,
+    /// Every place at which a rule was broken: more than the findings, which are looked into and are few for each rule.
+    pub places: Vec<Key>,
     /// How every entry of the list of known failures stands, in the order of the list.
     pub known: Vec<known::Outcome>,
     /// How many groups were sent but not judged, by the reason.

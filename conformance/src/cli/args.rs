@@ -77,9 +77,30 @@ pub(crate) struct CheckArgs {
     /// Write a JUnit report, one test case a rule.
     #[arg(long, value_name = "PATH")]
     pub(crate) junit: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) known: KnownArgs,
     /// Where replay files go; the folder is made when there is something to write.
     #[arg(long, value_name = "DIR", default_value = "paymaster-replays")]
     pub(crate) replay_dir: PathBuf,
+}
+
+#[derive(Debug, Default, Args)]
+pub(crate) struct KnownArgs {
+    /// The list of known failures: what it names still runs and does not fail the run, until it passes or expires.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) known_failing: Option<PathBuf>,
+    /// Write what failed into the list of known failures, each with the reason why it is accepted for now.
+    #[arg(long)]
+    pub(crate) update_known_failing: bool,
+    /// The reason to write [default: asked for on a terminal].
+    #[arg(long, value_name = "TEXT", requires = "update_known_failing")]
+    pub(crate) reason: Option<String>,
+    /// Who answers for what is written [default: asked for on a terminal].
+    #[arg(long, value_name = "NAME", requires = "update_known_failing")]
+    pub(crate) owner: Option<String>,
+    /// The last day on which what is written counts, as 2027-01-31 [default: in 90 days].
+    #[arg(long, value_name = "DATE", requires = "update_known_failing")]
+    pub(crate) expires: Option<chrono::NaiveDate>,
 }
 
 #[derive(Debug, Args)]

@@ -1,8 +1,10 @@
 //! `check`: runs the suite against a URL, or against the embedded reference server, and writes the reports.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, sync::Arc};
 
-use super::{args::CheckArgs, dry_run, environment::Environment, exit, filter, out, setup::Setup};
+use super::{
+    args::CheckArgs, dry_run, environment::Environment, exit, filter, known::List, out, setup::Setup,
+};
 use crate::{
     report::{Finished, Progress, json, junit, replay_file, terminal},
     run::{self, Embedded, Reason, Stop, Suite},
@@ -12,8 +14,10 @@ use crate::{
 pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, String> {
     let setup = Setup::read(&args.run, args.url.as_deref(), environment)?;
     let rules = filter::select(&args.rules, Suite::standard().rules)?;
+    let list = List::read(&args.known, setup.layer.known_failing.as_ref())?;
     let suite = Suite {
         rules,
+        known: Arc::clone(&list.known),
         ..Suite::standard()
     };
     runtime()?.block_on(async {
@@ -26,7 +30,7 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Str
                 .await
                 .map_err(|cause| format!("the embedded reference server: {cause}"))?;
             let setup = setup.of_known(embedded.profile.clone());
-            let done = judge(setup, &embedded.url, suite, args, environment).await;
+            let done = judge(setup, &embedded.url, suite, args, &list, environment).await;
             embedded.stop().await;
             return done;
         };
@@ -35,7 +39,7 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Str
             run::Target::parse(&url).map_err(|cause| cause.to_string())?;
             return dry_run::print(&suite, setup.profile, &setup.layer);
         }
-        judge(setup, &url, suite, args, environment).await
+        judge(setup, &url, suite, args, &list, environment).await
     })
 }
 
@@ -81,6 +85,7 @@ async fn judge(
     url: &str,
     suite: Suite,
     args: &CheckArgs,
+    list: &List,
     environment: &Environment,
 ) -> Result<u8, String> {
     let (settings, place, redactor) = setup.settings(url)?;
@@ -97,6 +102,11 @@ async fn judge(
     let (replays, mut trouble) = replay_file::write_all(&args.replay_dir, &finished);
     finished.replays = &replays;
     trouble.extend(write_reports(&finished, args, environment));
+    match list.update(&outcome.summary, settings.strictness) {
+        Ok(None) => {}
+        Ok(Some(said)) => out::eprint(&format!("{said}\n")),
+        Err(cause) => trouble.push(cause),
+    }
     for cause in &trouble {
         out::error(cause);
     }

@@ -11,6 +11,7 @@ mod file;
 mod filter;
 mod headers;
 mod init;
+mod known;
 mod layer;
 mod out;
 mod plausible;

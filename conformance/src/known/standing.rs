@@ -170,19 +170,77 @@ mod tests {
     #[test]
     fn how_an_entry_stands() {
         let (broken, held, silent) = (
-            Seen { broken: true, exercised: true },
-            Seen { broken: false, exercised: true },
-            Seen { broken: false, exercised: false },
+            Seen {
+                broken: true,
+                exercised: true,
+            },
+            Seen {
+                broken: false,
+                exercised: true,
+            },
+            Seen {
+                broken: false,
+                exercised: false,
+            },
         );
         for (kind, today, keys, seen, complete, expected) in [
-            (Kind::Failing, "2026-06-30", &["/x"][..], broken, true, Standing::StillFailing),
-            (Kind::Failing, "2026-07-01", &["/x"], broken, true, Standing::Expired),
+            (
+                Kind::Failing,
+                "2026-06-30",
+                &["/x"][..],
+                broken,
+                true,
+                Standing::StillFailing,
+            ),
+            (
+                Kind::Failing,
+                "2026-07-01",
+                &["/x"],
+                broken,
+                true,
+                Standing::Expired,
+            ),
             (Kind::Failing, "2026-07-01", &[], held, true, Standing::Expired),
-            (Kind::Failing, "2026-06-30", &[], held, true, Standing::UnexpectedlyPassing),
-            (Kind::Failing, "2026-06-30", &[], silent, true, Standing::MatchesNothing),
-            (Kind::Failing, "2026-06-30", &["/y"], broken, true, Standing::MatchesNothing),
-            (Kind::Failing, "2026-06-30", &[], held, false, Standing::NotReached),
-            (Kind::Flaky, "2026-06-30", &["/x"], broken, true, Standing::StillFailing),
+            (
+                Kind::Failing,
+                "2026-06-30",
+                &[],
+                held,
+                true,
+                Standing::UnexpectedlyPassing,
+            ),
+            (
+                Kind::Failing,
+                "2026-06-30",
+                &[],
+                silent,
+                true,
+                Standing::MatchesNothing,
+            ),
+            (
+                Kind::Failing,
+                "2026-06-30",
+                &["/y"],
+                broken,
+                true,
+                Standing::MatchesNothing,
+            ),
+            (
+                Kind::Failing,
+                "2026-06-30",
+                &[],
+                held,
+                false,
+                Standing::NotReached,
+            ),
+            (
+                Kind::Flaky,
+                "2026-06-30",
+                &["/x"],
+                broken,
+                true,
+                Standing::StillFailing,
+            ),
             (Kind::Flaky, "2026-06-30", &[], held, true, Standing::Quiet),
             (Kind::Flaky, "2026-07-01", &[], held, true, Standing::Expired),
         ] {
@@ -193,9 +251,15 @@ mod tests {
             let keys: Vec<Key> = keys.iter().map(|pointer| key(pointer)).collect();
             let rules = [find_rule(RULE).unwrap()];
             let outcomes = known.outcomes(&rules, keys.iter(), |_| seen, complete);
-            assert_eq!(outcomes[0].standing, expected, "{kind:?} {today} {keys:?} {seen:?}");
+            assert_eq!(
+                outcomes[0].standing, expected,
+                "{kind:?} {today} {keys:?} {seen:?}"
+            );
             let nothing = known.outcomes(&[], keys.iter(), |_| seen, complete);
-            assert!(nothing.is_empty(), "entries of rules that are not judged are left alone");
+            assert!(
+                nothing.is_empty(),
+                "entries of rules that are not judged are left alone"
+            );
             assert_eq!(
                 known.covers(&key("/x")).is_some(),
                 today == "2026-06-30",

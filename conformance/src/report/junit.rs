@@ -20,7 +20,11 @@ pub fn xml(finished: &Finished<'_>) -> Result<String, String> {
     for outcome in &summary.rules {
         suite.add_test_case(case(outcome, finished));
     }
-    for known in summary.known.iter().filter(|known| known.standing.fails_the_run()) {
+    for known in summary
+        .known
+        .iter()
+        .filter(|known| known.standing.fails_the_run())
+    {
         suite.add_test_case(stale(known, finished));
     }
     let mut report = Report::new("paymaster-conformance");

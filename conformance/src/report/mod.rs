@@ -15,7 +15,7 @@ pub mod terminal;
 mod words;
 
 pub use paint::Paint;
-pub(crate) use paint::wrapped;
+pub(crate) use paint::{harmless, wrapped};
 pub use progress::Progress;
 pub(crate) use words::count;
 

@@ -101,6 +101,7 @@ pub(crate) fn violations() -> Sample {
                 outcome("interoperability.mode-member", Verdict::Failed, 0, 250),
             ],
             findings,
+            places: Vec::new(),
             known: Vec::new(),
             unjudged: BTreeMap::from([("no connection: refused".to_owned(), 2)]),
             observations: BTreeMap::from([(
@@ -134,8 +135,13 @@ pub(crate) fn known() -> Sample {
     let summary = &mut sample.summary;
     summary.findings.truncate(1);
     summary.unjudged.clear();
-    summary.rules.retain(|outcome| outcome.rule.id != "interoperability.mode-member");
+    summary
+        .rules
+        .retain(|outcome| outcome.rule.id != "interoperability.mode-member");
     for outcome in &mut summary.rules {
+        if outcome.rule.id == "answer.id" {
+            outcome.broken = 0;
+        }
         (outcome.verdict, outcome.reason) = match outcome.rule.id {
             "answer.id" => (Verdict::UnexpectedlyPassing, Some("delete its entry".to_owned())),
             "quote-result.feeQuotes" => (Verdict::KnownFailing, Some("null until release 7".to_owned())),
@@ -162,7 +168,12 @@ pub(crate) fn known() -> Sample {
             Some("/result/feeQuotes"),
             Standing::StillFailing,
         ),
-        entry(known::Kind::Failing, "answer.id", None, Standing::UnexpectedlyPassing),
+        entry(
+            known::Kind::Failing,
+            "answer.id",
+            None,
+            Standing::UnexpectedlyPassing,
+        ),
         entry(
             known::Kind::Failing,
             "quote-result.MODE",

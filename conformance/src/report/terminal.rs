@@ -131,6 +131,11 @@ impl Page<'_> {
         fails_the_run(outcome.rule.basis(), self.finished.strictness.strict)
     }
 
+    fn anything_fails(&self) -> bool {
+        let mut rules = self.summary().rules.iter();
+        rules.any(|outcome| outcome.verdict.is_broken() && self.fails(outcome))
+    }
+
     /// What was broken: what fails the run, or what only warns.
     fn broken(&mut self, failing: bool) {
         let finished = self.finished;
@@ -240,6 +245,9 @@ impl Page<'_> {
     fn next(&mut self) {
         let next = match self.summary().conclusion {
             Conclusion::Conforms => return,
+            Conclusion::Violations if !self.anything_fails() => {
+                "bring the list of known failures up to date, as said above"
+            }
             Conclusion::Violations => {
                 "fix what is broken, then repeat one finding with `paymaster-conformance replay FILE`; \
                  `paymaster-conformance explain RULE` says what a rule asks and where to look"

@@ -250,6 +250,7 @@ fn summarize(
         observations: observations.clone(),
         rules,
         findings,
+        places: tally.seen().into_iter().map(|(key, _)| key.clone()).collect(),
         known,
         unjudged,
         dialect: context.dialect.clone(),

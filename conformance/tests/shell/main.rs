@@ -3,6 +3,7 @@
 
 mod commands;
 mod configuration;
+mod known;
 mod reports;
 mod server;
 mod targets;
