@@ -81,6 +81,8 @@ pub struct Summary {
     pub seed: u64,
     /// How the run ends.
     pub conclusion: Conclusion,
+    /// Where the exchanges come from, when they are not of our own sending.
+    pub recorded: Option<Recorded>,
     /// Why the run ended early, where it did.
     pub cut_short: Option<String>,
     /// Every rule that was selected, in the order of the rules.
@@ -103,6 +105,15 @@ pub struct Summary {
     pub reached: BTreeMap<&'static str, Reached>,
     /// From the first request to the end.
     pub took: Duration,
+}
+
+/// Exchanges that somebody else made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recorded {
+    /// How many were judged.
+    pub exchanges: u64,
+    /// How many entries were left out, by the reason.
+    pub skipped: BTreeMap<String, u64>,
 }
 
 impl Summary {

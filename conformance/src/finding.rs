@@ -57,6 +57,9 @@ pub struct Attempt {
     pub violation: Option<Violation>,
 }
 
+/// How many findings of one rule are looked into; the others are counted.
+pub const FINDINGS_PER_RULE: usize = 5;
+
 /// A broken rule.
 #[derive(Clone, Debug)]
 pub struct Finding {

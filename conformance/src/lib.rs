@@ -17,6 +17,7 @@ pub mod judge;
 pub mod known;
 pub mod plan;
 pub mod profile;
+pub mod recorded;
 pub mod redact;
 pub mod relations;
 pub mod report;

@@ -43,6 +43,10 @@ pub fn report(finished: &Finished<'_>) -> Value {
         "cut_short": summary.cut_short.as_deref().map(|text| redacted(text, finished)),
         "requests": summary.requests,
         "took_ms": u64::try_from(summary.took.as_millis()).unwrap_or(u64::MAX),
+        "recorded": summary.recorded.as_ref().map(|recorded| json!({
+            "exchanges": recorded.exchanges,
+            "skipped": recorded.skipped.iter().map(|(reason, entries)| json!({"reason": redacted(reason, finished), "entries": entries})).collect::<Vec<_>>(),
+        })),
         "reached": reached,
         "unjudged": summary.unjudged.iter().map(|(reason, groups)| json!({"reason": redacted(reason, finished), "groups": groups})).collect::<Vec<_>>(),
         "rules": summary.rules.iter().map(rule).collect::<Vec<_>>(),

@@ -92,6 +92,7 @@ pub(crate) fn violations() -> Sample {
             target: "http://127.0.0.1:3000/api/***".to_owned(),
             seed: 1,
             conclusion: Conclusion::Violations,
+            recorded: None,
             cut_short: None,
             rules: vec![
                 outcome("answer.id", Verdict::Flaky, 900, 1),

@@ -106,13 +106,10 @@ impl Page<'_> {
             }
         }
         let rules = words::count(summary.rules.len() as u128, "rule");
-        let requests = words::count(summary.requests as u128, "request");
-        let time = words::time(summary.took);
         let counts = counts.join(", ");
-        self.line(&format!(
-            "{rules}: {counts} · {requests} in {time} · seed {}",
-            summary.seed
-        ));
+        let sent = self.sent();
+        self.line(&format!("{rules}: {counts} · {sent}"));
+        self.left_out();
         if let Some(cause) = &summary.cut_short {
             let cause = self.foreign(cause);
             self.hanging("cut short: ", 11, &cause);
@@ -124,6 +121,27 @@ impl Page<'_> {
                 self.foreign(reason)
             );
             self.hanging("not judged: ", 12, &text);
+        }
+    }
+
+    /// What was sent; of recorded traffic, what was judged instead.
+    fn sent(&self) -> String {
+        let summary = self.finished.summary;
+        match &summary.recorded {
+            Some(recorded) => words::count(recorded.exchanges, "recorded exchange"),
+            None => {
+                let requests = words::count(summary.requests as u128, "request");
+                format!("{requests} in {} · seed {}", words::time(summary.took), summary.seed)
+            }
+        }
+    }
+
+    /// Which entries of a recording were left out.
+    fn left_out(&mut self) {
+        let finished = self.finished;
+        for (reason, times) in finished.summary.recorded.iter().flat_map(|recorded| &recorded.skipped) {
+            let text = format!("{times}: {}", self.foreign(reason));
+            self.hanging("left out ", 9, &text);
         }
     }
 
@@ -251,6 +269,13 @@ impl Page<'_> {
             Conclusion::Violations => {
                 "fix what is broken, then repeat one finding with `paymaster-conformance replay FILE`; \
                  `paymaster-conformance explain RULE` says what a rule asks and where to look"
+            }
+            Conclusion::Incomplete if self.summary().recorded.is_some() => {
+                "recorded traffic shows what it happens to show: run `paymaster-conformance check` for the rest, or accept \
+                 what could not be judged with --allow-incomplete"
+            }
+            Conclusion::CouldNotTest if self.summary().recorded.is_some() => {
+                "record calls of the two methods together with their answers"
             }
             Conclusion::Incomplete if self.summary().cut_short.is_some() => {
                 "run again without the limit that cut this run short; what was judged until then held"

@@ -52,6 +52,9 @@ pub(crate) fn conclusion(conclusion: Conclusion) -> &'static str {
 
 /// `reproduced 3/3`, or why it is not known.
 pub(crate) fn reproduced(finding: &Finding) -> String {
+    if std::ptr::eq(finding.group.relation, &crate::recorded::RECORDED) {
+        return "recorded: not sent again".to_owned();
+    }
     if finding.attempts.is_empty() {
         return "not sent again: the run was over".to_owned();
     }

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use tokio::task::JoinSet;
 
 use super::{
-    CONFIRMATIONS, FINDINGS_PER_RULE, SHRUNK_PER_RUN, Suite,
+    CONFIRMATIONS, SHRUNK_PER_RUN, Suite,
     courier::Courier,
     shrink::{Bench, Specimen},
     stop::Reason,
@@ -13,7 +13,7 @@ use super::{
 use crate::{
     context::Context,
     exchange::Exchange,
-    finding::{Attempt, Finding, Key},
+    finding::{Attempt, FINDINGS_PER_RULE, Finding, Key},
     judge::Judge,
     tally::{Seen, Tally},
 };

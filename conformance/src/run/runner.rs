@@ -245,6 +245,7 @@ fn summarize(
         target: settings.shown_target.clone(),
         seed: settings.seed,
         conclusion,
+        recorded: None,
         cut_short: ended.map(|reason| words(&reason, settings)),
         reached: reached.clone(),
         observations: observations.clone(),

@@ -11,6 +11,7 @@ use crate::{
     generate,
     known::Known,
     plan::Plan,
+    recorded::RECORDED,
     relations::RELATIONS,
     rules::{self, Rule, View, observers::OBSERVERS},
 };
@@ -37,7 +38,7 @@ impl Suite {
     pub fn standard() -> Self {
         Self {
             rules: rules::rules().collect(),
-            relations: RELATIONS.iter().copied().chain([&DISCOVERY]).collect(),
+            relations: RELATIONS.iter().copied().chain([&DISCOVERY, &RECORDED]).collect(),
             plan: |context, seed, cases| Plan::new(context, seed, cases),
             simpler: generate::shrink::simpler,
             observe: observe_all,
