@@ -5,7 +5,6 @@ mod check;
 mod dry_run;
 mod duration;
 mod environment;
-pub mod exit;
 mod explain;
 mod file;
 mod filter;
@@ -16,6 +15,7 @@ mod layer;
 mod out;
 mod plausible;
 mod replay;
+mod reports;
 mod rules;
 mod selftest;
 mod setup;
@@ -27,6 +27,7 @@ use clap::{Parser, error::ErrorKind};
 use args::{Cli, Command};
 use environment::Environment;
 
+pub use crate::exit;
 pub use environment::VARIABLES;
 
 /// Runs the command line of this process.

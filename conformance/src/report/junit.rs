@@ -7,7 +7,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite, X
 use super::{Finished, curl, known, paint::harmless, words};
 use crate::{
     events::RuleOutcome,
-    known::Outcome,
+    known::{Outcome, Standing},
     tally::fails_the_run,
     verdict::{Conclusion, Verdict},
 };
@@ -20,11 +20,10 @@ pub fn xml(finished: &Finished<'_>) -> Result<String, String> {
     for outcome in &summary.rules {
         suite.add_test_case(case(outcome, finished));
     }
-    for known in summary
-        .known
-        .iter()
-        .filter(|known| known.standing.fails_the_run())
-    {
+    // One that passes is told by the case of its rule.
+    let told_here =
+        |known: &&Outcome| known.standing.fails_the_run() && known.standing != Standing::UnexpectedlyPassing;
+    for known in summary.known.iter().filter(told_here) {
         suite.add_test_case(stale(known, finished));
     }
     let mut report = Report::new("paymaster-conformance");
@@ -59,8 +58,14 @@ fn status(outcome: &RuleOutcome, finished: &Finished<'_>) -> TestCaseStatus {
         Verdict::Passed => TestCaseStatus::success(),
         Verdict::Inconclusive | Verdict::NotApplicable => skipped(outcome, finished),
         Verdict::KnownFailing => skipped(outcome, finished),
-        // Its entry has a failing case of its own.
-        Verdict::UnexpectedlyPassing => TestCaseStatus::success(),
+        Verdict::UnexpectedlyPassing => {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            let reason = outcome.reason.as_deref().unwrap_or_default();
+            status
+                .set_message(format!("{}: {reason}", outcome.verdict))
+                .set_type(outcome.verdict.name());
+            status
+        }
         Verdict::Failed | Verdict::Flaky => {
             let fails = fails_the_run(outcome.rule.basis(), finished.strictness.strict);
             let mut status = if fails {

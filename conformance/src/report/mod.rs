@@ -1,11 +1,16 @@
 //! Reports: what a run leaves for people and machines. They read what the runner leaves behind; the runner knows none of them.
 
 mod compact;
+pub mod counts;
 pub mod curl;
+mod exchange;
 mod finding;
+pub mod formats;
+mod har;
 pub mod json;
 pub mod junit;
 mod known;
+pub mod ndjson;
 mod paint;
 mod progress;
 pub mod replay_file;

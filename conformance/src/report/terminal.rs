@@ -5,13 +5,14 @@ use std::fmt::Write as _;
 use paymaster_schemas::Pair;
 
 use super::{
-    Finished, Paint, finding, known,
+    Finished, Paint,
+    counts::{Counts, Standing},
+    finding, known,
     paint::{harmless, wrapped},
     words,
 };
 use crate::{
-    events::{RuleOutcome, Summary},
-    tally::fails_the_run,
+    events::Summary,
     verdict::{Conclusion, Verdict},
 };
 
@@ -79,34 +80,8 @@ impl Page<'_> {
         };
         let target = self.finished.place.shown.clone();
         self.line(&format!("{painted}  {target}"));
-        let of = |verdict| {
-            summary
-                .rules
-                .iter()
-                .filter(|rule| rule.verdict == verdict)
-                .count()
-        };
-        let warned = summary
-            .rules
-            .iter()
-            .filter(|rule| rule.verdict.is_broken() && !self.fails(rule))
-            .count();
-        let mut counts = Vec::new();
-        for (number, word) in [
-            (of(Verdict::Failed) + of(Verdict::Flaky) - warned, "broken"),
-            (warned, "warned"),
-            (of(Verdict::KnownFailing), "known failing"),
-            (of(Verdict::UnexpectedlyPassing), "unexpectedly passing"),
-            (of(Verdict::Passed), "passed"),
-            (of(Verdict::Inconclusive), "inconclusive"),
-            (of(Verdict::NotApplicable), "not applicable"),
-        ] {
-            if number > 0 {
-                counts.push(format!("{number} {word}"));
-            }
-        }
         let rules = words::count(summary.rules.len() as u128, "rule");
-        let counts = counts.join(", ");
+        let counts = Counts::of(&summary.rules, self.finished.strictness).line();
         let sent = self.sent();
         self.line(&format!("{rules}: {counts} · {sent}"));
         self.left_out();
@@ -131,7 +106,11 @@ impl Page<'_> {
             Some(recorded) => words::count(recorded.exchanges, "recorded exchange"),
             None => {
                 let requests = words::count(summary.requests as u128, "request");
-                format!("{requests} in {} · seed {}", words::time(summary.took), summary.seed)
+                format!(
+                    "{requests} in {} · seed {}",
+                    words::time(summary.took),
+                    summary.seed
+                )
             }
         }
     }
@@ -139,26 +118,31 @@ impl Page<'_> {
     /// Which entries of a recording were left out.
     fn left_out(&mut self) {
         let finished = self.finished;
-        for (reason, times) in finished.summary.recorded.iter().flat_map(|recorded| &recorded.skipped) {
+        for (reason, times) in finished
+            .summary
+            .recorded
+            .iter()
+            .flat_map(|recorded| &recorded.skipped)
+        {
             let text = format!("{times}: {}", self.foreign(reason));
             self.hanging("left out ", 9, &text);
         }
     }
 
-    fn fails(&self, outcome: &RuleOutcome) -> bool {
-        fails_the_run(outcome.rule.basis(), self.finished.strictness.strict)
-    }
-
     fn anything_fails(&self) -> bool {
-        let mut rules = self.summary().rules.iter();
-        rules.any(|outcome| outcome.verdict.is_broken() && self.fails(outcome))
+        Counts::of(&self.summary().rules, self.finished.strictness).get(Standing::Broken) > 0
     }
 
     /// What was broken: what fails the run, or what only warns.
     fn broken(&mut self, failing: bool) {
         let finished = self.finished;
+        let wanted = if failing {
+            Standing::Broken
+        } else {
+            Standing::Warned
+        };
         for outcome in &finished.summary.rules {
-            if outcome.verdict.is_broken() && self.fails(outcome) == failing {
+            if Standing::of(outcome, finished.strictness) == wanted {
                 self.line("");
                 finding::write(self, outcome, failing);
             }

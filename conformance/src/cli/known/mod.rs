@@ -7,8 +7,8 @@ use std::{path::PathBuf, sync::Arc};
 
 use chrono::{NaiveDate, Utc};
 
-use super::args::KnownArgs;
-use crate::{events::Summary, known::Known, tally::Strictness};
+use super::{args::KnownArgs, out};
+use crate::{events::Summary, exit, known::Known, tally::Strictness};
 
 /// The list to write to where none is named.
 const DEFAULT_PATH: &str = "known-failing.toml";
@@ -42,13 +42,27 @@ impl List {
         })
     }
 
-    /// Writes what failed into the list, when that was asked for; gives a line that says so.
-    pub(crate) fn update(&self, summary: &Summary, strictness: Strictness) -> Result<Option<String>, String> {
+    /// Writes what failed into the list, when that was asked for, and says so. Gives the exit code, which stays that of the run:
+    /// the list is for the next one.
+    pub(crate) fn settle(&self, code: u8, summary: &Summary, strictness: Strictness) -> u8 {
         let Some(wish) = &self.update else {
-            return Ok(None);
+            return code;
         };
         let path = self.path.clone().unwrap_or_else(|| DEFAULT_PATH.into());
-        update::write(&path, wish, &self.known, summary, strictness).map(Some)
+        match update::write(&path, wish, &self.known, summary, strictness) {
+            Ok(said) => {
+                out::eprint(&format!("{said}\n"));
+                code
+            }
+            Err(cause) => {
+                out::error(&cause);
+                if code == exit::VIOLATIONS {
+                    code
+                } else {
+                    exit::USAGE
+                }
+            }
+        }
     }
 }
 
