@@ -42,6 +42,8 @@ pub(crate) enum Command {
     },
     /// Send the requests of a finding again and judge the answers.
     Replay(ReplayArgs),
+    /// Judge recorded traffic by the same rules; nothing is sent.
+    Judge(Box<JudgeArgs>),
     /// Run against reference servers that break one clause, or use one freedom, and show that the verdicts hold.
     Selftest(SelftestArgs),
 }
@@ -78,6 +80,41 @@ pub(crate) struct CheckArgs {
     /// Where replay files go; the folder is made when there is something to write.
     #[arg(long, value_name = "DIR", default_value = "paymaster-replays")]
     pub(crate) replay_dir: PathBuf,
+}
+
+/// What `judge` and `proxy` have in common: they send no requests of their own.
+#[derive(Debug, Args)]
+pub(crate) struct JudgingArgs {
+    /// The configuration file [default: paymaster.toml, when it is there].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Judge only these rules: ids of rules or clauses, `*` for any letters; repeatable.
+    #[arg(long = "rule", value_name = "FILTER")]
+    pub(crate) rules: Vec<String>,
+    /// What only warns (json-rpc, interoperability) fails the run too.
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Stated rules that stayed inconclusive do not fail the run.
+    #[arg(long)]
+    pub(crate) allow_incomplete: bool,
+    #[command(flatten)]
+    pub(crate) reports: ReportArgs,
+    #[command(flatten)]
+    pub(crate) known: KnownArgs,
+    /// Where replay files go; the folder is made when there is something to write.
+    #[arg(long, value_name = "DIR", default_value = "paymaster-replays")]
+    pub(crate) replay_dir: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct JudgeArgs {
+    /// A HAR file, or lines of JSON with one exchange each; `-` for standard input.
+    pub(crate) file: PathBuf,
+    /// Of calls to several endpoints, judge those to this one: its number in the list that is printed, or a part of its URL.
+    #[arg(long, value_name = "ENDPOINT")]
+    pub(crate) endpoint: Option<String>,
+    #[command(flatten)]
+    pub(crate) judging: JudgingArgs,
 }
 
 #[derive(Debug, Default, Args)]

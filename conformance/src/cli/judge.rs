@@ -4,9 +4,14 @@ use std::{
     fs::File,
     io::{self, Read},
     path::Path,
+    time::{Duration, SystemTime},
 };
 
-use super::{args::JudgeArgs, check, environment::Environment, recording::Said};
+use super::{
+    args::JudgeArgs,
+    environment::Environment,
+    recording::{Desk, Said},
+};
 use crate::{
     recorded::{self, Entry, Recording},
     report::{Place, count},
@@ -18,7 +23,11 @@ const LONGEST: u64 = 512 * 1024 * 1024;
 /// Runs the command; gives the exit code.
 pub(crate) fn run(args: &JudgeArgs, environment: &Environment) -> Result<u8, String> {
     let mut said = Said::read(&args.judging, environment)?;
-    let name = args.file.display().to_string();
+    let name = if args.file == Path::new("-") {
+        "standard input".to_owned()
+    } else {
+        args.file.display().to_string()
+    };
     let told = |cause: String| format!("{name}: {cause}");
     let text = read(&args.file).map_err(told)?;
     let recording = recorded::read(&text).map_err(told)?;
@@ -31,18 +40,21 @@ pub(crate) fn run(args: &JudgeArgs, environment: &Environment) -> Result<u8, Str
     for secret in entries.iter().flat_map(|entry| &entry.secrets) {
         said.redactor.hide_header(secret);
     }
-    let mut bench = said.bench();
+    let mut desk = Desk::open(said, place, &args.judging)?;
     for entry in &entries {
-        bench.learn(&entry.exchange);
+        desk.bench.learn(&entry.exchange);
     }
-    let mut took = std::time::Duration::ZERO;
-    for entry in &entries {
-        bench.judge(&entry.place, &entry.exchange);
+    let mut took = Duration::ZERO;
+    for entry in entries {
         took += entry.exchange.took;
+        desk.judge(
+            &entry.place,
+            entry.exchange,
+            entry.ended.unwrap_or_else(SystemTime::now),
+        );
     }
     skipped.retain(|_, times| *times > 0);
-    let (summary, context) = bench.finish(place.shown.clone(), skipped, said.strictness, took);
-    check::report(&summary, &context, said.strictness, &place, &said.redactor, &said.list, &args.judging.outputs, environment)
+    Ok(desk.close(skipped, took, environment))
 }
 
 fn read(path: &Path) -> Result<String, String> {
@@ -72,12 +84,7 @@ struct Chosen {
 }
 
 /// Takes the exchanges with one endpoint: tokens and dialect are learned for one target, and another may differ.
-fn choose(
-    recording: Recording,
-    wanted: Option<&str>,
-    name: &str,
-    said: &mut Said,
-) -> Result<Chosen, String> {
+fn choose(recording: Recording, wanted: Option<&str>, name: &str, said: &mut Said) -> Result<Chosen, String> {
     let mut endpoints = Vec::new();
     for (url, times) in recording.endpoints() {
         let place = match url {
@@ -106,7 +113,12 @@ fn choose(
                 .iter()
                 .enumerate()
                 .map(|(number, (_, times, place))| {
-                    format!("\n  {}  {}  {}", number + 1, place.shown, count(*times as u128, "exchange"))
+                    format!(
+                        "\n  {}  {}  {}",
+                        number + 1,
+                        place.shown,
+                        count(*times as u128, "exchange")
+                    )
                 })
                 .collect();
             let what = if first.is_some() {

@@ -10,10 +10,12 @@ mod file;
 mod filter;
 mod headers;
 mod init;
+mod judge;
 mod known;
 mod layer;
 mod out;
 mod plausible;
+mod recording;
 mod replay;
 mod reports;
 mod rules;
@@ -48,6 +50,7 @@ pub fn main() -> ExitCode {
         Some(Command::Rules(args)) => rules::run(&args),
         Some(Command::Explain { rule }) => explain::run(&rule),
         Some(Command::Selftest(args)) => selftest::run(&args),
+        Some(Command::Judge(args)) => judge::run(&args, &environment),
         Some(Command::Init { path }) => init::run(&path),
         Some(Command::Replay(args)) => replay::run(&args, &environment),
     };

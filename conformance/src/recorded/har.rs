@@ -1,13 +1,11 @@
 //! HAR 1.2: what browsers and debugging proxies write.
 
-use std::time::Duration;
-
 use base64::{Engine, prelude::BASE64_STANDARD};
 use bytes::Bytes;
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value;
 
-use super::{Entry, Recording, foreign, is_unreadable, secrets};
+use super::{Entry, Recording, duration, foreign, is_unreadable, moment, secrets};
 use crate::exchange::{Exchange, Response};
 
 #[derive(Deserialize)]
@@ -26,6 +24,8 @@ struct Row {
     response: Answer,
     #[serde(default)]
     time: Option<f64>,
+    #[serde(default, rename = "startedDateTime")]
+    started: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -61,7 +61,8 @@ struct Header {
 struct Body {
     #[serde(default)]
     text: Option<String>,
-    #[serde(default)]
+    /// HAR has it for answers only; some writers use `_encoding` for requests.
+    #[serde(default, alias = "_encoding")]
     encoding: Option<String>,
     #[serde(default)]
     size: Option<i64>,
@@ -116,78 +117,39 @@ fn entry(row: Row, place: String) -> Result<Result<Entry, String>, String> {
         return Ok(Err("no answer was recorded".to_owned()));
     };
     let content = row.response.content.unwrap_or_default();
-    let Some(answer) = bytes(&content, "response.content")? else {
-        if content.size.unwrap_or_default() > 0 {
+    let body = match bytes(&content, "response.content")? {
+        Some(body) => body,
+        None if content.size.unwrap_or_default() > 0 => {
             return Ok(Err("the body of the answer was not recorded".to_owned()));
         }
-        return Ok(Ok(make(
-            place,
-            row.request.url,
-            &row.request.headers,
-            request,
-            status,
-            &row.response.headers,
-            Bytes::new(),
-            row.time,
-        )));
+        None => Bytes::new(),
     };
-    let entry = make(
-        place,
-        row.request.url,
-        &row.request.headers,
-        request,
+    let response = Response {
         status,
-        &row.response.headers,
-        answer,
-        row.time,
-    );
-    Ok(match &entry.exchange.outcome {
-        Ok(response) if is_unreadable(&response.headers, &response.body) => {
-            Err("the body of the answer was recorded compressed".to_owned())
-        }
-        _ => Ok(entry),
-    })
-}
-
-#[expect(
-    clippy::too_many_arguments,
-    reason = "the parts of one HAR entry, taken apart once"
-)]
-fn make(
-    place: String,
-    url: String,
-    sent: &[Header],
-    request: Option<Bytes>,
-    status: u16,
-    received: &[Header],
-    body: Bytes,
-    time: Option<f64>,
-) -> Entry {
-    let told = |header: &Header| (header.name.to_ascii_lowercase(), header.value.clone());
-    Entry {
+        headers: row
+            .response
+            .headers
+            .into_iter()
+            .map(|header| (header.name.to_ascii_lowercase(), header.value))
+            .collect(),
+        body,
+    };
+    if is_unreadable(&response.headers, &response.body) {
+        return Ok(Err("the body of the answer was recorded compressed".to_owned()));
+    }
+    let sent = row.request.headers.iter();
+    let took = duration(row.time);
+    Ok(Ok(Entry {
         place,
-        url: Some(url),
-        secrets: secrets(
-            sent.iter()
-                .map(|header| (header.name.as_str(), header.value.as_str())),
-        ),
+        url: Some(row.request.url),
+        secrets: secrets(sent.map(|header| (header.name.as_str(), header.value.as_str()))),
+        ended: moment(row.started.as_deref()).map(|started| started + took),
         exchange: Exchange {
             request: request.unwrap_or_default(),
-            outcome: Ok(Response {
-                status,
-                headers: received.iter().map(told).collect(),
-                body,
-            }),
-            took: duration(time),
+            outcome: Ok(response),
+            took,
         },
-    }
-}
-
-/// Milliseconds of a recording; what makes no sense counts as none.
-fn duration(milliseconds: Option<f64>) -> Duration {
-    milliseconds
-        .and_then(|time| Duration::try_from_secs_f64(time / 1000.0).ok())
-        .unwrap_or_default()
+    }))
 }
 
 /// The bytes of a body; none when the recording has no text of it.
@@ -240,7 +202,7 @@ mod tests {
         let answer = entry.exchange.outcome.as_ref().unwrap();
         assert_eq!(answer.body, "{}");
         assert_eq!(answer.header("content-type"), Some("application/json"));
-        assert_eq!(entry.exchange.took, Duration::from_micros(12_500));
+        assert_eq!(entry.exchange.took, std::time::Duration::from_micros(12_500));
         assert_eq!(entry.secrets, ["Bearer k"]);
         assert_eq!(entry.url.as_deref(), Some("https://h/k"));
     }

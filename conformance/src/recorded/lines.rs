@@ -1,4 +1,4 @@
-//! Lines of JSON, one exchange each: for whatever else records traffic, `proxy --record` included.
+//! Lines of JSON, one exchange each: for whatever else records traffic. The log of `--report ndjson-all` is one, too.
 //!
 //! ```json
 //! {"url": "https://host/path", "request": {"headers": {}, "body": {"jsonrpc": "2.0"}}, "response": {"status": 200, "headers": {}, "body": "{}"}}
@@ -7,75 +7,105 @@
 //! A body that is a JSON string is the text that went over the wire; any other JSON value stands for its own bytes, as they are
 //! written in the line; `body_base64` is for what is no text.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use bytes::Bytes;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{Entry, Recording, foreign, is_unreadable, secrets};
+use super::{Entry, Recording, duration, foreign, is_unreadable, moment, secrets};
 use crate::exchange::{Exchange, Response};
 
-/// One line.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Line {
-    /// Where the request went.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub url: Option<String>,
-    /// What was sent.
-    pub request: Sent,
-    /// What came back.
-    pub response: Received,
-    /// How long it took, in milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub took_ms: Option<u64>,
+/// One line. What else it holds does not matter.
+#[derive(Deserialize)]
+struct Line {
+    url: Option<String>,
+    request: Message,
+    #[serde(alias = "answer")]
+    response: Message,
+    took_ms: Option<f64>,
+    ended: Option<String>,
 }
 
-/// What was sent.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Sent {
-    /// The HTTP method; POST when it is not there.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub method: Option<String>,
-    /// Headers.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub headers: BTreeMap<String, String>,
-    /// The body: a string is its text, another JSON value its own bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub body: Option<Box<RawValue>>,
-    /// The body in base64, when it is no text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub body_base64: Option<String>,
+/// A line of our own event log.
+#[derive(Deserialize)]
+struct Logged {
+    event: String,
+    target: Option<String>,
 }
 
-/// What came back.
-#[derive(Debug, Serialize, Deserialize)]
+/// What was sent, or what came back.
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Received {
-    /// The HTTP status.
-    pub status: u16,
-    /// Headers.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub headers: BTreeMap<String, String>,
-    /// The body: a string is its text, another JSON value its own bytes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub body: Option<Box<RawValue>>,
-    /// The body in base64, when it is no text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub body_base64: Option<String>,
+struct Message {
+    method: Option<String>,
+    status: Option<u16>,
+    #[serde(default)]
+    headers: Headers,
+    body: Option<Box<RawValue>>,
+    body_base64: Option<String>,
+    /// Why there is no response.
+    failure: Option<String>,
 }
+
+/// `{"name": "value"}` or, where a name may stand twice, `[{"name": ..., "value": ...}]`.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Headers {
+    Map(BTreeMap<String, String>),
+    List(Vec<Header>),
+}
+
+#[derive(Deserialize)]
+struct Header {
+    name: String,
+    value: String,
+}
+
+impl Default for Headers {
+    fn default() -> Self {
+        Self::List(Vec::new())
+    }
+}
+
+impl Headers {
+    fn pairs(self) -> Vec<(String, String)> {
+        let pairs: Vec<(String, String)> = match self {
+            Self::Map(map) => map.into_iter().collect(),
+            Self::List(list) => list
+                .into_iter()
+                .map(|header| (header.name, header.value))
+                .collect(),
+        };
+        pairs
+            .into_iter()
+            .map(|(name, value)| (name.to_ascii_lowercase(), value))
+            .collect()
+    }
+}
+
+/// What else our own log tells.
+const OTHER_EVENTS: [&str; 7] = [
+    "started", "planned", "judged", "waiting", "broken", "found", "finished",
+];
 
 /// Reads lines. Messages name the line; empty lines do not matter.
 pub fn read(text: &str) -> Result<Recording, String> {
     let mut recording = Recording::default();
+    // Our own log tells once, in its first line, where all of it went.
+    let mut target = None;
     for (number, line) in text.lines().enumerate() {
         if line.trim().is_empty() {
             continue;
         }
         let place = format!("line {}", number + 1);
+        if let Ok(logged) = serde_json::from_str::<Logged>(line)
+            && OTHER_EVENTS.contains(&logged.event.as_str())
+        {
+            target = target.or(logged.target);
+            continue;
+        }
         let line: Line = serde_json::from_str(line).map_err(|cause| {
             format!(
                 "{place}: no exchange: {}; {}",
@@ -83,7 +113,8 @@ pub fn read(text: &str) -> Result<Recording, String> {
                 super::EXPECTED
             )
         })?;
-        let entry = entry(line, place.clone()).map_err(|cause| format!("{place}: {cause}"))?;
+        let entry =
+            entry(line, place.clone(), target.as_ref()).map_err(|cause| format!("{place}: {cause}"))?;
         recording.take(entry);
     }
     Ok(recording)
@@ -98,7 +129,7 @@ fn without_line(cause: &serde_json::Error) -> String {
     }
 }
 
-fn entry(line: Line, place: String) -> Result<Result<Entry, String>, String> {
+fn entry(line: Line, place: String, target: Option<&String>) -> Result<Result<Entry, String>, String> {
     let sent = line.request;
     let request = bytes(sent.body.as_deref(), sent.body_base64.as_deref(), "request")?;
     let method = sent.method.as_deref().unwrap_or("POST");
@@ -106,38 +137,38 @@ fn entry(line: Line, place: String) -> Result<Result<Entry, String>, String> {
         return Ok(Err(reason.to_owned()));
     }
     let received = line.response;
-    if !(100..1000).contains(&received.status) {
-        return Err(format!(
-            "response.status is {}, which is no HTTP status",
-            received.status
-        ));
+    if let Some(failure) = received.failure {
+        return Ok(Err(format!("no answer was recorded: {failure}")));
+    }
+    let status = received
+        .status
+        .ok_or("response.status is missing: give the HTTP status")?;
+    if !(100..1000).contains(&status) {
+        return Err(format!("response.status is {status}, which is no HTTP status"));
     }
     let body = bytes(
         received.body.as_deref(),
         received.body_base64.as_deref(),
         "response",
     )?;
-    let headers: Vec<(String, String)> = received
-        .headers
-        .into_iter()
-        .map(|(name, value)| (name.to_ascii_lowercase(), value))
-        .collect();
+    let headers = received.headers.pairs();
     if is_unreadable(&headers, &body) {
         return Ok(Err("the body of the answer was recorded compressed".to_owned()));
     }
-    let told = sent.headers.iter();
+    let told = sent.headers.pairs();
     Ok(Ok(Entry {
         place,
-        url: line.url,
-        secrets: secrets(told.map(|(name, value)| (name.as_str(), value.as_str()))),
+        url: line.url.or_else(|| target.cloned()),
+        secrets: secrets(told.iter().map(|(name, value)| (name.as_str(), value.as_str()))),
+        ended: moment(line.ended.as_deref()),
         exchange: Exchange {
             request,
             outcome: Ok(Response {
-                status: received.status,
+                status,
                 headers,
                 body,
             }),
-            took: Duration::from_millis(line.took_ms.unwrap_or_default()),
+            took: duration(line.took_ms),
         },
     }))
 }
@@ -159,42 +190,6 @@ fn bytes(body: Option<&RawValue>, encoded: Option<&str>, name: &str) -> Result<B
             .decode(encoded)
             .map(Bytes::from)
             .map_err(|cause| format!("{name}.body_base64 is no base64: {cause}")),
-    }
-}
-
-impl Line {
-    /// The line of an exchange; none for one without an answer. `shown` hides what is secret.
-    pub fn of(url: &str, exchange: &Exchange, shown: impl Fn(&str) -> String) -> Option<Self> {
-        let response = exchange.outcome.as_ref().ok()?;
-        let (body, body_base64) = written(&exchange.request, &shown);
-        let (answer, answer_base64) = written(&response.body, &shown);
-        Some(Self {
-            url: Some(url.to_owned()),
-            request: Sent {
-                method: None,
-                headers: BTreeMap::new(),
-                body,
-                body_base64,
-            },
-            response: Received {
-                status: response.status,
-                headers: response
-                    .headers
-                    .iter()
-                    .map(|(name, value)| (name.clone(), shown(value)))
-                    .collect(),
-                body: answer,
-                body_base64: answer_base64,
-            },
-            took_ms: u64::try_from(exchange.took.as_millis()).ok(),
-        })
-    }
-}
-
-fn written(body: &[u8], shown: impl Fn(&str) -> String) -> (Option<Box<RawValue>>, Option<String>) {
-    match std::str::from_utf8(body) {
-        Ok(text) => (serde_json::value::to_raw_value(&shown(text)).ok(), None),
-        Err(_) => (None, Some(BASE64_STANDARD.encode(body))),
     }
 }
 
@@ -222,25 +217,26 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
-        for body in [&b"{ \"a\": 1 }"[..], b"", b"\"text\"", b"\xff\xfe"] {
-            let exchange = Exchange {
-                request: Bytes::from_static(br#"{"method":"pm_sponsorUserOperation" }"#),
-                outcome: Ok(Response {
-                    status: 200,
-                    headers: vec![("a".to_owned(), "b".to_owned())],
-                    body: Bytes::copy_from_slice(body),
-                }),
-                took: Duration::from_millis(3),
-            };
-            let line = Line::of("http://h/", &exchange, str::to_owned).unwrap();
-            let text = serde_json::to_string(&line).unwrap();
-            let again = read(&text).unwrap().entries.remove(0);
-            assert_eq!(again.exchange.request, exchange.request);
-            assert_eq!(again.exchange.outcome, exchange.outcome);
-            assert_eq!(again.exchange.took, exchange.took);
-            assert_eq!(again.url.as_deref(), Some("http://h/"));
-        }
+    fn our_own_log_is_one() {
+        let text = format!(
+            "{}\n{}\n{}\n{}\n",
+            r#"{"event":"started","target":"http://h/***","seed":1}"#,
+            r#"{"event":"exchanged","at":"t","request":{"body":"{\"method\":\"pm_getFeeQuoteOrData\"}"},"answer":{"body":"{}","status":200,"headers":[{"name":"A","value":"b"}]},"took_ms":1.5}"#,
+            r#"{"event":"exchanged","request":{"body":"{\"method\":\"pm_getFeeQuoteOrData\"}"},"answer":{"failure":"no connection"},"took_ms":1}"#,
+            r#"{"event":"finished"}"#,
+        );
+        let recording = read(&text).unwrap();
+        let [entry] = recording.entries.as_slice() else {
+            panic!("{recording:?}")
+        };
+        assert_eq!(entry.url.as_deref(), Some("http://h/***"));
+        let answer = entry.exchange.outcome.as_ref().unwrap();
+        assert_eq!(answer.header("a"), Some("b"));
+        assert_eq!(entry.exchange.took, std::time::Duration::from_micros(1500));
+        assert_eq!(
+            recording.skipped,
+            BTreeMap::from([("no answer was recorded: no connection".to_owned(), 1)])
+        );
     }
 
     #[test]

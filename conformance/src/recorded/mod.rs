@@ -11,7 +11,10 @@ mod learn;
 pub mod lines;
 mod ours;
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    time::{Duration, SystemTime},
+};
 
 pub use bench::{Bench, New};
 pub use headers::secrets;
@@ -46,6 +49,8 @@ pub struct Entry {
     pub url: Option<String>,
     /// What was sent and what came back.
     pub exchange: Exchange,
+    /// When it ended, where the recording tells it.
+    pub ended: Option<SystemTime>,
     /// Header values that may stand in no output.
     pub secrets: Vec<String>,
 }
@@ -96,6 +101,19 @@ pub fn read(text: &str) -> Result<Recording, String> {
     } else {
         lines::read(text)
     }
+}
+
+/// Milliseconds of a recording; what makes no sense counts as none.
+fn duration(milliseconds: Option<f64>) -> Duration {
+    milliseconds
+        .and_then(|time| Duration::try_from_secs_f64(time / 1000.0).ok())
+        .unwrap_or_default()
+}
+
+/// A time of day of a recording, as `2026-01-31T12:00:00.000Z`; what is no such time counts as none.
+fn moment(text: Option<&str>) -> Option<SystemTime> {
+    let time = chrono::DateTime::parse_from_rfc3339(text?).ok()?;
+    Some(time.into())
 }
 
 /// What a recording has to be.

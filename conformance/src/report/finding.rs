@@ -63,6 +63,9 @@ fn whole(page: &mut Page<'_>, number: usize, finding: &Finding) {
             &format!("{} in mode {}, {times}", pair.method, pair.mode),
         );
     }
+    if let Some(member) = words::recorded(finding) {
+        row(page, "recorded", &member.label);
+    }
     let pointer = page.foreign(words::place(finding));
     row(page, "at", &pointer);
     let expected = page.foreign(&violation.expected);

@@ -11,10 +11,11 @@ use crate::{
     case::{Group, Ids, Member, Order, Relation, Rounds, Seed},
     context::Context,
     dialect::Dialect,
-    events::{Reached, RuleOutcome, Summary},
+    events::{Reached, Recorded, RuleOutcome, Summary},
     exchange::{Exchange, Failure, Response},
     finding::{Attempt, Finding, Violation},
     known::{self, Standing},
+    recorded::RECORDED,
     redact::Redactor,
     rules::find_rule,
     tally::Strictness,
@@ -184,6 +185,31 @@ pub(crate) fn known() -> Sample {
         entry(known::Kind::Flaky, "answer.object", None, Standing::Expired),
         entry(known::Kind::Flaky, "quote-result.MODE", None, Standing::Quiet),
     ];
+    sample
+}
+
+/// Recorded traffic.
+pub(crate) fn recorded() -> Sample {
+    let mut sample = violations();
+    let summary = &mut sample.summary;
+    for finding in &mut summary.findings {
+        finding.group.relation = &RECORDED;
+        finding.group.members.truncate(1);
+        finding.exchanges.remove(0);
+        finding.attempts.clear();
+        finding.violation.member = 0;
+    }
+    summary.unjudged.clear();
+    (summary.requests, summary.seed) = (0, 0);
+    summary.recorded = Some(Recorded {
+        exchanges: 250,
+        skipped: BTreeMap::from([("not a POST request".to_owned(), 12)]),
+    });
+    for outcome in &mut summary.rules {
+        if outcome.verdict == Verdict::Flaky {
+            outcome.verdict = Verdict::Failed;
+        }
+    }
     sample
 }
 

@@ -308,6 +308,12 @@ mod tests {
     }
 
     #[test]
+    fn recorded_traffic() {
+        let text = render(&sample::recorded().finished(), Paint::default());
+        insta::assert_snapshot!("recorded", text);
+    }
+
+    #[test]
     fn a_run_that_nobody_answered() {
         let text = render(&sample::nobody().finished(), Paint::default());
         insta::assert_snapshot!("nobody", text);
