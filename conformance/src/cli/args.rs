@@ -41,7 +41,7 @@ pub(crate) enum Command {
         path: PathBuf,
     },
     /// Send the requests of a finding again and judge the answers.
-    Replay(ReplayArgs),
+    Replay(Box<ReplayArgs>),
     /// Run against reference servers that break one clause, or use one freedom, and show that the verdicts hold.
     Selftest(SelftestArgs),
 }
@@ -61,7 +61,7 @@ pub(crate) struct SelftestArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// The paymaster URL, as http://127.0.0.1:3000/rpc.
+    /// The paymaster URL, as http://127.0.0.1:3000/rpc or https://host/key.
     pub(crate) url: Option<String>,
     #[command(flatten)]
     pub(crate) run: RunArgs,
@@ -90,6 +90,8 @@ pub(crate) struct RunArgs {
     /// A request header, `Name: value`; ${NAME} in the value is read from the environment. Repeatable.
     #[arg(short = 'H', long = "header", value_name = "HEADER")]
     pub(crate) headers: Vec<String>,
+    #[command(flatten)]
+    pub(crate) trust: TrustArgs,
     /// How many requests of each method and mode are sent at least [default: 250].
     #[arg(long, value_name = "N")]
     pub(crate) cases: Option<u32>,
@@ -123,6 +125,17 @@ pub(crate) struct RunArgs {
     /// Stated rules that stayed inconclusive do not fail the run.
     #[arg(long)]
     pub(crate) allow_incomplete: bool,
+}
+
+/// Whom to trust with https://.
+#[derive(Debug, Args)]
+pub(crate) struct TrustArgs {
+    /// Believe the certificates in this PEM file instead of the platform's [default: the platform's, or SSL_CERT_FILE].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cacert: Option<PathBuf>,
+    /// Believe any certificate of an https:// target. The report says so.
+    #[arg(short = 'k', long, conflicts_with = "cacert")]
+    pub(crate) insecure: bool,
 }
 
 #[derive(Debug, Args)]

@@ -14,7 +14,7 @@ use crate::{
     profile::{self, Profile},
     redact::Redactor,
     report::Place,
-    run::{Limits, Settings, Target, Transport},
+    run::{Dialler, Limits, Proxies, Settings, Target, Transport, Trust},
     tally::Strictness,
 };
 
@@ -30,6 +30,7 @@ pub(crate) struct Setup {
     pub(crate) layer: Layer,
     pub(crate) profile: Profile,
     headers: Vec<Header>,
+    proxies: Proxies,
     embedded: bool,
 }
 
@@ -63,6 +64,7 @@ impl Setup {
             layer,
             profile,
             headers: merged,
+            proxies: Proxies::of(|name| environment.get(name))?,
             embedded: false,
         })
     }
@@ -77,6 +79,7 @@ impl Setup {
                 ..known
             },
             headers: Vec::new(),
+            proxies: Proxies::default(),
             embedded: true,
         }
     }
@@ -88,6 +91,14 @@ impl Setup {
         for secret in self.headers.iter().flat_map(|header| &header.secrets) {
             redactor.hide_header(secret);
         }
+        for secret in self.proxies.secrets() {
+            redactor.hide(secret);
+        }
+        let trust = Trust {
+            cacert: self.layer.cacert.clone(),
+            insecure: self.layer.insecure.unwrap_or_default(),
+        };
+        let dialler = Dialler::new(&target, &trust, &self.proxies)?;
         let path = redactor.hide_path(
             target.path(),
             target.query(),
@@ -98,7 +109,7 @@ impl Setup {
             || target.path().to_owned(),
             |query| format!("{}?{query}", target.path()),
         );
-        let shown = format!("http://{}{path}", target.address());
+        let shown = format!("{}://{}{path}", target.scheme(), target.address());
         let place = Place {
             literal: (path == whole).then(|| shown.clone()),
             shown,
@@ -120,7 +131,7 @@ impl Setup {
             .map(|header| (header.name.clone(), header.value.clone()))
             .collect();
         let settings = Settings {
-            transport: Transport::new(target, limits, &headers),
+            transport: Transport::new(target, limits, &headers).dialled_by(dialler),
             shown_target: place.shown.clone(),
             profile: self.profile,
             seed: layer.seed.unwrap_or(DEFAULT_SEED),

@@ -4,8 +4,10 @@
 mod commands;
 mod configuration;
 mod reports;
+mod secure;
 mod server;
 mod targets;
+mod tls;
 
 use std::path::Path;
 
@@ -30,4 +32,9 @@ fn finish(command: &mut Command) -> (i32, String, String) {
         String::from_utf8(output.stdout).unwrap(),
         String::from_utf8(output.stderr).unwrap(),
     )
+}
+
+/// A report without its line breaks.
+fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
