@@ -13,7 +13,7 @@ use crate::{
     plan::DEFAULT_CASES,
     profile::{self, Profile},
     redact::Redactor,
-    report::Place,
+    report::{Place, curl},
     run::{Dialler, Limits, Proxies, Settings, Target, Transport, Trust},
     tally::Strictness,
 };
@@ -110,6 +110,7 @@ impl Setup {
             |query| format!("{}?{query}", target.path()),
         );
         let shown = format!("{}://{}{path}", target.scheme(), target.address());
+        let (curl_options, warnings) = told_of(&trust, target.is_https());
         let place = Place {
             literal: (path == whole).then(|| shown.clone()),
             shown,
@@ -119,6 +120,8 @@ impl Setup {
                 .iter()
                 .map(|header| (header.name.to_string(), header.shell.clone()))
                 .collect(),
+            curl_options,
+            warnings,
         };
         let layer = self.layer;
         let limits = Limits {
@@ -147,5 +150,26 @@ impl Setup {
             },
         };
         Ok((settings, place, redactor))
+    }
+}
+
+/// What cURL has to be told of whom to trust, and the reader of a report.
+fn told_of(trust: &Trust, https: bool) -> (String, Vec<String>) {
+    if !https {
+        return Default::default();
+    }
+    match &trust.cacert {
+        _ if trust.insecure => (
+            " --insecure".to_owned(),
+            vec![
+                "the target's certificate was not verified (--insecure): anybody on the way may have answered, and read the key"
+                    .to_owned(),
+            ],
+        ),
+        Some(path) => (
+            format!(" --cacert {}", curl::quoted(&path.display().to_string())),
+            Vec::new(),
+        ),
+        None => Default::default(),
     }
 }

@@ -110,6 +110,9 @@ impl Page<'_> {
             "{rules}: {counts} · {requests} in {time} · seed {}",
             summary.seed
         ));
+        for warning in &self.finished.place.warnings {
+            self.hanging("warning: ", 9, warning);
+        }
         if let Some(cause) = &summary.cut_short {
             let cause = self.foreign(cause);
             self.hanging("cut short: ", 11, &cause);

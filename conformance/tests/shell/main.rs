@@ -3,6 +3,7 @@
 
 mod commands;
 mod configuration;
+mod proxy;
 mod reports;
 mod secure;
 mod server;

@@ -41,6 +41,17 @@ pub(crate) struct Secure {
 impl Secure {
     /// Shows that certificate and offers these protocols, on that address.
     pub(crate) fn on(address: &str, name: &str, alpn: &[&str]) -> Self {
+        Self::serving(address, name, alpn, |body| body)
+    }
+
+    /// The same on 127.0.0.1, with answers that break a rule.
+    pub(crate) fn broken(name: &str, alpn: &[&str]) -> Self {
+        Self::serving("127.0.0.1:0", name, alpn, |body| {
+            body.replace("\"MODE\"", "\"NODE\"")
+        })
+    }
+
+    fn serving(address: &str, name: &str, alpn: &[&str], change: fn(String) -> String) -> Self {
         let chain = CertificateDer::pem_file_iter(certificate(name)).unwrap();
         let key = PrivateKeyDer::from_pem_file(certificate("TEST-KEY")).unwrap();
         let provider = Arc::new(rustls_graviola::default_provider());
@@ -83,8 +94,9 @@ impl Secure {
                             log.lock().unwrap().push((request.version(), named));
                             let body = request.into_body().collect().await?.to_bytes();
                             let reply = service.handle_bytes(&body, 1_800_000_000);
-                            let mut response =
-                                Response::new(Full::<Bytes>::from(reply.body.unwrap_or_default()));
+                            let body = String::from_utf8(reply.body.unwrap_or_default()).unwrap();
+                            let body = change(body);
+                            let mut response = Response::new(Full::<Bytes>::from(body));
                             *response.status_mut() = hyper::StatusCode::from_u16(reply.status).unwrap();
                             let json = HeaderValue::from_static("application/json");
                             response.headers_mut().insert(CONTENT_TYPE, json);

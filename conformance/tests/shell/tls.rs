@@ -1,5 +1,7 @@
 //! https:// targets.
 
+use std::{fs, process::Command};
+
 use hyper::Version;
 use tempfile::tempdir;
 
@@ -105,4 +107,58 @@ fn plain_and_tls_are_told_apart() {
     let (code, out, _) = small(&silent.replace("http:", "https:"), &["--timeout", "300ms"]);
     assert_eq!(code, 3, "{out}");
     assert!(out.contains("TLS handshake"), "{out}");
+}
+
+/// What cURL, given a key that is missing, has to be told.
+fn curl_line(out: &str) -> &str {
+    let line = out.lines().find_map(|line| line.strip_prefix("  cURL "));
+    line.expect("a cURL line").trim()
+}
+
+#[test]
+fn insecure_warns_in_every_report_and_curl_is_told() {
+    let server = Secure::new("expired", &["h2"]);
+    let folder = tempdir().unwrap();
+    fs::write(
+        folder.path().join("paymaster.toml"),
+        "[target]\ninsecure = true\n",
+    )
+    .unwrap();
+    let url = server.url("localhost");
+    let mut command = binary(folder.path());
+    command
+        .args([&url, "--json", "r.json", "--junit", "r.xml"])
+        .args(SMALL);
+    let (code, out, err) = finish(&mut command);
+    assert_eq!(code, 0, "{out}{err}");
+    let warning = "was not verified (--insecure)";
+    for (name, text) in [
+        ("terminal", flat(&out)),
+        ("json", fs::read_to_string(folder.path().join("r.json")).unwrap()),
+        ("junit", fs::read_to_string(folder.path().join("r.xml")).unwrap()),
+    ] {
+        assert!(text.contains(warning), "{name}: {text}");
+    }
+}
+
+#[test]
+fn the_curl_line_trusts_whom_we_trusted() {
+    for (name, trust, option) in [
+        ("expired", vec!["--insecure"], "--insecure"),
+        ("sound", vec!["--cacert", &certificate("test-ca")], "--cacert"),
+    ] {
+        let server = Secure::broken(name, &["h2"]);
+        let (code, out, err) = small(&server.url("localhost"), &trust);
+        assert_eq!(code, 1, "{out}{err}");
+        let line = curl_line(&out);
+        assert!(line.contains(option), "{line}");
+        let before = server.seen().len();
+        let output = Command::new("sh").args(["-c", line]).output().unwrap();
+        if output.status.code() == Some(127) {
+            // No cURL on this machine.
+            return;
+        }
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(server.seen().len(), before + 1, "{line}: {told}");
+    }
 }
