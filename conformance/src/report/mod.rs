@@ -7,6 +7,7 @@ mod exchange;
 mod finding;
 pub mod formats;
 mod har;
+pub mod html;
 pub mod json;
 pub mod junit;
 pub mod ndjson;
@@ -15,6 +16,7 @@ mod progress;
 pub mod replay_file;
 #[cfg(test)]
 mod sample;
+mod sections;
 pub mod terminal;
 mod words;
 
