@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
 
-use super::duration;
+use super::{duration, reports::ReportArgs};
 
 /// Judges a paymaster JSON-RPC service (ERC-4337), clause by clause of its specification.
 ///
@@ -71,12 +71,8 @@ pub(crate) struct CheckArgs {
     /// Say what would be sent, and send nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Write the report as JSON to a file, or to standard output (`-`).
-    #[arg(long, value_name = "PATH", num_args = 0..=1, default_missing_value = "-")]
-    pub(crate) json: Option<String>,
-    /// Write a JUnit report, one test case a rule.
-    #[arg(long, value_name = "PATH")]
-    pub(crate) junit: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) reports: ReportArgs,
     /// Where replay files go; the folder is made when there is something to write.
     #[arg(long, value_name = "DIR", default_value = "paymaster-replays")]
     pub(crate) replay_dir: PathBuf,
@@ -158,8 +154,14 @@ pub(crate) struct ReplayArgs {
 impl CheckArgs {
     /// `--json URL`: a URL is no path to write a report to, so it is the URL to check.
     pub(crate) fn untangled(mut self) -> Self {
-        if self.url.is_none() && self.json.as_deref().is_some_and(|path| path.contains("://")) {
-            self.url = self.json.replace("-".to_owned());
+        if self.url.is_none()
+            && self
+                .reports
+                .json
+                .as_deref()
+                .is_some_and(|path| path.contains("://"))
+        {
+            self.url = self.reports.json.replace("-".to_owned());
         }
         self
     }

@@ -5,7 +5,6 @@ mod check;
 mod dry_run;
 mod duration;
 mod environment;
-pub mod exit;
 mod explain;
 mod file;
 mod filter;
@@ -15,6 +14,7 @@ mod layer;
 mod out;
 mod plausible;
 mod replay;
+mod reports;
 mod rules;
 mod selftest;
 mod setup;
@@ -26,6 +26,7 @@ use clap::{Parser, error::ErrorKind};
 use args::{Cli, Command};
 use environment::Environment;
 
+pub use crate::exit;
 pub use environment::VARIABLES;
 
 /// Runs the command line of this process.

@@ -1,15 +1,22 @@
 //! Reports: what a run leaves for people and machines. They read what the runner leaves behind; the runner knows none of them.
 
 mod compact;
+pub mod counts;
 pub mod curl;
+mod exchange;
 mod finding;
+pub mod formats;
+mod har;
+pub mod html;
 pub mod json;
 pub mod junit;
+pub mod ndjson;
 mod paint;
 mod progress;
 pub mod replay_file;
 #[cfg(test)]
 mod sample;
+mod sections;
 pub mod terminal;
 mod words;
 

@@ -3,6 +3,7 @@
 
 mod commands;
 mod configuration;
+mod formats;
 mod proxy;
 mod reports;
 mod secure;
