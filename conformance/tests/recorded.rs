@@ -119,9 +119,7 @@ async fn lawful_targets_break_no_stated_rule_whatever_is_known_of_them() {
     let (mut tried, mut wrong) = (0, Vec::new());
     for variant in variants() {
         eprintln!("{} {:?}", variant.name, std::time::SystemTime::now());
-        let service = Service::new(&Config::default())
-            .unwrap()
-            .with_variants([variant]);
+        let service = Service::new(&Config::default()).unwrap().with_variants([variant]);
         let (exchanges, _, profile) = record(service).await;
         for (name, profile) in [("known", &profile), ("unknown", &Profile::default())] {
             for whole_first in [true, false] {

@@ -41,9 +41,11 @@ pub(crate) enum Command {
         path: PathBuf,
     },
     /// Send the requests of a finding again and judge the answers.
-    Replay(ReplayArgs),
+    Replay(Box<ReplayArgs>),
     /// Judge recorded traffic by the same rules; nothing is sent.
     Judge(Box<JudgeArgs>),
+    /// Pass a wallet's traffic on to the paymaster and judge it as it passes.
+    Proxy(Box<ProxyArgs>),
     /// Run against reference servers that break one clause, or use one freedom, and show that the verdicts hold.
     Selftest(SelftestArgs),
 }
@@ -63,7 +65,7 @@ pub(crate) struct SelftestArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// The paymaster URL, as http://127.0.0.1:3000/rpc.
+    /// The paymaster URL, as http://127.0.0.1:3000/rpc or https://host/key.
     pub(crate) url: Option<String>,
     #[command(flatten)]
     pub(crate) run: RunArgs,
@@ -117,6 +119,23 @@ pub(crate) struct JudgeArgs {
     pub(crate) judging: JudgingArgs,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct ProxyArgs {
+    /// The paymaster URL to pass everything on to [default: PAYMASTER_URL, or target.url of the configuration file].
+    #[arg(long, value_name = "URL")]
+    pub(crate) upstream: Option<String>,
+    /// Address and port to listen on; port 0 takes a free one, which is printed.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = super::proxy::DEFAULT_LISTEN)]
+    pub(crate) listen: String,
+    /// Total time of one exchange with the upstream, as 500ms or 10s [default: 30s].
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub(crate) timeout: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) trust: TrustArgs,
+    #[command(flatten)]
+    pub(crate) judging: JudgingArgs,
+}
+
 #[derive(Debug, Default, Args)]
 pub(crate) struct KnownArgs {
     /// The list of known failures: what it names still runs and does not fail the run, until it passes or expires.
@@ -144,6 +163,8 @@ pub(crate) struct RunArgs {
     /// A request header, `Name: value`; ${NAME} in the value is read from the environment. Repeatable.
     #[arg(short = 'H', long = "header", value_name = "HEADER")]
     pub(crate) headers: Vec<String>,
+    #[command(flatten)]
+    pub(crate) trust: TrustArgs,
     /// How many requests of each method and mode are sent at least [default: 250].
     #[arg(long, value_name = "N")]
     pub(crate) cases: Option<u32>,
@@ -177,6 +198,17 @@ pub(crate) struct RunArgs {
     /// Stated rules that stayed inconclusive do not fail the run.
     #[arg(long)]
     pub(crate) allow_incomplete: bool,
+}
+
+/// Whom to trust with https://.
+#[derive(Debug, Args)]
+pub(crate) struct TrustArgs {
+    /// Believe the certificates in this PEM file instead of the platform's [default: the platform's, or SSL_CERT_FILE].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cacert: Option<PathBuf>,
+    /// Believe any certificate of an https:// target. The report says so.
+    #[arg(short = 'k', long, conflicts_with = "cacert")]
+    pub(crate) insecure: bool,
 }
 
 #[derive(Debug, Args)]

@@ -15,6 +15,7 @@ mod known;
 mod layer;
 mod out;
 mod plausible;
+mod proxy;
 mod recording;
 mod replay;
 mod reports;
@@ -50,6 +51,7 @@ pub fn main() -> ExitCode {
         Some(Command::Rules(args)) => rules::run(&args),
         Some(Command::Explain { rule }) => explain::run(&rule),
         Some(Command::Selftest(args)) => selftest::run(&args),
+        Some(Command::Proxy(args)) => proxy::run(&args, &environment),
         Some(Command::Judge(args)) => judge::run(&args, &environment),
         Some(Command::Init { path }) => init::run(&path),
         Some(Command::Replay(args)) => replay::run(&args, &environment),

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Finished, Place, har, json, junit, ndjson};
+use super::{Finished, Place, har, html, json, junit, ndjson};
 use crate::{events::Event, redact::Redactor};
 
 use Maker::{Log, Tried, Whole};
@@ -15,6 +15,13 @@ pub const FORMATS: &[Format] = &[
         "json",
         "for machines, after conformance/report.schema.json",
         Whole(json::text),
+    ),
+    format(
+        "html",
+        "HTML",
+        "html",
+        "for people: one page that asks no network for anything",
+        Whole(html::page),
     ),
     format(
         "junit",
@@ -207,6 +214,20 @@ mod tests {
                 let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
                 of(&|standing| usize::try_from(last["counts"][standing.name()].as_u64().unwrap()).unwrap())
             }
+            // The numbers in the head of the page, and the rows of the tree.
+            "html" => of(&|standing| {
+                let rows = text.matches("<details class=\"rule\"");
+                assert_eq!(rows.count(), 5 + 1, "rules and what was observed");
+                let name = standing.name();
+                let row = format!(" data-standing=\"{name}\" data-basis=");
+                let told = format!("<span class=\"count\" data-standing=\"{name}\"><b>");
+                let head = text
+                    .split(&told)
+                    .nth(1)
+                    .map_or(0, |rest| rest.split('<').next().unwrap().parse().unwrap());
+                assert_eq!(text.matches(&row).count(), head);
+                head
+            }),
             "har" | "har-all" => {
                 let comment = json()["log"]["comment"].as_str().unwrap().to_owned();
                 of(&|standing| in_words(&comment, standing))

@@ -3,30 +3,39 @@
 mod confirm;
 mod connection;
 mod courier;
+mod dial;
 mod embedded;
+pub mod http_proxy;
 mod pace;
 mod retry_after;
 mod runner;
 mod shrink;
 mod single;
 mod stop;
+mod stream;
 mod suite;
 mod supply;
+mod symptoms;
 mod target;
+mod tls;
 mod transport;
 mod vitals;
 mod wire;
 mod worker;
 
 pub use courier::Undelivered;
+pub use dial::{Dialled, Dialler, Protocol};
 pub use embedded::{Embedded, profile_of};
+pub use http_proxy::Proxies;
 pub use runner::{Outcome, check};
 pub use shrink::Simpler;
 pub use single::once;
 pub use stop::{Reason, Stop};
+pub use stream::Stream;
 pub use suite::Suite;
 pub use target::{BadUrl, Target};
-pub use transport::{Limits, Transport};
+pub use tls::Trust;
+pub use transport::{Limits, Line, Transport};
 
 use std::time::Duration;
 

@@ -2,19 +2,22 @@
 
 use std::{
     error::Error,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::{BodyExt, Full};
 use hyper::{
-    HeaderMap, Method, Request,
+    HeaderMap, Method, Request, Uri,
     body::{Body, Incoming},
-    header::{ACCEPT, CONTENT_TYPE, HOST, HeaderName, HeaderValue, USER_AGENT},
+    header::{ACCEPT, CONTENT_TYPE, HOST, HeaderName, HeaderValue, PROXY_AUTHORIZATION, USER_AGENT},
 };
 
 use super::{
-    connection::{Connection, MAX_HEAD},
+    connection::Connection,
+    dial::{Dialler, Protocol, stage},
+    symptoms,
     target::Target,
 };
 use crate::exchange::{Exchange, Failure, Response};
@@ -45,6 +48,9 @@ pub struct Transport {
     /// Within which bounds.
     pub limits: Limits,
     headers: HeaderMap,
+    dialler: Arc<Dialler>,
+    /// The whole URL, for HTTP/2 and for proxies.
+    absolute: Uri,
 }
 
 impl Transport {
@@ -65,39 +71,69 @@ impl Transport {
             headers.append(name, value.clone());
         }
         Self {
+            dialler: Arc::new(Dialler::direct(&target)),
+            absolute: target.absolute(),
             target,
             limits,
             headers,
         }
     }
 
-    fn request(&self, body: Bytes) -> Request<Full<Bytes>> {
+    /// The same transport with connections made by `dialler`: one is needed for https:// and for proxies.
+    #[must_use]
+    pub fn dialled_by(mut self, dialler: Dialler) -> Self {
+        if let Some(authorization) = dialler.forward_authorization() {
+            self.headers.insert(PROXY_AUTHORIZATION, authorization.clone());
+        }
+        self.dialler = Arc::new(dialler);
+        self
+    }
+
+    /// Makes the connections.
+    pub fn dialler(&self) -> &Dialler {
+        &self.dialler
+    }
+
+    fn request(&self, body: Bytes, protocol: Protocol) -> Request<Full<Bytes>> {
         let mut request = Request::new(Full::new(body));
         *request.method_mut() = Method::POST;
-        *request.uri_mut() = self.target.path.clone();
         *request.headers_mut() = self.headers.clone();
+        let whole = protocol == Protocol::Http2 || self.dialler.forwards();
+        *request.uri_mut() = if whole { &self.absolute } else { &self.target.path }.clone();
+        if protocol == Protocol::Http2 {
+            // It stands in the URL already (RFC 9113, section 8.3.1).
+            request.headers_mut().remove(HOST);
+        }
         request
     }
 }
 
 /// A line to the target: a connection that is kept while it lasts.
 #[derive(Default)]
-pub(crate) struct Line {
+pub struct Line {
     connection: Option<Connection>,
     /// What is being waited for, for the message when it does not come.
     stage: &'static str,
 }
 
+impl std::fmt::Debug for Line {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Line")
+            .field("stage", &self.stage)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Line {
     /// Sends a body and reads what comes back. Never fails otherwise than in the outcome.
-    pub(crate) async fn exchange(&mut self, transport: &Transport, body: Bytes) -> Exchange {
+    pub async fn exchange(&mut self, transport: &Transport, body: Bytes) -> Exchange {
         let started = Instant::now();
         let after = transport.limits.timeout;
         let attempt = self.attempt(transport, &body);
         let outcome = match tokio::time::timeout(after, attempt).await {
             Ok(outcome) => outcome,
             Err(_) => Err(Failure::Timeout {
-                waiting_for: self.stage,
+                waiting_for: self.waiting_for(),
                 after,
             }),
         };
@@ -111,28 +147,43 @@ impl Line {
         }
     }
 
+    fn waiting_for(&self) -> &'static str {
+        match &self.connection {
+            Some(connection) => symptoms::waiting_for(self.stage, connection.tap()),
+            None => self.stage,
+        }
+    }
+
     async fn attempt(&mut self, transport: &Transport, body: &Bytes) -> Result<Response, Failure> {
         loop {
-            self.stage = "connection";
-            let connection = connected(&mut self.connection, transport).await?;
+            self.stage = stage::CONNECTION;
+            let connection = connected(&mut self.connection, transport, &mut self.stage).await?;
             let reused = connection.exchanges > 0;
-            let before = connection.received();
-            self.stage = "response head";
-            match connection.send(transport.request(body.clone())).await {
+            let before = connection.tap().received();
+            let protocol = connection.protocol();
+            self.stage = stage::HEAD;
+            match connection.send(transport.request(body.clone(), protocol)).await {
                 Ok(head) => {
-                    self.stage = "response body";
+                    self.stage = stage::BODY;
                     let response = read(connection, head, transport.limits.body).await?;
                     if !connection.settle().await {
-                        surplus(connection)?;
+                        symptoms::surplus(connection.fault.as_ref())?;
                         self.connection = None;
                     }
                     return Ok(response);
                 }
                 // A server may close an idle connection at any time (RFC 9112, 9.3.1): no byte of an answer came, so ask again.
-                Err(cause) if reused && connection.received() == before && is_closed(&cause) => {
+                // HTTP/2 says of itself which requests it never handed over; its own frames are no answers.
+                Err(cause)
+                    if reused
+                        && match protocol {
+                            Protocol::Http1 => connection.tap().received() == before && is_closed(&cause),
+                            Protocol::Http2 => cause.is_closed() || cause.is_canceled(),
+                        } =>
+                {
                     self.connection = None;
                 }
-                Err(cause) => return Err(failure(&cause)),
+                Err(cause) => return Err(symptoms::failure(&cause, connection.tap())),
             }
         }
     }
@@ -142,6 +193,7 @@ impl Line {
 async fn connected<'a>(
     connection: &'a mut Option<Connection>,
     transport: &Transport,
+    stage: &mut &'static str,
 ) -> Result<&'a mut Connection, Failure> {
     if let Some(open) = connection
         && !open.ready().await
@@ -151,8 +203,7 @@ async fn connected<'a>(
     match connection {
         Some(open) => Ok(open),
         empty => {
-            let target = &transport.target;
-            let opened = Connection::open(&target.host, target.port)
+            let opened = Connection::open(&transport.dialler, stage)
                 .await
                 .map_err(Failure::Connect)?;
             Ok(empty.insert(opened))
@@ -174,7 +225,7 @@ async fn read(
     let mut whole: Option<BytesMut> = None;
     while let Some(frame) = connection.drive(body.frame()).await {
         let Ok(data) = frame
-            .map_err(|cause| behind_the_head(failure(&cause)))?
+            .map_err(|cause| symptoms::behind_the_head(&cause))?
             .into_data()
         else {
             continue;
@@ -204,16 +255,6 @@ async fn read(
     })
 }
 
-/// Bytes behind the end of a response (a Content-Length that is too small) would be taken for the next answer.
-fn surplus(connection: &Connection) -> Result<(), Failure> {
-    match &connection.fault {
-        Some(fault) if fault.to_string().contains("unexpected message") => Err(Failure::Cut(
-            "bytes behind the end of the response: is Content-Length too small?".to_owned(),
-        )),
-        _ => Ok(()),
-    }
-}
-
 fn is_closed(cause: &hyper::Error) -> bool {
     cause.is_closed()
         || cause.is_canceled()
@@ -222,31 +263,4 @@ fn is_closed(cause: &hyper::Error) -> bool {
             .source()
             .and_then(|source| source.downcast_ref::<std::io::Error>())
             .is_some()
-}
-
-/// The same failure, of a response whose head was there.
-fn behind_the_head(failure: Failure) -> Failure {
-    match failure {
-        Failure::Broken(cause) => Failure::Cut(cause),
-        other => other,
-    }
-}
-
-fn failure(cause: &hyper::Error) -> Failure {
-    if cause.is_parse_too_large() {
-        return Failure::TooLarge {
-            what: "head",
-            limit: MAX_HEAD,
-        };
-    }
-    let mut text = cause.to_string();
-    let mut source = cause.source();
-    while let Some(inner) = source {
-        let said = inner.to_string();
-        if !text.contains(&said) {
-            text = format!("{text}: {said}");
-        }
-        source = inner.source();
-    }
-    Failure::Broken(text)
 }
