@@ -54,7 +54,7 @@ pub(crate) struct SelftestArgs {
     /// How many requests of each method and mode are sent at least [default: as in a check].
     #[arg(long, value_name = "N")]
     pub(crate) cases: Option<u32>,
-    /// Only the fault or variant of that name; repeatable.
+    /// Only the faults and variants of that name, `*` for any letters, or of that clause; repeatable.
     #[arg(long, value_name = "NAME")]
     pub(crate) only: Vec<String>,
 }

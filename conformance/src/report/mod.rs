@@ -15,7 +15,7 @@ mod words;
 
 pub use paint::Paint;
 pub(crate) use paint::wrapped;
-pub use progress::Progress;
+pub use progress::{Progress, Ticker};
 pub(crate) use words::count;
 
 use std::path::PathBuf;

@@ -72,7 +72,7 @@ pub async fn check(settings: &Settings, suite: &Suite, stop: &Stop, reporter: &m
     } else {
         (Yield::default(), false)
     };
-    let findings = confirm::findings(&courier, suite, &context, &home.tally, settings.shrink_requests).await;
+    let findings = confirm::findings(&courier, suite, &context, &home.tally, settings).await;
     for finding in &findings {
         reporter.event(&Event::Found(finding));
     }
