@@ -10,12 +10,15 @@ mod har;
 pub mod html;
 pub mod json;
 pub mod junit;
+mod markdown;
 pub mod ndjson;
 mod paint;
 mod progress;
+mod raw_json;
 pub mod replay_file;
 #[cfg(test)]
 mod sample;
+mod sarif;
 mod sections;
 pub mod terminal;
 mod words;
