@@ -35,6 +35,13 @@ pub fn render(comparison: &Comparison<'_>, words: &Words, paint: Paint) -> Strin
         text: String::new(),
     };
     page.head();
+    if comparison.is_void() {
+        let next =
+            "one of the runs could not test its target, so nothing can be said of the other: run it again";
+        page.line("");
+        page.hanging("Next: ", 6, next);
+        return page.text;
+    }
     for kind in Kind::ALL {
         page.rules(kind);
     }
@@ -43,7 +50,8 @@ pub fn render(comparison: &Comparison<'_>, words: &Words, paint: Paint) -> Strin
         "Behaviour, where the specification leaves it open",
         &comparison.behaviour,
     );
-    page.tail();
+    let alike = words::count(comparison.alike as u128, "other rule");
+    page.line(&format!("\n{alike} alike"));
     page.text
 }
 
@@ -75,10 +83,12 @@ impl Page<'_> {
             && comparison.behaviour.is_empty();
         let headline = if comparison.is_void() {
             self.paint.bad("COULD NOT COMPARE")
-        } else if comparison.is_worse() {
-            self.paint.bad("WORSE")
         } else if same {
             self.paint.good("ALIKE")
+        } else if self.words.targets {
+            self.paint.odd("DIFFERENT")
+        } else if comparison.is_worse() {
+            self.paint.bad("WORSE")
         } else if comparison.count(Kind::Fixed) > 0 {
             self.paint.good("BETTER")
         } else {
@@ -193,7 +203,7 @@ impl Page<'_> {
     }
 
     fn differences(&mut self, title: &str, differences: &[Difference]) {
-        if differences.is_empty() || self.comparison.is_void() {
+        if differences.is_empty() {
             return;
         }
         self.line("");
@@ -220,23 +230,6 @@ impl Page<'_> {
                 }
             }
         }
-    }
-
-    fn tail(&mut self) {
-        let comparison = self.comparison;
-        self.line("");
-        if comparison.is_void() {
-            self.hanging(
-                "Next: ",
-                6,
-                "one of the runs could not test its target, so nothing can be said of the other: run it again",
-            );
-            return;
-        }
-        self.line(&format!(
-            "{} alike",
-            words::count(comparison.alike as u128, "other rule")
-        ));
     }
 }
 
