@@ -67,7 +67,7 @@ impl Reporter for Progress {
             Event::Waiting { pause, reason } => {
                 self.say(&format!("waiting {} s: {reason}", pause.as_secs()));
             }
-            Event::Broken { .. } => {}
+            Event::Broken { .. } | Event::Exchanged(_) => {}
             Event::Found(finding) => self.say(&format!("looked into {}", finding.rule.id)),
             Event::Finished(_) => self.say(""),
         }
