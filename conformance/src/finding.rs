@@ -34,18 +34,19 @@ impl Key {
         Self {
             rule: rule.id,
             pair,
-            pointer: general_pointer(&violation.pointer),
+            pointer: without_indices(&violation.pointer),
         }
     }
 }
 
 /// A JSON pointer with every array index as `*`.
-pub fn general_pointer(pointer: &str) -> String {
-    let general = |part| {
-        let is_index = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-        if is_index(part) { "*" } else { part }
+pub fn without_indices(pointer: &str) -> String {
+    let step = |part| match part {
+        "" => "",
+        digits if str::bytes(digits).all(|byte| byte.is_ascii_digit()) => "*",
+        name => name,
     };
-    pointer.split('/').map(general).collect::<Vec<_>>().join("/")
+    pointer.split('/').map(step).collect::<Vec<_>>().join("/")
 }
 
 /// One attempt at seeing a violation again.

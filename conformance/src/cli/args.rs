@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
 
-use super::{duration, reports::ReportArgs};
+use super::{duration, examples, reports::ReportArgs};
 
 /// Judges a paymaster JSON-RPC service (ERC-4337), clause by clause of its specification.
 ///
@@ -15,7 +15,10 @@ use super::{duration, reports::ReportArgs};
     version,
     args_conflicts_with_subcommands = true
 )]
-#[command(after_help = super::exit::help(), after_long_help = format!("{}\n\n{}", super::environment::help(), super::exit::help()))]
+#[command(
+    after_help = format!("{}\n\n{}", examples::help(""), super::exit::help()),
+    after_long_help = format!("{}\n\n{}\n\n{}", examples::help(""), super::environment::help(), super::exit::help()),
+)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
@@ -26,28 +29,89 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Judge the paymaster at a URL (the default command).
+    #[command(after_help = examples::help("check"))]
     Check(Box<CheckArgs>),
     /// List the rules.
+    #[command(after_help = examples::help("rules"))]
     Rules(RulesArgs),
     /// Say what a rule asks, where the specification says so and how it is judged.
+    #[command(after_help = examples::help("explain"))]
     Explain {
         /// The id of a rule or clause, as `rules` lists it.
         rule: String,
     },
     /// Write a commented paymaster.toml to fill in.
+    #[command(after_help = examples::help("init"))]
     Init {
         /// Where to.
         #[arg(default_value = super::file::DEFAULT_PATH)]
         path: PathBuf,
     },
     /// Send the requests of a finding again and judge the answers.
+    #[command(after_help = examples::help("replay"))]
     Replay(Box<ReplayArgs>),
     /// Judge recorded traffic by the same rules; nothing is sent.
+    #[command(after_help = examples::help("judge"))]
     Judge(Box<JudgeArgs>),
     /// Pass a wallet's traffic on to the paymaster and judge it as it passes.
+    #[command(after_help = examples::help("proxy"))]
     Proxy(Box<ProxyArgs>),
+    /// Compare two runs of one target by their reports, or two targets with the same seed.
+    ///
+    /// Ends with 1 when something fails in the second that did not fail in the first, with 4 when stated rules are no longer
+    /// judged, with 3 when one of the targets could not be tested.
+    #[command(after_help = examples::help("compare"))]
+    Compare(Box<CompareArgs>),
+    /// Write one page with several reports side by side, and a badge (SVG) for each.
+    #[command(after_help = examples::help("matrix"))]
+    Matrix(MatrixArgs),
     /// Run against reference servers that break one clause, or use one freedom, and show that the verdicts hold.
+    #[command(after_help = examples::help("selftest"))]
     Selftest(SelftestArgs),
+    /// Print a completion script for a shell.
+    #[command(after_help = examples::help("completions"))]
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Write a man page for each command into a folder.
+    #[command(hide = true)]
+    Man {
+        /// The folder; it is made when it is not there.
+        folder: PathBuf,
+    },
+    /// Write the generated pages of `docs/` into a folder.
+    #[command(hide = true)]
+    Docs {
+        /// The folder; it is made when it is not there.
+        folder: PathBuf,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// A report (--json) or a paymaster URL: what the other one is held against.
+    pub(crate) before: String,
+    /// A report or a paymaster URL.
+    pub(crate) after: String,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    /// Judge only these rules of a URL, as in a check; repeatable.
+    #[arg(long = "rule", value_name = "FILTER")]
+    pub(crate) rules: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MatrixArgs {
+    /// Reports, as --json writes them; each is a column under the name of its file.
+    #[arg(required = true, value_name = "REPORT")]
+    pub(crate) reports: Vec<PathBuf>,
+    /// Where the page goes.
+    #[arg(short, long, value_name = "FILE", default_value = "paymaster-matrix.html")]
+    pub(crate) output: PathBuf,
+    /// Where the badges go [default: beside the page].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) badges: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -58,7 +122,7 @@ pub(crate) struct SelftestArgs {
     /// How many requests of each method and mode are sent at least [default: as in a check].
     #[arg(long, value_name = "N")]
     pub(crate) cases: Option<u32>,
-    /// Only the fault or variant of that name; repeatable.
+    /// Only the faults and variants of that name, `*` for any letters, or of that clause; repeatable.
     #[arg(long, value_name = "NAME")]
     pub(crate) only: Vec<String>,
 }

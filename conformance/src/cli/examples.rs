@@ -88,6 +88,26 @@ pub(crate) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         )],
     ),
     (
+        "compare",
+        &[
+            (
+                "paymaster-conformance compare yesterday.json today.json",
+                "what is new, what is mended, what still fails",
+            ),
+            (
+                "paymaster-conformance compare http://127.0.0.1:3000/rpc http://127.0.0.1:3001/rpc",
+                "two targets, judged with the same seed",
+            ),
+        ],
+    ),
+    (
+        "matrix",
+        &[(
+            "paymaster-conformance matrix ours.json theirs.json",
+            "implementations side by side on one page",
+        )],
+    ),
+    (
         "completions",
         &[(
             "paymaster-conformance completions bash",
@@ -116,7 +136,10 @@ mod tests {
 
     #[test]
     fn every_command_has_examples_and_every_example_is_understood() {
-        for command in Cli::command().get_subcommands().filter(|command| !command.is_hide_set()) {
+        for command in Cli::command()
+            .get_subcommands()
+            .filter(|command| !command.is_hide_set())
+        {
             let name = command.get_name();
             assert!(
                 EXAMPLES.iter().any(|(known, _)| *known == name),

@@ -2,9 +2,12 @@
 
 mod args;
 mod check;
+mod compare;
+mod docs;
 mod dry_run;
 mod duration;
 mod environment;
+mod examples;
 mod explain;
 mod file;
 mod filter;
@@ -13,7 +16,9 @@ mod init;
 mod judge;
 mod known;
 mod layer;
+mod matrix;
 mod out;
+mod pages;
 mod plausible;
 mod proxy;
 mod recording;
@@ -50,9 +55,14 @@ pub fn main() -> ExitCode {
         Some(Command::Check(args)) => check::run(&args.untangled(), &environment),
         Some(Command::Rules(args)) => rules::run(&args),
         Some(Command::Explain { rule }) => explain::run(&rule),
+        Some(Command::Compare(args)) => compare::run(&args, &environment),
+        Some(Command::Matrix(args)) => matrix::run(&args),
         Some(Command::Selftest(args)) => selftest::run(&args),
         Some(Command::Proxy(args)) => proxy::run(&args, &environment),
         Some(Command::Judge(args)) => judge::run(&args, &environment),
+        Some(Command::Completions { shell }) => pages::completions(shell),
+        Some(Command::Man { folder }) => pages::man(&folder),
+        Some(Command::Docs { folder }) => docs::run(&folder),
         Some(Command::Init { path }) => init::run(&path),
         Some(Command::Replay(args)) => replay::run(&args, &environment),
     };

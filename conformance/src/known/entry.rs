@@ -4,7 +4,7 @@ use chrono::NaiveDate;
 use paymaster_schemas::{Method, Mode};
 
 use crate::{
-    finding::{Key, general_pointer},
+    finding::{Key, without_indices},
     rules::Rule,
 };
 
@@ -51,7 +51,7 @@ impl Entry {
             && self
                 .pointer
                 .as_ref()
-                .is_none_or(|pointer| general_pointer(pointer) == key.pointer)
+                .is_none_or(|pointer| without_indices(pointer) == key.pointer)
     }
 
     /// Whether it was of that day on past its expiry.

@@ -2,10 +2,13 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where the binary cannot be run")]
 
 mod commands;
+mod comparing;
 mod configuration;
 mod formats;
+mod judge;
 mod known;
 mod proxy;
+mod relay;
 mod reports;
 mod secure;
 mod server;
