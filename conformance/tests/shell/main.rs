@@ -1,6 +1,7 @@
 //! The binary against small servers that misbehave in one way each.
 #![expect(clippy::unwrap_used, reason = "a test stops where the binary cannot be run")]
 
+mod action;
 mod commands;
 mod comparing;
 mod configuration;
@@ -13,6 +14,7 @@ mod reports;
 mod secure;
 mod server;
 mod targets;
+mod texts;
 mod tls;
 
 use std::path::Path;
