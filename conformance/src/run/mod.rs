@@ -90,8 +90,5 @@ pub struct Settings {
 /// How often the bytes of a finding are sent again.
 pub(crate) const CONFIRMATIONS: usize = 3;
 
-/// How many findings of one rule are looked into; the others are counted.
-pub(crate) const FINDINGS_PER_RULE: usize = 5;
-
 /// How many findings of a run are made small; the others are only sent again.
 pub(crate) const SHRUNK_PER_RUN: usize = 40;
