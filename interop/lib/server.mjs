@@ -70,16 +70,17 @@ export async function start(what, command, args, ready, options = {}) {
   };
   const url = await Promise.race([found, gone.then(failed), late.then(failed)]);
   clearTimeout(timer);
-  const kill = () => child.kill("SIGKILL");
-  process.once("exit", kill);
+  // Of a wrapper script that ends by SIGTERM too, so that what it has started goes with it.
+  const end = () => child.kill("SIGTERM");
+  process.once("exit", end);
   const stop = async () => {
     if (stopping) return;
     stopping = true;
-    child.kill("SIGTERM");
-    const patience = setTimeout(kill, STOP_TIMEOUT_MS);
+    end();
+    const patience = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);
     await gone;
     clearTimeout(patience);
-    process.removeListener("exit", kill);
+    process.removeListener("exit", end);
   };
   return { url, stop, said: () => said, child, gone };
 }
