@@ -14,6 +14,7 @@ pub mod finding;
 pub mod generate;
 pub mod json;
 pub mod judge;
+pub mod on_chain;
 pub mod plan;
 pub mod profile;
 pub mod redact;

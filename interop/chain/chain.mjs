@@ -4,6 +4,7 @@
 // codes as in ../lib/script.mjs.
 
 import assert from "node:assert/strict";
+import { fileURLToPath } from "node:url";
 
 import { setting, startServer } from "../lib/server.mjs";
 import { guarded } from "../lib/script.mjs";
@@ -35,8 +36,14 @@ await guarded(async () => {
   const servers = [];
   try {
     const chain = await deployAll(anvil.url);
-    const args = ["--chain-id", String(chain.id), "--sponsorship-paymaster", chain.paymaster, "--signing-key", chain.signerKey];
-    const server = await startServer([...args, "--chain-rpc", anvil.url]);
+    const own = {
+      "--config": fileURLToPath(new URL("server.toml", import.meta.url)),
+      "--chain-id": String(chain.id),
+      "--sponsorship-paymaster": chain.paymaster,
+      "--signing-key": chain.signerKey,
+    };
+    const argumentsFor = (other) => Object.entries({ ...own, ...other }).flat();
+    const server = await startServer(argumentsFor({ "--chain-rpc": anvil.url }));
     servers.push(server);
     const sponsor = new Sponsor(chain, server.url, EXPIRY_SECONDS);
 
@@ -65,13 +72,13 @@ await guarded(async () => {
       return refusedWith("AA34")(await chain.handle(await chain.signed(later)));
     });
     await table.check("a server that does not know the chain signs for the nonce 0", async () => {
-      const blind = await startServer(args);
+      const blind = await startServer(argumentsFor({}));
       servers.push(blind);
       const operation = await new Sponsor(chain, blind.url, EXPIRY_SECONDS).next();
       return refusedWith("AA34")(await chain.handle(operation));
     });
     if (setting("--conformance", "PAYMASTER_CONFORMANCE")) {
-      await checkOnChain(table, { chain, anvil, server, startServer, args, servers });
+      await checkOnChain(table, { chain, server, startServer, argumentsFor, servers });
     }
     await table.check("after expiryDuration", async () => {
       const operation = await sponsor.next();

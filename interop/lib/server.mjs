@@ -62,7 +62,7 @@ export async function start(what, command, args, ready, options = {}) {
   });
   let timer;
   const late = new Promise((tell) => {
-    timer = setTimeout(() => tell("it was not ready in time"), START_TIMEOUT_MS);
+    timer = setTimeout(() => tell("it was not ready in time"), START_TIMEOUT_MS).unref();
   });
   const failed = (why) => {
     child.kill("SIGKILL");

@@ -12,6 +12,7 @@ use crate::{
 pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, String> {
     let setup = Setup::read(&args.run, args.url.as_deref(), environment)?;
     let rules = filter::select(&args.rules, Suite::standard().rules)?;
+    let rules = args.run.chain.applicable(rules)?;
     let suite = Suite {
         rules,
         ..Suite::standard()
@@ -83,7 +84,14 @@ async fn judge(
     args: &CheckArgs,
     environment: &Environment,
 ) -> Result<u8, String> {
-    let (settings, place, redactor) = setup.settings(url)?;
+    let (mut settings, place, redactor) = setup.settings(url)?;
+    match args.run.chain.connect(settings.transport.limits).await {
+        Ok(chain) => settings.transport.chain = chain,
+        Err(cause) => {
+            out::error(&format!("could not ask the chain: {cause}"));
+            return Ok(exit::COULD_NOT_TEST);
+        }
+    }
     let stop = stop_at_interrupt();
     let outcome = run::check(&settings, &suite, &stop, &mut Progress::default()).await;
     let mut finished = Finished {

@@ -12,6 +12,7 @@ mod filter;
 mod headers;
 mod init;
 mod layer;
+mod on_chain;
 mod out;
 mod plausible;
 mod replay;

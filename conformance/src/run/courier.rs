@@ -25,6 +25,7 @@ use super::{
 use crate::{
     case::{Group, Order},
     exchange::{Exchange, Failure},
+    relations::ON_CHAIN,
 };
 
 /// How often a request is sent in all when the target says 429 or 503 with Retry-After.
@@ -121,7 +122,13 @@ impl Courier {
         if width == 1 {
             let mut line = self.take_line();
             for member in &group.members {
-                exchanges.push(self.send(&mut line, &member.body).await?);
+                let mut exchange = self.send(&mut line, &member.body).await?;
+                if let Some(chain) = &self.transport.chain
+                    && std::ptr::eq(group.relation, &ON_CHAIN)
+                {
+                    exchange.on_chain = chain.simulate(&exchange).await;
+                }
+                exchanges.push(exchange);
             }
             self.give_back(line);
             return Ok(exchanges);
