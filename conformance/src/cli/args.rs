@@ -41,7 +41,7 @@ pub(crate) enum Command {
         path: PathBuf,
     },
     /// Send the requests of a finding again and judge the answers.
-    Replay(ReplayArgs),
+    Replay(Box<ReplayArgs>),
     /// Run against reference servers that break one clause, or use one freedom, and show that the verdicts hold.
     Selftest(SelftestArgs),
 }

@@ -124,7 +124,7 @@ impl Courier {
             for member in &group.members {
                 let mut exchange = self.send(&mut line, &member.body).await?;
                 if let Some(chain) = &self.transport.chain
-                    && std::ptr::eq(group.relation, &ON_CHAIN)
+                    && group.relation.id == ON_CHAIN.id
                 {
                     exchange.on_chain = chain.simulate(&exchange).await;
                 }
