@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use alloy_primitives::hex;
 use paymaster_conformance::{
     context::Context,
     exchange::{Exchange, Response},
@@ -26,7 +27,7 @@ fn word(number: u64) -> String {
 
 /// `FailedOp(0, reason)` of a reason of up to 32 bytes.
 fn failed_op(reason: &str) -> Called {
-    let text: String = reason.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let text = hex::encode(reason);
     let parts = [
         word(0),
         word(64),
@@ -56,8 +57,7 @@ fn reverted(digits: &str) -> Called {
 }
 
 fn bytes(digits: &str) -> Vec<u8> {
-    let byte = |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).unwrap();
-    (0..digits.len()).step_by(2).map(byte).collect()
+    hex::decode(digits).unwrap()
 }
 
 #[test]
@@ -183,10 +183,7 @@ fn the_operation_is_the_one_of_the_request_with_what_the_answer_returned() {
         format!("{:#x}", completed.paymaster().unwrap()),
         format!("0x{paymaster}")
     );
-    let call: String = simulation_call(&completed)
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let call = hex::encode(simulation_call(&completed));
     // The first four bytes of keccak256 of simulateValidation's signature, and the offset of its one argument.
     assert!(call.starts_with(&format!("ee219423{}", word(32))), "{call}");
     let head: Vec<&str> = (0..11)
