@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
 
-use super::{duration, reports::ReportArgs};
+use super::{duration, on_chain::ChainArgs, reports::ReportArgs};
 
 /// Judges a paymaster JSON-RPC service (ERC-4337), clause by clause of its specification.
 ///
@@ -41,7 +41,7 @@ pub(crate) enum Command {
         path: PathBuf,
     },
     /// Send the requests of a finding again and judge the answers.
-    Replay(ReplayArgs),
+    Replay(Box<ReplayArgs>),
     /// Compare two runs of one target by their reports, or two targets with the same seed.
     ///
     /// Ends with 1 when something fails in the second that did not fail in the first, with 4 when stated rules are no longer
@@ -210,6 +210,8 @@ pub(crate) struct RunArgs {
     /// Stated rules that stayed inconclusive do not fail the run.
     #[arg(long)]
     pub(crate) allow_incomplete: bool,
+    #[command(flatten)]
+    pub(crate) chain: ChainArgs,
 }
 
 #[derive(Debug, Args)]

@@ -15,6 +15,7 @@ mod judge;
 mod known;
 mod layer;
 mod matrix;
+mod on_chain;
 mod out;
 mod plausible;
 mod recording;

@@ -4,6 +4,7 @@ mod confirm;
 mod connection;
 mod courier;
 mod embedded;
+mod on_chain;
 mod pace;
 mod retry_after;
 mod runner;
@@ -20,6 +21,7 @@ mod worker;
 
 pub use courier::Undelivered;
 pub use embedded::{Embedded, profile_of};
+pub use on_chain::Chain;
 pub use runner::{Outcome, check};
 pub use shrink::Simpler;
 pub use single::once;

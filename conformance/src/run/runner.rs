@@ -114,7 +114,9 @@ async fn discover(
             .filter_map(|(group, exchanges)| Some((group, exchanges.ok()?)))
             .collect();
     }
-    discovery.finish()
+    discovery
+        .finish()
+        .asking_a_chain(settings.transport.chain.is_some())
 }
 
 async fn telling<T>(
