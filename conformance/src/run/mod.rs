@@ -9,6 +9,7 @@ pub mod http_proxy;
 mod pace;
 mod retry_after;
 mod runner;
+mod share;
 mod shrink;
 mod single;
 mod stop;

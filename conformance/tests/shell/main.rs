@@ -4,6 +4,7 @@
 mod commands;
 mod configuration;
 mod formats;
+mod hostile;
 mod proxy;
 mod reports;
 mod secure;
