@@ -42,8 +42,41 @@ pub(crate) enum Command {
     },
     /// Send the requests of a finding again and judge the answers.
     Replay(Box<ReplayArgs>),
+    /// Compare two runs of one target by their reports, or two targets with the same seed.
+    ///
+    /// Ends with 1 when something fails in the second that did not fail in the first, with 4 when stated rules are no longer
+    /// judged, with 3 when one of the targets could not be tested.
+    Compare(Box<CompareArgs>),
+    /// Write one page with several reports side by side, and a badge (SVG) for each.
+    Matrix(MatrixArgs),
     /// Run against reference servers that break one clause, or use one freedom, and show that the verdicts hold.
     Selftest(SelftestArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// A report (--json) or a paymaster URL: what the other one is held against.
+    pub(crate) before: String,
+    /// A report or a paymaster URL.
+    pub(crate) after: String,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    /// Judge only these rules of a URL, as in a check; repeatable.
+    #[arg(long = "rule", value_name = "FILTER")]
+    pub(crate) rules: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MatrixArgs {
+    /// Reports, as --json writes them; each is a column under the name of its file.
+    #[arg(required = true, value_name = "REPORT")]
+    pub(crate) reports: Vec<PathBuf>,
+    /// Where the page goes.
+    #[arg(short, long, value_name = "FILE", default_value = "paymaster-matrix.html")]
+    pub(crate) output: PathBuf,
+    /// Where the badges go [default: beside the page].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) badges: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -54,7 +87,7 @@ pub(crate) struct SelftestArgs {
     /// How many requests of each method and mode are sent at least [default: as in a check].
     #[arg(long, value_name = "N")]
     pub(crate) cases: Option<u32>,
-    /// Only the fault or variant of that name; repeatable.
+    /// Only the faults and variants of that name, `*` for any letters, or of that clause; repeatable.
     #[arg(long, value_name = "NAME")]
     pub(crate) only: Vec<String>,
 }

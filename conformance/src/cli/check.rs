@@ -72,7 +72,7 @@ pub(crate) fn stop_at_interrupt() -> Stop {
 }
 
 /// Waits for a signal; false when signals cannot be waited for.
-async fn asked_to_end() -> bool {
+pub(crate) async fn asked_to_end() -> bool {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};

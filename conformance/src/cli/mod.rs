@@ -2,6 +2,7 @@
 
 mod args;
 mod check;
+mod compare;
 mod dry_run;
 mod duration;
 mod environment;
@@ -11,6 +12,7 @@ mod filter;
 mod headers;
 mod init;
 mod layer;
+mod matrix;
 mod out;
 mod plausible;
 mod replay;
@@ -46,6 +48,8 @@ pub fn main() -> ExitCode {
         Some(Command::Check(args)) => check::run(&args.untangled(), &environment),
         Some(Command::Rules(args)) => rules::run(&args),
         Some(Command::Explain { rule }) => explain::run(&rule),
+        Some(Command::Compare(args)) => compare::run(&args, &environment),
+        Some(Command::Matrix(args)) => matrix::run(&args),
         Some(Command::Selftest(args)) => selftest::run(&args),
         Some(Command::Init { path }) => init::run(&path),
         Some(Command::Replay(args)) => replay::run(&args, &environment),

@@ -35,15 +35,26 @@ impl Standing {
 
     /// The standing of a rule.
     pub fn of(outcome: &RuleOutcome, strictness: Strictness) -> Self {
-        match outcome.verdict {
-            Verdict::Failed | Verdict::Flaky if fails_the_run(outcome.rule.basis(), strictness.strict) => {
-                Self::Broken
-            }
+        Self::of_verdict(
+            outcome.verdict,
+            fails_the_run(outcome.rule.basis(), strictness.strict),
+        )
+    }
+
+    /// What a verdict means, when breaking the rule fails the run or does not.
+    pub const fn of_verdict(verdict: Verdict, fails: bool) -> Self {
+        match verdict {
+            Verdict::Failed | Verdict::Flaky if fails => Self::Broken,
             Verdict::Failed | Verdict::Flaky => Self::Warned,
             Verdict::Passed => Self::Passed,
             Verdict::Inconclusive => Self::Inconclusive,
             Verdict::NotApplicable => Self::NotApplicable,
         }
+    }
+
+    /// Whether the rule was seen broken.
+    pub const fn is_broken(self) -> bool {
+        matches!(self, Self::Broken | Self::Warned)
     }
 
     /// The name, for machines.

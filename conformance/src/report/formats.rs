@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Finished, Place, har, html, json, junit, ndjson};
+use super::{Finished, Place, har, html, json, junit, markdown, ndjson, sarif};
 use crate::{events::Event, redact::Redactor};
 
 use Maker::{Log, Tried, Whole};
@@ -22,6 +22,20 @@ pub const FORMATS: &[Format] = &[
         "html",
         "for people: one page that asks no network for anything",
         Whole(html::page),
+    ),
+    format(
+        "markdown",
+        "Markdown",
+        "md",
+        "for the summary of a CI step or a comment on a pull request",
+        Whole(markdown::text),
+    ),
+    format(
+        "sarif",
+        "SARIF",
+        "sarif",
+        "for code scanning: what is broken, and where the schemas say so",
+        Whole(sarif::text),
     ),
     format(
         "junit",
@@ -148,7 +162,7 @@ pub fn help() -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
     use serde_json::Value;
 
@@ -228,6 +242,34 @@ mod tests {
                 assert_eq!(text.matches(&row).count(), head);
                 head
             }),
+            "markdown" => {
+                let line = text.lines().find(|line| line.starts_with("**")).unwrap();
+                of(&|standing| in_words(line, standing))
+            }
+            "sarif" => {
+                let run = json()["runs"][0].clone();
+                let results = run["results"].as_array().unwrap();
+                let at = |level: &str| {
+                    let own = results.iter().filter(|result| result["level"] == level);
+                    own.map(|result| result["ruleId"].to_string())
+                        .collect::<BTreeSet<_>>()
+                        .len()
+                };
+                let notes = run["invocations"][0]["toolExecutionNotifications"]
+                    .as_array()
+                    .unwrap();
+                of(&|standing| {
+                    let told = &run["properties"]["counts"][standing.name()];
+                    let told = usize::try_from(told.as_u64().unwrap()).unwrap();
+                    match standing {
+                        Standing::Broken => assert_eq!(told, at("error")),
+                        Standing::Warned => assert_eq!(told, at("warning")),
+                        Standing::Inconclusive => assert_eq!(told, notes.len()),
+                        Standing::Passed | Standing::NotApplicable => {}
+                    }
+                    told
+                })
+            }
             "har" | "har-all" => {
                 let comment = json()["log"]["comment"].as_str().unwrap().to_owned();
                 of(&|standing| in_words(&comment, standing))

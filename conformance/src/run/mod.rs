@@ -91,6 +91,8 @@ pub struct Settings {
     pub time_limit: Duration,
     /// At most that many requests to make one failure small; 0 leaves it as it was found.
     pub shrink_requests: u32,
+    /// Whether findings are sent again and made small. Without, a run tells which rules were broken, and no more.
+    pub closer_look: bool,
     /// How strictly the run is concluded.
     pub strictness: Strictness,
 }

@@ -73,7 +73,7 @@ pub async fn check(settings: &Settings, suite: &Suite, stop: &Stop, reporter: &m
     } else {
         (Yield::default(), false)
     };
-    let confirming = confirm::findings(&courier, suite, &context, &home.tally, settings.shrink_requests);
+    let confirming = confirm::findings(&courier, suite, &context, &home.tally, settings);
     let findings = telling(confirming, &mut news, reporter).await;
     while let Ok(item) = news.try_recv() {
         tell(&item, reporter);

@@ -15,7 +15,17 @@ fn every_format_is_written_at_once() {
     let (_, help, _) = run(folder.path(), &["--help"]);
     let server = sound();
     let url = server.url();
-    let names = ["json", "junit", "ndjson", "ndjson-all", "har", "har-all"];
+    let names = [
+        "json",
+        "html",
+        "markdown",
+        "sarif",
+        "junit",
+        "ndjson",
+        "ndjson-all",
+        "har",
+        "har-all",
+    ];
     let asked: Vec<String> = names
         .iter()
         .map(|name| format!("--report={name}=r.{name}"))
@@ -77,7 +87,7 @@ fn what_cannot_be_meant_is_refused_before_the_run() {
     let url = server.url();
     for (arguments, words) in [
         (&["--report", "jsn=x"][..], "did you mean `json`?"),
-        (&["--report", "pdf=x"], "there are json, junit"),
+        (&["--report", "pdf=x"], "there are json, html"),
         (&["--report", "json="], "names no file"),
         (&["--report", "json=x", "--report", "har=x"], "two reports"),
         (&["--json", "--report", "har=-"], "two reports"),

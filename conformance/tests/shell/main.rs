@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where the binary cannot be run")]
 
 mod commands;
+mod comparing;
 mod configuration;
 mod formats;
 mod hostile;

@@ -2,9 +2,12 @@
 //! stand twice, the notation of numbers and escapes are shown as they came; only long strings and long lists are cut.
 
 use maud::{Markup, PreEscaped, html};
-use serde::de::IgnoredAny;
 
-use super::super::{compact::cut, paint::harmless};
+use super::super::{
+    compact::cut,
+    paint::harmless,
+    raw_json::{self, Node, spelled},
+};
 
 /// Longer strings are cut in the middle.
 const LONGEST_STRING: usize = 120;
@@ -18,98 +21,20 @@ const LINE: usize = 64;
 /// A JSON text with the value at `pointer` marked; where nothing is there, it is said in the object that lacks it. None when the
 /// text is no JSON.
 pub(crate) fn marked(text: &str, pointer: Option<&str>) -> Option<Markup> {
-    serde_json::from_str::<IgnoredAny>(text).ok()?;
-    let root = Reader { rest: text.trim() }.node()?;
-    let steps: Option<Vec<String>> = pointer.map(|pointer| {
-        let unescape = |step: &str| step.replace("~1", "/").replace("~0", "~");
-        pointer.split('/').skip(1).map(unescape).collect()
-    });
+    let root = raw_json::read(text)?;
+    let steps = pointer.map(raw_json::steps);
     Some(write(&root, steps.as_deref(), 0))
 }
 
-enum Node<'a> {
-    /// A string, number, or literal, as it stands in the text.
-    Scalar(&'a str),
-    Object(Vec<(&'a str, Node<'a>)>),
-    Array(Vec<Node<'a>>),
-}
-
-/// Reads a text that is known to be JSON.
-struct Reader<'a> {
-    rest: &'a str,
-}
-
-impl<'a> Reader<'a> {
-    fn node(&mut self) -> Option<Node<'a>> {
-        match self.rest.bytes().next()? {
-            b'{' => {
-                let mut members = Vec::new();
-                self.skip(1);
-                while !self.rest.starts_with('}') {
-                    let name = self.scalar();
-                    self.skip(1);
-                    members.push((name, self.node()?));
-                    self.comma();
-                }
-                self.skip(1);
-                Some(Node::Object(members))
-            }
-            b'[' => {
-                let mut items = Vec::new();
-                self.skip(1);
-                while !self.rest.starts_with(']') {
-                    items.push(self.node()?);
-                    self.comma();
-                }
-                self.skip(1);
-                Some(Node::Array(items))
-            }
-            _ => Some(Node::Scalar(self.scalar())),
+/// How many characters a node takes on one line.
+fn length(node: &Node<'_>) -> usize {
+    match node {
+        Node::Scalar(text) => text.len().min(LONGEST_STRING + 2),
+        Node::Object(members) => {
+            let inner = members.iter().map(|(name, value)| name.len() + length(value) + 4);
+            inner.sum::<usize>() + 2
         }
-    }
-
-    fn comma(&mut self) {
-        if self.rest.starts_with(',') {
-            self.skip(1);
-        }
-    }
-
-    fn skip(&mut self, bytes: usize) {
-        self.rest = self.rest.get(bytes..).unwrap_or_default().trim_start();
-    }
-
-    /// Takes a string with its quotes, or everything up to what ends a number or a literal.
-    fn scalar(&mut self) -> &'a str {
-        let bytes = self.rest.as_bytes();
-        let mut end = 1;
-        if bytes[0] == b'"' {
-            while bytes.get(end).is_some_and(|byte| *byte != b'"') {
-                end += if bytes[end] == b'\\' { 2 } else { 1 };
-            }
-            end += 1;
-        } else {
-            let ends = |byte: &u8| b",:]} \t\r\n".contains(byte);
-            end = bytes.iter().position(ends).unwrap_or(bytes.len());
-        }
-        let (scalar, _) = self.rest.split_at_checked(end).unwrap_or((self.rest, ""));
-        self.skip(end);
-        scalar
-    }
-}
-
-impl Node<'_> {
-    /// How many characters it takes on one line.
-    fn length(&self) -> usize {
-        match self {
-            Self::Scalar(text) => text.len().min(LONGEST_STRING + 2),
-            Self::Object(members) => {
-                let inner = members
-                    .iter()
-                    .map(|(name, value)| name.len() + value.length() + 4);
-                inner.sum::<usize>() + 2
-            }
-            Self::Array(items) => items.iter().map(|item| item.length() + 2).sum::<usize>() + 2,
-        }
+        Node::Array(items) => items.iter().map(|item| length(item) + 2).sum::<usize>() + 2,
     }
 }
 
@@ -118,8 +43,8 @@ fn write(node: &Node<'_>, steps: Option<&[String]>, depth: usize) -> Markup {
     let marked = steps.is_some_and(<[String]>::is_empty) && depth > 0;
     let inner = match node {
         Node::Scalar(text) => scalar(text),
-        Node::Object(members) => object(members, steps, depth, node.length() <= LINE),
-        Node::Array(items) => array(items, steps, depth, node.length() <= LINE),
+        Node::Object(members) => object(members, steps, depth, length(node) <= LINE),
+        Node::Array(items) => array(items, steps, depth, length(node) <= LINE),
     };
     if marked {
         html! { mark { (inner) } }
@@ -197,11 +122,6 @@ fn scalar(text: &str) -> Markup {
     };
     let shown = cut(&harmless(text), LONGEST_STRING);
     html! { span class=(kind) { (shown) } }
-}
-
-/// The name of a member, quotes and escapes resolved.
-fn spelled(name: &str) -> String {
-    serde_json::from_str(name).unwrap_or_default()
 }
 
 #[cfg(test)]

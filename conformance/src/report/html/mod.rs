@@ -7,6 +7,8 @@ pub(crate) mod json;
 pub(crate) mod shell;
 mod tree;
 
+pub(crate) use tree::mark;
+
 use maud::{Markup, html};
 
 use super::{

@@ -31,6 +31,17 @@
     return document.execCommand("copy");
   }
 
+  // Implementations side by side: the rows in which they differ
+  const differences = byId("differences");
+  differences?.addEventListener("click", () => {
+    const only = differences.getAttribute("aria-pressed") !== "true";
+    differences.setAttribute("aria-pressed", String(only));
+    const rows = all(".matrix .row");
+    for (const row of rows) row.hidden = only && !row.classList.contains("differs");
+    for (const part of all(".matrix .part")) part.hidden = all(".row", part).every((row) => row.hidden);
+    byId("shown").textContent = only ? `${rows.filter((row) => !row.hidden).length} of ${rows.length} clauses` : "";
+  });
+
   const search = byId("search");
   if (!search) return;
   const rules = all(".rule");

@@ -79,13 +79,6 @@ impl Page<'_> {
     }
 
     fn filters(&self, observed: usize) -> Markup {
-        let bases = [
-            Basis::Stated,
-            Basis::JsonRpc,
-            Basis::Interoperability,
-            Basis::Ambiguous,
-            Basis::NotShown,
-        ];
         let rules = &self.finished.summary.rules;
         let seen = |basis: Basis| {
             let watched = self.finished.summary.observations.keys();
@@ -112,7 +105,7 @@ impl Page<'_> {
                     }
                 }
                 div.chips role="group" aria-label="By basis" {
-                    @for basis in bases.into_iter().filter(|basis| seen(*basis)) {
+                    @for basis in Basis::ALL.into_iter().filter(|basis| seen(*basis)) {
                         button type="button" aria-pressed="false" data-filter="basis" data-value=(basis.name()) { (basis.name()) }
                     }
                 }
@@ -196,13 +189,14 @@ impl Page<'_> {
 }
 
 /// A sign that says without colour how a rule stands.
-pub(super) fn mark(standing: &str) -> Markup {
+pub(crate) fn mark(standing: &str) -> Markup {
     let sign = match standing {
         "broken" => "✗",
         "warned" => "!",
         "passed" => "✓",
         "inconclusive" => "?",
         "not-applicable" => "–",
+        "missing" => " ",
         _ => "○",
     };
     html! { span.mark data-standing=(standing) aria-hidden="true" { (sign) } }
