@@ -16,6 +16,7 @@ pub mod generate;
 pub mod json;
 pub mod judge;
 pub mod known;
+pub mod on_chain;
 pub mod plan;
 pub mod profile;
 pub mod recorded;

@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
 
-use super::{duration, examples, reports::ReportArgs};
+use super::{duration, examples, on_chain::ChainArgs, reports::ReportArgs};
 
 /// Judges a paymaster JSON-RPC service (ERC-4337), clause by clause of its specification.
 ///
@@ -262,6 +262,8 @@ pub(crate) struct RunArgs {
     /// Stated rules that stayed inconclusive do not fail the run.
     #[arg(long)]
     pub(crate) allow_incomplete: bool,
+    #[command(flatten)]
+    pub(crate) chain: ChainArgs,
 }
 
 /// Whom to trust with https://.

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use super::{
-    args::CheckArgs, dry_run, environment::Environment, filter, known::List, reports::Reports, setup::Setup,
+    args::CheckArgs, dry_run, environment::Environment, filter, known::List, out, reports::Reports,
+    setup::Setup,
 };
 use crate::{
+    exit,
     report::{Finished, Progress, replay_file},
     run::{self, Embedded, Reason, Stop, Suite, Together},
 };
@@ -14,6 +16,7 @@ use crate::{
 pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, String> {
     let setup = Setup::read(&args.run, args.url.as_deref(), environment)?;
     let rules = filter::select(&args.rules, Suite::standard().rules)?;
+    let rules = args.run.chain.applicable(rules)?;
     let list = List::read(&args.known, setup.layer.known_failing.as_ref())?;
     let reports = Reports::asked(&args.reports)?;
     let suite = Suite {
@@ -44,11 +47,24 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Str
     })
 }
 
+/// A runtime for one piece of work.
+pub(crate) struct Runtime(tokio::runtime::Runtime);
+
+impl Runtime {
+    /// Does the work. What the system is still busy with, a name server that does not answer, is not waited for.
+    pub(crate) fn block_on<T>(self, work: impl Future<Output = T>) -> T {
+        let output = self.0.block_on(work);
+        self.0.shutdown_background();
+        output
+    }
+}
+
 /// A runtime with a worker for each core.
-pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, String> {
+pub(crate) fn runtime() -> Result<Runtime, String> {
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
+        .map(Runtime)
         .map_err(|cause| format!("the runtime: {cause}"))
 }
 
@@ -90,7 +106,14 @@ async fn judge(
     mut reports: Reports,
     environment: &Environment,
 ) -> Result<u8, String> {
-    let (settings, place, redactor) = setup.settings(url)?;
+    let (mut settings, place, redactor) = setup.settings(url)?;
+    match args.run.chain.connect(settings.transport.limits).await {
+        Ok(chain) => settings.transport.chain = chain,
+        Err(cause) => {
+            out::error(&format!("could not ask the chain: {cause}"));
+            return Ok(exit::COULD_NOT_TEST);
+        }
+    }
     let stop = stop_at_interrupt();
     reports.begin(&place, &redactor);
     let mut progress = Progress::default();

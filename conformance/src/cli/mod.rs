@@ -17,6 +17,7 @@ mod judge;
 mod known;
 mod layer;
 mod matrix;
+mod on_chain;
 mod out;
 mod pages;
 mod plausible;

@@ -176,6 +176,7 @@ impl Desk {
             Err(_) => body.clone(),
         };
         Exchange {
+            on_chain: exchange.on_chain,
             request: shown(&exchange.request),
             outcome: exchange.outcome.map(|response| Response {
                 body: shown(&response.body),

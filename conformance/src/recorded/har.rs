@@ -145,6 +145,7 @@ fn entry(row: Row, place: String) -> Result<Result<Entry, String>, String> {
         secrets: secrets(sent.map(|header| (header.name.as_str(), header.value.as_str()))),
         ended: moment(row.started.as_deref()).map(|started| started + took),
         exchange: Exchange {
+            on_chain: None,
             request: request.unwrap_or_default(),
             outcome: Ok(response),
             took,

@@ -162,6 +162,7 @@ fn entry(line: Line, place: String, target: Option<&String>) -> Result<Result<En
         secrets: secrets(told.iter().map(|(name, value)| (name.as_str(), value.as_str()))),
         ended: moment(line.ended.as_deref()),
         exchange: Exchange {
+            on_chain: None,
             request,
             outcome: Ok(Response {
                 status,

@@ -266,6 +266,7 @@ fn finding(rule: &str, pointer: &str, words: &[&str; 2], reproduced: usize) -> F
             ),
         }),
         took: Duration::from_millis(1),
+        on_chain: None,
     };
     let unanswered = Exchange {
         outcome: Err(Failure::Broken("closed".to_owned())),

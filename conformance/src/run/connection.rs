@@ -27,7 +27,7 @@ use super::{
 pub(crate) const MAX_HEADERS: usize = 128;
 
 /// Longest response head that we are willing to read, in bytes.
-pub(crate) const MAX_HEAD: usize = 64 * 1024;
+pub(crate) const MAX_HEAD: usize = 32 * 1024;
 
 /// So much of an HTTP/2 answer may be on its way unread: the worst that a target can make us hold for each connection.
 const WINDOW: u32 = 64 * 1024;

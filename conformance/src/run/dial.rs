@@ -29,6 +29,15 @@ pub enum Protocol {
     Http2,
 }
 
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Http1 => "HTTP/1.1",
+            Self::Http2 => "HTTP/2",
+        })
+    }
+}
+
 /// An established connection.
 #[derive(Debug)]
 pub struct Dialled {

@@ -2,7 +2,11 @@
 
 use std::error::Error;
 
-use super::{connection::MAX_HEAD, dial::stage, wire::Tap};
+use super::{
+    connection::{MAX_HEAD, MAX_HEADERS},
+    dial::stage,
+    wire::Tap,
+};
 use crate::exchange::Failure;
 
 /// What an exchange waited for when its time was over: more exactly than its stage, by what had come.
@@ -21,13 +25,24 @@ pub(crate) fn waiting_for(stage: &'static str, tap: &Tap) -> &'static str {
 /// Why no response came.
 pub(crate) fn failure(cause: &hyper::Error, tap: &Tap) -> Failure {
     if cause.is_parse_too_large() {
-        return Failure::TooLarge {
-            what: "head",
-            limit: MAX_HEAD,
+        return if tap.of_answer() < MAX_HEAD as u64 {
+            Failure::Cut(format!("the response head has more than {MAX_HEADERS} lines"))
+        } else {
+            Failure::TooLarge {
+                what: "head",
+                limit: MAX_HEAD,
+            }
         };
     }
     if is_tls(&tap.beginning()) {
         return Failure::Broken("what came is TLS: is it an https:// URL?".to_owned());
+    }
+    if cause.is_canceled() || cause.is_closed() || cause.is_incomplete_message() {
+        return Failure::Broken(if tap.beginning().is_empty() {
+            "the connection was closed before an answer came".to_owned()
+        } else {
+            "the connection was closed in the middle of the response head".to_owned()
+        });
     }
     Failure::Broken(told(cause))
 }

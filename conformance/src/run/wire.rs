@@ -31,6 +31,8 @@ impl Wire {
 #[derive(Debug, Default)]
 pub(crate) struct Tap {
     received: AtomicU64,
+    /// How many of them came before the answer.
+    before: AtomicU64,
     /// Whether the next bytes are the first of an answer.
     fresh: AtomicBool,
     /// The first bytes of the answer, as many as came at once.
@@ -48,7 +50,13 @@ impl Tap {
 
     /// What comes from here on belongs to another answer.
     pub(crate) fn begin(&self) {
+        self.before.store(self.received(), Ordering::Relaxed);
         self.fresh.store(true, Ordering::Relaxed);
+    }
+
+    /// Bytes read of the answer so far.
+    pub(crate) fn of_answer(&self) -> u64 {
+        self.received() - self.before.load(Ordering::Relaxed)
     }
 
     /// The first bytes of the answer; none when nothing came yet.

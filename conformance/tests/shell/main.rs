@@ -6,6 +6,7 @@ mod commands;
 mod comparing;
 mod configuration;
 mod formats;
+mod hostile;
 mod judge;
 mod known;
 mod proxy;

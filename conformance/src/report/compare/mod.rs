@@ -177,18 +177,16 @@ fn change<'a>(
     } else {
         Vec::new()
     };
-    let broken_before = was.is_some_and(|was| was.is_broken() || was == Standing::KnownFailing);
-    let held_before = matches!(was, Some(Standing::Passed | Standing::UnexpectedlyPassing));
-    let judged_before = broken_before || held_before;
+    let was_broken = |standing: Standing| standing.is_broken() || standing == Standing::KnownFailing;
+    let broken_before = was.is_some_and(was_broken);
+    let judged_before =
+        broken_before || matches!(was, Some(Standing::Passed | Standing::UnexpectedlyPassing));
     let kind = match now {
-        Standing::Broken if was != Some(Standing::Broken) => Kind::New,
-        Standing::Warned if !broken_before => Kind::NewWarning,
+        Standing::Broken if !matches!(was, Some(Standing::Broken | Standing::KnownFailing)) => Kind::New,
+        Standing::Warned | Standing::KnownFailing if !broken_before => Kind::NewWarning,
         Standing::Broken | Standing::Warned if !places.is_empty() => Kind::NewPlace,
-        Standing::Broken | Standing::Warned => Kind::Still,
+        Standing::Broken | Standing::Warned | Standing::KnownFailing => Kind::Still,
         _ if was.is_none() => Kind::Unmatched,
-        // Known or not, it is broken: only that it fails nobody is new.
-        Standing::KnownFailing if broken_before => Kind::Still,
-        Standing::KnownFailing => Kind::NewWarning,
         Standing::Passed | Standing::UnexpectedlyPassing if broken_before => Kind::Fixed,
         Standing::Passed | Standing::UnexpectedlyPassing if !judged_before => Kind::Gained,
         Standing::Inconclusive | Standing::NotApplicable if judged_before => Kind::Lost,
