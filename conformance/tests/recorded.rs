@@ -131,7 +131,7 @@ const LAWFUL: [&str; 8] = [
 async fn lawful_targets_break_no_stated_rule_whatever_is_known_of_them() {
     let mut wrong = Vec::new();
     for name in LAWFUL {
-        let variant = find_variant(name).unwrap_or_else(|| panic!("no variant {name}"));
+        let variant = find_variant(name).unwrap();
         let service = Service::new(&Config::default()).unwrap().with_variants([variant]);
         let (exchanges, _, profile) = record(service).await;
         assert!(exchanges.len() > 100, "{name}");
@@ -160,7 +160,7 @@ const FAULTS: [&str; 4] = [
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_one_exchange_shows_is_found_in_the_recording() {
     for name in FAULTS {
-        let fault = find_fault(name).unwrap_or_else(|| panic!("no fault {name}"));
+        let fault = find_fault(name).unwrap();
         let service = Service::new(&Config::default()).unwrap().with_faults([fault]);
         let (exchanges, live, profile) = record(service).await;
         let (broken, _) = judge(&exchanges, &profile, true);

@@ -58,13 +58,7 @@ fn reference() -> String {
                     `paymaster-conformance explain ID` prints the same.\n\n\
                     | basis | what it means for a run |\n|---|---|\n"
         .to_owned();
-    for basis in [
-        Basis::Stated,
-        Basis::JsonRpc,
-        Basis::Interoperability,
-        Basis::Ambiguous,
-        Basis::NotShown,
-    ] {
+    for basis in Basis::ALL {
         let _ = writeln!(text, "| {basis} | {} |", cost(basis));
     }
     let mut group = "";

@@ -9,6 +9,7 @@ use std::{
 
 use bytes::Bytes;
 use hyper::Uri;
+use paymaster_schemas::Basis;
 
 use super::{
     args::JudgingArgs, environment::Environment, file, filter, headers, known::List, reports::Reports,
@@ -43,8 +44,13 @@ impl Said {
         let (profile, run) = file::read(named)?;
         let list = List::read(&args.known, run.known_failing.as_ref())?;
         let standard = Suite::standard();
+        let mut rules = filter::select(&args.rules, standard.rules.clone())?;
+        if args.rules.is_empty() {
+            // Nobody asks a chain here.
+            rules.retain(|rule| rule.basis() != Basis::OnChain);
+        }
         let suite = Suite {
-            rules: filter::select(&args.rules, standard.rules.clone())?,
+            rules,
             known: Arc::clone(&list.known),
             ..standard
         };

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::{
     case::Member,
+    events::Summary,
     exchange::Exchange,
     finding::Finding,
     recorded::RECORDED,
@@ -49,6 +50,17 @@ pub(crate) fn conclusion(conclusion: Conclusion) -> &'static str {
         Conclusion::Violations => "violations",
         Conclusion::Incomplete => "incomplete",
         Conclusion::CouldNotTest => "could-not-test",
+    }
+}
+
+/// What was sent, in how long and with which seed; of recorded traffic, how much was judged.
+pub(crate) fn sent(summary: &Summary) -> String {
+    match &summary.recorded {
+        Some(recorded) => count(recorded.exchanges, "recorded exchange"),
+        None => {
+            let requests = count(summary.requests as u128, "request");
+            format!("{requests} in {} · seed {}", time(summary.took), summary.seed)
+        }
     }
 }
 
