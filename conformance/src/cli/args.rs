@@ -82,7 +82,7 @@ pub(crate) struct CheckArgs {
     pub(crate) replay_dir: PathBuf,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct RunArgs {
     /// The configuration file [default: paymaster.toml, when it is there].
     #[arg(long, value_name = "FILE")]

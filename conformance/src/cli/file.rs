@@ -1,6 +1,6 @@
 //! The configuration file, `paymaster.toml`: the profile of the target and the settings of the run.
 
-use std::{fs, path::Path};
+use std::{collections::BTreeMap, fs, path::Path};
 
 use serde::Deserialize;
 
@@ -22,6 +22,7 @@ struct Contents {
     operations: Operations,
     dialect: Pins,
     run: RunTable,
+    load: LoadTable,
 }
 
 /// `[run]`: how a run goes, as the flags of the same names.
@@ -36,6 +37,21 @@ pub(crate) struct RunTable {
     pub(crate) shrink_requests: Option<u32>,
     pub(crate) strict: Option<bool>,
     pub(crate) allow_incomplete: Option<bool>,
+    /// `[load]`, which stands beside `[run]` in the file and is for the load generator alone.
+    #[serde(skip)]
+    pub(crate) load: LoadTable,
+}
+
+/// `[load]`: what the load generator reads of the same file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LoadTable {
+    /// The target is the user's own, and may be sent more than a polite rate.
+    pub own_target: bool,
+    /// How often each scenario is part of `mixed`, by its name.
+    pub weights: BTreeMap<String, u32>,
+    /// Thresholds, as `--threshold` takes them.
+    pub thresholds: Vec<String>,
 }
 
 /// Reads the file: the one that is named, else the default one when it is there.
@@ -63,7 +79,11 @@ pub(crate) fn parse(text: &str) -> Result<(Profile, RunTable), String> {
         dialect: contents.dialect,
     };
     super::plausible::check(&profile)?;
-    Ok((profile, contents.run))
+    let run = RunTable {
+        load: contents.load,
+        ..contents.run
+    };
+    Ok((profile, run))
 }
 
 fn place(text: &str, offset: usize) -> String {

@@ -3,13 +3,14 @@
 mod args;
 mod check;
 mod dry_run;
-mod duration;
+pub mod duration;
 mod environment;
 pub mod exit;
 mod explain;
 mod file;
 mod filter;
 mod headers;
+pub mod known;
 mod init;
 mod layer;
 mod out;

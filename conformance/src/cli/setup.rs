@@ -5,7 +5,7 @@ use std::{path::Path, time::Duration};
 use super::{
     args::RunArgs,
     environment::Environment,
-    file::{self},
+    file::{self, LoadTable},
     headers::{self, Header},
     layer::Layer,
 };
@@ -29,6 +29,7 @@ pub(crate) const DEFAULT_SHRINK_REQUESTS: u32 = 60;
 pub(crate) struct Setup {
     pub(crate) layer: Layer,
     pub(crate) profile: Profile,
+    pub(crate) load: LoadTable,
     headers: Vec<Header>,
     embedded: bool,
 }
@@ -62,6 +63,7 @@ impl Setup {
         Ok(Self {
             layer,
             profile,
+            load: run.load,
             headers: merged,
             embedded: false,
         })
@@ -76,6 +78,7 @@ impl Setup {
                 dialect: self.profile.dialect,
                 ..known
             },
+            load: self.load,
             headers: Vec::new(),
             embedded: true,
         }

@@ -13,8 +13,7 @@ mod sample;
 pub mod terminal;
 mod words;
 
-pub use paint::Paint;
-pub(crate) use paint::wrapped;
+pub use paint::{Paint, harmless, wrapped};
 pub use progress::Progress;
 pub(crate) use words::count;
 

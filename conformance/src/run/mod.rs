@@ -20,13 +20,14 @@ mod worker;
 
 pub use courier::Undelivered;
 pub use embedded::{Embedded, profile_of};
+pub use retry_after::pause;
 pub use runner::{Outcome, check};
 pub use shrink::Simpler;
 pub use single::once;
 pub use stop::{Reason, Stop};
 pub use suite::Suite;
 pub use target::{BadUrl, Target};
-pub use transport::{Limits, Transport};
+pub use transport::{Limits, Line, Transport};
 
 use std::time::Duration;
 

@@ -82,7 +82,7 @@ impl Transport {
 
 /// A line to the target: a connection that is kept while it lasts.
 #[derive(Default)]
-pub(crate) struct Line {
+pub struct Line {
     connection: Option<Connection>,
     /// What is being waited for, for the message when it does not come.
     stage: &'static str,
@@ -90,7 +90,7 @@ pub(crate) struct Line {
 
 impl Line {
     /// Sends a body and reads what comes back. Never fails otherwise than in the outcome.
-    pub(crate) async fn exchange(&mut self, transport: &Transport, body: Bytes) -> Exchange {
+    pub async fn exchange(&mut self, transport: &Transport, body: Bytes) -> Exchange {
         let started = Instant::now();
         let after = transport.limits.timeout;
         let attempt = self.attempt(transport, &body);
