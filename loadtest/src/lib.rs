@@ -16,4 +16,5 @@ pub mod report;
 pub mod run;
 pub mod scenarios;
 pub mod schedule;
+pub mod summary;
 pub mod threshold;

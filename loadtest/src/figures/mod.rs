@@ -67,7 +67,6 @@ pub struct Example {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Wrong {
     /// What they have in common.
-    #[serde(flatten)]
     pub key: WrongKey,
     /// How many there were.
     pub times: u64,
