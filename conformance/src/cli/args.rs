@@ -169,7 +169,7 @@ pub(crate) struct KnownArgs {
     pub(crate) expires: Option<chrono::NaiveDate>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct RunArgs {
     /// The configuration file [default: paymaster.toml, when it is there].
     #[arg(long, value_name = "FILE")]
@@ -217,7 +217,7 @@ pub(crate) struct RunArgs {
 }
 
 /// Whom to trust with https://.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct TrustArgs {
     /// Believe the certificates in this PEM file instead of the platform's [default: the platform's, or SSL_CERT_FILE].
     #[arg(long, value_name = "FILE")]

@@ -4,7 +4,7 @@ mod args;
 mod check;
 mod compare;
 mod dry_run;
-mod duration;
+pub mod duration;
 mod environment;
 mod explain;
 mod file;
@@ -24,6 +24,7 @@ mod reports;
 mod rules;
 mod selftest;
 mod setup;
+pub mod shared;
 
 use std::process::ExitCode;
 
