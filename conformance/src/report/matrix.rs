@@ -41,7 +41,7 @@ pub fn page(columns: &[Column]) -> String {
                     @for standing in Standing::ALL {
                         span.legend { (mark(standing.name())) (standing.word()) }
                     }
-                    span.legend { (mark("missing")) "not in that report" }
+                    span.legend { "empty: not in that report" }
                 }
             }
         }

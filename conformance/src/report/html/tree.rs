@@ -8,7 +8,7 @@ use paymaster_schemas::{Basis, Clause, find_clause};
 use super::{
     super::{
         counts::{Counts, Standing},
-        sections,
+        sections, words,
     },
     Page,
 };
@@ -155,9 +155,9 @@ impl Page<'_> {
                     @if outcome.verdict.is_broken() && !rule.hint.is_empty() { p.hint { b { "Where to look: " } (rule.hint) } }
                     @if let Some(reason) = &outcome.reason { p.hint { b { (reason_title(standing)) } (self.foreign(reason)) } }
                     p.meta {
-                        "Held " (outcome.held) " of " (outcome.rule.quota) " times that it needs to pass"
-                        @if rule.id != clause.id { ", clause " code { (clause.id) } }
-                        ". "
+                        "Held " (words::count(outcome.held, "time")) "; it passes with " (outcome.rule.quota) "."
+                        @if rule.id != clause.id { " Clause " code { (clause.id) } "." }
+                        " "
                         a.permalink href=(format!("#{}", rule.id)) { "Link to this rule" }
                     }
                     (self.findings(outcome))
