@@ -39,7 +39,7 @@ pub fn page(columns: &[Column]) -> String {
                 p.meaning { "Every clause that a rule judges, by section of the specification. A clause counts as broken where any of its rules is." }
                 p.counts {
                     @for standing in Standing::ALL {
-                        span.legend { (mark(standing.name())) (standing.word()) }
+                        span.legend { (mark(standing)) (standing.word()) }
                     }
                     span.legend { "empty: not in that report" }
                 }
@@ -131,8 +131,10 @@ fn row(clause: Clause<'_>, columns: &[Column]) -> Markup {
                 @if let Some(known) = known { span.basis { (known.basis.name()) } }
             }
             @for standing in standings {
-                @let (name, word) = standing.map_or(("missing", "not in this report"), |standing| (standing.name(), standing.word()));
-                td title=(word) { (mark(name)) span.quiet { (word) } }
+                @match standing {
+                    Some(standing) => td title=(standing.word()) { (mark(standing)) span.quiet { (standing.word()) } },
+                    None => td title="not in this report" { span.quiet { "not in this report" } },
+                }
             }
         }
     }

@@ -9,6 +9,8 @@ mod tree;
 
 pub(crate) use tree::mark;
 
+use std::time::SystemTime;
+
 use maud::{Markup, html};
 
 use super::{
@@ -39,7 +41,7 @@ pub fn page(finished: &Finished<'_>) -> String {
         footer {
             p {
                 "Written by paymaster-conformance " (env!("CARGO_PKG_VERSION"))
-                ". The same seed sends the same requests. Secrets of the URL and of headers are replaced by ***."
+                ", " (super::exchange::moment(SystemTime::now())) ". The same seed sends the same requests. Secrets of the URL and of headers are replaced by ***."
             }
         }
     };

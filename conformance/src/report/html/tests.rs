@@ -93,3 +93,20 @@ fn nothing_is_loaded_from_anywhere() {
     }
     assert!(html.contains("default-src &#39;none&#39;") || html.contains("default-src 'none'"));
 }
+
+#[test]
+fn every_standing_has_a_colour() {
+    let style = include_str!("page.css");
+    for standing in Standing::ALL {
+        let name = standing.name();
+        assert!(
+            style.contains(&format!("[data-standing=\"{name}\"] {{ --own: var(--{name}); }}")),
+            "{name}"
+        );
+        assert_eq!(
+            style.matches(&format!("--{name}: #")).count(),
+            2,
+            "{name}: light and dark"
+        );
+    }
+}
