@@ -15,6 +15,7 @@ use hyper::{
 
 use super::{
     connection::{Connection, MAX_HEAD},
+    on_chain::Chain,
     target::Target,
 };
 use crate::exchange::{Exchange, Failure, Response};
@@ -44,6 +45,8 @@ pub struct Transport {
     pub target: Target,
     /// Within which bounds.
     pub limits: Limits,
+    /// The chain that is asked what it makes of answers.
+    pub chain: Option<Chain>,
     headers: HeaderMap,
 }
 
@@ -67,8 +70,15 @@ impl Transport {
         Self {
             target,
             limits,
+            chain: None,
             headers,
         }
+    }
+
+    /// The same, and this chain is asked what it makes of answers.
+    #[must_use]
+    pub fn asking(self, chain: Option<Chain>) -> Self {
+        Self { chain, ..self }
     }
 
     fn request(&self, body: Bytes) -> Request<Full<Bytes>> {
@@ -108,6 +118,7 @@ impl Line {
             request: body,
             outcome,
             took: started.elapsed(),
+            on_chain: None,
         }
     }
 

@@ -5,6 +5,7 @@ mod commands;
 mod comparing;
 mod configuration;
 mod formats;
+mod known;
 mod reports;
 mod server;
 mod targets;
