@@ -83,6 +83,8 @@ impl Standing {
         match self {
             Self::Broken => "✗",
             Self::Warned => "!",
+            Self::KnownFailing => "≈",
+            Self::UnexpectedlyPassing => "‼",
             Self::Passed => "✓",
             Self::Inconclusive => "?",
             Self::NotApplicable => "–",

@@ -89,15 +89,19 @@ fn rows(columns: &[Column]) -> BTreeMap<Vec<u32>, (&str, Vec<Clause<'_>>)> {
     rows
 }
 
+/// The standings, the worst first.
+const WORST_FIRST: [Standing; Standing::ALL.len()] = [
+    Standing::Broken,
+    Standing::UnexpectedlyPassing,
+    Standing::Warned,
+    Standing::KnownFailing,
+    Standing::Inconclusive,
+    Standing::Passed,
+    Standing::NotApplicable,
+];
+
 /// How a clause stands in a report: as the worst of its rules.
 fn standing(clause: Clause<'_>, run: &Recorded) -> Option<Standing> {
-    const WORST_FIRST: [Standing; 5] = [
-        Standing::Broken,
-        Standing::Warned,
-        Standing::Inconclusive,
-        Standing::Passed,
-        Standing::NotApplicable,
-    ];
     let own = run.rules.iter().filter(|rule| rule.clause == clause);
     let standings: Vec<Standing> = own.map(|rule| run.standing(rule)).collect();
     WORST_FIRST
@@ -256,6 +260,22 @@ mod tests {
             "{id}"
         );
         assert!(html.contains("2 broken") && html.contains(">conforms</text>"));
+    }
+
+    #[test]
+    fn a_clause_stands_as_the_worst_of_its_rules() {
+        let mut all = WORST_FIRST;
+        all.sort();
+        let mut known = Standing::ALL;
+        known.sort();
+        assert_eq!(all, known, "every standing has its place");
+        let both = column("one", |run| {
+            let mut second = run.rule("answer.id").unwrap().clone();
+            second.verdict = Verdict::Passed;
+            run.rules.push(second);
+        });
+        assert_eq!(standing("answer.id", &both.run), Some(Standing::Broken));
+        assert_eq!(standing("no.such", &both.run), None);
     }
 
     #[test]

@@ -211,6 +211,7 @@ fn word(outcome: &RuleOutcome, standing: Standing) -> &'static str {
 const fn reason_title(standing: Standing) -> &'static str {
     match standing {
         Standing::Inconclusive => "To judge it: ",
+        Standing::UnexpectedlyPassing => "To do: ",
         _ => "Why: ",
     }
 }
