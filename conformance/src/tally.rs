@@ -28,6 +28,8 @@ pub struct Tally {
     pub observations: Observations,
     /// Valid requests that HTTP alone turned away, by status.
     pub turned_away: BTreeMap<u16, u64>,
+    /// Where one of them was sent.
+    pub redirected_to: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -98,6 +100,7 @@ impl Tally {
         for (status, times) in other.turned_away {
             *self.turned_away.entry(status).or_default() += times;
         }
+        self.redirected_to = self.redirected_to.take().or(other.redirected_to);
         for (clause, values) in other.observations {
             let own = self.observations.entry(clause).or_default();
             for (value, times) in values {
@@ -209,6 +212,9 @@ impl Tally {
         };
         if let Some(response) = view.answer.response().filter(|_| view.turned_away()) {
             *self.turned_away.entry(response.status).or_default() += 1;
+            if self.redirected_to.is_none() && (300..400).contains(&response.status) {
+                self.redirected_to = response.header("location").map(str::to_owned);
+            }
         }
         let reached = self.reached.entry(call.pair.name()).or_default();
         if view.answer.result().is_some() {

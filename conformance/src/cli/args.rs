@@ -96,7 +96,7 @@ pub(crate) struct SelftestArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// The paymaster URL, as http://127.0.0.1:3000/rpc.
+    /// The paymaster URL, as http://127.0.0.1:3000/rpc or https://host/key.
     pub(crate) url: Option<String>,
     #[command(flatten)]
     pub(crate) run: RunArgs,
@@ -177,6 +177,8 @@ pub(crate) struct RunArgs {
     /// A request header, `Name: value`; ${NAME} in the value is read from the environment. Repeatable.
     #[arg(short = 'H', long = "header", value_name = "HEADER")]
     pub(crate) headers: Vec<String>,
+    #[command(flatten)]
+    pub(crate) trust: TrustArgs,
     /// How many requests of each method and mode are sent at least [default: 250].
     #[arg(long, value_name = "N")]
     pub(crate) cases: Option<u32>,
@@ -212,6 +214,17 @@ pub(crate) struct RunArgs {
     pub(crate) allow_incomplete: bool,
     #[command(flatten)]
     pub(crate) chain: ChainArgs,
+}
+
+/// Whom to trust with https://.
+#[derive(Debug, Args)]
+pub(crate) struct TrustArgs {
+    /// Believe the certificates in this PEM file instead of the platform's [default: the platform's, or SSL_CERT_FILE].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cacert: Option<PathBuf>,
+    /// Believe any certificate of an https:// target. The report says so.
+    #[arg(short = 'k', long, conflicts_with = "cacert")]
+    pub(crate) insecure: bool,
 }
 
 #[derive(Debug, Args)]

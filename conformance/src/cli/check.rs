@@ -47,11 +47,24 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Str
     })
 }
 
+/// A runtime for one piece of work.
+pub(crate) struct Runtime(tokio::runtime::Runtime);
+
+impl Runtime {
+    /// Does the work. What the system is still busy with, a name server that does not answer, is not waited for.
+    pub(crate) fn block_on<T>(self, work: impl Future<Output = T>) -> T {
+        let output = self.0.block_on(work);
+        self.0.shutdown_background();
+        output
+    }
+}
+
 /// A runtime with a worker for each core.
-pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, String> {
+pub(crate) fn runtime() -> Result<Runtime, String> {
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
+        .map(Runtime)
         .map_err(|cause| format!("the runtime: {cause}"))
 }
 

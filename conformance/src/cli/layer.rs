@@ -9,6 +9,8 @@ use crate::profile::Target;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Layer {
     pub(crate) url: Option<String>,
+    pub(crate) cacert: Option<PathBuf>,
+    pub(crate) insecure: Option<bool>,
     pub(crate) cases: Option<u32>,
     pub(crate) seed: Option<u64>,
     pub(crate) jobs: Option<usize>,
@@ -27,6 +29,12 @@ impl Layer {
     pub(crate) fn over(self, below: Self) -> Self {
         Self {
             url: self.url.or(below.url),
+            // Each of the two says whom to trust: the one of a stronger source stands alone.
+            cacert: self
+                .cacert
+                .clone()
+                .or(below.cacert.filter(|_| self.insecure.is_none())),
+            insecure: self.insecure.or(below.insecure.filter(|_| self.cacert.is_none())),
             cases: self.cases.or(below.cases),
             seed: self.seed.or(below.seed),
             jobs: self.jobs.or(below.jobs),
@@ -45,6 +53,8 @@ impl Layer {
     pub(crate) fn of_file(target: &Target, run: &RunTable) -> Result<Self, String> {
         Ok(Self {
             url: target.url.clone(),
+            cacert: target.cacert.clone(),
+            insecure: target.insecure,
             cases: run.cases,
             seed: run.seed,
             jobs: target.concurrency,
@@ -89,6 +99,8 @@ impl Layer {
     pub(crate) fn of_flags(args: &RunArgs, url: Option<&str>) -> Self {
         Self {
             url: url.map(str::to_owned),
+            cacert: args.trust.cacert.clone(),
+            insecure: args.trust.insecure.then_some(true),
             cases: args.cases,
             seed: args.seed,
             jobs: args.jobs,
@@ -119,6 +131,9 @@ impl Layer {
         }
         if self.rate.is_some_and(|rate| !(0.001..=1e6).contains(&rate)) {
             return Err("the rate must be from 0.001 to 1000000 requests a second".to_owned());
+        }
+        if self.insecure == Some(true) && self.cacert.is_some() {
+            return Err("cacert and insecure exclude each other".to_owned());
         }
         if self.max_requests == Some(0) {
             return Err("the request budget must be at least 1".to_owned());
@@ -160,6 +175,20 @@ mod tests {
     }
 
     #[test]
+    fn whom_to_trust_is_said_by_one_source() {
+        let strict = Layer {
+            cacert: Some("ca.pem".into()),
+            ..Layer::default()
+        };
+        let lax = Layer {
+            insecure: Some(true),
+            ..Layer::default()
+        };
+        assert_eq!(strict.clone().over(lax.clone()), strict);
+        assert_eq!(lax.clone().over(strict), lax);
+    }
+
+    #[test]
     fn nonsense_is_refused() {
         for layer in [
             Layer {
@@ -180,6 +209,11 @@ mod tests {
             },
             Layer {
                 max_requests: Some(0),
+                ..Layer::default()
+            },
+            Layer {
+                cacert: Some("ca.pem".into()),
+                insecure: Some(true),
                 ..Layer::default()
             },
         ] {

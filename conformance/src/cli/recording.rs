@@ -105,8 +105,7 @@ impl Said {
         Ok(Place {
             literal: (path == whole && host == authority.as_str()).then(|| shown.clone()),
             shown,
-            embedded: false,
-            headers: Vec::new(),
+            ..Place::default()
         })
     }
 }

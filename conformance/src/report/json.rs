@@ -36,6 +36,7 @@ pub fn report(finished: &Finished<'_>) -> Value {
         "format": FORMAT,
         "tool": {"name": "paymaster-conformance", "version": env!("CARGO_PKG_VERSION")},
         "target": finished.place.shown,
+        "warnings": finished.place.warnings,
         "seed": summary.seed,
         "strict": finished.strictness.strict,
         "conclusion": words::conclusion(summary.conclusion),

@@ -17,6 +17,9 @@ pub fn xml(finished: &Finished<'_>) -> Result<String, String> {
     let summary = finished.summary;
     let mut suite = TestSuite::new(format!("paymaster-conformance {}", finished.place.shown));
     suite.set_time(summary.took);
+    for warning in &finished.place.warnings {
+        suite.add_property(("warning", warning.as_str()));
+    }
     for outcome in &summary.rules {
         suite.add_test_case(case(outcome, finished));
     }

@@ -121,6 +121,8 @@ pub(crate) fn violations() -> Sample {
             literal: None,
             embedded: false,
             headers: vec![("x-key".to_owned(), "${KEY}".to_owned())],
+            curl_options: String::new(),
+            warnings: Vec::new(),
         },
         redactor,
         replays: vec![

@@ -85,6 +85,9 @@ impl Page<'_> {
         let sent = words::sent(summary);
         self.line(&format!("{rules}: {counts} · {sent}"));
         self.left_out();
+        for warning in &self.finished.place.warnings {
+            self.hanging("warning: ", 9, warning);
+        }
         if let Some(cause) = &summary.cut_short {
             let cause = self.foreign(cause);
             self.hanging("cut short: ", 11, &cause);

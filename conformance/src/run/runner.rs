@@ -68,7 +68,7 @@ pub async fn check(settings: &Settings, suite: &Suite, stop: &Stop, reporter: &m
         seed: settings.seed,
     });
     let context = Arc::new(discover(settings, &courier, &mut news, reporter).await);
-    let (home, cut) = if stop.reason().is_none() {
+    let (mut home, cut) = if stop.reason().is_none() {
         judge_plan(settings, suite, &courier, &context, &mut news, reporter).await
     } else {
         (Yield::default(), false)
@@ -82,7 +82,16 @@ pub async fn check(settings: &Settings, suite: &Suite, stop: &Stop, reporter: &m
         reporter.event(&Event::Found(finding));
     }
     limit.abort();
-    let ended = stop.reason().or(cut.then_some(Reason::Budget));
+    for (protocol, times) in courier.spoken() {
+        let seen = home
+            .tally
+            .observations
+            .entry("behaviour.http-version")
+            .or_default();
+        seen.insert(protocol.to_string(), times);
+    }
+    let hopeless = || courier.vitals.hopeless().map(Reason::GaveUp);
+    let ended = stop.reason().or_else(hopeless).or(cut.then_some(Reason::Budget));
     let summary = Summary {
         requests: courier.pace.sent(),
         took: started.elapsed(),
@@ -236,9 +245,14 @@ fn summarize(
     } = &tally;
     let ended = ended.or_else(|| {
         let status = tally.closed_door()?;
-        let cause = format!(
-            "HTTP {status} for every request: look at the path, the headers and the key that the target wants"
-        );
+        let cause = match &tally.redirected_to {
+            Some(place) if (300..400).contains(&status) => format!(
+                "HTTP {status} for every request, a redirect to {place}: redirects are not followed; give the URL that they lead to"
+            ),
+            _ => format!(
+                "HTTP {status} for every request: look at the path, the headers and the key that the target wants"
+            ),
+        };
         Some(Reason::GaveUp(cause))
     });
     let complete = ended.is_none();
