@@ -29,8 +29,11 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
         counts.line(),
         words::sent(summary)
     );
+    // Writing to a String cannot fail.
+    for warning in &finished.place.warnings {
+        let _ = write!(text, "\nWarning: {}\n", code(&foreign(warning, finished)));
+    }
     if let Some(cause) = &summary.cut_short {
-        // Writing to a String cannot fail.
         let _ = write!(text, "\nCut short: {}\n", code(&foreign(cause, finished)));
     }
     for (reason, groups) in &summary.unjudged {

@@ -100,6 +100,9 @@ impl Page<'_> {
                         div { dt { "exit code" } dd { (crate::exit::code(conclusion)) } }
                         @if self.finished.strictness.strict { div { dt { "strict" } dd { "yes" } } }
                     }
+                    @for warning in &self.finished.place.warnings {
+                        p.note { b { "Warning: " } (self.foreign(warning)) }
+                    }
                     @if let Some(cause) = &summary.cut_short {
                         p.note { b { "Cut short: " } (self.foreign(cause)) }
                     }

@@ -205,7 +205,12 @@ fn notifications(finished: &Finished<'_>) -> Vec<Value> {
         .cut_short
         .iter()
         .map(|cause| json!({"level": "error", "message": {"text": format!("cut short: {}", safe(cause))}}));
-    cut.chain(inconclusive).collect()
+    let warnings = finished
+        .place
+        .warnings
+        .iter()
+        .map(|warning| json!({"level": "warning", "message": {"text": safe(warning)}}));
+    warnings.chain(cut).chain(inconclusive).collect()
 }
 
 /// The place of a rule in the list of rules; -1 is SARIF's word for none.
