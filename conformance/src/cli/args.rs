@@ -44,8 +44,8 @@ pub(crate) enum Command {
     Replay(Box<ReplayArgs>),
     /// Compare two runs of one target by their reports, or two targets with the same seed.
     ///
-    /// Ends with 1 when something fails in the second that did not fail in the first, with 4 when stated rules are no longer
-    /// judged, with 3 when one of the targets could not be tested.
+    /// Headers, profile and seed are the same for both targets. Ends with 1 when something fails in the second that did not fail in
+    /// the first, with 4 when stated rules are no longer judged, with 3 when one of the targets could not be tested.
     Compare(Box<CompareArgs>),
     /// Write one page with several reports side by side, and a badge (SVG) for each.
     Matrix(MatrixArgs),
