@@ -58,8 +58,8 @@ pub(crate) enum Command {
     Proxy(Box<ProxyArgs>),
     /// Compare two runs of one target by their reports, or two targets with the same seed.
     ///
-    /// Ends with 1 when something fails in the second that did not fail in the first, with 4 when stated rules are no longer
-    /// judged, with 3 when one of the targets could not be tested.
+    /// Headers, profile and seed are the same for both targets. Ends with 1 when something fails in the second that did not fail in
+    /// the first, with 4 when stated rules are no longer judged, with 3 when one of the targets could not be tested.
     #[command(after_help = examples::help("compare"))]
     Compare(Box<CompareArgs>),
     /// Write one page with several reports side by side, and a badge (SVG) for each.
@@ -219,7 +219,7 @@ pub(crate) struct KnownArgs {
     pub(crate) expires: Option<chrono::NaiveDate>,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct RunArgs {
     /// The configuration file [default: paymaster.toml, when it is there].
     #[arg(long, value_name = "FILE")]
@@ -267,7 +267,7 @@ pub(crate) struct RunArgs {
 }
 
 /// Whom to trust with https://.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct TrustArgs {
     /// Believe the certificates in this PEM file instead of the platform's [default: the platform's, or SSL_CERT_FILE].
     #[arg(long, value_name = "FILE")]

@@ -6,7 +6,7 @@ use std::time::Duration;
 const LONGEST: f64 = 86_400.0;
 
 /// Reads a duration.
-pub(crate) fn parse(text: &str) -> Result<Duration, String> {
+pub fn parse(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     let (number, unit) = [("ms", 0.001), ("s", 1.0), ("m", 60.0)]
         .into_iter()

@@ -1,6 +1,7 @@
 //! The configuration file, `paymaster.toml`: the profile of the target and the settings of the run.
 
 use std::{
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
 };
@@ -25,6 +26,7 @@ struct Contents {
     operations: Operations,
     dialect: Pins,
     run: RunTable,
+    load: LoadTable,
 }
 
 /// `[run]`: how a run goes, as the flags of the same names.
@@ -41,6 +43,21 @@ pub(crate) struct RunTable {
     pub(crate) allow_incomplete: Option<bool>,
     /// The list of known failures; a relative path counts from the folder of this file.
     pub(crate) known_failing: Option<PathBuf>,
+    /// `[load]`, which stands beside `[run]` in the file and is for the load generator alone.
+    #[serde(skip)]
+    pub(crate) load: LoadTable,
+}
+
+/// `[load]`: what the load generator reads of the same file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct LoadTable {
+    /// The target is the user's own, and may be sent more than a polite rate.
+    pub own_target: bool,
+    /// How often each scenario is part of `mixed`, by its name.
+    pub weights: BTreeMap<String, u32>,
+    /// Thresholds, as `--threshold` takes them.
+    pub thresholds: Vec<String>,
 }
 
 /// Reads the file: the one that is named, else the default one when it is there.
@@ -72,7 +89,11 @@ pub(crate) fn parse(text: &str) -> Result<(Profile, RunTable), String> {
         dialect: contents.dialect,
     };
     super::plausible::check(&profile)?;
-    Ok((profile, contents.run))
+    let run = RunTable {
+        load: contents.load,
+        ..contents.run
+    };
+    Ok((profile, run))
 }
 
 pub(crate) fn place(text: &str, offset: usize) -> String {

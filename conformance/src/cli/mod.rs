@@ -5,7 +5,7 @@ mod check;
 mod compare;
 mod docs;
 mod dry_run;
-mod duration;
+pub mod duration;
 mod environment;
 mod examples;
 mod explain;
@@ -28,6 +28,7 @@ mod reports;
 mod rules;
 mod selftest;
 mod setup;
+pub mod shared;
 
 use std::process::ExitCode;
 

@@ -5,7 +5,7 @@ use std::{path::Path, time::Duration};
 use super::{
     args::RunArgs,
     environment::Environment,
-    file::{self},
+    file::{self, LoadTable},
     headers::{self, Header},
     layer::Layer,
 };
@@ -29,6 +29,7 @@ pub(crate) const DEFAULT_SHRINK_REQUESTS: u32 = 60;
 pub(crate) struct Setup {
     pub(crate) layer: Layer,
     pub(crate) profile: Profile,
+    pub(crate) load: LoadTable,
     headers: Vec<Header>,
     proxies: Proxies,
     embedded: bool,
@@ -63,6 +64,7 @@ impl Setup {
         Ok(Self {
             layer,
             profile,
+            load: run.load,
             headers: merged,
             proxies: Proxies::of(|name| environment.get(name))?,
             embedded: false,
@@ -78,6 +80,7 @@ impl Setup {
                 dialect: self.profile.dialect,
                 ..known
             },
+            load: self.load,
             headers: Vec::new(),
             proxies: Proxies::default(),
             embedded: true,

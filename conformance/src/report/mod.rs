@@ -28,8 +28,7 @@ mod sections;
 pub mod terminal;
 mod words;
 
-pub use paint::Paint;
-pub(crate) use paint::{harmless, wrapped};
+pub use paint::{Paint, harmless, wrapped};
 pub use progress::{Progress, Ticker};
 pub(crate) use words::count;
 

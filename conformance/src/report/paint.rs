@@ -10,27 +10,33 @@ pub struct Paint {
 }
 
 impl Paint {
-    pub(crate) fn bold(self, text: &str) -> String {
+    /// What matters most.
+    pub fn bold(self, text: &str) -> String {
         self.with(Style::new().bold(), text)
     }
 
-    pub(crate) fn dim(self, text: &str) -> String {
+    /// What matters least.
+    pub fn dim(self, text: &str) -> String {
         self.with(Style::new().dimmed(), text)
     }
 
-    pub(crate) fn good(self, text: &str) -> String {
+    /// Good news.
+    pub fn good(self, text: &str) -> String {
         self.with(AnsiColor::Green.on_default().bold(), text)
     }
 
-    pub(crate) fn bad(self, text: &str) -> String {
+    /// Bad news.
+    pub fn bad(self, text: &str) -> String {
         self.with(AnsiColor::Red.on_default().bold(), text)
     }
 
-    pub(crate) fn odd(self, text: &str) -> String {
+    /// Something to look at.
+    pub fn odd(self, text: &str) -> String {
         self.with(AnsiColor::Yellow.on_default().bold(), text)
     }
 
-    pub(crate) fn name(self, text: &str) -> String {
+    /// A name or a number to look for.
+    pub fn name(self, text: &str) -> String {
         self.with(AnsiColor::Cyan.on_default(), text)
     }
 
@@ -44,7 +50,7 @@ impl Paint {
 }
 
 /// A text from the target as it may be printed: control characters (and what reorders lines) are spelled out.
-pub(crate) fn harmless(text: &str) -> String {
+pub fn harmless(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     for letter in text.chars() {
         let reorders =
@@ -59,7 +65,7 @@ pub(crate) fn harmless(text: &str) -> String {
 }
 
 /// Breaks a text into lines of at most `width` columns, at spaces where there are any.
-pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
     for word in text.split(' ') {

@@ -30,6 +30,7 @@ pub use dial::{Dialled, Dialler, Protocol};
 pub use embedded::{Embedded, profile_of};
 pub use http_proxy::Proxies;
 pub use on_chain::Chain;
+pub use retry_after::pause;
 pub use runner::{Outcome, check};
 pub use shrink::Simpler;
 pub use single::once;

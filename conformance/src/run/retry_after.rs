@@ -10,7 +10,7 @@ const DEFAULT_PAUSE: Duration = Duration::from_secs(1);
 /// How long to wait before the same request is sent again; none when the response is an answer.
 ///
 /// A 503 without Retry-After is an answer like any other: nothing in it says that waiting helps.
-pub(crate) fn pause(response: &Response, now: SystemTime) -> Option<Duration> {
+pub fn pause(response: &Response, now: SystemTime) -> Option<Duration> {
     let asked = response
         .header("retry-after")
         .and_then(|text| parse(text.trim(), now));

@@ -126,6 +126,11 @@ impl Target {
         }
     }
 
+    /// Host name or address, without brackets.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
     /// Whether the host is this machine.
     pub fn is_loopback(&self) -> bool {
         self.host.eq_ignore_ascii_case("localhost")

@@ -1,0 +1,197 @@
+//! What happened when: one slot a second, and slots that join in pairs when there are too many, so that a long run takes the
+//! memory of a short one.
+
+use std::time::Duration;
+
+use super::outcome::{Counts, Outcome};
+
+/// Most slots that are kept.
+const MOST: usize = 600;
+/// Latency classes to the doubling: neighbours differ by 4.4 %.
+const PER_DOUBLING: u32 = 16;
+/// The first class ends here, in nanoseconds.
+const FIRST: f64 = 1_000.0;
+/// The last class: about 19 hours.
+const LAST: u16 = 36 * 16;
+
+/// What happened in one slot.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Slot {
+    /// How requests ended, by the second in which they were meant to start.
+    pub counts: Counts,
+    /// How many latencies fell into which class, by class.
+    pub classes: Vec<(u16, u32)>,
+}
+
+impl Slot {
+    fn record(&mut self, latency: Duration, times: u32) {
+        self.add(class(latency), times);
+    }
+
+    fn add(&mut self, class: u16, times: u32) {
+        match self.classes.binary_search_by_key(&class, |(class, _)| *class) {
+            Ok(place) => self.classes[place].1 += times,
+            Err(place) => self.classes.insert(place, (class, times)),
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.counts.merge(&other.counts);
+        for (class, times) in &other.classes {
+            self.add(*class, *times);
+        }
+    }
+
+    /// About the latency that this percentage did not exceed, to 5 %.
+    pub fn percentile(&self, percent: f64) -> Option<Duration> {
+        let all: u64 = self.classes.iter().map(|(_, times)| u64::from(*times)).sum();
+        #[expect(clippy::cast_precision_loss, reason = "a rank among fewer than 2^52 requests")]
+        let rank = (percent / 100.0 * all as f64).max(1.0);
+        let mut passed = 0.0;
+        for (class, times) in &self.classes {
+            passed += f64::from(*times);
+            if passed >= rank {
+                return Some(middle(*class));
+            }
+        }
+        None
+    }
+}
+
+fn class(latency: Duration) -> u16 {
+    let doublings = (latency.as_secs_f64() * 1e9 / FIRST).log2();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "clamped to the classes, and a float that is none becomes 0"
+    )]
+    let class = (doublings * f64::from(PER_DOUBLING)).clamp(0.0, f64::from(LAST)) as u16;
+    class
+}
+
+fn middle(class: u16) -> Duration {
+    let doublings = (f64::from(class) + 0.5) / f64::from(PER_DOUBLING);
+    Duration::from_secs_f64(FIRST * doublings.exp2() / 1e9)
+}
+
+/// The slots of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// Seconds in a slot.
+    pub seconds: u32,
+    /// The slots, from the first measured second on.
+    pub slots: Vec<Slot>,
+}
+
+impl Default for Series {
+    fn default() -> Self {
+        Self {
+            seconds: 1,
+            slots: Vec::new(),
+        }
+    }
+}
+
+impl Series {
+    /// Takes in an exchange that was meant to start `at` after the first measured moment.
+    pub fn record(&mut self, at: Duration, outcome: Outcome, latency: Duration) {
+        let slot = self.slot(usize::try_from(at.as_secs()).unwrap_or(usize::MAX - 1));
+        slot.counts.add(outcome);
+        if outcome.is_timed() {
+            slot.record(latency, 1);
+        }
+    }
+
+    fn slot(&mut self, second: usize) -> &mut Slot {
+        while second / self.seconds as usize >= MOST {
+            self.coarsen();
+        }
+        let place = second / self.seconds as usize;
+        if self.slots.len() <= place {
+            self.slots.resize_with(place + 1, Slot::default);
+        }
+        &mut self.slots[place]
+    }
+
+    fn coarsen(&mut self) {
+        self.seconds = self.seconds.saturating_mul(2);
+        let old = std::mem::take(&mut self.slots);
+        for pair in old.chunks(2) {
+            let mut joined = pair[0].clone();
+            if let Some(second) = pair.get(1) {
+                joined.merge(second);
+            }
+            self.slots.push(joined);
+        }
+    }
+
+    /// Takes in another series that began at the same moment of its run.
+    pub fn merge(&mut self, other: &Self) {
+        while self.seconds < other.seconds {
+            self.coarsen();
+        }
+        for (place, slot) in other.slots.iter().enumerate() {
+            self.slot(place * other.seconds as usize).merge(slot);
+        }
+    }
+
+    /// Requests a second in a slot. The last slot of a run may be a short one: `length` is that of the whole series.
+    pub fn rate(&self, place: usize, length: Duration) -> f64 {
+        let from = f64::from(self.seconds) * f64::from(u32::try_from(place).unwrap_or(u32::MAX));
+        let seconds = (length.as_secs_f64() - from).clamp(0.001, f64::from(self.seconds));
+        #[expect(clippy::cast_precision_loss, reason = "a rate is a float")]
+        let all = self.slots.get(place).map_or(0, |slot| slot.counts.all()) as f64;
+        all / seconds
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn a_long_run_takes_the_memory_of_a_short_one_and_loses_no_request() {
+        let mut series = Series::default();
+        for second in 0..10_000 {
+            series.record(Duration::from_secs(second), Outcome::Good, MS);
+        }
+        assert!(series.slots.len() <= MOST);
+        assert_eq!(
+            series.slots.iter().map(|slot| slot.counts.all()).sum::<u64>(),
+            10_000
+        );
+        assert_eq!(series.seconds, 32);
+        assert!((series.rate(3, Duration::from_secs(10_000)) - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn percentiles_of_a_slot_are_near() {
+        let mut series = Series::default();
+        for n in 1..=1_000 {
+            series.record(Duration::ZERO, Outcome::Good, MS * n);
+        }
+        series.record(Duration::ZERO, Outcome::Transport, MS);
+        for (percent, millis) in [(50.0, 500.0), (95.0, 950.0), (99.0, 990.0)] {
+            let told = series.slots[0].percentile(percent).unwrap().as_secs_f64() * 1_000.0;
+            assert!((told / millis - 1.0).abs() < 0.05, "{percent}: {told}");
+        }
+        assert_eq!(series.slots[0].counts.all(), 1_001);
+        assert_eq!(Slot::default().percentile(50.0), None);
+    }
+
+    #[test]
+    fn series_of_different_coarseness_merge() {
+        let (mut long, mut short) = (Series::default(), Series::default());
+        for second in 0..1_500 {
+            long.record(Duration::from_secs(second), Outcome::Good, MS);
+        }
+        short.record(Duration::from_secs(5), Outcome::Wrong, MS);
+        let mut other = long.clone();
+        other.merge(&short);
+        short.merge(&long);
+        assert_eq!(short, other);
+        assert_eq!(short.slots[1].counts.of(Outcome::Wrong), 1);
+    }
+}

@@ -1,0 +1,106 @@
+//! How figures stand in JSON.
+
+use std::{collections::BTreeMap, fmt};
+
+use serde::{
+    Deserialize, Deserializer, Serialize, Serializer,
+    de::{Error, MapAccess, Visitor},
+    ser::SerializeMap,
+};
+
+use super::{
+    histogram::Latencies,
+    outcome::{Counts, Outcome},
+    series::{Series, Slot},
+};
+
+impl Serialize for Counts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(Outcome::ALL.len()))?;
+        for outcome in Outcome::ALL {
+            map.serialize_entry(outcome.key(), &self.of(outcome))?;
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Counts {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Read;
+        impl<'de> Visitor<'de> for Read {
+            type Value = Counts;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("counts by outcome")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Counts, A::Error> {
+                let mut counts = Counts::default();
+                while let Some((key, times)) = map.next_entry::<String, u64>()? {
+                    let outcome = Outcome::ALL.into_iter().find(|outcome| outcome.key() == key);
+                    let outcome =
+                        outcome.ok_or_else(|| A::Error::custom(format!("unknown outcome `{key}`")))?;
+                    counts.set(outcome, times);
+                }
+                Ok(counts)
+            }
+        }
+        deserializer.deserialize_map(Read)
+    }
+}
+
+impl Serialize for Latencies {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.encode())
+    }
+}
+
+impl<'de> Deserialize<'de> for Latencies {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::decode(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+/// A slot in JSON: counts, and `class: times`.
+#[derive(Serialize, Deserialize)]
+struct StoredSlot {
+    counts: Counts,
+    classes: BTreeMap<u16, u32>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredSeries {
+    seconds: u32,
+    slots: Vec<StoredSlot>,
+}
+
+impl Serialize for Series {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let slots = self.slots.iter().map(|slot| StoredSlot {
+            counts: slot.counts,
+            classes: slot.classes.iter().copied().collect(),
+        });
+        StoredSeries {
+            seconds: self.seconds,
+            slots: slots.collect(),
+        }
+        .serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Series {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let stored = StoredSeries::deserialize(deserializer)?;
+        if !stored.seconds.is_power_of_two() {
+            return Err(D::Error::custom("the length of a slot is no power of two"));
+        }
+        let slots = stored.slots.into_iter().map(|slot| Slot {
+            counts: slot.counts,
+            classes: slot.classes.into_iter().collect(),
+        });
+        Ok(Self {
+            seconds: stored.seconds,
+            slots: slots.collect(),
+        })
+    }
+}

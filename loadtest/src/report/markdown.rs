@@ -1,0 +1,165 @@
+//! Markdown, short enough for a comment on a pull request.
+
+use std::fmt::Write as _;
+
+use paymaster_conformance::report::harmless;
+
+use super::{
+    advice,
+    terminal::verdict,
+    words::{count, duration, number, rate, seconds, share},
+};
+use crate::{
+    compare::{Comparison, Direction},
+    figures::{LabelFigures, histogram::PERCENTILES, outcome::Outcome},
+    summary::{Summary, Verdict},
+};
+
+pub(super) fn render(summary: &Summary, comparison: Option<&Comparison>) -> Result<String, String> {
+    page(summary, comparison).map_err(|cause| cause.to_string())
+}
+
+fn page(summary: &Summary, comparison: Option<&Comparison>) -> Result<String, std::fmt::Error> {
+    let mut out = String::new();
+    let total = summary.total();
+    writeln!(out, "# Load test: {}\n", verdict(summary))?;
+    writeln!(
+        out,
+        "{} against `{}` in {}: **{}**, {} judged, {} wrong.",
+        count(total.counts.all(), "request"),
+        code(&summary.target),
+        seconds(summary.seconds),
+        rate(summary.rate()),
+        number(total.judged),
+        number(total.counts.of(Outcome::Wrong))
+    )?;
+    if let Some(why) = &summary.cut_short {
+        writeln!(out, "\nCut short: {}.", text(why))?;
+    }
+    for wrong in &summary.wrong {
+        writeln!(
+            out,
+            "\n**{}** in {}: {} ({})\n\n- expected {} at `{}`\n- got {}\n- request `{}`",
+            text(&wrong.key.rule),
+            text(&wrong.key.label),
+            count(wrong.times, "answer"),
+            share(wrong.times, total.judged),
+            text(&wrong.example.expected),
+            code(&wrong.key.pointer),
+            text(&wrong.example.actual),
+            code(&wrong.example.request)
+        )?;
+    }
+    if summary.verdict != Verdict::CouldNotTest {
+        writeln!(out, "\n| threshold | observed | |\n|---|---:|---|")?;
+        for judged in &summary.thresholds {
+            let mark = if judged.met { "met" } else { "**missed**" };
+            writeln!(out, "| `{}` | {} | {mark} |", judged.threshold, judged.observed)?;
+        }
+    }
+    writeln!(
+        out,
+        "\n| scenario | requests | rate | p50 | p90 | p95 | p99 | p99.9 | p99.99 | wrong | failed |"
+    )?;
+    writeln!(out, "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")?;
+    for (label, figures) in &summary.labels {
+        row(&mut out, label, figures, summary.seconds)?;
+    }
+    row(&mut out, "all", &total, summary.seconds)?;
+    if let Some(comparison) = comparison {
+        writeln!(
+            out,
+            "\n| compared with {} | before | now | | |\n|---|---:|---:|---|---|",
+            text(&comparison.before)
+        )?;
+        for row in &comparison.rows {
+            let mark = match row.direction {
+                Direction::Worse => "**worse**",
+                Direction::Better => "better",
+                Direction::Same => "same",
+                Direction::Unclear => "unclear",
+            };
+            writeln!(
+                out,
+                "| {} | {} | {} | {mark} | {} |",
+                row.name, row.before, row.after, row.note
+            )?;
+        }
+    }
+    let next = advice::next(summary);
+    if !next.is_empty() {
+        writeln!(out, "\n## Next\n")?;
+        for advice in next {
+            writeln!(out, "- {}", text(&advice))?;
+        }
+    }
+    Ok(out)
+}
+
+fn row(out: &mut String, label: &str, figures: &LabelFigures, seconds: f64) -> std::fmt::Result {
+    let wrong = figures.counts.of(Outcome::Wrong);
+    #[expect(clippy::cast_precision_loss, reason = "a rate is a float")]
+    let each = figures.counts.all() as f64 / seconds.max(1e-9);
+    write!(
+        out,
+        "| {} | {} | {} |",
+        text(label),
+        number(figures.counts.all()),
+        rate(each)
+    )?;
+    for percent in PERCENTILES {
+        let latency = figures.latency.percentile(percent);
+        write!(out, " {} |", latency.map_or_else(|| "-".to_owned(), duration))?;
+    }
+    writeln!(
+        out,
+        " {} | {} |",
+        number(wrong),
+        number(figures.counts.failed() - wrong)
+    )
+}
+
+/// A text that cannot be read as Markdown or HTML.
+fn text(raw: &str) -> String {
+    let mut safe = String::new();
+    for letter in harmless(raw).chars() {
+        if matches!(
+            letter,
+            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '&'
+        ) {
+            safe.push('\\');
+        }
+        safe.push(letter);
+    }
+    safe
+}
+
+/// A text inside backticks.
+fn code(raw: &str) -> String {
+    let mut short = harmless(raw).replace('`', "'");
+    if let Some((cut, _)) = short.char_indices().nth(600) {
+        short.truncate(cut);
+        short.push_str("...");
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::sample;
+
+    #[test]
+    fn what_the_target_says_is_no_markup() {
+        let page = render(&sample::failed(), None).unwrap();
+        assert!(
+            page.starts_with("# Load test: FAILED: 2 thresholds missed\n"),
+            "{page}"
+        );
+        assert!(
+            page.contains("\\<b\\>") && !page.contains("<b>") && !page.contains('\u{1b}'),
+            "{page}"
+        );
+        assert!(page.contains("| `wrong-rate<=0%` | "), "{page}");
+    }
+}

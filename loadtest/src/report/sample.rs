@@ -1,0 +1,84 @@
+//! Summaries to render in tests.
+
+use std::time::Duration;
+
+use crate::{
+    figures::{Example, Figures, Sample, WrongKey, outcome::Outcome},
+    summary::{Model, Summary},
+    threshold::judge_all,
+};
+
+fn figures(wrong_one_in: u64) -> Figures {
+    let mut figures = Figures::default();
+    for n in 0..1_000_u64 {
+        let outcome = match n {
+            n if wrong_one_in > 0 && n % wrong_one_in == 0 => Outcome::Wrong,
+            n if wrong_one_in > 0 && n % 100 == 99 => Outcome::Timeout,
+            _ => Outcome::Good,
+        };
+        let label = ["quote-erc20", "journey/quote", "journey/sponsor"][usize::try_from(n % 3).unwrap_or(0)];
+        figures.record(&Sample {
+            label,
+            at: Some(Duration::from_millis(n * 10)),
+            latency: Duration::from_micros(900 + n * 3 + if n % 97 == 0 { 20_000 } else { 0 }),
+            outcome,
+            judged: outcome != Outcome::Timeout,
+        });
+        if outcome == Outcome::Wrong {
+            let key = WrongKey {
+                rule: "fee-quote.maxGasFee".to_owned(),
+                label: label.to_owned(),
+                pointer: "/result/feeQuotes/*/maxGasFee".to_owned(),
+            };
+            figures.wrong(key, || Example {
+                expected: "a number of token units".to_owned(),
+                actual: "\"0.25\" <b>\u{1b}[31m".to_owned(),
+                request: "{\"jsonrpc\":\"2.0\"}".to_owned(),
+                status: Some(200),
+                response: "{\"jsonrpc\":\"2.0\",\"result\":{}}".to_owned(),
+            });
+        }
+    }
+    figures
+}
+
+fn summary(figures: Figures) -> Summary {
+    let length = Duration::from_secs(10);
+    let thresholds = judge_all(&["p95<200ms".parse().unwrap()], &figures, length);
+    Summary {
+        target: "http://127.0.0.1:3000/***".to_owned(),
+        scenarios: vec!["quote-erc20".to_owned(), "journey".to_owned()],
+        model: Model {
+            name: "closed".to_owned(),
+            users: 10,
+            ..Model::default()
+        },
+        seed: 1,
+        ..Summary::of(figures, length)
+    }
+    .judged(thresholds)
+}
+
+/// A run without fault.
+pub(crate) fn passed() -> Summary {
+    summary(figures(0))
+}
+
+/// A run with wrong answers and timeouts.
+pub(crate) fn failed() -> Summary {
+    summary(figures(25))
+}
+
+/// A run that reached nobody.
+pub(crate) fn nobody() -> Summary {
+    let mut figures = Figures::default();
+    figures.record(&Sample {
+        label: "quote-erc20",
+        at: Some(Duration::ZERO),
+        latency: Duration::from_millis(1),
+        outcome: Outcome::Transport,
+        judged: false,
+    });
+    figures.trouble("no connection: refused".to_owned());
+    summary(figures)
+}

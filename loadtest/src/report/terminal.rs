@@ -1,0 +1,312 @@
+//! The report for a person at a terminal: the verdict, what failed with an example, the figures, what to do next.
+
+use std::fmt::Write as _;
+
+use paymaster_conformance::report::{Paint, harmless, wrapped};
+
+use super::{
+    advice,
+    words::{count, duration, number, rate, seconds, share},
+};
+use crate::{
+    compare::{Comparison, Direction},
+    figures::{LabelFigures, Wrong, histogram::PERCENTILES, outcome::Outcome},
+    summary::{Summary, Verdict},
+};
+
+/// Columns of a line of text.
+const WIDTH: usize = 110;
+/// How many kinds of wrong answers are shown.
+const SHOWN: usize = 5;
+/// How much of a body is shown.
+const EXCERPT: usize = 400;
+
+/// Renders a summary.
+pub fn render(summary: &Summary, comparison: Option<&Comparison>, paint: Paint) -> String {
+    let mut out = String::new();
+    headline(&mut out, summary, paint);
+    wrong_answers(&mut out, summary, paint);
+    trouble(&mut out, summary, paint);
+    thresholds(&mut out, summary, paint);
+    if !summary.labels.is_empty() {
+        figures(&mut out, summary, paint);
+    }
+    if let Some(comparison) = comparison {
+        compared(&mut out, comparison, paint);
+    }
+    let next = advice::next(summary);
+    if !next.is_empty() {
+        let _ = writeln!(out, "\n{}", paint.bold("next"));
+        for text in next {
+            item(&mut out, &text);
+        }
+    }
+    out
+}
+
+fn item(out: &mut String, text: &str) {
+    for (place, line) in wrapped(&harmless(text), WIDTH - 4).into_iter().enumerate() {
+        let _ = writeln!(out, "  {} {line}", if place == 0 { "-" } else { " " });
+    }
+}
+
+/// The verdict in words.
+pub(super) fn verdict(summary: &Summary) -> String {
+    let missed = summary.thresholds.iter().filter(|judged| !judged.met).count() as u64;
+    match summary.verdict {
+        Verdict::Passed => "PASSED".to_owned(),
+        Verdict::Failed => format!("FAILED: {} missed", count(missed, "threshold")),
+        Verdict::Incomplete => "INCOMPLETE".to_owned(),
+        Verdict::CouldNotTest => "COULD NOT TEST".to_owned(),
+    }
+}
+
+fn headline(out: &mut String, summary: &Summary, paint: Paint) {
+    let words = verdict(summary);
+    let words = match summary.verdict {
+        Verdict::Passed => paint.good(&words),
+        Verdict::Failed => paint.bad(&words),
+        Verdict::Incomplete | Verdict::CouldNotTest => paint.odd(&words),
+    };
+    let total = summary.total();
+    let all = total.counts.all();
+    let _ = writeln!(out, "{words}  {}", harmless(&summary.target));
+    if let Some(why) = &summary.cut_short {
+        let _ = writeln!(out, "cut short: {}", harmless(why));
+    }
+    if all == 0 {
+        let _ = writeln!(out, "nothing was measured");
+        return;
+    }
+    let p = |percent| {
+        let latency = total.latency.percentile(percent);
+        latency.map_or_else(|| "-".to_owned(), duration)
+    };
+    let _ = writeln!(
+        out,
+        "{} in {}: {}   p50 {}   p95 {}   p99 {}   max {}",
+        count(all, "request"),
+        seconds(summary.seconds),
+        paint.bold(&rate(summary.rate())),
+        p(50.0),
+        p(95.0),
+        p(99.0),
+        total.latency.max().map_or_else(|| "-".to_owned(), duration),
+    );
+    let _ = writeln!(
+        out,
+        "{} answers judged, {} wrong",
+        match (total.judged, total.counts.answered()) {
+            (judged, answered) if judged >= answered => format!("all {}", number(judged)),
+            (judged, answered) => format!("{} of {}", number(judged), number(answered)),
+        },
+        number(total.counts.of(Outcome::Wrong)),
+    );
+}
+
+fn wrong_answers(out: &mut String, summary: &Summary, paint: Paint) {
+    for wrong in summary.wrong.iter().take(SHOWN) {
+        let _ = writeln!(out);
+        one_wrong(out, wrong, summary.total().judged, paint);
+    }
+    let more = summary.wrong.len().saturating_sub(SHOWN) as u64;
+    if more > 0 {
+        let _ = writeln!(
+            out,
+            "\n{} more of wrong answers: see the JSON report",
+            count(more, "kind")
+        );
+    }
+}
+
+fn one_wrong(out: &mut String, wrong: &Wrong, judged: u64, paint: Paint) {
+    let place = if wrong.key.pointer.is_empty() {
+        String::new()
+    } else {
+        format!(" at {}", harmless(&wrong.key.pointer))
+    };
+    let _ = writeln!(
+        out,
+        "{} {} in {}: {} ({} of judged answers)",
+        paint.bad("WRONG"),
+        paint.name(&wrong.key.rule),
+        wrong.key.label,
+        count(wrong.times, "answer"),
+        share(wrong.times, judged),
+    );
+    let example = &wrong.example;
+    for (name, text) in [
+        ("expected", format!("{}{place}", example.expected)),
+        ("got", example.actual.clone()),
+        ("request", example.request.clone()),
+        (
+            "answer",
+            match example.status {
+                Some(200) | None => example.response.clone(),
+                Some(status) => format!("HTTP {status} {}", example.response),
+            },
+        ),
+    ] {
+        let _ = writeln!(out, "  {:>8}  {}", paint.dim(name), excerpt(&text));
+    }
+}
+
+fn excerpt(text: &str) -> String {
+    let text = harmless(text);
+    match text.char_indices().nth(EXCERPT) {
+        None => text,
+        Some((cut, _)) => format!("{}... ({} bytes)", &text[..cut], text.len()),
+    }
+}
+
+fn trouble(out: &mut String, summary: &Summary, paint: Paint) {
+    let counts = summary.total().counts;
+    let failed = Outcome::ALL
+        .into_iter()
+        .filter(|outcome| !matches!(outcome, Outcome::Good | Outcome::Wrong) && counts.of(*outcome) > 0);
+    for (place, outcome) in failed.enumerate() {
+        if place == 0 {
+            let _ = writeln!(out, "\n{}", paint.bold("without a good answer"));
+        }
+        let _ = writeln!(
+            out,
+            "  {:<18} {:>10}  {}",
+            outcome.words(),
+            number(counts.of(outcome)),
+            share(counts.of(outcome), counts.all())
+        );
+    }
+    for (words, times) in summary.trouble.iter().take(SHOWN) {
+        let _ = writeln!(out, "  {:>10} x {}", number(*times), harmless(words));
+    }
+}
+
+fn thresholds(out: &mut String, summary: &Summary, paint: Paint) {
+    if summary.thresholds.is_empty() || summary.verdict == Verdict::CouldNotTest {
+        return;
+    }
+    let _ = writeln!(out, "\n{}", paint.bold("thresholds"));
+    for judged in &summary.thresholds {
+        let mark = if judged.met {
+            paint.good("met   ")
+        } else {
+            paint.bad("missed")
+        };
+        let note = if judged.by_default {
+            paint.dim("  (default)")
+        } else {
+            String::new()
+        };
+        let _ = writeln!(out, "  {mark} {:<28} {}{note}", judged.threshold, judged.observed);
+    }
+}
+
+fn figures(out: &mut String, summary: &Summary, paint: Paint) {
+    let widest = summary
+        .labels
+        .keys()
+        .map(String::len)
+        .max()
+        .unwrap_or(0)
+        .max("scenario".len());
+    let mut header = format!("{:<widest$} {:>10} {:>10}", "scenario", "requests", "rate");
+    for percent in PERCENTILES {
+        let _ = write!(header, " {:>8}", format!("p{percent}"));
+    }
+    let _ = write!(header, " {:>8} {:>8} {:>8}", "max", "wrong", "failed");
+    let _ = writeln!(out, "\n{}", paint.bold(&header));
+    for (label, figures) in &summary.labels {
+        row(out, label, widest, figures, summary.seconds);
+    }
+    if summary.labels.len() > 1 {
+        row(out, "all", widest, &summary.total(), summary.seconds);
+    }
+    let _ = writeln!(out);
+    let model = &summary.model;
+    let how = match &model.rate {
+        Some(asked) if model.name == "open" => {
+            format!("open model, {asked} arrivals a second asked, latency from the intended start")
+        }
+        Some(asked) => format!("closed model, at most {asked} a second"),
+        None => "closed model".to_owned(),
+    };
+    let _ = writeln!(
+        out,
+        "{how}, {}, seed {}",
+        count(model.users as u64, "user"),
+        summary.seed
+    );
+    if summary.warm_up.all() > 0 {
+        let wrong = summary.warm_up.of(Outcome::Wrong);
+        let note = if wrong > 0 {
+            format!(", {} of them wrong", number(wrong))
+        } else {
+            String::new()
+        };
+        let _ = writeln!(
+            out,
+            "{} of the warm-up are in no figure{note}",
+            count(summary.warm_up.all(), "request")
+        );
+    }
+    for generator in &summary.generators {
+        if let (Some(own), Some(cpu)) = (generator.cpu_share, generator.cpu_seconds) {
+            #[expect(clippy::cast_precision_loss, reason = "for people")]
+            let each = cpu * 1e6 / summary.total().counts.all().max(1) as f64;
+            let _ = writeln!(
+                out,
+                "the generator used {:.0} % of {} cores, {each:.1} us a request",
+                own * 100.0,
+                generator.cores
+            );
+        }
+    }
+    for cause in &summary.left_out {
+        let _ = writeln!(out, "left out: {}", harmless(cause));
+    }
+}
+
+fn row(out: &mut String, label: &str, widest: usize, figures: &LabelFigures, seconds: f64) {
+    #[expect(clippy::cast_precision_loss, reason = "a rate is a float")]
+    let each = figures.counts.all() as f64 / seconds.max(1e-9);
+    let _ = write!(
+        out,
+        "{label:<widest$} {:>10} {:>10}",
+        number(figures.counts.all()),
+        rate(each)
+    );
+    for percent in PERCENTILES {
+        let latency = figures.latency.percentile(percent);
+        let _ = write!(out, " {:>8}", latency.map_or_else(|| "-".to_owned(), duration));
+    }
+    let wrong = figures.counts.of(Outcome::Wrong);
+    let _ = writeln!(
+        out,
+        " {:>8} {:>8} {:>8}",
+        figures.latency.max().map_or_else(|| "-".to_owned(), duration),
+        number(wrong),
+        number(figures.counts.failed() - wrong)
+    );
+}
+
+/// A comparison, as its own report and in that of a run.
+pub fn compared(out: &mut String, comparison: &Comparison, paint: Paint) {
+    let _ = writeln!(
+        out,
+        "\n{}",
+        paint.bold(&format!("compared with {}", harmless(&comparison.before)))
+    );
+    for row in &comparison.rows {
+        let mark = match row.direction {
+            Direction::Worse => paint.bad("worse "),
+            Direction::Better => paint.good("better"),
+            Direction::Same => "same  ".to_owned(),
+            Direction::Unclear => paint.odd("unclear"),
+        };
+        let _ = writeln!(
+            out,
+            "  {mark} {:<22} {:>12} -> {:>12}  {}",
+            row.name, row.before, row.after, row.note
+        );
+    }
+}

@@ -1,0 +1,126 @@
+//! Numbers for people.
+
+use std::time::Duration;
+
+/// A latency: three digits and a unit.
+pub fn duration(latency: Duration) -> String {
+    let nanos = latency.as_secs_f64() * 1e9;
+    let (value, unit) = match nanos {
+        ..1e3 => (nanos, "ns"),
+        ..1e6 => (nanos / 1e3, "us"),
+        ..1e9 => (nanos / 1e6, "ms"),
+        _ => (nanos / 1e9, "s"),
+    };
+    let decimals = match value {
+        ..9.995 => 2,
+        ..99.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$} {unit}")
+}
+
+/// A count, its digits in groups of three.
+pub fn number(count: u64) -> String {
+    let digits = count.to_string();
+    let mut grouped = String::with_capacity(digits.len() * 4 / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            grouped.push(' ');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A rate, with a decimal where that says something.
+pub fn rate(rate: f64) -> String {
+    if rate < 100.0 {
+        return format!("{rate:.1}/s");
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a rate for people: not negative"
+    )]
+    let whole = rate.round() as u64;
+    format!("{}/s", number(whole))
+}
+
+/// A share in percent that never says 0 or 100 of what is not.
+pub fn percent(percent: f64) -> String {
+    if percent > 0.0 && percent < 0.01 {
+        "<0.01%".to_owned()
+    } else if percent < 100.0 && percent > 99.99 {
+        ">99.99%".to_owned()
+    } else if percent < 1.0 || percent.fract().abs() > 1e-9 {
+        format!("{percent:.2}%")
+    } else {
+        format!("{percent:.0}%")
+    }
+}
+
+/// A part of a whole, in percent.
+pub fn share(part: u64, of: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "a share of counts")]
+    let share = part as f64 * 100.0 / of.max(1) as f64;
+    percent(share)
+}
+
+/// A count with its noun.
+pub fn count(times: u64, noun: &str) -> String {
+    if times == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{} {noun}s", number(times))
+    }
+}
+
+/// A time in seconds.
+pub fn seconds(seconds: f64) -> String {
+    if (seconds - seconds.round()).abs() < 0.05 {
+        format!("{seconds:.0} s")
+    } else {
+        format!("{seconds:.1} s")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn latencies_have_three_digits() {
+        for (nanos, shown) in [
+            (0, "0.00 ns"),
+            (999, "999 ns"),
+            (45_600, "45.6 us"),
+            (1_234_000, "1.23 ms"),
+            (9_996_000, "10.0 ms"),
+            (450_000_000, "450 ms"),
+            (12_345_000_000, "12.3 s"),
+        ] {
+            assert_eq!(duration(Duration::from_nanos(nanos)), shown);
+        }
+    }
+
+    #[test]
+    fn shares_never_lie_about_the_ends() {
+        assert_eq!(share(0, 10), "0.00%");
+        assert_eq!(share(1, 1_000_000), "<0.01%");
+        assert_eq!(share(999_999, 1_000_000), ">99.99%");
+        assert_eq!(share(4, 100), "4%");
+        assert_eq!(share(1, 3), "33.33%");
+        assert_eq!(share(0, 0), "0.00%");
+    }
+
+    #[test]
+    fn numbers_are_grouped() {
+        assert_eq!(number(999), "999");
+        assert_eq!(number(1_234_567), "1 234 567");
+        assert_eq!(count(1, "request"), "1 request");
+        assert_eq!(count(2_000, "request"), "2 000 requests");
+        assert_eq!(rate(99.96), "100.0/s");
+        assert_eq!(rate(30_000.2), "30 000/s");
+        assert_eq!(seconds(10.02), "10 s");
+    }
+}

@@ -1,0 +1,191 @@
+//! When arrivals of the open model are due: a pure function of the asked rate, whatever the target does.
+
+use std::time::Duration;
+
+/// A rate that changes linearly from one point in time to the next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Piece {
+    /// When it begins, in seconds.
+    start: f64,
+    seconds: f64,
+    /// Arrivals a second at its begin and at its end.
+    from: f64,
+    to: f64,
+    /// Arrivals before it.
+    before: f64,
+}
+
+impl Piece {
+    /// Arrivals of this piece in its first `seconds`.
+    fn arrivals(&self, seconds: f64) -> f64 {
+        let slope = (self.to - self.from) / self.seconds;
+        self.from * seconds + slope * seconds * seconds / 2.0
+    }
+
+    /// The inverse: after how many seconds so many have arrived.
+    fn seconds_of(&self, arrivals: f64) -> f64 {
+        let slope = (self.to - self.from) / self.seconds;
+        if slope.abs() < 1e-12 {
+            return arrivals / self.from;
+        }
+        // The stable form of the quadratic formula.
+        let root = (self.from * self.from + 2.0 * slope * arrivals).max(0.0).sqrt();
+        2.0 * arrivals / (self.from + root)
+    }
+}
+
+/// The arrivals of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Schedule {
+    pieces: Vec<Piece>,
+    total: u64,
+}
+
+impl Schedule {
+    /// The same rate all the time.
+    pub fn constant(rate: f64, length: Duration) -> Self {
+        Self::new(rate, &[(rate, length)])
+    }
+
+    /// Begins at a rate and reaches each of these in that time, linearly. A step of no length is a jump.
+    pub fn new(first: f64, steps: &[(f64, Duration)]) -> Self {
+        let (mut start, mut from, mut before) = (0.0, first, 0.0);
+        let mut pieces = Vec::new();
+        for (to, length) in steps {
+            let seconds = length.as_secs_f64();
+            if seconds > 0.0 {
+                let piece = Piece {
+                    start,
+                    seconds,
+                    from,
+                    to: *to,
+                    before,
+                };
+                before += piece.arrivals(seconds);
+                start += seconds;
+                pieces.push(piece);
+            }
+            from = *to;
+        }
+        Self {
+            pieces,
+            total: whole(before + 1e-6),
+        }
+    }
+
+    /// How many arrivals there are in all.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// When arrival number `index` (from 0) is due, after the start; none past the end.
+    pub fn due(&self, index: u64) -> Option<Duration> {
+        if index >= self.total {
+            return None;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 arrivals")]
+        let number = index as f64;
+        let place = self.pieces.partition_point(|piece| piece.before <= number).max(1);
+        let piece = self.pieces.get(place - 1)?;
+        let seconds = piece.seconds_of(number - piece.before).clamp(0.0, piece.seconds);
+        Duration::try_from_secs_f64(piece.start + seconds).ok()
+    }
+
+    /// How many arrivals are due by that time, the one that is due just then included.
+    pub fn due_by(&self, elapsed: Duration) -> u64 {
+        let seconds = elapsed.as_secs_f64();
+        let place = self.pieces.partition_point(|piece| piece.start <= seconds);
+        let Some(piece) = place.checked_sub(1).and_then(|place| self.pieces.get(place)) else {
+            return 0;
+        };
+        let inside = (seconds - piece.start).min(piece.seconds);
+        let mut count = (whole(piece.before + piece.arrivals(inside)) + 1).min(self.total);
+        // The inverse is a float too: what `due` says counts.
+        while count > 0 && self.due(count - 1).is_none_or(|due| due > elapsed) {
+            count -= 1;
+        }
+        count
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a count of arrivals: not negative, and saturating where it is no number"
+)]
+fn whole(number: f64) -> u64 {
+    number.floor() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn a_constant_rate_is_met_exactly() {
+        for rate in [0.5, 1.0, 3.0, 500.0, 30_000.0] {
+            let schedule = Schedule::constant(rate, SECOND * 60);
+            #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+            let total = schedule.total() as f64;
+            assert!((total - rate * 60.0).abs() < 1.0, "{rate}: {total}");
+            assert_eq!(schedule.due(0), Some(Duration::ZERO));
+            let last = schedule.due(schedule.total() - 1).unwrap();
+            assert!(last < SECOND * 60);
+            assert_eq!(schedule.due(schedule.total()), None);
+        }
+    }
+
+    #[test]
+    fn due_and_due_by_are_inverse() {
+        let shapes = [
+            Schedule::constant(333.0, SECOND * 10),
+            Schedule::new(
+                0.0,
+                &[(1_000.0, SECOND * 5), (1_000.0, SECOND), (10.0, SECOND * 3)],
+            ),
+            Schedule::new(
+                100.0,
+                &[(100.0, SECOND), (2_000.0, Duration::ZERO), (2_000.0, SECOND)],
+            ),
+        ];
+        for schedule in shapes {
+            let mut last = Duration::ZERO;
+            for index in 0..schedule.total() {
+                let due = schedule.due(index).unwrap();
+                assert!(due >= last, "{index}");
+                last = due;
+                assert!(schedule.due_by(due) > index, "{index}");
+                if let Some(before) = due.checked_sub(Duration::from_nanos(2)) {
+                    assert!(schedule.due_by(before) <= index + 1, "{index}");
+                }
+            }
+            assert_eq!(schedule.due_by(SECOND * 1_000), schedule.total());
+        }
+    }
+
+    #[test]
+    fn a_ramp_brings_half_of_what_its_end_would() {
+        let ramp = Schedule::new(0.0, &[(1_000.0, SECOND * 10)]);
+        assert_eq!(ramp.total(), 5_000);
+        // Half of the time brings a quarter of the arrivals.
+        assert!(ramp.due_by(SECOND * 5).abs_diff(1_250) <= 1);
+    }
+
+    #[test]
+    fn a_jump_takes_no_time() {
+        let spike = Schedule::new(
+            10.0,
+            &[
+                (10.0, SECOND),
+                (100.0, Duration::ZERO),
+                (100.0, SECOND),
+                (10.0, Duration::ZERO),
+                (10.0, SECOND),
+            ],
+        );
+        assert_eq!(spike.total(), 120);
+        assert_eq!(spike.due_by(SECOND * 2) - spike.due_by(SECOND), 100);
+    }
+}
