@@ -15,6 +15,7 @@ use super::{
     out,
 };
 use crate::{
+    dialect::Pins,
     exit,
     report::formats::FORMATS,
     rules::{Rule, observers::OBSERVERS, rules},
@@ -113,8 +114,8 @@ fn of_rule(text: &mut String, rule: &Rule) {
 
 fn dialect() -> String {
     let mut text = "# Dialect: what the specification leaves open\n\nEach point below has several lawful readings. A run finds out which \
-                    one the target speaks, writes its requests in it and reports it; nobody fails for a reading. What is found out by \
-                    discovery can be pinned under `[dialect]` of the profile, with the name below as key: then nothing else is tried.\n"
+                    one the target speaks, writes its requests in it and reports it; nobody fails for a reading. A reading that is pinned \
+                    in the profile is believed, and no other is tried.\n"
         .to_owned();
     for reading in READINGS {
         let alternatives: Vec<String> = reading
@@ -132,6 +133,12 @@ fn dialect() -> String {
             alternatives[0],
             reading.why
         );
+        let pin = format!("{} = \"{}\"", reading.id, reading.default());
+        let told = match toml::from_str::<Pins>(&pin) {
+            Ok(_) => format!("to pin it: `{pin}` under `[dialect]`"),
+            Err(_) => "only observed: there is nothing to pin".to_owned(),
+        };
+        let _ = writeln!(text, "- {told}");
     }
     text
 }
