@@ -9,6 +9,7 @@ use std::{
 
 use bytes::Bytes;
 use hyper::Uri;
+use paymaster_schemas::Basis;
 
 use super::{
     args::JudgingArgs, environment::Environment, file, filter, headers, known::List, reports::Reports,
@@ -16,6 +17,7 @@ use super::{
 use crate::{
     events::{Delivered, Event},
     exchange::{Exchange, Response},
+    finding::Key,
     profile::Profile,
     recorded::{Bench, New, RECORDED, Skipped},
     redact::Redactor,
@@ -42,8 +44,13 @@ impl Said {
         let (profile, run) = file::read(named)?;
         let list = List::read(&args.known, run.known_failing.as_ref())?;
         let standard = Suite::standard();
+        let mut rules = filter::select(&args.rules, standard.rules.clone())?;
+        if args.rules.is_empty() {
+            // Nobody asks a chain here.
+            rules.retain(|rule| rule.basis() != Basis::OnChain);
+        }
         let suite = Suite {
-            rules: filter::select(&args.rules, standard.rules.clone())?,
+            rules,
             known: Arc::clone(&list.known),
             ..standard
         };
@@ -183,6 +190,30 @@ impl Desk {
             }),
             took: exchange.took,
         }
+    }
+
+    /// From now on this value is hidden; false when it was already, or is too short to be one.
+    pub(crate) fn hide(&mut self, secret: &str) -> bool {
+        if self.said.redactor.apply(secret) != secret {
+            return false;
+        }
+        self.said.redactor.hide_header(secret);
+        self.said.redactor.apply(secret) != secret
+    }
+
+    /// A text without what is secret.
+    pub(crate) fn redacted<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.said.redactor.apply(text)
+    }
+
+    /// Whether what only warns fails.
+    pub(crate) fn is_strict(&self) -> bool {
+        self.said.strictness.strict
+    }
+
+    /// Whether the list of known failures covers that.
+    pub(crate) fn is_known(&self, key: &Key) -> bool {
+        self.said.list.known.covers(key).is_some()
     }
 
     /// Writes the reports; gives the exit code.
