@@ -1,15 +1,19 @@
 //! The event stream of a run: the only thing between the runner and the reporters.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, SystemTime},
+};
 
 use crate::{
     dialect::Dialect,
+    exchange::Exchange,
     finding::Finding,
     rules::Rule,
     verdict::{Conclusion, Verdict},
 };
 
-/// Something that happened in a run, in the order of the plan.
+/// Something that happened in a run.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// The run begins.
@@ -26,6 +30,8 @@ pub enum Event<'a> {
         /// How many groups will be sent at most: fewer where the target gives nothing to build them from.
         at_most: usize,
     },
+    /// A request was sent, and answered or not. Told only to a reporter that wants exchanges, in the order in which they ended.
+    Exchanged(&'a Delivered),
     /// A group was judged.
     Judged {
         /// How many groups are done.
@@ -51,6 +57,25 @@ pub enum Event<'a> {
     Found(&'a Finding),
     /// The run is over.
     Finished(&'a Summary),
+}
+
+/// An exchange, and what it was part of.
+#[derive(Clone, Debug)]
+pub struct Delivered {
+    /// The relation that built its group.
+    pub relation: &'static str,
+    /// The place of its group in the plan, from 0; groups of discovery, shrinking and re-sending keep the number they came from.
+    pub group: usize,
+    /// Its place in the group, from 0.
+    pub member: usize,
+    /// Its part in the relation.
+    pub role: &'static str,
+    /// What sets it apart.
+    pub label: String,
+    /// What was sent and what came back.
+    pub exchange: Exchange,
+    /// When it ended.
+    pub ended: SystemTime,
 }
 
 /// The end of one rule.

@@ -31,24 +31,22 @@ pub struct Key {
 impl Key {
     /// The key of a violation.
     pub fn of(rule: &Rule, pair: Option<Pair>, violation: &Violation) -> Self {
-        let pointer = violation
-            .pointer
-            .split('/')
-            .map(|part| {
-                if !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()) {
-                    "*"
-                } else {
-                    part
-                }
-            })
-            .collect::<Vec<_>>()
-            .join("/");
         Self {
             rule: rule.id,
             pair,
-            pointer,
+            pointer: without_indices(&violation.pointer),
         }
     }
+}
+
+/// A JSON pointer with every array index as `*`.
+pub fn without_indices(pointer: &str) -> String {
+    let step = |part| match part {
+        "" => "",
+        digits if str::bytes(digits).all(|byte| byte.is_ascii_digit()) => "*",
+        name => name,
+    };
+    pointer.split('/').map(step).collect::<Vec<_>>().join("/")
 }
 
 /// One attempt at seeing a violation again.

@@ -10,6 +10,7 @@ pub mod dialect;
 pub mod discovery;
 pub mod events;
 pub mod exchange;
+pub mod exit;
 pub mod finding;
 pub mod generate;
 pub mod json;

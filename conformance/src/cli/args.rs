@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
 
-use super::{duration, on_chain::ChainArgs};
+use super::{duration, on_chain::ChainArgs, reports::ReportArgs};
 
 /// Judges a paymaster JSON-RPC service (ERC-4337), clause by clause of its specification.
 ///
@@ -42,8 +42,41 @@ pub(crate) enum Command {
     },
     /// Send the requests of a finding again and judge the answers.
     Replay(Box<ReplayArgs>),
+    /// Compare two runs of one target by their reports, or two targets with the same seed.
+    ///
+    /// Ends with 1 when something fails in the second that did not fail in the first, with 4 when stated rules are no longer
+    /// judged, with 3 when one of the targets could not be tested.
+    Compare(Box<CompareArgs>),
+    /// Write one page with several reports side by side, and a badge (SVG) for each.
+    Matrix(MatrixArgs),
     /// Run against reference servers that break one clause, or use one freedom, and show that the verdicts hold.
     Selftest(SelftestArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// A report (--json) or a paymaster URL: what the other one is held against.
+    pub(crate) before: String,
+    /// A report or a paymaster URL.
+    pub(crate) after: String,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    /// Judge only these rules of a URL, as in a check; repeatable.
+    #[arg(long = "rule", value_name = "FILTER")]
+    pub(crate) rules: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MatrixArgs {
+    /// Reports, as --json writes them; each is a column under the name of its file.
+    #[arg(required = true, value_name = "REPORT")]
+    pub(crate) reports: Vec<PathBuf>,
+    /// Where the page goes.
+    #[arg(short, long, value_name = "FILE", default_value = "paymaster-matrix.html")]
+    pub(crate) output: PathBuf,
+    /// Where the badges go [default: beside the page].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) badges: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -54,7 +87,7 @@ pub(crate) struct SelftestArgs {
     /// How many requests of each method and mode are sent at least [default: as in a check].
     #[arg(long, value_name = "N")]
     pub(crate) cases: Option<u32>,
-    /// Only the fault or variant of that name; repeatable.
+    /// Only the faults and variants of that name, `*` for any letters, or of that clause; repeatable.
     #[arg(long, value_name = "NAME")]
     pub(crate) only: Vec<String>,
 }
@@ -65,18 +98,16 @@ pub(crate) struct CheckArgs {
     pub(crate) url: Option<String>,
     #[command(flatten)]
     pub(crate) run: RunArgs,
+    #[command(flatten)]
+    pub(crate) chain: ChainArgs,
     /// Judge only these rules: ids of rules or clauses, `*` for any letters; repeatable.
     #[arg(long = "rule", value_name = "FILTER")]
     pub(crate) rules: Vec<String>,
     /// Say what would be sent, and send nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Write the report as JSON to a file, or to standard output (`-`).
-    #[arg(long, value_name = "PATH", num_args = 0..=1, default_missing_value = "-")]
-    pub(crate) json: Option<String>,
-    /// Write a JUnit report, one test case a rule.
-    #[arg(long, value_name = "PATH")]
-    pub(crate) junit: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) reports: ReportArgs,
     /// Where replay files go; the folder is made when there is something to write.
     #[arg(long, value_name = "DIR", default_value = "paymaster-replays")]
     pub(crate) replay_dir: PathBuf,
@@ -123,8 +154,6 @@ pub(crate) struct RunArgs {
     /// Stated rules that stayed inconclusive do not fail the run.
     #[arg(long)]
     pub(crate) allow_incomplete: bool,
-    #[command(flatten)]
-    pub(crate) chain: ChainArgs,
 }
 
 #[derive(Debug, Args)]
@@ -142,13 +171,21 @@ pub(crate) struct ReplayArgs {
     pub(crate) url: Option<String>,
     #[command(flatten)]
     pub(crate) run: RunArgs,
+    #[command(flatten)]
+    pub(crate) chain: ChainArgs,
 }
 
 impl CheckArgs {
     /// `--json URL`: a URL is no path to write a report to, so it is the URL to check.
     pub(crate) fn untangled(mut self) -> Self {
-        if self.url.is_none() && self.json.as_deref().is_some_and(|path| path.contains("://")) {
-            self.url = self.json.replace("-".to_owned());
+        if self.url.is_none()
+            && self
+                .reports
+                .json
+                .as_deref()
+                .is_some_and(|path| path.contains("://"))
+        {
+            self.url = self.reports.json.replace("-".to_owned());
         }
         self
     }

@@ -2,20 +2,22 @@
 
 mod args;
 mod check;
+mod compare;
 mod dry_run;
 mod duration;
 mod environment;
-pub mod exit;
 mod explain;
 mod file;
 mod filter;
 mod headers;
 mod init;
 mod layer;
+mod matrix;
 mod on_chain;
 mod out;
 mod plausible;
 mod replay;
+mod reports;
 mod rules;
 mod selftest;
 mod setup;
@@ -27,6 +29,7 @@ use clap::{Parser, error::ErrorKind};
 use args::{Cli, Command};
 use environment::Environment;
 
+pub use crate::exit;
 pub use environment::VARIABLES;
 
 /// Runs the command line of this process.
@@ -46,6 +49,8 @@ pub fn main() -> ExitCode {
         Some(Command::Check(args)) => check::run(&args.untangled(), &environment),
         Some(Command::Rules(args)) => rules::run(&args),
         Some(Command::Explain { rule }) => explain::run(&rule),
+        Some(Command::Compare(args)) => compare::run(&args, &environment),
+        Some(Command::Matrix(args)) => matrix::run(&args),
         Some(Command::Selftest(args)) => selftest::run(&args),
         Some(Command::Init { path }) => init::run(&path),
         Some(Command::Replay(args)) => replay::run(&args, &environment),

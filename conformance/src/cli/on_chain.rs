@@ -9,7 +9,7 @@ use crate::{
     run::{Chain, Limits},
 };
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct ChainArgs {
     /// Simulate returned operations on the target's chain: the URL of a node's JSON-RPC.
     #[arg(long, value_name = "URL", requires = "entry_point")]

@@ -129,6 +129,7 @@ impl Setup {
             rate: layer.rate,
             max_requests: layer.max_requests,
             time_limit: layer.time_limit.unwrap_or(DEFAULT_TIME_LIMIT),
+            closer_look: true,
             shrink_requests: layer.shrink_requests.unwrap_or(DEFAULT_SHRINK_REQUESTS),
             strictness: Strictness {
                 strict: layer.strict.unwrap_or_default(),

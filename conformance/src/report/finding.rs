@@ -38,10 +38,10 @@ pub(crate) fn write(page: &mut Page<'_>, outcome: &RuleOutcome, failing: bool) {
     }
     for (number, finding) in own {
         let pair = finding.pair.map_or("any request", |pair| pair.name());
-        let pointer = place(finding);
+        let pointer = words::place(finding);
         let text = format!(
             "{pair} at {}: expected {}, got {} ({}){}",
-            page.foreign(&pointer),
+            page.foreign(pointer),
             page.foreign(&finding.violation.expected),
             compact::cut(&page.foreign(&finding.violation.actual), 200),
             words::reproduced(finding),
@@ -62,7 +62,7 @@ fn whole(page: &mut Page<'_>, number: usize, finding: &Finding) {
             &format!("{} in mode {}, {times}", pair.method, pair.mode),
         );
     }
-    let pointer = page.foreign(&place(finding));
+    let pointer = page.foreign(words::place(finding));
     row(page, "at", &pointer);
     let expected = page.foreign(&violation.expected);
     row(page, "expected", &expected);
@@ -128,14 +128,6 @@ fn request(page: &mut Page<'_>, finding: &Finding, number: usize) {
 
 fn row(page: &mut Page<'_>, name: &str, text: &str) {
     page.hanging(&format!("  {name:<11}"), COLUMN, text);
-}
-
-fn place(finding: &Finding) -> String {
-    if finding.violation.pointer.is_empty() {
-        "the whole answer".to_owned()
-    } else {
-        finding.violation.pointer.clone()
-    }
 }
 
 fn replay(page: &Page<'_>, number: usize) -> Option<String> {

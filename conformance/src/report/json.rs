@@ -37,7 +37,7 @@ pub fn report(finished: &Finished<'_>) -> Value {
         "seed": summary.seed,
         "strict": finished.strictness.strict,
         "conclusion": words::conclusion(summary.conclusion),
-        "exit_code": crate::cli::exit::code(summary.conclusion),
+        "exit_code": crate::exit::code(summary.conclusion),
         "cut_short": summary.cut_short.as_deref().map(|text| redacted(text, finished)),
         "requests": summary.requests,
         "took_ms": u64::try_from(summary.took.as_millis()).unwrap_or(u64::MAX),
@@ -53,6 +53,11 @@ pub fn report(finished: &Finished<'_>) -> Value {
         "dialect": summary.dialect,
         "observations": observations(finished),
     })
+}
+
+/// The report as text.
+pub(crate) fn text(finished: &Finished<'_>) -> String {
+    format!("{:#}\n", report(finished))
 }
 
 fn rule(outcome: &RuleOutcome) -> Value {

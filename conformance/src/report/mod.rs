@@ -1,21 +1,35 @@
 //! Reports: what a run leaves for people and machines. They read what the runner leaves behind; the runner knows none of them.
 
+pub mod badge;
 mod compact;
+pub mod compare;
+pub mod counts;
 pub mod curl;
+mod exchange;
 mod finding;
+pub mod formats;
+mod har;
+pub mod html;
 pub mod json;
 pub mod junit;
+mod markdown;
+pub mod matrix;
+pub mod ndjson;
 mod paint;
 mod progress;
+mod raw_json;
+pub mod recorded;
 pub mod replay_file;
 #[cfg(test)]
 mod sample;
+mod sarif;
+mod sections;
 pub mod terminal;
 mod words;
 
 pub use paint::Paint;
 pub(crate) use paint::wrapped;
-pub use progress::Progress;
+pub use progress::{Progress, Ticker};
 pub(crate) use words::count;
 
 use std::path::PathBuf;

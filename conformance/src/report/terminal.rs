@@ -5,13 +5,14 @@ use std::fmt::Write as _;
 use paymaster_schemas::Pair;
 
 use super::{
-    Finished, Paint, finding,
+    Finished, Paint,
+    counts::{Counts, Standing},
+    finding,
     paint::{harmless, wrapped},
     words,
 };
 use crate::{
-    events::{RuleOutcome, Summary},
-    tally::fails_the_run,
+    events::Summary,
     verdict::{Conclusion, Verdict},
 };
 
@@ -78,34 +79,10 @@ impl Page<'_> {
         };
         let target = self.finished.place.shown.clone();
         self.line(&format!("{painted}  {target}"));
-        let of = |verdict| {
-            summary
-                .rules
-                .iter()
-                .filter(|rule| rule.verdict == verdict)
-                .count()
-        };
-        let warned = summary
-            .rules
-            .iter()
-            .filter(|rule| rule.verdict.is_broken() && !self.fails(rule))
-            .count();
-        let mut counts = Vec::new();
-        for (number, word) in [
-            (of(Verdict::Failed) + of(Verdict::Flaky) - warned, "broken"),
-            (warned, "warned"),
-            (of(Verdict::Passed), "passed"),
-            (of(Verdict::Inconclusive), "inconclusive"),
-            (of(Verdict::NotApplicable), "not applicable"),
-        ] {
-            if number > 0 {
-                counts.push(format!("{number} {word}"));
-            }
-        }
         let rules = words::count(summary.rules.len() as u128, "rule");
         let requests = words::count(summary.requests as u128, "request");
         let time = words::time(summary.took);
-        let counts = counts.join(", ");
+        let counts = Counts::of(&summary.rules, self.finished.strictness).line();
         self.line(&format!(
             "{rules}: {counts} · {requests} in {time} · seed {}",
             summary.seed
@@ -124,15 +101,16 @@ impl Page<'_> {
         }
     }
 
-    fn fails(&self, outcome: &RuleOutcome) -> bool {
-        fails_the_run(outcome.rule.basis(), self.finished.strictness.strict)
-    }
-
     /// What was broken: what fails the run, or what only warns.
     fn broken(&mut self, failing: bool) {
         let finished = self.finished;
+        let wanted = if failing {
+            Standing::Broken
+        } else {
+            Standing::Warned
+        };
         for outcome in &finished.summary.rules {
-            if outcome.verdict.is_broken() && self.fails(outcome) == failing {
+            if Standing::of(outcome, finished.strictness) == wanted {
                 self.line("");
                 finding::write(self, outcome, failing);
             }

@@ -58,6 +58,14 @@ pub(crate) fn reproduced(finding: &Finding) -> String {
     format!("reproduced {}/{}", finding.reproduced(), finding.attempts.len())
 }
 
+/// Where in the answer the rule is broken.
+pub(crate) fn place(finding: &Finding) -> &str {
+    match finding.violation.pointer.as_str() {
+        "" => "the whole answer",
+        pointer => pointer,
+    }
+}
+
 /// The verdict that a single finding makes.
 pub(crate) fn verdict(finding: &Finding) -> Verdict {
     if finding.is_flaky() {

@@ -24,6 +24,7 @@ use super::{
 };
 use crate::{
     case::{Group, Order},
+    events::Delivered,
     exchange::{Exchange, Failure},
     relations::ON_CHAIN,
 };
@@ -61,11 +62,13 @@ impl fmt::Display for Undelivered {
     }
 }
 
-/// A pause that the target asked for.
+/// What the reporters are told of deliveries.
 #[derive(Debug)]
-pub(crate) struct Asked {
-    pub(crate) pause: Duration,
-    pub(crate) status: u16,
+pub(crate) enum News {
+    /// The target asked for a pause.
+    Asked { pause: Duration, status: u16 },
+    /// An exchange ended; only when somebody wants exchanges.
+    Exchanged(Box<Delivered>),
 }
 
 /// Sends groups over at most `jobs` connections.
@@ -78,7 +81,8 @@ pub(crate) struct Courier {
     slots: Semaphore,
     idle: Mutex<Vec<Line>>,
     throttled: AtomicU64,
-    pauses: mpsc::UnboundedSender<Asked>,
+    news: mpsc::UnboundedSender<News>,
+    tells_exchanges: bool,
 }
 
 impl Courier {
@@ -87,7 +91,7 @@ impl Courier {
         stop: Stop,
         pace: Pace,
         jobs: usize,
-        pauses: mpsc::UnboundedSender<Asked>,
+        news: mpsc::UnboundedSender<News>,
     ) -> Self {
         let jobs = jobs.clamp(1, Semaphore::MAX_PERMITS.min(u32::MAX as usize));
         Self {
@@ -99,7 +103,16 @@ impl Courier {
             slots: Semaphore::new(jobs),
             idle: Mutex::default(),
             throttled: AtomicU64::new(0),
-            pauses,
+            news,
+            tells_exchanges: false,
+        }
+    }
+
+    /// The same, telling of every exchange when `tells` says so.
+    pub(crate) fn telling_exchanges(self, tells: bool) -> Self {
+        Self {
+            tells_exchanges: tells,
+            ..self
         }
     }
 
@@ -121,8 +134,8 @@ impl Courier {
         let mut exchanges = Vec::with_capacity(group.members.len());
         if width == 1 {
             let mut line = self.take_line();
-            for member in &group.members {
-                let mut exchange = self.send(&mut line, &member.body).await?;
+            for number in 0..group.members.len() {
+                let mut exchange = self.send(&mut line, group, number).await?;
                 if let Some(chain) = &self.transport.chain
                     && group.relation.id == ON_CHAIN.id
                 {
@@ -133,12 +146,13 @@ impl Courier {
             self.give_back(line);
             return Ok(exchanges);
         }
-        for together in group.members.chunks(width) {
+        let numbers: Vec<usize> = (0..group.members.len()).collect();
+        for together in numbers.chunks(width) {
             let sending = together
                 .iter()
-                .map(|member| async {
+                .map(|number| async {
                     let mut line = self.take_line();
-                    let exchange = self.send(&mut line, &member.body).await;
+                    let exchange = self.send(&mut line, group, *number).await;
                     self.give_back(line);
                     exchange
                 })
@@ -150,13 +164,15 @@ impl Courier {
         Ok(exchanges)
     }
 
-    async fn send(&self, line: &mut Line, body: &Bytes) -> Result<Exchange, Undelivered> {
+    async fn send(&self, line: &mut Line, group: &Group, number: usize) -> Result<Exchange, Undelivered> {
+        let body: &Bytes = &group.members[number].body;
         let (mut throttled, mut unreachable) = (0, 0);
         loop {
             if !self.pace.turn(&self.stop).await {
                 return Err(Undelivered::Stopped);
             }
             let exchange = line.exchange(&self.transport, body.clone()).await;
+            self.tell(&exchange, group, number);
             match self.vitals.note(&exchange) {
                 Pulse::Fine => {}
                 Pulse::NobodyThere => self.give_up(&exchange, "no answer"),
@@ -186,7 +202,7 @@ impl Courier {
                         return Err(Undelivered::Throttled);
                     }
                     // Nobody may be listening any more; the pause is kept all the same.
-                    let _ = self.pauses.send(Asked {
+                    let _ = self.news.send(News::Asked {
                         pause,
                         status: response.status,
                     });
@@ -195,6 +211,23 @@ impl Courier {
                 Err(_) => return Ok(exchange),
             }
         }
+    }
+
+    fn tell(&self, exchange: &Exchange, group: &Group, number: usize) {
+        if !self.tells_exchanges {
+            return;
+        }
+        let member = &group.members[number];
+        // Nobody may be listening any more.
+        let _ = self.news.send(News::Exchanged(Box::new(Delivered {
+            relation: group.relation.id,
+            group: group.number,
+            member: number,
+            role: member.role,
+            label: member.label.clone(),
+            exchange: exchange.keepsake(),
+            ended: SystemTime::now(),
+        })));
     }
 
     fn note_refusal(&self, status: u16) {

@@ -38,6 +38,26 @@ use crate::{events::Event, profile::Profile, tally::Strictness};
 pub trait Reporter {
     /// Something happened.
     fn event(&mut self, event: &Event<'_>);
+
+    /// Whether it wants to be told of every exchange. When it does not, none is kept for it.
+    fn wants_exchanges(&self) -> bool {
+        false
+    }
+}
+
+/// Several reporters, told in their order.
+pub struct Together<'a>(pub Vec<&'a mut dyn Reporter>);
+
+impl Reporter for Together<'_> {
+    fn event(&mut self, event: &Event<'_>) {
+        for reporter in &mut self.0 {
+            reporter.event(event);
+        }
+    }
+
+    fn wants_exchanges(&self) -> bool {
+        self.0.iter().any(|reporter| reporter.wants_exchanges())
+    }
 }
 
 /// How a run goes.
@@ -63,6 +83,8 @@ pub struct Settings {
     pub time_limit: Duration,
     /// At most that many requests to make one failure small; 0 leaves it as it was found.
     pub shrink_requests: u32,
+    /// Whether findings are sent again and made small. Without, a run tells which rules were broken, and no more.
+    pub closer_look: bool,
     /// How strictly the run is concluded.
     pub strictness: Strictness,
 }

@@ -14,7 +14,7 @@ use tokio::{
 
 use super::{
     Reporter, Settings, Suite, confirm,
-    courier::{Asked, Courier, join},
+    courier::{Courier, News, join},
     pace::Pace,
     stop::{Reason, Stop},
     supply::Supply,
@@ -47,14 +47,15 @@ pub struct Outcome {
 pub async fn check(settings: &Settings, suite: &Suite, stop: &Stop, reporter: &mut dyn Reporter) -> Outcome {
     let started = Instant::now();
     let ends = started + settings.time_limit;
-    let (pauses, mut asked) = mpsc::unbounded_channel();
-    let courier = Arc::new(Courier::new(
+    let (sender, mut news) = mpsc::unbounded_channel();
+    let courier = Courier::new(
         settings.transport.clone(),
         stop.clone(),
         Pace::new(settings.rate, settings.max_requests, ends),
         settings.jobs,
-        pauses,
-    ));
+        sender,
+    );
+    let courier = Arc::new(courier.telling_exchanges(reporter.wants_exchanges()));
     let limit = tokio::spawn({
         let stop = stop.clone();
         async move {
@@ -66,13 +67,17 @@ pub async fn check(settings: &Settings, suite: &Suite, stop: &Stop, reporter: &m
         target: &settings.shown_target,
         seed: settings.seed,
     });
-    let context = Arc::new(discover(settings, &courier, &mut asked, reporter).await);
+    let context = Arc::new(discover(settings, &courier, &mut news, reporter).await);
     let (home, cut) = if stop.reason().is_none() {
-        judge_plan(settings, suite, &courier, &context, &mut asked, reporter).await
+        judge_plan(settings, suite, &courier, &context, &mut news, reporter).await
     } else {
         (Yield::default(), false)
     };
-    let findings = confirm::findings(&courier, suite, &context, &home.tally, settings.shrink_requests).await;
+    let confirming = confirm::findings(&courier, suite, &context, &home.tally, settings);
+    let findings = telling(confirming, &mut news, reporter).await;
+    while let Ok(item) = news.try_recv() {
+        tell(&item, reporter);
+    }
     for finding in &findings {
         reporter.event(&Event::Found(finding));
     }
@@ -91,7 +96,7 @@ pub async fn check(settings: &Settings, suite: &Suite, stop: &Stop, reporter: &m
 async fn discover(
     settings: &Settings,
     courier: &Courier,
-    asked: &mut UnboundedReceiver<Asked>,
+    news: &mut UnboundedReceiver<News>,
     reporter: &mut dyn Reporter,
 ) -> Context {
     let mut discovery = Discovery::new(Context::new(settings.profile.clone()), settings.seed);
@@ -101,7 +106,7 @@ async fn discover(
         let delivered = tokio::select! {
             biased;
             () = courier.stop.stopped() => break,
-            delivered = telling(delivering, asked, reporter) => delivered,
+            delivered = telling(delivering, news, reporter) => delivered,
         };
         answers = round
             .into_iter()
@@ -116,7 +121,7 @@ async fn discover(
 
 async fn telling<T>(
     work: impl Future<Output = T>,
-    asked: &mut UnboundedReceiver<Asked>,
+    news: &mut UnboundedReceiver<News>,
     reporter: &mut dyn Reporter,
 ) -> T {
     let mut work = std::pin::pin!(work);
@@ -124,16 +129,19 @@ async fn telling<T>(
         tokio::select! {
             biased;
             output = &mut work => return output,
-            Some(asked) = asked.recv() => tell_pause(&asked, reporter),
+            Some(item) = news.recv() => tell(&item, reporter),
         }
     }
 }
 
-fn tell_pause(asked: &Asked, reporter: &mut dyn Reporter) {
-    reporter.event(&Event::Waiting {
-        pause: asked.pause,
-        reason: &format!("the target answered {}", asked.status),
-    });
+fn tell(item: &News, reporter: &mut dyn Reporter) {
+    match item {
+        News::Asked { pause, status } => reporter.event(&Event::Waiting {
+            pause: *pause,
+            reason: &format!("the target answered {status}"),
+        }),
+        News::Exchanged(delivered) => reporter.event(&Event::Exchanged(delivered)),
+    }
 }
 
 /// Sends and judges every group of the plan.
@@ -142,7 +150,7 @@ async fn judge_plan(
     suite: &Suite,
     courier: &Arc<Courier>,
     context: &Arc<Context>,
-    asked: &mut UnboundedReceiver<Asked>,
+    news: &mut UnboundedReceiver<News>,
     reporter: &mut dyn Reporter,
 ) -> (Yield, bool) {
     let budget = courier.pace.left();
@@ -177,7 +185,7 @@ async fn judge_plan(
                 Some(Ok(part)) => parts.push(part),
                 Some(Err(cause)) => courier.stop.trigger(Reason::GaveUp(format!("a worker of ours failed: {cause}"))),
             },
-            Some(asked) = asked.recv() => tell_pause(&asked, reporter),
+            Some(item) = news.recv() => tell(&item, reporter),
             _ = tick.tick() => tell_progress(&work, &mut told, reporter),
         }
     }

@@ -2,7 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where the binary cannot be run")]
 
 mod commands;
+mod comparing;
 mod configuration;
+mod formats;
 mod reports;
 mod server;
 mod targets;

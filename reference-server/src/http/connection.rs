@@ -67,6 +67,7 @@ pub(super) async fn serve(
     };
     poll_fn(|cx| {
         enrolled.listen_once(&mut seen, cx);
+        progress.turn_begins();
         let ended = connection.as_mut().poll(cx);
         if let Poll::Ready(end) = ended {
             if let Err(error) = end {
@@ -144,6 +145,9 @@ async fn answer(
     progress: Arc<Progress>,
 ) -> Result<Response<Either<Full<Bytes>, Pieces>>, HungUp> {
     progress.head_read();
+    if progress.is_turn_over() {
+        tokio::task::yield_now().await;
+    }
     let response = if request.method() == Method::POST {
         let waits = request.headers().contains_key(EXPECT);
         let limit = service.bounds().max_body_bytes;
