@@ -34,7 +34,7 @@ pub enum Failure {
     Connect(String),
     /// The total deadline of the exchange passed.
     Timeout {
-        /// What was being waited for: `connection`, `response head` or `response body`.
+        /// What was being waited for, as `connection`, `TLS handshake`, `response head`, `response body`.
         waiting_for: &'static str,
         /// The deadline.
         after: Duration,
@@ -84,7 +84,7 @@ pub struct Exchange {
 }
 
 /// Longest response body that is kept for reports.
-const KEPT: usize = 64 * 1024;
+const KEPT: usize = 16 * 1024;
 
 impl Exchange {
     /// The exchange as it is kept for reports: of a long body only the beginning, so that a run stays small.

@@ -49,6 +49,8 @@ pub(crate) enum Command {
     Compare(Box<CompareArgs>),
     /// Write one page with several reports side by side, and a badge (SVG) for each.
     Matrix(MatrixArgs),
+    /// Judge recorded traffic by the same rules; nothing is sent.
+    Judge(Box<JudgeArgs>),
     /// Run against reference servers that break one clause, or use one freedom, and show that the verdicts hold.
     Selftest(SelftestArgs),
 }
@@ -94,7 +96,7 @@ pub(crate) struct SelftestArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// The paymaster URL, as http://127.0.0.1:3000/rpc.
+    /// The paymaster URL, as http://127.0.0.1:3000/rpc or https://host/key.
     pub(crate) url: Option<String>,
     #[command(flatten)]
     pub(crate) run: RunArgs,
@@ -108,9 +110,65 @@ pub(crate) struct CheckArgs {
     pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) reports: ReportArgs,
+    #[command(flatten)]
+    pub(crate) known: KnownArgs,
     /// Where replay files go; the folder is made when there is something to write.
     #[arg(long, value_name = "DIR", default_value = "paymaster-replays")]
     pub(crate) replay_dir: PathBuf,
+}
+
+/// What `judge` and `proxy` have in common: they send no requests of their own.
+#[derive(Debug, Args)]
+pub(crate) struct JudgingArgs {
+    /// The configuration file [default: paymaster.toml, when it is there].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Judge only these rules: ids of rules or clauses, `*` for any letters; repeatable.
+    #[arg(long = "rule", value_name = "FILTER")]
+    pub(crate) rules: Vec<String>,
+    /// What only warns (json-rpc, interoperability) fails the run too.
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Stated rules that stayed inconclusive do not fail the run.
+    #[arg(long)]
+    pub(crate) allow_incomplete: bool,
+    #[command(flatten)]
+    pub(crate) reports: ReportArgs,
+    #[command(flatten)]
+    pub(crate) known: KnownArgs,
+    /// Where replay files go; the folder is made when there is something to write.
+    #[arg(long, value_name = "DIR", default_value = "paymaster-replays")]
+    pub(crate) replay_dir: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct JudgeArgs {
+    /// A HAR file, or lines of JSON with one exchange each; `-` for standard input.
+    pub(crate) file: PathBuf,
+    /// Of calls to several endpoints, judge those to this one: its number in the list that is printed, or a part of its URL.
+    #[arg(long, value_name = "ENDPOINT")]
+    pub(crate) endpoint: Option<String>,
+    #[command(flatten)]
+    pub(crate) judging: JudgingArgs,
+}
+
+#[derive(Debug, Default, Args)]
+pub(crate) struct KnownArgs {
+    /// The list of known failures: what it names still runs and does not fail the run, until it passes or expires.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) known_failing: Option<PathBuf>,
+    /// Write what failed into the list of known failures, each with the reason why it is accepted for now.
+    #[arg(long)]
+    pub(crate) update_known_failing: bool,
+    /// The reason to write [default: asked for on a terminal].
+    #[arg(long, value_name = "TEXT", requires = "update_known_failing")]
+    pub(crate) reason: Option<String>,
+    /// Who answers for what is written [default: asked for on a terminal].
+    #[arg(long, value_name = "NAME", requires = "update_known_failing")]
+    pub(crate) owner: Option<String>,
+    /// The last day on which what is written counts, as 2027-01-31 [default: in 90 days].
+    #[arg(long, value_name = "DATE", requires = "update_known_failing")]
+    pub(crate) expires: Option<chrono::NaiveDate>,
 }
 
 #[derive(Debug, Args)]
@@ -121,6 +179,8 @@ pub(crate) struct RunArgs {
     /// A request header, `Name: value`; ${NAME} in the value is read from the environment. Repeatable.
     #[arg(short = 'H', long = "header", value_name = "HEADER")]
     pub(crate) headers: Vec<String>,
+    #[command(flatten)]
+    pub(crate) trust: TrustArgs,
     /// How many requests of each method and mode are sent at least [default: 250].
     #[arg(long, value_name = "N")]
     pub(crate) cases: Option<u32>,
@@ -154,6 +214,17 @@ pub(crate) struct RunArgs {
     /// Stated rules that stayed inconclusive do not fail the run.
     #[arg(long)]
     pub(crate) allow_incomplete: bool,
+}
+
+/// Whom to trust with https://.
+#[derive(Debug, Args)]
+pub(crate) struct TrustArgs {
+    /// Believe the certificates in this PEM file instead of the platform's [default: the platform's, or SSL_CERT_FILE].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cacert: Option<PathBuf>,
+    /// Believe any certificate of an https:// target. The report says so.
+    #[arg(short = 'k', long, conflicts_with = "cacert")]
+    pub(crate) insecure: bool,
 }
 
 #[derive(Debug, Args)]

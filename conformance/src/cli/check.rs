@@ -1,9 +1,13 @@
 //! `check`: runs the suite against a URL, or against the embedded reference server, and writes the reports.
 
+use std::sync::Arc;
+
 use super::{
-    args::CheckArgs, dry_run, environment::Environment, exit, filter, out, reports::Reports, setup::Setup,
+    args::CheckArgs, dry_run, environment::Environment, filter, known::List, out, reports::Reports,
+    setup::Setup,
 };
 use crate::{
+    exit,
     report::{Finished, Progress, replay_file},
     run::{self, Embedded, Reason, Stop, Suite, Together},
 };
@@ -13,9 +17,11 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Str
     let setup = Setup::read(&args.run, args.url.as_deref(), environment)?;
     let rules = filter::select(&args.rules, Suite::standard().rules)?;
     let rules = args.chain.applicable(rules)?;
+    let list = List::read(&args.known, setup.layer.known_failing.as_ref())?;
     let reports = Reports::asked(&args.reports)?;
     let suite = Suite {
         rules,
+        known: Arc::clone(&list.known),
         ..Suite::standard()
     };
     runtime()?.block_on(async {
@@ -28,7 +34,7 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Str
                 .await
                 .map_err(|cause| format!("the embedded reference server: {cause}"))?;
             let setup = setup.of_known(embedded.profile.clone());
-            let done = judge(setup, &embedded.url, suite, args, reports, environment).await;
+            let done = judge(setup, &embedded.url, suite, args, &list, reports, environment).await;
             embedded.stop().await;
             return done;
         };
@@ -37,15 +43,28 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Str
             run::Target::parse(&url).map_err(|cause| cause.to_string())?;
             return dry_run::print(&suite, setup.profile, &setup.layer);
         }
-        judge(setup, &url, suite, args, reports, environment).await
+        judge(setup, &url, suite, args, &list, reports, environment).await
     })
 }
 
+/// A runtime for one piece of work.
+pub(crate) struct Runtime(tokio::runtime::Runtime);
+
+impl Runtime {
+    /// Does the work. What the system is still busy with, a name server that does not answer, is not waited for.
+    pub(crate) fn block_on<T>(self, work: impl Future<Output = T>) -> T {
+        let output = self.0.block_on(work);
+        self.0.shutdown_background();
+        output
+    }
+}
+
 /// A runtime with a worker for each core.
-pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, String> {
+pub(crate) fn runtime() -> Result<Runtime, String> {
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
+        .map(Runtime)
         .map_err(|cause| format!("the runtime: {cause}"))
 }
 
@@ -83,6 +102,7 @@ async fn judge(
     url: &str,
     suite: Suite,
     args: &CheckArgs,
+    list: &List,
     mut reports: Reports,
     environment: &Environment,
 ) -> Result<u8, String> {
@@ -109,5 +129,6 @@ async fn judge(
     };
     let (replays, trouble) = replay_file::write_all(&args.replay_dir, &finished);
     finished.replays = &replays;
-    Ok(reports.finish(&finished, environment, trouble))
+    let code = reports.finish(&finished, environment, trouble);
+    Ok(list.settle(code, &outcome.summary, settings.strictness))
 }

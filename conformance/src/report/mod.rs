@@ -12,6 +12,7 @@ mod har;
 pub mod html;
 pub mod json;
 pub mod junit;
+mod known;
 mod markdown;
 pub mod matrix;
 pub mod ndjson;
@@ -28,7 +29,7 @@ pub mod terminal;
 mod words;
 
 pub use paint::Paint;
-pub(crate) use paint::wrapped;
+pub(crate) use paint::{harmless, wrapped};
 pub use progress::{Progress, Ticker};
 pub(crate) use words::count;
 
@@ -47,6 +48,10 @@ pub struct Place {
     pub embedded: bool,
     /// Request headers beside our own: the name, and what a shell can make the value from without us printing it.
     pub headers: Vec<(String, String)>,
+    /// Options that cURL needs to reach it as we did, ready for a shell: a blank before each.
+    pub curl_options: String,
+    /// What a reader of any report has to know of how the target was asked.
+    pub warnings: Vec<String>,
 }
 
 /// A run that is over, ready to be reported.

@@ -210,13 +210,13 @@ impl<'a> View<'a> {
         self.beyond_the_tables() && by_status && !json_rpc
     }
 
-    /// Whether HTTP itself, a gateway or a limiter turned the request away before the service saw it: lawful, and no answer
-    /// of the service to judge.
+    /// Whether HTTP itself, a gateway or a limiter turned the request away or elsewhere before the service saw it: lawful, and no
+    /// answer of the service to judge.
     pub fn turned_away(&self) -> bool {
         let by_status = self.answer.response().is_some_and(|response| {
             matches!(
                 response.status,
-                401 | 403 | 407 | 408 | 413 | 414 | 415 | 421 | 425 | 426 | 429 | 431 | 502..=504
+                301..=303 | 307 | 308 | 401 | 403 | 407 | 408 | 413 | 414 | 415 | 421 | 425 | 426 | 429 | 431 | 502..=504
             )
         });
         by_status && self.answer.object().is_none()

@@ -16,8 +16,10 @@ use bytes::Bytes;
 use tokio::sync::{Semaphore, mpsc};
 
 use super::{
+    dial::Protocol,
     pace::Pace,
     retry_after,
+    share::{Gate, Share},
     stop::{Reason, Stop},
     transport::{Line, Transport},
     vitals::{Pulse, Vitals},
@@ -80,6 +82,8 @@ pub(crate) struct Courier {
     jobs: usize,
     slots: Semaphore,
     idle: Mutex<Vec<Line>>,
+    gate: Gate,
+    spoken: [AtomicU64; 2],
     throttled: AtomicU64,
     news: mpsc::UnboundedSender<News>,
     tells_exchanges: bool,
@@ -102,6 +106,8 @@ impl Courier {
             jobs,
             slots: Semaphore::new(jobs),
             idle: Mutex::default(),
+            gate: Gate::default(),
+            spoken: Default::default(),
             throttled: AtomicU64::new(0),
             news,
             tells_exchanges: false,
@@ -121,8 +127,31 @@ impl Courier {
         self.jobs
     }
 
+    /// The HTTP versions that complete responses came in, and how many in each.
+    pub(crate) fn spoken(&self) -> impl Iterator<Item = (Protocol, u64)> {
+        [Protocol::Http1, Protocol::Http2]
+            .into_iter()
+            .zip(&self.spoken)
+            .map(|(protocol, times)| (protocol, times.load(Ordering::Relaxed)))
+            .filter(|(_, times)| *times > 0)
+    }
+
+    /// The share of a group that is delivered and judged.
+    pub(crate) fn share(&self) -> Share {
+        self.gate.share()
+    }
+
     /// Sends every member of a group; one exchange a member, in order.
     pub(crate) async fn deliver(&self, group: &Group) -> Result<Vec<Exchange>, Undelivered> {
+        self.deliver_within(group, &self.share()).await
+    }
+
+    /// The same with a share that the caller keeps as long as the answers.
+    pub(crate) async fn deliver_within(
+        &self,
+        group: &Group,
+        share: &Share,
+    ) -> Result<Vec<Exchange>, Undelivered> {
         let width = match group.relation.order {
             Order::Sequential => 1,
             Order::Concurrent => group.members.len().clamp(1, self.jobs),
@@ -135,7 +164,7 @@ impl Courier {
         if width == 1 {
             let mut line = self.take_line();
             for number in 0..group.members.len() {
-                let mut exchange = self.send(&mut line, group, number).await?;
+                let mut exchange = self.send(&mut line, group, number, share).await?;
                 if let Some(chain) = &self.transport.chain
                     && group.relation.id == ON_CHAIN.id
                 {
@@ -152,7 +181,7 @@ impl Courier {
                 .iter()
                 .map(|number| async {
                     let mut line = self.take_line();
-                    let exchange = self.send(&mut line, group, *number).await;
+                    let exchange = self.send(&mut line, group, *number, share).await;
                     self.give_back(line);
                     exchange
                 })
@@ -164,14 +193,20 @@ impl Courier {
         Ok(exchanges)
     }
 
-    async fn send(&self, line: &mut Line, group: &Group, number: usize) -> Result<Exchange, Undelivered> {
+    async fn send(
+        &self,
+        line: &mut Line,
+        group: &Group,
+        number: usize,
+        share: &Share,
+    ) -> Result<Exchange, Undelivered> {
         let body: &Bytes = &group.members[number].body;
         let (mut throttled, mut unreachable) = (0, 0);
         loop {
             if !self.pace.turn(&self.stop).await {
                 return Err(Undelivered::Stopped);
             }
-            let exchange = line.exchange(&self.transport, body.clone()).await;
+            let exchange = line.exchange_within(&self.transport, body.clone(), share).await;
             self.tell(&exchange, group, number);
             match self.vitals.note(&exchange) {
                 Pulse::Fine => {}
@@ -193,6 +228,9 @@ impl Courier {
                     tokio::time::sleep(CONNECT_PAUSE).await;
                 }
                 Ok(response) => {
+                    if let Some(protocol) = line.spoken() {
+                        self.spoken[protocol as usize].fetch_add(1, Ordering::Relaxed);
+                    }
                     let Some(pause) = retry_after::pause(response, SystemTime::now()) else {
                         return Ok(exchange);
                     };

@@ -3,32 +3,42 @@
 mod confirm;
 mod connection;
 mod courier;
+mod dial;
 mod embedded;
+pub mod http_proxy;
 mod on_chain;
 mod pace;
 mod retry_after;
 mod runner;
+mod share;
 mod shrink;
 mod single;
 mod stop;
+mod stream;
 mod suite;
 mod supply;
+mod symptoms;
 mod target;
+mod tls;
 mod transport;
 mod vitals;
 mod wire;
 mod worker;
 
 pub use courier::Undelivered;
+pub use dial::{Dialled, Dialler, Protocol};
 pub use embedded::{Embedded, profile_of};
+pub use http_proxy::Proxies;
 pub use on_chain::Chain;
 pub use runner::{Outcome, check};
 pub use shrink::Simpler;
 pub use single::once;
 pub use stop::{Reason, Stop};
+pub use stream::Stream;
 pub use suite::Suite;
 pub use target::{BadUrl, Target};
-pub use transport::{Limits, Transport};
+pub use tls::Trust;
+pub use transport::{Limits, Line, Transport};
 
 use std::time::Duration;
 
@@ -91,9 +101,6 @@ pub struct Settings {
 
 /// How often the bytes of a finding are sent again.
 pub(crate) const CONFIRMATIONS: usize = 3;
-
-/// How many findings of one rule are looked into; the others are counted.
-pub(crate) const FINDINGS_PER_RULE: usize = 5;
 
 /// How many findings of a run are made small; the others are only sent again.
 pub(crate) const SHRUNK_PER_RUN: usize = 40;

@@ -68,7 +68,7 @@ pub async fn check(settings: &Settings, suite: &Suite, stop: &Stop, reporter: &m
         seed: settings.seed,
     });
     let context = Arc::new(discover(settings, &courier, &mut news, reporter).await);
-    let (home, cut) = if stop.reason().is_none() {
+    let (mut home, cut) = if stop.reason().is_none() {
         judge_plan(settings, suite, &courier, &context, &mut news, reporter).await
     } else {
         (Yield::default(), false)
@@ -82,7 +82,16 @@ pub async fn check(settings: &Settings, suite: &Suite, stop: &Stop, reporter: &m
         reporter.event(&Event::Found(finding));
     }
     limit.abort();
-    let ended = stop.reason().or(cut.then_some(Reason::Budget));
+    for (protocol, times) in courier.spoken() {
+        let seen = home
+            .tally
+            .observations
+            .entry("behaviour.http-version")
+            .or_default();
+        seen.insert(protocol.to_string(), times);
+    }
+    let hopeless = || courier.vitals.hopeless().map(Reason::GaveUp);
+    let ended = stop.reason().or_else(hopeless).or(cut.then_some(Reason::Budget));
     let summary = Summary {
         requests: courier.pace.sent(),
         took: started.elapsed(),
@@ -236,13 +245,20 @@ fn summarize(
     } = &tally;
     let ended = ended.or_else(|| {
         let status = tally.closed_door()?;
-        let cause = format!(
-            "HTTP {status} for every request: look at the path, the headers and the key that the target wants"
-        );
+        let cause = match &tally.redirected_to {
+            Some(place) if (300..400).contains(&status) => format!(
+                "HTTP {status} for every request, a redirect to {place}: redirects are not followed; give the URL that they lead to"
+            ),
+            _ => format!(
+                "HTTP {status} for every request: look at the path, the headers and the key that the target wants"
+            ),
+        };
         Some(Reason::GaveUp(cause))
     });
-    let rules = tally.outcomes(&suite.rules, &findings, context);
-    let concluded = conclude(&rules, settings.strictness);
+    let complete = ended.is_none();
+    let (rules, known) = tally.outcomes(&suite.rules, &findings, context, &suite.known, complete);
+    // A run that did not get through its plan says nothing of a list.
+    let concluded = conclude(&rules, if complete { &known } else { &[] }, settings.strictness);
     let conclusion = match (&ended, concluded) {
         (_, Conclusion::Violations) => Conclusion::Violations,
         (Some(Reason::GaveUp(_)), _) => Conclusion::CouldNotTest,
@@ -253,11 +269,14 @@ fn summarize(
         target: settings.shown_target.clone(),
         seed: settings.seed,
         conclusion,
+        recorded: None,
         cut_short: ended.map(|reason| words(&reason, settings)),
         reached: reached.clone(),
         observations: observations.clone(),
         rules,
         findings,
+        places: tally.seen().into_iter().map(|(key, _)| key.clone()).collect(),
+        known,
         unjudged,
         dialect: context.dialect.clone(),
         requests: 0,

@@ -5,9 +5,14 @@ mod commands;
 mod comparing;
 mod configuration;
 mod formats;
+mod hostile;
+mod known;
+mod proxy;
 mod reports;
+mod secure;
 mod server;
 mod targets;
+mod tls;
 
 use std::path::Path;
 
@@ -32,4 +37,9 @@ fn finish(command: &mut Command) -> (i32, String, String) {
         String::from_utf8(output.stdout).unwrap(),
         String::from_utf8(output.stderr).unwrap(),
     )
+}
+
+/// A report without its line breaks.
+fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
