@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    args::CheckArgs, dry_run, environment::Environment, filter, known::List, out, reports::Reports,
+    args::CheckArgs, dry_run, environment::Environment, filter, known::List, on_chain, out, reports::Reports,
     setup::Setup,
 };
 use crate::{
@@ -106,8 +106,9 @@ async fn judge(
     mut reports: Reports,
     environment: &Environment,
 ) -> Result<u8, String> {
+    let way = args.chain.way(&setup)?;
     let (mut settings, place, redactor) = setup.settings(url)?;
-    match args.chain.connect(settings.transport.limits).await {
+    match on_chain::connect(way).await {
         Ok(chain) => settings.transport.chain = chain,
         Err(cause) => {
             out::error(&format!("could not ask the chain: {cause}"));

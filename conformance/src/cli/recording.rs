@@ -11,7 +11,8 @@ use bytes::Bytes;
 use hyper::Uri;
 
 use super::{
-    args::JudgingArgs, environment::Environment, file, filter, headers, known::List, reports::Reports,
+    args::JudgingArgs, environment::Environment, file, filter, headers, known::List, on_chain::ChainArgs,
+    reports::Reports,
 };
 use crate::{
     events::{Delivered, Event},
@@ -43,7 +44,7 @@ impl Said {
         let list = List::read(&args.known, run.known_failing.as_ref())?;
         let standard = Suite::standard();
         let suite = Suite {
-            rules: filter::select(&args.rules, standard.rules.clone())?,
+            rules: ChainArgs::default().applicable(filter::select(&args.rules, standard.rules.clone())?)?,
             known: Arc::clone(&list.known),
             ..standard
         };
