@@ -17,6 +17,7 @@ use super::{
 use crate::{
     events::{Delivered, Event},
     exchange::{Exchange, Response},
+    finding::Key,
     profile::Profile,
     recorded::{Bench, New, RECORDED, Skipped},
     redact::Redactor,
@@ -184,6 +185,30 @@ impl Desk {
             }),
             took: exchange.took,
         }
+    }
+
+    /// From now on this value is hidden; false when it was already, or is too short to be one.
+    pub(crate) fn hide(&mut self, secret: &str) -> bool {
+        if self.said.redactor.apply(secret) != secret {
+            return false;
+        }
+        self.said.redactor.hide_header(secret);
+        self.said.redactor.apply(secret) != secret
+    }
+
+    /// A text without what is secret.
+    pub(crate) fn redacted<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.said.redactor.apply(text)
+    }
+
+    /// Whether what only warns fails.
+    pub(crate) fn is_strict(&self) -> bool {
+        self.said.strictness.strict
+    }
+
+    /// Whether the list of known failures covers that.
+    pub(crate) fn is_known(&self, key: &Key) -> bool {
+        self.said.list.known.covers(key).is_some()
     }
 
     /// Writes the reports; gives the exit code.

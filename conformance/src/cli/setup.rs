@@ -166,7 +166,7 @@ impl Setup {
 }
 
 /// What cURL has to be told of whom to trust, and the reader of a report.
-fn told_of(trust: &Trust, https: bool) -> (String, Vec<String>) {
+pub(crate) fn told_of(trust: &Trust, https: bool) -> (String, Vec<String>) {
     if !https {
         return Default::default();
     }

@@ -49,9 +49,11 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
     ] {
         text.push_str(&table(title, standing, finished));
     }
+    text.push_str(&known_failures(finished));
     let tail = inconclusive(finished) + &fingerprint(finished);
     let mut left_out = 0_u32;
-    for (number, finding) in summary.findings.iter().enumerate() {
+    let all = summary.findings.iter().enumerate();
+    for (number, finding) in all.filter(|(_, finding)| summary.known_entry(finding).is_none()) {
         let folded = folded(number, finding, finished);
         if text.len() + folded.len() + tail.len() > LONGEST {
             left_out += 1;
@@ -67,6 +69,29 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
         );
     }
     text + &tail
+}
+
+/// What the list of known failures says, where there is one.
+fn known_failures(finished: &Finished<'_>) -> String {
+    let known = &finished.summary.known;
+    if known.is_empty() {
+        return String::new();
+    }
+    let mut text = "\n### Known failures\n\n| | what | why |\n|---|---|---|\n".to_owned();
+    for known in known {
+        let mark = if known.standing.fails_the_run() {
+            "**fails the run**"
+        } else {
+            known.standing.name()
+        };
+        let _ = writeln!(
+            text,
+            "| {mark} | {} | {} |",
+            code(&foreign(&known.entry.scope(), finished)),
+            code(&foreign(&super::known::advice(known), finished)),
+        );
+    }
+    text
 }
 
 fn table(title: &str, standing: Standing, finished: &Finished<'_>) -> String {

@@ -193,6 +193,8 @@ pub(crate) fn mark(standing: &str) -> Markup {
     let sign = match standing {
         "broken" => "✗",
         "warned" => "!",
+        "known-failing" => "~",
+        "unexpectedly-passing" => "‽",
         "passed" => "✓",
         "inconclusive" => "?",
         "not-applicable" => "–",

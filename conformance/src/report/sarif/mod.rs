@@ -111,6 +111,13 @@ fn result(number: usize, finding: &Finding, finished: &Finished<'_>) -> Value {
         "occurrenceCount": finding.times,
         "partialFingerprints": {"finding/v1": fingerprint(finding)},
     });
+    if let Some(known) = finished.summary.known_entry(finding) {
+        value["suppressions"] = json!([{
+            "kind": "external",
+            "status": "accepted",
+            "justification": safe(&format!("{} ({}, until {})", known.reason, known.owner, known.expires)),
+        }]);
+    }
     let body = finding
         .group
         .members
