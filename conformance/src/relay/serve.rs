@@ -123,6 +123,7 @@ async fn pass(
                 request: body,
                 outcome,
                 took,
+                on_chain: None,
             },
             ended: SystemTime::now(),
         })
