@@ -8,6 +8,7 @@ mod formats;
 mod hostile;
 mod proxy;
 mod reports;
+mod secrets;
 mod secure;
 mod server;
 mod targets;
