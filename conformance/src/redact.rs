@@ -11,6 +11,7 @@
 //! - A secret is found as it was given, percent-encoded and decoded, and as JSON writes it; and the beginning of one where a text was cut.
 
 mod common;
+mod forms;
 
 use std::borrow::Cow;
 
@@ -67,7 +68,7 @@ impl Redactor {
             return;
         }
         let word = secret.bytes().all(|byte| byte.is_ascii_lowercase());
-        for form in forms(secret) {
+        for form in forms::of(secret) {
             let secret = Secret { form, word };
             if !self.secrets.contains(&secret) {
                 self.secrets.push(secret);
@@ -228,90 +229,6 @@ impl Secret {
             .rev()
             .find(|length| self.form.is_char_boundary(*length) && text.ends_with(&self.form[..*length]))
     }
-}
-
-/// The forms in which a value travels: as it is, percent-encoded and decoded, and each of them as JSON writes it.
-fn forms(secret: &str) -> Vec<String> {
-    let decoded = percent_decoded(secret);
-    let mut plain = vec![
-        secret.to_owned(),
-        with_digits(secret, |digits| digits.to_ascii_uppercase()),
-        with_digits(secret, |digits| digits.to_ascii_lowercase()),
-        percent_encoded(secret, true),
-        percent_encoded(secret, false),
-        percent_encoded(&decoded, true),
-        percent_encoded(&decoded, false),
-        decoded.replace('+', " "),
-        decoded,
-    ];
-    // Twice: answers quote answers.
-    for _ in 0..2 {
-        for form in plain.clone() {
-            let json = serde_json::Value::from(form.as_str()).to_string();
-            let json = json[1..json.len() - 1].to_owned();
-            plain.push(json.replace('/', "\\/"));
-            plain.push(json);
-        }
-        plain.sort_unstable();
-        plain.dedup();
-    }
-    plain.retain(|form| form.len() >= SHORTEST);
-    plain
-}
-
-/// A percent-encoded text with the digits of its codes in another letter case.
-fn with_digits(text: &str, change: fn(&str) -> String) -> String {
-    let mut parts = text.split('%');
-    let mut changed = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        changed.push('%');
-        match part.split_at_checked(2) {
-            Some((digits, rest)) => {
-                changed.push_str(&change(digits));
-                changed.push_str(rest);
-            }
-            None => changed.push_str(part),
-        }
-    }
-    changed
-}
-
-fn percent_decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((first, behind)) = rest.split_first() {
-        let code = behind
-            .get(..2)
-            .filter(|_| *first == b'%')
-            .and_then(|digits| std::str::from_utf8(digits).ok())
-            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        match code {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &behind[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = behind;
-            }
-        }
-    }
-    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
-}
-
-/// Percent-encodes all but the unreserved characters (RFC 3986, section 2.3).
-fn percent_encoded(text: &str, upper: bool) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                encoded.push(char::from(byte));
-            }
-            _ if upper => encoded.push_str(&format!("%{byte:02X}")),
-            _ => encoded.push_str(&format!("%{byte:02x}")),
-        }
-    }
-    encoded
 }
 
 #[cfg(test)]
