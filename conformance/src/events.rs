@@ -8,7 +8,8 @@ use std::{
 use crate::{
     dialect::Dialect,
     exchange::Exchange,
-    finding::Finding,
+    finding::{Finding, Key},
+    known,
     rules::Rule,
     verdict::{Conclusion, Verdict},
 };
@@ -105,12 +106,18 @@ pub struct Summary {
     pub seed: u64,
     /// How the run ends.
     pub conclusion: Conclusion,
+    /// Where the exchanges come from, when they are not of our own sending.
+    pub recorded: Option<Recorded>,
     /// Why the run ended early, where it did.
     pub cut_short: Option<String>,
     /// Every rule that was selected, in the order of the rules.
     pub rules: Vec<RuleOutcome>,
     /// The broken rules.
     pub findings: Vec<Finding>,
+    /// Every place at which a rule was broken: more than the findings, which are looked into and are few for each rule.
+    pub places: Vec<Key>,
+    /// How every entry of the list of known failures stands, in the order of the list.
+    pub known: Vec<known::Outcome>,
     /// How many groups were sent but not judged, by the reason.
     pub unjudged: BTreeMap<String, usize>,
     /// Dialect and behaviour fingerprint.
@@ -123,6 +130,27 @@ pub struct Summary {
     pub reached: BTreeMap<&'static str, Reached>,
     /// From the first request to the end.
     pub took: Duration,
+}
+
+/// Exchanges that somebody else made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recorded {
+    /// How many were judged.
+    pub exchanges: u64,
+    /// How many entries were left out, by the reason.
+    pub skipped: BTreeMap<String, u64>,
+}
+
+impl Summary {
+    /// The entry of the list of known failures that covers a finding.
+    pub fn known_entry(&self, finding: &Finding) -> Option<&known::Entry> {
+        let key = finding.key();
+        self.known
+            .iter()
+            .filter(|known| known.standing == known::Standing::StillFailing)
+            .map(|known| &known.entry)
+            .find(|entry| entry.matches(&key))
+    }
 }
 
 /// How far the valid requests of a pair got.

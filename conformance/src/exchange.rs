@@ -4,6 +4,8 @@ use std::{fmt, time::Duration};
 
 use bytes::Bytes;
 
+use crate::on_chain::Simulation;
+
 /// One complete HTTP response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Response {
@@ -77,6 +79,8 @@ pub struct Exchange {
     pub outcome: Result<Response, Failure>,
     /// From sending the request to the last byte of the response.
     pub took: Duration,
+    /// What a chain says of the answer, where it was asked.
+    pub on_chain: Option<Simulation>,
 }
 
 /// Longest response body that is kept for reports.

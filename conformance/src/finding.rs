@@ -58,6 +58,9 @@ pub struct Attempt {
     pub violation: Option<Violation>,
 }
 
+/// How many findings of one rule are looked into; the others are counted.
+pub const FINDINGS_PER_RULE: usize = 5;
+
 /// A broken rule.
 #[derive(Clone, Debug)]
 pub struct Finding {
@@ -82,6 +85,11 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// What makes it the same finding as another.
+    pub fn key(&self) -> Key {
+        Key::of(self.rule, self.pair, &self.violation)
+    }
+
     /// How often the re-sent bytes broke the rule again.
     pub fn reproduced(&self) -> usize {
         self.attempts

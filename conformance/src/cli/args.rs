@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
 
-use super::{duration, reports::ReportArgs};
+use super::{duration, on_chain::ChainArgs, reports::ReportArgs};
 
 /// Judges a paymaster JSON-RPC service (ERC-4337), clause by clause of its specification.
 ///
@@ -49,6 +49,8 @@ pub(crate) enum Command {
     Compare(Box<CompareArgs>),
     /// Write one page with several reports side by side, and a badge (SVG) for each.
     Matrix(MatrixArgs),
+    /// Judge recorded traffic by the same rules; nothing is sent.
+    Judge(Box<JudgeArgs>),
     /// Run against reference servers that break one clause, or use one freedom, and show that the verdicts hold.
     Selftest(SelftestArgs),
 }
@@ -106,9 +108,65 @@ pub(crate) struct CheckArgs {
     pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) reports: ReportArgs,
+    #[command(flatten)]
+    pub(crate) known: KnownArgs,
     /// Where replay files go; the folder is made when there is something to write.
     #[arg(long, value_name = "DIR", default_value = "paymaster-replays")]
     pub(crate) replay_dir: PathBuf,
+}
+
+/// What `judge` and `proxy` have in common: they send no requests of their own.
+#[derive(Debug, Args)]
+pub(crate) struct JudgingArgs {
+    /// The configuration file [default: paymaster.toml, when it is there].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Judge only these rules: ids of rules or clauses, `*` for any letters; repeatable.
+    #[arg(long = "rule", value_name = "FILTER")]
+    pub(crate) rules: Vec<String>,
+    /// What only warns (json-rpc, interoperability) fails the run too.
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Stated rules that stayed inconclusive do not fail the run.
+    #[arg(long)]
+    pub(crate) allow_incomplete: bool,
+    #[command(flatten)]
+    pub(crate) reports: ReportArgs,
+    #[command(flatten)]
+    pub(crate) known: KnownArgs,
+    /// Where replay files go; the folder is made when there is something to write.
+    #[arg(long, value_name = "DIR", default_value = "paymaster-replays")]
+    pub(crate) replay_dir: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct JudgeArgs {
+    /// A HAR file, or lines of JSON with one exchange each; `-` for standard input.
+    pub(crate) file: PathBuf,
+    /// Of calls to several endpoints, judge those to this one: its number in the list that is printed, or a part of its URL.
+    #[arg(long, value_name = "ENDPOINT")]
+    pub(crate) endpoint: Option<String>,
+    #[command(flatten)]
+    pub(crate) judging: JudgingArgs,
+}
+
+#[derive(Debug, Default, Args)]
+pub(crate) struct KnownArgs {
+    /// The list of known failures: what it names still runs and does not fail the run, until it passes or expires.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) known_failing: Option<PathBuf>,
+    /// Write what failed into the list of known failures, each with the reason why it is accepted for now.
+    #[arg(long)]
+    pub(crate) update_known_failing: bool,
+    /// The reason to write [default: asked for on a terminal].
+    #[arg(long, value_name = "TEXT", requires = "update_known_failing")]
+    pub(crate) reason: Option<String>,
+    /// Who answers for what is written [default: asked for on a terminal].
+    #[arg(long, value_name = "NAME", requires = "update_known_failing")]
+    pub(crate) owner: Option<String>,
+    /// The last day on which what is written counts, as 2027-01-31 [default: in 90 days].
+    #[arg(long, value_name = "DATE", requires = "update_known_failing")]
+    pub(crate) expires: Option<chrono::NaiveDate>,
 }
 
 #[derive(Debug, Args)]
@@ -154,6 +212,8 @@ pub(crate) struct RunArgs {
     /// Stated rules that stayed inconclusive do not fail the run.
     #[arg(long)]
     pub(crate) allow_incomplete: bool,
+    #[command(flatten)]
+    pub(crate) chain: ChainArgs,
 }
 
 /// Whom to trust with https://.

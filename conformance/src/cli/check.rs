@@ -1,7 +1,13 @@
 //! `check`: runs the suite against a URL, or against the embedded reference server, and writes the reports.
 
-use super::{args::CheckArgs, dry_run, environment::Environment, filter, reports::Reports, setup::Setup};
+use std::sync::Arc;
+
+use super::{
+    args::CheckArgs, dry_run, environment::Environment, filter, known::List, out, reports::Reports,
+    setup::Setup,
+};
 use crate::{
+    exit,
     report::{Finished, Progress, replay_file},
     run::{self, Embedded, Reason, Stop, Suite, Together},
 };
@@ -10,9 +16,12 @@ use crate::{
 pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, String> {
     let setup = Setup::read(&args.run, args.url.as_deref(), environment)?;
     let rules = filter::select(&args.rules, Suite::standard().rules)?;
+    let rules = args.run.chain.applicable(rules)?;
+    let list = List::read(&args.known, setup.layer.known_failing.as_ref())?;
     let reports = Reports::asked(&args.reports)?;
     let suite = Suite {
         rules,
+        known: Arc::clone(&list.known),
         ..Suite::standard()
     };
     runtime()?.block_on(async {
@@ -25,7 +34,7 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Str
                 .await
                 .map_err(|cause| format!("the embedded reference server: {cause}"))?;
             let setup = setup.of_known(embedded.profile.clone());
-            let done = judge(setup, &embedded.url, suite, args, reports, environment).await;
+            let done = judge(setup, &embedded.url, suite, args, &list, reports, environment).await;
             embedded.stop().await;
             return done;
         };
@@ -34,7 +43,7 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Str
             run::Target::parse(&url).map_err(|cause| cause.to_string())?;
             return dry_run::print(&suite, setup.profile, &setup.layer);
         }
-        judge(setup, &url, suite, args, reports, environment).await
+        judge(setup, &url, suite, args, &list, reports, environment).await
     })
 }
 
@@ -93,10 +102,18 @@ async fn judge(
     url: &str,
     suite: Suite,
     args: &CheckArgs,
+    list: &List,
     mut reports: Reports,
     environment: &Environment,
 ) -> Result<u8, String> {
-    let (settings, place, redactor) = setup.settings(url)?;
+    let (mut settings, place, redactor) = setup.settings(url)?;
+    match args.run.chain.connect(settings.transport.limits).await {
+        Ok(chain) => settings.transport.chain = chain,
+        Err(cause) => {
+            out::error(&format!("could not ask the chain: {cause}"));
+            return Ok(exit::COULD_NOT_TEST);
+        }
+    }
     let stop = stop_at_interrupt();
     reports.begin(&place, &redactor);
     let mut progress = Progress::default();
@@ -112,5 +129,6 @@ async fn judge(
     };
     let (replays, trouble) = replay_file::write_all(&args.replay_dir, &finished);
     finished.replays = &replays;
-    Ok(reports.finish(&finished, environment, trouble))
+    let code = reports.finish(&finished, environment, trouble);
+    Ok(list.settle(code, &outcome.summary, settings.strictness))
 }

@@ -21,6 +21,7 @@ pub(crate) struct Layer {
     pub(crate) shrink_requests: Option<u32>,
     pub(crate) strict: Option<bool>,
     pub(crate) allow_incomplete: Option<bool>,
+    pub(crate) known_failing: Option<PathBuf>,
 }
 
 impl Layer {
@@ -44,6 +45,7 @@ impl Layer {
             shrink_requests: self.shrink_requests.or(below.shrink_requests),
             strict: self.strict.or(below.strict),
             allow_incomplete: self.allow_incomplete.or(below.allow_incomplete),
+            known_failing: self.known_failing.or(below.known_failing),
         }
     }
 
@@ -63,6 +65,7 @@ impl Layer {
             shrink_requests: run.shrink_requests,
             strict: run.strict,
             allow_incomplete: run.allow_incomplete,
+            known_failing: run.known_failing.clone(),
         })
     }
 
@@ -112,6 +115,7 @@ impl Layer {
             },
             strict: args.strict.then_some(true),
             allow_incomplete: args.allow_incomplete.then_some(true),
+            known_failing: None, // a flag of `check` and its kin alone: see `known`
         }
     }
 

@@ -11,10 +11,14 @@ mod file;
 mod filter;
 mod headers;
 mod init;
+mod judge;
+mod known;
 mod layer;
 mod matrix;
+mod on_chain;
 mod out;
 mod plausible;
+mod recording;
 mod replay;
 mod reports;
 mod rules;
@@ -51,6 +55,7 @@ pub fn main() -> ExitCode {
         Some(Command::Compare(args)) => compare::run(&args, &environment),
         Some(Command::Matrix(args)) => matrix::run(&args),
         Some(Command::Selftest(args)) => selftest::run(&args),
+        Some(Command::Judge(args)) => judge::run(&args, &environment),
         Some(Command::Init { path }) => init::run(&path),
         Some(Command::Replay(args)) => replay::run(&args, &environment),
     };

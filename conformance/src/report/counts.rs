@@ -15,6 +15,10 @@ pub enum Standing {
     Broken,
     /// Broken, and it only warns.
     Warned,
+    /// Broken only where the list of known failures says so.
+    KnownFailing,
+    /// Held, although the list of known failures says that it fails; that fails the run.
+    UnexpectedlyPassing,
     /// Held, and often enough.
     Passed,
     /// Exercised too seldom to say.
@@ -25,9 +29,11 @@ pub enum Standing {
 
 impl Standing {
     /// Every standing, in the order of the reports.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 7] = [
         Self::Broken,
         Self::Warned,
+        Self::KnownFailing,
+        Self::UnexpectedlyPassing,
         Self::Passed,
         Self::Inconclusive,
         Self::NotApplicable,
@@ -46,6 +52,8 @@ impl Standing {
         match verdict {
             Verdict::Failed | Verdict::Flaky if fails => Self::Broken,
             Verdict::Failed | Verdict::Flaky => Self::Warned,
+            Verdict::KnownFailing => Self::KnownFailing,
+            Verdict::UnexpectedlyPassing => Self::UnexpectedlyPassing,
             Verdict::Passed => Self::Passed,
             Verdict::Inconclusive => Self::Inconclusive,
             Verdict::NotApplicable => Self::NotApplicable,
@@ -62,6 +70,8 @@ impl Standing {
         match self {
             Self::Broken => "broken",
             Self::Warned => "warned",
+            Self::KnownFailing => "known-failing",
+            Self::UnexpectedlyPassing => "unexpectedly-passing",
             Self::Passed => "passed",
             Self::Inconclusive => "inconclusive",
             Self::NotApplicable => "not-applicable",
@@ -71,6 +81,8 @@ impl Standing {
     /// The word, for people.
     pub const fn word(self) -> &'static str {
         match self {
+            Self::KnownFailing => "known failing",
+            Self::UnexpectedlyPassing => "unexpectedly passing",
             Self::NotApplicable => "not applicable",
             other => other.name(),
         }

@@ -32,7 +32,8 @@ pub(crate) fn write(page: &mut Page<'_>, outcome: &RuleOutcome, failing: bool) {
     }
     let finished = page.finished;
     let own = finished.summary.findings.iter().enumerate();
-    let mut own = own.filter(|(_, finding)| finding.rule.id == outcome.rule.id);
+    let known = |finding: &Finding| finished.summary.known_entry(finding).is_some();
+    let mut own = own.filter(|(_, finding)| finding.rule.id == outcome.rule.id && !known(finding));
     if let Some((number, finding)) = own.next() {
         whole(page, number, finding);
     }
@@ -61,6 +62,9 @@ fn whole(page: &mut Page<'_>, number: usize, finding: &Finding) {
             "call",
             &format!("{} in mode {}, {times}", pair.method, pair.mode),
         );
+    }
+    if let Some(member) = words::recorded(finding) {
+        row(page, "recorded", &member.label);
     }
     let pointer = page.foreign(words::place(finding));
     row(page, "at", &pointer);

@@ -12,6 +12,7 @@ mod har;
 pub mod html;
 pub mod json;
 pub mod junit;
+mod known;
 mod markdown;
 pub mod matrix;
 pub mod ndjson;
@@ -28,7 +29,7 @@ pub mod terminal;
 mod words;
 
 pub use paint::Paint;
-pub(crate) use paint::wrapped;
+pub(crate) use paint::{harmless, wrapped};
 pub use progress::{Progress, Ticker};
 pub(crate) use words::count;
 

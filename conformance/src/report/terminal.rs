@@ -7,7 +7,7 @@ use paymaster_schemas::Pair;
 use super::{
     Finished, Paint,
     counts::{Counts, Standing},
-    finding,
+    finding, known,
     paint::{harmless, wrapped},
     words,
 };
@@ -29,6 +29,7 @@ pub fn render(finished: &Finished<'_>, paint: Paint) -> String {
     page.verdict();
     page.broken(true);
     page.broken(false);
+    known::write(&mut page);
     page.inconclusive();
     page.dialect();
     page.reached();
@@ -80,13 +81,10 @@ impl Page<'_> {
         let target = self.finished.place.shown.clone();
         self.line(&format!("{painted}  {target}"));
         let rules = words::count(summary.rules.len() as u128, "rule");
-        let requests = words::count(summary.requests as u128, "request");
-        let time = words::time(summary.took);
         let counts = Counts::of(&summary.rules, self.finished.strictness).line();
-        self.line(&format!(
-            "{rules}: {counts} · {requests} in {time} · seed {}",
-            summary.seed
-        ));
+        let sent = self.sent();
+        self.line(&format!("{rules}: {counts} · {sent}"));
+        self.left_out();
         for warning in &self.finished.place.warnings {
             self.hanging("warning: ", 9, warning);
         }
@@ -102,6 +100,40 @@ impl Page<'_> {
             );
             self.hanging("not judged: ", 12, &text);
         }
+    }
+
+    /// What was sent; of recorded traffic, what was judged instead.
+    fn sent(&self) -> String {
+        let summary = self.finished.summary;
+        match &summary.recorded {
+            Some(recorded) => words::count(recorded.exchanges, "recorded exchange"),
+            None => {
+                let requests = words::count(summary.requests as u128, "request");
+                format!(
+                    "{requests} in {} · seed {}",
+                    words::time(summary.took),
+                    summary.seed
+                )
+            }
+        }
+    }
+
+    /// Which entries of a recording were left out.
+    fn left_out(&mut self) {
+        let finished = self.finished;
+        for (reason, times) in finished
+            .summary
+            .recorded
+            .iter()
+            .flat_map(|recorded| &recorded.skipped)
+        {
+            let text = format!("{times}: {}", self.foreign(reason));
+            self.hanging("left out ", 9, &text);
+        }
+    }
+
+    fn anything_fails(&self) -> bool {
+        Counts::of(&self.summary().rules, self.finished.strictness).get(Standing::Broken) > 0
     }
 
     /// What was broken: what fails the run, or what only warns.
@@ -218,9 +250,19 @@ impl Page<'_> {
     fn next(&mut self) {
         let next = match self.summary().conclusion {
             Conclusion::Conforms => return,
+            Conclusion::Violations if !self.anything_fails() => {
+                "bring the list of known failures up to date, as said above"
+            }
             Conclusion::Violations => {
                 "fix what is broken, then repeat one finding with `paymaster-conformance replay FILE`; \
                  `paymaster-conformance explain RULE` says what a rule asks and where to look"
+            }
+            Conclusion::Incomplete if self.summary().recorded.is_some() => {
+                "recorded traffic shows what it happens to show: run `paymaster-conformance check` for the rest, or accept \
+                 what could not be judged with --allow-incomplete"
+            }
+            Conclusion::CouldNotTest if self.summary().recorded.is_some() => {
+                "record calls of the two methods together with their answers"
             }
             Conclusion::Incomplete if self.summary().cut_short.is_some() => {
                 "run again without the limit that cut this run short; what was judged until then held"
@@ -260,6 +302,18 @@ mod tests {
         let text = render(&sample::violations().finished(), Paint::default());
         assert!(!text.contains("s3cr3t-key") && !text.contains('\u{1b}'));
         insta::assert_snapshot!("violations", text);
+    }
+
+    #[test]
+    fn a_run_with_known_failures() {
+        let text = render(&sample::known().finished(), Paint::default());
+        insta::assert_snapshot!("known", text);
+    }
+
+    #[test]
+    fn recorded_traffic() {
+        let text = render(&sample::recorded().finished(), Paint::default());
+        insta::assert_snapshot!("recorded", text);
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod interoperability;
 mod json_rpc;
 mod notation;
 pub mod observers;
+mod on_chain;
 mod quoted_tokens;
 mod rows;
 mod served;
@@ -29,6 +30,7 @@ use crate::{
     context::{Context, Vouch},
     exchange::Exchange,
     finding::Violation,
+    on_chain::Simulation,
     request::{Call, Kind},
 };
 
@@ -49,6 +51,7 @@ const GROUPS: &[&[Rule]] = &[
     json_rpc::RULES,
     http::RULES,
     interoperability::RULES,
+    on_chain::RULES,
 ];
 
 /// Every rule, in the order of the reports.
@@ -139,6 +142,8 @@ pub struct View<'a> {
     pub tabled: bool,
     /// What the profile says of its operation.
     pub vouch: Vouch,
+    /// What a chain says of the answer, where it was asked.
+    pub on_chain: Option<&'a Simulation>,
 }
 
 impl<'a> View<'a> {
@@ -155,6 +160,7 @@ impl<'a> View<'a> {
             answer: Answer::of(exchange),
             tabled,
             vouch,
+            on_chain: exchange.on_chain.as_ref(),
         }
     }
 

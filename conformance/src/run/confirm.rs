@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use tokio::task::JoinSet;
 
 use super::{
-    CONFIRMATIONS, FINDINGS_PER_RULE, SHRUNK_PER_RUN, Settings, Suite,
+    CONFIRMATIONS, SHRUNK_PER_RUN, Settings, Suite,
     courier::Courier,
     shrink::{Bench, Specimen},
     stop::Reason,
@@ -13,7 +13,7 @@ use super::{
 use crate::{
     context::Context,
     exchange::Exchange,
-    finding::{Attempt, Finding, Key},
+    finding::{Attempt, FINDINGS_PER_RULE, Finding, Key},
     judge::Judge,
     tally::{Seen, Tally},
 };
@@ -29,8 +29,11 @@ pub(crate) async fn findings(
     let mut of_rule = BTreeMap::<&str, usize>::new();
     let mut chosen = Vec::new();
     let mut all = tally.seen();
-    // Stable: findings of one rule stay in the order of the plan.
-    all.sort_by_key(|(_, seen)| suite.rules.iter().position(|rule| rule.id == seen.rule.id));
+    // Stable: findings of one rule stay in the order of the plan, behind those that nobody knew of.
+    all.sort_by_key(|(key, seen)| {
+        let rule = suite.rules.iter().position(|rule| rule.id == seen.rule.id);
+        (rule, suite.known.covers(key).is_some())
+    });
     for (key, seen) in all {
         let so_far = of_rule.entry(seen.rule.id).or_default();
         *so_far += 1;

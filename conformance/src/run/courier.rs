@@ -28,6 +28,7 @@ use crate::{
     case::{Group, Order},
     events::Delivered,
     exchange::{Exchange, Failure},
+    relations::ON_CHAIN,
 };
 
 /// How often a request is sent in all when the target says 429 or 503 with Retry-After.
@@ -163,7 +164,13 @@ impl Courier {
         if width == 1 {
             let mut line = self.take_line();
             for number in 0..group.members.len() {
-                exchanges.push(self.send(&mut line, group, number, share).await?);
+                let mut exchange = self.send(&mut line, group, number, share).await?;
+                if let Some(chain) = &self.transport.chain
+                    && group.relation.id == ON_CHAIN.id
+                {
+                    exchange.on_chain = chain.simulate(&exchange).await;
+                }
+                exchanges.push(exchange);
             }
             self.give_back(line);
             return Ok(exchanges);

@@ -6,6 +6,7 @@ mod courier;
 mod dial;
 mod embedded;
 pub mod http_proxy;
+mod on_chain;
 mod pace;
 mod retry_after;
 mod runner;
@@ -28,6 +29,7 @@ pub use courier::Undelivered;
 pub use dial::{Dialled, Dialler, Protocol};
 pub use embedded::{Embedded, profile_of};
 pub use http_proxy::Proxies;
+pub use on_chain::Chain;
 pub use runner::{Outcome, check};
 pub use shrink::Simpler;
 pub use single::once;
@@ -99,9 +101,6 @@ pub struct Settings {
 
 /// How often the bytes of a finding are sent again.
 pub(crate) const CONFIRMATIONS: usize = 3;
-
-/// How many findings of one rule are looked into; the others are counted.
-pub(crate) const FINDINGS_PER_RULE: usize = 5;
 
 /// How many findings of a run are made small; the others are only sent again.
 pub(crate) const SHRUNK_PER_RUN: usize = 40;

@@ -123,7 +123,9 @@ async fn discover(
             .filter_map(|(group, exchanges)| Some((group, exchanges.ok()?)))
             .collect();
     }
-    discovery.finish()
+    discovery
+        .finish()
+        .asking_a_chain(settings.transport.chain.is_some())
 }
 
 async fn telling<T>(
@@ -253,8 +255,10 @@ fn summarize(
         };
         Some(Reason::GaveUp(cause))
     });
-    let rules = tally.outcomes(&suite.rules, &findings, context);
-    let concluded = conclude(&rules, settings.strictness);
+    let complete = ended.is_none();
+    let (rules, known) = tally.outcomes(&suite.rules, &findings, context, &suite.known, complete);
+    // A run that did not get through its plan says nothing of a list.
+    let concluded = conclude(&rules, if complete { &known } else { &[] }, settings.strictness);
     let conclusion = match (&ended, concluded) {
         (_, Conclusion::Violations) => Conclusion::Violations,
         (Some(Reason::GaveUp(_)), _) => Conclusion::CouldNotTest,
@@ -265,11 +269,14 @@ fn summarize(
         target: settings.shown_target.clone(),
         seed: settings.seed,
         conclusion,
+        recorded: None,
         cut_short: ended.map(|reason| words(&reason, settings)),
         reached: reached.clone(),
         observations: observations.clone(),
         rules,
         findings,
+        places: tally.seen().into_iter().map(|(key, _)| key.clone()).collect(),
+        known,
         unjudged,
         dialect: context.dialect.clone(),
         requests: 0,

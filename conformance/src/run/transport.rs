@@ -21,6 +21,7 @@ use tokio::time::timeout;
 use super::{
     connection::Connection,
     dial::{Dialler, Protocol, stage},
+    on_chain::Chain,
     share::{LIGHT, Share},
     symptoms,
     target::Target,
@@ -52,6 +53,8 @@ pub struct Transport {
     pub target: Target,
     /// Within which bounds.
     pub limits: Limits,
+    /// The chain that is asked what it makes of answers.
+    pub chain: Option<Chain>,
     headers: HeaderMap,
     dialler: Arc<Dialler>,
     /// The whole URL, for HTTP/2 and for proxies.
@@ -82,8 +85,15 @@ impl Transport {
             absolute: target.absolute(),
             target,
             limits,
+            chain: None,
             headers,
         }
+    }
+
+    /// The same, and this chain is asked what it makes of answers.
+    #[must_use]
+    pub fn asking(self, chain: Option<Chain>) -> Self {
+        Self { chain, ..self }
     }
 
     /// The same transport with connections made by `dialler`: one is needed for https:// and for proxies.
@@ -179,6 +189,7 @@ impl Line {
             request: body,
             outcome,
             took: started.elapsed().saturating_sub(waited),
+            on_chain: None,
         }
     }
 

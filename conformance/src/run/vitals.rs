@@ -142,6 +142,7 @@ mod tests {
                 Err(Failure::Broken("gone".to_owned()))
             },
             took: Duration::ZERO,
+            on_chain: None,
         }
     }
 

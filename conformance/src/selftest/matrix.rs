@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use paymaster_schemas::Basis;
+
 use super::trial::{Deviation, Trial};
 use crate::rules::{Rule, rules};
 
@@ -32,7 +34,8 @@ impl Matrix {
             .collect()
     }
 
-    /// The rules that no fault of their clause broke: nothing shows that they bite.
+    /// The rules that no fault of their clause broke: nothing shows that they bite. The one about a chain is left out: no chain
+    /// is asked here, and the test with a chain (`interop/chain`) shows that it bites.
     pub fn unproven(&self) -> Vec<&'static Rule> {
         let proven: BTreeSet<&str> = self
             .trials
@@ -40,7 +43,9 @@ impl Matrix {
             .flat_map(Trial::caught_by)
             .map(|rule| rule.id)
             .collect();
-        rules().filter(|rule| !proven.contains(rule.id)).collect()
+        rules()
+            .filter(|rule| rule.basis() != Basis::OnChain && !proven.contains(rule.id))
+            .collect()
     }
 
     /// How many trials there were of faults and of variants.

@@ -90,6 +90,7 @@ impl Bench {
                     },
                 }),
                 took: Duration::ZERO,
+                on_chain: None,
             })
             .collect();
         let judged = self.judge.group(group, &exchanges, &self.context);

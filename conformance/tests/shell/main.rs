@@ -6,6 +6,7 @@ mod comparing;
 mod configuration;
 mod formats;
 mod hostile;
+mod known;
 mod proxy;
 mod reports;
 mod secrets;

@@ -10,7 +10,7 @@ use super::{
     counts::Standing,
     recorded::{Recorded, RecordedRule},
 };
-use crate::{exit, run::FINDINGS_PER_RULE, verdict::Conclusion};
+use crate::{exit, finding::FINDINGS_PER_RULE, verdict::Conclusion};
 
 pub use text::{Words, render};
 
@@ -177,18 +177,23 @@ fn change<'a>(
     } else {
         Vec::new()
     };
-    let broken_before = was.is_some_and(Standing::is_broken);
-    let judged_before = broken_before || was == Some(Standing::Passed);
+    let was_broken = |standing: Standing| standing.is_broken() || standing == Standing::KnownFailing;
+    let broken_before = was.is_some_and(was_broken);
+    let judged_before =
+        broken_before || matches!(was, Some(Standing::Passed | Standing::UnexpectedlyPassing));
     let kind = match now {
-        Standing::Broken if was != Some(Standing::Broken) => Kind::New,
-        Standing::Warned if !broken_before => Kind::NewWarning,
+        Standing::Broken if !matches!(was, Some(Standing::Broken | Standing::KnownFailing)) => Kind::New,
+        Standing::Warned | Standing::KnownFailing if !broken_before => Kind::NewWarning,
         Standing::Broken | Standing::Warned if !places.is_empty() => Kind::NewPlace,
-        Standing::Broken | Standing::Warned => Kind::Still,
+        Standing::Broken | Standing::Warned | Standing::KnownFailing => Kind::Still,
         _ if was.is_none() => Kind::Unmatched,
-        Standing::Passed if broken_before => Kind::Fixed,
-        Standing::Passed if !judged_before => Kind::Gained,
+        Standing::Passed | Standing::UnexpectedlyPassing if broken_before => Kind::Fixed,
+        Standing::Passed | Standing::UnexpectedlyPassing if !judged_before => Kind::Gained,
         Standing::Inconclusive | Standing::NotApplicable if judged_before => Kind::Lost,
-        Standing::Passed | Standing::Inconclusive | Standing::NotApplicable => return None,
+        Standing::Passed
+        | Standing::UnexpectedlyPassing
+        | Standing::Inconclusive
+        | Standing::NotApplicable => return None,
     };
     Some(Change {
         kind,
