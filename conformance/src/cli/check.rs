@@ -106,11 +106,12 @@ async fn judge(
     mut reports: Reports,
     environment: &Environment,
 ) -> Result<u8, String> {
-    let (mut settings, place, redactor) = setup.settings(url)?;
-    match args.run.chain.connect(settings.transport.limits).await {
+    let (mut settings, place, mut redactor) = setup.settings(url)?;
+    args.run.chain.hide(&mut redactor);
+    match args.run.chain.connect(&settings.transport).await {
         Ok(chain) => settings.transport.chain = chain,
         Err(cause) => {
-            out::error(&format!("could not ask the chain: {cause}"));
+            out::error(&redactor.apply(&format!("could not ask the chain: {cause}")));
             return Ok(exit::COULD_NOT_TEST);
         }
     }

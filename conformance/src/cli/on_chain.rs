@@ -5,8 +5,9 @@ use clap::Args;
 use paymaster_schemas::Basis;
 
 use crate::{
+    redact::Redactor,
     rules::Rule,
-    run::{Chain, Limits},
+    run::{Chain, Target, Transport},
 };
 
 #[derive(Debug, Args)]
@@ -21,10 +22,17 @@ pub(crate) struct ChainArgs {
 
 impl ChainArgs {
     /// Connects to the chain, when one is given.
-    pub(crate) async fn connect(&self, limits: Limits) -> Result<Option<Chain>, String> {
+    pub(crate) async fn connect(&self, beside: &Transport) -> Result<Option<Chain>, String> {
         match (&self.rpc_url, self.entry_point) {
-            (Some(url), Some(entry_point)) => Chain::connect(url, entry_point, limits).await.map(Some),
+            (Some(url), Some(entry_point)) => Chain::connect(url, entry_point, beside).await.map(Some),
             _ => Ok(None),
+        }
+    }
+
+    /// Hides what is secret in the URL of the node: vendors put the key there too.
+    pub(crate) fn hide(&self, redactor: &mut Redactor) {
+        if let Some(Ok(target)) = self.rpc_url.as_deref().map(Target::parse) {
+            redactor.hide_path(target.path(), target.query(), target.is_loopback(), &[]);
         }
     }
 

@@ -47,9 +47,10 @@ pub(crate) fn run(args: &ReplayArgs, environment: &Environment) -> Result<u8, St
                 );
             }
         };
-        let (mut settings, place, redactor) = setup.settings(&url)?;
+        let (mut settings, place, mut redactor) = setup.settings(&url)?;
+        args.run.chain.hide(&mut redactor);
         args.run.chain.applicable(vec![rule])?;
-        settings.transport.chain = args.run.chain.connect(settings.transport.limits).await?;
+        settings.transport.chain = args.run.chain.connect(&settings.transport).await?;
         let context = replay.known.context();
         let seen = run::once(&settings, rule, &group, &context, &stop_at_interrupt()).await;
         if let Some(server) = embedded {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{
     target::Target,
-    transport::{Limits, Line, Transport},
+    transport::{Line, Transport},
 };
 use crate::{
     exchange::Exchange,
@@ -30,12 +30,13 @@ struct Node {
 
 impl Chain {
     /// The chain behind a JSON-RPC URL, once it is seen to have a contract where the entry point is said to be. The error says
-    /// what is wrong and shows no path of the URL.
-    pub async fn connect(rpc_url: &str, entry_point: Address, limits: Limits) -> Result<Self, String> {
+    /// what is wrong and shows no path of the URL. It is asked within the bounds of `beside`, and by the same ways.
+    pub async fn connect(rpc_url: &str, entry_point: Address, beside: &Transport) -> Result<Self, String> {
         let target = Target::parse(rpc_url).map_err(|cause| cause.to_string())?;
         let address = target.address();
+        let dialler = beside.dialler().towards(&target)?;
         let node = Node {
-            transport: Transport::new(target, limits, &[]),
+            transport: Transport::new(target, beside.limits, &[]).dialled_by(dialler),
             entry_point,
         };
         let asked = json!([entry_point.to_string(), "latest"]);
