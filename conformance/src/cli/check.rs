@@ -107,11 +107,12 @@ async fn judge(
     environment: &Environment,
 ) -> Result<u8, String> {
     let way = args.chain.way(&setup)?;
-    let (mut settings, place, redactor) = setup.settings(url)?;
+    let (mut settings, place, mut redactor) = setup.settings(url)?;
+    args.chain.hide(&mut redactor);
     match on_chain::connect(way).await {
         Ok(chain) => settings.transport.chain = chain,
         Err(cause) => {
-            out::error(&format!("could not ask the chain: {cause}"));
+            out::error(&redactor.apply(&format!("could not ask the chain: {cause}")));
             return Ok(exit::COULD_NOT_TEST);
         }
     }

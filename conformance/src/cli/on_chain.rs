@@ -6,8 +6,9 @@ use paymaster_schemas::Basis;
 
 use super::setup::Setup;
 use crate::{
+    redact::Redactor,
     rules::Rule,
-    run::{Chain, Transport},
+    run::{Chain, Target, Transport},
 };
 
 #[derive(Debug, Default, Args)]
@@ -30,6 +31,13 @@ impl ChainArgs {
                 Ok(Some((transport, entry_point)))
             }
             _ => Ok(None),
+        }
+    }
+
+    /// Hides what is secret in the URL of the node: vendors put the key there too.
+    pub(crate) fn hide(&self, redactor: &mut Redactor) {
+        if let Some(Ok(target)) = self.rpc_url.as_deref().map(Target::parse) {
+            redactor.hide_path(target.path(), target.query(), target.is_loopback(), &[]);
         }
     }
 

@@ -57,8 +57,10 @@ impl Said {
             .headers
             .iter()
             .filter_map(|line| headers::parse(line, environment).ok());
-        for secret in told.flat_map(|header| header.secrets) {
-            redactor.hide_header(&secret);
+        for header in told {
+            for secret in header.secrets() {
+                redactor.hide_header(secret);
+            }
         }
         Ok(Self {
             strictness: Strictness {

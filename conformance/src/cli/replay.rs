@@ -48,7 +48,8 @@ pub(crate) fn run(args: &ReplayArgs, environment: &Environment) -> Result<u8, St
             }
         };
         let way = args.chain.way(&setup)?;
-        let (mut settings, place, redactor) = setup.settings(&url)?;
+        let (mut settings, place, mut redactor) = setup.settings(&url)?;
+        args.chain.hide(&mut redactor);
         args.chain.applicable(vec![rule])?;
         settings.transport.chain = on_chain::connect(way).await?;
         let context = replay.known.context();

@@ -109,7 +109,7 @@ impl Setup {
     pub(crate) fn settings(self, url: &str) -> Result<(Settings, Place, Redactor), String> {
         let target = Target::parse(url).map_err(|cause| cause.to_string())?;
         let mut redactor = Redactor::default();
-        for secret in self.headers.iter().flat_map(|header| &header.secrets) {
+        for secret in self.headers.iter().flat_map(Header::secrets) {
             redactor.hide_header(secret);
         }
         for secret in self.proxies.secrets() {
