@@ -34,6 +34,7 @@ fn exchange(service: &Service, context: &Context, pair: Pair) -> Option<Exchange
         request,
         outcome: Ok(response),
         took: Duration::ZERO,
+        on_chain: None,
     })
 }
 

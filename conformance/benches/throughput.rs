@@ -158,6 +158,7 @@ async fn run(server: &Embedded, suite: &Suite, cases: u32) -> Result<Run, Failur
         max_requests: None,
         time_limit: Duration::from_mins(5),
         shrink_requests: 0,
+        closer_look: true,
         strictness: Strictness::default(),
     };
     let before = cpu_seconds();

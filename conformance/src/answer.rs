@@ -25,7 +25,7 @@ impl<'a> Answer<'a> {
             Err(failure) => Self::None(failure),
             Ok(response) => match Document::parse(&response.body) {
                 Ok(document) => Self::Json(response, document),
-                Err(cause) => Self::NotJson(response, cause),
+                Err(cause) => Self::NotJson(response, coded(response).unwrap_or(cause)),
             },
         }
     }
@@ -69,6 +69,16 @@ impl<'a> Answer<'a> {
             .get("error")
             .filter(|error| alone || !error.is_null() && present(object, "result").is_none())
     }
+}
+
+/// What is wrong with a body that came in a content coding, which we never ask for and never decode.
+fn coded(response: &Response) -> Option<NotJson> {
+    let coding = response.header("content-encoding")?;
+    (!coding.eq_ignore_ascii_case("identity")).then(|| {
+        NotJson(format!(
+            "a body in a coding that was not asked for (Content-Encoding: {coding})"
+        ))
+    })
 }
 
 /// A member that is there and not null. A null beside the other member is judged as a member too many, and what stands beside it

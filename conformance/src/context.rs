@@ -23,6 +23,8 @@ pub struct Context {
     tokens: BTreeMap<String, Support>,
     /// What holds for addresses that nobody said anything about.
     pub unlisted_tokens: Support,
+    /// Whether a chain is asked what it makes of answers.
+    pub on_chain: bool,
 }
 
 /// Whether a token is supported.
@@ -67,7 +69,14 @@ impl Context {
             dialect,
             tokens,
             unlisted_tokens: Support::Unknown,
+            on_chain: false,
         }
+    }
+
+    /// The same, and whether a chain is asked what it makes of answers.
+    #[must_use]
+    pub fn asking_a_chain(self, on_chain: bool) -> Self {
+        Self { on_chain, ..self }
     }
 
     /// Notes what the target said of a token; what the profile says stands above it.

@@ -1,15 +1,20 @@
 //! The event stream of a run: the only thing between the runner and the reporters.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, SystemTime},
+};
 
 use crate::{
     dialect::Dialect,
-    finding::Finding,
+    exchange::Exchange,
+    finding::{Finding, Key},
+    known,
     rules::Rule,
     verdict::{Conclusion, Verdict},
 };
 
-/// Something that happened in a run, in the order of the plan.
+/// Something that happened in a run.
 #[derive(Debug)]
 pub enum Event<'a> {
     /// The run begins.
@@ -26,6 +31,8 @@ pub enum Event<'a> {
         /// How many groups will be sent at most: fewer where the target gives nothing to build them from.
         at_most: usize,
     },
+    /// A request was sent, and answered or not. Told only to a reporter that wants exchanges, in the order in which they ended.
+    Exchanged(&'a Delivered),
     /// A group was judged.
     Judged {
         /// How many groups are done.
@@ -51,6 +58,25 @@ pub enum Event<'a> {
     Found(&'a Finding),
     /// The run is over.
     Finished(&'a Summary),
+}
+
+/// An exchange, and what it was part of.
+#[derive(Clone, Debug)]
+pub struct Delivered {
+    /// The relation that built its group.
+    pub relation: &'static str,
+    /// The place of its group in the plan, from 0; groups of discovery, shrinking and re-sending keep the number they came from.
+    pub group: usize,
+    /// Its place in the group, from 0.
+    pub member: usize,
+    /// Its part in the relation.
+    pub role: &'static str,
+    /// What sets it apart.
+    pub label: String,
+    /// What was sent and what came back.
+    pub exchange: Exchange,
+    /// When it ended.
+    pub ended: SystemTime,
 }
 
 /// The end of one rule.
@@ -80,12 +106,18 @@ pub struct Summary {
     pub seed: u64,
     /// How the run ends.
     pub conclusion: Conclusion,
+    /// Where the exchanges come from, when they are not of our own sending.
+    pub recorded: Option<Recorded>,
     /// Why the run ended early, where it did.
     pub cut_short: Option<String>,
     /// Every rule that was selected, in the order of the rules.
     pub rules: Vec<RuleOutcome>,
     /// The broken rules.
     pub findings: Vec<Finding>,
+    /// Every place at which a rule was broken: more than the findings, which are looked into and are few for each rule.
+    pub places: Vec<Key>,
+    /// How every entry of the list of known failures stands, in the order of the list.
+    pub known: Vec<known::Outcome>,
     /// How many groups were sent but not judged, by the reason.
     pub unjudged: BTreeMap<String, usize>,
     /// Dialect and behaviour fingerprint.
@@ -98,6 +130,27 @@ pub struct Summary {
     pub reached: BTreeMap<&'static str, Reached>,
     /// From the first request to the end.
     pub took: Duration,
+}
+
+/// Exchanges that somebody else made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recorded {
+    /// How many were judged.
+    pub exchanges: u64,
+    /// How many entries were left out, by the reason.
+    pub skipped: BTreeMap<String, u64>,
+}
+
+impl Summary {
+    /// The entry of the list of known failures that covers a finding.
+    pub fn known_entry(&self, finding: &Finding) -> Option<&known::Entry> {
+        let key = finding.key();
+        self.known
+            .iter()
+            .filter(|known| known.standing == known::Standing::StillFailing)
+            .map(|known| &known.entry)
+            .find(|entry| entry.matches(&key))
+    }
 }
 
 /// How far the valid requests of a pair got.

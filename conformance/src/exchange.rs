@@ -4,6 +4,8 @@ use std::{fmt, time::Duration};
 
 use bytes::Bytes;
 
+use crate::on_chain::Simulation;
+
 /// One complete HTTP response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Response {
@@ -32,7 +34,7 @@ pub enum Failure {
     Connect(String),
     /// The total deadline of the exchange passed.
     Timeout {
-        /// What was being waited for: `connection`, `response head` or `response body`.
+        /// What was being waited for, as `connection`, `TLS handshake`, `response head`, `response body`.
         waiting_for: &'static str,
         /// The deadline.
         after: Duration,
@@ -77,10 +79,12 @@ pub struct Exchange {
     pub outcome: Result<Response, Failure>,
     /// From sending the request to the last byte of the response.
     pub took: Duration,
+    /// What a chain says of the answer, where it was asked.
+    pub on_chain: Option<Simulation>,
 }
 
 /// Longest response body that is kept for reports.
-const KEPT: usize = 64 * 1024;
+const KEPT: usize = 16 * 1024;
 
 impl Exchange {
     /// The exchange as it is kept for reports: of a long body only the beginning, so that a run stays small.

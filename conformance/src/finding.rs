@@ -31,24 +31,22 @@ pub struct Key {
 impl Key {
     /// The key of a violation.
     pub fn of(rule: &Rule, pair: Option<Pair>, violation: &Violation) -> Self {
-        let pointer = violation
-            .pointer
-            .split('/')
-            .map(|part| {
-                if !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()) {
-                    "*"
-                } else {
-                    part
-                }
-            })
-            .collect::<Vec<_>>()
-            .join("/");
         Self {
             rule: rule.id,
             pair,
-            pointer,
+            pointer: without_indices(&violation.pointer),
         }
     }
+}
+
+/// A JSON pointer with every array index as `*`.
+pub fn without_indices(pointer: &str) -> String {
+    let step = |part| match part {
+        "" => "",
+        digits if str::bytes(digits).all(|byte| byte.is_ascii_digit()) => "*",
+        name => name,
+    };
+    pointer.split('/').map(step).collect::<Vec<_>>().join("/")
 }
 
 /// One attempt at seeing a violation again.
@@ -59,6 +57,9 @@ pub struct Attempt {
     /// The violation, when the rule was broken again.
     pub violation: Option<Violation>,
 }
+
+/// How many findings of one rule are looked into; the others are counted.
+pub const FINDINGS_PER_RULE: usize = 5;
 
 /// A broken rule.
 #[derive(Clone, Debug)]
@@ -84,6 +85,11 @@ pub struct Finding {
 }
 
 impl Finding {
+    /// What makes it the same finding as another.
+    pub fn key(&self) -> Key {
+        Key::of(self.rule, self.pair, &self.violation)
+    }
+
     /// How often the re-sent bytes broke the rule again.
     pub fn reproduced(&self) -> usize {
         self.attempts

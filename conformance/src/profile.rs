@@ -1,5 +1,7 @@
 //! What the user tells us of the target: plain data, filled from `paymaster.toml` by the shell.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -29,6 +31,12 @@ pub struct Target {
     pub url: Option<String>,
     /// Request headers, `Name: value`. `${NAME}` in a value is read from the environment.
     pub headers: Vec<String>,
+    /// A PEM file of certificates that are believed instead of the platform's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cacert: Option<PathBuf>,
+    /// Believe any certificate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub insecure: Option<bool>,
     /// At most that many requests a second.
     pub requests_per_second: Option<f64>,
     /// At most that many exchanges at the same time.

@@ -49,7 +49,8 @@ fn operation(call: &Call, dialect: &Dialect, listed: bool) -> bool {
                 .all(|(name, value)| in_notation(name, value, dialect.amount_notation)))
 }
 
-fn in_notation(name: &str, value: &Value, notation: Amounts) -> bool {
+/// Whether a member of an operation is written as that notation has it.
+pub(crate) fn in_notation(name: &str, value: &Value, notation: Amounts) -> bool {
     let amount = GAS.contains(&name) || HEX_IF_MIXED.contains(&name);
     let hex = match notation {
         Amounts::Decimal => false,

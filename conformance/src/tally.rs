@@ -12,6 +12,7 @@ use crate::{
     exchange::Exchange,
     finding::{Finding, Key, Violation},
     judge::Judgement,
+    known::{self, Known},
     rules::{Rule, View},
     verdict::{Conclusion, Verdict},
 };
@@ -27,6 +28,8 @@ pub struct Tally {
     pub observations: Observations,
     /// Valid requests that HTTP alone turned away, by status.
     pub turned_away: BTreeMap<u16, u64>,
+    /// Where one of them was sent.
+    pub redirected_to: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -97,6 +100,7 @@ impl Tally {
         for (status, times) in other.turned_away {
             *self.turned_away.entry(status).or_default() += times;
         }
+        self.redirected_to = self.redirected_to.take().or(other.redirected_to);
         for (clause, values) in other.observations {
             let own = self.observations.entry(clause).or_default();
             for (value, times) in values {
@@ -115,17 +119,39 @@ impl Tally {
         all
     }
 
-    /// How every one of these rules ends the run.
+    /// How every one of these rules ends the run, and how the known failures stand. `complete` says that the run got through
+    /// its plan.
     pub fn outcomes(
         &self,
         rules: &[&'static Rule],
         findings: &[Finding],
         context: &Context,
-    ) -> Vec<RuleOutcome> {
-        rules
+        known: &Known,
+        complete: bool,
+    ) -> (Vec<RuleOutcome>, Vec<known::Outcome>) {
+        let mut outcomes: Vec<RuleOutcome> = rules
             .iter()
-            .map(|rule| self.outcome(rule, findings, context))
-            .collect()
+            .map(|rule| self.outcome(rule, findings, context, known))
+            .collect();
+        let seen = |rule: &'static str| known::Seen {
+            broken: outcomes
+                .iter()
+                .any(|outcome| outcome.rule.id == rule && outcome.broken > 0),
+            exercised: outcomes
+                .iter()
+                .any(|outcome| outcome.rule.id == rule && outcome.verdict == Verdict::Passed),
+        };
+        let standings = known.outcomes(rules, self.seen.keys(), seen, complete);
+        for outcome in &mut outcomes {
+            let passes = |known: &&known::Outcome| {
+                known.entry.is_about(outcome.rule) && known.standing == known::Standing::UnexpectedlyPassing
+            };
+            if standings.iter().any(|known| passes(&known)) {
+                outcome.verdict = Verdict::UnexpectedlyPassing;
+                outcome.reason = Some("it is listed as failing: delete its entry from the list".to_owned());
+            }
+        }
+        (outcomes, standings)
     }
 
     /// The status with which every valid request was turned away, when the service itself answered none of them.
@@ -138,15 +164,32 @@ impl Tally {
         most.map(|(status, _)| *status).filter(|_| !answered)
     }
 
-    fn outcome(&self, rule: &'static Rule, findings: &[Finding], context: &Context) -> RuleOutcome {
+    fn outcome(
+        &self,
+        rule: &'static Rule,
+        findings: &[Finding],
+        context: &Context,
+        known: &Known,
+    ) -> RuleOutcome {
         let count = self.rules.get(rule.id).copied().unwrap_or_default();
         let (verdict, reason) = if count.broken > 0 {
-            let mut own = findings
-                .iter()
-                .filter(|finding| finding.rule.id == rule.id)
-                .peekable();
-            let flaky = own.peek().is_some() && own.all(Finding::is_flaky);
-            (if flaky { Verdict::Flaky } else { Verdict::Failed }, None)
+            let mut entries = self
+                .seen
+                .keys()
+                .filter(|key| key.rule == rule.id)
+                .map(|key| known.covers(key));
+            // One place that nobody knew of makes the rule fail, whatever is known of its other places.
+            if entries.clone().all(|entry| entry.is_some()) {
+                let reason = entries.next().flatten().map(|entry| entry.reason.clone());
+                (Verdict::KnownFailing, reason)
+            } else {
+                let mut own = findings
+                    .iter()
+                    .filter(|finding| finding.rule.id == rule.id && known.covers(&finding.key()).is_none())
+                    .peekable();
+                let flaky = own.peek().is_some() && own.all(Finding::is_flaky);
+                (if flaky { Verdict::Flaky } else { Verdict::Failed }, None)
+            }
         } else if let Some(reason) = (rule.not_applicable)(context) {
             (Verdict::NotApplicable, Some(reason.to_owned()))
         } else if count.held < rule.quota {
@@ -169,6 +212,9 @@ impl Tally {
         };
         if let Some(response) = view.answer.response().filter(|_| view.turned_away()) {
             *self.turned_away.entry(response.status).or_default() += 1;
+            if self.redirected_to.is_none() && (300..400).contains(&response.status) {
+                self.redirected_to = response.header("location").map(str::to_owned);
+            }
         }
         let reached = self.reached.entry(call.pair.name()).or_default();
         if view.answer.result().is_some() {
@@ -238,13 +284,16 @@ pub struct Strictness {
 pub fn fails_the_run(basis: Basis, strict: bool) -> bool {
     match basis {
         Basis::Stated => true,
-        Basis::JsonRpc | Basis::Interoperability => strict,
+        Basis::JsonRpc | Basis::Interoperability | Basis::OnChain => strict,
         Basis::Ambiguous | Basis::NotShown => false,
     }
 }
 
 /// How a run that went through its whole plan ends.
-pub fn conclude(outcomes: &[RuleOutcome], strictness: Strictness) -> Conclusion {
+pub fn conclude(outcomes: &[RuleOutcome], known: &[known::Outcome], strictness: Strictness) -> Conclusion {
+    if known.iter().any(|known| known.standing.fails_the_run()) {
+        return Conclusion::Violations;
+    }
     let counts = |outcome: &&RuleOutcome| fails_the_run(outcome.rule.basis(), strictness.strict);
     if outcomes
         .iter()
@@ -304,7 +353,7 @@ mod tests {
         ] {
             let outcomes = [outcome("answer.object", Verdict::Passed), outcome(rule, verdict)];
             assert_eq!(
-                conclude(&outcomes, strictness),
+                conclude(&outcomes, &[], strictness),
                 expected,
                 "{rule} {verdict} {strictness:?}"
             );

@@ -12,6 +12,10 @@ pub enum Verdict {
     Failed,
     /// Broken, and not again when the same bytes were sent again.
     Flaky,
+    /// Broken, only where the list of known failures says so.
+    KnownFailing,
+    /// Held, and the list of known failures says that it fails.
+    UnexpectedlyPassing,
     /// Its precondition never held often enough.
     Inconclusive,
     /// It cannot apply to this target, by a word of the profile.
@@ -26,13 +30,15 @@ impl Verdict {
         match self {
             Self::Failed => "failed",
             Self::Flaky => "flaky",
+            Self::KnownFailing => "known-failing",
+            Self::UnexpectedlyPassing => "unexpectedly-passing",
             Self::Inconclusive => "inconclusive",
             Self::NotApplicable => "not-applicable",
             Self::Passed => "passed",
         }
     }
 
-    /// Whether the rule was seen broken.
+    /// Whether the rule was seen broken where nobody had said so.
     pub const fn is_broken(self) -> bool {
         matches!(self, Self::Failed | Self::Flaky)
     }

@@ -3,14 +3,18 @@
 
 use std::collections::BTreeSet;
 
-use paymaster_conformance::selftest::{self, Deviation, every_deviation};
+use paymaster_conformance::{
+    run::Stop,
+    selftest::{self, Deviation, every_deviation},
+};
 
 /// Fewer than a default run sends, so that the tests stay short; faults that show now and then are left to the selftest.
 const CASES: u32 = 40;
 const SEED: u64 = 7;
 
 fn holds(deviations: &[Deviation]) {
-    let matrix = selftest::run(deviations, &[SEED], CASES, &|_| {}).expect("the servers start");
+    let matrix =
+        selftest::run(deviations, &[SEED], CASES, &Stop::default(), &|_| {}).expect("the servers start");
     let complaints: Vec<String> = matrix
         .complaints()
         .into_iter()

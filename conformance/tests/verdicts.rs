@@ -134,6 +134,7 @@ fn broken_by(request: &str, outcome: Result<Response, Failure>) -> Vec<&'static 
         request: Bytes::from(request.to_owned()),
         outcome,
         took: Duration::ZERO,
+        on_chain: None,
     };
     let view = View::new("call", "", &exchange, &context);
     let judge = Judge::new(rules().collect());

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Parser;
 use paymaster_reference_server::{
-    Config, ConfigError, Fault, Secret, UnknownName, Variant, find_fault, find_variant,
+    Config, ConfigError, Fault, RpcUrl, Secret, UnknownName, Variant, find_fault, find_variant,
 };
 
 /// A local paymaster: pm_getFeeQuoteOrData and pm_sponsorUserOperation over HTTP, at any path.
@@ -38,6 +38,15 @@ pub(crate) struct Arguments {
     /// Chain that signatures are good for
     #[arg(long, value_name = "NUMBER")]
     chain_id: Option<u64>,
+
+    /// Contract of sponsored operations
+    #[arg(long, value_name = "ADDRESS")]
+    sponsorship_paymaster: Option<String>,
+
+    /// http:// URL of a node's JSON-RPC, to read what the contract counts for each sender; better given by the environment
+    /// when it holds a key
+    #[arg(long, value_name = "URL", env = "PAYMASTER_CHAIN_RPC", hide_env_values = true)]
+    chain_rpc: Option<String>,
 
     /// HTTP status of error answers: 200 or 400
     #[arg(long, value_name = "STATUS")]
@@ -97,6 +106,12 @@ impl Arguments {
         }
         if let Some(chain_id) = self.chain_id {
             config.signing.chain_id = chain_id;
+        }
+        if let Some(paymaster) = &self.sponsorship_paymaster {
+            config.signing.sponsorship_paymaster.clone_from(paymaster);
+        }
+        if let Some(url) = &self.chain_rpc {
+            config.chain.rpc_url = RpcUrl::new(url);
         }
         if let Some(status) = self.error_status {
             config.error_status = status;

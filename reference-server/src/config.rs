@@ -8,6 +8,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::bounds::Bounds;
+use crate::chain::{ChainConfig, RpcUrl};
 use crate::policy::PolicyConfig;
 use crate::signing::SigningConfig;
 use crate::tokens::Token;
@@ -27,6 +28,8 @@ pub struct Config {
     pub policy: PolicyConfig,
     /// How answers are signed.
     pub signing: SigningConfig,
+    /// Where the state of sponsored senders is read.
+    pub chain: ChainConfig,
     /// What a client may cost.
     pub bounds: Bounds,
     /// The tokens that users may pay in.
@@ -66,6 +69,14 @@ impl Config {
                 &self.error_status.to_string(),
             ));
         }
+        let asks_a_chain = self.chain.rpc_url != RpcUrl::default();
+        if asks_a_chain && !(1..self.bounds.total_timeout_ms).contains(&self.chain.timeout_ms) {
+            return Err(ConfigError::value(
+                "chain.timeout_ms",
+                "at least 1 and less than bounds.total_timeout_ms",
+                &self.chain.timeout_ms.to_string(),
+            ));
+        }
         self.bounds
             .problem()
             .map_or(Ok(()), |problem| Err(ConfigError::Bounds(problem)))
@@ -80,6 +91,7 @@ impl Default for Config {
             quote_valid_seconds: 60,
             policy: PolicyConfig::default(),
             signing: SigningConfig::default(),
+            chain: ChainConfig::default(),
             bounds: Bounds::default(),
             tokens: Token::defaults(),
         }
@@ -273,6 +285,14 @@ mod tests {
             ("error_status = 500", "error_status"),
             ("[bounds]\nmax_depth = 1000", "bounds.max_depth"),
             ("[bounds]\nmax_connections = 0", "bounds.max_connections"),
+            (
+                "[chain]\nrpc_url = 'http://h'\ntimeout_ms = 0",
+                "chain.timeout_ms",
+            ),
+            (
+                "[chain]\nrpc_url = 'http://h'\ntimeout_ms = 30000",
+                "chain.timeout_ms",
+            ),
         ] {
             let error = Config::from_toml(toml).unwrap().check().unwrap_err().to_string();
             assert!(error.contains(named), "{error}");

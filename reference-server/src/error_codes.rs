@@ -18,6 +18,8 @@ pub enum ErrorCode {
     TokenAbsent,
     /// A token sponsorship names a token that is not supported (section 4.2, rule 5).
     TokenUnsupported,
+    /// The chain does not say what a signature has to cover.
+    ChainUnavailable,
     /// The HTTP method is not POST.
     HttpMethod,
     /// The body is larger than the configured bound.
@@ -30,13 +32,14 @@ pub enum ErrorCode {
 
 impl ErrorCode {
     /// Every code, in the order of the enum.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::ParseError,
         Self::InvalidRequest,
         Self::MethodNotFound,
         Self::InvalidParams,
         Self::TokenAbsent,
         Self::TokenUnsupported,
+        Self::ChainUnavailable,
         Self::HttpMethod,
         Self::BodyTooLarge,
         Self::BodyIncomplete,
@@ -52,6 +55,7 @@ impl ErrorCode {
             Self::InvalidParams => -32602,
             Self::TokenAbsent => -32001,
             Self::TokenUnsupported => -32002,
+            Self::ChainUnavailable => -32003,
             Self::HttpMethod => -32010,
             Self::BodyTooLarge => -32011,
             Self::BodyIncomplete => -32012,
@@ -68,6 +72,7 @@ impl ErrorCode {
             Self::InvalidParams => "invalid params",
             Self::TokenAbsent => "no token to pay in",
             Self::TokenUnsupported => "token not supported",
+            Self::ChainUnavailable => "chain not available",
             Self::HttpMethod => "http method not allowed",
             Self::BodyTooLarge => "body too large",
             Self::BodyIncomplete => "body incomplete",

@@ -5,6 +5,7 @@
 //! socket or a clock; [`run`] serves it over HTTP, with the [`faults`] and [`variants`] that the service was given.
 
 mod bounds;
+mod chain;
 pub mod config;
 mod decimal;
 mod depth;
@@ -24,6 +25,7 @@ mod tokens;
 mod variants;
 
 pub use bounds::Bounds;
+pub use chain::{ChainConfig, RpcUrl};
 pub use config::{Config, ConfigError, Secret};
 pub use deviations::UnknownName;
 pub use error_codes::ErrorCode;

@@ -6,6 +6,7 @@ mod sponsor;
 pub(crate) use quote::quote;
 pub(crate) use sponsor::sponsor;
 
+use crate::chain::World;
 use crate::error_codes::ErrorCode;
 use crate::gas::GasLimits;
 use crate::policy::Policy;
@@ -26,9 +27,11 @@ pub(crate) struct Settings {
 pub(crate) struct Request<'a> {
     pub(crate) operation: Operation<'a>,
     pub(crate) mode: ModeObject<'a>,
-    /// Unix time, in seconds.
-    pub(crate) now: u64,
+    pub(crate) world: World<'a>,
 }
+
+/// Where a request names its sender.
+const SENDER_POINTER: &str = "/params/0/sender";
 
 /// Why a method gives no result.
 #[derive(Debug)]
@@ -67,9 +70,17 @@ fn write_sponsored(
     out.extend_from_slice(br#""paymasterAndData":""#);
     if settings.policy.sponsors(&request.operation, &info) {
         let operation = &request.operation;
+        let nonce = settings
+            .signer
+            .sender_nonce(request.world.nonces, operation.sender)
+            .map_err(|reason| Refusal::Refused {
+                code: ErrorCode::ChainUnavailable,
+                pointer: SENDER_POINTER.to_owned(),
+                reason,
+            })?;
         settings
             .signer
-            .write_sponsorship(out, operation, &gas, request.now, seconds);
+            .write_sponsorship(out, operation, &gas, nonce, request.world.now, seconds);
     } else {
         out.extend_from_slice(b"0x");
     }

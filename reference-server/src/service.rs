@@ -1,8 +1,10 @@
 //! The message path: bytes in, bytes out, and no socket or clock in between.
 
+use alloy_primitives::Address;
 use serde_json::value::RawValue;
 
 use crate::bounds::Bounds;
+use crate::chain::{Chain, Known, Wanted, World};
 use crate::config::{Config, ConfigError};
 use crate::depth;
 use crate::deviations::{Deed, Deviations, Kind};
@@ -29,6 +31,7 @@ pub struct Reply {
 /// The paymaster: answers messages.
 pub struct Service {
     settings: Settings,
+    chain: Option<Chain>,
     bounds: Bounds,
     error_status: u16,
     deviations: Option<Deviations>,
@@ -51,8 +54,10 @@ impl Service {
             token_paymaster: config.signing.token_paymaster.clone(),
             quote_valid_seconds: config.quote_valid_seconds,
         };
+        let chain = Chain::new(&config.chain, settings.signer.sponsorship_paymaster())?;
         Ok(Self {
             settings,
+            chain,
             bounds: config.bounds.clone(),
             error_status: config.error_status,
             deviations: None,
@@ -117,8 +122,38 @@ impl Service {
     }
 
     /// Answers the body of one HTTP request: a JSON-RPC request or a batch of them. `now` is Unix time, in seconds. Faults
-    /// and variants do not show here: they are between this and HTTP.
+    /// and variants do not show here: they are between this and HTTP. With a chain configured a sponsorship is refused, since
+    /// nothing is looked up here.
     pub fn handle_bytes(&self, body: &[u8], now: u64) -> Reply {
+        if self.chain.is_none() {
+            return self.handle(body, World::at(now));
+        }
+        let nonces = &Known::default();
+        self.handle(body, World { now, nonces })
+    }
+
+    /// Looks up on the chain what the answer to a body needs to know of it; none without a chain.
+    pub(crate) async fn look_up(&self, body: &[u8]) -> Option<Known> {
+        let chain = self.chain.as_ref()?;
+        let senders = self.wanted_senders(body);
+        Some(chain.sender_nonces(senders).await)
+    }
+
+    /// The senders whose nonces the answer to a body needs, whenever it is given.
+    fn wanted_senders(&self, body: &[u8]) -> Vec<Address> {
+        let nonces = Wanted::default();
+        self.handle(
+            body,
+            World {
+                now: 0,
+                nonces: &nonces,
+            },
+        );
+        nonces.senders()
+    }
+
+    /// Answers as [`handle_bytes`](Self::handle_bytes) does, in that world.
+    pub(crate) fn handle(&self, body: &[u8], world: World<'_>) -> Reply {
         let refuse = |code, reason: &str| self.refuse(self.error_status, code, reason);
         let Ok(text) = std::str::from_utf8(body) else {
             return refuse(ErrorCode::ParseError, "the body is not utf-8");
@@ -130,7 +165,7 @@ impl Service {
         let mut out = Vec::with_capacity(USUAL_ANSWER_BYTES);
         let is_batch = text.trim_ascii_start().starts_with('[');
         if !is_batch {
-            let status = match self.answer(text, now, &mut out) {
+            let status = match self.answer(text, world, &mut out) {
                 Outcome::Result => HTTP_OK,
                 Outcome::Error => self.error_status,
                 Outcome::Nothing => HTTP_NO_CONTENT,
@@ -157,7 +192,7 @@ impl Service {
         for call in batch {
             let start = out.len();
             out.push(if start == 0 { b'[' } else { b',' });
-            if self.answer(call.get(), now, &mut out) == Outcome::Nothing {
+            if self.answer(call.get(), world, &mut out) == Outcome::Nothing {
                 out.truncate(start);
             }
         }
@@ -175,9 +210,9 @@ impl Service {
     }
 
     /// Appends the answer to one request.
-    fn answer(&self, text: &str, now: u64, out: &mut Vec<u8>) -> Outcome {
+    fn answer(&self, text: &str, world: World<'_>, out: &mut Vec<u8>) -> Outcome {
         let start = out.len();
-        match self.try_answer(text, now, out) {
+        match self.try_answer(text, world, out) {
             Ok(outcome) => {
                 tracing::debug!(?outcome, bytes = text.len(), "answered");
                 outcome
@@ -202,7 +237,7 @@ impl Service {
     }
 
     /// The fast path; an `Err` says that there is something to explain.
-    fn try_answer(&self, text: &str, now: u64, out: &mut Vec<u8>) -> Result<Outcome, String> {
+    fn try_answer(&self, text: &str, world: World<'_>, out: &mut Vec<u8>) -> Result<Outcome, String> {
         const NOT_A_CALL: &str = "is not a request that this service serves";
         let call: Call<'_> = serde_json::from_str(text).map_err(|error| error.to_string())?;
         let not_a_call = || NOT_A_CALL.to_owned();
@@ -219,7 +254,7 @@ impl Service {
         let request = Request {
             operation: Operation::new(params.operation).ok_or_else(not_a_call)?,
             mode: params.mode,
-            now,
+            world,
         };
         let start = out.len();
         write_head(out, version, id);

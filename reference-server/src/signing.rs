@@ -11,8 +11,8 @@
 //! Its hash is `keccak256(abi.encode(pack(op), chainId, paymaster, senderNonce, validUntil, validAfter))`, signed in the form
 //! of EIP-191. `pack(op)` is the operation's ABI encoding up to, and without, the length of `paymasterAndData`: the eleven
 //! head words, then `initCode` and `callData`. The head holds the offset of the signature, so the hash depends on the length
-//! of `paymasterAndData`, which is always the one above. `senderNonce` is what the contract counts for each sender: 0 until
-//! it has sponsored that sender once, and taken as 0 here.
+//! of `paymasterAndData`, which is always the one above. `senderNonce` is what the contract counts for each sender: read
+//! from the chain where one is configured, else taken as 0, which it is until the contract has sponsored that sender once.
 //!
 //! Token mode, a layout of our own of the same kind (section 2.9 shows none), which commits to token, rate and expiry:
 //!
@@ -22,7 +22,7 @@
 //! | 128 | `abi.encode(address token, uint256 exchangeRate, uint48 validUntil, uint48 validAfter)` |
 //! | 65 | signature |
 //!
-//! Its hash is `keccak256(abi.encode(pack(op), chainId, paymaster, senderNonce, token, exchangeRate, validUntil, validAfter))`.
+//! Its hash is `keccak256(abi.encode(pack(op), chainId, paymaster, 0, token, exchangeRate, validUntil, validAfter))`.
 
 use alloy_primitives::aliases::U48;
 use alloy_primitives::{Address, B256, Bytes, U256, eip191_hash_message, hex, keccak256};
@@ -30,6 +30,7 @@ use alloy_sol_types::SolValue;
 use k256::ecdsa::SigningKey;
 use serde::{Deserialize, Serialize};
 
+use crate::chain::SenderNonces;
 use crate::config::{ConfigError, Secret};
 use crate::gas::GasLimits;
 use crate::policy::parse_address;
@@ -77,8 +78,8 @@ impl Default for SigningConfig {
 const SIGNATURE_BYTES: usize = 65;
 /// Added to the recovery id, by a convention older than EIP-155.
 const V_OFFSET: u8 = 27;
-/// The contract's count for a sender that it has not sponsored yet.
-const SENDER_NONCE: U256 = U256::ZERO;
+/// What stands for a sender's nonce in token mode: there is no contract of that layout that could count.
+const TOKEN_NONCE: U256 = U256::ZERO;
 /// Answers hold from now on.
 const VALID_AFTER: U48 = U48::ZERO;
 
@@ -120,12 +121,27 @@ impl Signer {
         self.address
     }
 
+    /// The sponsorship paymaster.
+    pub(crate) const fn sponsorship_paymaster(&self) -> Address {
+        self.sponsorship_paymaster
+    }
+
+    /// The nonce that a sponsorship of `sender` covers, or why it is not known; nobody is asked when nothing is signed.
+    pub(crate) fn sender_nonce(&self, nonces: &dyn SenderNonces, sender: Address) -> Result<U256, String> {
+        if self.key.is_some() {
+            nonces.of(sender)
+        } else {
+            Ok(U256::ZERO)
+        }
+    }
+
     /// Appends the hex of a sponsorship that holds for `seconds` from `now`, or for the configured time.
     pub(crate) fn write_sponsorship(
         &self,
         out: &mut Vec<u8>,
         operation: &Operation<'_>,
         gas: &GasLimits,
+        sender_nonce: U256,
         now: u64,
         seconds: Option<u64>,
     ) {
@@ -138,7 +154,7 @@ impl Signer {
                 packed,
                 self.chain_id,
                 paymaster,
-                SENDER_NONCE,
+                sender_nonce,
                 valid_until,
                 VALID_AFTER,
             );
@@ -166,7 +182,7 @@ impl Signer {
                 packed,
                 self.chain_id,
                 paymaster,
-                SENDER_NONCE,
+                TOKEN_NONCE,
                 token.address,
                 rate,
                 valid_until,

@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
 
-use super::duration;
+use super::{duration, on_chain::ChainArgs, reports::ReportArgs};
 
 /// Judges a paymaster JSON-RPC service (ERC-4337), clause by clause of its specification.
 ///
@@ -41,9 +41,44 @@ pub(crate) enum Command {
         path: PathBuf,
     },
     /// Send the requests of a finding again and judge the answers.
-    Replay(ReplayArgs),
+    Replay(Box<ReplayArgs>),
+    /// Compare two runs of one target by their reports, or two targets with the same seed.
+    ///
+    /// Ends with 1 when something fails in the second that did not fail in the first, with 4 when stated rules are no longer
+    /// judged, with 3 when one of the targets could not be tested.
+    Compare(Box<CompareArgs>),
+    /// Write one page with several reports side by side, and a badge (SVG) for each.
+    Matrix(MatrixArgs),
+    /// Judge recorded traffic by the same rules; nothing is sent.
+    Judge(Box<JudgeArgs>),
     /// Run against reference servers that break one clause, or use one freedom, and show that the verdicts hold.
     Selftest(SelftestArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// A report (--json) or a paymaster URL: what the other one is held against.
+    pub(crate) before: String,
+    /// A report or a paymaster URL.
+    pub(crate) after: String,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    /// Judge only these rules of a URL, as in a check; repeatable.
+    #[arg(long = "rule", value_name = "FILTER")]
+    pub(crate) rules: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MatrixArgs {
+    /// Reports, as --json writes them; each is a column under the name of its file.
+    #[arg(required = true, value_name = "REPORT")]
+    pub(crate) reports: Vec<PathBuf>,
+    /// Where the page goes.
+    #[arg(short, long, value_name = "FILE", default_value = "paymaster-matrix.html")]
+    pub(crate) output: PathBuf,
+    /// Where the badges go [default: beside the page].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) badges: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -54,14 +89,14 @@ pub(crate) struct SelftestArgs {
     /// How many requests of each method and mode are sent at least [default: as in a check].
     #[arg(long, value_name = "N")]
     pub(crate) cases: Option<u32>,
-    /// Only the fault or variant of that name; repeatable.
+    /// Only the faults and variants of that name, `*` for any letters, or of that clause; repeatable.
     #[arg(long, value_name = "NAME")]
     pub(crate) only: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// The paymaster URL, as http://127.0.0.1:3000/rpc.
+    /// The paymaster URL, as http://127.0.0.1:3000/rpc or https://host/key.
     pub(crate) url: Option<String>,
     #[command(flatten)]
     pub(crate) run: RunArgs,
@@ -71,15 +106,67 @@ pub(crate) struct CheckArgs {
     /// Say what would be sent, and send nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Write the report as JSON to a file, or to standard output (`-`).
-    #[arg(long, value_name = "PATH", num_args = 0..=1, default_missing_value = "-")]
-    pub(crate) json: Option<String>,
-    /// Write a JUnit report, one test case a rule.
-    #[arg(long, value_name = "PATH")]
-    pub(crate) junit: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) reports: ReportArgs,
+    #[command(flatten)]
+    pub(crate) known: KnownArgs,
     /// Where replay files go; the folder is made when there is something to write.
     #[arg(long, value_name = "DIR", default_value = "paymaster-replays")]
     pub(crate) replay_dir: PathBuf,
+}
+
+/// What `judge` and `proxy` have in common: they send no requests of their own.
+#[derive(Debug, Args)]
+pub(crate) struct JudgingArgs {
+    /// The configuration file [default: paymaster.toml, when it is there].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Judge only these rules: ids of rules or clauses, `*` for any letters; repeatable.
+    #[arg(long = "rule", value_name = "FILTER")]
+    pub(crate) rules: Vec<String>,
+    /// What only warns (json-rpc, interoperability) fails the run too.
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Stated rules that stayed inconclusive do not fail the run.
+    #[arg(long)]
+    pub(crate) allow_incomplete: bool,
+    #[command(flatten)]
+    pub(crate) reports: ReportArgs,
+    #[command(flatten)]
+    pub(crate) known: KnownArgs,
+    /// Where replay files go; the folder is made when there is something to write.
+    #[arg(long, value_name = "DIR", default_value = "paymaster-replays")]
+    pub(crate) replay_dir: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct JudgeArgs {
+    /// A HAR file, or lines of JSON with one exchange each; `-` for standard input.
+    pub(crate) file: PathBuf,
+    /// Of calls to several endpoints, judge those to this one: its number in the list that is printed, or a part of its URL.
+    #[arg(long, value_name = "ENDPOINT")]
+    pub(crate) endpoint: Option<String>,
+    #[command(flatten)]
+    pub(crate) judging: JudgingArgs,
+}
+
+#[derive(Debug, Default, Args)]
+pub(crate) struct KnownArgs {
+    /// The list of known failures: what it names still runs and does not fail the run, until it passes or expires.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) known_failing: Option<PathBuf>,
+    /// Write what failed into the list of known failures, each with the reason why it is accepted for now.
+    #[arg(long)]
+    pub(crate) update_known_failing: bool,
+    /// The reason to write [default: asked for on a terminal].
+    #[arg(long, value_name = "TEXT", requires = "update_known_failing")]
+    pub(crate) reason: Option<String>,
+    /// Who answers for what is written [default: asked for on a terminal].
+    #[arg(long, value_name = "NAME", requires = "update_known_failing")]
+    pub(crate) owner: Option<String>,
+    /// The last day on which what is written counts, as 2027-01-31 [default: in 90 days].
+    #[arg(long, value_name = "DATE", requires = "update_known_failing")]
+    pub(crate) expires: Option<chrono::NaiveDate>,
 }
 
 #[derive(Debug, Default, Args)]
@@ -90,6 +177,8 @@ pub(crate) struct RunArgs {
     /// A request header, `Name: value`; ${NAME} in the value is read from the environment. Repeatable.
     #[arg(short = 'H', long = "header", value_name = "HEADER")]
     pub(crate) headers: Vec<String>,
+    #[command(flatten)]
+    pub(crate) trust: TrustArgs,
     /// How many requests of each method and mode are sent at least [default: 250].
     #[arg(long, value_name = "N")]
     pub(crate) cases: Option<u32>,
@@ -123,6 +212,19 @@ pub(crate) struct RunArgs {
     /// Stated rules that stayed inconclusive do not fail the run.
     #[arg(long)]
     pub(crate) allow_incomplete: bool,
+    #[command(flatten)]
+    pub(crate) chain: ChainArgs,
+}
+
+/// Whom to trust with https://.
+#[derive(Debug, Default, Args)]
+pub(crate) struct TrustArgs {
+    /// Believe the certificates in this PEM file instead of the platform's [default: the platform's, or SSL_CERT_FILE].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cacert: Option<PathBuf>,
+    /// Believe any certificate of an https:// target. The report says so.
+    #[arg(short = 'k', long, conflicts_with = "cacert")]
+    pub(crate) insecure: bool,
 }
 
 #[derive(Debug, Args)]
@@ -145,8 +247,14 @@ pub(crate) struct ReplayArgs {
 impl CheckArgs {
     /// `--json URL`: a URL is no path to write a report to, so it is the URL to check.
     pub(crate) fn untangled(mut self) -> Self {
-        if self.url.is_none() && self.json.as_deref().is_some_and(|path| path.contains("://")) {
-            self.url = self.json.replace("-".to_owned());
+        if self.url.is_none()
+            && self
+                .reports
+                .json
+                .as_deref()
+                .is_some_and(|path| path.contains("://"))
+        {
+            self.url = self.reports.json.replace("-".to_owned());
         }
         self
     }

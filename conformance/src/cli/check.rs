@@ -1,19 +1,27 @@
 //! `check`: runs the suite against a URL, or against the embedded reference server, and writes the reports.
 
-use std::{fs, path::Path};
+use std::sync::Arc;
 
-use super::{args::CheckArgs, dry_run, environment::Environment, exit, filter, out, setup::Setup};
+use super::{
+    args::CheckArgs, dry_run, environment::Environment, filter, known::List, out, reports::Reports,
+    setup::Setup,
+};
 use crate::{
-    report::{Finished, Progress, json, junit, replay_file, terminal},
-    run::{self, Embedded, Reason, Stop, Suite},
+    exit,
+    report::{Finished, Progress, replay_file},
+    run::{self, Embedded, Reason, Stop, Suite, Together},
 };
 
 /// Runs the command; gives the exit code.
 pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, String> {
     let setup = Setup::read(&args.run, args.url.as_deref(), environment)?;
     let rules = filter::select(&args.rules, Suite::standard().rules)?;
+    let rules = args.run.chain.applicable(rules)?;
+    let list = List::read(&args.known, setup.layer.known_failing.as_ref())?;
+    let reports = Reports::asked(&args.reports)?;
     let suite = Suite {
         rules,
+        known: Arc::clone(&list.known),
         ..Suite::standard()
     };
     runtime()?.block_on(async {
@@ -26,7 +34,7 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Str
                 .await
                 .map_err(|cause| format!("the embedded reference server: {cause}"))?;
             let setup = setup.of_known(embedded.profile.clone());
-            let done = judge(setup, &embedded.url, suite, args, environment).await;
+            let done = judge(setup, &embedded.url, suite, args, &list, reports, environment).await;
             embedded.stop().await;
             return done;
         };
@@ -35,15 +43,28 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Str
             run::Target::parse(&url).map_err(|cause| cause.to_string())?;
             return dry_run::print(&suite, setup.profile, &setup.layer);
         }
-        judge(setup, &url, suite, args, environment).await
+        judge(setup, &url, suite, args, &list, reports, environment).await
     })
 }
 
+/// A runtime for one piece of work.
+pub(crate) struct Runtime(tokio::runtime::Runtime);
+
+impl Runtime {
+    /// Does the work. What the system is still busy with, a name server that does not answer, is not waited for.
+    pub(crate) fn block_on<T>(self, work: impl Future<Output = T>) -> T {
+        let output = self.0.block_on(work);
+        self.0.shutdown_background();
+        output
+    }
+}
+
 /// A runtime with a worker for each core.
-pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, String> {
+pub(crate) fn runtime() -> Result<Runtime, String> {
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
+        .map(Runtime)
         .map_err(|cause| format!("the runtime: {cause}"))
 }
 
@@ -60,7 +81,7 @@ pub(crate) fn stop_at_interrupt() -> Stop {
 }
 
 /// Waits for a signal; false when signals cannot be waited for.
-async fn asked_to_end() -> bool {
+pub(crate) async fn asked_to_end() -> bool {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
@@ -81,11 +102,23 @@ async fn judge(
     url: &str,
     suite: Suite,
     args: &CheckArgs,
+    list: &List,
+    mut reports: Reports,
     environment: &Environment,
 ) -> Result<u8, String> {
-    let (settings, place, redactor) = setup.settings(url)?;
+    let (mut settings, place, redactor) = setup.settings(url)?;
+    match args.run.chain.connect(settings.transport.limits).await {
+        Ok(chain) => settings.transport.chain = chain,
+        Err(cause) => {
+            out::error(&format!("could not ask the chain: {cause}"));
+            return Ok(exit::COULD_NOT_TEST);
+        }
+    }
     let stop = stop_at_interrupt();
-    let outcome = run::check(&settings, &suite, &stop, &mut Progress::default()).await;
+    reports.begin(&place, &redactor);
+    let mut progress = Progress::default();
+    let mut listeners = Together(vec![&mut progress, &mut reports]);
+    let outcome = run::check(&settings, &suite, &stop, &mut listeners).await;
     let mut finished = Finished {
         summary: &outcome.summary,
         context: &outcome.context,
@@ -94,54 +127,8 @@ async fn judge(
         redactor: &redactor,
         replays: &[],
     };
-    let (replays, mut trouble) = replay_file::write_all(&args.replay_dir, &finished);
+    let (replays, trouble) = replay_file::write_all(&args.replay_dir, &finished);
     finished.replays = &replays;
-    trouble.extend(write_reports(&finished, args, environment));
-    for cause in &trouble {
-        out::error(cause);
-    }
-    let code = exit::code(outcome.summary.conclusion);
-    Ok(if trouble.is_empty() || code == exit::VIOLATIONS {
-        code
-    } else {
-        exit::USAGE
-    })
-}
-
-/// Writes every report; one that cannot be written loses none of the others.
-fn write_reports(finished: &Finished<'_>, args: &CheckArgs, environment: &Environment) -> Vec<String> {
-    let mut trouble = Vec::new();
-    let mut note = |what: &str, done: Result<(), String>| {
-        if let Err(cause) = done {
-            trouble.push(format!("{what} could not be written: {cause}"));
-        }
-    };
-    let json_on_stdout = args.json.as_deref() == Some("-");
-    let text = terminal::render(finished, out::paint(environment, json_on_stdout));
-    if json_on_stdout {
-        out::eprint(&text);
-    } else {
-        note("the report", out::print(&text));
-    }
-    if let Some(path) = &args.json {
-        let mut text = format!("{:#}", json::report(finished));
-        text.push('\n');
-        let done = if json_on_stdout {
-            out::print(&text)
-        } else {
-            write(Path::new(path), &text)
-        };
-        note("the JSON report", done);
-    }
-    if let Some(path) = &args.junit {
-        note(
-            "the JUnit report",
-            junit::xml(finished).and_then(|xml| write(path, &xml)),
-        );
-    }
-    trouble
-}
-
-fn write(path: &Path, text: &str) -> Result<(), String> {
-    fs::write(path, text).map_err(|cause| format!("{}: {cause}", path.display()))
+    let code = reports.finish(&finished, environment, trouble);
+    Ok(list.settle(code, &outcome.summary, settings.strictness))
 }

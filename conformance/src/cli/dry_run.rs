@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use std::collections::BTreeMap;
 
+use paymaster_schemas::Basis;
+
 use super::{exit, layer::Layer, out};
 use crate::{context::Context, plan::DEFAULT_CASES, profile::Profile, report::count, run::Suite};
 
@@ -11,7 +13,8 @@ use crate::{context::Context, plan::DEFAULT_CASES, profile::Profile, report::cou
 pub(crate) fn print(suite: &Suite, profile: Profile, layer: &Layer) -> Result<u8, String> {
     let seed = layer.seed.unwrap_or(super::setup::DEFAULT_SEED);
     let cases = layer.cases.unwrap_or(DEFAULT_CASES);
-    let context = Context::new(profile);
+    let on_chain = suite.rules.iter().any(|rule| rule.basis() == Basis::OnChain);
+    let context = Context::new(profile).asking_a_chain(on_chain);
     let mut rows = BTreeMap::<(usize, &str, &str), (usize, usize)>::new();
     let mut order = Vec::new();
     let (mut groups, mut requests) = (0_u64, 0_usize);

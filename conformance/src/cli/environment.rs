@@ -13,6 +13,30 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("PAYMASTER_RATE", "as --rate"),
     ("PAYMASTER_TIMEOUT", "as --timeout"),
     ("PAYMASTER_TIME_LIMIT", "as --time-limit"),
+    (
+        "http_proxy",
+        "the proxy for http:// targets, as http://host:3128 (HTTP_PROXY too)",
+    ),
+    (
+        "https_proxy",
+        "the proxy for https:// targets, asked to CONNECT (HTTPS_PROXY too)",
+    ),
+    (
+        "all_proxy",
+        "the proxy for both, where the one above is not set (ALL_PROXY too)",
+    ),
+    (
+        "no_proxy",
+        "hosts that are asked without a proxy, with commas between (NO_PROXY too)",
+    ),
+    (
+        "SSL_CERT_FILE",
+        "root certificates to believe instead of the platform's",
+    ),
+    (
+        "SSL_CERT_DIR",
+        "a folder of root certificates to believe, likewise",
+    ),
     ("NO_COLOR", "when set and not empty: no colours"),
 ];
 

@@ -63,6 +63,9 @@ fn cost(clause: &Clause) -> &'static str {
     match clause.basis {
         Basis::Stated => "breaking it fails the run",
         Basis::JsonRpc | Basis::Interoperability => "breaking it warns, and fails the run under --strict",
+        Basis::OnChain => {
+            "judged only with --rpc-url and --entry-point; breaking it warns, and fails the run under --strict"
+        }
         Basis::Ambiguous | Basis::NotShown => "observed only: nobody fails for it",
     }
 }

@@ -1,6 +1,10 @@
 //! The configuration file, `paymaster.toml`: the profile of the target and the settings of the run.
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use serde::Deserialize;
 
@@ -37,6 +41,8 @@ pub(crate) struct RunTable {
     pub(crate) shrink_requests: Option<u32>,
     pub(crate) strict: Option<bool>,
     pub(crate) allow_incomplete: Option<bool>,
+    /// The list of known failures; a relative path counts from the folder of this file.
+    pub(crate) known_failing: Option<PathBuf>,
     /// `[load]`, which stands beside `[run]` in the file and is for the load generator alone.
     #[serde(skip)]
     pub(crate) load: LoadTable,
@@ -61,7 +67,11 @@ pub(crate) fn read(named: Option<&Path>) -> Result<(Profile, RunTable), String> 
         return Ok(Default::default());
     }
     let text = fs::read_to_string(path).map_err(|cause| format!("{}: {cause}", path.display()))?;
-    parse(&text).map_err(|cause| format!("{}: {cause}", path.display()))
+    let (profile, mut run) = parse(&text).map_err(|cause| format!("{}: {cause}", path.display()))?;
+    if let (Some(list), Some(folder)) = (&mut run.known_failing, path.parent()) {
+        *list = folder.join(&*list);
+    }
+    Ok((profile, run))
 }
 
 /// Reads the text of a file. Messages name the place and the key, never the values: they can be secrets.
@@ -86,7 +96,7 @@ pub(crate) fn parse(text: &str) -> Result<(Profile, RunTable), String> {
     Ok((profile, run))
 }
 
-fn place(text: &str, offset: usize) -> String {
+pub(crate) fn place(text: &str, offset: usize) -> String {
     let before = &text.as_bytes()[..offset.min(text.len())];
     let line = before.split(|byte| *byte == b'\n').count();
     let column = before.iter().rev().take_while(|byte| **byte != b'\n').count() + 1;
@@ -94,7 +104,7 @@ fn place(text: &str, offset: usize) -> String {
 }
 
 /// Adds the nearest known key to serde's message about an unknown one, which lists the known ones in backticks.
-fn suggest(message: &str) -> String {
+pub(crate) fn suggest(message: &str) -> String {
     if !message.starts_with("unknown field") && !message.starts_with("unknown variant") {
         return message.to_owned();
     }

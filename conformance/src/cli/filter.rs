@@ -25,7 +25,7 @@ fn matches(filter: &str, rule: &Rule) -> bool {
 }
 
 /// Whether a text matches a pattern in which `*` stands for any letters, none included.
-fn glob(pattern: &str, text: &str) -> bool {
+pub(super) fn glob(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|head| text.strip_prefix(head)) else {
         return false;

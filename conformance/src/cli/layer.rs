@@ -1,6 +1,6 @@
 //! One layer of settings. Precedence, the weakest first: default, file, environment, flags.
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
 use super::{args::RunArgs, duration, environment::Environment, file::RunTable};
 use crate::profile::Target;
@@ -9,6 +9,8 @@ use crate::profile::Target;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Layer {
     pub(crate) url: Option<String>,
+    pub(crate) cacert: Option<PathBuf>,
+    pub(crate) insecure: Option<bool>,
     pub(crate) cases: Option<u32>,
     pub(crate) seed: Option<u64>,
     pub(crate) jobs: Option<usize>,
@@ -19,6 +21,7 @@ pub(crate) struct Layer {
     pub(crate) shrink_requests: Option<u32>,
     pub(crate) strict: Option<bool>,
     pub(crate) allow_incomplete: Option<bool>,
+    pub(crate) known_failing: Option<PathBuf>,
 }
 
 impl Layer {
@@ -26,6 +29,12 @@ impl Layer {
     pub(crate) fn over(self, below: Self) -> Self {
         Self {
             url: self.url.or(below.url),
+            // Each of the two says whom to trust: the one of a stronger source stands alone.
+            cacert: self
+                .cacert
+                .clone()
+                .or(below.cacert.filter(|_| self.insecure.is_none())),
+            insecure: self.insecure.or(below.insecure.filter(|_| self.cacert.is_none())),
             cases: self.cases.or(below.cases),
             seed: self.seed.or(below.seed),
             jobs: self.jobs.or(below.jobs),
@@ -36,6 +45,7 @@ impl Layer {
             shrink_requests: self.shrink_requests.or(below.shrink_requests),
             strict: self.strict.or(below.strict),
             allow_incomplete: self.allow_incomplete.or(below.allow_incomplete),
+            known_failing: self.known_failing.or(below.known_failing),
         }
     }
 
@@ -43,6 +53,8 @@ impl Layer {
     pub(crate) fn of_file(target: &Target, run: &RunTable) -> Result<Self, String> {
         Ok(Self {
             url: target.url.clone(),
+            cacert: target.cacert.clone(),
+            insecure: target.insecure,
             cases: run.cases,
             seed: run.seed,
             jobs: target.concurrency,
@@ -53,6 +65,7 @@ impl Layer {
             shrink_requests: run.shrink_requests,
             strict: run.strict,
             allow_incomplete: run.allow_incomplete,
+            known_failing: run.known_failing.clone(),
         })
     }
 
@@ -86,6 +99,8 @@ impl Layer {
     pub(crate) fn of_flags(args: &RunArgs, url: Option<&str>) -> Self {
         Self {
             url: url.map(str::to_owned),
+            cacert: args.trust.cacert.clone(),
+            insecure: args.trust.insecure.then_some(true),
             cases: args.cases,
             seed: args.seed,
             jobs: args.jobs,
@@ -100,6 +115,7 @@ impl Layer {
             },
             strict: args.strict.then_some(true),
             allow_incomplete: args.allow_incomplete.then_some(true),
+            known_failing: None, // a flag of `check` and its kin alone: see `known`
         }
     }
 
@@ -115,6 +131,9 @@ impl Layer {
         }
         if self.rate.is_some_and(|rate| !(0.001..=1e6).contains(&rate)) {
             return Err("the rate must be from 0.001 to 1000000 requests a second".to_owned());
+        }
+        if self.insecure == Some(true) && self.cacert.is_some() {
+            return Err("cacert and insecure exclude each other".to_owned());
         }
         if self.max_requests == Some(0) {
             return Err("the request budget must be at least 1".to_owned());
@@ -156,6 +175,20 @@ mod tests {
     }
 
     #[test]
+    fn whom_to_trust_is_said_by_one_source() {
+        let strict = Layer {
+            cacert: Some("ca.pem".into()),
+            ..Layer::default()
+        };
+        let lax = Layer {
+            insecure: Some(true),
+            ..Layer::default()
+        };
+        assert_eq!(strict.clone().over(lax.clone()), strict);
+        assert_eq!(lax.clone().over(strict), lax);
+    }
+
+    #[test]
     fn nonsense_is_refused() {
         for layer in [
             Layer {
@@ -176,6 +209,11 @@ mod tests {
             },
             Layer {
                 max_requests: Some(0),
+                ..Layer::default()
+            },
+            Layer {
+                cacert: Some("ca.pem".into()),
+                insecure: Some(true),
                 ..Layer::default()
             },
         ] {

@@ -2,23 +2,29 @@
 
 mod args;
 mod check;
+mod compare;
 mod dry_run;
 pub mod duration;
 mod environment;
-pub mod exit;
 mod explain;
 mod file;
 mod filter;
 mod headers;
-pub mod known;
 mod init;
+mod judge;
+mod known;
 mod layer;
+mod matrix;
+mod on_chain;
 mod out;
 mod plausible;
+mod recording;
 mod replay;
+mod reports;
 mod rules;
 mod selftest;
 mod setup;
+pub mod target;
 
 use std::process::ExitCode;
 
@@ -27,6 +33,7 @@ use clap::{Parser, error::ErrorKind};
 use args::{Cli, Command};
 use environment::Environment;
 
+pub use crate::exit;
 pub use environment::VARIABLES;
 
 /// Runs the command line of this process.
@@ -46,7 +53,10 @@ pub fn main() -> ExitCode {
         Some(Command::Check(args)) => check::run(&args.untangled(), &environment),
         Some(Command::Rules(args)) => rules::run(&args),
         Some(Command::Explain { rule }) => explain::run(&rule),
+        Some(Command::Compare(args)) => compare::run(&args, &environment),
+        Some(Command::Matrix(args)) => matrix::run(&args),
         Some(Command::Selftest(args)) => selftest::run(&args),
+        Some(Command::Judge(args)) => judge::run(&args, &environment),
         Some(Command::Init { path }) => init::run(&path),
         Some(Command::Replay(args)) => replay::run(&args, &environment),
     };

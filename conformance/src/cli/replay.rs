@@ -47,7 +47,9 @@ pub(crate) fn run(args: &ReplayArgs, environment: &Environment) -> Result<u8, St
                 );
             }
         };
-        let (settings, place, redactor) = setup.settings(&url)?;
+        let (mut settings, place, redactor) = setup.settings(&url)?;
+        args.run.chain.applicable(vec![rule])?;
+        settings.transport.chain = args.run.chain.connect(settings.transport.limits).await?;
         let context = replay.known.context();
         let seen = run::once(&settings, rule, &group, &context, &stop_at_interrupt()).await;
         if let Some(server) = embedded {

@@ -1,85 +1,200 @@
 //! `selftest`: shows on the user's machine that the verdicts hold.
 
-use std::fmt::Write as _;
+use std::{
+    fmt::Write as _,
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
-use super::{args::SelftestArgs, exit, out};
+use super::{
+    args::SelftestArgs,
+    check::{runtime, stop_at_interrupt},
+    exit, file,
+    filter::glob,
+    out,
+};
 use crate::{
     plan::DEFAULT_CASES,
-    selftest::{self, Deviation, Matrix, Trial, every_deviation},
+    report::{Ticker, count},
+    run::Stop,
+    selftest::{self, Deviation, Matrix, Row, every_deviation},
 };
 
 /// Runs the command; gives the exit code.
 pub(crate) fn run(args: &SelftestArgs) -> Result<u8, String> {
-    let deviations: Vec<Deviation> = every_deviation()
-        .into_iter()
-        .filter(|deviation| args.only.is_empty() || args.only.iter().any(|name| name == deviation.name()))
-        .collect();
-    if deviations.is_empty() {
-        return Err(
-            "no fault and no variant has that name; `selftest` without --only lists them all".to_owned(),
-        );
-    }
+    let deviations = select(&args.only, every_deviation())?;
     let seeds: Vec<u64> = (1..=args.seeds).collect();
-    let matrix = selftest::run(&deviations, &seeds, args.cases.unwrap_or(DEFAULT_CASES), &|_| {})?;
-    let whole = args.only.is_empty();
-    out::print(&text(&matrix, whole)).map_err(|cause| format!("the matrix could not be written: {cause}"))?;
-    let holds = matrix.complaints().is_empty() && (!whole || matrix.unproven().is_empty());
-    Ok(if holds { exit::CONFORMS } else { exit::VIOLATIONS })
-}
-
-fn text(matrix: &Matrix, whole: bool) -> String {
-    let mut text = String::new();
-    let complaints = matrix.complaints();
-    let unproven = if whole { matrix.unproven() } else { Vec::new() };
-    let (faults, variants) = matrix.counts();
-    let word = if complaints.is_empty() && unproven.is_empty() {
-        "THE VERDICTS HOLD"
-    } else {
-        "THE VERDICTS DO NOT HOLD"
+    let cases = args.cases.unwrap_or(DEFAULT_CASES);
+    let runtime = runtime()?;
+    let stop = runtime.block_on(async { stop_at_interrupt() });
+    let matrix = watched(&deviations, &seeds, cases, &stop)?;
+    let asked = Asked {
+        all: args.only.is_empty(),
+        trials: deviations.len() * seeds.len(),
     };
-    let mut line = |line: String| writeln!(text, "{line}").expect("a String takes all");
-    line(format!(
-        "{word}  {faults} runs with a fault, {variants} with a lawful variant"
-    ));
-    for (trial, complaint) in &complaints {
-        line(format!(
-            "  {} (seed {}) {complaint}",
-            trial.deviation.name(),
-            trial.seed
-        ));
-    }
-    for rule in &unproven {
-        line(format!("  no fault proves the rule {}", rule.id));
-    }
-    line(String::new());
-    for trial in &matrix.trials {
-        line(row(trial));
-    }
-    text
+    let report = Report::of(&matrix, &asked);
+    out::print(&report.text(&matrix)).map_err(|cause| format!("the matrix could not be written: {cause}"))?;
+    Ok(report.code())
 }
 
-fn row(trial: &Trial) -> String {
-    let list = |ids: Vec<&str>| {
-        if ids.is_empty() {
-            "-".to_owned()
+fn watched(deviations: &[Deviation], seeds: &[u64], cases: u32, stop: &Stop) -> Result<Matrix, String> {
+    let ticker = Ticker::default();
+    let (done, wrong) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let all = deviations.len() * seeds.len();
+    let matrix = selftest::run(deviations, seeds, cases, stop, &|trial| {
+        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+        let now_wrong = usize::from(trial.complaint().is_some());
+        let wrong = wrong.fetch_add(now_wrong, Ordering::Relaxed) + now_wrong;
+        ticker.say(&format!("{done} of {all} trials, {wrong} not as they must be"));
+    });
+    ticker.say("");
+    matrix
+}
+
+/// The deviations that the filters ask for; all of them when there is none. A filter that matches nothing is an error.
+fn select(filters: &[String], all: Vec<Deviation>) -> Result<Vec<Deviation>, String> {
+    let asks = |filter: &String, deviation: &Deviation| {
+        glob(filter, deviation.name())
+            || matches!(deviation, Deviation::Fault(fault) if glob(filter, fault.clause))
+    };
+    for filter in filters {
+        if !all.iter().any(|deviation| asks(filter, deviation)) {
+            let hint = file::nearest(filter, all.iter().map(Deviation::name))
+                .map_or(String::new(), |name| format!(" (did you mean `{name}`?)"));
+            return Err(format!(
+                "no fault, variant or clause matches `{filter}`{hint}; the reference server's --list-faults and \
+                 --list-variants name them"
+            ));
+        }
+    }
+    Ok(all
+        .into_iter()
+        .filter(|deviation| filters.is_empty() || filters.iter().any(|filter| asks(filter, deviation)))
+        .collect())
+}
+
+/// What was asked for.
+struct Asked {
+    /// Every fault and variant; only then can it be said that each rule is proven.
+    all: bool,
+    /// How many trials.
+    trials: usize,
+}
+
+/// What came of it.
+struct Report {
+    /// What is not as it must be.
+    complaints: Vec<String>,
+    /// Trials that were asked for and not run to their end.
+    missing: usize,
+}
+
+impl Report {
+    fn of(matrix: &Matrix, asked: &Asked) -> Self {
+        let missing = asked.trials.saturating_sub(matrix.trials.len());
+        let unproven = if asked.all && missing == 0 {
+            matrix.unproven()
         } else {
-            ids.join(", ")
+            Vec::new()
+        };
+        let wrong = matrix.complaints().into_iter().map(|(trial, complaint)| {
+            format!("{} (seed {}) {complaint}", trial.deviation.name(), trial.seed)
+        });
+        let unproven = unproven
+            .into_iter()
+            .map(|rule| format!("no fault proves the rule {}", rule.id));
+        Self {
+            complaints: wrong.chain(unproven).collect(),
+            missing,
         }
+    }
+
+    fn code(&self) -> u8 {
+        match (self.complaints.is_empty(), self.missing) {
+            (false, _) => exit::VIOLATIONS,
+            (true, 0) => exit::CONFORMS,
+            (true, _) => exit::INCOMPLETE,
+        }
+    }
+
+    fn text(&self, matrix: &Matrix) -> String {
+        let word = match self.code() {
+            exit::CONFORMS => "THE VERDICTS HOLD",
+            exit::INCOMPLETE => "INCOMPLETE",
+            _ => "THE VERDICTS DO NOT HOLD",
+        };
+        let (faults, variants) = matrix.counts();
+        let mut text = format!(
+            "{word}  {} with a fault, {} with a lawful variant\n",
+            count(faults as u64, "run"),
+            variants
+        );
+        let mut line = |line: &str| writeln!(text, "{line}").expect("a String takes all");
+        if self.missing > 0 {
+            line(&format!(
+                "  interrupted: {} left out",
+                count(self.missing as u64, "run")
+            ));
+        }
+        for complaint in &self.complaints {
+            line(&format!("  {complaint}"));
+        }
+        line("");
+        for row in matrix.rows() {
+            line(&text_of(&row));
+        }
+        text
+    }
+}
+
+fn text_of(row: &Row) -> String {
+    let rules: Vec<String> = row
+        .rules
+        .iter()
+        .map(|(rule, &times)| {
+            if times == row.trials {
+                (*rule).to_owned()
+            } else {
+                format!("{rule} ({times} of {} seeds)", row.trials)
+            }
+        })
+        .collect();
+    let rules = if rules.is_empty() {
+        "-".to_owned()
+    } else {
+        rules.join(", ")
     };
-    match trial.deviation {
-        Deviation::Fault(fault) => {
-            format!(
-                "fault    {:<42} caught by {}",
-                fault.name,
-                list(trial.caught_by().map(|rule| rule.id).collect())
-            )
-        }
-        Deviation::Variant(variant) => {
-            format!(
-                "variant  {:<42} breaks    {}",
-                variant.name,
-                list(trial.strays().map(|rule| rule.id).collect())
-            )
-        }
+    let (kind, verb) = match row.deviation {
+        Deviation::Fault(_) => ("fault", "caught by"),
+        Deviation::Variant(_) => ("variant", "breaks"),
+    };
+    format!("{kind:<8} {:<42} {verb:<9} {rules}", row.deviation.name())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Asked, Matrix, Report, every_deviation, exit, select};
+
+    #[test]
+    fn a_filter_that_matches_nothing_is_an_error_with_a_hint() {
+        let known = every_deviation()[0].name();
+        let typo = format!("{known}x");
+        let error = select(&[known.to_owned(), typo], every_deviation()).expect_err("the second is unknown");
+        assert!(error.contains(&format!("did you mean `{known}`?")), "{error}");
+        let by_clause = select(&["quote-result.*".to_owned()], every_deviation());
+        assert!(by_clause.is_ok_and(|chosen| !chosen.is_empty()));
+    }
+
+    #[test]
+    fn trials_left_out_are_no_success() {
+        let asked = Asked { all: true, trials: 3 };
+        let report = Report::of(&Matrix::default(), &asked);
+        assert_eq!(report.code(), exit::INCOMPLETE);
+        assert!(report.text(&Matrix::default()).starts_with("INCOMPLETE"));
+    }
+
+    #[test]
+    fn rules_that_no_fault_proves_are_a_complaint() {
+        let asked = Asked { all: true, trials: 0 };
+        assert_eq!(Report::of(&Matrix::default(), &asked).code(), exit::VIOLATIONS);
     }
 }

@@ -13,8 +13,8 @@ use crate::{
     plan::DEFAULT_CASES,
     profile::{self, Profile},
     redact::Redactor,
-    report::Place,
-    run::{Limits, Settings, Target, Transport},
+    report::{Place, curl},
+    run::{Dialler, Limits, Proxies, Settings, Target, Transport, Trust},
     tally::Strictness,
 };
 
@@ -31,6 +31,7 @@ pub(crate) struct Setup {
     pub(crate) profile: Profile,
     pub(crate) load: LoadTable,
     headers: Vec<Header>,
+    proxies: Proxies,
     embedded: bool,
 }
 
@@ -65,6 +66,7 @@ impl Setup {
             profile,
             load: run.load,
             headers: merged,
+            proxies: Proxies::of(|name| environment.get(name))?,
             embedded: false,
         })
     }
@@ -80,6 +82,7 @@ impl Setup {
             },
             load: self.load,
             headers: Vec::new(),
+            proxies: Proxies::default(),
             embedded: true,
         }
     }
@@ -91,6 +94,14 @@ impl Setup {
         for secret in self.headers.iter().flat_map(|header| &header.secrets) {
             redactor.hide_header(secret);
         }
+        for secret in self.proxies.secrets() {
+            redactor.hide(secret);
+        }
+        let trust = Trust {
+            cacert: self.layer.cacert.clone(),
+            insecure: self.layer.insecure.unwrap_or_default(),
+        };
+        let dialler = Dialler::new(&target, &trust, &self.proxies)?;
         let path = redactor.hide_path(
             target.path(),
             target.query(),
@@ -101,7 +112,8 @@ impl Setup {
             || target.path().to_owned(),
             |query| format!("{}?{query}", target.path()),
         );
-        let shown = format!("http://{}{path}", target.address());
+        let shown = format!("{}://{}{path}", target.scheme(), target.address());
+        let (curl_options, warnings) = told_of(&trust, target.is_https());
         let place = Place {
             literal: (path == whole).then(|| shown.clone()),
             shown,
@@ -111,6 +123,8 @@ impl Setup {
                 .iter()
                 .map(|header| (header.name.to_string(), header.shell.clone()))
                 .collect(),
+            curl_options,
+            warnings,
         };
         let layer = self.layer;
         let limits = Limits {
@@ -123,7 +137,7 @@ impl Setup {
             .map(|header| (header.name.clone(), header.value.clone()))
             .collect();
         let settings = Settings {
-            transport: Transport::new(target, limits, &headers),
+            transport: Transport::new(target, limits, &headers).dialled_by(dialler),
             shown_target: place.shown.clone(),
             profile: self.profile,
             seed: layer.seed.unwrap_or(DEFAULT_SEED),
@@ -132,6 +146,7 @@ impl Setup {
             rate: layer.rate,
             max_requests: layer.max_requests,
             time_limit: layer.time_limit.unwrap_or(DEFAULT_TIME_LIMIT),
+            closer_look: true,
             shrink_requests: layer.shrink_requests.unwrap_or(DEFAULT_SHRINK_REQUESTS),
             strictness: Strictness {
                 strict: layer.strict.unwrap_or_default(),
@@ -139,5 +154,26 @@ impl Setup {
             },
         };
         Ok((settings, place, redactor))
+    }
+}
+
+/// What cURL has to be told of whom to trust, and the reader of a report.
+fn told_of(trust: &Trust, https: bool) -> (String, Vec<String>) {
+    if !https {
+        return Default::default();
+    }
+    match &trust.cacert {
+        _ if trust.insecure => (
+            " --insecure".to_owned(),
+            vec![
+                "the target's certificate was not verified (--insecure): anybody on the way may have answered, and read the key"
+                    .to_owned(),
+            ],
+        ),
+        Some(path) => (
+            format!(" --cacert {}", curl::quoted(&path.display().to_string())),
+            Vec::new(),
+        ),
+        None => Default::default(),
     }
 }

@@ -1,8 +1,8 @@
 //! A strict reading of an answer's bytes that keeps what ordinary parsers hide.
 
-use std::{collections::HashMap, fmt};
+use std::{cell::Cell, collections::HashMap, fmt};
 
-use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
 /// A JSON text: its value, and the members that stand in it twice.
@@ -56,16 +56,33 @@ impl Document {
         let seed = Node {
             path: &Path::Root,
             duplicates: &mut duplicates,
+            left: &Cell::new(MOST_VALUES),
         };
-        let value = seed
-            .deserialize(&mut deserializer)
-            .map_err(|cause| NotJson(format!("no JSON: {cause}")))?;
+        let value = seed.deserialize(&mut deserializer).map_err(|cause| {
+            let told = cause.to_string();
+            NotJson(if told.starts_with("recursion limit") {
+                format!("nested deeper than {DEEPEST} levels, which is more than we are willing to read")
+            } else if told.starts_with(TOO_MANY) {
+                format!("more than {MOST_VALUES} values, which is more than we are willing to read")
+            } else {
+                format!("no JSON: {told}")
+            })
+        })?;
         deserializer
             .end()
             .map_err(|_| NotJson("more bytes behind the JSON text".to_owned()))?;
         Ok(Self { value, duplicates })
     }
 }
+
+/// Most values that we are willing to read in one text: each takes many times its bytes in memory.
+const MOST_VALUES: usize = 100_000;
+
+/// How a text with more than that is refused while it is read.
+const TOO_MANY: &str = "too many values";
+
+/// How deep `serde_json` reads.
+const DEEPEST: usize = 127;
 
 /// The place of a value, linked upwards so that nothing is allocated until a duplicate is found.
 enum Path<'a> {
@@ -89,6 +106,8 @@ impl fmt::Display for Path<'_> {
 struct Node<'a> {
     path: &'a Path<'a>,
     duplicates: &'a mut Vec<Duplicate>,
+    /// How many values may follow.
+    left: &'a Cell<usize>,
 }
 
 /// The key under which serde_json, with arbitrary precision, hands a number's text to a visitor.
@@ -98,6 +117,10 @@ impl<'de> DeserializeSeed<'de> for Node<'_> {
     type Value = Value;
 
     fn deserialize<D: serde::Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        let Some(left) = self.left.get().checked_sub(1) else {
+            return Err(D::Error::custom(TOO_MANY));
+        };
+        self.left.set(left);
         deserializer.deserialize_any(self)
     }
 }
@@ -140,6 +163,7 @@ impl<'de> Visitor<'de> for Node<'_> {
             let seed = Node {
                 path: &path,
                 duplicates: &mut *self.duplicates,
+                left: self.left,
             };
             match items.next_element_seed(seed)? {
                 Some(item) => array.push(item),
@@ -167,6 +191,7 @@ impl<'de> Visitor<'de> for Node<'_> {
             let value = members.next_value_seed(Node {
                 path: &path,
                 duplicates: &mut *self.duplicates,
+                left: self.left,
             })?;
             if let Some(earlier) = object.get(&name) {
                 let conflicting = *earlier != value;
@@ -224,6 +249,19 @@ mod tests {
             assert!(refused(text.as_bytes()).starts_with("no JSON"), "{text}");
         }
         assert!(Document::parse(b" {} \r\n").is_ok());
+    }
+
+    #[test]
+    fn what_is_too_much_to_read_is_no_broken_json() {
+        let refused = |text: &str| Document::parse(text.as_bytes()).unwrap_err().0;
+        let nested = |depth| "[".repeat(depth) + &"]".repeat(depth);
+        assert!(Document::parse(nested(DEEPEST).as_bytes()).is_ok());
+        for depth in [DEEPEST + 1, 100_000] {
+            assert!(refused(&nested(depth)).starts_with("nested deeper than 127 levels"));
+        }
+        let wide = |values: usize| format!("[{}0]", "0,".repeat(values - 2));
+        assert!(Document::parse(wide(MOST_VALUES).as_bytes()).is_ok());
+        assert!(refused(&wide(MOST_VALUES + 1)).starts_with("more than 100000 values"));
     }
 
     #[test]

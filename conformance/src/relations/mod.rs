@@ -9,6 +9,7 @@ mod envelope;
 mod malformed;
 mod mode_object;
 mod notation;
+mod on_chain;
 mod operation;
 mod probes;
 mod sequences;
@@ -19,6 +20,7 @@ pub use envelope::{NUMBER_IDS, STRING_IDS};
 pub use malformed::{BATCHES, MALFORMED_BODIES, MALFORMED_PARAMS};
 pub use mode_object::{BOTH_INFOS, CALCULATE_GAS_LIMITS, EXPIRY_DURATION, SMART_ACCOUNTS, WEBHOOK_DATA};
 pub use notation::NOTATION;
+pub use on_chain::ON_CHAIN;
 pub use operation::{CALL_DATA, GAS_FIELDS, INIT_CODE, LISTED_FIELDS, NONCES};
 pub(crate) use probes::probe;
 pub use probes::{BEHAVIOUR_PROBES, DIALECT_PROBES};
@@ -56,6 +58,7 @@ pub static RELATIONS: &[&Relation] = &[
     &BATCHES,
     &DIALECT_PROBES,
     &BEHAVIOUR_PROBES,
+    &ON_CHAIN,
 ];
 
 /// The relation of that id.

@@ -99,6 +99,21 @@ fn string(text: &str) -> String {
     Value::from(cut(text, LONGEST_STRING)).to_string()
 }
 
+/// The members of what is written as an object of texts, as a dialect is.
+pub(crate) fn members(value: &impl serde::Serialize) -> Vec<(String, String)> {
+    let Ok(Value::Object(members)) = serde_json::to_value(value) else {
+        return Vec::new();
+    };
+    let text = |value: Value| match value {
+        Value::String(text) => text,
+        other => other.to_string(),
+    };
+    members
+        .into_iter()
+        .map(|(name, value)| (name, text(value)))
+        .collect()
+}
+
 /// Cuts a text in the middle when it is longer than so many characters.
 pub(crate) fn cut(text: &str, longest: usize) -> String {
     let count = text.chars().count();

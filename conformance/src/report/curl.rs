@@ -18,8 +18,10 @@ pub fn line(place: &Place, body: &[u8]) -> Option<String> {
         Some(url) => quoted(url),
         None => "\"$PAYMASTER_URL\"".to_owned(),
     };
-    let mut command =
-        format!("curl -sS {url} -H 'content-type: application/json' -H 'accept: application/json'");
+    let mut command = format!(
+        "curl -sS{} {url} -H 'content-type: application/json' -H 'accept: application/json'",
+        place.curl_options
+    );
     for (name, shell) in &place.headers {
         // Double quotes, so that the shell fills in what we do not print.
         let _ = write!(command, " -H \"{name}: {}\"", escaped(shell));
@@ -52,7 +54,8 @@ pub fn needs(place: &Place) -> Option<String> {
     (!names.is_empty()).then(|| names.join(", "))
 }
 
-fn quoted(text: &str) -> String {
+/// A text as one word of a shell.
+pub(crate) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
@@ -73,6 +76,8 @@ mod tests {
             embedded: false,
             literal: Some("http://127.0.0.1:1/a'b".to_owned()),
             headers: vec![("x-key".to_owned(), "Bearer ${KEY}".to_owned())],
+            curl_options: format!(" --cacert {}", quoted("/a folder/it's.pem")),
+            warnings: Vec::new(),
         }
     }
 
@@ -87,7 +92,10 @@ mod tests {
             .unwrap();
         let words = String::from_utf8(output.stdout).unwrap();
         let words: Vec<&str> = words.lines().collect();
-        assert_eq!(words[0], "http://127.0.0.1:1/a'b");
+        assert_eq!(
+            words[..3],
+            ["--cacert", "/a folder/it's.pem", "http://127.0.0.1:1/a'b"]
+        );
         assert!(words.contains(&"x-key: Bearer k-1"), "{words:?}");
         assert_eq!(words.last(), Some(&r#"{"a":"it's"}"#));
         assert_eq!(needs(&place()).as_deref(), Some("KEY"));

@@ -32,16 +32,17 @@ pub(crate) fn write(page: &mut Page<'_>, outcome: &RuleOutcome, failing: bool) {
     }
     let finished = page.finished;
     let own = finished.summary.findings.iter().enumerate();
-    let mut own = own.filter(|(_, finding)| finding.rule.id == outcome.rule.id);
+    let known = |finding: &Finding| finished.summary.known_entry(finding).is_some();
+    let mut own = own.filter(|(_, finding)| finding.rule.id == outcome.rule.id && !known(finding));
     if let Some((number, finding)) = own.next() {
         whole(page, number, finding);
     }
     for (number, finding) in own {
         let pair = finding.pair.map_or("any request", |pair| pair.name());
-        let pointer = place(finding);
+        let pointer = words::place(finding);
         let text = format!(
             "{pair} at {}: expected {}, got {} ({}){}",
-            page.foreign(&pointer),
+            page.foreign(pointer),
             page.foreign(&finding.violation.expected),
             compact::cut(&page.foreign(&finding.violation.actual), 200),
             words::reproduced(finding),
@@ -62,7 +63,10 @@ fn whole(page: &mut Page<'_>, number: usize, finding: &Finding) {
             &format!("{} in mode {}, {times}", pair.method, pair.mode),
         );
     }
-    let pointer = page.foreign(&place(finding));
+    if let Some(member) = words::recorded(finding) {
+        row(page, "recorded", &member.label);
+    }
+    let pointer = page.foreign(words::place(finding));
     row(page, "at", &pointer);
     let expected = page.foreign(&violation.expected);
     row(page, "expected", &expected);
@@ -128,14 +132,6 @@ fn request(page: &mut Page<'_>, finding: &Finding, number: usize) {
 
 fn row(page: &mut Page<'_>, name: &str, text: &str) {
     page.hanging(&format!("  {name:<11}"), COLUMN, text);
-}
-
-fn place(finding: &Finding) -> String {
-    if finding.violation.pointer.is_empty() {
-        "the whole answer".to_owned()
-    } else {
-        finding.violation.pointer.clone()
-    }
 }
 
 fn replay(page: &Page<'_>, number: usize) -> Option<String> {

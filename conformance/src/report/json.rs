@@ -8,6 +8,8 @@ use crate::{
     events::RuleOutcome,
     exchange::Exchange,
     finding::{Attempt, Finding},
+    known,
+    verdict::Verdict,
 };
 
 /// The format of the report.
@@ -34,13 +36,18 @@ pub fn report(finished: &Finished<'_>) -> Value {
         "format": FORMAT,
         "tool": {"name": "paymaster-conformance", "version": env!("CARGO_PKG_VERSION")},
         "target": finished.place.shown,
+        "warnings": finished.place.warnings,
         "seed": summary.seed,
         "strict": finished.strictness.strict,
         "conclusion": words::conclusion(summary.conclusion),
-        "exit_code": crate::cli::exit::code(summary.conclusion),
+        "exit_code": crate::exit::code(summary.conclusion),
         "cut_short": summary.cut_short.as_deref().map(|text| redacted(text, finished)),
         "requests": summary.requests,
         "took_ms": u64::try_from(summary.took.as_millis()).unwrap_or(u64::MAX),
+        "recorded": summary.recorded.as_ref().map(|recorded| json!({
+            "exchanges": recorded.exchanges,
+            "skipped": recorded.skipped.iter().map(|(reason, entries)| json!({"reason": redacted(reason, finished), "entries": entries})).collect::<Vec<_>>(),
+        })),
         "reached": reached,
         "unjudged": summary.unjudged.iter().map(|(reason, groups)| json!({"reason": redacted(reason, finished), "groups": groups})).collect::<Vec<_>>(),
         "rules": summary.rules.iter().map(rule).collect::<Vec<_>>(),
@@ -50,9 +57,15 @@ pub fn report(finished: &Finished<'_>) -> Value {
             value["replay_file"] = replay.map(|path| path.display().to_string()).into();
             value
         }).collect::<Vec<_>>(),
+        "known_failures": summary.known.iter().map(|known| known_failure(known, finished)).collect::<Vec<_>>(),
         "dialect": summary.dialect,
         "observations": observations(finished),
     })
+}
+
+/// The report as text.
+pub(crate) fn text(finished: &Finished<'_>) -> String {
+    format!("{:#}\n", report(finished))
 }
 
 fn rule(outcome: &RuleOutcome) -> Value {
@@ -74,6 +87,10 @@ fn rule(outcome: &RuleOutcome) -> Value {
 fn finding_value(finding: &Finding, finished: &Finished<'_>) -> Value {
     let violation = &finding.violation;
     let clause = finding.rule.clause();
+    let verdict = match finished.summary.known_entry(finding) {
+        Some(_) => Verdict::KnownFailing,
+        None => words::verdict(finding),
+    };
     let body = finding
         .group
         .members
@@ -84,7 +101,7 @@ fn finding_value(finding: &Finding, finished: &Finished<'_>) -> Value {
         "clause": clause.id,
         "section": clause.section,
         "basis": clause.basis.name(),
-        "verdict": words::verdict(finding).name(),
+        "verdict": verdict.name(),
         "method": finding.pair.map(|pair| pair.method.name()),
         "mode": finding.pair.map(|pair| pair.mode.name()),
         "pointer": redacted(&violation.pointer, finished),
@@ -103,6 +120,24 @@ fn finding_value(finding: &Finding, finished: &Finished<'_>) -> Value {
         "attempts": finding.attempts.iter().map(|attempt| attempt_value(attempt, finished)).collect::<Vec<_>>(),
         "shrink_requests": finding.shrink_requests,
         "curl": body.and_then(|body| curl::line(finished.place, body)),
+    })
+}
+
+fn known_failure(known: &known::Outcome, finished: &Finished<'_>) -> Value {
+    let entry = &known.entry;
+    json!({
+        "list": match entry.kind {
+            known::Kind::Failing => "failing",
+            known::Kind::Flaky => "flaky",
+        },
+        "rule": entry.rule,
+        "method": entry.method.map(|method| method.name()),
+        "mode": entry.mode.map(|mode| mode.name()),
+        "pointer": entry.pointer,
+        "reason": redacted(&entry.reason, finished),
+        "owner": redacted(&entry.owner, finished),
+        "expires": entry.expires.to_string(),
+        "standing": known.standing.name(),
     })
 }
 

@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite, XmlString};
 
-use super::{Finished, curl, paint::harmless, words};
+use super::{Finished, curl, known, paint::harmless, words};
 use crate::{
     events::RuleOutcome,
+    known::{Outcome, Standing},
     tally::fails_the_run,
     verdict::{Conclusion, Verdict},
 };
@@ -16,8 +17,17 @@ pub fn xml(finished: &Finished<'_>) -> Result<String, String> {
     let summary = finished.summary;
     let mut suite = TestSuite::new(format!("paymaster-conformance {}", finished.place.shown));
     suite.set_time(summary.took);
+    for warning in &finished.place.warnings {
+        suite.add_property(("warning", warning.as_str()));
+    }
     for outcome in &summary.rules {
         suite.add_test_case(case(outcome, finished));
+    }
+    // One that passes is told by the case of its rule.
+    let told_here =
+        |known: &&Outcome| known.standing.fails_the_run() && known.standing != Standing::UnexpectedlyPassing;
+    for known in summary.known.iter().filter(told_here) {
+        suite.add_test_case(stale(known, finished));
     }
     let mut report = Report::new("paymaster-conformance");
     report.set_time(summary.took);
@@ -50,6 +60,15 @@ fn status(outcome: &RuleOutcome, finished: &Finished<'_>) -> TestCaseStatus {
     match outcome.verdict {
         Verdict::Passed => TestCaseStatus::success(),
         Verdict::Inconclusive | Verdict::NotApplicable => skipped(outcome, finished),
+        Verdict::KnownFailing => skipped(outcome, finished),
+        Verdict::UnexpectedlyPassing => {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            let reason = outcome.reason.as_deref().unwrap_or_default();
+            status
+                .set_message(format!("{}: {reason}", outcome.verdict))
+                .set_type(outcome.verdict.name());
+            status
+        }
         Verdict::Failed | Verdict::Flaky => {
             let fails = fails_the_run(outcome.rule.basis(), finished.strictness.strict);
             let mut status = if fails {
@@ -66,6 +85,17 @@ fn status(outcome: &RuleOutcome, finished: &Finished<'_>) -> TestCaseStatus {
             status
         }
     }
+}
+
+/// An entry of the list of known failures that fails the run.
+fn stale(known: &Outcome, finished: &Finished<'_>) -> TestCase {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+    status
+        .set_message(safe(&known::advice(known), finished))
+        .set_type(known.standing.name());
+    let mut case = TestCase::new(format!("known failure: {}", known.entry.scope()), status);
+    case.set_classname("known failures");
+    case
 }
 
 fn skipped(outcome: &RuleOutcome, finished: &Finished<'_>) -> TestCaseStatus {
@@ -123,6 +153,12 @@ mod tests {
         let text = xml(&sample::violations().finished()).unwrap();
         assert!(!text.contains("s3cr3t-key") && !text.contains('\u{1b}'));
         insta::assert_snapshot!("junit_violations", text);
+    }
+
+    #[test]
+    fn known_failures_are_skipped_and_stale_entries_fail() {
+        let text = xml(&sample::known().finished()).unwrap();
+        insta::assert_snapshot!("junit_known", text);
     }
 
     #[test]

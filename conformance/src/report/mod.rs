@@ -1,20 +1,35 @@
 //! Reports: what a run leaves for people and machines. They read what the runner leaves behind; the runner knows none of them.
 
+pub mod badge;
 mod compact;
+pub mod compare;
+pub mod counts;
 pub mod curl;
+mod exchange;
 mod finding;
+pub mod formats;
+mod har;
+pub mod html;
 pub mod json;
 pub mod junit;
+mod known;
+mod markdown;
+pub mod matrix;
+pub mod ndjson;
 mod paint;
 mod progress;
+mod raw_json;
+pub mod recorded;
 pub mod replay_file;
 #[cfg(test)]
 mod sample;
+mod sarif;
+mod sections;
 pub mod terminal;
 mod words;
 
 pub use paint::{Paint, harmless, wrapped};
-pub use progress::Progress;
+pub use progress::{Progress, Ticker};
 pub(crate) use words::count;
 
 use std::path::PathBuf;
@@ -32,6 +47,10 @@ pub struct Place {
     pub embedded: bool,
     /// Request headers beside our own: the name, and what a shell can make the value from without us printing it.
     pub headers: Vec<(String, String)>,
+    /// Options that cURL needs to reach it as we did, ready for a shell: a blank before each.
+    pub curl_options: String,
+    /// What a reader of any report has to know of how the target was asked.
+    pub warnings: Vec<String>,
 }
 
 /// A run that is over, ready to be reported.

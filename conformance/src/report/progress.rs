@@ -7,30 +7,42 @@ use crate::{events::Event, run::Reporter};
 /// Goes back to the beginning of the line and clears it.
 const CLEAR: &str = "\r\x1b[2K";
 
-/// Tells a person who watches how far the run is.
+/// The line: each text replaces the one before it, and an empty one takes it away.
 #[derive(Debug)]
-pub struct Progress {
+pub struct Ticker {
     watched: bool,
-    at_most: usize,
 }
 
-impl Default for Progress {
+impl Default for Ticker {
     fn default() -> Self {
         Self {
             watched: io::stderr().is_terminal(),
-            at_most: 0,
         }
     }
 }
 
-impl Progress {
-    fn say(&self, text: &str) {
+impl Ticker {
+    /// Says how far the work is.
+    pub fn say(&self, text: &str) {
         if self.watched {
             let mut out = io::stderr().lock();
             // Nobody is harmed when progress cannot be shown.
             let _ = write!(out, "{CLEAR}{text}");
             let _ = out.flush();
         }
+    }
+}
+
+/// Tells a person who watches how far the run is.
+#[derive(Debug, Default)]
+pub struct Progress {
+    ticker: Ticker,
+    at_most: usize,
+}
+
+impl Progress {
+    fn say(&self, text: &str) {
+        self.ticker.say(text);
     }
 }
 
@@ -55,7 +67,7 @@ impl Reporter for Progress {
             Event::Waiting { pause, reason } => {
                 self.say(&format!("waiting {} s: {reason}", pause.as_secs()));
             }
-            Event::Broken { .. } => {}
+            Event::Broken { .. } | Event::Exchanged(_) => {}
             Event::Found(finding) => self.say(&format!("looked into {}", finding.rule.id)),
             Event::Finished(_) => self.say(""),
         }

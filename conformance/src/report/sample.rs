@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use bytes::Bytes;
-use paymaster_schemas::Pair;
+use paymaster_schemas::{Mode, Pair};
 use serde_json::{Value, json};
 
 use super::{Finished, Place};
@@ -11,9 +11,11 @@ use crate::{
     case::{Group, Ids, Member, Order, Relation, Rounds, Seed},
     context::Context,
     dialect::Dialect,
-    events::{Reached, RuleOutcome, Summary},
+    events::{Reached, Recorded, RuleOutcome, Summary},
     exchange::{Exchange, Failure, Response},
     finding::{Attempt, Finding, Violation},
+    known::{self, Standing},
+    recorded::RECORDED,
     redact::Redactor,
     rules::find_rule,
     tally::Strictness,
@@ -91,6 +93,7 @@ pub(crate) fn violations() -> Sample {
             target: "http://127.0.0.1:3000/api/***".to_owned(),
             seed: 1,
             conclusion: Conclusion::Violations,
+            recorded: None,
             cut_short: None,
             rules: vec![
                 outcome("answer.id", Verdict::Flaky, 900, 1),
@@ -100,6 +103,8 @@ pub(crate) fn violations() -> Sample {
                 outcome("interoperability.mode-member", Verdict::Failed, 0, 250),
             ],
             findings,
+            places: Vec::new(),
+            known: Vec::new(),
             unjudged: BTreeMap::from([("no connection: refused".to_owned(), 2)]),
             observations: BTreeMap::from([(
                 "behaviour.error-status",
@@ -116,6 +121,8 @@ pub(crate) fn violations() -> Sample {
             literal: None,
             embedded: false,
             headers: vec![("x-key".to_owned(), "${KEY}".to_owned())],
+            curl_options: String::new(),
+            warnings: Vec::new(),
         },
         redactor,
         replays: vec![
@@ -124,6 +131,88 @@ pub(crate) fn violations() -> Sample {
             Some("paymaster-replays/interoperability.mode-member-1.json".into()),
         ],
     }
+}
+
+/// A run in which all that failed is known, and the list has entries that are out of date.
+pub(crate) fn known() -> Sample {
+    let mut sample = violations();
+    let summary = &mut sample.summary;
+    summary.findings.truncate(1);
+    summary.unjudged.clear();
+    summary
+        .rules
+        .retain(|outcome| outcome.rule.id != "interoperability.mode-member");
+    for outcome in &mut summary.rules {
+        if outcome.rule.id == "answer.id" {
+            outcome.broken = 0;
+        }
+        (outcome.verdict, outcome.reason) = match outcome.rule.id {
+            "answer.id" => (Verdict::UnexpectedlyPassing, Some("delete its entry".to_owned())),
+            "quote-result.feeQuotes" => (Verdict::KnownFailing, Some("null until release 7".to_owned())),
+            _ => continue,
+        };
+    }
+    let entry = |kind, rule: &str, pointer: Option<&str>, standing| known::Outcome {
+        entry: known::Entry {
+            kind,
+            rule: find_rule(rule).unwrap().id,
+            method: None,
+            mode: pointer.map(|_| Mode::Erc20),
+            pointer: pointer.map(str::to_owned),
+            reason: "null until release 7".to_owned(),
+            owner: "quotes team".to_owned(),
+            expires: chrono::NaiveDate::from_ymd_opt(2026, 6, 30).unwrap(),
+        },
+        standing,
+    };
+    summary.known = vec![
+        entry(
+            known::Kind::Failing,
+            "quote-result.feeQuotes",
+            Some("/result/feeQuotes"),
+            Standing::StillFailing,
+        ),
+        entry(
+            known::Kind::Failing,
+            "answer.id",
+            None,
+            Standing::UnexpectedlyPassing,
+        ),
+        entry(
+            known::Kind::Failing,
+            "quote-result.MODE",
+            Some("/result/other"),
+            Standing::MatchesNothing,
+        ),
+        entry(known::Kind::Flaky, "answer.object", None, Standing::Expired),
+        entry(known::Kind::Flaky, "quote-result.MODE", None, Standing::Quiet),
+    ];
+    sample
+}
+
+/// Recorded traffic.
+pub(crate) fn recorded() -> Sample {
+    let mut sample = violations();
+    let summary = &mut sample.summary;
+    for finding in &mut summary.findings {
+        finding.group.relation = &RECORDED;
+        finding.group.members.truncate(1);
+        finding.exchanges.remove(0);
+        finding.attempts.clear();
+        finding.violation.member = 0;
+    }
+    summary.unjudged.clear();
+    (summary.requests, summary.seed) = (0, 0);
+    summary.recorded = Some(Recorded {
+        exchanges: 250,
+        skipped: BTreeMap::from([("not a POST request".to_owned(), 12)]),
+    });
+    for outcome in &mut summary.rules {
+        if outcome.verdict == Verdict::Flaky {
+            outcome.verdict = Verdict::Failed;
+        }
+    }
+    sample
 }
 
 /// A run that nobody answered.
@@ -177,6 +266,7 @@ fn finding(rule: &str, pointer: &str, words: &[&str; 2], reproduced: usize) -> F
             ),
         }),
         took: Duration::from_millis(1),
+        on_chain: None,
     };
     let unanswered = Exchange {
         outcome: Err(Failure::Broken("closed".to_owned())),

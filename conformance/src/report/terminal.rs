@@ -5,13 +5,14 @@ use std::fmt::Write as _;
 use paymaster_schemas::Pair;
 
 use super::{
-    Finished, Paint, finding,
+    Finished, Paint,
+    counts::{Counts, Standing},
+    finding, known,
     paint::{harmless, wrapped},
     words,
 };
 use crate::{
-    events::{RuleOutcome, Summary},
-    tally::fails_the_run,
+    events::Summary,
     verdict::{Conclusion, Verdict},
 };
 
@@ -28,6 +29,7 @@ pub fn render(finished: &Finished<'_>, paint: Paint) -> String {
     page.verdict();
     page.broken(true);
     page.broken(false);
+    known::write(&mut page);
     page.inconclusive();
     page.dialect();
     page.reached();
@@ -78,38 +80,14 @@ impl Page<'_> {
         };
         let target = self.finished.place.shown.clone();
         self.line(&format!("{painted}  {target}"));
-        let of = |verdict| {
-            summary
-                .rules
-                .iter()
-                .filter(|rule| rule.verdict == verdict)
-                .count()
-        };
-        let warned = summary
-            .rules
-            .iter()
-            .filter(|rule| rule.verdict.is_broken() && !self.fails(rule))
-            .count();
-        let mut counts = Vec::new();
-        for (number, word) in [
-            (of(Verdict::Failed) + of(Verdict::Flaky) - warned, "broken"),
-            (warned, "warned"),
-            (of(Verdict::Passed), "passed"),
-            (of(Verdict::Inconclusive), "inconclusive"),
-            (of(Verdict::NotApplicable), "not applicable"),
-        ] {
-            if number > 0 {
-                counts.push(format!("{number} {word}"));
-            }
-        }
         let rules = words::count(summary.rules.len() as u128, "rule");
-        let requests = words::count(summary.requests as u128, "request");
-        let time = words::time(summary.took);
-        let counts = counts.join(", ");
-        self.line(&format!(
-            "{rules}: {counts} · {requests} in {time} · seed {}",
-            summary.seed
-        ));
+        let counts = Counts::of(&summary.rules, self.finished.strictness).line();
+        let sent = self.sent();
+        self.line(&format!("{rules}: {counts} · {sent}"));
+        self.left_out();
+        for warning in &self.finished.place.warnings {
+            self.hanging("warning: ", 9, warning);
+        }
         if let Some(cause) = &summary.cut_short {
             let cause = self.foreign(cause);
             self.hanging("cut short: ", 11, &cause);
@@ -124,15 +102,50 @@ impl Page<'_> {
         }
     }
 
-    fn fails(&self, outcome: &RuleOutcome) -> bool {
-        fails_the_run(outcome.rule.basis(), self.finished.strictness.strict)
+    /// What was sent; of recorded traffic, what was judged instead.
+    fn sent(&self) -> String {
+        let summary = self.finished.summary;
+        match &summary.recorded {
+            Some(recorded) => words::count(recorded.exchanges, "recorded exchange"),
+            None => {
+                let requests = words::count(summary.requests as u128, "request");
+                format!(
+                    "{requests} in {} · seed {}",
+                    words::time(summary.took),
+                    summary.seed
+                )
+            }
+        }
+    }
+
+    /// Which entries of a recording were left out.
+    fn left_out(&mut self) {
+        let finished = self.finished;
+        for (reason, times) in finished
+            .summary
+            .recorded
+            .iter()
+            .flat_map(|recorded| &recorded.skipped)
+        {
+            let text = format!("{times}: {}", self.foreign(reason));
+            self.hanging("left out ", 9, &text);
+        }
+    }
+
+    fn anything_fails(&self) -> bool {
+        Counts::of(&self.summary().rules, self.finished.strictness).get(Standing::Broken) > 0
     }
 
     /// What was broken: what fails the run, or what only warns.
     fn broken(&mut self, failing: bool) {
         let finished = self.finished;
+        let wanted = if failing {
+            Standing::Broken
+        } else {
+            Standing::Warned
+        };
         for outcome in &finished.summary.rules {
-            if outcome.verdict.is_broken() && self.fails(outcome) == failing {
+            if Standing::of(outcome, finished.strictness) == wanted {
                 self.line("");
                 finding::write(self, outcome, failing);
             }
@@ -237,9 +250,19 @@ impl Page<'_> {
     fn next(&mut self) {
         let next = match self.summary().conclusion {
             Conclusion::Conforms => return,
+            Conclusion::Violations if !self.anything_fails() => {
+                "bring the list of known failures up to date, as said above"
+            }
             Conclusion::Violations => {
                 "fix what is broken, then repeat one finding with `paymaster-conformance replay FILE`; \
                  `paymaster-conformance explain RULE` says what a rule asks and where to look"
+            }
+            Conclusion::Incomplete if self.summary().recorded.is_some() => {
+                "recorded traffic shows what it happens to show: run `paymaster-conformance check` for the rest, or accept \
+                 what could not be judged with --allow-incomplete"
+            }
+            Conclusion::CouldNotTest if self.summary().recorded.is_some() => {
+                "record calls of the two methods together with their answers"
             }
             Conclusion::Incomplete if self.summary().cut_short.is_some() => {
                 "run again without the limit that cut this run short; what was judged until then held"
@@ -279,6 +302,18 @@ mod tests {
         let text = render(&sample::violations().finished(), Paint::default());
         assert!(!text.contains("s3cr3t-key") && !text.contains('\u{1b}'));
         insta::assert_snapshot!("violations", text);
+    }
+
+    #[test]
+    fn a_run_with_known_failures() {
+        let text = render(&sample::known().finished(), Paint::default());
+        insta::assert_snapshot!("known", text);
+    }
+
+    #[test]
+    fn recorded_traffic() {
+        let text = render(&sample::recorded().finished(), Paint::default());
+        insta::assert_snapshot!("recorded", text);
     }
 
     #[test]

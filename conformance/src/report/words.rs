@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use crate::{
+    case::Member,
     exchange::Exchange,
     finding::Finding,
+    recorded::RECORDED,
     verdict::{Conclusion, Verdict},
 };
 
@@ -50,12 +52,29 @@ pub(crate) fn conclusion(conclusion: Conclusion) -> &'static str {
     }
 }
 
+/// The request of a finding of recorded traffic; its label says where in the recording it stands.
+pub(crate) fn recorded(finding: &Finding) -> Option<&Member> {
+    let is_recorded = std::ptr::eq(finding.group.relation, &RECORDED);
+    finding.group.members.first().filter(|_| is_recorded)
+}
+
 /// `reproduced 3/3`, or why it is not known.
 pub(crate) fn reproduced(finding: &Finding) -> String {
+    if recorded(finding).is_some() {
+        return "recorded, not sent again".to_owned();
+    }
     if finding.attempts.is_empty() {
         return "not sent again: the run was over".to_owned();
     }
     format!("reproduced {}/{}", finding.reproduced(), finding.attempts.len())
+}
+
+/// Where in the answer the rule is broken.
+pub(crate) fn place(finding: &Finding) -> &str {
+    match finding.violation.pointer.as_str() {
+        "" => "the whole answer",
+        pointer => pointer,
+    }
 }
 
 /// The verdict that a single finding makes.

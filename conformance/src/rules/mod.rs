@@ -13,6 +13,7 @@ mod interoperability;
 mod json_rpc;
 mod notation;
 pub mod observers;
+mod on_chain;
 mod quoted_tokens;
 mod rows;
 mod served;
@@ -29,6 +30,7 @@ use crate::{
     context::{Context, Vouch},
     exchange::Exchange,
     finding::Violation,
+    on_chain::Simulation,
     request::{Call, Kind},
 };
 
@@ -49,6 +51,7 @@ const GROUPS: &[&[Rule]] = &[
     json_rpc::RULES,
     http::RULES,
     interoperability::RULES,
+    on_chain::RULES,
 ];
 
 /// Every rule, in the order of the reports.
@@ -139,6 +142,8 @@ pub struct View<'a> {
     pub tabled: bool,
     /// What the profile says of its operation.
     pub vouch: Vouch,
+    /// What a chain says of the answer, where it was asked.
+    pub on_chain: Option<&'a Simulation>,
 }
 
 impl<'a> View<'a> {
@@ -155,6 +160,7 @@ impl<'a> View<'a> {
             answer: Answer::of(exchange),
             tabled,
             vouch,
+            on_chain: exchange.on_chain.as_ref(),
         }
     }
 
@@ -204,13 +210,13 @@ impl<'a> View<'a> {
         self.beyond_the_tables() && by_status && !json_rpc
     }
 
-    /// Whether HTTP itself, a gateway or a limiter turned the request away before the service saw it: lawful, and no answer
-    /// of the service to judge.
+    /// Whether HTTP itself, a gateway or a limiter turned the request away or elsewhere before the service saw it: lawful, and no
+    /// answer of the service to judge.
     pub fn turned_away(&self) -> bool {
         let by_status = self.answer.response().is_some_and(|response| {
             matches!(
                 response.status,
-                401 | 403 | 407 | 408 | 413 | 414 | 415 | 421 | 425 | 426 | 429 | 431 | 502..=504
+                301..=303 | 307 | 308 | 401 | 403 | 407 | 408 | 413 | 414 | 415 | 421 | 425 | 426 | 429 | 431 | 502..=504
             )
         });
         by_status && self.answer.object().is_none()

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use tokio::task::JoinSet;
 
 use super::{
-    CONFIRMATIONS, FINDINGS_PER_RULE, SHRUNK_PER_RUN, Suite,
+    CONFIRMATIONS, SHRUNK_PER_RUN, Settings, Suite,
     courier::Courier,
     shrink::{Bench, Specimen},
     stop::Reason,
@@ -13,7 +13,7 @@ use super::{
 use crate::{
     context::Context,
     exchange::Exchange,
-    finding::{Attempt, Finding, Key},
+    finding::{Attempt, FINDINGS_PER_RULE, Finding, Key},
     judge::Judge,
     tally::{Seen, Tally},
 };
@@ -24,13 +24,16 @@ pub(crate) async fn findings(
     suite: &Suite,
     context: &Arc<Context>,
     tally: &Tally,
-    shrink_requests: u32,
+    settings: &Settings,
 ) -> Vec<Finding> {
     let mut of_rule = BTreeMap::<&str, usize>::new();
     let mut chosen = Vec::new();
     let mut all = tally.seen();
-    // Stable: findings of one rule stay in the order of the plan.
-    all.sort_by_key(|(_, seen)| suite.rules.iter().position(|rule| rule.id == seen.rule.id));
+    // Stable: findings of one rule stay in the order of the plan, behind those that nobody knew of.
+    all.sort_by_key(|(key, seen)| {
+        let rule = suite.rules.iter().position(|rule| rule.id == seen.rule.id);
+        (rule, suite.known.covers(key).is_some())
+    });
     for (key, seen) in all {
         let so_far = of_rule.entry(seen.rule.id).or_default();
         *so_far += 1;
@@ -40,11 +43,11 @@ pub(crate) async fn findings(
     }
     let mut looking = JoinSet::new();
     for (number, (key, seen)) in chosen.into_iter().enumerate() {
-        let budget = if number < SHRUNK_PER_RUN {
-            shrink_requests
+        let budget = settings.closer_look.then_some(if number < SHRUNK_PER_RUN {
+            settings.shrink_requests
         } else {
             0
-        };
+        });
         let (courier, suite, context) = (Arc::clone(courier), suite.clone(), Arc::clone(context));
         let (key, seen) = (key.clone(), seen.clone());
         looking.spawn(async move {
@@ -66,14 +69,15 @@ pub(crate) async fn findings(
     findings.into_iter().map(|(_, finding)| finding).collect()
 }
 
-/// Re-sends, shrinks, and re-sends what is left. When the run is over, the finding stands as it was seen.
+/// Re-sends, shrinks within the budget, and re-sends what is left. Without a budget, and when the run is over, the finding
+/// stands as it was seen.
 async fn look_into(
     courier: &Courier,
     suite: &Suite,
     context: &Context,
     key: &Key,
     seen: &Seen,
-    budget: u32,
+    budget: Option<u32>,
 ) -> Finding {
     let bench = Bench {
         courier,
@@ -89,6 +93,9 @@ async fn look_into(
     };
     let mut shrunk = (original.clone(), 0);
     let work = async {
+        let Some(budget) = budget else {
+            return (Vec::new(), None);
+        };
         let first = attempts(&bench, &original).await;
         if !reproduces(&first) || budget == 0 {
             return (first, None);

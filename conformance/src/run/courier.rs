@@ -16,15 +16,19 @@ use bytes::Bytes;
 use tokio::sync::{Semaphore, mpsc};
 
 use super::{
+    dial::Protocol,
     pace::Pace,
     retry_after,
+    share::{Gate, Share},
     stop::{Reason, Stop},
     transport::{Line, Transport},
     vitals::{Pulse, Vitals},
 };
 use crate::{
     case::{Group, Order},
+    events::Delivered,
     exchange::{Exchange, Failure},
+    relations::ON_CHAIN,
 };
 
 /// How often a request is sent in all when the target says 429 or 503 with Retry-After.
@@ -60,11 +64,13 @@ impl fmt::Display for Undelivered {
     }
 }
 
-/// A pause that the target asked for.
+/// What the reporters are told of deliveries.
 #[derive(Debug)]
-pub(crate) struct Asked {
-    pub(crate) pause: Duration,
-    pub(crate) status: u16,
+pub(crate) enum News {
+    /// The target asked for a pause.
+    Asked { pause: Duration, status: u16 },
+    /// An exchange ended; only when somebody wants exchanges.
+    Exchanged(Box<Delivered>),
 }
 
 /// Sends groups over at most `jobs` connections.
@@ -76,8 +82,11 @@ pub(crate) struct Courier {
     jobs: usize,
     slots: Semaphore,
     idle: Mutex<Vec<Line>>,
+    gate: Gate,
+    spoken: [AtomicU64; 2],
     throttled: AtomicU64,
-    pauses: mpsc::UnboundedSender<Asked>,
+    news: mpsc::UnboundedSender<News>,
+    tells_exchanges: bool,
 }
 
 impl Courier {
@@ -86,7 +95,7 @@ impl Courier {
         stop: Stop,
         pace: Pace,
         jobs: usize,
-        pauses: mpsc::UnboundedSender<Asked>,
+        news: mpsc::UnboundedSender<News>,
     ) -> Self {
         let jobs = jobs.clamp(1, Semaphore::MAX_PERMITS.min(u32::MAX as usize));
         Self {
@@ -97,8 +106,19 @@ impl Courier {
             jobs,
             slots: Semaphore::new(jobs),
             idle: Mutex::default(),
+            gate: Gate::default(),
+            spoken: Default::default(),
             throttled: AtomicU64::new(0),
-            pauses,
+            news,
+            tells_exchanges: false,
+        }
+    }
+
+    /// The same, telling of every exchange when `tells` says so.
+    pub(crate) fn telling_exchanges(self, tells: bool) -> Self {
+        Self {
+            tells_exchanges: tells,
+            ..self
         }
     }
 
@@ -107,8 +127,31 @@ impl Courier {
         self.jobs
     }
 
+    /// The HTTP versions that complete responses came in, and how many in each.
+    pub(crate) fn spoken(&self) -> impl Iterator<Item = (Protocol, u64)> {
+        [Protocol::Http1, Protocol::Http2]
+            .into_iter()
+            .zip(&self.spoken)
+            .map(|(protocol, times)| (protocol, times.load(Ordering::Relaxed)))
+            .filter(|(_, times)| *times > 0)
+    }
+
+    /// The share of a group that is delivered and judged.
+    pub(crate) fn share(&self) -> Share {
+        self.gate.share()
+    }
+
     /// Sends every member of a group; one exchange a member, in order.
     pub(crate) async fn deliver(&self, group: &Group) -> Result<Vec<Exchange>, Undelivered> {
+        self.deliver_within(group, &self.share()).await
+    }
+
+    /// The same with a share that the caller keeps as long as the answers.
+    pub(crate) async fn deliver_within(
+        &self,
+        group: &Group,
+        share: &Share,
+    ) -> Result<Vec<Exchange>, Undelivered> {
         let width = match group.relation.order {
             Order::Sequential => 1,
             Order::Concurrent => group.members.len().clamp(1, self.jobs),
@@ -120,18 +163,25 @@ impl Courier {
         let mut exchanges = Vec::with_capacity(group.members.len());
         if width == 1 {
             let mut line = self.take_line();
-            for member in &group.members {
-                exchanges.push(self.send(&mut line, &member.body).await?);
+            for number in 0..group.members.len() {
+                let mut exchange = self.send(&mut line, group, number, share).await?;
+                if let Some(chain) = &self.transport.chain
+                    && group.relation.id == ON_CHAIN.id
+                {
+                    exchange.on_chain = chain.simulate(&exchange).await;
+                }
+                exchanges.push(exchange);
             }
             self.give_back(line);
             return Ok(exchanges);
         }
-        for together in group.members.chunks(width) {
+        let numbers: Vec<usize> = (0..group.members.len()).collect();
+        for together in numbers.chunks(width) {
             let sending = together
                 .iter()
-                .map(|member| async {
+                .map(|number| async {
                     let mut line = self.take_line();
-                    let exchange = self.send(&mut line, &member.body).await;
+                    let exchange = self.send(&mut line, group, *number, share).await;
                     self.give_back(line);
                     exchange
                 })
@@ -143,13 +193,21 @@ impl Courier {
         Ok(exchanges)
     }
 
-    async fn send(&self, line: &mut Line, body: &Bytes) -> Result<Exchange, Undelivered> {
+    async fn send(
+        &self,
+        line: &mut Line,
+        group: &Group,
+        number: usize,
+        share: &Share,
+    ) -> Result<Exchange, Undelivered> {
+        let body: &Bytes = &group.members[number].body;
         let (mut throttled, mut unreachable) = (0, 0);
         loop {
             if !self.pace.turn(&self.stop).await {
                 return Err(Undelivered::Stopped);
             }
-            let exchange = line.exchange(&self.transport, body.clone()).await;
+            let exchange = line.exchange_within(&self.transport, body.clone(), share).await;
+            self.tell(&exchange, group, number);
             match self.vitals.note(&exchange) {
                 Pulse::Fine => {}
                 Pulse::NobodyThere => self.give_up(&exchange, "no answer"),
@@ -170,6 +228,9 @@ impl Courier {
                     tokio::time::sleep(CONNECT_PAUSE).await;
                 }
                 Ok(response) => {
+                    if let Some(protocol) = line.spoken() {
+                        self.spoken[protocol as usize].fetch_add(1, Ordering::Relaxed);
+                    }
                     let Some(pause) = retry_after::pause(response, SystemTime::now()) else {
                         return Ok(exchange);
                     };
@@ -179,7 +240,7 @@ impl Courier {
                         return Err(Undelivered::Throttled);
                     }
                     // Nobody may be listening any more; the pause is kept all the same.
-                    let _ = self.pauses.send(Asked {
+                    let _ = self.news.send(News::Asked {
                         pause,
                         status: response.status,
                     });
@@ -188,6 +249,23 @@ impl Courier {
                 Err(_) => return Ok(exchange),
             }
         }
+    }
+
+    fn tell(&self, exchange: &Exchange, group: &Group, number: usize) {
+        if !self.tells_exchanges {
+            return;
+        }
+        let member = &group.members[number];
+        // Nobody may be listening any more.
+        let _ = self.news.send(News::Exchanged(Box::new(Delivered {
+            relation: group.relation.id,
+            group: group.number,
+            member: number,
+            role: member.role,
+            label: member.label.clone(),
+            exchange: exchange.keepsake(),
+            ended: SystemTime::now(),
+        })));
     }
 
     fn note_refusal(&self, status: u16) {

@@ -14,7 +14,7 @@ use tokio::{
 
 use super::{
     Reporter, Settings, Suite, confirm,
-    courier::{Asked, Courier, join},
+    courier::{Courier, News, join},
     pace::Pace,
     stop::{Reason, Stop},
     supply::Supply,
@@ -47,14 +47,15 @@ pub struct Outcome {
 pub async fn check(settings: &Settings, suite: &Suite, stop: &Stop, reporter: &mut dyn Reporter) -> Outcome {
     let started = Instant::now();
     let ends = started + settings.time_limit;
-    let (pauses, mut asked) = mpsc::unbounded_channel();
-    let courier = Arc::new(Courier::new(
+    let (sender, mut news) = mpsc::unbounded_channel();
+    let courier = Courier::new(
         settings.transport.clone(),
         stop.clone(),
         Pace::new(settings.rate, settings.max_requests, ends),
         settings.jobs,
-        pauses,
-    ));
+        sender,
+    );
+    let courier = Arc::new(courier.telling_exchanges(reporter.wants_exchanges()));
     let limit = tokio::spawn({
         let stop = stop.clone();
         async move {
@@ -66,18 +67,31 @@ pub async fn check(settings: &Settings, suite: &Suite, stop: &Stop, reporter: &m
         target: &settings.shown_target,
         seed: settings.seed,
     });
-    let context = Arc::new(discover(settings, &courier, &mut asked, reporter).await);
-    let (home, cut) = if stop.reason().is_none() {
-        judge_plan(settings, suite, &courier, &context, &mut asked, reporter).await
+    let context = Arc::new(discover(settings, &courier, &mut news, reporter).await);
+    let (mut home, cut) = if stop.reason().is_none() {
+        judge_plan(settings, suite, &courier, &context, &mut news, reporter).await
     } else {
         (Yield::default(), false)
     };
-    let findings = confirm::findings(&courier, suite, &context, &home.tally, settings.shrink_requests).await;
+    let confirming = confirm::findings(&courier, suite, &context, &home.tally, settings);
+    let findings = telling(confirming, &mut news, reporter).await;
+    while let Ok(item) = news.try_recv() {
+        tell(&item, reporter);
+    }
     for finding in &findings {
         reporter.event(&Event::Found(finding));
     }
     limit.abort();
-    let ended = stop.reason().or(cut.then_some(Reason::Budget));
+    for (protocol, times) in courier.spoken() {
+        let seen = home
+            .tally
+            .observations
+            .entry("behaviour.http-version")
+            .or_default();
+        seen.insert(protocol.to_string(), times);
+    }
+    let hopeless = || courier.vitals.hopeless().map(Reason::GaveUp);
+    let ended = stop.reason().or_else(hopeless).or(cut.then_some(Reason::Budget));
     let summary = Summary {
         requests: courier.pace.sent(),
         took: started.elapsed(),
@@ -91,7 +105,7 @@ pub async fn check(settings: &Settings, suite: &Suite, stop: &Stop, reporter: &m
 async fn discover(
     settings: &Settings,
     courier: &Courier,
-    asked: &mut UnboundedReceiver<Asked>,
+    news: &mut UnboundedReceiver<News>,
     reporter: &mut dyn Reporter,
 ) -> Context {
     let mut discovery = Discovery::new(Context::new(settings.profile.clone()), settings.seed);
@@ -101,7 +115,7 @@ async fn discover(
         let delivered = tokio::select! {
             biased;
             () = courier.stop.stopped() => break,
-            delivered = telling(delivering, asked, reporter) => delivered,
+            delivered = telling(delivering, news, reporter) => delivered,
         };
         answers = round
             .into_iter()
@@ -109,12 +123,14 @@ async fn discover(
             .filter_map(|(group, exchanges)| Some((group, exchanges.ok()?)))
             .collect();
     }
-    discovery.finish()
+    discovery
+        .finish()
+        .asking_a_chain(settings.transport.chain.is_some())
 }
 
 async fn telling<T>(
     work: impl Future<Output = T>,
-    asked: &mut UnboundedReceiver<Asked>,
+    news: &mut UnboundedReceiver<News>,
     reporter: &mut dyn Reporter,
 ) -> T {
     let mut work = std::pin::pin!(work);
@@ -122,16 +138,19 @@ async fn telling<T>(
         tokio::select! {
             biased;
             output = &mut work => return output,
-            Some(asked) = asked.recv() => tell_pause(&asked, reporter),
+            Some(item) = news.recv() => tell(&item, reporter),
         }
     }
 }
 
-fn tell_pause(asked: &Asked, reporter: &mut dyn Reporter) {
-    reporter.event(&Event::Waiting {
-        pause: asked.pause,
-        reason: &format!("the target answered {}", asked.status),
-    });
+fn tell(item: &News, reporter: &mut dyn Reporter) {
+    match item {
+        News::Asked { pause, status } => reporter.event(&Event::Waiting {
+            pause: *pause,
+            reason: &format!("the target answered {status}"),
+        }),
+        News::Exchanged(delivered) => reporter.event(&Event::Exchanged(delivered)),
+    }
 }
 
 /// Sends and judges every group of the plan.
@@ -140,7 +159,7 @@ async fn judge_plan(
     suite: &Suite,
     courier: &Arc<Courier>,
     context: &Arc<Context>,
-    asked: &mut UnboundedReceiver<Asked>,
+    news: &mut UnboundedReceiver<News>,
     reporter: &mut dyn Reporter,
 ) -> (Yield, bool) {
     let budget = courier.pace.left();
@@ -175,7 +194,7 @@ async fn judge_plan(
                 Some(Ok(part)) => parts.push(part),
                 Some(Err(cause)) => courier.stop.trigger(Reason::GaveUp(format!("a worker of ours failed: {cause}"))),
             },
-            Some(asked) = asked.recv() => tell_pause(&asked, reporter),
+            Some(item) = news.recv() => tell(&item, reporter),
             _ = tick.tick() => tell_progress(&work, &mut told, reporter),
         }
     }
@@ -226,13 +245,20 @@ fn summarize(
     } = &tally;
     let ended = ended.or_else(|| {
         let status = tally.closed_door()?;
-        let cause = format!(
-            "HTTP {status} for every request: look at the path, the headers and the key that the target wants"
-        );
+        let cause = match &tally.redirected_to {
+            Some(place) if (300..400).contains(&status) => format!(
+                "HTTP {status} for every request, a redirect to {place}: redirects are not followed; give the URL that they lead to"
+            ),
+            _ => format!(
+                "HTTP {status} for every request: look at the path, the headers and the key that the target wants"
+            ),
+        };
         Some(Reason::GaveUp(cause))
     });
-    let rules = tally.outcomes(&suite.rules, &findings, context);
-    let concluded = conclude(&rules, settings.strictness);
+    let complete = ended.is_none();
+    let (rules, known) = tally.outcomes(&suite.rules, &findings, context, &suite.known, complete);
+    // A run that did not get through its plan says nothing of a list.
+    let concluded = conclude(&rules, if complete { &known } else { &[] }, settings.strictness);
     let conclusion = match (&ended, concluded) {
         (_, Conclusion::Violations) => Conclusion::Violations,
         (Some(Reason::GaveUp(_)), _) => Conclusion::CouldNotTest,
@@ -243,11 +269,14 @@ fn summarize(
         target: settings.shown_target.clone(),
         seed: settings.seed,
         conclusion,
+        recorded: None,
         cut_short: ended.map(|reason| words(&reason, settings)),
         reached: reached.clone(),
         observations: observations.clone(),
         rules,
         findings,
+        places: tally.seen().into_iter().map(|(key, _)| key.clone()).collect(),
+        known,
         unjudged,
         dialect: context.dialect.clone(),
         requests: 0,

@@ -47,6 +47,8 @@ impl Bench<'_> {
                 let pair = views.get(violation.member).and_then(|view| view.request.pair());
                 Key::of(self.rule, pair, violation) == *self.key
             });
+        // Specimens of all findings are in memory at the same time.
+        let exchanges = exchanges.iter().map(Exchange::keepsake).collect();
         Ok((exchanges, violation))
     }
 

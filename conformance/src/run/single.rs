@@ -27,14 +27,14 @@ pub async fn once(
     stop: &Stop,
 ) -> Result<(Vec<Exchange>, Option<Violation>), String> {
     let ends = Instant::now() + settings.time_limit;
-    // Nobody listens for pauses here: they are kept, not told.
-    let (pauses, _) = mpsc::unbounded_channel();
+    // Nobody listens here: pauses are kept, not told.
+    let (news, _) = mpsc::unbounded_channel();
     let courier = Courier::new(
         settings.transport.clone(),
         stop.clone(),
         Pace::new(settings.rate, settings.max_requests, ends),
         settings.jobs,
-        pauses,
+        news,
     );
     let delivered = tokio::select! {
         biased;

@@ -1,5 +1,7 @@
 //! What a run is made of: rules, cases, observers.
 
+use std::sync::Arc;
+
 use super::shrink::Simpler;
 use crate::{
     case::Relation,
@@ -7,7 +9,9 @@ use crate::{
     discovery::DISCOVERY,
     events::Observations,
     generate,
+    known::Known,
     plan::Plan,
+    recorded::RECORDED,
     relations::RELATIONS,
     rules::{self, Rule, View, observers::OBSERVERS},
 };
@@ -25,6 +29,8 @@ pub struct Suite {
     pub simpler: Simpler,
     /// Watches what is not judged.
     pub observe: fn(&[View<'_>], &Context, &mut Observations),
+    /// Failures that are known, explained and dated.
+    pub known: Arc<Known>,
 }
 
 impl Suite {
@@ -32,10 +38,11 @@ impl Suite {
     pub fn standard() -> Self {
         Self {
             rules: rules::rules().collect(),
-            relations: RELATIONS.iter().copied().chain([&DISCOVERY]).collect(),
+            relations: RELATIONS.iter().copied().chain([&DISCOVERY, &RECORDED]).collect(),
             plan: |context, seed, cases| Plan::new(context, seed, cases),
             simpler: generate::shrink::simpler,
             observe: observe_all,
+            known: Arc::default(),
         }
     }
 }

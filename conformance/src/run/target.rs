@@ -2,15 +2,21 @@
 
 use std::fmt;
 
-use hyper::{Uri, header::HeaderValue};
+use hyper::{
+    Uri,
+    header::HeaderValue,
+    http::uri::{Authority, Scheme},
+};
 
 /// A paymaster URL, ready to be asked.
 #[derive(Clone, Debug)]
 pub struct Target {
     url: String,
+    /// Whether it is asked through TLS.
+    https: bool,
     /// Host name or address, without brackets.
     pub(crate) host: String,
-    /// Port, 80 where the URL names none.
+    /// Port, 80 (443 with https) where the URL names none.
     pub(crate) port: u16,
     /// Path and query, as written.
     pub(crate) path: Uri,
@@ -39,13 +45,9 @@ impl Target {
                 "the URL has no scheme: write it whole, as in http://127.0.0.1:3000/rpc",
             ));
         };
-        if scheme.eq_ignore_ascii_case("https") {
-            return Err(refuse(
-                "https:// comes with a later release; until then, put a TLS-terminating proxy in front and give its http:// URL",
-            ));
-        }
-        if !scheme.eq_ignore_ascii_case("http") {
-            return Err(refuse("only http:// URLs can be tested"));
+        let https = scheme.eq_ignore_ascii_case("https");
+        if !https && !scheme.eq_ignore_ascii_case("http") {
+            return Err(refuse("only http:// and https:// URLs can be tested"));
         }
         let rest = rest.split('#').next().unwrap_or_default();
         let split = rest.find(['/', '?']).unwrap_or(rest.len());
@@ -70,6 +72,7 @@ impl Target {
         let host = bracketed.trim_start_matches('[').trim_end_matches(']');
         let port_text = authority.strip_prefix(bracketed).unwrap_or_default();
         let port = match port_text {
+            "" | ":" if https => 443,
             "" | ":" => 80,
             text => text
                 .trim_start_matches(':')
@@ -81,6 +84,7 @@ impl Target {
         }
         Ok(Self {
             url: url.to_owned(),
+            https,
             host: host.to_owned(),
             port,
             path,
@@ -92,6 +96,25 @@ impl Target {
     /// The URL as it was given, secrets included.
     pub fn url(&self) -> &str {
         &self.url
+    }
+
+    /// Whether it is asked through TLS.
+    pub fn is_https(&self) -> bool {
+        self.https
+    }
+
+    /// `http` or `https`.
+    pub fn scheme(&self) -> &'static str {
+        if self.https { "https" } else { "http" }
+    }
+
+    /// The whole URL for a request that has to name it: to a proxy, and in HTTP/2.
+    pub(crate) fn absolute(&self) -> Uri {
+        let mut parts = self.path.clone().into_parts();
+        parts.scheme = Some(if self.https { Scheme::HTTPS } else { Scheme::HTTP });
+        parts.authority = Authority::try_from(self.authority.as_bytes()).ok();
+        // Host and path were parsed when the target was, so there is nothing that cannot be put together.
+        Uri::from_parts(parts).unwrap_or_else(|_| self.path.clone())
     }
 
     /// Host and port, as in `127.0.0.1:3000`: no secret.
@@ -145,6 +168,8 @@ mod tests {
             ),
             ("HTTP://[::1]:81?k=v", "::1", 81, "/?k=v", "[::1]:81"),
             ("http://[::1]/", "::1", 80, "/", "[::1]:80"),
+            ("https://[::1]/", "::1", 443, "/", "[::1]:443"),
+            ("https://localhost:/x", "localhost", 443, "/x", "localhost:443"),
         ] {
             let target = Target::parse(url).unwrap();
             assert_eq!(target.host, host);
@@ -156,11 +181,20 @@ mod tests {
     }
 
     #[test]
+    fn a_proxy_is_told_the_whole_url() {
+        for (url, whole) in [
+            ("http://localhost:/a?b", "http://localhost/a?b"),
+            ("https://[::1]:8443", "https://[::1]:8443/"),
+        ] {
+            assert_eq!(Target::parse(url).unwrap().absolute().to_string(), whole);
+        }
+    }
+
+    #[test]
     fn what_cannot_be_asked_is_refused_with_a_reason() {
         for (url, word) in [
             ("127.0.0.1:3000", "scheme"),
-            ("https://paymaster.example/secret", "later release"),
-            ("ftp://paymaster.example", "only http"),
+            ("ftp://paymaster.example/secret", "only http"),
             ("http://user:pw@host/", "authorization"),
             ("http://host:99999/", "port"),
             ("http:///path", "host"),

@@ -2,7 +2,7 @@
 
 use std::sync::{
     Mutex, PoisonError,
-    atomic::{AtomicU64, Ordering},
+    atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
 use bytes::Bytes;
@@ -15,6 +15,9 @@ const PATIENCE_AT_START: u64 = 3;
 /// So many unanswered exchanges later, one after the other, and we ask whether anybody still is.
 const PATIENCE: u64 = 20;
 
+/// So many exchanges, none of them answered properly, and there is nothing to learn from more.
+const PATIENCE_WITH_BROKEN: u64 = 100;
+
 /// Counts what is answered and what is not.
 #[derive(Debug, Default)]
 pub(crate) struct Vitals {
@@ -23,6 +26,11 @@ pub(crate) struct Vitals {
     last_answer: AtomicU64,
     unanswered: AtomicU64,
     known_good: Mutex<Option<Bytes>>,
+    /// Whether a complete response ever came.
+    complete: AtomicBool,
+    /// Answers that were none, while no complete response had come, and what was wrong with the first.
+    broken: AtomicU64,
+    first_broken: Mutex<Option<String>>,
 }
 
 /// What the count says.
@@ -42,6 +50,7 @@ impl Vitals {
         let stamp = self.clock.fetch_add(1, Ordering::Relaxed) + 1;
         if is_answered(exchange) {
             self.last_answer.fetch_max(stamp, Ordering::Relaxed);
+            self.weigh(exchange);
             if self.unanswered.swap(0, Ordering::Relaxed) > 0 || stamp == 1 {
                 self.remember(exchange);
             }
@@ -60,6 +69,33 @@ impl Vitals {
             Some(body) if unanswered.is_multiple_of(PATIENCE) => Pulse::Ask(body.clone()),
             _ => Pulse::Fine,
         }
+    }
+
+    fn weigh(&self, exchange: &Exchange) {
+        if self.complete.load(Ordering::Relaxed) {
+            return;
+        }
+        match &exchange.outcome {
+            Ok(_) => self.complete.store(true, Ordering::Relaxed),
+            Err(failure) => {
+                self.broken.fetch_add(1, Ordering::Relaxed);
+                let mut first = self.first_broken.lock().unwrap_or_else(PoisonError::into_inner);
+                first.get_or_insert_with(|| failure.to_string());
+            }
+        }
+    }
+
+    /// Why no more need be asked: somebody answers, and no answer ever was complete.
+    pub(crate) fn hopeless(&self) -> Option<String> {
+        let broken = self.broken.load(Ordering::Relaxed);
+        if broken < PATIENCE_WITH_BROKEN || self.complete.load(Ordering::Relaxed) {
+            return None;
+        }
+        let first = self.first_broken.lock().unwrap_or_else(PoisonError::into_inner);
+        let cause = first.clone().unwrap_or_default();
+        Some(format!(
+            "no answer was complete, of more than {PATIENCE_WITH_BROKEN}: {cause}"
+        ))
     }
 
     /// The stamp of the last exchange that ended.
@@ -106,6 +142,7 @@ mod tests {
                 Err(Failure::Broken("gone".to_owned()))
             },
             took: Duration::ZERO,
+            on_chain: None,
         }
     }
 

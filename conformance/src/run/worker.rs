@@ -57,18 +57,21 @@ impl Work {
         let mut home = Yield::default();
         let stop = self.courier.stop.clone();
         let mut stopped = pin!(stop.stopped());
-        loop {
+        // What is under way is judged to its end, so that the verdict stands on something.
+        while self.courier.vitals.hopeless().is_none() {
             let next = async {
                 let group = self.groups.next().await?;
-                let delivered = self.courier.deliver(&group).await;
-                Some((group, delivered))
+                let share = self.courier.share();
+                let delivered = self.courier.deliver_within(&group, &share).await;
+                Some((group, delivered, share))
             };
             let next = tokio::select! {
                 biased;
                 () = &mut stopped => return home,
                 next = next => next,
             };
-            let Some((group, delivered)) = next else {
+            // The share is held until the answers are judged.
+            let Some((group, delivered, _share)) = next else {
                 return home;
             };
             self.done.fetch_add(1, Ordering::Relaxed);
@@ -85,6 +88,7 @@ impl Work {
                 Err(undelivered) => *home.unjudged.entry(undelivered.to_string()).or_default() += 1,
             }
         }
+        home
     }
 
     /// Judges what was set aside, now that it is known when the target died, if it did.

@@ -7,7 +7,7 @@
 mod matrix;
 mod trial;
 
-pub use matrix::Matrix;
+pub use matrix::{Matrix, Row};
 pub use trial::{Deviation, Trial, every_deviation};
 
 use std::{
@@ -16,7 +16,10 @@ use std::{
     thread,
 };
 
-/// Runs a trial of each deviation with each seed, on every core, and tells of each as it ends.
+use crate::run::Stop;
+
+/// Runs a trial of each deviation with each seed, on every core, and tells of each as it ends. Trials that a stop cuts short
+/// are left out.
 ///
 /// # Errors
 ///
@@ -25,6 +28,7 @@ pub fn run(
     deviations: &[Deviation],
     seeds: &[u64],
     cases: u32,
+    stop: &Stop,
     told: &(dyn Fn(&Trial) + Sync),
 ) -> Result<Matrix, String> {
     let work: Vec<(Deviation, u64)> = seeds
@@ -36,7 +40,7 @@ pub fn run(
     // A thread and a runtime for each core: server and client of a trial then never wait for each other across cores.
     let parts = thread::scope(|scope| {
         let crew: Vec<_> = (0..cores)
-            .map(|_| scope.spawn(|| one_core(&work, &next, cases, told)))
+            .map(|_| scope.spawn(|| one_core(&work, &next, cases, stop, told)))
             .collect();
         crew.into_iter()
             .map(|thread| {
@@ -57,6 +61,7 @@ fn one_core(
     work: &[(Deviation, u64)],
     next: &AtomicUsize,
     cases: u32,
+    stop: &Stop,
     told: &(dyn Fn(&Trial) + Sync),
 ) -> Result<Vec<(usize, Trial)>, String> {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -66,10 +71,13 @@ fn one_core(
     let mut done = Vec::new();
     loop {
         let place = next.fetch_add(1, Ordering::Relaxed);
-        let Some((deviation, seed)) = work.get(place) else {
+        let Some((deviation, seed)) = work.get(place).filter(|_| stop.reason().is_none()) else {
             return Ok(done);
         };
-        let trial = runtime.block_on(Trial::run(*deviation, *seed, cases))?;
+        let trial = runtime.block_on(Trial::run(*deviation, *seed, cases, stop))?;
+        if stop.reason().is_some() {
+            return Ok(done);
+        }
         told(&trial);
         done.push((place, trial));
     }

@@ -65,6 +65,7 @@ fn send(service: &Service, group: &Group) -> Vec<Exchange> {
             request: body.clone(),
             outcome: Ok(response),
             took: Duration::ZERO,
+            on_chain: None,
         }
     };
     group.members.iter().map(|member| one(&member.body)).collect()

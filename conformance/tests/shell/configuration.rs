@@ -27,7 +27,10 @@ fn wrong_usage_is_2_and_says_what_is_wrong() {
             &["http://127.0.0.1:1/", "--rule", "answer.idd"],
             "did you mean `answer.id`?",
         ),
-        (&["https://127.0.0.1:1/"], "later release"),
+        (
+            &["https://127.0.0.1:1/", "--cacert", "gone.pem"],
+            "--cacert gone.pem: ",
+        ),
         (&["127.0.0.1:1"], "scheme"),
         (&["http://127.0.0.1:99999/"], "port"),
         (&["http://127.0.0.1:1/", "-H", "novalue"], "Name: value"),

@@ -2,10 +2,17 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where the binary cannot be run")]
 
 mod commands;
+mod comparing;
 mod configuration;
+mod formats;
+mod hostile;
+mod known;
+mod proxy;
 mod reports;
+mod secure;
 mod server;
 mod targets;
+mod tls;
 
 use std::path::Path;
 
@@ -30,4 +37,9 @@ fn finish(command: &mut Command) -> (i32, String, String) {
         String::from_utf8(output.stdout).unwrap(),
         String::from_utf8(output.stderr).unwrap(),
     )
+}
+
+/// A report without its line breaks.
+fn flat(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

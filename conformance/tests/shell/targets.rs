@@ -295,7 +295,7 @@ fn a_body_without_end_is_not_read_whole() {
         ],
     );
     assert_eq!(code, 1, "{out}");
-    assert!(out.contains("larger than 8388608 bytes"), "{out}");
+    assert!(out.contains("larger than 1048576 bytes"), "{out}");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use super::asked::Asked;
 use super::change::{quotes, result};
 use super::memory::Memory;
 use super::sent::{Framing, Sent};
+use crate::chain::World;
 use crate::service::Service;
 
 /// The deviations that a service was given, each with its memory.
@@ -64,9 +65,9 @@ impl Deviations {
     }
 
     /// The response to a body.
-    pub(crate) async fn respond(&self, service: &Service, body: &[u8], now: u64) -> Sent {
+    pub(crate) async fn respond(&self, service: &Service, body: &[u8], world: World<'_>) -> Sent {
         let request = serde_json::from_slice(body).unwrap_or(Value::Null);
-        let (status, mut answer) = self.answer_body(service, body, &request, now);
+        let (status, mut answer) = self.answer_body(service, body, &request, world);
         for (deed, asked) in self.deeds(body, &request, |_| false) {
             match deed.act {
                 Act::Whole(change) if (deed.when)(&asked) => change(&asked, &mut answer),
@@ -132,18 +133,24 @@ impl Deviations {
     }
 
     /// The HTTP status and the answer to a request, or the answers to a batch.
-    fn answer_body(&self, service: &Service, body: &[u8], request: &Value, now: u64) -> (u16, Option<Value>) {
+    fn answer_body(
+        &self,
+        service: &Service,
+        body: &[u8],
+        request: &Value,
+        world: World<'_>,
+    ) -> (u16, Option<Value>) {
         let elements = match request {
             Value::Array(batch) if (1..=service.bounds().max_batch_length).contains(&batch.len()) => batch,
             // An empty batch and one that is too long are refused as a whole.
-            _ => return self.answer(service, body, request, now, |_| false),
+            _ => return self.answer(service, body, request, world, |_| false),
         };
         let texts: Vec<&RawValue> = serde_json::from_slice(body).unwrap_or_default();
         let answers: Vec<Value> = elements
             .iter()
             .zip(texts)
             .filter_map(|(element, text)| {
-                self.answer(service, text.get().as_bytes(), element, now, |_| true)
+                self.answer(service, text.get().as_bytes(), element, world, |_| true)
                     .1
             })
             .collect();
@@ -159,7 +166,7 @@ impl Deviations {
         service: &Service,
         raw: &[u8],
         request: &Value,
-        now: u64,
+        world: World<'_>,
         spared: fn(&Asked<'_>) -> bool,
     ) -> (u16, Option<Value>) {
         let mut changed = Cow::Borrowed(request);
@@ -171,9 +178,9 @@ impl Deviations {
             }
         }
         let reply = if *changed == *request {
-            service.handle_bytes(raw, now)
+            service.handle(raw, world)
         } else {
-            service.handle_bytes(changed.to_string().as_bytes(), now)
+            service.handle(changed.to_string().as_bytes(), world)
         };
         let mut answer = reply.body.and_then(|body| serde_json::from_slice(&body).ok());
         if let Some(Value::Object(answer)) = &mut answer {

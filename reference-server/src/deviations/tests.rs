@@ -2,6 +2,7 @@ use serde_json::{Value, json};
 
 use super::samples::{NOW, bodies, service};
 use super::{Deviations, Kind};
+use crate::chain::World;
 use crate::{faults, variants};
 
 /// Requests whose parts have the wrong kind, one part after another: every place that a deviation may look at.
@@ -59,11 +60,11 @@ async fn no_deviation_panics_on_misshapen_requests() {
             bodies.len()
         };
         for body in bodies.iter().take(many) {
-            alone.respond(&service, body, NOW).await;
+            alone.respond(&service, body, World::at(NOW)).await;
         }
     }
     // One after another, deviations see what others have left.
     for body in bodies.iter().step_by(11) {
-        all.respond(&service, body, NOW).await;
+        all.respond(&service, body, World::at(NOW)).await;
     }
 }

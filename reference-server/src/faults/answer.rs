@@ -8,6 +8,7 @@ use crate::deviations::Act;
 
 const OBJECT: &str = "answer.object";
 const EITHER: &str = "answer.result-or-error";
+const NO_RESULT_BESIDE_ERROR: &str = "interoperability.no-result-beside-error";
 const VERSION: &str = "answer.jsonrpc";
 const RESULT: &str = "answer.result-object";
 
@@ -59,7 +60,7 @@ pub(super) const FAULTS: &[Fault] = &[
         }),
     )
     .when(|asked| asked.is(Pair::SPONSOR_ERC20))
-    .also(&["sponsor.erc20-result"]),
+    .also(&["sponsor.erc20-result", NO_RESULT_BESIDE_ERROR]),
     Fault::of(
         EITHER,
         "result-and-null-error",
@@ -79,7 +80,20 @@ pub(super) const FAULTS: &[Fault] = &[
                 answer.insert("result".to_owned(), Value::Null);
             }
         }),
-    ),
+    )
+    .also(&[NO_RESULT_BESIDE_ERROR]),
+    Fault::of(
+        NO_RESULT_BESIDE_ERROR,
+        "error-and-null-result-for-tokens",
+        "adds result null to every error of sponsoring in token mode",
+        Act::Answer(|_, answer| {
+            if answer.contains_key("error") {
+                answer.insert("result".to_owned(), Value::Null);
+            }
+        }),
+    )
+    .when(|asked| asked.is(Pair::SPONSOR_ERC20))
+    .also(&[EITHER]),
     Fault::of(
         EITHER,
         "error-and-result",
@@ -98,7 +112,8 @@ pub(super) const FAULTS: &[Fault] = &[
             }
         }),
     )
-    .when(|asked| asked.is(Pair::SPONSOR_ERC20)),
+    .when(|asked| asked.is(Pair::SPONSOR_ERC20))
+    .also(&[NO_RESULT_BESIDE_ERROR]),
     Fault::of(
         EITHER,
         "neither-result-nor-error",

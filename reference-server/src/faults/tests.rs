@@ -4,6 +4,7 @@ use paymaster_schemas::{Basis, clauses, find_clause, member_validator, resolved}
 use serde_json::{Map, Value};
 
 use super::{faults, find_fault};
+use crate::chain::World;
 use crate::deviations::samples::{NOW, bodies, pair_of, service};
 use crate::deviations::{Deviations, Sent};
 use crate::service::Service;
@@ -80,9 +81,9 @@ async fn responses(service: &Service) -> Vec<Sent> {
     let deviations = service.deviations().unwrap_or(&none);
     let mut responses = Vec::new();
     for pair in bodies().chunks(2) {
-        let (first, second) = tokio::join!(deviations.respond(service, &pair[0], NOW), async {
+        let (first, second) = tokio::join!(deviations.respond(service, &pair[0], World::at(NOW)), async {
             match pair.get(1) {
-                Some(body) => Some(deviations.respond(service, body, NOW).await),
+                Some(body) => Some(deviations.respond(service, body, World::at(NOW)).await),
                 None => None,
             }
         });

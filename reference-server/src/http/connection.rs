@@ -21,6 +21,7 @@ use super::deviating::{self, HungUp, Pieces};
 use super::progress::{Progress, TickBounds, Verdict};
 use super::pulse::{Pulse, Stage};
 use super::socket::Socket;
+use crate::chain::World;
 use crate::deviations::Deviations;
 use crate::error_codes::ErrorCode;
 use crate::service::{Reply, Service};
@@ -66,6 +67,7 @@ pub(super) async fn serve(
     };
     poll_fn(|cx| {
         enrolled.listen_once(&mut seen, cx);
+        progress.turn_begins();
         let ended = connection.as_mut().poll(cx);
         if let Poll::Ready(end) = ended {
             if let Err(error) = end {
@@ -143,19 +145,29 @@ async fn answer(
     progress: Arc<Progress>,
 ) -> Result<Response<Either<Full<Bytes>, Pieces>>, HungUp> {
     progress.head_read();
+    if progress.is_turn_over() {
+        tokio::task::yield_now().await;
+    }
     let response = if request.method() == Method::POST {
         let waits = request.headers().contains_key(EXPECT);
         let limit = service.bounds().max_body_bytes;
         match body::read(request.into_body(), limit, waits, &progress).await {
-            Ok(body) => match service.deviations() {
-                None => into_response(service.handle_bytes(&body, unix_now())),
-                Some(deviations) => {
-                    let sent = deviations.respond(&service, &body, unix_now()).await;
-                    let response = deviating::into_response(sent).await;
-                    progress.answered();
-                    return response;
+            Ok(body) => {
+                let known = service.look_up(&body).await;
+                let now = unix_now();
+                let world = known
+                    .as_ref()
+                    .map_or(World::at(now), |nonces| World { now, nonces });
+                match service.deviations() {
+                    None => into_response(service.handle(&body, world)),
+                    Some(deviations) => {
+                        let sent = deviations.respond(&service, &body, world).await;
+                        let response = deviating::into_response(sent).await;
+                        progress.answered();
+                        return response;
+                    }
                 }
-            },
+            }
             Err(error) => refused_body(&service, error),
         }
     } else {

@@ -59,7 +59,13 @@ pub(super) struct Progress {
     /// Tick at which the request began.
     request_since: AtomicU32,
     body_late: AtomicBool,
+    /// Requests that were begun since the connection's task was last polled.
+    in_a_row: AtomicU32,
 }
+
+/// Requests of one connection that are answered before other connections get their turn: a client that pipelines without end
+/// must not keep the others waiting.
+const IN_A_ROW: u32 = 4;
 
 impl Progress {
     pub(super) fn new(pulse: Arc<Pulse>) -> Self {
@@ -70,7 +76,18 @@ impl Progress {
             phase_since: AtomicU32::new(now),
             request_since: AtomicU32::new(now),
             body_late: AtomicBool::new(false),
+            in_a_row: AtomicU32::new(0),
         }
+    }
+
+    /// The connection's task is polled.
+    pub(super) fn turn_begins(&self) {
+        self.in_a_row.store(0, Ordering::Relaxed);
+    }
+
+    /// A request is begun; says whether the connection has had its turn, and others come first.
+    pub(super) fn is_turn_over(&self) -> bool {
+        self.in_a_row.fetch_add(1, Ordering::Relaxed) >= IN_A_ROW
     }
 
     /// Bytes have come in.
@@ -131,5 +148,22 @@ impl Progress {
     fn enter(&self, phase: Phase) {
         self.phase.store(phase as u8, Ordering::Relaxed);
         self.phase_since.store(self.pulse.now(), Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_lets_others_pass_after_a_few_requests_in_a_row() {
+        let progress = Progress::new(Arc::new(Pulse::new(&Bounds::default())));
+        for _ in 0..2 {
+            progress.turn_begins();
+            for _ in 0..IN_A_ROW {
+                assert!(!progress.is_turn_over());
+            }
+            assert!(progress.is_turn_over());
+        }
     }
 }

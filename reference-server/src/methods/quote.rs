@@ -43,7 +43,7 @@ pub(crate) fn effective_mode(mode: &ModeObject<'_>) -> Mode {
 
 fn write_quotes(out: &mut Vec<u8>, settings: &Settings, request: &Request<'_>, info: &TokenInfo<'_>) {
     let max_cost = GasLimits::of(&request.operation).max_cost(request.operation.max_fee_per_gas.0);
-    let valid_until = request.now.saturating_add(settings.quote_valid_seconds);
+    let valid_until = request.world.now.saturating_add(settings.quote_valid_seconds);
 
     write_mode(out, Mode::Erc20);
     out.extend_from_slice(br#""paymasterAddress":""#);

@@ -50,7 +50,7 @@ fn write_token_payment(out: &mut Vec<u8>, settings: &Settings, request: &Request
     out.extend_from_slice(br#""paymasterAndData":""#);
     settings
         .signer
-        .write_token_payment(out, &request.operation, &gas, request.now, token);
+        .write_token_payment(out, &request.operation, &gas, request.world.now, token);
     out.extend_from_slice(br#"","#);
     gas.write(out);
     out.push(b'}');

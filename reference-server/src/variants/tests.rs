@@ -4,6 +4,7 @@ use paymaster_schemas::{Basis, Pair, find_clause, validator_for};
 use serde_json::Value;
 
 use super::{find_variant, variants};
+use crate::chain::World;
 use crate::deviations::samples::{NOW, bodies, pair_of, service};
 use crate::deviations::{Deviations, Framing, Sent};
 use crate::service::Service;
@@ -48,7 +49,7 @@ async fn responses(service: &Service) -> Vec<Sent> {
     let mut responses = Vec::new();
     for _ in 0..ROUNDS {
         for body in bodies() {
-            responses.push(deviations.respond(service, &body, NOW).await);
+            responses.push(deviations.respond(service, &body, World::at(NOW)).await);
         }
     }
     responses

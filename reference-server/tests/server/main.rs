@@ -2,6 +2,7 @@
 
 mod agreement;
 mod bounds;
+mod chain;
 mod command;
 mod connections;
 mod deviations;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::support::{NOW, USDC, answer_with, operation, request, service};
 
 /// The account of the well-known test key.
-const TEST_ACCOUNT: &str = "f39fd6e51aad88f6f4ce6ab8827279cfffb92266";
+pub(crate) const TEST_ACCOUNT: &str = "f39fd6e51aad88f6f4ce6ab8827279cfffb92266";
 const SPONSORSHIP_PAYMASTER: &str = "00000f79b7faf42eebadba19acc07cd08af44789";
 const TOKEN_PAYMASTER: &str = "00000f7365ca6c59a2c93719ad53d567ed49c14c";
 const CHAIN_ID: u128 = 31337;
@@ -100,7 +100,10 @@ fn number(value: &Value) -> u128 {
 
 /// The bytes of `paymasterAndData` and the returned gas limits.
 fn signed_result(service: &Service, request: &Value) -> (Vec<u8>, [u128; 3]) {
-    let answer = answer_with(service, &request.to_string());
+    read_result(&answer_with(service, &request.to_string()))
+}
+
+fn read_result(answer: &Value) -> (Vec<u8>, [u128; 3]) {
     let result = &answer["result"];
     let data = result["paymasterAndData"]
         .as_str()
@@ -127,14 +130,37 @@ fn sample(gas: [u128; 3]) -> (Value, Signed<'static>) {
 
 /// The hash of a sponsorship.
 fn sponsorship_hash(signed: &Signed<'_>, chain_id: u128, valid_until: u64) -> [u8; 32] {
+    sponsorship_hash_after(signed, chain_id, 0, valid_until)
+}
+
+/// The same for a sender that the contract has sponsored that often.
+fn sponsorship_hash_after(
+    signed: &Signed<'_>,
+    chain_id: u128,
+    sender_nonce: u128,
+    valid_until: u64,
+) -> [u8; 32] {
     let words = [
         word(chain_id),
         address_word(SPONSORSHIP_PAYMASTER),
-        word(0),
+        word(sender_nonce),
         word(u128::from(valid_until)),
         word(0),
     ];
     hash(&pack(signed, 20 + 64 + 65), &words)
+}
+
+/// The account that signed the sponsorship in `answer` of the sample operation, had it that sender and nonce of the contract.
+pub(crate) fn recovered_sponsorship(sender: &str, sender_nonce: u128, answer: &Value) -> String {
+    let (data, gas) = read_result(answer);
+    let (_, sample) = sample(gas);
+    let signed = Signed {
+        sender: &sender[2..],
+        ..sample
+    };
+    let valid_until = u64::from_be_bytes(data[44..52].try_into().expect("8 bytes"));
+    let hash = sponsorship_hash_after(&signed, CHAIN_ID, sender_nonce, valid_until);
+    recovered(hash, &data[84..])
 }
 
 fn sponsored(operation: &Value, seconds: &Value) -> Value {

@@ -2,9 +2,18 @@
 
 use super::{Basis::Interoperability, Clause, clause};
 
-pub(super) const CLAUSES: &[Clause] = &[clause(
-    Interoperability,
-    "2.6",
-    "interoperability.mode-member",
-    "A quote carries mode beside MODE, with the same value: published clients read only mode.",
-)];
+pub(super) const CLAUSES: &[Clause] = &[
+    clause(
+        Interoperability,
+        "2.6",
+        "interoperability.mode-member",
+        "A quote carries mode beside MODE, with the same value: published clients read only mode.",
+    ),
+    // That an answer never carries both is stated. This says who is harmed when the result is null, which other clients forgive.
+    clause(
+        Interoperability,
+        "7",
+        "interoperability.no-result-beside-error",
+        "An error has no result beside it, not even null: a published client takes any result member for success.",
+    ),
+];

@@ -8,6 +8,7 @@ mod interoperability;
 mod json_rpc;
 mod methods;
 mod observed;
+mod on_chain;
 mod requests;
 mod responses;
 mod results;
@@ -23,6 +24,8 @@ pub enum Basis {
     JsonRpc,
     /// Published clients need it beyond the specification. Warns; fails under `--strict`.
     Interoperability,
+    /// A chain says so, when one is given. Warns; fails under `--strict`.
+    OnChain,
     /// The specification disagrees with itself. Observed only.
     Ambiguous,
     /// The specification is silent. Observed only.
@@ -31,10 +34,11 @@ pub enum Basis {
 
 impl Basis {
     /// All grounds, the weightiest first.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::Stated,
         Self::JsonRpc,
         Self::Interoperability,
+        Self::OnChain,
         Self::Ambiguous,
         Self::NotShown,
     ];
@@ -45,6 +49,7 @@ impl Basis {
             Self::Stated => "stated",
             Self::JsonRpc => "json-rpc",
             Self::Interoperability => "interoperability",
+            Self::OnChain => "on-chain",
             Self::Ambiguous => "ambiguous",
             Self::NotShown => "not-shown",
         }
@@ -105,7 +110,7 @@ const fn unjudged(
     }
 }
 
-const GROUPS: [&[Clause]; 8] = [
+const GROUPS: [&[Clause]; 9] = [
     requests::CLAUSES,
     results::CLAUSES,
     responses::CLAUSES,
@@ -113,6 +118,7 @@ const GROUPS: [&[Clause]; 8] = [
     errors::CLAUSES,
     json_rpc::CLAUSES,
     interoperability::CLAUSES,
+    on_chain::CLAUSES,
     observed::CLAUSES,
 ];
 

@@ -134,6 +134,13 @@ pub(super) const CLAUSES: &[Clause] = &[
     ),
     unjudged(
         NotShown,
+        "1",
+        "behaviour.http-version",
+        "The version of HTTP that the target speaks with us.",
+        "no message tells it: the runner watches the connections",
+    ),
+    unjudged(
+        NotShown,
         "3",
         "unshown.transitions",
         "States and transitions of the service.",

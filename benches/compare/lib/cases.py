@@ -1,0 +1,70 @@
+"""Conformance cases a second, beside schemathesis, on the same server."""
+
+import json
+import re
+
+from .kit import INSTALL_HINTS, ROOT
+from .process import Cost
+from .table import Section, mebibytes, times
+
+EXAMPLES = 1000
+ANSWERS = ["sponsored-answer", "quote-answer", "token-sponsor-answer", "error-answer"]
+REQUESTS = ["quote-sponsored-request", "quote-erc20-request", "sponsor-sponsored-request", "sponsor-erc20-request"]
+
+
+def openapi():
+    """Our schemas as the one operation of an OpenAPI document, which is what schemathesis reads."""
+    components = {}
+    for path in (ROOT / "schemas/documents").glob("*.schema.json"):
+        text = re.sub(r'"([a-z0-9-]+)\.schema\.json"', r'"#/components/schemas/\1"', path.read_text())
+        document = json.loads(text)
+        for key in ("$schema", "$id"):
+            document.pop(key, None)
+        components[path.name.removesuffix(".schema.json")] = document
+    refs = lambda names: {"anyOf": [{"$ref": f"#/components/schemas/{name}"} for name in names]}
+    content = lambda names: {"content": {"application/json": {"schema": refs(names)}}}
+    post = {
+        "requestBody": {"required": True, **content(REQUESTS)},
+        "responses": {"200": {"description": "an answer", **content(ANSWERS)}},
+    }
+    info = {"title": "paymaster", "version": "1"}
+    return {"openapi": "3.1.0", "info": info, "paths": {"/": {"post": post}}, "components": {"schemas": components}}
+
+
+def ours(kit, url, cases=250, *more):
+    report = kit.folder / "report.json"
+    fixed = ["--cases", str(cases), "--json", str(report), "--replay-dir", str(kit.folder / "replays")]
+    config = kit.file("paymaster.toml", "")
+    cost = Cost([str(kit.conformance), "check", url, "--config", str(config), *fixed, *more], ok=(0, 4))
+    return json.loads(report.read_text())["run"]["requests"], cost
+
+
+def schemathesis(kit, url):
+    document = kit.file("openapi.json", json.dumps(openapi()))
+    checks = ["--checks", "response_schema_conformance,status_code_conformance,content_type_conformance"]
+    fixed = ["--phases", "fuzzing", "--mode", "positive", "--max-examples", str(EXAMPLES), *checks]
+    command = [kit.tool("st"), "run", str(document), "--url", url, *fixed, "--generation-database", "none"]
+    # It fails the run for what it finds, which is none of this comparison's business.
+    cost = Cost(command, ok=(0, 1), cwd=kit.folder)
+    found = re.search(r"(\d[\d,]*) generated", cost.said)
+    if not found:
+        raise RuntimeError("schemathesis did not say how many cases it made: " + cost.said[-300:])
+    return int(found.group(1).replace(",", "")), cost
+
+
+def section(kit):
+    about = "Requests made, sent and judged against one reference server, signing off."
+    table = Section("Conformance cases", ["harness", "cases/s", "times schemathesis'", "peak memory"], about)
+    measured = {}
+    with kit.server() as server:
+        measured["paymaster-conformance"] = ours(kit, server.url, 2000)
+        if kit.tool("st"):
+            measured["schemathesis"] = schemathesis(kit, server.url)
+    rates = {name: cases / cost.seconds for name, (cases, cost) in measured.items()}
+    for name in ("paymaster-conformance", "schemathesis"):
+        if name not in measured:
+            table.missing(name, f"not installed ({INSTALL_HINTS['st']})")
+            continue
+        ratio = times(rates[name] / rates["schemathesis"]) if "schemathesis" in rates else "-"
+        table.row(name, f"{rates[name]:,.0f}", ratio, mebibytes(measured[name][1].memory))
+    return table

@@ -1,0 +1,224 @@
+//! Reading a list of known failures.
+
+use std::{fs, path::Path};
+
+use chrono::NaiveDate;
+use paymaster_schemas::{Method, Mode};
+use serde::Deserialize;
+use toml::{Spanned, value::Datetime};
+
+use crate::{
+    cli::file::{nearest, place, suggest},
+    known::{Entry, Kind},
+    rules::{find_rule, rules},
+};
+
+/// How a reason or an owner begins that is still to be written.
+pub(super) const PLACEHOLDER: &str = "TODO";
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Contents {
+    failing: Vec<Row>,
+    flaky: Vec<Row>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    rule: Spanned<String>,
+    method: Option<Spanned<String>>,
+    mode: Option<Spanned<String>>,
+    pointer: Option<Spanned<String>>,
+    reason: Spanned<String>,
+    owner: Spanned<String>,
+    expires: Spanned<Datetime>,
+}
+
+/// Reads a file.
+pub(super) fn read(path: &Path) -> Result<Vec<Entry>, String> {
+    let told = |cause: String| format!("{}: {cause}", path.display());
+    let text = fs::read_to_string(path).map_err(|cause| told(cause.to_string()))?;
+    parse(&text).map_err(told)
+}
+
+/// Reads the text of a file. Messages say where and what to do.
+pub(super) fn parse(text: &str) -> Result<Vec<Entry>, String> {
+    let contents: Contents = toml::from_str(text).map_err(|cause| {
+        let said = suggest(cause.message().lines().next().unwrap_or_default());
+        match cause.span() {
+            Some(span) => format!("{}: {said}", place(text, span.start)),
+            None => said,
+        }
+    })?;
+    let mut entries: Vec<Entry> = Vec::new();
+    for (kind, rows) in [(Kind::Failing, contents.failing), (Kind::Flaky, contents.flaky)] {
+        for row in rows {
+            let at = place(text, row.rule.span().start);
+            let entry = entry(kind, row, text)?;
+            if entries.iter().any(|known| known.scope() == entry.scope()) {
+                return Err(format!("{at}: {} is listed twice: delete one", entry.scope()));
+            }
+            entries.push(entry);
+        }
+    }
+    Ok(entries)
+}
+
+fn entry(kind: Kind, row: Row, text: &str) -> Result<Entry, String> {
+    let rule = find_rule(row.rule.get_ref()).ok_or_else(|| {
+        let id = row.rule.get_ref();
+        let hint = nearest(id, rules().map(|rule| rule.id))
+            .map_or(String::new(), |known| format!(" (did you mean `{known}`?)"));
+        refusal(text, &row.rule, &format!("there is no rule `{id}`{hint}"))
+    })?;
+    let method = named(
+        row.method,
+        text,
+        Method::from_name,
+        "pm_getFeeQuoteOrData or pm_sponsorUserOperation",
+    )?;
+    let mode = named(row.mode, text, Mode::from_name, "SPONSORED or ERC20")?;
+    if let Some(pointer) = &row.pointer
+        && !(pointer.get_ref().is_empty() || pointer.get_ref().starts_with('/'))
+    {
+        return Err(refusal(
+            text,
+            pointer,
+            "a pointer begins with `/`, as in /result/feeQuotes/*/symbol, or is empty for the answer as a whole",
+        ));
+    }
+    Ok(Entry {
+        kind,
+        rule: rule.id,
+        method,
+        mode,
+        pointer: row.pointer.map(Spanned::into_inner),
+        reason: written(
+            row.reason,
+            text,
+            "reason",
+            "say why this failure is accepted for now",
+        )?,
+        owner: written(row.owner, text, "owner", "say who answers for it")?,
+        expires: date(&row.expires, text)?,
+    })
+}
+
+fn named<T>(
+    name: Option<Spanned<String>>,
+    text: &str,
+    find: impl Fn(&str) -> Option<T>,
+    known: &str,
+) -> Result<Option<T>, String> {
+    let Some(name) = name else { return Ok(None) };
+    match find(name.get_ref()) {
+        Some(found) => Ok(Some(found)),
+        None => {
+            let said = format!("`{}` is none of {known}", name.get_ref());
+            Err(refusal(text, &name, &said))
+        }
+    }
+}
+
+fn written(value: Spanned<String>, text: &str, key: &str, advice: &str) -> Result<String, String> {
+    let content = value.get_ref().trim();
+    if content.is_empty() || content.starts_with(PLACEHOLDER) {
+        return Err(refusal(
+            text,
+            &value,
+            &format!("the {key} is still to be written: {advice}"),
+        ));
+    }
+    Ok(value.into_inner())
+}
+
+fn date(value: &Spanned<Datetime>, text: &str) -> Result<NaiveDate, String> {
+    let told = value.get_ref();
+    told.date
+        .filter(|_| told.time.is_none())
+        .and_then(|date| NaiveDate::from_ymd_opt(date.year.into(), date.month.into(), date.day.into()))
+        .ok_or_else(|| refusal(text, value, "expires is a date without a time, as in 2027-01-31"))
+}
+
+fn refusal<T>(text: &str, value: &Spanned<T>, said: &str) -> String {
+    format!("{}: {said}", place(text, value.span().start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(line: &str) -> String {
+        let mut rows = vec![
+            "rule = \"answer.id\"",
+            "reason = \"r\"",
+            "owner = \"o\"",
+            "expires = 2027-01-31",
+        ];
+        let key = line.split(' ').next().unwrap();
+        rows.retain(|row| !row.starts_with(key));
+        format!("[[failing]]\n{line}\n{}\n", rows.join("\n"))
+    }
+
+    #[test]
+    fn a_list_is_read() {
+        let text = with("pointer = \"/id\"\nmode = \"ERC20\"")
+            + "[[flaky]]\nrule = \"answer.id\"\nreason = \"r\"\nowner = \"o\"\nexpires = 2027-01-31\n";
+        let entries = parse(&text).unwrap();
+        assert_eq!(entries[0].kind, Kind::Failing);
+        assert_eq!(entries[0].mode, Some(Mode::Erc20));
+        assert_eq!(entries[0].expires.to_string(), "2027-01-31");
+        assert_eq!(entries[1].kind, Kind::Flaky);
+        assert!(parse("").unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_is_wrong_is_placed_and_says_what_to_do() {
+        for (line, place, words) in [
+            (
+                "rule = \"answer.di\"",
+                "line 2, column 8",
+                "did you mean `answer.id`?",
+            ),
+            (
+                "method = \"pm_other\"",
+                "line 2, column 10",
+                "is none of pm_getFeeQuoteOrData",
+            ),
+            ("mode = \"erc\"", "line 2, column 8", "is none of SPONSORED"),
+            (
+                "pointer = \"id\"",
+                "line 2, column 11",
+                "a pointer begins with `/`",
+            ),
+            (
+                "reason = \"TODO: say why\"",
+                "line 2, column 10",
+                "say why this failure is accepted",
+            ),
+            (
+                "reason = \" \"",
+                "line 2, column 10",
+                "say why this failure is accepted",
+            ),
+            ("owner = \"\"", "line 2, column 9", "say who answers"),
+            (
+                "expires = 2027-01-31T00:00:00Z",
+                "line 2, column 11",
+                "as in 2027-01-31",
+            ),
+            ("expires = \"soon\"", "line 2, column 11", "datetime"),
+            ("ruel = \"answer.id\"", "line 2, column 1", "did you mean `rule`?"),
+            ("count = 3", "line 2, column 1", "unknown field"),
+        ] {
+            let refusal = parse(&with(line)).unwrap_err();
+            assert!(refusal.starts_with(place), "{line}: {refusal}");
+            assert!(refusal.contains(words), "{line}: {refusal}");
+        }
+        let twice = parse(&(with("rule = \"answer.id\"") + &with("rule = \"answer.id\""))).unwrap_err();
+        assert!(twice.contains("listed twice"), "{twice}");
+        let missing = parse("[[failing]]\nrule = \"answer.id\"\n").unwrap_err();
+        assert!(missing.contains("missing field `reason`"), "{missing}");
+    }
+}

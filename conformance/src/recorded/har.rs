@@ -1,0 +1,281 @@
+//! HAR 1.2: what browsers and debugging proxies write.
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use bytes::Bytes;
+use serde::{Deserialize, de::IgnoredAny};
+use serde_json::Value;
+
+use super::{Entry, Recording, duration, foreign, is_unreadable, moment, secrets};
+use crate::exchange::{Exchange, Response};
+
+#[derive(Deserialize)]
+struct File {
+    log: Log,
+}
+
+#[derive(Deserialize)]
+struct Log {
+    entries: Vec<Value>,
+}
+
+#[derive(Deserialize)]
+struct Row {
+    request: Request,
+    response: Answer,
+    #[serde(default)]
+    time: Option<f64>,
+    #[serde(default, rename = "startedDateTime")]
+    started: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Request {
+    method: String,
+    url: String,
+    #[serde(default)]
+    headers: Vec<Header>,
+    #[serde(default)]
+    post_data: Option<Body>,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    status: i64,
+    #[serde(default)]
+    headers: Vec<Header>,
+    #[serde(default)]
+    content: Option<Body>,
+    /// What Chromium writes beside an answer that it could not read to its end.
+    #[serde(default, rename = "_error")]
+    error: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Header {
+    name: String,
+    value: String,
+}
+
+#[derive(Default, Deserialize)]
+struct Body {
+    #[serde(default)]
+    text: Option<String>,
+    /// HAR has it for answers only; some writers use `_encoding` for requests.
+    #[serde(default, alias = "_encoding")]
+    encoding: Option<String>,
+    #[serde(default)]
+    size: Option<i64>,
+}
+
+/// Whether a text is meant to be a HAR file: one JSON object with the member `log`.
+pub fn is_one(text: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Probe {
+        log: Option<IgnoredAny>,
+    }
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Probe>();
+    match values.next() {
+        Some(Ok(probe)) => probe.log.is_some(),
+        // Too broken to tell by its structure: a HAR file begins with its log.
+        _ => {
+            let begin: String = text.chars().filter(|c| !c.is_whitespace()).take(7).collect();
+            begin == "{\"log\":"
+        }
+    }
+}
+
+/// Reads a HAR file. Messages name the line, or the entry from 1.
+pub fn read(text: &str) -> Result<Recording, String> {
+    let file: File =
+        serde_json::from_str(text).map_err(|cause| format!("this is no HAR 1.2 file: {cause}"))?;
+    let mut recording = Recording::default();
+    for (number, row) in file.log.entries.into_iter().enumerate() {
+        let place = format!("entry {}", number + 1);
+        let row: Row = serde_json::from_value(row)
+            .map_err(|cause| format!("{place} (log.entries[{number}]) is not as HAR 1.2 has it: {cause}"))?;
+        let entry = entry(row, place.clone()).map_err(|cause| format!("{place}: {cause}"))?;
+        recording.take(entry);
+    }
+    Ok(recording)
+}
+
+/// An exchange, or why it is left out; the outer error says what is malformed.
+fn entry(row: Row, place: String) -> Result<Result<Entry, String>, String> {
+    let body = row.request.post_data.unwrap_or_default();
+    let request = bytes(&body, "request.postData")?;
+    if let Some(reason) = foreign(&row.request.method, request.as_deref().unwrap_or_default()) {
+        return Ok(Err(reason.to_owned()));
+    }
+    if let Some(error) = row.response.error.filter(|error| !error.is_empty()) {
+        return Ok(Err(format!("the browser could not read the answer: {error}")));
+    }
+    let Some(status) = u16::try_from(row.response.status)
+        .ok()
+        .filter(|status| (100..1000).contains(status))
+    else {
+        return Ok(Err("no answer was recorded".to_owned()));
+    };
+    let content = row.response.content.unwrap_or_default();
+    let body = match bytes(&content, "response.content")? {
+        Some(body) => body,
+        None if content.size.unwrap_or_default() > 0 => {
+            return Ok(Err("the body of the answer was not recorded".to_owned()));
+        }
+        None => Bytes::new(),
+    };
+    let response = Response {
+        status,
+        headers: row
+            .response
+            .headers
+            .into_iter()
+            .map(|header| (header.name.to_ascii_lowercase(), header.value))
+            .collect(),
+        body,
+    };
+    if is_unreadable(&response.headers, &response.body) {
+        return Ok(Err("the body of the answer was recorded compressed".to_owned()));
+    }
+    let sent = row.request.headers.iter();
+    let took = duration(row.time);
+    Ok(Ok(Entry {
+        place,
+        url: Some(row.request.url),
+        secrets: secrets(sent.map(|header| (header.name.as_str(), header.value.as_str()))),
+        ended: moment(row.started.as_deref()).map(|started| started + took),
+        exchange: Exchange {
+            on_chain: None,
+            request: request.unwrap_or_default(),
+            outcome: Ok(response),
+            took,
+        },
+    }))
+}
+
+/// The bytes of a body; none when the recording has no text of it.
+fn bytes(body: &Body, name: &str) -> Result<Option<Bytes>, String> {
+    let Some(text) = &body.text else { return Ok(None) };
+    match body.encoding.as_deref() {
+        None | Some("") => Ok(Some(text.clone().into())),
+        Some("base64") => BASE64_STANDARD
+            .decode(text)
+            .map(|bytes| Some(bytes.into()))
+            .map_err(|cause| format!("{name}.text says that it is base64, and is not: {cause}")),
+        Some(other) => Err(format!("{name}.encoding is `{other}`; only base64 is known")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn row(request: &Value, response: &Value) -> Value {
+        json!({"time": 12.5, "request": request, "response": response})
+    }
+
+    fn har(rows: &[Value]) -> String {
+        json!({"log": {"version": "1.2", "entries": rows}}).to_string()
+    }
+
+    fn call() -> Value {
+        json!({
+            "method": "POST",
+            "url": "https://h/k",
+            "headers": [{"name": "Authorization", "value": "Bearer k"}],
+            "postData": {"mimeType": "application/json", "text": "{\"method\":\"pm_getFeeQuoteOrData\"}"},
+        })
+    }
+
+    #[test]
+    fn exchanges_are_read_and_base64_is_decoded() {
+        let response = json!({
+            "status": 200,
+            "headers": [{"name": "Content-Type", "value": "application/json"}],
+            "content": {"size": 2, "encoding": "base64", "text": "e30="},
+        });
+        let text = har(&[row(&call(), &response)]);
+        assert!(is_one(&text));
+        let recording = read(&text).unwrap();
+        let entry = &recording.entries[0];
+        let answer = entry.exchange.outcome.as_ref().unwrap();
+        assert_eq!(answer.body, "{}");
+        assert_eq!(answer.header("content-type"), Some("application/json"));
+        assert_eq!(entry.exchange.took, std::time::Duration::from_micros(12_500));
+        assert_eq!(entry.secrets, ["Bearer k"]);
+        assert_eq!(entry.url.as_deref(), Some("https://h/k"));
+    }
+
+    #[test]
+    fn what_cannot_be_judged_is_counted_by_its_reason() {
+        let ok = json!({"status": 200, "content": {"size": 0, "text": ""}});
+        let mut preflight = call();
+        preflight["method"] = "OPTIONS".into();
+        let mut get = call();
+        get["postData"] = Value::Null;
+        let recording = read(&har(&[
+            row(&preflight, &ok),
+            row(&get, &ok),
+            row(&call(), &json!({"status": 0})),
+            row(&call(), &json!({"status": 200, "content": {"size": 7}})),
+            row(&call(), &json!({"status": 200, "_error": "net::ERR_ABORTED"})),
+            row(
+                &call(),
+                &json!({
+                    "status": 200,
+                    "headers": [{"name": "Content-Encoding", "value": "br"}],
+                    "content": {"size": 1, "encoding": "base64", "text": "/w=="},
+                }),
+            ),
+            row(&call(), &ok),
+        ]))
+        .unwrap();
+        assert_eq!(recording.entries.len(), 1);
+        assert_eq!(recording.entries[0].place, "entry 7");
+        let reasons: Vec<(&str, u64)> = recording
+            .skipped
+            .iter()
+            .map(|(reason, times)| (reason.as_str(), *times))
+            .collect();
+        assert_eq!(
+            reasons,
+            [
+                ("no answer was recorded", 1),
+                ("not a POST request", 1),
+                ("the body of the answer was not recorded", 1),
+                ("the body of the answer was recorded compressed", 1),
+                ("the browser could not read the answer: net::ERR_ABORTED", 1),
+                ("the request is no JSON", 1),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_malformed_is_named_with_its_place() {
+        let ok = json!({"status": 200, "content": {"text": "!", "encoding": "base64"}});
+        let other = json!({"status": 200, "content": {"text": "!", "encoding": "gzip"}});
+        for (text, words) in [
+            ("{\"log\": {\"entries\": [".to_owned(), "line 1"),
+            ("{\"log\": {}}".to_owned(), "missing field `entries`"),
+            (
+                har(&[json!({"request": 1})]),
+                "entry 1 (log.entries[0]) is not as HAR 1.2 has it",
+            ),
+            (
+                har(&[row(&call(), &ok)]),
+                "entry 1: response.content.text says that it is base64",
+            ),
+            (
+                har(&[row(&call(), &other)]),
+                "entry 1: response.content.encoding is `gzip`",
+            ),
+        ] {
+            let refusal = read(&text).unwrap_err();
+            assert!(refusal.contains(words), "{refusal}");
+            assert!(is_one(&text), "{text}");
+        }
+        assert!(!is_one("{\"request\": {}}\n{\"log\": 1}"));
+    }
+}

@@ -1,0 +1,267 @@
+//! Lines of JSON, one exchange each: for whatever else records traffic. The log of `--report ndjson-all` is one, too.
+//!
+//! ```json
+//! {"url": "https://host/path", "request": {"headers": {}, "body": {"jsonrpc": "2.0"}}, "response": {"status": 200, "headers": {}, "body": "{}"}}
+//! ```
+//!
+//! A body that is a JSON string is the text that went over the wire; any other JSON value stands for its own bytes, as they are
+//! written in the line; `body_base64` is for what is no text.
+
+use std::collections::BTreeMap;
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use bytes::Bytes;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{Entry, Recording, duration, foreign, is_unreadable, moment, secrets};
+use crate::exchange::{Exchange, Response};
+
+/// One line. What else it holds does not matter.
+#[derive(Deserialize)]
+struct Line {
+    url: Option<String>,
+    request: Message,
+    #[serde(alias = "answer")]
+    response: Message,
+    took_ms: Option<f64>,
+    ended: Option<String>,
+}
+
+/// A line of our own event log.
+#[derive(Deserialize)]
+struct Logged {
+    event: String,
+    target: Option<String>,
+}
+
+/// What was sent, or what came back.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Message {
+    method: Option<String>,
+    status: Option<u16>,
+    #[serde(default)]
+    headers: Headers,
+    body: Option<Box<RawValue>>,
+    body_base64: Option<String>,
+    /// Why there is no response.
+    failure: Option<String>,
+}
+
+/// `{"name": "value"}` or, where a name may stand twice, `[{"name": ..., "value": ...}]`.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Headers {
+    Map(BTreeMap<String, String>),
+    List(Vec<Header>),
+}
+
+#[derive(Deserialize)]
+struct Header {
+    name: String,
+    value: String,
+}
+
+impl Default for Headers {
+    fn default() -> Self {
+        Self::List(Vec::new())
+    }
+}
+
+impl Headers {
+    fn pairs(self) -> Vec<(String, String)> {
+        let pairs: Vec<(String, String)> = match self {
+            Self::Map(map) => map.into_iter().collect(),
+            Self::List(list) => list
+                .into_iter()
+                .map(|header| (header.name, header.value))
+                .collect(),
+        };
+        pairs
+            .into_iter()
+            .map(|(name, value)| (name.to_ascii_lowercase(), value))
+            .collect()
+    }
+}
+
+/// What else our own log tells.
+const OTHER_EVENTS: [&str; 7] = [
+    "started", "planned", "judged", "waiting", "broken", "found", "finished",
+];
+
+/// Reads lines. Messages name the line; empty lines do not matter.
+pub fn read(text: &str) -> Result<Recording, String> {
+    let mut recording = Recording::default();
+    // Our own log tells once, in its first line, where all of it went.
+    let mut target = None;
+    for (number, line) in text.lines().enumerate() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let place = format!("line {}", number + 1);
+        if let Ok(logged) = serde_json::from_str::<Logged>(line)
+            && OTHER_EVENTS.contains(&logged.event.as_str())
+        {
+            target = target.or(logged.target);
+            continue;
+        }
+        let line: Line = serde_json::from_str(line).map_err(|cause| {
+            format!(
+                "{place}: no exchange: {}; {}",
+                without_line(&cause),
+                super::EXPECTED
+            )
+        })?;
+        let entry =
+            entry(line, place.clone(), target.as_ref()).map_err(|cause| format!("{place}: {cause}"))?;
+        recording.take(entry);
+    }
+    Ok(recording)
+}
+
+/// The message without its own line number, which is always 1.
+fn without_line(cause: &serde_json::Error) -> String {
+    let text = cause.to_string();
+    match text.rsplit_once(" at line ") {
+        Some((said, _)) => format!("{said}, column {}", cause.column()),
+        None => text,
+    }
+}
+
+fn entry(line: Line, place: String, target: Option<&String>) -> Result<Result<Entry, String>, String> {
+    let sent = line.request;
+    let request = bytes(sent.body.as_deref(), sent.body_base64.as_deref(), "request")?;
+    let method = sent.method.as_deref().unwrap_or("POST");
+    if let Some(reason) = foreign(method, &request) {
+        return Ok(Err(reason.to_owned()));
+    }
+    let received = line.response;
+    if let Some(failure) = received.failure {
+        return Ok(Err(format!("no answer was recorded: {failure}")));
+    }
+    let status = received
+        .status
+        .ok_or("response.status is missing: give the HTTP status")?;
+    if !(100..1000).contains(&status) {
+        return Err(format!("response.status is {status}, which is no HTTP status"));
+    }
+    let body = bytes(
+        received.body.as_deref(),
+        received.body_base64.as_deref(),
+        "response",
+    )?;
+    let headers = received.headers.pairs();
+    if is_unreadable(&headers, &body) {
+        return Ok(Err("the body of the answer was recorded compressed".to_owned()));
+    }
+    let told = sent.headers.pairs();
+    Ok(Ok(Entry {
+        place,
+        url: line.url.or_else(|| target.cloned()),
+        secrets: secrets(told.iter().map(|(name, value)| (name.as_str(), value.as_str()))),
+        ended: moment(line.ended.as_deref()),
+        exchange: Exchange {
+            on_chain: None,
+            request,
+            outcome: Ok(Response {
+                status,
+                headers,
+                body,
+            }),
+            took: duration(line.took_ms),
+        },
+    }))
+}
+
+fn bytes(body: Option<&RawValue>, encoded: Option<&str>, name: &str) -> Result<Bytes, String> {
+    match (body, encoded) {
+        (Some(_), Some(_)) => Err(format!("{name} has both body and body_base64: leave one out")),
+        (None, None) => Ok(Bytes::new()),
+        (Some(value), None) => {
+            let written = value.get();
+            if !written.starts_with('"') {
+                return Ok(Bytes::copy_from_slice(written.as_bytes()));
+            }
+            serde_json::from_str::<String>(written)
+                .map(Bytes::from)
+                .map_err(|cause| format!("{name}.body is no text: {cause}"))
+        }
+        (None, Some(encoded)) => BASE64_STANDARD
+            .decode(encoded)
+            .map(Bytes::from)
+            .map_err(|cause| format!("{name}.body_base64 is no base64: {cause}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REQUEST: &str = r#"{"body": {"method": "pm_getFeeQuoteOrData",  "id": 1.0}}"#;
+
+    #[test]
+    fn bodies_keep_their_bytes() {
+        let text = format!(
+            "\n{{\"request\": {REQUEST}, \"response\": {{\"status\": 200, \"headers\": {{\"X-A\": \"b\"}}, \"body\": \"{{}} \"}}}}\n"
+        );
+        let recording = read(&text).unwrap();
+        let entry = &recording.entries[0];
+        assert_eq!(entry.place, "line 2");
+        assert_eq!(
+            entry.exchange.request,
+            r#"{"method": "pm_getFeeQuoteOrData",  "id": 1.0}"#
+        );
+        let answer = entry.exchange.outcome.as_ref().unwrap();
+        assert_eq!(answer.body, "{} ");
+        assert_eq!(answer.header("x-a"), Some("b"));
+    }
+
+    #[test]
+    fn our_own_log_is_one() {
+        let text = format!(
+            "{}\n{}\n{}\n{}\n",
+            r#"{"event":"started","target":"http://h/***","seed":1}"#,
+            r#"{"event":"exchanged","at":"t","request":{"body":"{\"method\":\"pm_getFeeQuoteOrData\"}"},"answer":{"body":"{}","status":200,"headers":[{"name":"A","value":"b"}]},"took_ms":1.5}"#,
+            r#"{"event":"exchanged","request":{"body":"{\"method\":\"pm_getFeeQuoteOrData\"}"},"answer":{"failure":"no connection"},"took_ms":1}"#,
+            r#"{"event":"finished"}"#,
+        );
+        let recording = read(&text).unwrap();
+        let [entry] = recording.entries.as_slice() else {
+            panic!("{recording:?}")
+        };
+        assert_eq!(entry.url.as_deref(), Some("http://h/***"));
+        let answer = entry.exchange.outcome.as_ref().unwrap();
+        assert_eq!(answer.header("a"), Some("b"));
+        assert_eq!(entry.exchange.took, std::time::Duration::from_micros(1500));
+        assert_eq!(
+            recording.skipped,
+            BTreeMap::from([("no answer was recorded: no connection".to_owned(), 1)])
+        );
+    }
+
+    #[test]
+    fn what_is_malformed_is_named_with_its_line() {
+        let ok = format!("{{\"request\": {REQUEST}, \"response\": {{\"status\": 200}}}}");
+        for (line, words) in [
+            ("{\"request\": ".to_owned(), "line 2: no exchange: EOF"),
+            ("{}".to_owned(), "missing field `request`"),
+            (ok.replace("200", "2000"), "line 2: response.status is 2000"),
+            (
+                ok.replace("\"status\"", "\"statsu\": 1, \"status\""),
+                "unknown field `statsu`",
+            ),
+            (
+                ok.replace("{\"body\": ", "{\"body_base64\": \"\", \"body\": "),
+                "line 2: request has both",
+            ),
+            (
+                "{\"request\": {\"body_base64\": \"?\"}, \"response\": {\"status\": 200}}".to_owned(),
+                "line 2: request.body_base64 is no base64",
+            ),
+        ] {
+            let refusal = read(&format!("{ok}\n{line}\n")).unwrap_err();
+            assert!(refusal.contains(words), "{refusal}");
+        }
+    }
+}

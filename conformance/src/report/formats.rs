@@ -1,0 +1,310 @@
+//! The formats that a report can be written in: one line each. Command line, help and documentation read this table.
+
+use std::io::{self, Write};
+
+use super::{Finished, Place, har, html, json, junit, markdown, ndjson, sarif};
+use crate::{events::Event, redact::Redactor};
+
+use Maker::{Log, Tried, Whole};
+
+/// Every format.
+pub const FORMATS: &[Format] = &[
+    format(
+        "json",
+        "JSON",
+        "json",
+        "for machines, after conformance/report.schema.json",
+        Whole(json::text),
+    ),
+    format(
+        "html",
+        "HTML",
+        "html",
+        "for people: one page that asks no network for anything",
+        Whole(html::page),
+    ),
+    format(
+        "markdown",
+        "Markdown",
+        "md",
+        "for the summary of a CI step or a comment on a pull request",
+        Whole(markdown::text),
+    ),
+    format(
+        "sarif",
+        "SARIF",
+        "sarif",
+        "for code scanning: what is broken, and where the schemas say so",
+        Whole(sarif::text),
+    ),
+    format(
+        "junit",
+        "JUnit",
+        "xml",
+        "one test case a rule, for CI",
+        Tried(junit::xml),
+    ),
+    format(
+        "ndjson",
+        "NDJSON",
+        "ndjson",
+        "what happens in the run, one event a line",
+        Log(ndjson::events),
+    ),
+    format(
+        "ndjson-all",
+        "NDJSON",
+        "all.ndjson",
+        "the same, with every exchange",
+        Log(ndjson::exchanges),
+    ),
+    format(
+        "har",
+        "HAR",
+        "har",
+        "the exchanges of every finding, as a browser's tools open them",
+        Whole(har::failing),
+    ),
+    format("har-all", "HAR", "all.har", "every exchange", Log(har::all)),
+];
+
+/// A format of reports.
+#[derive(Debug)]
+pub struct Format {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// Its name in sentences.
+    pub title: &'static str,
+    /// How file names end, without the dot.
+    pub suffix: &'static str,
+    /// What it is, in a few words.
+    pub about: &'static str,
+    /// What makes it.
+    pub maker: Maker,
+}
+
+/// What makes a report.
+#[derive(Clone, Copy, Debug)]
+pub enum Maker {
+    /// Made of a run that is over.
+    Whole(fn(&Finished<'_>) -> String),
+    /// The same, where that can fail.
+    Tried(fn(&Finished<'_>) -> Result<String, String>),
+    /// Written while the run goes on.
+    Log(fn(&Place, &Redactor) -> Box<dyn Recorder>),
+}
+
+/// A report that is written while the run goes on.
+pub trait Recorder {
+    /// Whether it wants to be told of every exchange.
+    fn wants_exchanges(&self) -> bool {
+        false
+    }
+
+    /// Something happened.
+    fn event(&mut self, event: &Event<'_>, out: &mut dyn Write) -> io::Result<()>;
+
+    /// The run is over: the last lines. Without any event before, the report is still a whole one.
+    fn end(&mut self, finished: &Finished<'_>, out: &mut dyn Write) -> io::Result<()>;
+}
+
+const fn format(
+    name: &'static str,
+    title: &'static str,
+    suffix: &'static str,
+    about: &'static str,
+    maker: Maker,
+) -> Format {
+    Format {
+        name,
+        title,
+        suffix,
+        about,
+        maker,
+    }
+}
+
+/// The format of that name.
+pub fn find(name: &str) -> Option<&'static Format> {
+    FORMATS.iter().find(|format| format.name == name)
+}
+
+impl Format {
+    /// The whole report of a run that is over; a log has only what the end of the run tells.
+    pub fn render(&self, finished: &Finished<'_>) -> Result<String, String> {
+        match self.maker {
+            Whole(make) => Ok(make(finished)),
+            Tried(make) => make(finished),
+            Log(open) => {
+                let mut bytes = Vec::new();
+                open(finished.place, finished.redactor)
+                    .end(finished, &mut bytes)
+                    .map_err(|cause| cause.to_string())?;
+                String::from_utf8(bytes).map_err(|cause| cause.to_string())
+            }
+        }
+    }
+
+    /// The file name that is taken when none is given.
+    pub fn default_file(&self) -> String {
+        format!("paymaster-report.{}", self.suffix)
+    }
+}
+
+/// The table as text, for the help.
+pub fn help() -> String {
+    let rows: Vec<String> = FORMATS
+        .iter()
+        .map(|format| format!("{} ({})", format.name, format.about))
+        .collect();
+    rows.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use serde_json::Value;
+
+    use super::super::{
+        counts::{Counts, Standing},
+        sample,
+    };
+    use super::*;
+
+    #[test]
+    fn names_and_suffixes_are_unique() {
+        for (number, format) in FORMATS.iter().enumerate() {
+            let others = || FORMATS.iter().skip(number + 1);
+            assert!(others().all(|other| other.name != format.name), "{}", format.name);
+            assert!(
+                others().all(|other| other.suffix != format.suffix),
+                "{}",
+                format.name
+            );
+            assert!(!format.name.contains(['=', ' ']) && !format.about.is_empty());
+        }
+    }
+
+    /// How often each standing is told by the report of a format, read from its text alone.
+    fn told(format: &str, text: &str) -> BTreeMap<&'static str, usize> {
+        let json = || serde_json::from_str::<Value>(text).unwrap();
+        let of = |count: &dyn Fn(Standing) -> usize| {
+            Standing::ALL
+                .into_iter()
+                .map(|standing| (standing.name(), count(standing)))
+                .collect()
+        };
+        match format {
+            "json" => {
+                let report = json();
+                let rules = report["rules"].as_array().unwrap().clone();
+                of(&|standing| {
+                    let is = |rule: &&Value| {
+                        let broken = matches!(rule["verdict"].as_str(), Some("failed" | "flaky"));
+                        let fails = rule["basis"] == "stated";
+                        match standing {
+                            Standing::Broken => broken && fails,
+                            Standing::Warned => broken && !fails,
+                            other => rule["verdict"] == other.name(),
+                        }
+                    };
+                    rules.iter().filter(is).count()
+                })
+            }
+            "junit" => of(&|standing| {
+                let mark = match standing {
+                    Standing::Broken => "<failure ".to_owned(),
+                    Standing::Warned => "<skipped message=\"warning: ".to_owned(),
+                    Standing::Passed => {
+                        let all = text.matches("<testcase ").count();
+                        return all - text.matches("<failure ").count() - text.matches("<skipped ").count();
+                    }
+                    other => format!("<skipped message=\"{}: ", other.name()),
+                };
+                text.matches(&mark).count()
+            }),
+            "ndjson" | "ndjson-all" => {
+                let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+                of(&|standing| usize::try_from(last["counts"][standing.name()].as_u64().unwrap()).unwrap())
+            }
+            // The numbers in the head of the page, and the rows of the tree.
+            "html" => of(&|standing| {
+                let rows = text.matches("<details class=\"rule\"");
+                assert_eq!(rows.count(), 5 + 1, "rules and what was observed");
+                let name = standing.name();
+                let row = format!(" data-standing=\"{name}\" data-basis=");
+                let told = format!("<span class=\"count\" data-standing=\"{name}\"><b>");
+                let head = text
+                    .split(&told)
+                    .nth(1)
+                    .map_or(0, |rest| rest.split('<').next().unwrap().parse().unwrap());
+                assert_eq!(text.matches(&row).count(), head);
+                head
+            }),
+            "markdown" => {
+                let line = text.lines().find(|line| line.starts_with("**")).unwrap();
+                of(&|standing| in_words(line, standing))
+            }
+            "sarif" => {
+                let run = json()["runs"][0].clone();
+                let results = run["results"].as_array().unwrap();
+                let at = |level: &str| {
+                    let own = results.iter().filter(|result| result["level"] == level);
+                    own.map(|result| result["ruleId"].to_string())
+                        .collect::<BTreeSet<_>>()
+                        .len()
+                };
+                let notes = run["invocations"][0]["toolExecutionNotifications"]
+                    .as_array()
+                    .unwrap();
+                of(&|standing| {
+                    let told = &run["properties"]["counts"][standing.name()];
+                    let told = usize::try_from(told.as_u64().unwrap()).unwrap();
+                    match standing {
+                        Standing::Broken => assert_eq!(told, at("error")),
+                        Standing::Warned => assert_eq!(told, at("warning")),
+                        Standing::Inconclusive => assert_eq!(told, notes.len()),
+                        Standing::KnownFailing
+                        | Standing::UnexpectedlyPassing
+                        | Standing::Passed
+                        | Standing::NotApplicable => {}
+                    }
+                    told
+                })
+            }
+            "har" | "har-all" => {
+                let comment = json()["log"]["comment"].as_str().unwrap().to_owned();
+                of(&|standing| in_words(&comment, standing))
+            }
+            other => panic!("say here how the counts are read from `{other}`"),
+        }
+    }
+
+    /// The number before a word, 0 where the word is missing.
+    fn in_words(text: &str, standing: Standing) -> usize {
+        let Some((before, _)) = text.split_once(&format!(" {}", standing.word())) else {
+            return 0;
+        };
+        let digits = before.rsplit(|letter: char| !letter.is_ascii_digit()).next();
+        digits.unwrap().parse().unwrap()
+    }
+
+    #[test]
+    fn every_report_tells_the_same_counts() {
+        let sample = sample::violations();
+        let finished = sample.finished();
+        let counts = Counts::of(&finished.summary.rules, finished.strictness);
+        let expected: BTreeMap<_, _> = Standing::ALL
+            .into_iter()
+            .map(|standing| (standing.name(), counts.get(standing)))
+            .collect();
+        assert!(expected.values().filter(|number| **number > 0).count() > 3);
+        for format in FORMATS {
+            let text = format.render(&finished).unwrap();
+            assert_eq!(told(format.name, &text), expected, "{}", format.name);
+            assert!(!text.contains("s3cr3t-key"), "{} tells a secret", format.name);
+            assert!(!text.contains('\u{1b}'), "{} writes to the terminal", format.name);
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! The report for people, in a browser: one file that asks no network for anything. Without scripts everything can be read; they
+//! only filter, copy and open.
+
+mod finding;
+mod fingerprint;
+pub(crate) mod json;
+pub(crate) mod shell;
+mod tree;
+
+pub(crate) use tree::mark;
+
+use maud::{Markup, html};
+
+use super::{
+    Finished,
+    counts::{Counts, Standing},
+    paint::harmless,
+    words,
+};
+use crate::{events::RuleOutcome, verdict::Conclusion};
+
+/// The page.
+pub fn page(finished: &Finished<'_>) -> String {
+    let page = Page {
+        finished,
+        counts: Counts::of(&finished.summary.rules, finished.strictness),
+    };
+    let headline = words::headline(finished.summary.conclusion);
+    let body = html! {
+        a.skip href="#rules" { "Skip to the rules" }
+        (page.verdict())
+        main {
+            (page.broken())
+            (page.inconclusive())
+            (page.rules())
+            (page.fingerprint())
+            (page.reached())
+        }
+        footer {
+            p {
+                "Written by paymaster-conformance " (env!("CARGO_PKG_VERSION"))
+                ". The same seed sends the same requests. Secrets of the URL and of headers are replaced by ***."
+            }
+        }
+    };
+    shell::document(&format!("{headline}: {}", finished.place.shown), &body)
+}
+
+/// A page as it is made.
+struct Page<'a> {
+    finished: &'a Finished<'a>,
+    counts: Counts,
+}
+
+impl Page<'_> {
+    /// A text from the target: secrets hidden, control characters spelled out. It is escaped where it is written.
+    fn foreign(&self, text: &str) -> String {
+        harmless(&self.finished.redactor.apply(text))
+    }
+
+    fn standing(&self, outcome: &RuleOutcome) -> Standing {
+        Standing::of(outcome, self.finished.strictness)
+    }
+
+    fn verdict(&self) -> Markup {
+        let summary = self.finished.summary;
+        let conclusion = summary.conclusion;
+        html! {
+            header.verdict data-conclusion=(words::conclusion(conclusion)) {
+                div.inner {
+                    p.tool { "paymaster-conformance" }
+                    h1 {
+                        span.word { (words::headline(conclusion)) }
+                        " "
+                        span.target { (self.finished.place.shown) }
+                    }
+                    p.meaning { (self.meaning()) }
+                    (shell::bar(&self.counts))
+                    p.counts {
+                        @for standing in Standing::ALL {
+                            @let number = self.counts.get(standing);
+                            @if number > 0 {
+                                span.count data-standing=(standing.name()) { b { (number) } " " (standing.word()) }
+                            }
+                        }
+                    }
+                    dl.facts {
+                        div { dt { "rules" } dd { (self.counts.rules()) } }
+                        div { dt { "requests" } dd { (summary.requests) } }
+                        div { dt { "time" } dd { (words::time(summary.took)) } }
+                        div { dt { "seed" } dd { (summary.seed) } }
+                        div { dt { "exit code" } dd { (crate::exit::code(conclusion)) } }
+                        @if self.finished.strictness.strict { div { dt { "strict" } dd { "yes" } } }
+                    }
+                    @if let Some(cause) = &summary.cut_short {
+                        p.note { b { "Cut short: " } (self.foreign(cause)) }
+                    }
+                    @for (reason, groups) in &summary.unjudged {
+                        p.note {
+                            b { "Not judged: " }
+                            (words::count(*groups as u128, "group")) " of requests: " (self.foreign(reason))
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn meaning(&self) -> String {
+        let broken = words::count(self.counts.get(Standing::Broken) as u128, "rule");
+        match self.finished.summary.conclusion {
+            Conclusion::Conforms => "Everything that fails a run was judged, and held.".to_owned(),
+            Conclusion::Violations => format!(
+                "{broken} broken. Each is told below with the smallest request that shows it, and a line that repeats it."
+            ),
+            Conclusion::Incomplete => {
+                "Nothing failed, but not everything could be judged: below is what was missing.".to_owned()
+            }
+            Conclusion::CouldNotTest => {
+                "Check that the target is running and that host, port, path and headers are right, then run again."
+                    .to_owned()
+            }
+        }
+    }
+
+    /// What is broken, a line each: the findings themselves stand at their rules.
+    fn broken(&self) -> Markup {
+        let rules = &self.finished.summary.rules;
+        let of = |wanted| rules.iter().filter(move |rule| self.standing(rule) == wanted);
+        let groups = [
+            (Standing::Broken, "What is broken"),
+            (Standing::Warned, "What only warns"),
+        ];
+        html! {
+            @for (standing, title) in groups {
+                @if self.counts.get(standing) > 0 {
+                    section id=(standing.name()) {
+                        h2 { (title) }
+                        ol.broken {
+                            @for outcome in of(standing) {
+                                li data-standing=(standing.name()) {
+                                    a href=(format!("#{}", outcome.rule.id)) { (outcome.rule.id) }
+                                    span.ground { "section " (outcome.rule.clause().section) }
+                                    p { (self.gist(outcome)) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn gist(&self, outcome: &RuleOutcome) -> Markup {
+        let mut findings = self.finished.summary.findings.iter();
+        let Some(finding) = findings.find(|finding| finding.rule.id == outcome.rule.id) else {
+            return html! { (outcome.rule.clause().text) };
+        };
+        let violation = &finding.violation;
+        let short = |text: &str| super::compact::cut(&self.foreign(text), 160);
+        html! {
+            "expected " code { (short(&violation.expected)) }
+            ", got " code { (short(&violation.actual)) }
+            " at " code { (self.foreign(words::place(finding))) }
+        }
+    }
+
+    /// What stayed inconclusive, by what would make it conclusive.
+    fn inconclusive(&self) -> Markup {
+        let rules = &self.finished.summary.rules;
+        let mut by_advice: Vec<(&str, Vec<&RuleOutcome>)> = Vec::new();
+        for outcome in rules
+            .iter()
+            .filter(|rule| self.standing(rule) == Standing::Inconclusive)
+        {
+            let advice = outcome.reason.as_deref().unwrap_or_default();
+            match by_advice.iter_mut().find(|(known, _)| *known == advice) {
+                Some((_, known)) => known.push(outcome),
+                None => by_advice.push((advice, vec![outcome])),
+            }
+        }
+        // When nobody answered, there is one reason, and it stands on top.
+        let untested = self.finished.summary.conclusion == Conclusion::CouldNotTest
+            && rules.iter().all(|outcome| outcome.held == 0);
+        html! {
+            @if !by_advice.is_empty() && !untested {
+                section #inconclusive {
+                    h2 { "What could not be judged" }
+                    p { "These rules were exercised too seldom to pass. What to add to " code { "paymaster.toml" } ", or to look at:" }
+                    ul.advice {
+                        @for (advice, rules) in by_advice {
+                            li {
+                                @if !advice.is_empty() { p { (advice) } }
+                                p.those {
+                                    @for outcome in rules {
+                                        a href=(format!("#{}", outcome.rule.id)) { (outcome.rule.id) }
+                                        " "
+                                        span.held { (outcome.held) " of " (outcome.rule.quota) " times" }
+                                        " "
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

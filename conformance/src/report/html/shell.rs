@@ -1,0 +1,66 @@
+//! What every page of ours has: head, style, script, and a policy that lets nothing else in.
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use sha2::{Digest, Sha256};
+
+use super::super::counts::{Counts, Standing};
+
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// A whole page. Only our own style and script run in it, and nothing is loaded: a text from a target that should ever get
+/// through as markup can do nothing.
+pub(crate) fn document(title: &str, body: &Markup) -> String {
+    let policy = format!(
+        "default-src 'none'; style-src '{}'; script-src '{}'; base-uri 'none'; form-action 'none'",
+        digest(STYLE),
+        digest(SCRIPT)
+    );
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="referrer" content="no-referrer";
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                (body)
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    let mut text = page.into_string();
+    text.push('\n');
+    text
+}
+
+fn digest(text: &str) -> String {
+    format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(text)))
+}
+
+/// How the standings share the rules, as a bar. For the eye only: the numbers stand beside it.
+pub(crate) fn bar(counts: &Counts) -> Markup {
+    let mut from = 0;
+    let parts: Vec<(Standing, usize, usize)> = Standing::ALL
+        .into_iter()
+        .map(|standing| {
+            let number = counts.get(standing);
+            from += number;
+            (standing, from - number, number)
+        })
+        .filter(|(_, _, number)| *number > 0)
+        .collect();
+    html! {
+        svg.bar viewBox=(format!("0 0 {} 1", counts.rules().max(1))) preserveAspectRatio="none" aria-hidden="true" {
+            @for (standing, from, number) in parts {
+                rect data-standing=(standing.name()) x=(from) y="0" width=(number) height="1" {}
+            }
+        }
+    }
+}

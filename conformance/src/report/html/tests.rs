@@ -1,0 +1,95 @@
+use super::super::sample;
+use super::*;
+use crate::finding::Violation;
+
+#[test]
+fn the_page_tells_what_is_broken_and_how_to_see_it_again() {
+    let sample = sample::violations();
+    let html = page(&sample.finished());
+    for part in [
+        "VIOLATIONS",
+        "id=\"answer.id\"",
+        "data-standing=\"inconclusive\"",
+        "href=\"#quote-result.feeQuotes\"",
+        "<mark><span class=\"k\">&quot;feeQuotes&quot;</span>",
+        "curl -sS &quot;$PAYMASTER_URL&quot;",
+        "paymaster-conformance replay paymaster-replays/quote-result.feeQuotes-1.json",
+        "operations.refused-senders",
+        "behaviour.error-status",
+        "feeTokenAddress",
+    ] {
+        assert!(html.contains(part), "{part} is missing");
+    }
+    assert!(!html.contains("s3cr3t-key") && !html.contains('\u{1b}'));
+}
+
+#[test]
+fn a_page_of_a_run_that_nobody_answered_says_so_first() {
+    let sample = sample::nobody();
+    let html = page(&sample.finished());
+    assert!(html.contains("COULD NOT TEST") && html.contains("no answer from 127.0.0.1:3000"));
+    assert!(!html.contains("<h2>What is broken") && !html.contains("<h2>Dialect and behaviour"));
+}
+
+/// Everything that a target can put into a report.
+#[test]
+fn markup_from_the_target_stays_text() {
+    const EVIL: &str = "</script></style></code>--><img src=x onerror=alert(1)><!-- \" ' & \u{202e}";
+    let mut sample = sample::violations();
+    let finding = &mut sample.summary.findings[0];
+    finding.violation = Violation {
+        member: 1,
+        pointer: format!("/result/{EVIL}"),
+        expected: EVIL.to_owned(),
+        actual: EVIL.to_owned(),
+    };
+    finding.attempts[0].violation = Some(finding.violation.clone());
+    finding.group.members[1].label = EVIL.to_owned();
+    // The cURL line has to send these very bytes, so nothing in it can be spelled out.
+    finding.group.members[1].body = EVIL.replace('\u{202e}', "").into();
+    for (number, body) in [
+        (0, EVIL.to_owned()),
+        (1, serde_json::json!({EVIL: [EVIL]}).to_string()),
+    ] {
+        let response = crate::exchange::Response {
+            status: 200,
+            headers: vec![("x".to_owned(), EVIL.to_owned())],
+            body: body.into(),
+        };
+        finding.exchanges[number].outcome = Ok(response);
+    }
+    sample.summary.cut_short = Some(EVIL.to_owned());
+    sample.summary.unjudged.insert(EVIL.to_owned(), 1);
+    let values = sample
+        .summary
+        .observations
+        .get_mut("behaviour.error-status")
+        .unwrap();
+    values.insert(EVIL.to_owned(), 1);
+    sample.summary.dialect.jsonrpc_version = EVIL.to_owned();
+    let html = page(&sample.finished());
+    assert!(!html.contains("<img"), "markup got through");
+    assert!(!html.contains('\u{202e}'), "what reorders lines got through");
+    assert_eq!(html.matches("</script>").count(), 1);
+    assert_eq!(html.matches("</style>").count(), 1);
+    assert!(html.contains("&lt;img src=x onerror=alert(1)&gt;"));
+}
+
+/// A page of ours asks nobody for anything.
+#[test]
+fn nothing_is_loaded_from_anywhere() {
+    let sample = sample::violations();
+    let html = page(&sample.finished());
+    for word in [
+        " src=",
+        "@import",
+        "url(",
+        "<link",
+        "<iframe",
+        "fetch(",
+        "XMLHttpRequest",
+    ] {
+        assert!(!html.contains(word), "{word}");
+    }
+    assert!(html.contains("default-src &#39;none&#39;") || html.contains("default-src 'none'"));
+}

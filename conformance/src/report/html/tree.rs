@@ -1,0 +1,228 @@
+//! The clauses by section of the specification: every rule with its verdict, and what was only watched.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+use paymaster_schemas::{Basis, Clause, find_clause};
+
+use super::{
+    super::{
+        counts::{Counts, Standing},
+        sections,
+    },
+    Page,
+};
+use crate::events::RuleOutcome;
+
+/// A row of the tree.
+enum Row<'a> {
+    Rule(&'a RuleOutcome),
+    /// A clause that nobody can fail, and the values seen.
+    Observed(&'static Clause, &'a BTreeMap<String, u64>),
+}
+
+/// The standing under which observed clauses are filtered.
+const OBSERVED: &str = "observed";
+
+impl Page<'_> {
+    pub(super) fn rules(&self) -> Markup {
+        let summary = self.finished.summary;
+        let mut sections: BTreeMap<Vec<u32>, (&str, Vec<Row<'_>>)> = BTreeMap::new();
+        let mut add = |section: &'static str, row| {
+            let (_, rows) = sections
+                .entry(sections::key(section))
+                .or_insert((section, Vec::new()));
+            rows.push(row);
+        };
+        for outcome in &summary.rules {
+            add(outcome.rule.clause().section, Row::Rule(outcome));
+        }
+        let mut observed = 0;
+        for (id, values) in &summary.observations {
+            if let Some(clause) = find_clause(id) {
+                add(clause.section, Row::Observed(clause, values));
+                observed += 1;
+            }
+        }
+        html! {
+            section #rules {
+                h2 { "The rules, by section of the specification" }
+                (self.filters(observed))
+                div.layout {
+                    nav.toc aria-label="Sections" {
+                        ol {
+                            @for (section, rows) in sections.values() {
+                                li { a href=(format!("#section-{section}")) {
+                                    span.number { (section) } " " (sections::name(section))
+                                    (self.dots(rows))
+                                } }
+                            }
+                        }
+                    }
+                    div.tree {
+                        @for (section, rows) in sections.values() {
+                            section.part id=(format!("section-{section}")) {
+                                h3 { span.number { (section) } " " (sections::name(section)) }
+                                @for row in rows {
+                                    @match row {
+                                        Row::Rule(outcome) => (self.rule(outcome)),
+                                        Row::Observed(clause, values) => (self.observed(clause, values)),
+                                    }
+                                }
+                            }
+                        }
+                        p.nothing hidden { "No rule matches these filters." }
+                    }
+                }
+            }
+        }
+    }
+
+    fn filters(&self, observed: usize) -> Markup {
+        let rules = &self.finished.summary.rules;
+        let seen = |basis: Basis| {
+            let watched = self.finished.summary.observations.keys();
+            rules.iter().any(|rule| rule.rule.basis() == basis)
+                || watched
+                    .filter_map(|id| find_clause(id))
+                    .any(|clause| clause.basis == basis)
+        };
+        html! {
+            div.filters role="group" aria-label="Filters" {
+                div.chips role="group" aria-label="By verdict" {
+                    @for standing in Standing::ALL {
+                        @let number = self.counts.get(standing);
+                        @if number > 0 {
+                            button type="button" aria-pressed="false" data-filter="standing" data-value=(standing.name()) {
+                                (mark(standing.name())) (standing.word()) " " span.number { (number) }
+                            }
+                        }
+                    }
+                    @if observed > 0 {
+                        button type="button" aria-pressed="false" data-filter="standing" data-value=(OBSERVED) {
+                            (mark(OBSERVED)) "observed " span.number { (observed) }
+                        }
+                    }
+                }
+                div.chips role="group" aria-label="By basis" {
+                    @for basis in Basis::ALL.into_iter().filter(|basis| seen(*basis)) {
+                        button type="button" aria-pressed="false" data-filter="basis" data-value=(basis.name()) { (basis.name()) }
+                    }
+                }
+                div.search {
+                    label for="search" { "Find" }
+                    input #search type="search" placeholder="rule, member or word" autocomplete="off" spellcheck="false";
+                    button #clear type="button" hidden { "Show all" }
+                    button #unfold type="button" aria-pressed="false" { "Open all" }
+                }
+                p #shown role="status" {}
+            }
+        }
+    }
+
+    /// The counts of a section, for its line in the contents.
+    fn dots(&self, rows: &[Row<'_>]) -> Markup {
+        let standings = rows.iter().filter_map(|row| match row {
+            Row::Rule(outcome) => Some(self.standing(outcome)),
+            Row::Observed(..) => None,
+        });
+        let counts = Counts::of_standings(standings);
+        html! {
+            @for standing in [Standing::Broken, Standing::Warned, Standing::Inconclusive] {
+                @if counts.get(standing) > 0 {
+                    span.dot data-standing=(standing.name()) { (counts.get(standing)) span.quiet { " " (standing.word()) } }
+                }
+            }
+        }
+    }
+
+    fn rule(&self, outcome: &RuleOutcome) -> Markup {
+        let rule = outcome.rule;
+        let clause = rule.clause();
+        let standing = self.standing(outcome);
+        let open = outcome.verdict.is_broken();
+        html! {
+            details.rule id=(rule.id) open[open] data-standing=(standing.name()) data-basis=(clause.basis.name()) {
+                summary {
+                    (mark(standing.name()))
+                    span.id { (rule.id) }
+                    span.basis { (clause.basis.name()) }
+                    span.times { (times(outcome)) }
+                    span.standing { (word(outcome, standing)) }
+                }
+                div.about {
+                    p.text { (clause.text) }
+                    @if outcome.verdict.is_broken() && !rule.hint.is_empty() { p.hint { b { "Where to look: " } (rule.hint) } }
+                    @if let Some(reason) = &outcome.reason { p.hint { b { (reason_title(standing)) } (self.foreign(reason)) } }
+                    p.meta {
+                        "Held " (outcome.held) " of " (outcome.rule.quota) " times that it needs to pass"
+                        @if rule.id != clause.id { ", clause " code { (clause.id) } }
+                        ". "
+                        a.permalink href=(format!("#{}", rule.id)) { "Link to this rule" }
+                    }
+                    (self.findings(outcome))
+                }
+            }
+        }
+    }
+
+    fn observed(&self, clause: &Clause, values: &BTreeMap<String, u64>) -> Markup {
+        let mut told: Vec<_> = values.iter().collect();
+        told.sort_by(|left, right| right.1.cmp(left.1).then(left.0.cmp(right.0)));
+        html! {
+            details.rule id=(clause.id) data-standing=(OBSERVED) data-basis=(clause.basis.name()) {
+                summary {
+                    (mark(OBSERVED))
+                    span.id { (clause.id) }
+                    span.basis { (clause.basis.name()) }
+                    span.times { (told.first().map_or(String::new(), |(value, _)| super::super::compact::cut(&self.foreign(value), 48))) }
+                    span.standing { "observed" }
+                }
+                div.about {
+                    p.text { (clause.text) }
+                    p.hint { "The specification leaves this open: nobody fails for it." }
+                    (self.values(&told))
+                }
+            }
+        }
+    }
+}
+
+/// A sign that says without colour how a rule stands.
+pub(crate) fn mark(standing: &str) -> Markup {
+    let sign = match standing {
+        "broken" => "✗",
+        "warned" => "!",
+        "passed" => "✓",
+        "inconclusive" => "?",
+        "not-applicable" => "–",
+        "missing" => " ",
+        _ => "○",
+    };
+    html! { span.mark data-standing=(standing) aria-hidden="true" { (sign) } }
+}
+
+fn word(outcome: &RuleOutcome, standing: Standing) -> &'static str {
+    if outcome.verdict == crate::verdict::Verdict::Flaky {
+        return "flaky";
+    }
+    match standing {
+        Standing::Broken => "failed",
+        other => other.word(),
+    }
+}
+
+const fn reason_title(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Inconclusive => "To judge it: ",
+        _ => "Why: ",
+    }
+}
+
+fn times(outcome: &RuleOutcome) -> String {
+    match (outcome.held, outcome.broken) {
+        (0, 0) => "never exercised".to_owned(),
+        (held, 0) => format!("held {held}×"),
+        (held, broken) => format!("broken {broken}×, held {held}×"),
+    }
+}

@@ -1,0 +1,286 @@
+//! Markdown for the summary of a CI step and for a comment on a pull request: short, the rest folded away.
+
+use std::fmt::Write as _;
+
+use super::{
+    Finished, compact,
+    counts::{Counts, Standing},
+    curl,
+    paint::harmless,
+    words,
+};
+use crate::{events::RuleOutcome, finding::Finding};
+
+/// A comment on GitHub holds 65,536 characters; findings are left out before that.
+const LONGEST: usize = 60_000;
+
+/// Longest value in a table.
+const CELL: usize = 120;
+
+/// The page.
+pub(crate) fn text(finished: &Finished<'_>) -> String {
+    let summary = finished.summary;
+    let counts = Counts::of(&summary.rules, finished.strictness);
+    let mut text = format!(
+        "## Paymaster conformance: {}\n\n{}\n\n**{}: {}** · {} in {} · seed {}\n",
+        words::headline(summary.conclusion).to_lowercase(),
+        code(&finished.place.shown),
+        words::count(counts.rules() as u128, "rule"),
+        counts.line(),
+        words::count(summary.requests as u128, "request"),
+        words::time(summary.took),
+        summary.seed
+    );
+    if let Some(cause) = &summary.cut_short {
+        // Writing to a String cannot fail.
+        let _ = write!(text, "\nCut short: {}\n", code(&foreign(cause, finished)));
+    }
+    for (reason, groups) in &summary.unjudged {
+        let groups = words::count(*groups as u128, "group");
+        let _ = write!(
+            text,
+            "\nNot judged: {groups}, {}\n",
+            code(&foreign(reason, finished))
+        );
+    }
+    for (standing, title) in [
+        (Standing::Broken, "Broken"),
+        (Standing::Warned, "Only warned about"),
+    ] {
+        text.push_str(&table(title, standing, finished));
+    }
+    let tail = inconclusive(finished) + &fingerprint(finished);
+    let mut left_out = 0_u32;
+    for (number, finding) in summary.findings.iter().enumerate() {
+        let folded = folded(number, finding, finished);
+        if text.len() + folded.len() + tail.len() > LONGEST {
+            left_out += 1;
+        } else {
+            text.push_str(&folded);
+        }
+    }
+    if left_out > 0 {
+        let findings = words::count(left_out, "more finding");
+        let _ = write!(
+            text,
+            "\n{findings} in the other reports: this one would be too long for a comment.\n"
+        );
+    }
+    text + &tail
+}
+
+fn table(title: &str, standing: Standing, finished: &Finished<'_>) -> String {
+    let rules = &finished.summary.rules;
+    let of = |rule: &&RuleOutcome| Standing::of(rule, finished.strictness) == standing;
+    let mut own = rules.iter().filter(of).peekable();
+    if own.peek().is_none() {
+        return String::new();
+    }
+    let mut text =
+        format!("\n### {title}\n\n| rule | section | at | expected | got |\n|---|---|---|---|---|\n");
+    for outcome in own {
+        let clause = outcome.rule.clause();
+        let mut findings = finished.summary.findings.iter();
+        let found = findings.find(|finding| finding.rule.id == outcome.rule.id);
+        let cell = |text: &str| code(&compact::cut(&foreign(text, finished), CELL)).replace('|', "\\|");
+        let cells = found.map_or("| | |".to_owned(), |finding| {
+            let violation = &finding.violation;
+            format!(
+                "{} | {} | {}",
+                cell(words::place(finding)),
+                cell(&violation.expected),
+                cell(&violation.actual)
+            )
+        });
+        let _ = writeln!(
+            text,
+            "| {} | {} | {cells} |",
+            code(outcome.rule.id),
+            clause.section
+        );
+    }
+    text
+}
+
+/// A finding that unfolds: the clause, the request, the answer, and how to see it again.
+fn folded(number: usize, finding: &Finding, finished: &Finished<'_>) -> String {
+    let violation = &finding.violation;
+    let clause = finding.rule.clause();
+    let call = finding.pair.map_or("any request".to_owned(), |pair| {
+        format!("{} in mode {}", pair.method, pair.mode)
+    });
+    let mut text = format!(
+        "\n<details>\n<summary><code>{}</code>: {}, {}</summary>\n\n{} (section {}, {}; {call})\n",
+        finding.rule.id,
+        words::count(finding.times, "time"),
+        words::reproduced(finding),
+        clause.text,
+        clause.section,
+        clause.basis
+    );
+    if !finding.rule.hint.is_empty() {
+        let _ = write!(text, "\nWhere to look: {}\n", finding.rule.hint);
+    }
+    let body = finding
+        .group
+        .members
+        .get(violation.member)
+        .map(|member| &member.body);
+    if let Some(body) = body {
+        let request = String::from_utf8_lossy(body);
+        let pretty = serde_json::from_str(&finished.redactor.apply(&request)).map_or_else(
+            |_| foreign(&request, finished),
+            |value| compact::pretty(&value, 0, 100),
+        );
+        let _ = write!(text, "\nRequest\n\n{}", fenced("json", &pretty));
+    }
+    if let Some(exchange) = finding.exchanges.get(violation.member) {
+        let answer = compact::cut(&foreign(&words::answer(exchange), finished), 2000);
+        let _ = write!(text, "\nAnswer\n\n{}", fenced("", &answer));
+    }
+    if let Some(line) = body.and_then(|body| curl::line(finished.place, body)) {
+        let needs = curl::needs(finished.place)
+            .map_or(String::new(), |names| format!(" (set {} first)", code(&names)));
+        let _ = write!(text, "\ncURL{needs}\n\n{}", fenced("sh", &line));
+    }
+    if let Some(path) = finished.replays.get(number).and_then(Option::as_ref) {
+        let command = format!("paymaster-conformance replay {}", path.display());
+        let _ = write!(text, "\n{}", fenced("sh", &command));
+    }
+    text.push_str("\n</details>\n");
+    text
+}
+
+fn inconclusive(finished: &Finished<'_>) -> String {
+    let rules = &finished.summary.rules;
+    let own: Vec<_> = rules
+        .iter()
+        .filter(|rule| Standing::of(rule, finished.strictness) == Standing::Inconclusive)
+        .collect();
+    if own.is_empty() {
+        return String::new();
+    }
+    let mut text = format!(
+        "\n<details>\n<summary>{} inconclusive: what to add to the profile</summary>\n\n",
+        words::count(own.len() as u128, "rule")
+    );
+    for outcome in own {
+        let reason = outcome.reason.as_deref().unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "- {} (held {} of {} times): {}",
+            code(outcome.rule.id),
+            outcome.held,
+            outcome.rule.quota,
+            foreign(reason, finished)
+        );
+    }
+    text.push_str("\n</details>\n");
+    text
+}
+
+fn fingerprint(finished: &Finished<'_>) -> String {
+    let summary = finished.summary;
+    if summary.observations.is_empty() {
+        return String::new();
+    }
+    let mut text = "\n<details>\n<summary>Dialect and behaviour</summary>\n\n".to_owned();
+    for (name, value) in compact::members(&summary.dialect) {
+        let _ = writeln!(
+            text,
+            "- {}: {}",
+            name.replace('-', " "),
+            code(&foreign(&value, finished))
+        );
+    }
+    for (clause, values) in &summary.observations {
+        let told: Vec<String> = values
+            .iter()
+            .take(8)
+            .map(|(value, times)| format!("{} ({times})", code(&compact::cut(&foreign(value, finished), 60))))
+            .collect();
+        let more = values.len().saturating_sub(told.len());
+        let more = if more > 0 {
+            format!(", {more} more")
+        } else {
+            String::new()
+        };
+        let _ = writeln!(text, "- {}: {}{more}", code(clause), told.join(", "));
+    }
+    text.push_str("\n</details>\n");
+    text
+}
+
+/// A text from the target, secrets hidden, on one line.
+fn foreign(text: &str, finished: &Finished<'_>) -> String {
+    harmless(&finished.redactor.apply(text))
+}
+
+/// A text as code, whatever stands in it: nothing in it is markup, a link or a mention.
+fn code(text: &str) -> String {
+    let fence = "`".repeat(longest_run(text) + 1);
+    let pad = if text.starts_with('`') || text.ends_with('`') || text.is_empty() {
+        " "
+    } else {
+        ""
+    };
+    format!("{fence}{pad}{text}{pad}{fence}")
+}
+
+/// Lines as a block of code, whatever stands in them.
+fn fenced(language: &str, text: &str) -> String {
+    let fence = "`".repeat(longest_run(text).max(2) + 1);
+    format!("{fence}{language}\n{text}\n{fence}\n")
+}
+
+/// How many backticks stand in a row at most.
+fn longest_run(text: &str) -> usize {
+    text.split(|letter| letter != '`')
+        .map(str::len)
+        .max()
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+
+    #[test]
+    fn a_run_with_violations() {
+        let text = text(&sample::violations().finished());
+        assert!(!text.contains("s3cr3t-key") && !text.contains('\u{1b}'));
+        insta::assert_snapshot!("markdown_violations", text);
+    }
+
+    #[test]
+    fn a_run_that_nobody_answered() {
+        insta::assert_snapshot!("markdown_nobody", text(&sample::nobody().finished()));
+    }
+
+    #[test]
+    fn what_a_target_says_is_no_markup() {
+        assert_eq!(code("a"), "`a`");
+        assert_eq!(code("a`b``c"), "```a`b``c```");
+        assert_eq!(code("`"), "`` ` ``");
+        assert_eq!(fenced("", "```"), "````\n```\n````\n");
+        let mut sample = sample::violations();
+        "</details>| @somebody `x` [a](b)".clone_into(&mut sample.summary.findings[0].violation.actual);
+        let text = text(&sample.finished());
+        assert!(
+            text.contains("| ``</details>\\| @somebody `x` [a](b)`` |"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_comment_takes_it() {
+        let mut sample = sample::violations();
+        let finding = sample.summary.findings[0].clone();
+        sample.summary.findings = vec![finding; 200];
+        let text = text(&sample.finished());
+        assert!(text.len() <= LONGEST + 200, "{}", text.len());
+        assert!(text.contains("more findings in the other reports"));
+        assert!(text.contains("inconclusive: what to add"));
+    }
+}

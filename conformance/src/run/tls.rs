@@ -1,0 +1,212 @@
+//! TLS towards the target: whom we trust, and what is wrong when a handshake fails, named for what it is.
+
+use std::{
+    error::Error,
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
+    client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
+    crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature},
+    pki_types::{CertificateDer, ServerName, UnixTime, pem::PemObject},
+};
+use tokio_rustls::TlsConnector;
+
+/// What we offer in the handshake, the best first.
+const ALPN: [&[u8]; 2] = [b"h2", b"http/1.1"];
+
+/// Whose certificates are believed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trust {
+    /// A file of PEM certificates that are believed instead of the platform's (`--cacert`).
+    pub cacert: Option<PathBuf>,
+    /// Believe any certificate (`--insecure`).
+    pub insecure: bool,
+}
+
+impl Trust {
+    /// Makes the connector. The error says what is missing and what to do.
+    pub(crate) fn connector(&self) -> Result<TlsConnector, String> {
+        let provider = Arc::new(provider()?);
+        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+            .with_safe_default_protocol_versions()
+            .map_err(|cause| format!("TLS: {cause}"))?;
+        let mut config = if self.insecure {
+            builder
+                .dangerous()
+                .with_custom_certificate_verifier(Arc::new(Anybody(provider)))
+                .with_no_client_auth()
+        } else {
+            let roots = match &self.cacert {
+                Some(path) => roots_of_file(path)?,
+                None => platform_roots()?,
+            };
+            builder.with_root_certificates(roots).with_no_client_auth()
+        };
+        config.alpn_protocols = ALPN.iter().map(|name| name.to_vec()).collect();
+        Ok(TlsConnector::from(Arc::new(config)))
+    }
+}
+
+/// The cryptography. It panics on a processor without the instructions that it is written in, so we look first.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+fn provider() -> Result<CryptoProvider, String> {
+    #[cfg(target_arch = "x86_64")]
+    let able = is_x86_feature_detected!("aes")
+        && is_x86_feature_detected!("pclmulqdq")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("adx")
+        && is_x86_feature_detected!("avx")
+        && is_x86_feature_detected!("avx2");
+    #[cfg(target_arch = "aarch64")]
+    let able = std::arch::is_aarch64_feature_detected!("neon")
+        && std::arch::is_aarch64_feature_detected!("aes")
+        && std::arch::is_aarch64_feature_detected!("pmull")
+        && std::arch::is_aarch64_feature_detected!("sha2");
+    if able {
+        Ok(rustls_graviola::default_provider())
+    } else {
+        Err(NO_CRYPTOGRAPHY.to_owned())
+    }
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn provider() -> Result<CryptoProvider, String> {
+    Err(NO_CRYPTOGRAPHY.to_owned())
+}
+
+const NO_CRYPTOGRAPHY: &str = "https:// needs an x86_64 processor with AES, ADX and AVX2, or an aarch64 one with the crypto extensions: here, put a proxy that ends TLS in front and give its http:// URL";
+
+fn roots_of_file(path: &Path) -> Result<RootCertStore, String> {
+    let trouble = |cause: &dyn Error| format!("--cacert {}: {cause}", path.display());
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_file_iter(path).map_err(|cause| trouble(&cause))? {
+        let certificate = certificate.map_err(|cause| trouble(&cause))?;
+        roots.add(certificate).map_err(|cause| trouble(&cause))?;
+    }
+    if roots.is_empty() {
+        return Err(format!(
+            "--cacert {}: no PEM certificate in this file",
+            path.display()
+        ));
+    }
+    Ok(roots)
+}
+
+fn platform_roots() -> Result<RootCertStore, String> {
+    let found = rustls_native_certs::load_native_certs();
+    let mut roots = RootCertStore::empty();
+    let (known, _) = roots.add_parsable_certificates(found.certs);
+    if known == 0 {
+        let cause = found
+            .errors
+            .first()
+            .map_or_else(String::new, |cause| format!(" ({cause})"));
+        return Err(format!(
+            "no root certificates found on this machine{cause}: install them (ca-certificates), set SSL_CERT_FILE, or give --cacert FILE"
+        ));
+    }
+    Ok(roots)
+}
+
+/// Believes any certificate. The handshake is still verified: whoever answers holds the key of the certificate that was shown.
+#[derive(Debug)]
+struct Anybody(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for Anybody {
+    fn verify_server_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        verify_tls12_signature(message, certificate, signed, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signed, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// Why a handshake failed, and what to do.
+pub(crate) fn trouble(cause: &io::Error) -> String {
+    let inner = cause.get_ref().and_then(|inner| inner.downcast_ref());
+    match inner {
+        Some(rustls::Error::InvalidCertificate(cause)) => {
+            format!(
+                "TLS: {}, or go on without looking with --insecure",
+                certificate_trouble(cause)
+            )
+        }
+        Some(rustls::Error::InvalidMessage(_)) => {
+            "TLS: what answers on this port does not speak TLS: is it an http:// URL?".to_owned()
+        }
+        Some(rustls::Error::AlertReceived(alert)) => {
+            format!("TLS: the target refused the handshake (alert {alert:?})")
+        }
+        Some(cause) => format!("TLS: {cause}"),
+        None if cause.kind() == io::ErrorKind::UnexpectedEof => {
+            "TLS: the connection was closed in the middle of the handshake: does this port speak TLS?"
+                .to_owned()
+        }
+        None => format!("TLS: the handshake ended: {cause}"),
+    }
+}
+
+fn certificate_trouble(cause: &CertificateError) -> String {
+    match cause {
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+            "the target's certificate has expired: renew it".to_owned()
+        }
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+            "the target's certificate is not valid yet: look at its dates and at the clock of this machine".to_owned()
+        }
+        CertificateError::UnknownIssuer => {
+            "the target's certificate is signed by an issuer that is not trusted here (unknown issuer): give the issuer's certificate with --cacert FILE".to_owned()
+        }
+        CertificateError::NotValidForName => {
+            "the target's certificate is for another host name: use the name that it is for".to_owned()
+        }
+        CertificateError::NotValidForNameContext { presented, .. } => {
+            let names = if presented.is_empty() {
+                "no name at all".to_owned()
+            } else {
+                presented.join(", ")
+            };
+            format!(
+                "the target's certificate is for another host name ({names}): use a name that it is for"
+            )
+        }
+        CertificateError::Revoked => "the target's certificate has been revoked: renew it".to_owned(),
+        other if other.to_string().contains("CaUsedAsEndEntity") => {
+            "the target shows the certificate of a certificate authority as its own: make one that is no CA's (basicConstraints CA:FALSE)".to_owned()
+        }
+        other => format!("the target's certificate is not valid ({other}): mend it"),
+    }
+}

@@ -1,0 +1,248 @@
+// The pages in a real browser: filters, links, copying, accessibility, and that nothing of a target becomes markup.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import axe from "axe-core";
+import { chromium } from "playwright-core";
+import { EVIL, start } from "./target.mjs";
+
+const { BINARY: binary, PICTURES: pictures } = process.env;
+const run = promisify(execFile);
+const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+const WIDE = { width: 1280, height: 900 };
+const NARROW = { width: 360, height: 740 };
+
+let target, folder, browser, report, pages;
+
+before(async () => {
+  target = await start();
+  folder = await mkdtemp(join(tmpdir(), "paymaster-pages-"));
+  await mkdir(pictures, { recursive: true });
+  await judge([target.url, "--report", "html=broken.html", "--json", "broken.json", "--report", "har=broken.har"], 1);
+  await judge(["--report", "html=good.html", "--json", "good.json"], 0);
+  await judge(["matrix", "good.json", "broken.json", "-o", "matrix.html"], 0);
+  report = JSON.parse(await readFile(join(folder, "broken.json"), "utf8"));
+  pages = Object.fromEntries(["broken", "good", "matrix"].map((name) => [name, pathToFileURL(join(folder, `${name}.html`)).href]));
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
+});
+
+after(async () => {
+  await browser?.close();
+  target?.stop();
+  if (folder) await rm(folder, { recursive: true, force: true });
+});
+
+async function judge(args, expected) {
+  const all = args[0] === "matrix" ? args : [...args, "--cases", "40"];
+  const code = await run(binary, all, { cwd: folder, env: { PATH: process.env.PATH } }).then(() => 0, (cause) => cause.code);
+  assert.equal(code, expected, `${binary} ${all.join(" ")}`);
+}
+
+/** Opens a page; what it must not do is collected in `faults`. */
+async function open(url, options = {}) {
+  const context = await browser.newContext({ viewport: WIDE, ...options });
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const page = await context.newPage();
+  const faults = [];
+  page.on("console", (message) => { if (["error", "warning"].includes(message.type())) faults.push(message.text()); });
+  page.on("pageerror", (cause) => faults.push(String(cause)));
+  page.on("request", (request) => { if (!request.url().startsWith("file:")) faults.push(`asked for ${request.url()}`); });
+  page.on("dialog", (dialog) => { faults.push("a dialog"); dialog.dismiss(); });
+  await page.goto(url);
+  page.done = async () => {
+    assert.deepEqual(faults, []);
+    await context.close();
+  };
+  return page;
+}
+
+const shown = (page) => page.locator(".rule:visible");
+const chip = (page, value) => page.locator(`button[data-value="${value}"]`);
+
+test("the verdict and the counts stand on top and are those of the JSON report", async () => {
+  const page = await open(pages.broken);
+  assert.equal(await page.locator("h1 .word").innerText(), "VIOLATIONS");
+  const broken = report.rules.filter((rule) => ["failed", "flaky"].includes(rule.verdict) && rule.basis === "stated");
+  assert.ok(broken.length > 3, "the target is wrong in many ways");
+  assert.equal(await page.locator('.count[data-standing="broken"] b').innerText(), String(broken.length));
+  assert.equal(await page.locator('.rule[data-standing="broken"]').count(), broken.length);
+  assert.equal(await page.locator(".rule:not([data-standing=observed])").count(), report.rules.length);
+  await page.done();
+});
+
+test("filters show what they say, together and alone", async () => {
+  const page = await open(pages.broken);
+  const all = await shown(page).count();
+  await chip(page, "broken").click();
+  const broken = await page.locator('.rule[data-standing="broken"]').count();
+  assert.equal(await shown(page).count(), broken);
+  assert.equal(await page.locator("#shown").innerText(), `${broken} of ${all} shown`);
+  await chip(page, "json-rpc").click();
+  assert.equal(await shown(page).count(), 0);
+  assert.ok(await page.locator(".nothing").isVisible());
+  await page.locator("#clear").click();
+  assert.equal(await shown(page).count(), all);
+  await chip(page, "not-shown").click();
+  assert.equal(await shown(page).count(), await page.locator('.rule[data-basis="not-shown"]').count());
+  await chip(page, "not-shown").click();
+  await page.locator("#search").fill("preVerificationGas SPONSORED-result");
+  const found = await shown(page).evaluateAll((rules) => rules.map((rule) => rule.id));
+  assert.ok(found.includes("sponsored-result.preVerificationGas") && !found.includes("fee-quote.symbol"), found.join());
+  assert.ok(await page.locator(".part:visible").count() < await page.locator(".part").count(), "empty sections are gone");
+  await page.locator("#search").fill("");
+  await page.locator("#unfold").click();
+  assert.equal(await page.locator(".rule[open]").count(), all);
+  await page.locator("#unfold").click();
+  assert.equal(await page.locator(".rule[open]").count(), 0);
+  await page.done();
+});
+
+test("every link leads somewhere, and a link to a rule opens it", async () => {
+  for (const name of ["broken", "good", "matrix"]) {
+    const page = await open(pages[name]);
+    const lost = await page.locator("a[href]").evaluateAll((links) =>
+      links.map((link) => link.getAttribute("href")).filter((href) => !href.startsWith("#") || !document.getElementById(href.slice(1))));
+    assert.deepEqual(lost, [], name);
+    const ids = await page.locator("[id]").evaluateAll((all) => all.map((one) => one.id));
+    assert.equal(new Set(ids).size, ids.length, `${name}: an id stands twice`);
+    await page.done();
+  }
+  const closed = report.rules.find((rule) => rule.verdict === "passed").id;
+  const page = await open(`${pages.broken}#${closed}`);
+  const rule = page.locator(`[id="${closed}"]`);
+  assert.ok(await rule.evaluate((rule) => rule.open));
+  await chip(page, "broken").click();
+  assert.ok(!await rule.isVisible());
+  await page.evaluate((id) => { location.hash = ""; location.hash = id; }, closed);
+  await rule.waitFor({ state: "visible" });
+  await page.locator(".broken a").first().click();
+  const first = page.locator('.rule[data-standing="broken"]').first();
+  assert.ok(await page.locator(".rule:target").evaluate((rule) => rule.open));
+  assert.ok(await first.count());
+  await page.done();
+});
+
+test("the copied line is the whole line, and it works", async () => {
+  const page = await open(pages.broken);
+  const button = page.locator('.copy[data-copy^="curl-"]').first();
+  await button.click();
+  await page.waitForFunction((button) => button.textContent.startsWith("Copied"), await button.elementHandle());
+  const line = await page.evaluate(() => navigator.clipboard.readText());
+  const id = await button.getAttribute("data-copy");
+  assert.equal(line, await page.locator(`[id="${id}"]`).textContent());
+  const asked = target.asked();
+  const { stdout } = await run("sh", ["-c", line]);
+  assert.equal(target.asked(), asked + 1);
+  assert.equal(JSON.parse(stdout).jsonrpc, "2.0");
+  await page.done();
+});
+
+test("what is wrong is marked in the answer, beside the request", async () => {
+  const page = await open(`${pages.broken}#sponsored-result.preVerificationGas`);
+  const rule = page.locator('[id="sponsored-result.preVerificationGas"]');
+  assert.equal(await rule.locator(".answer mark").first().innerText(), '"preVerificationGas": 50000');
+  const missing = page.locator('[id="sponsored-result.callGasLimit"] .answer mark.missing').first();
+  assert.equal(await missing.innerText(), '"callGasLimit" is missing');
+  const [request, answer] = await Promise.all([0, 1].map((place) => rule.locator(".exchange figure").nth(place).boundingBox()));
+  assert.ok(Math.abs(request.y - answer.y) < 2 && answer.x > request.x, "side by side where there is room");
+  await page.setViewportSize(NARROW);
+  const [above, below] = await Promise.all([0, 1].map((place) => rule.locator(".exchange figure").nth(place).boundingBox()));
+  assert.ok(below.y > above.y && Math.abs(below.x - above.x) < 2, "one above the other where there is none");
+  await page.done();
+});
+
+test("nothing that a target says becomes markup", async () => {
+  for (const name of ["broken", "matrix"]) {
+    const page = await open(pages[name]);
+    assert.equal(await page.evaluate(() => window.hacked), undefined);
+    assert.equal(await page.locator("img, iframe, link, body b b").count(), 0);
+    await page.done();
+  }
+  const page = await open(pages.broken);
+  assert.ok((await page.locator("#rules").textContent()).includes(EVIL), "it is there as text");
+  // And if it did: the policy of the page lets no script in but ours.
+  const context = await browser.newContext();
+  const other = await context.newPage();
+  await other.goto(pages.broken);
+  await other.evaluate(() => {
+    const script = document.createElement("script");
+    script.textContent = "window.hacked = 1";
+    document.body.append(script);
+  });
+  assert.equal(await other.evaluate(() => window.hacked), undefined);
+  await context.close();
+  await page.done();
+});
+
+test("without scripts everything can be read", async () => {
+  const page = await open(pages.broken, { javaScriptEnabled: false });
+  assert.ok(!await page.locator(".filters").isVisible());
+  assert.ok(!await page.locator(".copy").first().isVisible());
+  assert.ok(await page.locator(".finding").first().isVisible());
+  await page.done();
+});
+
+test("accessible and in shape, light and dark, on a phone and on a desk", async () => {
+  for (const name of ["broken", "good", "matrix"]) {
+    for (const colorScheme of ["light", "dark"]) {
+      for (const [size, viewport] of [["wide", WIDE], ["narrow", NARROW]]) {
+        const page = await open(pages[name], { colorScheme, viewport });
+        const where = `${name} ${colorScheme} ${size}`;
+        await page.screenshot({ path: join(pictures, `${name}-${colorScheme}-${size}.png`), fullPage: size === "wide" && name !== "broken" });
+        const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        assert.ok(over <= 0, `${where}: the page is ${over} px too wide`);
+        if (name === "broken") {
+          await page.locator("#unfold").click();
+          await page.locator('[id="sponsored-result.preVerificationGas"]').scrollIntoViewIfNeeded();
+          await page.locator('[id="sponsored-result.preVerificationGas"]').screenshot({ path: join(pictures, `finding-${colorScheme}-${size}.png`) });
+          const inner = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+          assert.ok(inner <= 0, `${where}, all open: the page is ${inner} px too wide`);
+        }
+        await page.evaluate(axe.source);
+        const { violations } = await page.evaluate(() => window.axe.run());
+        const serious = violations.filter(({ impact }) => ["serious", "critical"].includes(impact));
+        const told = serious.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.slice(0, 3).map(({ html }) => html).join(" ")}`);
+        assert.deepEqual(told, [], where);
+        for (const { id, help } of violations) console.log(`  minor, ${where}: ${id}: ${help}`);
+        await page.done();
+      }
+    }
+  }
+});
+
+test("the matrix can be brought down to where the implementations differ", async () => {
+  const page = await open(pages.matrix);
+  const rows = page.locator(".matrix .row");
+  const differing = await page.locator(".matrix .row.differs").count();
+  assert.ok(differing > 3 && differing < await rows.count());
+  await page.locator("#differences").click();
+  assert.equal(await page.locator(".matrix .row:visible").count(), differing);
+  await page.locator("#differences").click();
+  assert.equal(await page.locator(".matrix .row:visible").count(), await rows.count());
+  await page.done();
+});
+
+test("a browser's tools read the HAR: it answers in the target's place", async () => {
+  const file = join(folder, "broken.har");
+  const har = JSON.parse(await readFile(file, "utf8"));
+  const entry = har.log.entries.find((entry) => entry.response.status === 200);
+  const context = await browser.newContext();
+  const origin = new URL(target.url).origin;
+  await context.routeFromHAR(file, { url: target.url, notFound: "abort" });
+  await context.route(`${origin}/blank`, (route) => route.fulfill({ contentType: "text/html", body: "<p>blank</p>" }));
+  const page = await context.newPage();
+  await page.goto(`${origin}/blank`);
+  const asked = target.asked();
+  const answer = await page.evaluate(
+    ([url, body]) => fetch(url, { method: "POST", body, headers: { "content-type": "application/json" } }).then((response) => response.text()),
+    [target.url, entry.request.postData.text],
+  );
+  assert.equal(answer, entry.response.content.text);
+  assert.equal(target.asked(), asked, "the target itself was not asked");
+  await context.close();
+});

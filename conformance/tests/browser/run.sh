@@ -1,0 +1,30 @@
+#!/bin/sh
+# Tests the HTML pages in Debian's Chromium: run.sh [BINARY] [FOLDER-FOR-SCREENSHOTS]
+# Needs node, npm, curl and chromium (CHROMIUM=/path to name another one); says so and fails when one is missing.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../../.." && pwd)
+chromium=${CHROMIUM:-$(command -v chromium || true)}
+if [ -z "$chromium" ]; then
+  echo "error: chromium is missing: install it (Debian: apt-get install chromium), or set CHROMIUM" >&2
+  exit 1
+fi
+for program in node npm curl; do
+  if ! command -v "$program" >/dev/null; then
+    echo "error: $program is missing: install it to run the browser tests" >&2
+    exit 1
+  fi
+done
+if [ $# -gt 0 ]; then
+  binary=$(realpath "$1")
+else
+  (cd "$root" && cargo build --quiet -p paymaster-conformance)
+  binary=$root/target/debug/paymaster-conformance
+fi
+pictures=$(realpath -m "${2:-$root/target/browser}")
+cd "$here"
+npm install --no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error
+CHROMIUM=$chromium BINARY=$binary PICTURES=$pictures node --test-reporter=spec --test pages.test.mjs || {
+  echo "error: the browser tests failed; pictures are in $pictures" >&2
+  exit 1
+}

@@ -1,0 +1,153 @@
+//! Recorded traffic is judged as it would have been judged when it was sent: lawful targets break nothing, and what one exchange
+//! shows to be broken is found.
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use paymaster_conformance::{
+    events::Event,
+    exchange::Exchange,
+    profile::Profile,
+    recorded::Bench,
+    rules::{Check, rules},
+    run::{self, Embedded, Limits, Reporter, Settings, Stop, Suite, Target, Transport},
+    tally::Strictness,
+    verdict::Verdict,
+};
+use paymaster_reference_server::{Config, Service, find_fault, variants};
+use paymaster_schemas::Basis;
+
+/// Keeps every exchange of a run.
+#[derive(Default)]
+struct Tape(Vec<Exchange>);
+
+impl Reporter for Tape {
+    fn event(&mut self, event: &Event<'_>) {
+        if let Event::Exchanged(delivered) = event {
+            self.0.push(delivered.exchange.clone());
+        }
+    }
+
+    fn wants_exchanges(&self) -> bool {
+        true
+    }
+}
+
+/// What a run against a server left on tape, and the rules over single exchanges that it broke.
+async fn record(service: Service) -> (Vec<Exchange>, BTreeSet<&'static str>, Profile) {
+    let server = Embedded::serve(&Config::default(), service).await.unwrap();
+    let limits = Limits {
+        timeout: Duration::from_secs(5),
+        ..Limits::default()
+    };
+    let settings = Settings {
+        transport: Transport::new(Target::parse(&server.url).unwrap(), limits, &[]),
+        shown_target: server.url.clone(),
+        profile: server.profile.clone(),
+        seed: 3,
+        cases: 12,
+        jobs: 16,
+        rate: None,
+        max_requests: None,
+        time_limit: Duration::from_mins(2),
+        shrink_requests: 0,
+        closer_look: false,
+        strictness: Strictness::default(),
+    };
+    let mut tape = Tape::default();
+    let outcome = run::check(&settings, &Suite::standard(), &Stop::default(), &mut tape).await;
+    let profile = server.profile.clone();
+    server.stop().await;
+    let broken = outcome
+        .summary
+        .rules
+        .iter()
+        .filter(|outcome| outcome.verdict.is_broken() && !matches!(outcome.rule.check, Check::Group(..)));
+    (tape.0, broken.map(|outcome| outcome.rule.id).collect(), profile)
+}
+
+/// The rules that a recording breaks, stated ones apart.
+fn judge(
+    exchanges: &[Exchange],
+    profile: &Profile,
+    whole_first: bool,
+) -> (BTreeSet<&'static str>, Vec<String>) {
+    let mut bench = Bench::new(
+        rules().collect(),
+        Suite::standard().observe,
+        Arc::default(),
+        profile.clone(),
+    );
+    if whole_first {
+        exchanges.iter().for_each(|exchange| bench.learn(exchange));
+    }
+    for exchange in exchanges {
+        if !whole_first {
+            bench.learn(exchange);
+        }
+        bench.judge("here", exchange);
+    }
+    let (summary, _) = bench.finish(
+        String::new(),
+        std::collections::BTreeMap::default(),
+        Strictness::default(),
+        Duration::ZERO,
+    );
+    let broken = || {
+        summary
+            .rules
+            .iter()
+            .filter(|outcome| outcome.verdict == Verdict::Failed)
+    };
+    let stated = summary
+        .findings
+        .iter()
+        .filter(|finding| finding.basis == Basis::Stated);
+    (
+        broken().map(|outcome| outcome.rule.id).collect(),
+        stated
+            .map(|finding| {
+                format!(
+                    "{}: {:?} {:?}",
+                    finding.rule.id, finding.violation, finding.exchanges
+                )
+            })
+            .collect(),
+    )
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lawful_targets_break_no_stated_rule_whatever_is_known_of_them() {
+    let (mut tried, mut wrong) = (0, Vec::new());
+    for variant in variants() {
+        eprintln!("{} {:?}", variant.name, std::time::SystemTime::now());
+        let service = Service::new(&Config::default()).unwrap().with_variants([variant]);
+        let (exchanges, _, profile) = record(service).await;
+        for (name, profile) in [("known", &profile), ("unknown", &Profile::default())] {
+            for whole_first in [true, false] {
+                let (_, stated) = judge(&exchanges, profile, whole_first);
+                if !stated.is_empty() {
+                    wrong.push(format!("{} ({name}, {whole_first}): {stated:#?}", variant.name));
+                }
+            }
+        }
+        assert!(exchanges.len() > 100, "{}", variant.name);
+        tried += 1;
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(tried >= 40);
+}
+
+/// One fault of each kind of rule over single exchanges; the rest is for the kill matrix.
+const FAULTS: [&str; 0] = [];
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_one_exchange_shows_is_found_in_the_recording() {
+    for name in FAULTS {
+        let fault = find_fault(name).unwrap();
+        let service = Service::new(&Config::default()).unwrap().with_faults([fault]);
+        let (exchanges, live, profile) = record(service).await;
+        let (broken, _) = judge(&exchanges, &profile, true);
+        assert!(live.contains(fault.clause), "{name}: {live:?}");
+        assert!(broken.contains(fault.clause), "{name}: {broken:?}");
+    }
+}

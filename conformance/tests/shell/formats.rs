@@ -1,0 +1,135 @@
+//! `--report FORMAT=PATH`.
+
+use serde_json::Value;
+use tempfile::tempdir;
+
+use crate::{run, server::Server};
+
+fn sound() -> Server {
+    Server::hooked(|_, _, response| response)
+}
+
+#[test]
+fn every_format_is_written_at_once() {
+    let folder = tempdir().unwrap();
+    let (_, help, _) = run(folder.path(), &["--help"]);
+    let server = sound();
+    let url = server.url();
+    let names = [
+        "json",
+        "html",
+        "markdown",
+        "sarif",
+        "junit",
+        "ndjson",
+        "ndjson-all",
+        "har",
+        "har-all",
+    ];
+    let asked: Vec<String> = names
+        .iter()
+        .map(|name| format!("--report={name}=r.{name}"))
+        .collect();
+    let mut arguments = vec![url.as_str(), "--cases", "8", "--allow-incomplete"];
+    arguments.extend(asked.iter().map(String::as_str));
+    let (code, out, err) = run(folder.path(), &arguments);
+    assert_eq!(code, 0, "{out}{err}");
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(format!("r.{name}"))).unwrap();
+    for name in names {
+        assert!(
+            help.contains(&format!("{name} (")),
+            "{name} is not in the help: {help}"
+        );
+        assert!(!read(name).is_empty(), "{name}");
+    }
+    // What was sent and what was told are the same exchanges.
+    let har: Value = serde_json::from_str(&read("har-all")).unwrap();
+    let entries = har["log"]["entries"].as_array().unwrap().len();
+    let lines = read("ndjson-all");
+    let told = lines
+        .lines()
+        .filter(|line| line.contains("\"event\":\"exchanged\""))
+        .count();
+    assert_eq!(entries, told);
+    assert_eq!(server.requests(), told);
+    assert!(!read("ndjson").contains("\"event\":\"exchanged\""));
+}
+
+#[test]
+fn a_report_on_standard_output_stands_alone_there() {
+    let folder = tempdir().unwrap();
+    let server = sound();
+    let url = server.url();
+    for format in ["json", "ndjson-all"] {
+        let asked = format!("{format}=-");
+        let (_, out, err) = run(folder.path(), &[&url, "--cases", "4", "--report", &asked]);
+        assert!(
+            err.starts_with("CONFORMS") || err.starts_with("INCOMPLETE"),
+            "{err}"
+        );
+        let mut values = serde_json::Deserializer::from_str(&out).into_iter::<Value>();
+        assert!(values.all(|value| value.is_ok()), "{out}");
+    }
+}
+
+#[test]
+fn without_a_path_there_is_a_name() {
+    let folder = tempdir().unwrap();
+    let server = sound();
+    run(folder.path(), &[&server.url(), "--cases", "4", "--report", "har"]);
+    assert!(folder.path().join("paymaster-report.har").exists());
+}
+
+#[test]
+fn what_cannot_be_meant_is_refused_before_the_run() {
+    let folder = tempdir().unwrap();
+    let server = sound();
+    let url = server.url();
+    for (arguments, words) in [
+        (&["--report", "jsn=x"][..], "did you mean `json`?"),
+        (&["--report", "pdf=x"], "there are json, html"),
+        (&["--report", "json="], "names no file"),
+        (&["--report", "json=x", "--report", "har=x"], "two reports"),
+        (&["--json", "--report", "har=-"], "two reports"),
+    ] {
+        let mut all = vec![url.as_str()];
+        all.extend(arguments);
+        let (code, _, err) = run(folder.path(), &all);
+        assert_eq!(code, 2, "{arguments:?}: {err}");
+        assert!(err.contains(words), "{arguments:?}: {err}");
+    }
+    assert_eq!(server.requests(), 0);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_told_early_and_costs_no_other_report() {
+    let folder = tempdir().unwrap();
+    let server = sound();
+    let url = server.url();
+    for format in ["json", "ndjson", "har-all"] {
+        for bad in ["no/such/folder/x", ".", "/dev/full"] {
+            let asked = format!("{format}={bad}");
+            let good = format!("{format}.xml");
+            let arguments = [
+                &url,
+                "--cases",
+                "4",
+                "--allow-incomplete",
+                "--report",
+                &asked,
+                "--junit",
+                &good,
+            ];
+            let (code, out, err) = run(folder.path(), &arguments);
+            assert_eq!(code, 2, "{asked}: {out}{err}");
+            assert!(out.starts_with("CONFORMS"), "{out}");
+            assert!(
+                err.contains("error: the ") && err.contains("could not be written"),
+                "{asked}: {err}"
+            );
+            assert!(folder.path().join(&good).exists(), "{asked}");
+            let early = err.starts_with("warning: the ");
+            assert_eq!(early, bad != "/dev/full", "{asked}: {err}");
+        }
+    }
+}

@@ -1,0 +1,351 @@
+//! Hostile and broken targets: each is named for what it is, soon, in little memory, and the reports are written.
+
+use std::{
+    fs,
+    io::{Read, Write},
+    net::TcpStream,
+    process::{Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use serde_json::Value;
+use tempfile::tempdir;
+
+use crate::{
+    flat,
+    server::{Server, nobody, raw, read_request, write},
+};
+
+/// What a run against a hostile target leaves.
+struct Ordeal {
+    code: i32,
+    /// The terminal report on one line.
+    told: String,
+    report: Value,
+    /// Most memory resident, in KiB; none where the system does not tell.
+    peak: Option<u64>,
+}
+
+/// The deadline of one exchange.
+const DEADLINE: &str = "600ms";
+
+/// Runs the binary with its default settings, but for the deadline of an exchange and the time of the run.
+fn meet(url: &str, more: &[&str]) -> Ordeal {
+    let folder = tempdir().unwrap();
+    let path = assert_cmd::cargo::cargo_bin("paymaster-conformance");
+    let mut child = Command::new(path)
+        .current_dir(folder.path())
+        .env_clear()
+        .args([
+            url,
+            "--timeout",
+            DEADLINE,
+            "--time-limit",
+            "20s",
+            "--json",
+            "report.json",
+        ])
+        .args(more)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    let reading = thread::spawn(move || {
+        let mut text = String::new();
+        stdout.read_to_string(&mut text).unwrap();
+        text
+    });
+    let mut peak = None;
+    let status = loop {
+        peak = resident(child.id()).or(peak);
+        if let Some(status) = child.try_wait().unwrap() {
+            break status;
+        }
+        thread::sleep(Duration::from_millis(5));
+    };
+    let out = reading.join().unwrap();
+    let report = fs::read_to_string(folder.path().join("report.json"))
+        .unwrap_or_else(|cause| panic!("no report was written: {cause}\n{out}"));
+    Ordeal {
+        code: status.code().unwrap(),
+        told: flat(&out),
+        report: serde_json::from_str(&report).unwrap(),
+        peak,
+    }
+}
+
+/// The most memory that a process had resident so far, in KiB.
+fn resident(process: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().trim_end_matches("kB").trim().parse().ok()
+}
+
+/// Most memory that a run against any of these may have resident.
+const MOST_KIB: u64 = 64 * 1024;
+
+/// Holds a run to what is promised of all of them.
+fn endure(name: &str, url: &str, code: i32, said: &str) {
+    let ordeal = meet(url, &[]);
+    let told = &ordeal.told;
+    assert_eq!(ordeal.code, code, "{name}: {told}");
+    assert!(told.contains(said), "{name} is not named `{said}`: {told}");
+    assert_eq!(ordeal.report["exit_code"], code, "{name}");
+    let report = ordeal.report.to_string();
+    assert!(
+        report.contains(said),
+        "{name} is not named in the report: {report}"
+    );
+    assert!(
+        !told.contains("the time limit"),
+        "{name} is not given up soon: {told}"
+    );
+    if let Some(peak) = ordeal.peak {
+        assert!(peak <= MOST_KIB, "{name}: {peak} KiB resident");
+    }
+}
+
+/// A server that reads requests and does the same for each.
+fn answering(answer: impl Fn(&mut TcpStream) + Send + Sync + 'static) -> String {
+    raw(move |mut stream| {
+        while read_request(&mut stream) {
+            answer(&mut stream);
+        }
+    })
+}
+
+/// Writes the same again and again, as long as anybody reads.
+fn flood(stream: &mut TcpStream, chunk: &[u8]) {
+    while stream.write_all(chunk).is_ok() {}
+}
+
+/// Writes a byte now and then, as long as anybody reads: only a total deadline ends this.
+fn drip(stream: &mut TcpStream) {
+    while stream.write_all(b"x").is_ok() {
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn answer(stream: &mut TcpStream, headers: &str, body: &[u8]) {
+    let length = body.len();
+    let head = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n{headers}content-length: {length}\r\n\r\n"
+    );
+    write(stream, head.as_bytes());
+    write(stream, body);
+}
+
+#[test]
+fn silence_and_slowness_meet_the_total_deadline() {
+    let silent = raw(|stream| {
+        thread::sleep(Duration::from_mins(1));
+        drop(stream);
+    });
+    endure(
+        "silence",
+        &silent,
+        3,
+        "no complete answer within 0.6 s (waiting for the response head)",
+    );
+    let stalling = answering(|stream| {
+        write(stream, b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{");
+        thread::sleep(Duration::from_mins(1));
+    });
+    endure("a stall", &stalling, 3, "(waiting for the response body)");
+    let dripping = answering(|stream| {
+        write(stream, b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n");
+        drip(stream);
+    });
+    endure("a drip", &dripping, 3, "(waiting for the response body)");
+    let dripping = answering(|stream| {
+        write(stream, b"HTTP/1.1 200 OK\r\nx: ");
+        drip(stream);
+    });
+    endure(
+        "a drip of headers",
+        &dripping,
+        3,
+        "(waiting for the end of the response head)",
+    );
+}
+
+#[test]
+fn interim_responses_without_end_are_no_answer() {
+    let interim = answering(|stream| flood(stream, &b"HTTP/1.1 100 Continue\r\n\r\n".repeat(100)));
+    endure("1xx", &interim, 3, "only interim responses (1xx) came");
+    let slow = answering(|stream| {
+        while stream.write_all(b"HTTP/1.1 102 Processing\r\n\r\n").is_ok() {
+            thread::sleep(Duration::from_millis(10));
+        }
+    });
+    endure("slow 1xx", &slow, 3, "only interim responses (1xx) came");
+}
+
+#[test]
+fn bodies_without_end_are_not_read_whole() {
+    const SAID: &str = "the response body is larger than 1048576 bytes";
+    let endless = answering(|stream| {
+        write(stream, b"HTTP/1.1 200 OK\r\n\r\n");
+        flood(stream, &[b' '; 1 << 14]);
+    });
+    endure("an endless body", &endless, 1, SAID);
+    let chunked = answering(|stream| {
+        write(stream, b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n");
+        let mut chunk = b"4000\r\n".to_vec();
+        chunk.extend([b' '; 1 << 14]);
+        chunk.extend(b"\r\n");
+        flood(stream, &chunk);
+    });
+    endure("an endless chunked body", &chunked, 1, SAID);
+    let long = answering(|stream| {
+        write(stream, b"HTTP/1.1 200 OK\r\ncontent-length: 2147483648\r\n\r\n");
+        flood(stream, &[b' '; 1 << 14]);
+    });
+    endure("2 GB", &long, 1, SAID);
+}
+
+#[test]
+fn heads_without_end_are_not_read_whole() {
+    let fat = answering(|stream| {
+        write(stream, b"HTTP/1.1 200 OK\r\n");
+        let header = format!("x-header: {}\r\n", "a".repeat(100_000));
+        for _ in 0..100 {
+            write(stream, header.as_bytes());
+        }
+        write(stream, b"content-length: 2\r\n\r\n{}");
+    });
+    endure(
+        "10 MB of headers",
+        &fat,
+        1,
+        "the response head is larger than 32768 bytes",
+    );
+    let many = answering(|stream| {
+        let headers: Vec<String> = (0..500).map(|number| format!("x-{number}: a\r\n")).collect();
+        answer(stream, &headers.concat(), b"{}");
+    });
+    endure(
+        "500 headers",
+        &many,
+        1,
+        "the response head has more than 128 lines",
+    );
+}
+
+#[test]
+fn what_is_no_json_to_be_read_is_named() {
+    let deep = "[".repeat(100_000) + &"]".repeat(100_000);
+    let nested = answering(move |stream| answer(stream, "", deep.as_bytes()));
+    endure("JSON 100,000 deep", &nested, 1, "nested deeper than 127 levels");
+    // The first bytes of a gzip stream: what it would become does not matter, since nobody decodes it.
+    let bomb = answering(|stream| {
+        let start = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 2, 3, 0xEC, 0xC1];
+        answer(stream, "content-encoding: gzip\r\n", &start);
+    });
+    endure(
+        "a gzip bomb",
+        &bomb,
+        1,
+        "a coding that was not asked for (Content-Encoding: gzip)",
+    );
+}
+
+#[test]
+fn connections_that_end_early_are_told_apart() {
+    let resetting = raw(|mut stream| {
+        // What is left unread makes the system reset the connection.
+        let mut byte = [0];
+        let _ = stream.read(&mut byte);
+    });
+    endure("a reset", &resetting, 3, "reset");
+    let closing = raw(|mut stream| {
+        read_request(&mut stream);
+    });
+    endure(
+        "a close",
+        &closing,
+        3,
+        "the connection was closed before an answer came",
+    );
+    let cutting = raw(|mut stream| {
+        read_request(&mut stream);
+        write(&mut stream, b"HTTP/1.1 200 OK\r\ncontent-le");
+    });
+    endure(
+        "a cut head",
+        &cutting,
+        3,
+        "closed in the middle of the response head",
+    );
+    let cutting = raw(|mut stream| {
+        read_request(&mut stream);
+        write(&mut stream, b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{");
+    });
+    endure(
+        "a cut body",
+        &cutting,
+        1,
+        "end of file before message length reached",
+    );
+}
+
+#[test]
+fn redirects_are_named_and_not_followed() {
+    let itself = answering(|stream| {
+        write(
+            stream,
+            b"HTTP/1.1 307 Temporary Redirect\r\nlocation: /loop\r\ncontent-length: 0\r\n\r\n",
+        );
+    });
+    endure(
+        "a loop",
+        &itself,
+        3,
+        "HTTP 307 for every request, a redirect to /loop",
+    );
+    let elsewhere = Server::hooked(|_, _, response| response);
+    let place = elsewhere.url();
+    let head = format!("HTTP/1.1 301 Moved Permanently\r\nlocation: {place}\r\ncontent-length: 0\r\n\r\n");
+    let moved = answering(move |stream| write(stream, head.as_bytes()));
+    endure("another place", &moved, 3, &format!("a redirect to {place}"));
+    assert_eq!(elsewhere.requests(), 0);
+}
+
+#[test]
+fn other_protocols_are_named() {
+    let tls = answering(|stream| write(stream, &[0x15, 3, 1, 0, 2, 2, 0x46]));
+    endure("a TLS alert", &tls, 3, "what came is TLS: is it an https:// URL?");
+    let ssh = raw(|mut stream| {
+        write(&mut stream, b"SSH-2.0-OpenSSH_9.6\r\n");
+        read_request(&mut stream);
+    });
+    endure("SSH", &ssh, 3, "broken HTTP response");
+}
+
+#[test]
+fn down_at_the_start_is_told_from_death_in_the_middle() {
+    endure("nobody", &nobody(), 3, "no answer from 127.0.0.1:");
+    let server = Server::hooked(|_, _, response| response);
+    let url = server.url();
+    let dying = thread::spawn(move || meet(&url, &["--rate", "300"]));
+    while server.requests() < 300 {
+        assert!(!dying.is_finished(), "it ended before the target died");
+        thread::sleep(Duration::from_millis(5));
+    }
+    drop(server);
+    let ordeal = dying.join().unwrap();
+    let told = &ordeal.told;
+    assert_eq!(ordeal.code, 3, "{told}");
+    assert!(
+        told.contains("the target stopped answering from 127.0.0.1:"),
+        "{told}"
+    );
+    assert!(!told.contains("no answer from"), "{told}");
+    assert!(
+        told.contains(" passed, "),
+        "what was judged until then is told: {told}"
+    );
+}

@@ -1,0 +1,35 @@
+// The frame of a script that drives one client.
+//
+// Exit codes: 0 every check held, 1 one did not, 3 could not test (the server did not start, a package is missing).
+
+import "./network.mjs";
+import { startServer } from "./server.mjs";
+import { Table } from "./table.mjs";
+
+const COULD_NOT_TEST = 3;
+
+process.on("uncaughtException", couldNotTest);
+
+/** Runs `body`; what it throws says why nothing could be tested. */
+export async function guarded(body) {
+  await body().catch(couldNotTest);
+}
+
+/** Starts the server with `args`, lets `body` check things, stops the server and prints the table. */
+export function against(title, args, body) {
+  return guarded(async () => {
+    const server = await startServer(args);
+    const table = new Table(title);
+    try {
+      await body(table, server.url);
+    } finally {
+      await server.stop();
+    }
+    table.finish();
+  });
+}
+
+function couldNotTest(error) {
+  console.error(`error: ${error.message}`);
+  process.exit(COULD_NOT_TEST);
+}

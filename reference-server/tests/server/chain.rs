@@ -1,0 +1,229 @@
+//! With a chain configured, a sponsorship covers the nonce that the contract counts; a chain that does not answer is an error
+//! that says so.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+
+use paymaster_reference_server::{Config, RpcUrl, Service, SigningConfig, find_fault};
+use serde_json::{Value, json};
+
+use crate::signature::{TEST_ACCOUNT, recovered_sponsorship};
+use crate::support::{Server, operation, request, sponsor, sponsorship_info};
+
+/// A node that answers every connection by `answer`, and what it was asked.
+struct Node {
+    address: SocketAddr,
+    asked: Arc<Mutex<Vec<Value>>>,
+}
+
+impl Node {
+    fn start(answer: impl Fn(&Value) -> Option<String> + Send + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a well-formed request");
+        let address = listener.local_addr().expect("a well-formed request");
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let noted = Arc::clone(&asked);
+        std::thread::spawn(move || {
+            let mut silent = Vec::new();
+            for stream in listener.incoming().flatten() {
+                let question = read_body(&stream);
+                noted.lock().expect("no test has panicked").push(question.clone());
+                match answer(&question) {
+                    Some(text) => reply(&stream, &text),
+                    // Kept open, and never answered.
+                    None => silent.push(stream),
+                }
+            }
+        });
+        Self { address, asked }
+    }
+
+    /// One whose contract counts by [`last_digit`].
+    fn counting() -> Self {
+        Self::start(|question| Some(last_digit(question)))
+    }
+
+    fn url(&self) -> RpcUrl {
+        RpcUrl::new(format!("http://{}/v3/a-key", self.address))
+    }
+
+    fn asked(&self) -> Vec<Value> {
+        self.asked.lock().expect("no test has panicked").clone()
+    }
+}
+
+fn read_body(stream: &TcpStream) -> Value {
+    let mut reader = BufReader::new(stream);
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).expect("a well-formed request");
+        let line = line.trim().to_ascii_lowercase();
+        if line.is_empty() {
+            break;
+        }
+        if let Some(value) = line.strip_prefix("content-length:") {
+            length = value.trim().parse().expect("a well-formed request");
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).expect("a well-formed request");
+    serde_json::from_slice(&body).expect("a well-formed request")
+}
+
+fn reply(mut stream: &TcpStream, text: &str) {
+    // The server may have given up on a long answer.
+    let _ = write!(
+        stream,
+        "HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{text}",
+        text.len()
+    );
+}
+
+/// The nonce of a sender is the last digit of its address.
+fn last_digit(question: &Value) -> String {
+    let data = question["params"][0]["data"]
+        .as_str()
+        .expect("a well-formed request");
+    let digit = data.chars().last().expect("a well-formed request");
+    json!({ "jsonrpc": "2.0", "id": question["id"], "result": format!("0x{}{digit}", "0".repeat(63)) })
+        .to_string()
+}
+
+fn config(url: RpcUrl) -> Config {
+    let mut config = Config::default();
+    config.chain.rpc_url = url;
+    config
+}
+
+fn ask(config: &Config, body: &Value) -> Value {
+    let server = Server::start(config);
+    let mut client = server.connect();
+    client.post("/", &body.to_string());
+    client.answer().expect("an answer").json()
+}
+
+fn sponsored() -> Value {
+    sponsor(&json!({ "mode": "SPONSORED", "sponsorshipInfo": sponsorship_info() }))
+}
+
+fn of_sender(sender: &str) -> Value {
+    let mut request = sponsored();
+    request["params"][0]["sender"] = json!(sender);
+    request
+}
+
+/// Senders whose nonces on the node's chain are 7 and 9.
+const SEVEN: &str = "0x1306b01bC3e4AD202612D3843387e94737673F57";
+const NINE: &str = "0x1306b01bC3e4AD202612D3843387e94737673F59";
+
+#[test]
+fn the_hash_covers_the_nonce_of_the_contract() {
+    let node = Node::counting();
+    let answer = ask(&config(node.url()), &of_sender(SEVEN));
+    assert_eq!(recovered_sponsorship(SEVEN, 7, &answer), TEST_ACCOUNT);
+    assert_ne!(recovered_sponsorship(SEVEN, 0, &answer), TEST_ACCOUNT);
+    let [question] = &node.asked()[..] else {
+        panic!("{:?}", node.asked())
+    };
+    assert_eq!(question["method"], "eth_call");
+    assert_eq!(question["params"][1], "latest");
+    let to = question["params"][0]["to"].as_str().unwrap();
+    assert!(to.eq_ignore_ascii_case(&SigningConfig::default().sponsorship_paymaster));
+    // The first four bytes of keccak256("senderNonce(address)").
+    let data = question["params"][0]["data"].as_str().unwrap();
+    assert!(data.starts_with("0x9c90b443"), "{data}");
+}
+
+#[test]
+fn each_sender_of_a_batch_is_asked_for_once() {
+    let node = Node::counting();
+    let batch = json!([of_sender(SEVEN), of_sender(NINE), of_sender(SEVEN)]);
+    let answers = ask(&config(node.url()), &batch);
+    for (index, (sender, nonce)) in [(SEVEN, 7), (NINE, 9), (SEVEN, 7)].into_iter().enumerate() {
+        assert_eq!(
+            recovered_sponsorship(sender, nonce, &answers[index]),
+            TEST_ACCOUNT
+        );
+    }
+    assert_eq!(node.asked().len(), 2);
+}
+
+#[test]
+fn the_chain_is_asked_for_sponsorships_only() {
+    let node = Node::counting();
+    let config = config(node.url());
+    let token = json!({ "mode": "ERC20", "tokenInfo": { "feeTokenAddress": crate::support::USDC } });
+    assert!(ask(&config, &sponsor(&token))["result"].is_object());
+    let refused = of_sender(paymaster_reference_server::PolicyConfig::DENIED_SENDER);
+    assert_eq!(ask(&config, &refused)["result"]["paymasterAndData"], "0x");
+    assert_eq!(node.asked(), Vec::<Value>::new());
+    let quote = json!({ "mode": "SPONSORED", "sponsorshipInfo": sponsorship_info() });
+    let quote = request("pm_getFeeQuoteOrData", &operation(), &quote);
+    assert_ne!(ask(&config, &quote)["result"]["paymasterAndData"], "0x");
+    assert_eq!(node.asked().len(), 1);
+}
+
+#[test]
+fn a_chain_that_does_not_answer_is_an_error_that_says_so() {
+    let nobody = {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        RpcUrl::new(format!("http://{}/a-key", listener.local_addr().unwrap()))
+    };
+    let said = |node: &Node, timeout_ms: u64| {
+        let mut config = config(node.url());
+        config.chain.timeout_ms = timeout_ms;
+        ask(&config, &sponsored())
+    };
+    let patient = 5_000;
+    for (answer, word) in [
+        (ask(&config(nobody), &sponsored()), "no connection"),
+        (said(&Node::start(|_| None), 100), "no answer within 100 ms"),
+        (
+            said(&Node::start(|_| Some("x".repeat(100_000))), patient),
+            "length limit exceeded",
+        ),
+        (
+            said(&Node::start(|_| Some("{".to_owned())), patient),
+            "not that of a JSON-RPC node",
+        ),
+        (
+            said(
+                &Node::start(|_| Some(r#"{"id":1,"result":"0x"}"#.to_owned())),
+                patient,
+            ),
+            "no VerifyingPaymaster is deployed",
+        ),
+    ] {
+        let error = &answer["error"];
+        assert_eq!(error["code"], -32003, "{answer}");
+        let message = error["message"].as_str().unwrap();
+        assert!(
+            message.starts_with("chain not available: /params/0/sender could not be looked up"),
+            "{message}"
+        );
+        assert!(message.contains(word) && !message.contains("a-key"), "{message}");
+        assert!(answer.get("result").is_none());
+    }
+}
+
+#[test]
+fn without_http_nobody_is_asked_and_nothing_is_signed() {
+    let node = Node::counting();
+    let service = Service::new(&config(node.url())).unwrap();
+    let reply = service.handle_bytes(sponsored().to_string().as_bytes(), 0);
+    let answer: Value = serde_json::from_slice(&reply.body.unwrap()).unwrap();
+    assert_eq!(answer["error"]["code"], -32003, "{answer}");
+    assert!(node.asked().is_empty());
+}
+
+#[test]
+fn a_faulty_server_reads_the_chain_too() {
+    let node = Node::counting();
+    let fault = find_fault("mode-member-missing").unwrap();
+    let server = Server::of(Service::new(&config(node.url())).unwrap().with_faults([fault]));
+    let mut client = server.connect();
+    client.post("/", &of_sender(NINE).to_string());
+    let answer = client.answer().expect("an answer").json();
+    assert_eq!(recovered_sponsorship(NINE, 9, &answer), TEST_ACCOUNT);
+}
