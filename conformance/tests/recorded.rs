@@ -34,13 +34,15 @@ impl Reporter for Tape {
 
 /// What a run against a server left on tape, and the rules over single exchanges that it broke.
 async fn record(service: Service) -> (Vec<Exchange>, BTreeSet<&'static str>, Profile) {
-    let server = Embedded::serve(&Config::default(), service).await.unwrap();
+    let server = Embedded::serve(&Config::default(), service)
+        .await
+        .expect("a free port");
     let limits = Limits {
         timeout: Duration::from_secs(5),
         ..Limits::default()
     };
     let settings = Settings {
-        transport: Transport::new(Target::parse(&server.url).unwrap(), limits, &[]),
+        transport: Transport::new(Target::parse(&server.url).expect("its own URL"), limits, &[]),
         shown_target: server.url.clone(),
         profile: server.profile.clone(),
         seed: 3,
@@ -78,7 +80,9 @@ fn judge(
         profile.clone(),
     );
     if whole_first {
-        exchanges.iter().for_each(|exchange| bench.learn(exchange));
+        for exchange in exchanges {
+            bench.learn(exchange);
+        }
     }
     for exchange in exchanges {
         if !whole_first {

@@ -55,7 +55,7 @@ pub(crate) fn conclusion(conclusion: Conclusion) -> &'static str {
 
 /// The request of a finding of recorded traffic; its label says where in the recording it stands.
 pub(crate) fn recorded(finding: &Finding) -> Option<&Member> {
-    let is_recorded = std::ptr::eq(finding.group.relation, &RECORDED);
+    let is_recorded = finding.group.relation.id == RECORDED.id;
     finding.group.members.first().filter(|_| is_recorded)
 }
 

@@ -92,7 +92,6 @@ impl Page<'_> {
                         div { dt { "rules" } dd { (self.counts.rules()) } }
                         @if let Some(recorded) = &summary.recorded {
                             div { dt { "recorded exchanges" } dd { (recorded.exchanges) } }
-                            div { dt { "left out" } dd { (recorded.skipped.values().sum::<u64>()) } }
                         } @else {
                             div { dt { "requests" } dd { (summary.requests) } }
                             div { dt { "time" } dd { (words::time(summary.took)) } }
