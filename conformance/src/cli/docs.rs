@@ -25,8 +25,11 @@ const WIDTH: usize = 110;
 
 const MADE: &str = "<!-- Made by `paymaster-conformance docs`; a test holds it current. Do not edit. -->\n\n";
 
-/// Every page and its text.
-const PAGES: &[(&str, fn() -> String)] = &[
+/// What makes a page.
+type Make = fn() -> String;
+
+/// Every page.
+const PAGES: &[(&str, Make)] = &[
     ("reference.md", reference),
     ("dialect.md", dialect),
     ("codes.md", codes),
@@ -49,7 +52,7 @@ pub(crate) fn run(folder: &Path) -> Result<u8, String> {
     Ok(exit::CONFORMS)
 }
 
-fn page(make: fn() -> String) -> String {
+fn page(make: Make) -> String {
     format!("{MADE}{}", make())
 }
 
@@ -58,13 +61,7 @@ fn reference() -> String {
                     `paymaster-conformance explain ID` prints the same.\n\n\
                     | basis | what it means for a run |\n|---|---|\n"
         .to_owned();
-    for basis in [
-        Basis::Stated,
-        Basis::JsonRpc,
-        Basis::Interoperability,
-        Basis::Ambiguous,
-        Basis::NotShown,
-    ] {
+    for basis in Basis::ALL {
         let _ = writeln!(text, "| {basis} | {} |", cost(basis));
     }
     let mut group = "";

@@ -9,10 +9,10 @@ use std::{
 
 use bytes::Bytes;
 use hyper::Uri;
+use paymaster_schemas::Basis;
 
 use super::{
-    args::JudgingArgs, environment::Environment, file, filter, headers, known::List, on_chain::ChainArgs,
-    reports::Reports,
+    args::JudgingArgs, environment::Environment, file, filter, headers, known::List, reports::Reports,
 };
 use crate::{
     events::{Delivered, Event},
@@ -44,8 +44,13 @@ impl Said {
         let (profile, run) = file::read(named)?;
         let list = List::read(&args.known, run.known_failing.as_ref())?;
         let standard = Suite::standard();
+        let mut rules = filter::select(&args.rules, standard.rules.clone())?;
+        if args.rules.is_empty() {
+            // Nobody asks a chain here.
+            rules.retain(|rule| rule.basis() != Basis::OnChain);
+        }
         let suite = Suite {
-            rules: ChainArgs::default().applicable(filter::select(&args.rules, standard.rules.clone())?)?,
+            rules,
             known: Arc::clone(&list.known),
             ..standard
         };

@@ -75,14 +75,12 @@ pub fn is_one(text: &str) -> bool {
         log: Option<IgnoredAny>,
     }
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Probe>();
-    match values.next() {
-        Some(Ok(probe)) => probe.log.is_some(),
-        // Too broken to tell by its structure: a HAR file begins with its log.
-        _ => {
-            let begin: String = text.chars().filter(|c| !c.is_whitespace()).take(7).collect();
-            begin == "{\"log\":"
-        }
+    if let Some(Ok(probe)) = values.next() {
+        return probe.log.is_some();
     }
+    // Too broken to tell by its structure: a HAR file begins with its log.
+    let begin: String = text.chars().filter(|c| !c.is_whitespace()).take(7).collect();
+    begin == "{\"log\":"
 }
 
 /// Reads a HAR file. Messages name the line, or the entry from 1.

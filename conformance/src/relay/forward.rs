@@ -114,7 +114,7 @@ impl Upstream {
 }
 
 /// How long the task of a connection may outlive its exchange.
-const LINGER: Duration = Duration::from_secs(60);
+const LINGER: Duration = Duration::from_mins(1);
 
 async fn send(
     stream: Stream,

@@ -2,7 +2,7 @@
 
 use hyper::{
     HeaderMap,
-    header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderName},
+    header::{ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, EXPECT, HOST, HeaderName, TRAILER},
 };
 
 /// Headers that end at each hop, beside those that Connection names (RFC 9110, section 7.6.1).
@@ -19,25 +19,22 @@ const HOP_BY_HOP: [&str; 8] = [
 
 /// The headers of a request as they are passed on.
 pub(super) fn of_request(headers: &HeaderMap) -> HeaderMap {
-    let mut passed = end_to_end(headers);
-    for name in [HOST, ACCEPT_ENCODING, CONTENT_LENGTH, EXPECT] {
-        passed.remove(name);
-    }
-    passed
+    end_to_end(headers, &[HOST, ACCEPT_ENCODING, CONTENT_LENGTH, EXPECT])
 }
 
 /// The headers of an answer as they are passed on. Its body is passed on whole, so its length is known anew, but for an answer
 /// to HEAD, which has the length of a body that is not there.
 pub(super) fn of_answer(headers: &HeaderMap, to_head: bool) -> HeaderMap {
-    let mut passed = end_to_end(headers);
-    passed.remove("trailer");
-    if !to_head {
-        passed.remove(CONTENT_LENGTH);
-    }
-    passed
+    let ours: &[HeaderName] = if to_head {
+        &[TRAILER]
+    } else {
+        &[TRAILER, CONTENT_LENGTH]
+    };
+    end_to_end(headers, ours)
 }
 
-fn end_to_end(headers: &HeaderMap) -> HeaderMap {
+/// Every header but those of one hop and those that are `ours` to set, in their order.
+fn end_to_end(headers: &HeaderMap, ours: &[HeaderName]) -> HeaderMap {
     let named: Vec<HeaderName> = headers
         .get_all(CONNECTION)
         .iter()
@@ -45,12 +42,11 @@ fn end_to_end(headers: &HeaderMap) -> HeaderMap {
         .flat_map(|value| value.split(','))
         .filter_map(|name| name.trim().parse().ok())
         .collect();
-    let mut passed = headers.clone();
-    for name in HOP_BY_HOP {
-        passed.remove(name);
-    }
-    for name in named {
-        passed.remove(name);
+    let mut passed = HeaderMap::new();
+    for (name, value) in headers {
+        if !HOP_BY_HOP.contains(&name.as_str()) && !named.contains(name) && !ours.contains(name) {
+            passed.append(name, value.clone());
+        }
     }
     passed
 }

@@ -29,9 +29,11 @@ pub(super) fn unanswered(request: &[u8], failure: &Failure) -> Response<Full<Byt
     )
 }
 
-/// The answer to a request that is too large to be passed on.
-pub(super) fn too_large(limit: usize) -> Response<Full<Bytes>> {
-    let said = format!("the request is larger than {limit} bytes, or broke off, and was not passed on");
+/// The answer to a request that did not arrive whole, in time and within the bounds.
+pub(super) fn not_passed_on(limit: usize) -> Response<Full<Bytes>> {
+    let said = format!(
+        "the request is larger than {limit} bytes, broke off or took too long, and was not passed on"
+    );
     answer(StatusCode::PAYLOAD_TOO_LARGE, b"", &said)
 }
 

@@ -14,7 +14,7 @@ use hyper::{
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{net::TcpListener, sync::mpsc, task::JoinSet};
 
-use super::{Passed, Upstream, forward::Asked, heads, ours};
+use super::{Bounds, Passed, Upstream, forward::Asked, heads, ours};
 use crate::{
     exchange::{Exchange, Response as Answer},
     recorded::secrets,
@@ -25,6 +25,8 @@ use crate::{
 const LAST_WORDS: Duration = Duration::from_secs(3);
 /// How long a wallet may take for the head of a request.
 const HEAD_TIME: Duration = Duration::from_secs(30);
+/// Most connections at a time; the next one waits until one ends.
+const MOST_CONNECTIONS: usize = 512;
 /// How long is waited after a connection could not be taken: mostly there are too many open.
 const RECOVERY: Duration = Duration::from_millis(50);
 
@@ -37,13 +39,13 @@ pub async fn serve(listener: TcpListener, upstream: Upstream, passed: mpsc::Send
             () = stop.stopped() => break,
             // Ended ones are let go of.
             Some(_) = connections.join_next() => continue,
-            accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => stream,
-                Err(_) => {
+            accepted = listener.accept(), if connections.len() < MOST_CONNECTIONS => {
+                let Ok((stream, _)) = accepted else {
                     tokio::time::sleep(RECOVERY).await;
                     continue;
-                }
-            },
+                };
+                stream
+            }
         };
         let (upstream, passed) = (upstream.clone(), passed.clone());
         let service = service_fn(move |request| {
@@ -79,8 +81,10 @@ async fn pass(
     passed: &mpsc::Sender<Passed>,
 ) -> Response<Full<Bytes>> {
     let (head, body) = request.into_parts();
-    let Ok(body) = Limited::new(body, upstream.bounds.body).collect().await else {
-        return ours::too_large(upstream.bounds.body);
+    let Bounds { timeout, body: limit } = upstream.bounds;
+    let arriving = Limited::new(body, limit).collect();
+    let Ok(Ok(body)) = tokio::time::timeout(timeout, arriving).await else {
+        return ours::not_passed_on(limit);
     };
     let body = body.to_bytes();
     let asked = Asked {

@@ -22,14 +22,12 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
     let summary = finished.summary;
     let counts = Counts::of(&summary.rules, finished.strictness);
     let mut text = format!(
-        "## Paymaster conformance: {}\n\n{}\n\n**{}: {}** · {} in {} · seed {}\n",
+        "## Paymaster conformance: {}\n\n{}\n\n**{}: {}** · {}\n",
         words::headline(summary.conclusion).to_lowercase(),
         code(&finished.place.shown),
         words::count(counts.rules() as u128, "rule"),
         counts.line(),
-        words::count(summary.requests as u128, "request"),
-        words::time(summary.took),
-        summary.seed
+        words::sent(summary)
     );
     if let Some(cause) = &summary.cut_short {
         // Writing to a String cannot fail.

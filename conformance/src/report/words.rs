@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::{
     case::Member,
+    events::Summary,
     exchange::Exchange,
     finding::Finding,
     recorded::RECORDED,
@@ -52,9 +53,18 @@ pub(crate) fn conclusion(conclusion: Conclusion) -> &'static str {
     }
 }
 
+/// What was sent, in how long and with which seed; of recorded traffic, how much was judged.
+pub(crate) fn sent(summary: &Summary) -> String {
+    if let Some(recorded) = &summary.recorded {
+        return count(recorded.exchanges, "recorded exchange");
+    }
+    let requests = count(summary.requests as u128, "request");
+    format!("{requests} in {} · seed {}", time(summary.took), summary.seed)
+}
+
 /// The request of a finding of recorded traffic; its label says where in the recording it stands.
 pub(crate) fn recorded(finding: &Finding) -> Option<&Member> {
-    let is_recorded = std::ptr::eq(finding.group.relation, &RECORDED);
+    let is_recorded = finding.group.relation.id == RECORDED.id;
     finding.group.members.first().filter(|_| is_recorded)
 }
 

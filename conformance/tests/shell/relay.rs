@@ -7,11 +7,13 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
+use hyper::Version;
 use serde_json::Value;
 use tempfile::tempdir;
 
 use crate::{
     run,
+    secure::{Secure, certificate},
     server::{Server, nobody, raw, write},
 };
 
@@ -169,6 +171,33 @@ fn traffic_passes_unchanged() {
     let (code, out, err) = proxy.end();
     assert_eq!(code, 3, "nothing was there to judge: {out}{err}");
     assert!(out.contains("left out 2: not a POST request"), "{out}");
+}
+
+#[test]
+fn an_upstream_may_speak_tls_and_http_2() {
+    let folder = tempdir().unwrap();
+    let ca = certificate("test-ca");
+    for (offered, version) in [("h2", Version::HTTP_2), ("http/1.1", Version::HTTP_11)] {
+        let server = Secure::new("sound", &[offered]);
+        let proxy = Proxy::start(folder.path(), &server.url("localhost"), &["--cacert", &ca]);
+        let (head, body) = proxy.call();
+        assert!(head.starts_with("http/1.1 200"), "{offered}: {head}");
+        assert!(body.contains("paymasterAndData"), "{body}");
+        assert_eq!(
+            server.seen(),
+            [(version, format!("localhost:{}", server.port()))],
+            "{offered}"
+        );
+        let (code, out, err) = proxy.end();
+        assert_eq!(code, 4, "one exchange shows too little: {out}{err}");
+        // Who is not trusted is not asked.
+        let proxy = Proxy::start(folder.path(), &server.url("localhost"), &[]);
+        let (head, body) = proxy.call();
+        assert!(head.starts_with("http/1.1 502"), "{offered}: {head}");
+        assert!(body.contains("unknown issuer"), "{body}");
+        assert_eq!(server.seen().len(), 1);
+        proxy.end();
+    }
 }
 
 #[test]

@@ -86,9 +86,14 @@ impl Page<'_> {
                     }
                     dl.facts {
                         div { dt { "rules" } dd { (self.counts.rules()) } }
-                        div { dt { "requests" } dd { (summary.requests) } }
-                        div { dt { "time" } dd { (words::time(summary.took)) } }
-                        div { dt { "seed" } dd { (summary.seed) } }
+                        @if let Some(recorded) = &summary.recorded {
+                            div { dt { "recorded exchanges" } dd { (recorded.exchanges) } }
+                            div { dt { "left out" } dd { (recorded.skipped.values().sum::<u64>()) } }
+                        } @else {
+                            div { dt { "requests" } dd { (summary.requests) } }
+                            div { dt { "time" } dd { (words::time(summary.took)) } }
+                            div { dt { "seed" } dd { (summary.seed) } }
+                        }
                         div { dt { "exit code" } dd { (crate::exit::code(conclusion)) } }
                         @if self.finished.strictness.strict { div { dt { "strict" } dd { "yes" } } }
                     }
