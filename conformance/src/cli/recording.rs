@@ -45,8 +45,9 @@ impl Said {
         let list = List::read(&args.known, run.known_failing.as_ref())?;
         let standard = Suite::standard();
         // Nobody asks a chain here.
+        let rules = ChainArgs::default().applicable(filter::select(&args.rules, standard.rules.clone())?)?;
         let suite = Suite {
-            rules: ChainArgs::default().applicable(filter::select(&args.rules, standard.rules.clone())?)?,
+            rules,
             known: Arc::clone(&list.known),
             ..standard
         };
