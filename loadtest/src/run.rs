@@ -8,7 +8,7 @@ use std::{
 
 use paymaster_conformance::{
     case::Group,
-    cli::shared::Known,
+    cli::target::Known,
     context::Context,
     discovery::Discovery,
     exchange::Exchange,

@@ -99,7 +99,7 @@ impl Schedule {
             return 0;
         };
         let inside = (seconds - piece.start).min(piece.seconds);
-        let mut count = (whole(piece.before + piece.arrivals(inside)) + 1).min(self.total);
+        let mut count = (whole(piece.before + piece.arrivals(inside)) + 2).min(self.total);
         // The inverse is a float too: what `due` says counts.
         while count > 0 && self.due(count - 1).is_none_or(|due| due > elapsed) {
             count -= 1;

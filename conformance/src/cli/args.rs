@@ -133,6 +133,8 @@ pub(crate) struct CheckArgs {
     pub(crate) url: Option<String>,
     #[command(flatten)]
     pub(crate) run: RunArgs,
+    #[command(flatten)]
+    pub(crate) chain: ChainArgs,
     /// Judge only these rules: ids of rules or clauses, `*` for any letters; repeatable.
     #[arg(long = "rule", value_name = "FILTER")]
     pub(crate) rules: Vec<String>,
@@ -262,8 +264,6 @@ pub(crate) struct RunArgs {
     /// Stated rules that stayed inconclusive do not fail the run.
     #[arg(long)]
     pub(crate) allow_incomplete: bool,
-    #[command(flatten)]
-    pub(crate) chain: ChainArgs,
 }
 
 /// Whom to trust with https://.
@@ -292,6 +292,8 @@ pub(crate) struct ReplayArgs {
     pub(crate) url: Option<String>,
     #[command(flatten)]
     pub(crate) run: RunArgs,
+    #[command(flatten)]
+    pub(crate) chain: ChainArgs,
 }
 
 impl CheckArgs {

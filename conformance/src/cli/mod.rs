@@ -28,7 +28,7 @@ mod reports;
 mod rules;
 mod selftest;
 mod setup;
-pub mod shared;
+pub mod target;
 
 use std::process::ExitCode;
 

@@ -9,10 +9,10 @@ use std::{
 
 use bytes::Bytes;
 use hyper::Uri;
-use paymaster_schemas::Basis;
 
 use super::{
-    args::JudgingArgs, environment::Environment, file, filter, headers, known::List, reports::Reports,
+    args::JudgingArgs, environment::Environment, file, filter, headers, known::List, on_chain::ChainArgs,
+    reports::Reports,
 };
 use crate::{
     events::{Delivered, Event},
@@ -44,11 +44,8 @@ impl Said {
         let (profile, run) = file::read(named)?;
         let list = List::read(&args.known, run.known_failing.as_ref())?;
         let standard = Suite::standard();
-        let mut rules = filter::select(&args.rules, standard.rules.clone())?;
-        if args.rules.is_empty() {
-            // Nobody asks a chain here.
-            rules.retain(|rule| rule.basis() != Basis::OnChain);
-        }
+        // Nobody asks a chain here.
+        let rules = ChainArgs::default().applicable(filter::select(&args.rules, standard.rules.clone())?)?;
         let suite = Suite {
             rules,
             known: Arc::clone(&list.known),
@@ -61,8 +58,10 @@ impl Said {
             .headers
             .iter()
             .filter_map(|line| headers::parse(line, environment).ok());
-        for secret in told.flat_map(|header| header.secrets) {
-            redactor.hide_header(&secret);
+        for header in told {
+            for secret in header.secrets() {
+                redactor.hide_header(secret);
+            }
         }
         Ok(Self {
             strictness: Strictness {

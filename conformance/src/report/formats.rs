@@ -254,43 +254,42 @@ mod tests {
                 let line = text.lines().find(|line| line.starts_with("**")).unwrap();
                 of(&|standing| in_words(line, standing))
             }
-            "sarif" => {
-                let run = json()["runs"][0].clone();
-                let results = run["results"].as_array().unwrap();
-                let at = |level: &str| {
-                    let open = |result: &&Value| result["level"] == level && result["suppressions"].is_null();
-                    let own = results.iter().filter(open);
-                    own.map(|result| result["ruleId"].to_string())
-                        .collect::<BTreeSet<_>>()
-                        .len()
-                };
-                let notes = run["invocations"][0]["toolExecutionNotifications"]
-                    .as_array()
-                    .unwrap();
-                of(&|standing| {
-                    let told = &run["properties"]["counts"][standing.name()];
-                    let told = usize::try_from(told.as_u64().unwrap()).unwrap();
-                    match standing {
-                        Standing::Broken => assert_eq!(told, at("error")),
-                        Standing::Warned => assert_eq!(told, at("warning")),
-                        Standing::Inconclusive => {
-                            let own = notes.iter().filter(|note| note["level"] == "note");
-                            assert_eq!(told, own.count());
-                        }
-                        Standing::KnownFailing
-                        | Standing::UnexpectedlyPassing
-                        | Standing::Passed
-                        | Standing::NotApplicable => {}
-                    }
-                    told
-                })
-            }
+            "sarif" => of(&|standing| in_sarif(&json()["runs"][0], standing)),
             "har" | "har-all" => {
                 let comment = json()["log"]["comment"].as_str().unwrap().to_owned();
                 of(&|standing| in_words(&comment, standing))
             }
             other => panic!("say here how the counts are read from `{other}`"),
         }
+    }
+
+    /// The count in the properties of a run, held against its results and notifications where it stands in these too.
+    fn in_sarif(run: &Value, standing: Standing) -> usize {
+        let list = |value: &Value| value.as_array().unwrap().clone();
+        let rules_at = |level: &str| {
+            let open = |result: &&Value| result["level"] == level && result["suppressions"].is_null();
+            let results = list(&run["results"]);
+            let own = results
+                .iter()
+                .filter(open)
+                .map(|result| result["ruleId"].to_string());
+            own.collect::<BTreeSet<_>>().len()
+        };
+        let notes = list(&run["invocations"][0]["toolExecutionNotifications"]);
+        let told = run["properties"]["counts"][standing.name()].as_u64().unwrap();
+        let told = usize::try_from(told).unwrap();
+        match standing {
+            Standing::Broken => assert_eq!(told, rules_at("error")),
+            Standing::Warned => assert_eq!(told, rules_at("warning")),
+            Standing::Inconclusive => {
+                assert_eq!(told, notes.iter().filter(|note| note["level"] == "note").count());
+            }
+            Standing::KnownFailing
+            | Standing::UnexpectedlyPassing
+            | Standing::Passed
+            | Standing::NotApplicable => {}
+        }
+        told
     }
 
     /// The number before a word, 0 where the word is missing.

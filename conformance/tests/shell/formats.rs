@@ -1,9 +1,15 @@
 //! `--report FORMAT=PATH`.
 
+use paymaster_conformance::report::formats::FORMATS;
 use serde_json::Value;
 use tempfile::tempdir;
 
 use crate::{run, server::Server};
+
+/// Every format of the table.
+fn names() -> Vec<&'static str> {
+    FORMATS.iter().map(|format| format.name).collect()
+}
 
 fn sound() -> Server {
     Server::hooked(|_, _, response| response)
@@ -15,17 +21,7 @@ fn every_format_is_written_at_once() {
     let (_, help, _) = run(folder.path(), &["--help"]);
     let server = sound();
     let url = server.url();
-    let names = [
-        "json",
-        "html",
-        "markdown",
-        "sarif",
-        "junit",
-        "ndjson",
-        "ndjson-all",
-        "har",
-        "har-all",
-    ];
+    let names = names();
     let asked: Vec<String> = names
         .iter()
         .map(|name| format!("--report={name}=r.{name}"))
@@ -35,7 +31,7 @@ fn every_format_is_written_at_once() {
     let (code, out, err) = run(folder.path(), &arguments);
     assert_eq!(code, 0, "{out}{err}");
     let read = |name: &str| std::fs::read_to_string(folder.path().join(format!("r.{name}"))).unwrap();
-    for name in names {
+    for name in &names {
         assert!(
             help.contains(&format!("{name} (")),
             "{name} is not in the help: {help}"
@@ -154,17 +150,7 @@ fn secrets_stand_in_no_format() {
         hyper::Response::from_parts(head, body)
     });
     let url = format!("{}v1/path-secret-1?apikey=query-secret-2", server.url());
-    let formats = [
-        "json",
-        "html",
-        "markdown",
-        "sarif",
-        "junit",
-        "ndjson",
-        "ndjson-all",
-        "har",
-        "har-all",
-    ];
+    let formats = names();
     let asked: Vec<String> = formats
         .iter()
         .map(|name| format!("--report={name}=r.{name}"))

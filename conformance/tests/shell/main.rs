@@ -12,6 +12,7 @@ mod known;
 mod proxy;
 mod relay;
 mod reports;
+mod secrets;
 mod secure;
 mod server;
 mod targets;

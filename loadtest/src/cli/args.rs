@@ -102,6 +102,12 @@ pub(crate) struct LoadArgs {
     /// Total time of one exchange, as 500ms or 10s [default: 10s].
     #[arg(long, value_name = "TIME", value_parser = duration::parse, help_heading = "Target")]
     pub(crate) timeout: Option<Duration>,
+    /// Believe the certificates in this PEM file instead of the platform's.
+    #[arg(long, value_name = "FILE", help_heading = "Target")]
+    pub(crate) cacert: Option<PathBuf>,
+    /// Believe any certificate of an https:// target.
+    #[arg(short = 'k', long, conflicts_with = "cacert", help_heading = "Target")]
+    pub(crate) insecure: bool,
     /// Wait as long as the target says with 429 or 503 and Retry-After; open arrivals of that time are held back and counted.
     #[arg(long, help_heading = "Target")]
     pub(crate) respect_retry_after: bool,

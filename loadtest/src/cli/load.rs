@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use paymaster_conformance::cli::{
     exit as codes,
-    shared::{self, Flags, Known, LoadTable},
+    target::{self, Flags, Known, LoadTable},
 };
 
 use super::{args::LoadArgs, exit, out, reports};
@@ -34,7 +34,7 @@ pub(super) fn run(args: &LoadArgs) -> Result<u8, Problem> {
         .transpose()
         .map_err(|cause| Problem::Usage(cause.to_string()))?;
     let mut embedded = None;
-    let known = target(args, &mut embedded).map_err(Problem::Usage)?;
+    let known = aimed(args, &mut embedded).map_err(Problem::Usage)?;
     if !known.embedded && !args.deviations.is_empty() {
         return Err(Problem::Usage(
             "--fault and --variant are for the embedded server: give no URL".to_owned(),
@@ -83,15 +83,17 @@ fn code(summary: &Summary, comparison: Option<&Comparison>) -> u8 {
     }
 }
 
-fn target(args: &LoadArgs, embedded: &mut Option<Embedded>) -> Result<Known, String> {
+fn aimed(args: &LoadArgs, embedded: &mut Option<Embedded>) -> Result<Known, String> {
     let flags = Flags {
         url: args.url.clone(),
         config: args.config.clone(),
         headers: args.headers.clone(),
         timeout: args.timeout,
         seed: args.seed,
+        cacert: args.cacert.clone(),
+        insecure: args.insecure,
     };
-    shared::read(&flags, || {
+    target::read(&flags, || {
         let server = Embedded::start(&args.deviations)?;
         let told = (server.url.clone(), server.profile.clone());
         *embedded = Some(server);

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use paymaster_conformance::{cli::shared, report::Paint};
+use paymaster_conformance::{cli::target, report::Paint};
 
 /// Writes to standard output.
 pub(crate) fn print(text: &str) -> Result<(), String> {
@@ -26,6 +26,6 @@ pub(crate) fn error(cause: &str) {
 /// Colours for a person who reads the output, who has not declined them.
 pub(crate) fn paint() -> Paint {
     Paint {
-        colours: io::stdout().is_terminal() && !shared::is_plain(),
+        colours: io::stdout().is_terminal() && !target::is_plain(),
     }
 }

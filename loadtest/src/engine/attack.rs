@@ -18,6 +18,7 @@ use super::{
     pacer,
     progress::Progress,
     shared::{Ended, Shared},
+    silence::Silence,
     user,
 };
 
@@ -43,16 +44,17 @@ impl std::error::Error for Failed {}
 /// Runs to the end: by the clock, the request budget, an interrupt, or because nobody answers.
 pub async fn attack(shared: &Arc<Shared>, mut progress: Progress) -> Result<(), Failed> {
     quiet_goose();
+    let _silence = Silence::new();
     let goose = prepared(shared).map_err(|cause| Failed(words(&cause)))?;
     pacer::start(shared).map_err(|cause| Failed(format!("the pacer: {cause}")))?;
     let mut running = tokio::spawn(goose.execute());
     let watching = async {
         let mut tick = tokio::time::interval(WATCH);
-        let mut over = None;
+        let (mut over, mut told_goose) = (None, false);
         loop {
             tick.tick().await;
             progress.tell(shared);
-            watch(shared);
+            watch(shared, &mut told_goose);
             if shared.is_over() && *over.get_or_insert_with(Instant::now) + GRACE < Instant::now() {
                 return;
             }
@@ -79,9 +81,10 @@ pub async fn attack(shared: &Arc<Shared>, mut progress: Progress) -> Result<(), 
     }
 }
 
-/// Ends the run when it is time, and tells goose when everything has come to its end.
-fn watch(shared: &Shared) {
-    if is_killswitch_triggered() && shared.ended().is_none() {
+/// Ends the run when it is time, and tells goose when everything has come to its end. goose has one switch for that and for
+/// Ctrl-C, so it is remembered who threw it.
+fn watch(shared: &Shared, told_goose: &mut bool) {
+    if is_killswitch_triggered() && !*told_goose && !shared.is_over() {
         shared.end_now(Ended::Interrupted);
     }
     let Some(start) = shared.clock.started() else {
@@ -96,12 +99,14 @@ fn watch(shared: &Shared) {
     if now > start + silent_since + SILENCE.max(timeout * 2) && shared.paused().is_none() && has_asked(shared)
     {
         shared.end_now(Ended::GaveUp);
+        *told_goose = true;
         trigger_killswitch("nobody answers");
     }
     // What is due and was not sent may still be sent for as long as an exchange may take.
     let drained =
         shared.is_drained() || shared.is_draining() && now > shared.clock.ends() + timeout + timeout;
     if drained && !is_killswitch_triggered() {
+        *told_goose = true;
         trigger_killswitch("the run is over");
     }
 }

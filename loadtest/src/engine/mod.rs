@@ -12,6 +12,7 @@ mod pacer;
 pub mod plan;
 mod progress;
 mod shared;
+mod silence;
 mod user;
 pub mod vitals;
 

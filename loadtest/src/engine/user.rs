@@ -22,6 +22,8 @@ use crate::{
 
 /// How long a user works until goose may stop it.
 const SLICE: Duration = Duration::from_millis(100);
+/// How long a user rests who has nothing to do.
+const IDLE: Duration = Duration::from_millis(2);
 /// An arrival that begins later than this is late.
 const LATE: Duration = Duration::from_millis(1);
 /// How much of a wrong answer is kept.
@@ -57,6 +59,9 @@ pub(super) async fn work(shared: &Arc<Shared>, user: &mut GooseUser) {
     shared.clock.start();
     loop {
         let Some(turn) = turn(shared, until).await else {
+            // goose comes again at once, and never lets go of the thread by itself: without a pause here, users with nothing to
+            // do would keep the timers from running.
+            tokio::time::sleep(IDLE).await;
             break;
         };
         let guard = Busy::new(shared);
@@ -65,10 +70,6 @@ pub(super) async fn work(shared: &Arc<Shared>, user: &mut GooseUser) {
         if Instant::now() >= until {
             break;
         }
-    }
-    if shared.is_draining() {
-        // goose comes again at once: leave the processor to those who still work.
-        tokio::time::sleep(Duration::from_millis(5)).await;
     }
     let mut resting = shared.resting.lock().unwrap_or_else(PoisonError::into_inner);
     resting.insert(own, state);

@@ -20,7 +20,7 @@ use super::{
     paint::harmless,
     words,
 };
-use crate::{events::RuleOutcome, finding::Finding, verdict::Conclusion};
+use crate::{events::RuleOutcome, finding::Finding, known::Outcome, verdict::Conclusion};
 
 /// The page.
 pub fn page(finished: &Finished<'_>) -> String {
@@ -196,13 +196,13 @@ impl Page<'_> {
                     ul.known {
                         @for known in stale {
                             li.stale {
-                                a href=(format!("#{}", known.entry.rule)) { code { (self.foreign(&known.entry.scope())) } }
+                                (self.scope(known))
                                 p { b { "Out of date, which fails the run: " } (self.foreign(&known::advice(known))) }
                             }
                         }
                         @for known in rest {
                             li {
-                                a href=(format!("#{}", known.entry.rule)) { code { (self.foreign(&known.entry.scope())) } }
+                                (self.scope(known))
                                 p { (known::word(known)) ": " (self.foreign(&known.entry.reason)) }
                                 p.meta { (self.foreign(&known.entry.owner)) ", until " (known.entry.expires) }
                             }
@@ -210,6 +210,17 @@ impl Page<'_> {
                     }
                 }
             }
+        }
+    }
+
+    /// What an entry names, as a link where the run judged its rule.
+    fn scope(&self, known: &Outcome) -> Markup {
+        let scope = html! { code { (self.foreign(&known.entry.scope())) } };
+        let rules = &self.finished.summary.rules;
+        if rules.iter().any(|outcome| outcome.rule.id == known.entry.rule) {
+            html! { a href=(format!("#{}", known.entry.rule)) { (scope) } }
+        } else {
+            scope
         }
     }
 

@@ -47,6 +47,18 @@ fn known_failures_are_told_and_do_not_stand_under_what_is_broken() {
     }
 }
 
+/// The sample's list names a rule that its run did not judge.
+#[test]
+fn no_link_leads_nowhere() {
+    for sample in [sample::violations(), sample::known(), sample::recorded()] {
+        let html = page(&sample.finished());
+        for link in html.split("href=\"#").skip(1) {
+            let id = link.split('"').next().unwrap();
+            assert!(html.contains(&format!("id=\"{id}\"")), "{id}");
+        }
+    }
+}
+
 #[test]
 fn recorded_traffic_has_no_seed() {
     let sample = sample::recorded();

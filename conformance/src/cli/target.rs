@@ -2,7 +2,11 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use super::{args::RunArgs, environment::Environment, setup::Setup};
+use super::{
+    args::{RunArgs, TrustArgs},
+    environment::Environment,
+    setup::Setup,
+};
 use crate::{redact::Redactor, run::Settings};
 
 pub use super::file::LoadTable;
@@ -20,6 +24,10 @@ pub struct Flags {
     pub timeout: Option<Duration>,
     /// The seed of what is generated.
     pub seed: Option<u64>,
+    /// Certificates to believe instead of the platform's.
+    pub cacert: Option<PathBuf>,
+    /// Whether any certificate is believed.
+    pub insecure: bool,
 }
 
 /// What is known of a target before it is asked.
@@ -50,6 +58,10 @@ where
         headers: flags.headers.clone(),
         seed: flags.seed,
         timeout: flags.timeout,
+        trust: TrustArgs {
+            cacert: flags.cacert.clone(),
+            insecure: flags.insecure,
+        },
         ..RunArgs::default()
     };
     let setup = Setup::read(&args, flags.url.as_deref(), &environment)?;

@@ -1,0 +1,441 @@
+//! The command as a user runs it: exit codes, reports, faults of the target, stalls, limits, signals.
+
+use std::{
+    io::{Read, Write},
+    net::{TcpListener, TcpStream},
+    path::Path,
+    process::{Command, Output, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde_json::Value;
+
+fn command(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_paymaster-loadtest"));
+    command.current_dir(folder).env_clear().env("NO_COLOR", "1");
+    command
+}
+
+/// Runs the command in a folder of its own and gives exit code, standard output, the JSON report and standard error.
+fn load(arguments: &[&str]) -> (i32, String, Value, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let output = command(folder.path())
+        .args(arguments)
+        .args(["-o", "report.json"])
+        .output()
+        .unwrap();
+    let report = std::fs::read_to_string(folder.path().join("report.json"));
+    let report = report.map_or(Value::Null, |text| serde_json::from_str(&text).unwrap());
+    let (code, out, err) = told(&output);
+    (code, out, report, err)
+}
+
+fn told(output: &Output) -> (i32, String, String) {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    (
+        output.status.code().unwrap_or(-1),
+        text(&output.stdout),
+        text(&output.stderr),
+    )
+}
+
+fn count(report: &Value, outcome: &str) -> u64 {
+    let labels = report["labels"].as_object().unwrap();
+    let counts = labels
+        .values()
+        .map(|label| label["counts"][outcome].as_u64().unwrap());
+    counts.sum()
+}
+
+#[test]
+fn all_scenarios_against_the_embedded_server() {
+    let (code, out, report, err) = load(&["--max-requests", "600", "--users", "4"]);
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.starts_with("PASSED  http://127.0.0.1:"), "{out}");
+    assert!(
+        !out.contains(|letter: char| letter.is_control() && letter != '\n'),
+        "{out:?}"
+    );
+    let labels: Vec<_> = report["labels"].as_object().unwrap().keys().cloned().collect();
+    assert_eq!(
+        labels,
+        [
+            "errors",
+            "journey/quote",
+            "journey/sponsor",
+            "quote-erc20",
+            "quote-sponsored",
+            "sponsor-erc20",
+            "sponsor-sponsored"
+        ]
+    );
+    assert_eq!(count(&report, "good"), 600);
+    assert_eq!(report["derived"]["all"]["requests"], 600);
+    // By their weights: 3 journeys and 2 of each other kind to 1 of errors, in 12 turns.
+    let times = |label: &str| report["labels"][label]["counts"]["good"].as_f64().unwrap();
+    assert!((times("quote-erc20") / times("errors") - 2.0).abs() < 0.2);
+    assert!((times("journey/sponsor") / times("errors") - 3.0).abs() < 0.3);
+}
+
+#[test]
+fn a_wrong_answer_in_25_fails_the_run_as_4_percent_with_rule_and_example() {
+    let arguments = [
+        "-s",
+        "sponsor-sponsored",
+        "--max-requests",
+        "500",
+        "--fault",
+        "id-wrong-now-and-then",
+    ];
+    let (code, out, report, _) = load(&arguments);
+    assert_eq!(code, 1, "{out}");
+    let wrong = count(&report, "wrong");
+    assert!((18..=22).contains(&wrong), "{wrong} of 500");
+    assert_eq!(report["wrong"][0]["key"]["rule"], "answer.id");
+    assert_eq!(report["wrong"][0]["example"]["actual"], "\"another\"");
+    assert!(out.contains("WRONG answer.id in sponsor-sponsored"), "{out}");
+    assert_eq!(count(&report, "transport") + count(&report, "rpc-error"), 0);
+
+    let (code, out, ..) = load(&[&arguments[..], &["-t", "wrong-rate<5%", "-t", "error-rate<5%"]].concat());
+    assert_eq!(code, 0, "{out}");
+    let (code, out, report, _) =
+        load(&[&arguments[..], &["--judge", "none", "-t", "error-rate<5%"]].concat());
+    assert_eq!((code, count(&report, "wrong")), (0, 0), "{out}");
+    assert!(out.contains("0 of 500 answers judged"), "{out}");
+}
+
+#[test]
+fn answers_that_belong_to_another_request_are_caught() {
+    let arguments = [
+        "-s",
+        "sponsor-erc20",
+        "--max-requests",
+        "200",
+        "--fault",
+        "id-of-previous",
+    ];
+    let (code, _, report, _) = load(&arguments);
+    assert_eq!(code, 1);
+    assert!(count(&report, "wrong") >= 150, "{}", count(&report, "wrong"));
+}
+
+#[test]
+fn thresholds_decide() {
+    for (threshold, expected) in [
+        ("p99<60s", 0),
+        ("rps>=1 for quote-erc20", 0),
+        ("p50<1us", 1),
+        ("rps>1000000", 1),
+        ("p95<60s for errors", 1),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let output = command(folder.path())
+            .args(["-s", "quote-erc20", "--max-requests", "50", "-t", threshold])
+            .args(["-o", "junit.xml", "-o", "page.html", "-o", "summary.md"])
+            .output()
+            .unwrap();
+        let (code, out, err) = told(&output);
+        assert_eq!(code, expected, "{threshold}: {out}{err}");
+        let junit = std::fs::read_to_string(folder.path().join("junit.xml")).unwrap();
+        assert_eq!(junit.contains("<failure"), expected == 1, "{junit}");
+        assert!(folder.path().join("page.html").exists() && folder.path().join("summary.md").exists());
+    }
+}
+
+#[test]
+fn shards_are_merged_and_runs_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |arguments: &[&str]| told(&command(folder.path()).args(arguments).output().unwrap());
+    for name in ["a.json", "b.json"] {
+        let (code, out, err) = run(&["-s", "quote-erc20", "--max-requests", "100", "-o", name]);
+        assert_eq!(code, 0, "{out}{err}");
+        // Two embedded servers have two ports: as if it were one target.
+        let path = folder.path().join(name);
+        let mut report: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
+        report["target"] = "http://one.example/".into();
+        std::fs::write(&path, report.to_string()).unwrap();
+    }
+    let (code, out, err) = run(&["merge", "a.json", "b.json", "-o", "both.json"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("200 requests in"), "{out}");
+    let (code, out, _) = run(&["merge", "a.json", "b.json", "-t", "rps<0.001"]);
+    assert_eq!(code, 1, "{out}");
+    let (code, out, _) = run(&["compare", "a.json", "both.json"]);
+    assert_eq!(code, 2, "{out}"); // 10 users and 20
+    let (code, out, _) = run(&["compare", "a.json", "b.json"]);
+    assert!(
+        (code == 4 && out.starts_with("UNCLEAR")) || (code == 1 && out.starts_with("WORSE")),
+        "{code}: {out}"
+    );
+    let (code, _, err) = run(&["merge", "a.json", "none.json"]);
+    assert!(code == 2 && err.contains("none.json"), "{err}");
+}
+
+#[test]
+fn what_cannot_be_run_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("bad.toml"), "[load]\nown-targets = true\n").unwrap();
+    std::fs::write(
+        folder.path().join("weights.toml"),
+        "[load]\nweights = { nobody = 1 }\n",
+    )
+    .unwrap();
+    std::fs::write(
+        folder.path().join("limit.toml"),
+        "[target]\nrequests-per-second = 5\n",
+    )
+    .unwrap();
+    for (arguments, expected, word) in [
+        (&["--config", "bad.toml"][..], 2, "own-target"),
+        (&["--config", "weights.toml"], 2, "no scenario `nobody`"),
+        (&["--config", "none.toml"], 2, "none.toml"),
+        (&["-s", "jurney"], 2, "jurney"),
+        (&["-o", "report.pdf"], 2, ".html"),
+        (&["--compare", "none.json"], 2, "none.json"),
+        (&["--fault", "no-such-fault"], 2, "no-such-fault"),
+        (&["--warm-up", "10s", "--test-plan", "1,5s"], 2, "warm-up"),
+        (&["http://192.0.2.1/"], 2, "--i-own-this-target"),
+        (&["http://192.0.2.1/", "--rate", "6"], 2, "--i-own-this-target"),
+        (&["http://127.0.0.1:1/"], 3, "could not test"),
+        (&["ftp://127.0.0.1/"], 2, "http"),
+    ] {
+        let output = command(folder.path()).args(arguments).output().unwrap();
+        let (code, out, err) = told(&output);
+        assert_eq!(code, expected, "{arguments:?}: {out}{err}");
+        assert!(err.contains(word), "{arguments:?}: {err}");
+        assert!(!out.contains("PASSED"), "{out}");
+    }
+}
+
+/// A server of our own for what the reference server does not do. It answers each request of a connection with what `answer`
+/// says, given the number of the request and its id.
+fn serve(answer: impl Fn(usize, &str) -> String + Send + Sync + 'static) -> String {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let answer = std::sync::Arc::new(answer);
+    let served = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    thread::spawn(move || {
+        for stream in listener.incoming().take(400).map_while(Result::ok) {
+            let (answer, served) = (std::sync::Arc::clone(&answer), std::sync::Arc::clone(&served));
+            thread::spawn(move || {
+                let _ = converse(stream, &served, &*answer);
+            });
+        }
+    });
+    url
+}
+
+fn converse(
+    mut stream: TcpStream,
+    served: &std::sync::atomic::AtomicUsize,
+    answer: &(dyn Fn(usize, &str) -> String + Send + Sync),
+) -> std::io::Result<()> {
+    stream.set_nodelay(true)?;
+    let (mut buffer, mut chunk) = (Vec::new(), [0_u8; 8_192]);
+    loop {
+        let text = String::from_utf8_lossy(&buffer).into_owned();
+        let length = text
+            .to_ascii_lowercase()
+            .split("content-length: ")
+            .nth(1)
+            .and_then(|rest| {
+                let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+                digits.parse::<usize>().ok()
+            });
+        let whole = text
+            .find("\r\n\r\n")
+            .zip(length)
+            .map(|(head, length)| head + 4 + length);
+        if let Some(whole) = whole.filter(|whole| buffer.len() >= *whole) {
+            let id = text.split("\"id\":").nth(1).unwrap_or("1,");
+            let id: String = id.chars().take_while(char::is_ascii_digit).collect();
+            let number = served.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+            stream.write_all(answer(number, &id).as_bytes())?;
+            buffer.drain(..whole);
+            continue;
+        }
+        let read = stream.read(&mut chunk)?;
+        if read == 0 {
+            return Ok(());
+        }
+        buffer.extend_from_slice(&chunk[..read]);
+    }
+}
+
+fn http(status: &str, headers: &str, body: &str) -> String {
+    format!(
+        "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n{headers}\r\n{body}",
+        body.len()
+    )
+}
+
+fn sponsored(id: &str) -> String {
+    let body = format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"MODE\":\"SPONSORED\",\"paymasterAndData\":\"0xab\",\"preVerificationGas\":\"1\",\"verificationGasLimit\":\"1\",\"callGasLimit\":\"1\"}}}}"
+    );
+    http("200 OK", "", &body)
+}
+
+/// Discovery asks a few dozen times before the load.
+const BEFORE: usize = 120;
+
+#[test]
+fn a_stall_of_the_target_shows_in_the_open_model() {
+    let began = Instant::now();
+    let stalled = std::sync::OnceLock::new();
+    let url = serve(move |number, id| {
+        // From some time after the load began, nobody is answered for half a second.
+        if number > BEFORE {
+            let until = *stalled.get_or_init(|| Instant::now() + Duration::from_millis(500));
+            thread::sleep(until.saturating_duration_since(Instant::now()));
+        }
+        sponsored(id)
+    });
+    let arguments = [
+        url.as_str(),
+        "-s",
+        "sponsor-sponsored",
+        "--rate",
+        "100",
+        "--duration",
+        "2s",
+        "--users",
+        "8",
+    ];
+    let (code, out, report, err) = load(&[&arguments[..], &["--threshold", "p99<100ms"]].concat());
+    assert_eq!(code, 1, "{out}{err}");
+    assert_eq!(report["derived"]["all"]["requests"], 200, "{out}");
+    // A quarter of the arrivals fell into the stall: with users that wait, eight of 200 would have seen it.
+    let latency = |name: &str| report["derived"]["all"]["latency-ms"][name].as_f64().unwrap();
+    assert!(latency("p90") > 100.0 && latency("p99") > 300.0, "{out}");
+    assert!(began.elapsed() >= Duration::from_millis(2_000));
+    assert_eq!(report["model"]["arrivals_asked"], 200);
+    assert_eq!(report["arrivals"]["due"], 200);
+}
+
+#[test]
+fn rate_limits_are_counted_apart_and_waited_for_where_asked() {
+    let limiting = |number: usize, id: &str| {
+        if number > BEFORE && number % 3 == 0 {
+            http("429 Too Many Requests", "retry-after: 1\r\n", "slow down")
+        } else {
+            sponsored(id)
+        }
+    };
+    let url = serve(limiting);
+    let arguments = [
+        url.as_str(),
+        "-s",
+        "sponsor-sponsored",
+        "--duration",
+        "2s",
+        "--users",
+        "2",
+    ];
+    let (code, out, report, _) = load(&arguments);
+    assert_eq!(code, 1, "{out}");
+    let eager = count(&report, "rate-limited");
+    assert!(eager > 3, "{out}");
+    assert_eq!(count(&report, "wrong"), 0, "{out}");
+    assert!(out.contains("--respect-retry-after"), "{out}");
+
+    let url = serve(limiting);
+    let arguments = [
+        url.as_str(),
+        "-s",
+        "sponsor-sponsored",
+        "--duration",
+        "2s",
+        "--users",
+        "2",
+        "--respect-retry-after",
+    ];
+    let (_, out, report, _) = load(&arguments);
+    let patient = count(&report, "rate-limited");
+    assert!((1..=6).contains(&patient), "{patient}: {out}");
+}
+
+#[test]
+fn a_target_that_turns_everyone_away_could_not_be_tested() {
+    let url = serve(|_, _| http("403 Forbidden", "", "no"));
+    let (code, out, _, err) = load(&[&url, "--duration", "1s"]);
+    assert_eq!(code, 3, "{out}{err}");
+    assert!(err.contains("HTTP 403"), "{err}");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_with_a_report() {
+    for signal in ["-INT", "-TERM"] {
+        let folder = tempfile::tempdir().unwrap();
+        let child = command(folder.path())
+            .args([
+                "--duration",
+                "10m",
+                "-s",
+                "quote-erc20",
+                "-o",
+                "report.json",
+                "--users",
+                "2",
+            ])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Long enough to be measuring; if it were not, the code would be 3.
+        thread::sleep(Duration::from_secs(3));
+        let sent = Command::new("kill")
+            .args([signal, &child.id().to_string()])
+            .status()
+            .unwrap();
+        assert!(sent.success());
+        let (code, out, err) = told(&child.wait_with_output().unwrap());
+        assert_eq!(code, 4, "{signal}: {out}{err}");
+        assert!(
+            out.starts_with("INCOMPLETE") && out.contains("cut short: interrupted"),
+            "{out}"
+        );
+        assert!(folder.path().join("report.json").exists());
+    }
+}
+
+#[test]
+fn users_follow_a_test_plan_and_the_warm_up_is_left_out() {
+    let arguments = [
+        "-s",
+        "quote-sponsored",
+        "--test-plan",
+        "1,1s;3,1s;0,0s",
+        "--warm-up",
+        "1s",
+    ];
+    let (code, out, report, err) = load(&arguments);
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(report["warm_up"]["good"].as_u64().unwrap() > 0, "{out}");
+    assert_eq!(report["model"]["users"], 3);
+    assert!(count(&report, "good") > 0);
+}
+
+#[test]
+fn goose_is_told_where_it_is_asked_to_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = command(folder.path())
+        .args([
+            "-s",
+            "quote-erc20",
+            "--max-requests",
+            "120",
+            "--goose-report",
+            "goose.json",
+        ])
+        .output()
+        .unwrap();
+    let (code, out, err) = told(&output);
+    assert_eq!(code, 0, "{out}{err}");
+    let report = std::fs::read_to_string(folder.path().join("goose.json")).unwrap();
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let requests = report["raw_metrics"]["requests"].to_string() + &report.to_string();
+    assert!(requests.contains("quote-erc20"), "{requests}");
+}
