@@ -223,10 +223,8 @@ fn measured(shared: &Shared) -> Summary {
     let clock = shared.clock();
     let length = shared.ran_for().saturating_sub(clock.warm_up());
     if let Pace::Open(schedule) = &shared.settings.pace {
-        let asked = schedule.due_by(shared.ran_for())
-            - schedule
-                .due_by(clock.warm_up())
-                .min(schedule.due_by(shared.ran_for()));
+        let until = schedule.due_before(shared.ran_for());
+        let asked = until.saturating_sub(schedule.due_before(clock.warm_up()));
         figures.arrivals.unsent = asked.saturating_sub(figures.arrivals.due);
         figures.arrivals.due = figures.arrivals.due.max(asked);
     }
@@ -305,7 +303,7 @@ fn model(options: &Options, pace: &Pace, limit: Option<f64>, shape: &Shape) -> M
         Pace::Open(schedule) => (
             "open",
             options.rate.as_ref().map(Rate::shown),
-            Some(schedule.total() - schedule.due_by(shape.unmeasured).min(schedule.total())),
+            Some(schedule.total() - schedule.due_before(shape.unmeasured)),
         ),
     };
     Model {

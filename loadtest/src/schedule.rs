@@ -24,6 +24,9 @@ impl Piece {
 
     /// The inverse: after how many seconds so many have arrived.
     fn seconds_of(&self, arrivals: f64) -> f64 {
+        if arrivals <= 0.0 {
+            return 0.0;
+        }
         let slope = (self.to - self.from) / self.seconds;
         if slope.abs() < 1e-12 {
             return arrivals / self.from;
@@ -89,6 +92,12 @@ impl Schedule {
         let piece = self.pieces.get(place - 1)?;
         let seconds = piece.seconds_of(number - piece.before).clamp(0.0, piece.seconds);
         Duration::try_from_secs_f64(piece.start + seconds).ok()
+    }
+
+    /// How many arrivals are due before that time.
+    pub fn due_before(&self, elapsed: Duration) -> u64 {
+        let just_before = elapsed.checked_sub(Duration::from_nanos(1));
+        just_before.map_or(0, |moment| self.due_by(moment))
     }
 
     /// How many arrivals are due by that time, the one that is due just then included.
@@ -186,6 +195,7 @@ mod tests {
             ],
         );
         assert_eq!(spike.total(), 120);
-        assert_eq!(spike.due_by(SECOND * 2) - spike.due_by(SECOND), 100);
+        assert_eq!(spike.due_before(SECOND * 2) - spike.due_before(SECOND), 100);
+        assert_eq!(spike.due_before(Duration::ZERO), 0);
     }
 }

@@ -272,7 +272,7 @@ fn http(status: &str, headers: &str, body: &str) -> String {
 
 fn sponsored(id: &str) -> String {
     let body = format!(
-        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"MODE\":\"SPONSORED\",\"paymasterAndData\":\"0xab\",\"preVerificationGas\":\"1\",\"verificationGasLimit\":\"1\",\"callGasLimit\":\"1\"}}}}"
+        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"MODE\":\"SPONSORED\",\"paymasterAndData\":\"0xab\",\"preVerificationGas\":\"1\",\"verificationGasLimit\":1,\"callGasLimit\":1}}}}"
     );
     http("200 OK", "", &body)
 }

@@ -65,8 +65,6 @@ pub struct Dialler {
     address: String,
     proxy: Option<Proxy>,
     security: Security,
-    trust: Trust,
-    proxies: Proxies,
 }
 
 #[derive(Clone)]
@@ -99,8 +97,6 @@ impl Dialler {
         Ok(Self {
             proxy: proxies.for_target(target)?,
             security,
-            trust: trust.clone(),
-            proxies: proxies.clone(),
             ..Self::direct(target)
         })
     }
@@ -117,14 +113,7 @@ impl Dialler {
             } else {
                 Security::None
             },
-            trust: Trust::default(),
-            proxies: Proxies::default(),
         }
-    }
-
-    /// A dialler for another target that trusts the same and takes the same proxies.
-    pub(crate) fn towards(&self, target: &Target) -> Result<Self, String> {
-        Self::new(target, &self.trust, &self.proxies)
     }
 
     /// Makes a connection. The error is a fragment that says what failed.
