@@ -127,10 +127,8 @@ fn left_out(method: &str, exchange: &crate::exchange::Exchange) -> Option<String
     }
     match &exchange.outcome {
         Err(Failure::Connect(cause)) => Some(format!("the upstream was not reached: {cause}")),
-        Ok(response) if recorded::is_unreadable(&response.headers, &response.body) => {
-            Some("the answer came compressed, though nobody asked for it".to_owned())
-        }
-        _ => None,
+        Ok(response) => recorded::unjudged(response).map(str::to_owned),
+        Err(_) => None,
     }
 }
 

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value;
 
-use super::{Entry, Recording, duration, foreign, is_unreadable, moment, secrets};
+use super::{Entry, Recording, duration, foreign, moment, secrets, unjudged};
 use crate::exchange::{Exchange, Response};
 
 #[derive(Deserialize)]
@@ -132,8 +132,8 @@ fn entry(row: Row, place: String) -> Result<Result<Entry, String>, String> {
             .collect(),
         body,
     };
-    if is_unreadable(&response.headers, &response.body) {
-        return Ok(Err("the body of the answer was recorded compressed".to_owned()));
+    if let Some(reason) = unjudged(&response) {
+        return Ok(Err(reason.to_owned()));
     }
     let sent = row.request.headers.iter();
     let took = duration(row.time);
