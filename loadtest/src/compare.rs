@@ -112,14 +112,24 @@ impl Comparison {
 }
 
 fn described(model: &Model) -> String {
-    let rate = model.rate.as_deref().map(|rate| format!(" at {rate}/s")).unwrap_or_default();
-    format!("was {}{rate} with {}", model.name, words::count(model.users as u64, "user"))
+    let rate = model
+        .rate
+        .as_deref()
+        .map(|rate| format!(" at {rate}/s"))
+        .unwrap_or_default();
+    format!(
+        "was {}{rate} with {}",
+        model.name,
+        words::count(model.users as u64, "user")
+    )
 }
 
 fn rate(before: &Summary, after: &Summary, tolerance: f64) -> Row {
     let slots = |summary: &Summary| -> Vec<f64> {
         let whole = whole_slots(summary);
-        (0..whole).map(|place| summary.series.rate(place, summary.length())).collect()
+        (0..whole)
+            .map(|place| summary.series.rate(place, summary.length()))
+            .collect()
     };
     let (old, new) = (slots(before), slots(after));
     measured(
@@ -157,7 +167,11 @@ fn latency(before: &Summary, after: &Summary, percent: f64, tolerance: f64) -> R
 /// Slots that the run filled to their end.
 fn whole_slots(summary: &Summary) -> usize {
     let seconds = summary.length().as_secs() / u64::from(summary.series.seconds);
-    summary.series.slots.len().min(usize::try_from(seconds).unwrap_or(usize::MAX))
+    summary
+        .series
+        .slots
+        .len()
+        .min(usize::try_from(seconds).unwrap_or(usize::MAX))
 }
 
 fn measured(
@@ -176,7 +190,11 @@ fn measured(
         note,
     };
     if old.len() < FEWEST || new.len() < FEWEST {
-        let note = format!("too short: it takes {FEWEST} measurements, and there are {} and {}", old.len(), new.len());
+        let note = format!(
+            "too short: it takes {FEWEST} measurements, and there are {} and {}",
+            old.len(),
+            new.len()
+        );
         return row(Direction::Unclear, note);
     }
     let (old, new) = (Scatter::of(old), Scatter::of(new));
@@ -294,7 +312,11 @@ mod tests {
         assert!(slower.iter().all(|(_, direction)| *direction == Direction::Worse));
         assert_eq!(slower.len(), 4, "{slower:?}");
         let faster = directions(&run(80, 13, 0), &run(100, 10, 0));
-        assert!(faster.iter().all(|(_, direction)| *direction == Direction::Better));
+        assert!(
+            faster
+                .iter()
+                .all(|(_, direction)| *direction == Direction::Better)
+        );
         let wrong = directions(&run(100, 10, 0), &run(100, 10, 25));
         assert_eq!(
             wrong,
@@ -309,7 +331,11 @@ mod tests {
     fn short_runs_say_nothing_and_different_ones_are_refused() {
         let mut short = run(100, 10, 0);
         short.series.slots.truncate(3);
-        assert!(Comparison::of("b", &short, &run(100, 10, 0), 0.05).unwrap().is_unclear());
+        assert!(
+            Comparison::of("b", &short, &run(100, 10, 0), 0.05)
+                .unwrap()
+                .is_unclear()
+        );
         let mut other = run(100, 10, 0);
         other.scenarios = vec!["journey".to_owned()];
         assert!(Comparison::of("b", &other, &run(100, 10, 0), 0.05).is_err());

@@ -4,12 +4,7 @@
 use std::sync::{PoisonError, RwLock};
 
 use bytes::Bytes;
-use paymaster_conformance::{
-    case::Base,
-    context::Context,
-    generate::Source,
-    profile::Accepts,
-};
+use paymaster_conformance::{case::Base, context::Context, generate::Source, profile::Accepts};
 use serde_json::{Value, json};
 
 /// The first id: all ids have as many digits, and stay below 2^53.
@@ -96,7 +91,10 @@ impl Entry {
         if let Some(at) = self.data_at {
             write_hex(&mut body[at..at + DATA_DIGITS], number);
         }
-        if let (Some(at), Some(token)) = (self.token_at, token.filter(|token| token.len() == TOKEN_SLOT.len())) {
+        if let (Some(at), Some(token)) = (
+            self.token_at,
+            token.filter(|token| token.len() == TOKEN_SLOT.len()),
+        ) {
             body[at..at + token.len()].copy_from_slice(token.as_bytes());
         }
         Bytes::from(body)
@@ -212,7 +210,11 @@ mod tests {
 
     #[test]
     fn what_must_not_be_changed_is_left_alone() {
-        for (data, distinct) in [("0x", true), ("0xb61d27f6", true), ("0xb61d27f600112233445566778899", false)] {
+        for (data, distinct) in [
+            ("0x", true),
+            ("0xb61d27f6", true),
+            ("0xb61d27f600112233445566778899", false),
+        ] {
             let entry = Entry::new("x", &request(data), distinct);
             let sent: Value = serde_json::from_slice(&entry.body(7, None)).unwrap();
             assert_eq!(sent["params"][0]["callData"], data);

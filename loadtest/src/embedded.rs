@@ -60,7 +60,10 @@ impl Embedded {
         deviations.service(&config)?;
         let program = std::env::current_exe().map_err(|cause| format!("this program: {cause}"))?;
         let mut command = Command::new(program);
-        command.arg(SUBCOMMAND).stdin(Stdio::piped()).stdout(Stdio::piped());
+        command
+            .arg(SUBCOMMAND)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
         for fault in &deviations.faults {
             command.args(["--fault", fault]);
         }
@@ -102,7 +105,9 @@ impl Drop for Embedded {
 /// Serves until standard input ends; says where on standard output.
 pub async fn serve(deviations: &Deviations) -> Result<(), String> {
     let service = deviations.service(&Config::default())?;
-    let listener = TcpListener::bind(("127.0.0.1", 0)).await.map_err(|cause| cause.to_string())?;
+    let listener = TcpListener::bind(("127.0.0.1", 0))
+        .await
+        .map_err(|cause| cause.to_string())?;
     let address = listener.local_addr().map_err(|cause| cause.to_string())?;
     let mut out = io::stdout();
     writeln!(out, "http://{address}/")

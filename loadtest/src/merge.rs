@@ -30,7 +30,11 @@ pub fn merge(parts: &[Summary], own: &[Threshold]) -> Result<Summary, String> {
     }
     // Shards that ran for different times overlap for the longest at most: a rate must not come out too high.
     let length = parts.iter().map(Summary::length).max().unwrap_or_default();
-    let thresholds = if own.is_empty() { thresholds(parts) } else { own.to_vec() };
+    let thresholds = if own.is_empty() {
+        thresholds(parts)
+    } else {
+        own.to_vec()
+    };
     let judged = judge_all(&thresholds, &figures, length);
     let names = |of: fn(&Summary) -> &Vec<String>| -> Vec<String> {
         let unique: BTreeSet<&String> = parts.iter().flat_map(of).collect();
@@ -39,9 +43,15 @@ pub fn merge(parts: &[Summary], own: &[Threshold]) -> Result<Summary, String> {
     let mut model = first.model.clone();
     model.users = parts.iter().map(|part| part.model.users).sum();
     model.arrivals_asked = parts.iter().map(|part| part.model.arrivals_asked).sum();
-    let rates: Vec<&str> = parts.iter().filter_map(|part| part.model.rate.as_deref()).collect();
+    let rates: Vec<&str> = parts
+        .iter()
+        .filter_map(|part| part.model.rate.as_deref())
+        .collect();
     model.rate = (!rates.is_empty()).then(|| total_rate(&rates));
-    let cut_short: BTreeSet<&str> = parts.iter().filter_map(|part| part.cut_short.as_deref()).collect();
+    let cut_short: BTreeSet<&str> = parts
+        .iter()
+        .filter_map(|part| part.cut_short.as_deref())
+        .collect();
     let merged = Summary {
         began: parts.iter().map(|part| part.began).min().unwrap_or_default(),
         target: first.target.clone(),
@@ -75,7 +85,10 @@ fn thresholds(parts: &[Summary]) -> Vec<Threshold> {
 /// Constant rates add up; changing ones are named one after the other.
 fn total_rate(rates: &[&str]) -> String {
     let numbers: Option<Vec<f64>> = rates.iter().map(|rate| rate.parse().ok()).collect();
-    numbers.map_or_else(|| rates.join(" + "), |numbers| numbers.iter().sum::<f64>().to_string())
+    numbers.map_or_else(
+        || rates.join(" + "),
+        |numbers| numbers.iter().sum::<f64>().to_string(),
+    )
 }
 
 #[cfg(test)]
@@ -92,7 +105,11 @@ mod tests {
         assert!((merged.rate() - 200.0).abs() < 1e-9);
         // 4 % wrong in one shard is 2 % in both.
         let own = |text: &str| vec![text.parse().unwrap(), "error-rate<5%".parse().unwrap()];
-        let judged = |text| merge(&[sample::passed(), sample::failed()], &own(text)).unwrap().verdict;
+        let judged = |text| {
+            merge(&[sample::passed(), sample::failed()], &own(text))
+                .unwrap()
+                .verdict
+        };
         assert_eq!(judged("wrong-rate<2.1%"), Verdict::Passed);
         assert_eq!(judged("wrong-rate<1.9%"), Verdict::Failed);
     }

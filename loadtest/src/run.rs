@@ -87,12 +87,15 @@ impl Rate {
     pub fn parse(text: &str) -> Result<Self, String> {
         if text.contains(',') {
             let steps = Steps::parse(text)?;
-            return if steps.highest() <= FASTEST { Ok(Self::Steps(steps)) } else { Err(too_fast()) };
+            return if steps.highest() <= FASTEST {
+                Ok(Self::Steps(steps))
+            } else {
+                Err(too_fast())
+            };
         }
-        let rate = text
-            .trim()
-            .parse::<f64>()
-            .map_err(|_| format!("`{text}` is no number of arrivals a second, and no steps (500,30s;500,5m)"))?;
+        let rate = text.trim().parse::<f64>().map_err(|_| {
+            format!("`{text}` is no number of arrivals a second, and no steps (500,30s;500,5m)")
+        })?;
         if (0.001..=FASTEST).contains(&rate) {
             Ok(Self::Constant(rate))
         } else {
@@ -145,7 +148,11 @@ pub async fn run(options: &Options, known: Known) -> Result<Summary, Problem> {
         ..
     } = known;
     let limit = target.rate;
-    let users = options.users.unwrap_or(if options.rate.is_some() { OPEN_USERS } else { CLOSED_USERS });
+    let users = options.users.unwrap_or(if options.rate.is_some() {
+        OPEN_USERS
+    } else {
+        CLOSED_USERS
+    });
     let shape = shape(options, users, &target).map_err(Problem::Usage)?;
     polite(options, &target, limit).await?;
 
@@ -188,7 +195,9 @@ pub async fn run(options: &Options, known: Known) -> Result<Summary, Problem> {
         },
         clock,
     ));
-    let began = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let began = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
     let vitals = Vitals::now();
     attack(&shared, Progress::default())
         .await
@@ -249,7 +258,9 @@ fn shape(options: &Options, users: usize, target: &Target) -> Result<Shape, Stri
     // What was begun in time may take as long as an exchange may, and what was due then, as long again.
     let slack = target.transport.limits.timeout * 2 + Duration::from_secs(5);
     if let Some(plan) = &options.test_plan {
-        let (users, text) = plan.users(slack).map_err(|cause| format!("--test-plan: {cause}"))?;
+        let (users, text) = plan
+            .users(slack)
+            .map_err(|cause| format!("--test-plan: {cause}"))?;
         return checked(Shape {
             users,
             plan: text,
@@ -258,7 +269,10 @@ fn shape(options: &Options, users: usize, target: &Target) -> Result<Shape, Stri
         });
     }
     if !(1..=plan::MOST_USERS).contains(&users) {
-        return Err(format!("the number of users must be from 1 to {}", plan::MOST_USERS));
+        return Err(format!(
+            "the number of users must be from 1 to {}",
+            plan::MOST_USERS
+        ));
     }
     if !options.ramp.is_zero() && users < 2 {
         return Err("--ramp needs at least 2 users".to_owned());
@@ -305,7 +319,9 @@ fn model(options: &Options, pace: &Pace, limit: Option<f64>, shape: &Shape) -> M
 async fn polite(options: &Options, target: &Target, limit: Option<f64>) -> Result<(), Problem> {
     let address = target.transport.target.address();
     let resolved = tokio::net::lookup_host(&address).await;
-    let addresses: Vec<IpAddr> = resolved.map(|all| all.map(|socket| socket.ip()).collect()).unwrap_or_default();
+    let addresses: Vec<IpAddr> = resolved
+        .map(|all| all.map(|socket| socket.ip()).collect())
+        .unwrap_or_default();
     // A journey is two requests.
     let asked = options.rate.as_ref().map(|rate| rate.highest() * 2.0).or(limit);
     politeness::check(&addresses, asked, options.own_target).map_err(Problem::Usage)
@@ -346,9 +362,15 @@ async fn ask(line: &mut Line, target: &Target, body: &bytes::Bytes) -> Exchange 
     let until = Instant::now() + LONGEST_PAUSE;
     loop {
         let exchange = line.exchange(&target.transport, body.clone()).await;
-        let asked = exchange.outcome.as_ref().ok().and_then(|response| pause(response, SystemTime::now()));
+        let asked = exchange
+            .outcome
+            .as_ref()
+            .ok()
+            .and_then(|response| pause(response, SystemTime::now()));
         match asked {
-            Some(asked) if Instant::now() + asked < until => tokio::time::sleep(asked.max(Duration::from_millis(50))).await,
+            Some(asked) if Instant::now() + asked < until => {
+                tokio::time::sleep(asked.max(Duration::from_millis(50))).await
+            }
             _ => return exchange,
         }
     }
@@ -356,7 +378,9 @@ async fn ask(line: &mut Line, target: &Target, body: &bytes::Bytes) -> Exchange 
 
 /// Scheme, host and port of a URL: what goose may show.
 fn host_alone(url: &str) -> String {
-    let path = url.find("://").and_then(|at| url[at + 3..].find('/').map(|slash| at + 3 + slash));
+    let path = url
+        .find("://")
+        .and_then(|at| url[at + 3..].find('/').map(|slash| at + 3 + slash));
     path.map_or(url, |path| &url[..path]).to_owned()
 }
 

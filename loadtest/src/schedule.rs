@@ -150,7 +150,10 @@ mod tests {
     fn due_and_due_by_are_inverse() {
         let shapes = [
             Schedule::constant(333.0, SECOND * 10),
-            Schedule::new(0.0, &[(1_000.0, SECOND * 5), (1_000.0, SECOND), (10.0, SECOND * 3)]),
+            Schedule::new(
+                0.0,
+                &[(1_000.0, SECOND * 5), (1_000.0, SECOND), (10.0, SECOND * 3)],
+            ),
             Schedule::new(
                 100.0,
                 &[(100.0, SECOND), (2_000.0, Duration::ZERO), (2_000.0, SECOND)],

@@ -108,7 +108,12 @@ impl Summary {
         let mut wrong: Vec<_> = wrong
             .map(|(key, (times, example))| Wrong { key, times, example })
             .collect();
-        wrong.sort_by(|left, right| right.times.cmp(&left.times).then_with(|| left.key.cmp(&right.key)));
+        wrong.sort_by(|left, right| {
+            right
+                .times
+                .cmp(&left.times)
+                .then_with(|| left.key.cmp(&right.key))
+        });
         Self {
             format: FORMAT.to_owned(),
             verdict: Verdict::CouldNotTest,
@@ -170,7 +175,11 @@ impl Summary {
     pub fn rate(&self) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 requests")]
         let all = self.total().counts.all() as f64;
-        if self.seconds > 0.0 { all / self.seconds } else { 0.0 }
+        if self.seconds > 0.0 {
+            all / self.seconds
+        } else {
+            0.0
+        }
     }
 
     /// The verdict that follows from figures and thresholds. A run in which nobody answered is no test, whatever its thresholds.
@@ -197,7 +206,13 @@ impl Summary {
             let share = part as f64 * 100.0 / of.max(1) as f64;
             share
         };
-        let Arrivals { due, unsent, waited, late, .. } = self.arrivals;
+        let Arrivals {
+            due,
+            unsent,
+            waited,
+            late,
+            ..
+        } = self.arrivals;
         if share(unsent, due) > 0.0 {
             warnings.push(format!(
                 "{unsent} of {due} arrivals were never sent: no connection was free; raise --users ({} now)",

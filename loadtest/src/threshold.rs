@@ -110,7 +110,10 @@ impl Threshold {
         let observed = observe(self.metric, &total, length);
         Judged {
             threshold: self.clone(),
-            observed: observed.map_or_else(|| "nothing was measured".to_owned(), |value| shown(self.metric, value)),
+            observed: observed.map_or_else(
+                || "nothing was measured".to_owned(),
+                |value| shown(self.metric, value),
+            ),
             met: observed.is_some_and(|value| self.operator.holds(value, self.limit)),
             by_default,
         }
@@ -119,7 +122,9 @@ impl Threshold {
 
 /// The thresholds of a run: those of the user, and the defaults that he does not replace.
 pub fn judge_all(own: &[Threshold], figures: &Figures, length: Duration) -> Vec<Judged> {
-    let judged = own.iter().map(|threshold| threshold.judge(figures, length, false));
+    let judged = own
+        .iter()
+        .map(|threshold| threshold.judge(figures, length, false));
     let defaults = DEFAULTS.iter().filter_map(|text| text.parse::<Threshold>().ok());
     let open = defaults.filter(|default| {
         let replaced = |own: &Threshold| own.metric == default.metric && own.scope.is_none();
@@ -180,7 +185,9 @@ impl FromStr for Threshold {
             None => (text, None),
         };
         if let Some(scope) = scope
-            && !SCENARIOS.iter().any(|known| known.id == scope || known.labels.contains(&scope))
+            && !SCENARIOS
+                .iter()
+                .any(|known| known.id == scope || known.labels.contains(&scope))
         {
             let known: Vec<_> = SCENARIOS.iter().map(|scenario| scenario.id).collect();
             return Err(refuse(format!(
@@ -188,9 +195,10 @@ impl FromStr for Threshold {
                 known.join(", ")
             )));
         }
-        let found = OPERATORS
-            .iter()
-            .find_map(|(sign, operator)| rule.split_once(sign).map(|(left, right)| (left, *operator, right)));
+        let found = OPERATORS.iter().find_map(|(sign, operator)| {
+            rule.split_once(sign)
+                .map(|(left, right)| (left, *operator, right))
+        });
         let Some((name, operator, value)) = found else {
             return Err(refuse("it is written METRIC<VALUE, as p95<200ms".to_owned()));
         };
@@ -223,7 +231,9 @@ fn read_metric(name: &str) -> Result<Metric, String> {
         return if percent > 0.0 && percent < 100.0 {
             Ok(Metric::Percentile(percent))
         } else {
-            Err(format!("`{name}`: a percentile is more than 0 and less than 100, as p95 or p99.9"))
+            Err(format!(
+                "`{name}`: a percentile is more than 0 and less than 100, as p95 or p99.9"
+            ))
         };
     }
     let known: Vec<_> = METRICS.iter().map(|(name, _)| *name).collect();
@@ -251,9 +261,8 @@ fn read_limit(metric: Metric, text: &str) -> Result<f64, String> {
                 .ok_or_else(|| format!("`{text}` is no time: write 500us, 200ms or 2s"))
         }
         Metric::Rate => number(text).ok_or_else(|| format!("`{text}` is no number of requests a second")),
-        Metric::Failed | Metric::Ended(_) => {
-            number(text.strip_suffix('%').unwrap_or(text)).ok_or_else(|| format!("`{text}` is no share: write 1%"))
-        }
+        Metric::Failed | Metric::Ended(_) => number(text.strip_suffix('%').unwrap_or(text))
+            .ok_or_else(|| format!("`{text}` is no share: write 1%")),
     }
 }
 
@@ -300,7 +309,11 @@ mod tests {
                 _ => (Outcome::Timeout, 1_000),
             };
             figures.record(&Sample {
-                label: if n % 2 == 0 { "quote-erc20" } else { "journey/quote" },
+                label: if n % 2 == 0 {
+                    "quote-erc20"
+                } else {
+                    "journey/quote"
+                },
                 at: Some(Duration::ZERO),
                 latency: Duration::from_millis(millis),
                 outcome,
@@ -342,7 +355,11 @@ mod tests {
 
     #[test]
     fn what_was_never_exercised_is_missed() {
-        for text in ["p95<1h for errors", "p95<9s for errors", "error-rate<=100% for sponsor-erc20"] {
+        for text in [
+            "p95<1h for errors",
+            "p95<9s for errors",
+            "error-rate<=100% for sponsor-erc20",
+        ] {
             if let Ok(threshold) = text.parse::<Threshold>() {
                 let judged = threshold.judge(&figures(), SECOND, false);
                 assert!(!judged.met);
@@ -366,7 +383,10 @@ mod tests {
         assert_eq!(missed(&["wrong-rate<5%"]), ["error-rate<1%"]);
         assert_eq!(missed(&["wrong-rate<5%", "error-rate<11%"]), Vec::<String>::new());
         // A threshold for one scenario replaces none for all.
-        assert_eq!(missed(&["wrong-rate<5% for quote-erc20", "error-rate<11%"]), ["wrong-rate<=0%"]);
+        assert_eq!(
+            missed(&["wrong-rate<5% for quote-erc20", "error-rate<11%"]),
+            ["wrong-rate<=0%"]
+        );
     }
 
     #[test]

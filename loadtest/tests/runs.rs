@@ -42,7 +42,9 @@ fn told(output: &Output) -> (i32, String, String) {
 
 fn count(report: &Value, outcome: &str) -> u64 {
     let labels = report["labels"].as_object().unwrap();
-    let counts = labels.values().map(|label| label["counts"][outcome].as_u64().unwrap());
+    let counts = labels
+        .values()
+        .map(|label| label["counts"][outcome].as_u64().unwrap());
     counts.sum()
 }
 
@@ -51,7 +53,10 @@ fn all_scenarios_against_the_embedded_server() {
     let (code, out, report, err) = load(&["--max-requests", "600", "--users", "4"]);
     assert_eq!(code, 0, "{out}{err}");
     assert!(out.starts_with("PASSED  http://127.0.0.1:"), "{out}");
-    assert!(!out.contains(|letter: char| letter.is_control() && letter != '\n'), "{out:?}");
+    assert!(
+        !out.contains(|letter: char| letter.is_control() && letter != '\n'),
+        "{out:?}"
+    );
     let labels: Vec<_> = report["labels"].as_object().unwrap().keys().cloned().collect();
     assert_eq!(
         labels,
@@ -75,7 +80,14 @@ fn all_scenarios_against_the_embedded_server() {
 
 #[test]
 fn a_wrong_answer_in_25_fails_the_run_as_4_percent_with_rule_and_example() {
-    let arguments = ["-s", "sponsor-sponsored", "--max-requests", "500", "--fault", "id-wrong-now-and-then"];
+    let arguments = [
+        "-s",
+        "sponsor-sponsored",
+        "--max-requests",
+        "500",
+        "--fault",
+        "id-wrong-now-and-then",
+    ];
     let (code, out, report, _) = load(&arguments);
     assert_eq!(code, 1, "{out}");
     let wrong = count(&report, "wrong");
@@ -87,14 +99,22 @@ fn a_wrong_answer_in_25_fails_the_run_as_4_percent_with_rule_and_example() {
 
     let (code, out, ..) = load(&[&arguments[..], &["-t", "wrong-rate<5%", "-t", "error-rate<5%"]].concat());
     assert_eq!(code, 0, "{out}");
-    let (code, out, report, _) = load(&[&arguments[..], &["--judge", "none", "-t", "error-rate<5%"]].concat());
+    let (code, out, report, _) =
+        load(&[&arguments[..], &["--judge", "none", "-t", "error-rate<5%"]].concat());
     assert_eq!((code, count(&report, "wrong")), (0, 0), "{out}");
     assert!(out.contains("0 of 500 answers judged"), "{out}");
 }
 
 #[test]
 fn answers_that_belong_to_another_request_are_caught() {
-    let arguments = ["-s", "sponsor-erc20", "--max-requests", "200", "--fault", "id-of-previous"];
+    let arguments = [
+        "-s",
+        "sponsor-erc20",
+        "--max-requests",
+        "200",
+        "--fault",
+        "id-of-previous",
+    ];
     let (code, _, report, _) = load(&arguments);
     assert_eq!(code, 1);
     assert!(count(&report, "wrong") >= 150, "{}", count(&report, "wrong"));
@@ -144,7 +164,10 @@ fn shards_are_merged_and_runs_compared() {
     let (code, out, _) = run(&["compare", "a.json", "both.json"]);
     assert_eq!(code, 2, "{out}"); // 10 users and 20
     let (code, out, _) = run(&["compare", "a.json", "b.json"]);
-    assert!((code == 4 && out.starts_with("UNCLEAR")) || (code == 1 && out.starts_with("WORSE")), "{code}: {out}");
+    assert!(
+        (code == 4 && out.starts_with("UNCLEAR")) || (code == 1 && out.starts_with("WORSE")),
+        "{code}: {out}"
+    );
     let (code, _, err) = run(&["merge", "a.json", "none.json"]);
     assert!(code == 2 && err.contains("none.json"), "{err}");
 }
@@ -153,8 +176,16 @@ fn shards_are_merged_and_runs_compared() {
 fn what_cannot_be_run_says_so() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("bad.toml"), "[load]\nown-targets = true\n").unwrap();
-    std::fs::write(folder.path().join("weights.toml"), "[load]\nweights = { nobody = 1 }\n").unwrap();
-    std::fs::write(folder.path().join("limit.toml"), "[target]\nrequests-per-second = 5\n").unwrap();
+    std::fs::write(
+        folder.path().join("weights.toml"),
+        "[load]\nweights = { nobody = 1 }\n",
+    )
+    .unwrap();
+    std::fs::write(
+        folder.path().join("limit.toml"),
+        "[target]\nrequests-per-second = 5\n",
+    )
+    .unwrap();
     for (arguments, expected, word) in [
         (&["--config", "bad.toml"][..], 2, "own-target"),
         (&["--config", "weights.toml"], 2, "no scenario `nobody`"),
@@ -204,11 +235,18 @@ fn converse(
     let (mut buffer, mut chunk) = (Vec::new(), [0_u8; 8_192]);
     loop {
         let text = String::from_utf8_lossy(&buffer).into_owned();
-        let length = text.to_ascii_lowercase().split("content-length: ").nth(1).and_then(|rest| {
-            let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-            digits.parse::<usize>().ok()
-        });
-        let whole = text.find("\r\n\r\n").zip(length).map(|(head, length)| head + 4 + length);
+        let length = text
+            .to_ascii_lowercase()
+            .split("content-length: ")
+            .nth(1)
+            .and_then(|rest| {
+                let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+                digits.parse::<usize>().ok()
+            });
+        let whole = text
+            .find("\r\n\r\n")
+            .zip(length)
+            .map(|(head, length)| head + 4 + length);
         if let Some(whole) = whole.filter(|whole| buffer.len() >= *whole) {
             let id = text.split("\"id\":").nth(1).unwrap_or("1,");
             let id: String = id.chars().take_while(char::is_ascii_digit).collect();
@@ -254,7 +292,17 @@ fn a_stall_of_the_target_shows_in_the_open_model() {
         }
         sponsored(id)
     });
-    let arguments = [url.as_str(), "-s", "sponsor-sponsored", "--rate", "100", "--duration", "2s", "--users", "8"];
+    let arguments = [
+        url.as_str(),
+        "-s",
+        "sponsor-sponsored",
+        "--rate",
+        "100",
+        "--duration",
+        "2s",
+        "--users",
+        "8",
+    ];
     let (code, out, report, err) = load(&[&arguments[..], &["--threshold", "p99<100ms"]].concat());
     assert_eq!(code, 1, "{out}{err}");
     assert_eq!(report["derived"]["all"]["requests"], 200, "{out}");
@@ -276,7 +324,15 @@ fn rate_limits_are_counted_apart_and_waited_for_where_asked() {
         }
     };
     let url = serve(limiting);
-    let arguments = [url.as_str(), "-s", "sponsor-sponsored", "--duration", "2s", "--users", "2"];
+    let arguments = [
+        url.as_str(),
+        "-s",
+        "sponsor-sponsored",
+        "--duration",
+        "2s",
+        "--users",
+        "2",
+    ];
     let (code, out, report, _) = load(&arguments);
     assert_eq!(code, 1, "{out}");
     let eager = count(&report, "rate-limited");
@@ -285,7 +341,16 @@ fn rate_limits_are_counted_apart_and_waited_for_where_asked() {
     assert!(out.contains("--respect-retry-after"), "{out}");
 
     let url = serve(limiting);
-    let arguments = [url.as_str(), "-s", "sponsor-sponsored", "--duration", "2s", "--users", "2", "--respect-retry-after"];
+    let arguments = [
+        url.as_str(),
+        "-s",
+        "sponsor-sponsored",
+        "--duration",
+        "2s",
+        "--users",
+        "2",
+        "--respect-retry-after",
+    ];
     let (_, out, report, _) = load(&arguments);
     let patient = count(&report, "rate-limited");
     assert!((1..=6).contains(&patient), "{patient}: {out}");
@@ -305,25 +370,47 @@ fn an_interrupt_ends_with_a_report() {
     for signal in ["-INT", "-TERM"] {
         let folder = tempfile::tempdir().unwrap();
         let child = command(folder.path())
-            .args(["--duration", "10m", "-s", "quote-erc20", "-o", "report.json", "--users", "2"])
+            .args([
+                "--duration",
+                "10m",
+                "-s",
+                "quote-erc20",
+                "-o",
+                "report.json",
+                "--users",
+                "2",
+            ])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
         // Long enough to be measuring; if it were not, the code would be 3.
         thread::sleep(Duration::from_secs(3));
-        let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+        let sent = Command::new("kill")
+            .args([signal, &child.id().to_string()])
+            .status()
+            .unwrap();
         assert!(sent.success());
         let (code, out, err) = told(&child.wait_with_output().unwrap());
         assert_eq!(code, 4, "{signal}: {out}{err}");
-        assert!(out.starts_with("INCOMPLETE") && out.contains("cut short: interrupted"), "{out}");
+        assert!(
+            out.starts_with("INCOMPLETE") && out.contains("cut short: interrupted"),
+            "{out}"
+        );
         assert!(folder.path().join("report.json").exists());
     }
 }
 
 #[test]
 fn users_follow_a_test_plan_and_the_warm_up_is_left_out() {
-    let arguments = ["-s", "quote-sponsored", "--test-plan", "1,1s;3,1s;0,0s", "--warm-up", "1s"];
+    let arguments = [
+        "-s",
+        "quote-sponsored",
+        "--test-plan",
+        "1,1s;3,1s;0,0s",
+        "--warm-up",
+        "1s",
+    ];
     let (code, out, report, err) = load(&arguments);
     assert_eq!(code, 0, "{out}{err}");
     assert!(report["warm_up"]["good"].as_u64().unwrap() > 0, "{out}");
@@ -335,7 +422,14 @@ fn users_follow_a_test_plan_and_the_warm_up_is_left_out() {
 fn goose_is_told_where_it_is_asked_to_report() {
     let folder = tempfile::tempdir().unwrap();
     let output = command(folder.path())
-        .args(["-s", "quote-erc20", "--max-requests", "120", "--goose-report", "goose.json"])
+        .args([
+            "-s",
+            "quote-erc20",
+            "--max-requests",
+            "120",
+            "--goose-report",
+            "goose.json",
+        ])
         .output()
         .unwrap();
     let (code, out, err) = told(&output);

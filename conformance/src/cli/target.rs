@@ -2,7 +2,11 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use super::{args::{RunArgs, TrustArgs}, environment::Environment, setup::Setup};
+use super::{
+    args::{RunArgs, TrustArgs},
+    environment::Environment,
+    setup::Setup,
+};
 use crate::{redact::Redactor, run::Settings};
 
 pub use super::file::LoadTable;

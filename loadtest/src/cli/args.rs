@@ -125,7 +125,12 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "FILE", help_heading = "Reports")]
     pub(crate) goose_report: Vec<PathBuf>,
     /// An earlier JSON report of goose for its own report to compare with.
-    #[arg(long, value_name = "FILE", requires = "goose_report", help_heading = "Reports")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "goose_report",
+        help_heading = "Reports"
+    )]
     pub(crate) goose_baseline: Option<PathBuf>,
 
     #[command(flatten)]

@@ -6,7 +6,10 @@ use crate::summary::Verdict;
 
 /// Every exit code and what it says: the help reads this.
 pub const TABLE: &[(u8, &str)] = &[
-    (exit::CONFORMS, "every threshold was met, and no judged answer was wrong"),
+    (
+        exit::CONFORMS,
+        "every threshold was met, and no judged answer was wrong",
+    ),
     (
         exit::VIOLATIONS,
         "a threshold was missed, wrong answers included (wrong-rate<=0% and error-rate<1% hold by default); a comparison shows worse",
@@ -37,7 +40,10 @@ pub const fn code(verdict: Verdict) -> u8 {
 
 /// The table as text, for the help.
 pub fn help() -> String {
-    let rows: Vec<_> = TABLE.iter().map(|(code, meaning)| format!("  {code}  {meaning}")).collect();
+    let rows: Vec<_> = TABLE
+        .iter()
+        .map(|(code, meaning)| format!("  {code}  {meaning}"))
+        .collect();
     format!("Exit codes:\n{}", rows.join("\n"))
 }
 

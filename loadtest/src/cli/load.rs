@@ -75,7 +75,9 @@ pub(super) fn run(args: &LoadArgs) -> Result<u8, Problem> {
 
 fn code(summary: &Summary, comparison: Option<&Comparison>) -> u8 {
     match (summary.verdict, comparison) {
-        (Verdict::Passed | Verdict::Incomplete, Some(comparison)) if comparison.is_worse() => codes::VIOLATIONS,
+        (Verdict::Passed | Verdict::Incomplete, Some(comparison)) if comparison.is_worse() => {
+            codes::VIOLATIONS
+        }
         (Verdict::Passed, Some(comparison)) if comparison.is_unclear() => codes::INCOMPLETE,
         (verdict, _) => exit::code(verdict),
     }

@@ -33,7 +33,9 @@ pub fn main() -> ExitCode {
     let done = match cli.command {
         None => load::run(&cli.load),
         Some(Command::Run(args)) => load::run(&args),
-        Some(Command::Scenarios) => out::print(&format!("{}\n", scenarios())).map(|()| codes::CONFORMS).map_err(Problem::Usage),
+        Some(Command::Scenarios) => out::print(&format!("{}\n", scenarios()))
+            .map(|()| codes::CONFORMS)
+            .map_err(Problem::Usage),
         Some(Command::Merge(args)) => reports::merge(&args).map_err(Problem::Usage),
         Some(Command::Compare(args)) => reports::compare(&args).map_err(Problem::Usage),
         Some(Command::EmbeddedServer(deviations)) => serve(&deviations).map_err(Problem::Usage),
@@ -59,7 +61,10 @@ fn serve(deviations: &embedded::Deviations) -> Result<u8, String> {
 /// The scenarios as text.
 fn scenarios() -> String {
     let rows = SCENARIOS.iter().map(|scenario| {
-        format!("  {:<18} {} (weight {})", scenario.id, scenario.about, scenario.weight)
+        format!(
+            "  {:<18} {} (weight {})",
+            scenario.id, scenario.about, scenario.weight
+        )
     });
     let all = format!("  {MIXED:<18} all of them, by their weights");
     rows.chain([all]).collect::<Vec<_>>().join("\n")

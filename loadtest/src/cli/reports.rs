@@ -34,11 +34,17 @@ pub(super) fn merge(args: &MergeArgs) -> Result<u8, String> {
         report::format_of(path)?;
     }
     let parts = args.files.iter().map(|path| Summary::read(path));
-    let parts: Vec<Summary> = parts.collect::<Result<_, _>>().map_err(|cause| cause.to_string())?;
+    let parts: Vec<Summary> = parts
+        .collect::<Result<_, _>>()
+        .map_err(|cause| cause.to_string())?;
     let merged = merge::merge(&parts, &args.thresholds)?;
     let written = tell(&merged, None, &args.reports);
     let code = exit::code(merged.verdict);
-    Ok(if written || code == codes::VIOLATIONS { code } else { codes::USAGE })
+    Ok(if written || code == codes::VIOLATIONS {
+        code
+    } else {
+        codes::USAGE
+    })
 }
 
 /// `compare`: says what became worse.

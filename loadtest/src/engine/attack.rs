@@ -17,8 +17,8 @@ use paymaster_conformance::report::harmless;
 use super::{
     pacer,
     progress::Progress,
-    silence::Silence,
     shared::{Ended, Shared},
+    silence::Silence,
     user,
 };
 
@@ -87,20 +87,24 @@ fn watch(shared: &Shared, told_goose: &mut bool) {
     if is_killswitch_triggered() && !*told_goose && !shared.is_over() {
         shared.end_now(Ended::Interrupted);
     }
-    let Some(start) = shared.clock.started() else { return };
+    let Some(start) = shared.clock.started() else {
+        return;
+    };
     let now = Instant::now();
     if now >= shared.clock.ends() && !shared.is_draining() {
         shared.drain(Ended::InTime);
     }
     let timeout = shared.settings.transport.limits.timeout;
     let silent_since = Duration::from_nanos(shared.last_response.load(Ordering::Relaxed));
-    if now > start + silent_since + SILENCE.max(timeout * 2) && shared.paused().is_none() && has_asked(shared) {
+    if now > start + silent_since + SILENCE.max(timeout * 2) && shared.paused().is_none() && has_asked(shared)
+    {
         shared.end_now(Ended::GaveUp);
         *told_goose = true;
         trigger_killswitch("nobody answers");
     }
     // What is due and was not sent may still be sent for as long as an exchange may take.
-    let drained = shared.is_drained() || shared.is_draining() && now > shared.clock.ends() + timeout + timeout;
+    let drained =
+        shared.is_drained() || shared.is_draining() && now > shared.clock.ends() + timeout + timeout;
     if drained && !is_killswitch_triggered() {
         *told_goose = true;
         trigger_killswitch("the run is over");
@@ -160,9 +164,11 @@ fn scenario(shared: &Arc<Shared>) -> Scenario {
 
 fn words(cause: &GooseError) -> String {
     match cause {
-        GooseError::InvalidOption { option, value, detail } => {
-            harmless(&format!("goose does not take {option} `{value}`: {detail}"))
-        }
+        GooseError::InvalidOption {
+            option,
+            value,
+            detail,
+        } => harmless(&format!("goose does not take {option} `{value}`: {detail}")),
         cause => harmless(&format!("goose: {cause}")),
     }
 }
@@ -192,4 +198,3 @@ fn quiet_goose() {
         }
     });
 }
-

@@ -48,7 +48,9 @@ fn hand_out(shared: &Shared) {
             continue;
         }
         let next = schedule.due(handed_out).map(|due| start + due);
-        let sleep = next.map_or(LONGEST_SLEEP, |next| next.saturating_duration_since(Instant::now()));
+        let sleep = next.map_or(LONGEST_SLEEP, |next| {
+            next.saturating_duration_since(Instant::now())
+        });
         thread::sleep(sleep.min(LONGEST_SLEEP));
     }
 }

@@ -19,7 +19,10 @@ impl Steps {
                 (value.is_finite() && value >= 0.0).then_some((value, span(time.trim())?))
             });
             steps.push(parts.ok_or_else(|| {
-                format!("`{}`: a step is written VALUE,TIME, as 100,30s; steps are joined by ;", step.trim())
+                format!(
+                    "`{}`: a step is written VALUE,TIME, as 100,30s; steps are joined by ;",
+                    step.trim()
+                )
             })?);
         }
         if steps.iter().all(|(value, _)| *value == 0.0) {
@@ -56,7 +59,10 @@ impl Steps {
                 .filter(|users| *users <= MOST_USERS)
                 .ok_or_else(|| format!("`{value}` is no number of users from 0 to {MOST_USERS}"))?;
             if time.subsec_nanos() > 0 {
-                return Err(format!("{} s: times of users are whole seconds", time.as_secs_f64()));
+                return Err(format!(
+                    "{} s: times of users are whole seconds",
+                    time.as_secs_f64()
+                ));
             }
             let _ = write!(plan, "{last},{}s;", time.as_secs());
         }
@@ -93,7 +99,11 @@ fn span(text: &str) -> Option<Duration> {
     let (mut total, mut rest) = (0_u64, text);
     for (unit, seconds) in [('h', 3_600), ('m', 60), ('s', 1)] {
         if let Some((number, behind)) = rest.split_once(unit) {
-            total = number.parse::<u64>().ok()?.checked_mul(seconds)?.checked_add(total)?;
+            total = number
+                .parse::<u64>()
+                .ok()?
+                .checked_mul(seconds)?
+                .checked_add(total)?;
             rest = behind;
         }
     }
@@ -108,10 +118,17 @@ mod tests {
     fn steps_are_read_as_goose_reads_them() {
         let steps = Steps::parse("10, 30s; 100,1m30s;0,5").unwrap();
         assert_eq!(steps.length(), Duration::from_secs(125));
-        assert_eq!(steps.users(Duration::from_secs(9)), Ok((100, "10,30s;100,90s;0,5s".to_owned())));
+        assert_eq!(
+            steps.users(Duration::from_secs(9)),
+            Ok((100, "10,30s;100,90s;0,5s".to_owned()))
+        );
         let open_end = Steps::parse("10,30s").unwrap().users(Duration::from_secs(9));
         assert_eq!(open_end, Ok((10, "10,30s;10,10s;0,0s".to_owned())));
-        for plan in ["10,30s;100,90s;0,5s", "10,30s;10,10s;0,0s", &constant(3, Duration::ZERO, Duration::from_millis(1_500))] {
+        for plan in [
+            "10,30s;100,90s;0,5s",
+            "10,30s;10,10s;0,0s",
+            &constant(3, Duration::ZERO, Duration::from_millis(1_500)),
+        ] {
             assert!(plan.parse::<goose::test_plan::TestPlan>().is_ok(), "{plan}");
         }
     }
@@ -138,6 +155,9 @@ mod tests {
 
     #[test]
     fn ramps_and_holds_are_whole_seconds() {
-        assert_eq!(constant(5, Duration::ZERO, Duration::from_millis(1_500)), "5,0s;5,2s;0,0s");
+        assert_eq!(
+            constant(5, Duration::ZERO, Duration::from_millis(1_500)),
+            "5,0s;5,2s;0,0s"
+        );
     }
 }

@@ -222,8 +222,10 @@ impl Shared {
     /// Nothing is sent for that long.
     pub(crate) fn pause(&self, pause: Duration) {
         let until = self.clock.elapsed().saturating_add(pause);
-        self.paused_until
-            .fetch_max(u64::try_from(until.as_nanos()).unwrap_or(u64::MAX), Ordering::AcqRel);
+        self.paused_until.fetch_max(
+            u64::try_from(until.as_nanos()).unwrap_or(u64::MAX),
+            Ordering::AcqRel,
+        );
     }
 
     /// Until when nothing is sent, when that is in the future.

@@ -200,7 +200,12 @@ async fn chain(shared: &Arc<Shared>, state: &mut State, user: &mut GooseUser, ow
             return;
         }
         if let Ok(response) = &exchange.outcome {
-            token = judging::quoted_token_if(response, shared.settings.mix.chain(turn.number), step, turn.number);
+            token = judging::quoted_token_if(
+                response,
+                shared.settings.mix.chain(turn.number),
+                step,
+                turn.number,
+            );
         }
     }
 }

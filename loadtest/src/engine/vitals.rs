@@ -139,7 +139,11 @@ mod tests {
             (0.1, 0.99, false),
             (0.5, 0.6, false),
         ] {
-            assert_eq!(generator(own, machine).warning().is_some(), warned, "{own} {machine}");
+            assert_eq!(
+                generator(own, machine).warning().is_some(),
+                warned,
+                "{own} {machine}"
+            );
         }
         assert_eq!(Generator::default().warning(), None);
     }

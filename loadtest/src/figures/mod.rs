@@ -142,7 +142,8 @@ impl Figures {
             return self.warm_up.add(sample.outcome);
         };
         if !self.labels.contains_key(sample.label) {
-            self.labels.insert(sample.label.to_owned(), LabelFigures::default());
+            self.labels
+                .insert(sample.label.to_owned(), LabelFigures::default());
         }
         if let Some(label) = self.labels.get_mut(sample.label) {
             label.counts.add(sample.outcome);

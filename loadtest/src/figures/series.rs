@@ -158,7 +158,10 @@ mod tests {
             series.record(Duration::from_secs(second), Outcome::Good, MS);
         }
         assert!(series.slots.len() <= MOST);
-        assert_eq!(series.slots.iter().map(|slot| slot.counts.all()).sum::<u64>(), 10_000);
+        assert_eq!(
+            series.slots.iter().map(|slot| slot.counts.all()).sum::<u64>(),
+            10_000
+        );
         assert_eq!(series.seconds, 32);
         assert!((series.rate(3, Duration::from_secs(10_000)) - 1.0).abs() < 1e-9);
     }

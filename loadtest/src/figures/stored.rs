@@ -38,7 +38,8 @@ impl<'de> Deserialize<'de> for Counts {
                 let mut counts = Counts::default();
                 while let Some((key, times)) = map.next_entry::<String, u64>()? {
                     let outcome = Outcome::ALL.into_iter().find(|outcome| outcome.key() == key);
-                    let outcome = outcome.ok_or_else(|| A::Error::custom(format!("unknown outcome `{key}`")))?;
+                    let outcome =
+                        outcome.ok_or_else(|| A::Error::custom(format!("unknown outcome `{key}`")))?;
                     counts.set(outcome, times);
                 }
                 Ok(counts)

@@ -194,8 +194,7 @@ mod tests {
 
     fn skeleton(body: &str) -> Option<String> {
         let mut skeleton = Vec::new();
-        write(b"200", body.as_bytes(), b"17", &mut skeleton)
-            .then(|| String::from_utf8(skeleton).unwrap())
+        write(b"200", body.as_bytes(), b"17", &mut skeleton).then(|| String::from_utf8(skeleton).unwrap())
     }
 
     #[test]
@@ -203,15 +202,15 @@ mod tests {
         let body = r#"{"jsonrpc":"2.0","id":17,"result":{"MODE":"ERC20","paymasterAndData":"0xabCD","callGasLimit":12,"preVerificationGas":"0x1f","feeQuotes":[{"maxGasFee":0.25,"validUntil":99},{"maxGasFee":3}]}}"#;
         assert_eq!(
             skeleton(body).as_deref(),
-            Some("200\0{\"jsonrpc\":\"2.0\",\"id\":@,\"result\":{\"MODE\":\"ERC20\",\"paymasterAndData\":B,\"callGasLimit\":I,\"preVerificationGas\":Q,\"feeQuotes\":[{\"maxGasFee\":F,\"validUntil\":I},{\"maxGasFee\":I}]}}")
+            Some(
+                "200\0{\"jsonrpc\":\"2.0\",\"id\":@,\"result\":{\"MODE\":\"ERC20\",\"paymasterAndData\":B,\"callGasLimit\":I,\"preVerificationGas\":Q,\"feeQuotes\":[{\"maxGasFee\":F,\"validUntil\":I},{\"maxGasFee\":I}]}}"
+            )
         );
     }
 
     #[test]
     fn what_is_unusual_stays_as_it_is() {
-        for value in [
-            "\"0x\"", "\"0xabc\"", "\"0xzz\"", "\"abcd\"", "null", "17", "[]",
-        ] {
+        for value in ["\"0x\"", "\"0xabc\"", "\"0xzz\"", "\"abcd\"", "null", "17", "[]"] {
             let body = format!(r#"{{"id":17,"paymasterAndData":{value}}}"#);
             let kept = skeleton(&body).unwrap();
             assert!(kept.ends_with(&format!(":{value}}}")), "{kept}");
@@ -242,7 +241,17 @@ mod tests {
     /// The claim that everything rests on: a row takes all values of a class, or none of them.
     #[test]
     fn a_row_takes_a_class_as_a_whole() {
-        let texts = ["0xab", "0xABCDEF", "0x00", "0x1", "0x12", "0xfff", "1", "42", "1000000000000000000000"];
+        let texts = [
+            "0xab",
+            "0xABCDEF",
+            "0x00",
+            "0x1",
+            "0x12",
+            "0xfff",
+            "1",
+            "42",
+            "1000000000000000000000",
+        ];
         let numbers = ["1", "7", "12345678901234567890123", "1.5", "0.25", "12.50"];
         for document in ["sponsored-result", "token-sponsor-result", "fee-quote"] {
             for (member, form) in VARYING {
@@ -250,9 +259,12 @@ mod tests {
                     continue;
                 };
                 let mut verdicts = std::collections::BTreeMap::new();
-                let texts = texts
-                    .iter()
-                    .map(|text| (class_of_text(text.as_bytes(), form), Value::String((*text).to_owned())));
+                let texts = texts.iter().map(|text| {
+                    (
+                        class_of_text(text.as_bytes(), form),
+                        Value::String((*text).to_owned()),
+                    )
+                });
                 let numbers = numbers.iter().map(|text| {
                     let class = class_of_number(text.as_bytes(), form);
                     (class, serde_json::from_str(text).unwrap())
@@ -261,7 +273,12 @@ mod tests {
                     if let Some(class) = class {
                         let verdict = row.is_valid(&value);
                         let first = *verdicts.entry(class).or_insert(verdict);
-                        assert_eq!(verdict, first, "{document}.{} {value}", String::from_utf8_lossy(member));
+                        assert_eq!(
+                            verdict,
+                            first,
+                            "{document}.{} {value}",
+                            String::from_utf8_lossy(member)
+                        );
                     }
                 }
             }

@@ -40,7 +40,9 @@ impl Server {
     }
 
     async fn exchange(&mut self, entry: &Entry, number: u64) -> Exchange {
-        self.line.exchange(&self.transport, entry.body(number, None)).await
+        self.line
+            .exchange(&self.transport, entry.body(number, None))
+            .await
     }
 }
 
@@ -90,10 +92,15 @@ async fn a_sound_server_is_sound_and_remembered() {
     assert_eq!(both_ways(&mut server, &judging, &mix, 24, "sound").await, 0);
     let remembered = |number: &u64| {
         let entries = mix.chain(*number);
-        entries.iter().all(|entry| !entry.sound.read().unwrap().is_empty())
+        entries
+            .iter()
+            .all(|entry| !entry.sound.read().unwrap().is_empty())
     };
     let of_12 = (0..12).filter(remembered).count();
-    assert!(of_12 >= 10, "only {of_12} of 12 requests have answers that are remembered");
+    assert!(
+        of_12 >= 10,
+        "only {of_12} of 12 requests have answers that are remembered"
+    );
     server.embedded.stop().await;
 }
 
@@ -120,7 +127,12 @@ async fn what_is_remembered_changes_no_verdict_whatever_the_fault() {
 #[tokio::test]
 async fn a_wrong_answer_in_25_is_4_percent() {
     let context = Context::new(profile_of(&Config::default()));
-    let (mix, _) = Mix::new("sponsor-sponsored", &Weights::new(), &mut Draws::new(&context, 1, 6)).unwrap();
+    let (mix, _) = Mix::new(
+        "sponsor-sponsored",
+        &Weights::new(),
+        &mut Draws::new(&context, 1, 6),
+    )
+    .unwrap();
     let judging = Judging::new(context, Share::ALL, false);
     let fault = find_fault("result-true-now-and-then").unwrap();
     let mut server = Server::start(vec![fault], vec![]).await;
@@ -147,7 +159,10 @@ async fn an_answer_to_another_request_is_wrong() {
         };
         let (outcome, _, seen) = judging.look(&exchange, sent, &mut scratch);
         assert_eq!(outcome == Outcome::Wrong, crossed);
-        assert_eq!(seen.broken.map(|(rule, _)| rule.id), crossed.then_some("answer.id"));
+        assert_eq!(
+            seen.broken.map(|(rule, _)| rule.id),
+            crossed.then_some("answer.id")
+        );
     }
 }
 
@@ -202,7 +217,13 @@ fn without_an_answer_there_is_nothing_to_judge() {
 
 #[test]
 fn a_share_is_exact_and_spread() {
-    for (text, of_1000) in [("10%", 100), ("all", 1_000), ("none", 0), ("33.3%", 333), ("100%", 1_000)] {
+    for (text, of_1000) in [
+        ("10%", 100),
+        ("all", 1_000),
+        ("none", 0),
+        ("33.3%", 333),
+        ("100%", 1_000),
+    ] {
         let share = Share::parse(text).unwrap();
         let taken = (0..1_000).filter(|number| share.takes(*number)).count();
         assert!(taken.abs_diff(of_1000) <= 1, "{text}: {taken}");

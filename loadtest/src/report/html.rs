@@ -73,12 +73,21 @@ fn how(summary: &Summary) -> String {
         Some(rate) => format!("closed model, at most {} a second", text(rate)),
         None => "closed model".to_owned(),
     };
-    format!("{rate}, {}, seed {}", count(model.users as u64, "user"), summary.seed)
+    format!(
+        "{rate}, {}, seed {}",
+        count(model.users as u64, "user"),
+        summary.seed
+    )
 }
 
 fn tiles(out: &mut String, summary: &Summary) -> std::fmt::Result {
     let total = summary.total();
-    let p = |percent| total.latency.percentile(percent).map_or_else(|| "-".to_owned(), duration);
+    let p = |percent| {
+        total
+            .latency
+            .percentile(percent)
+            .map_or_else(|| "-".to_owned(), duration)
+    };
     let wrong = total.counts.of(Outcome::Wrong);
     out.push_str("<div class=\"tiles\">\n");
     for (value, name, class) in [
@@ -86,16 +95,27 @@ fn tiles(out: &mut String, summary: &Summary) -> std::fmt::Result {
         (p(50.0), "p50", ""),
         (p(95.0), "p95", ""),
         (p(99.0), "p99", ""),
-        (share(wrong, total.judged), "wrong of judged", if wrong > 0 { "bad" } else { "good" }),
+        (
+            share(wrong, total.judged),
+            "wrong of judged",
+            if wrong > 0 { "bad" } else { "good" },
+        ),
         (
             share(total.counts.failed() - wrong, total.counts.all()),
             "failed otherwise",
-            if total.counts.failed() > wrong { "odd" } else { "good" },
+            if total.counts.failed() > wrong {
+                "odd"
+            } else {
+                "good"
+            },
         ),
         (number(total.counts.all()), "requests", ""),
         (seconds(summary.seconds), "measured", ""),
     ] {
-        writeln!(out, "<div><b class=\"{class}\">{value}</b><span>{name}</span></div>")?;
+        writeln!(
+            out,
+            "<div><b class=\"{class}\">{value}</b><span>{name}</span></div>"
+        )?;
     }
     out.push_str("</div>\n");
     Ok(())
@@ -116,7 +136,11 @@ fn wrong(out: &mut String, summary: &Summary) -> std::fmt::Result {
             text(&wrong.key.label),
             count(wrong.times, "answer"),
             text(&share(wrong.times, judged)),
-            if wrong.key.pointer.is_empty() { "the whole answer".to_owned() } else { text(&wrong.key.pointer) },
+            if wrong.key.pointer.is_empty() {
+                "the whole answer".to_owned()
+            } else {
+                text(&wrong.key.pointer)
+            },
             text(&example.expected),
             text(&example.actual),
             excerpt(&example.request),
@@ -147,7 +171,12 @@ fn trouble(out: &mut String, summary: &Summary) -> std::fmt::Result {
         )?;
     }
     for (words, times) in &summary.trouble {
-        writeln!(out, "<tr><td class=\"soft\">{}</td><td>{}</td><td></td></tr>", text(words), number(*times))?;
+        writeln!(
+            out,
+            "<tr><td class=\"soft\">{}</td><td>{}</td><td></td></tr>",
+            text(words),
+            number(*times)
+        )?;
     }
     out.push_str("</table></div>\n");
     Ok(())
@@ -159,12 +188,20 @@ fn thresholds(out: &mut String, summary: &Summary) -> std::fmt::Result {
     }
     out.push_str("<h2>Thresholds</h2><div class=\"scroll\"><table>\n");
     for judged in &summary.thresholds {
-        let (class, mark) = if judged.met { ("good", "met") } else { ("bad", "missed") };
+        let (class, mark) = if judged.met {
+            ("good", "met")
+        } else {
+            ("bad", "missed")
+        };
         writeln!(
             out,
             "<tr><td><code>{}</code>{}</td><td>{}</td><td class=\"{class}\">{mark}</td></tr>",
             text(&judged.threshold.to_string()),
-            if judged.by_default { " <span class=\"soft\">default</span>" } else { "" },
+            if judged.by_default {
+                " <span class=\"soft\">default</span>"
+            } else {
+                ""
+            },
             text(&judged.observed)
         )?;
     }
@@ -230,7 +267,13 @@ fn plots(out: &mut String, summary: &Summary) -> std::fmt::Result {
         lines,
         y: Scale::Linear,
         ticks: ticks.clone(),
-        shown: |value| if value >= 10.0 { format!("{value:.0}") } else { format!("{value:.1}") },
+        shown: |value| {
+            if value >= 10.0 {
+                format!("{value:.0}")
+            } else {
+                format!("{value:.1}")
+            }
+        },
     };
     let percentile = |percent| -> Vec<(f64, f64)> {
         let places = series.slots.iter().enumerate();
@@ -241,9 +284,21 @@ fn plots(out: &mut String, summary: &Summary) -> std::fmt::Result {
     let latency = Plot {
         title: "Latency over time",
         lines: vec![
-            Line { name: "p50", class: "d", points: percentile(50.0) },
-            Line { name: "p95", class: "b", points: percentile(95.0) },
-            Line { name: "p99", class: "c", points: percentile(99.0) },
+            Line {
+                name: "p50",
+                class: "d",
+                points: percentile(50.0),
+            },
+            Line {
+                name: "p95",
+                class: "b",
+                points: percentile(95.0),
+            },
+            Line {
+                name: "p99",
+                class: "c",
+                points: percentile(99.0),
+            },
         ],
         y: Scale::Logarithmic,
         ticks,
@@ -265,10 +320,17 @@ fn plots(out: &mut String, summary: &Summary) -> std::fmt::Result {
                 .collect(),
         }],
         y: Scale::Logarithmic,
-        ticks: [(0.0, "0"), (nines(50.0), "50"), (1.0, "90"), (2.0, "99"), (3.0, "99.9"), (4.0, "99.99")]
-            .into_iter()
-            .map(|(x, label)| (x, label.to_owned()))
-            .collect(),
+        ticks: [
+            (0.0, "0"),
+            (nines(50.0), "50"),
+            (1.0, "90"),
+            (2.0, "99"),
+            (3.0, "99.9"),
+            (4.0, "99.99"),
+        ]
+        .into_iter()
+        .map(|(x, label)| (x, label.to_owned()))
+        .collect(),
         shown: shown_latency,
     };
     let drawn = [throughput.svg(), latency.svg(), distribution.svg()].concat();
@@ -297,7 +359,9 @@ fn table(out: &mut String, summary: &Summary) -> std::fmt::Result {
     if summary.labels.is_empty() {
         return Ok(());
     }
-    out.push_str("<h2>Scenarios</h2><div class=\"scroll\"><table><tr><th>scenario</th><th>requests</th><th>rate</th>");
+    out.push_str(
+        "<h2>Scenarios</h2><div class=\"scroll\"><table><tr><th>scenario</th><th>requests</th><th>rate</th>",
+    );
     for percent in PERCENTILES {
         write!(out, "<th>p{percent}</th>")?;
     }
@@ -309,14 +373,26 @@ fn table(out: &mut String, summary: &Summary) -> std::fmt::Result {
     out.push_str("</table></div>\n");
     let mut notes = Vec::new();
     if summary.warm_up.all() > 0 {
-        notes.push(format!("{} of the warm-up are in no figure", count(summary.warm_up.all(), "request")));
+        notes.push(format!(
+            "{} of the warm-up are in no figure",
+            count(summary.warm_up.all(), "request")
+        ));
     }
     for generator in &summary.generators {
         if let Some(own) = generator.cpu_share {
-            notes.push(format!("the generator used {:.0} % of {} cores", own * 100.0, generator.cores));
+            notes.push(format!(
+                "the generator used {:.0} % of {} cores",
+                own * 100.0,
+                generator.cores
+            ));
         }
     }
-    notes.extend(summary.left_out.iter().map(|cause| format!("left out: {}", text(cause))));
+    notes.extend(
+        summary
+            .left_out
+            .iter()
+            .map(|cause| format!("left out: {}", text(cause))),
+    );
     for note in notes {
         writeln!(out, "<p class=\"soft\">{note}</p>")?;
     }
@@ -336,7 +412,11 @@ fn row(out: &mut String, label: &str, class: &str, figures: &LabelFigures, secon
     )?;
     let latencies = PERCENTILES.map(|percent| figures.latency.percentile(percent));
     for latency in latencies.into_iter().chain([figures.latency.max()]) {
-        write!(out, "<td>{}</td>", latency.map_or_else(|| "-".to_owned(), duration))?;
+        write!(
+            out,
+            "<td>{}</td>",
+            latency.map_or_else(|| "-".to_owned(), duration)
+        )?;
     }
     writeln!(
         out,

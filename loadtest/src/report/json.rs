@@ -81,7 +81,10 @@ mod tests {
         ] {
             std::fs::write(&path, text).unwrap();
             let refusal = Summary::read(&path).unwrap_err().to_string();
-            assert!(refusal.contains(word) && refusal.contains("other.json"), "{refusal}");
+            assert!(
+                refusal.contains(word) && refusal.contains("other.json"),
+                "{refusal}"
+            );
         }
         assert!(Summary::read(&folder.path().join("none.json")).is_err());
     }

@@ -15,16 +15,29 @@ pub(super) fn render(summary: &Summary, comparison: Option<&Comparison>) -> Resu
     let could_not = summary.verdict == Verdict::CouldNotTest;
     for judged in &summary.thresholds {
         let status = if could_not {
-            failing(NonSuccessKind::Error, "could not test", summary.cut_short.as_deref())
+            failing(
+                NonSuccessKind::Error,
+                "could not test",
+                summary.cut_short.as_deref(),
+            )
         } else if judged.met {
             TestCaseStatus::success()
         } else {
             let examples: Vec<_> = summary
                 .wrong
                 .iter()
-                .map(|wrong| format!("{} in {}: {}, got {}", wrong.key.rule, wrong.key.label, wrong.example.expected, wrong.example.actual))
+                .map(|wrong| {
+                    format!(
+                        "{} in {}: {}, got {}",
+                        wrong.key.rule, wrong.key.label, wrong.example.expected, wrong.example.actual
+                    )
+                })
                 .collect();
-            failing(NonSuccessKind::Failure, &judged.observed, Some(&examples.join("\n")))
+            failing(
+                NonSuccessKind::Failure,
+                &judged.observed,
+                Some(&examples.join("\n")),
+            )
         };
         let mut case = TestCase::new(judged.threshold.to_string(), status);
         case.set_classname("thresholds");

@@ -57,14 +57,21 @@ fn page(summary: &Summary, comparison: Option<&Comparison>) -> Result<String, st
             writeln!(out, "| `{}` | {} | {mark} |", judged.threshold, judged.observed)?;
         }
     }
-    writeln!(out, "\n| scenario | requests | rate | p50 | p90 | p95 | p99 | p99.9 | p99.99 | wrong | failed |")?;
+    writeln!(
+        out,
+        "\n| scenario | requests | rate | p50 | p90 | p95 | p99 | p99.9 | p99.99 | wrong | failed |"
+    )?;
     writeln!(out, "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")?;
     for (label, figures) in &summary.labels {
         row(&mut out, label, figures, summary.seconds)?;
     }
     row(&mut out, "all", &total, summary.seconds)?;
     if let Some(comparison) = comparison {
-        writeln!(out, "\n| compared with {} | before | now | | |\n|---|---:|---:|---|---|", text(&comparison.before))?;
+        writeln!(
+            out,
+            "\n| compared with {} | before | now | | |\n|---|---:|---:|---|---|",
+            text(&comparison.before)
+        )?;
         for row in &comparison.rows {
             let mark = match row.direction {
                 Direction::Worse => "**worse**",
@@ -72,7 +79,11 @@ fn page(summary: &Summary, comparison: Option<&Comparison>) -> Result<String, st
                 Direction::Same => "same",
                 Direction::Unclear => "unclear",
             };
-            writeln!(out, "| {} | {} | {} | {mark} | {} |", row.name, row.before, row.after, row.note)?;
+            writeln!(
+                out,
+                "| {} | {} | {} | {mark} | {} |",
+                row.name, row.before, row.after, row.note
+            )?;
         }
     }
     let next = advice::next(summary);
@@ -89,19 +100,33 @@ fn row(out: &mut String, label: &str, figures: &LabelFigures, seconds: f64) -> s
     let wrong = figures.counts.of(Outcome::Wrong);
     #[expect(clippy::cast_precision_loss, reason = "a rate is a float")]
     let each = figures.counts.all() as f64 / seconds.max(1e-9);
-    write!(out, "| {} | {} | {} |", text(label), number(figures.counts.all()), rate(each))?;
+    write!(
+        out,
+        "| {} | {} | {} |",
+        text(label),
+        number(figures.counts.all()),
+        rate(each)
+    )?;
     for percent in PERCENTILES {
         let latency = figures.latency.percentile(percent);
         write!(out, " {} |", latency.map_or_else(|| "-".to_owned(), duration))?;
     }
-    writeln!(out, " {} | {} |", number(wrong), number(figures.counts.failed() - wrong))
+    writeln!(
+        out,
+        " {} | {} |",
+        number(wrong),
+        number(figures.counts.failed() - wrong)
+    )
 }
 
 /// A text that cannot be read as Markdown or HTML.
 fn text(raw: &str) -> String {
     let mut safe = String::new();
     for letter in harmless(raw).chars() {
-        if matches!(letter, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '&') {
+        if matches!(
+            letter,
+            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '&'
+        ) {
             safe.push('\\');
         }
         safe.push(letter);
@@ -127,8 +152,14 @@ mod tests {
     #[test]
     fn what_the_target_says_is_no_markup() {
         let page = render(&sample::failed(), None).unwrap();
-        assert!(page.starts_with("# Load test: FAILED: 2 thresholds missed\n"), "{page}");
-        assert!(page.contains("\\<b\\>") && !page.contains("<b>") && !page.contains('\u{1b}'), "{page}");
+        assert!(
+            page.starts_with("# Load test: FAILED: 2 thresholds missed\n"),
+            "{page}"
+        );
+        assert!(
+            page.contains("\\<b\\>") && !page.contains("<b>") && !page.contains('\u{1b}'),
+            "{page}"
+        );
         assert!(page.contains("| `wrong-rate<=0%` | "), "{page}");
     }
 }

@@ -51,12 +51,21 @@ pub static FORMATS: &[Format] = &[
 
 /// The format that the ending of a path means; the error names those there are.
 pub fn format_of(path: &Path) -> Result<&'static Format, String> {
-    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    let found = FORMATS
-        .iter()
-        .find(|format| format.endings.iter().any(|known| known.eq_ignore_ascii_case(ending)));
+    let ending = path
+        .extension()
+        .and_then(|ending| ending.to_str())
+        .unwrap_or_default();
+    let found = FORMATS.iter().find(|format| {
+        format
+            .endings
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(ending))
+    });
     found.ok_or_else(|| {
-        let known: Vec<_> = FORMATS.iter().map(|format| format!(".{}", format.endings[0])).collect();
+        let known: Vec<_> = FORMATS
+            .iter()
+            .map(|format| format!(".{}", format.endings[0]))
+            .collect();
         format!(
             "{}: the ending of a report says what it is: {}",
             path.display(),
@@ -86,7 +95,10 @@ mod tests {
             }
         }
         let refusal = format_of(Path::new("report.pdf")).unwrap_err();
-        assert!(refusal.contains(".html") && refusal.contains("report.pdf"), "{refusal}");
+        assert!(
+            refusal.contains(".html") && refusal.contains("report.pdf"),
+            "{refusal}"
+        );
     }
 
     #[test]

@@ -46,7 +46,11 @@ impl Plot<'_> {
             })
         };
         let (x_low, x_high) = ends(&mut points().map(|(x, _)| x).chain(self.ticks.iter().map(|(x, _)| *x)));
-        let (mut y_low, mut y_high) = ends(&mut points().map(|(_, y)| y).filter(|y| self.y == Scale::Linear || *y > 0.0));
+        let (mut y_low, mut y_high) = ends(
+            &mut points()
+                .map(|(_, y)| y)
+                .filter(|y| self.y == Scale::Linear || *y > 0.0),
+        );
         if points().count() < 2 || x_high <= x_low || !y_high.is_finite() {
             return String::new();
         }
@@ -67,14 +71,13 @@ impl Plot<'_> {
         let y_at = |y: f64| {
             let share = match self.y {
                 Scale::Linear => (y - y_low) / (y_high - y_low),
-                Scale::Logarithmic => (y.max(y_low).log10() - y_low.log10()) / (y_high.log10() - y_low.log10()),
+                Scale::Logarithmic => {
+                    (y.max(y_low).log10() - y_low.log10()) / (y_high.log10() - y_low.log10())
+                }
             };
             HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
         };
-        let mut svg = format!(
-            "<figure><figcaption>{}<span class=\"legend\">",
-            self.title
-        );
+        let mut svg = format!("<figure><figcaption>{}<span class=\"legend\">", self.title);
         for line in &self.lines {
             let _ = write!(svg, "<span class=\"key {}\">{}</span>", line.class, line.name);
         }
@@ -108,7 +111,12 @@ impl Plot<'_> {
                 .iter()
                 .map(|(x, y)| format!("{:.1},{:.1}", x_at(*x), y_at(*y)))
                 .collect();
-            let _ = write!(svg, "<polyline class=\"{}\" points=\"{}\"/>", line.class, path.join(" "));
+            let _ = write!(
+                svg,
+                "<polyline class=\"{}\" points=\"{}\"/>",
+                line.class,
+                path.join(" ")
+            );
         }
         svg.push_str("</svg></figure>\n");
         svg
@@ -119,16 +127,24 @@ impl Plot<'_> {
 pub(super) fn step(range: f64) -> f64 {
     let rough = range / 5.0;
     let power = 10_f64.powf(rough.log10().floor());
-    let multiple = [1.0, 2.0, 5.0, 10.0].into_iter().find(|multiple| rough <= multiple * power);
+    let multiple = [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .find(|multiple| rough <= multiple * power);
     multiple.unwrap_or(10.0) * power
 }
 
 fn linear_marks(high: f64, step: f64) -> Vec<f64> {
-    (0..=10).map(|n| f64::from(n) * step).take_while(|mark| *mark <= high * 1.000_1).collect()
+    (0..=10)
+        .map(|n| f64::from(n) * step)
+        .take_while(|mark| *mark <= high * 1.000_1)
+        .collect()
 }
 
 fn logarithmic_marks(low: f64, high: f64) -> Vec<f64> {
-    (0..=14).map(|n| low * 10_f64.powi(n)).take_while(|mark| *mark <= high * 1.000_1).collect()
+    (0..=14)
+        .map(|n| low * 10_f64.powi(n))
+        .take_while(|mark| *mark <= high * 1.000_1)
+        .collect()
 }
 
 #[cfg(test)]
@@ -158,7 +174,10 @@ mod tests {
             for point in points.split(' ') {
                 let (x, y) = point.split_once(',').unwrap();
                 let (x, y): (f64, f64) = (x.parse().unwrap(), y.parse().unwrap());
-                assert!((0.0..=WIDTH).contains(&x) && (0.0..=HEIGHT).contains(&y), "{point}");
+                assert!(
+                    (0.0..=WIDTH).contains(&x) && (0.0..=HEIGHT).contains(&y),
+                    "{point}"
+                );
             }
             assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
         }
@@ -174,7 +193,11 @@ mod tests {
     #[test]
     fn steps_are_round() {
         for (range, expected) in [(10.0, 2.0), (7.0, 2.0), (0.3, 0.1), (130_000.0, 50_000.0)] {
-            assert!((step(range) / expected - 1.0).abs() < 1e-9, "{range}: {}", step(range));
+            assert!(
+                (step(range) / expected - 1.0).abs() < 1e-9,
+                "{range}: {}",
+                step(range)
+            );
         }
     }
 }

@@ -111,7 +111,11 @@ fn wrong_answers(out: &mut String, summary: &Summary, paint: Paint) {
     }
     let more = summary.wrong.len().saturating_sub(SHOWN) as u64;
     if more > 0 {
-        let _ = writeln!(out, "\n{} more of wrong answers: see the JSON report", count(more, "kind"));
+        let _ = writeln!(
+            out,
+            "\n{} more of wrong answers: see the JSON report",
+            count(more, "kind")
+        );
     }
 }
 
@@ -157,9 +161,9 @@ fn excerpt(text: &str) -> String {
 
 fn trouble(out: &mut String, summary: &Summary, paint: Paint) {
     let counts = summary.total().counts;
-    let failed = Outcome::ALL.into_iter().filter(|outcome| {
-        !matches!(outcome, Outcome::Good | Outcome::Wrong) && counts.of(*outcome) > 0
-    });
+    let failed = Outcome::ALL
+        .into_iter()
+        .filter(|outcome| !matches!(outcome, Outcome::Good | Outcome::Wrong) && counts.of(*outcome) > 0);
     for (place, outcome) in failed.enumerate() {
         if place == 0 {
             let _ = writeln!(out, "\n{}", paint.bold("without a good answer"));
@@ -183,14 +187,28 @@ fn thresholds(out: &mut String, summary: &Summary, paint: Paint) {
     }
     let _ = writeln!(out, "\n{}", paint.bold("thresholds"));
     for judged in &summary.thresholds {
-        let mark = if judged.met { paint.good("met   ") } else { paint.bad("missed") };
-        let note = if judged.by_default { paint.dim("  (default)") } else { String::new() };
+        let mark = if judged.met {
+            paint.good("met   ")
+        } else {
+            paint.bad("missed")
+        };
+        let note = if judged.by_default {
+            paint.dim("  (default)")
+        } else {
+            String::new()
+        };
         let _ = writeln!(out, "  {mark} {:<28} {}{note}", judged.threshold, judged.observed);
     }
 }
 
 fn figures(out: &mut String, summary: &Summary, paint: Paint) {
-    let widest = summary.labels.keys().map(String::len).max().unwrap_or(0).max("scenario".len());
+    let widest = summary
+        .labels
+        .keys()
+        .map(String::len)
+        .max()
+        .unwrap_or(0)
+        .max("scenario".len());
     let mut header = format!("{:<widest$} {:>10} {:>10}", "scenario", "requests", "rate");
     for percent in PERCENTILES {
         let _ = write!(header, " {:>8}", format!("p{percent}"));
@@ -212,10 +230,19 @@ fn figures(out: &mut String, summary: &Summary, paint: Paint) {
         Some(asked) => format!("closed model, at most {asked} a second"),
         None => "closed model".to_owned(),
     };
-    let _ = writeln!(out, "{how}, {}, seed {}", count(model.users as u64, "user"), summary.seed);
+    let _ = writeln!(
+        out,
+        "{how}, {}, seed {}",
+        count(model.users as u64, "user"),
+        summary.seed
+    );
     if summary.warm_up.all() > 0 {
         let wrong = summary.warm_up.of(Outcome::Wrong);
-        let note = if wrong > 0 { format!(", {} of them wrong", number(wrong)) } else { String::new() };
+        let note = if wrong > 0 {
+            format!(", {} of them wrong", number(wrong))
+        } else {
+            String::new()
+        };
         let _ = writeln!(
             out,
             "{} of the warm-up are in no figure{note}",

@@ -111,12 +111,19 @@ fn unknown_name(name: &str) -> String {
 
 /// A turn for each share, spread evenly: the one that is furthest behind its share comes next.
 fn turns(shares: &[u32]) -> Vec<usize> {
-    let divisor = shares.iter().fold(0, |divisor, share| common_factor(divisor, *share)).max(1);
+    let divisor = shares
+        .iter()
+        .fold(0, |divisor, share| common_factor(divisor, *share))
+        .max(1);
     let sum: u64 = shares.iter().map(|share| u64::from(share / divisor)).sum();
     let scale = sum.div_ceil(u64::from(MOST_SLOTS)).max(1);
     let shares: Vec<i64> = shares
         .iter()
-        .map(|share| i64::from(share / divisor).div_euclid(i64::try_from(scale).unwrap_or(1)).max(1))
+        .map(|share| {
+            i64::from(share / divisor)
+                .div_euclid(i64::try_from(scale).unwrap_or(1))
+                .max(1)
+        })
         .collect();
     let sum: i64 = shares.iter().sum();
     let mut credit = vec![0_i64; shares.len()];
@@ -175,7 +182,11 @@ mod tests {
     #[test]
     fn weights_name_scenarios() {
         assert_eq!(parse_weight("journey=3"), Ok(("journey".to_owned(), 3)));
-        for (text, word) in [("journey", "SCENARIO=NUMBER"), ("jurney=3", "no scenario"), ("journey=-1", "whole number")] {
+        for (text, word) in [
+            ("journey", "SCENARIO=NUMBER"),
+            ("jurney=3", "no scenario"),
+            ("journey=-1", "whole number"),
+        ] {
             let refusal = parse_weight(text).unwrap_err();
             assert!(refusal.contains(word), "{refusal}");
         }
