@@ -68,12 +68,11 @@ where
     let load = setup.load.clone();
     let own = setup.layer.url.clone();
     let is_embedded = own.is_none();
-    let (setup, url) = match own {
-        Some(url) => (setup, url),
-        None => {
-            let (url, profile) = embedded().map_err(|cause| format!("the embedded server: {cause}"))?;
-            (setup.of_known(profile), url)
-        }
+    let (setup, url) = if let Some(url) = own {
+        (setup, url)
+    } else {
+        let (url, profile) = embedded().map_err(|cause| format!("the embedded server: {cause}"))?;
+        (setup.of_known(profile), url)
     };
     let (settings, _, redactor) = setup.settings(&url)?;
     Ok(Known {
