@@ -27,7 +27,7 @@ const WATCH: Duration = Duration::from_millis(20);
 /// After an interrupt, what is under way may take so long.
 const GRACE: Duration = Duration::from_millis(300);
 /// Nothing was answered for so long, and the run gives up; twice the deadline of an exchange if that is more.
-const SILENCE: Duration = Duration::from_secs(60);
+const SILENCE: Duration = Duration::from_mins(1);
 
 /// goose could not run.
 #[derive(Debug)]

@@ -88,7 +88,7 @@ fn whole(value: f64) -> Option<usize> {
         clippy::cast_sign_loss,
         reason = "checked to be a small whole number"
     )]
-    (value >= 0.0 && value <= 1e9 && value.fract() == 0.0).then_some(value as usize)
+    ((0.0..=1e9).contains(&value) && value.fract() == 0.0).then_some(value as usize)
 }
 
 /// A time as goose writes it: `90`, `30s`, `1h30m`.

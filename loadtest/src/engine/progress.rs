@@ -1,6 +1,7 @@
 //! One line on standard error that says how the run goes; none when standard error is no terminal.
 
 use std::{
+    fmt::Write as _,
     io::{self, IsTerminal, Write},
     time::{Duration, Instant},
 };
@@ -93,11 +94,11 @@ fn line(shared: &Shared, sent: u64, rate: f64, elapsed: Duration) -> String {
         number(whole(rate)),
     );
     if let Some(p95) = p95 {
-        line.push_str(&format!(", p95 {}", duration(p95)));
+        let _ = write!(line, ", p95 {}", duration(p95));
     }
     for outcome in Outcome::ALL.into_iter().skip(1) {
         if counts.of(outcome) > 0 {
-            line.push_str(&format!(", {} {}", number(counts.of(outcome)), outcome.words()));
+            let _ = write!(line, ", {} {}", number(counts.of(outcome)), outcome.words());
         }
     }
     line

@@ -94,8 +94,6 @@ pub struct Shared {
     pub(crate) due: Semaphore,
     /// Users that are in the middle of a chain.
     pub(crate) busy: AtomicUsize,
-    /// Users that wait for an arrival.
-    pub(crate) free: AtomicUsize,
     /// Nothing is sent until then, in nanoseconds after the start.
     pub(crate) paused_until: AtomicU64,
     /// Nothing new is begun.
@@ -120,7 +118,6 @@ impl Shared {
             turns: AtomicU64::new(0),
             due: Semaphore::new(0),
             busy: AtomicUsize::new(0),
-            free: AtomicUsize::new(0),
             paused_until: AtomicU64::new(0),
             draining: AtomicBool::new(false),
             ended: AtomicU8::new(0),

@@ -125,14 +125,11 @@ async fn turn(shared: &Shared, until: Instant) -> Option<Turn> {
     if shared.ended() == Some(Ended::Budget) {
         return None;
     }
-    let (permit, awaited) = match shared.due.try_acquire() {
-        Ok(permit) => (permit, false),
-        Err(_) => {
-            shared.free.fetch_add(1, Ordering::AcqRel);
-            let waited = tokio::time::timeout_at(until.into(), shared.due.acquire()).await;
-            shared.free.fetch_sub(1, Ordering::AcqRel);
-            (waited.ok()?.ok()?, true)
-        }
+    let (permit, awaited) = if let Ok(permit) = shared.due.try_acquire() {
+        (permit, false)
+    } else {
+        let waited = tokio::time::timeout_at(until.into(), shared.due.acquire()).await;
+        (waited.ok()?.ok()?, true)
     };
     permit.forget();
     let number = shared.turns.fetch_add(1, Ordering::AcqRel);

@@ -235,6 +235,7 @@ fn compared(out: &mut String, comparison: &Comparison) -> std::fmt::Result {
     Ok(())
 }
 
+#[expect(clippy::too_many_lines, reason = "three plots, one after the other")]
 fn plots(out: &mut String, summary: &Summary) -> std::fmt::Result {
     let series = &summary.series;
     let at = |place: usize| f64::from(series.seconds) * f64::from(u32::try_from(place).unwrap_or(u32::MAX));
