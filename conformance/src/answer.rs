@@ -30,6 +30,16 @@ impl<'a> Answer<'a> {
         }
     }
 
+    /// What of the answer is more than we read, in words. Nothing can be said of such an answer: the specification sets no
+    /// bounds (section 8), and ours are there to protect the user's machine.
+    pub fn beyond_reading(&self) -> Option<String> {
+        match self {
+            Self::None(failure @ Failure::TooLarge { .. }) => Some(failure.to_string()),
+            Self::NotJson(_, not_json) if not_json.is_our_limit => Some(not_json.cause.clone()),
+            _ => None,
+        }
+    }
+
     /// The response, when there is a complete one.
     pub fn response(&self) -> Option<&'a Response> {
         match self {
@@ -75,7 +85,7 @@ impl<'a> Answer<'a> {
 fn coded(response: &Response) -> Option<NotJson> {
     let coding = response.header("content-encoding")?;
     (!coding.eq_ignore_ascii_case("identity")).then(|| {
-        NotJson(format!(
+        NotJson::new(format!(
             "a body in a coding that was not asked for (Content-Encoding: {coding})"
         ))
     })

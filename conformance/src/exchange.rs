@@ -41,7 +41,7 @@ pub enum Failure {
     },
     /// The response is larger than we are willing to read.
     TooLarge {
-        /// What is too large: `body` or `head`.
+        /// What is too large: `body`, `head`, or [`Failure::HEAD_LINES`].
         what: &'static str,
         /// The limit in bytes.
         limit: usize,
@@ -50,6 +50,11 @@ pub enum Failure {
     Broken(String),
     /// A response began, and its body is not what its head announced.
     Cut(String),
+}
+
+impl Failure {
+    /// What is too large when a head has too many lines; the limit is then their number.
+    pub const HEAD_LINES: &str = "head lines";
 }
 
 impl fmt::Display for Failure {
@@ -63,6 +68,10 @@ impl fmt::Display for Failure {
                     after.as_secs_f64()
                 )
             }
+            Self::TooLarge {
+                what: Self::HEAD_LINES,
+                limit,
+            } => write!(f, "the response head has more than {limit} lines"),
             Self::TooLarge { what, limit } => write!(f, "the response {what} is larger than {limit} bytes"),
             Self::Broken(cause) => write!(f, "broken HTTP response: {cause}"),
             Self::Cut(cause) => write!(f, "incomplete HTTP response: {cause}"),

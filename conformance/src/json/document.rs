@@ -23,13 +23,35 @@ pub struct Duplicate {
     pub conflicting: bool,
 }
 
-/// Why bytes are no JSON text.
+/// Why bytes are no JSON text, or none that we read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotJson(pub String);
+pub struct NotJson {
+    /// What is wrong, in words.
+    pub cause: String,
+    /// Whether only our own bounds were passed: the specification knows none (section 8), so that nothing is wrong.
+    pub is_our_limit: bool,
+}
+
+impl NotJson {
+    /// Something is wrong with the bytes.
+    pub(crate) fn new(cause: impl Into<String>) -> Self {
+        Self {
+            cause: cause.into(),
+            is_our_limit: false,
+        }
+    }
+
+    fn our_limit(cause: String) -> Self {
+        Self {
+            cause,
+            is_our_limit: true,
+        }
+    }
+}
 
 impl fmt::Display for NotJson {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.cause)
     }
 }
 
@@ -37,20 +59,17 @@ impl Document {
     /// Reads one JSON text that fills all of `bytes`.
     pub fn parse(bytes: &[u8]) -> Result<Self, NotJson> {
         if bytes.iter().all(u8::is_ascii_whitespace) {
-            return Err(NotJson(
-                if bytes.is_empty() {
-                    "an empty body"
-                } else {
-                    "only white space"
-                }
-                .to_owned(),
-            ));
+            return Err(NotJson::new(if bytes.is_empty() {
+                "an empty body"
+            } else {
+                "only white space"
+            }));
         }
         if bytes.starts_with(b"\xEF\xBB\xBF") {
-            return Err(NotJson("a byte order mark in front".to_owned()));
+            return Err(NotJson::new("a byte order mark in front"));
         }
         let text = std::str::from_utf8(bytes)
-            .map_err(|cause| NotJson(format!("invalid UTF-8 at byte {}", cause.valid_up_to())))?;
+            .map_err(|cause| NotJson::new(format!("invalid UTF-8 at byte {}", cause.valid_up_to())))?;
         let mut duplicates = Vec::new();
         let mut deserializer = serde_json::Deserializer::from_str(text);
         let seed = Node {
@@ -60,17 +79,17 @@ impl Document {
         };
         let value = seed.deserialize(&mut deserializer).map_err(|cause| {
             let told = cause.to_string();
-            NotJson(if told.starts_with("recursion limit") {
-                format!("nested deeper than {DEEPEST} levels, which is more than we are willing to read")
+            if told.starts_with("recursion limit") {
+                NotJson::our_limit(format!("JSON nested deeper than {DEEPEST} levels"))
             } else if told.starts_with(TOO_MANY) {
-                format!("more than {MOST_VALUES} values, which is more than we are willing to read")
+                NotJson::our_limit(format!("JSON of more than {MOST_VALUES} values"))
             } else {
-                format!("no JSON: {told}")
-            })
+                NotJson::new(format!("no JSON: {told}"))
+            }
         })?;
         deserializer
             .end()
-            .map_err(|_| NotJson("more bytes behind the JSON text".to_owned()))?;
+            .map_err(|_| NotJson::new("more bytes behind the JSON text"))?;
         Ok(Self { value, duplicates })
     }
 }
@@ -232,7 +251,7 @@ mod tests {
 
     #[test]
     fn what_is_no_json_text_is_named() {
-        let refused = |bytes: &[u8]| Document::parse(bytes).unwrap_err().0;
+        let refused = |bytes: &[u8]| Document::parse(bytes).unwrap_err().cause;
         assert_eq!(refused(b""), "an empty body");
         assert_eq!(refused(b" \r\n"), "only white space");
         assert_eq!(refused(b"\xEF\xBB\xBF{}"), "a byte order mark in front");
@@ -253,15 +272,15 @@ mod tests {
 
     #[test]
     fn what_is_too_much_to_read_is_no_broken_json() {
-        let refused = |text: &str| Document::parse(text.as_bytes()).unwrap_err().0;
+        let refused = |text: &str| Document::parse(text.as_bytes()).unwrap_err().cause;
         let nested = |depth| "[".repeat(depth) + &"]".repeat(depth);
         assert!(Document::parse(nested(DEEPEST).as_bytes()).is_ok());
         for depth in [DEEPEST + 1, 100_000] {
-            assert!(refused(&nested(depth)).starts_with("nested deeper than 127 levels"));
+            assert!(refused(&nested(depth)).starts_with("JSON nested deeper than 127 levels"));
         }
         let wide = |values: usize| format!("[{}0]", "0,".repeat(values - 2));
         assert!(Document::parse(wide(MOST_VALUES).as_bytes()).is_ok());
-        assert!(refused(&wide(MOST_VALUES + 1)).starts_with("more than 100000 values"));
+        assert!(refused(&wide(MOST_VALUES + 1)).starts_with("JSON of more than 100000 values"));
     }
 
     #[test]

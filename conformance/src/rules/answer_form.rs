@@ -60,7 +60,7 @@ fn http_message(view: &View<'_>, _: &Context, report: &mut Report) {
         return;
     }
     match &view.answer {
-        Answer::None(Failure::Connect(_)) => {}
+        Answer::None(Failure::Connect(_) | Failure::TooLarge { .. }) => {}
         Answer::None(failure) => report.broken("", "a complete HTTP response", failure.to_string()),
         _ => report.held(),
     }
@@ -73,6 +73,7 @@ fn json_text(view: &View<'_>, _: &Context, report: &mut Report) {
     }
     match &view.answer {
         Answer::None(_) => {}
+        Answer::NotJson(_, cause) if cause.is_our_limit => {}
         Answer::NotJson(response, _) if matches!(response.status, 404 | 405) => {} // for endpoint.both-methods
         Answer::NotJson(response, cause) => {
             let body = String::from_utf8_lossy(&response.body);

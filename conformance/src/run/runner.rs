@@ -209,6 +209,7 @@ async fn judge_plan(
     for mut part in parts {
         work.settle(&mut part, died);
         home.tally.merge(part.tally);
+        home.beyond_reading |= part.beyond_reading;
         for (reason, times) in part.unjudged {
             *home.unjudged.entry(reason).or_default() += times;
         }
@@ -237,7 +238,12 @@ fn summarize(
     findings: Vec<Finding>,
     ended: Option<Reason>,
 ) -> Summary {
-    let Yield { tally, unjudged, .. } = home;
+    let Yield {
+        tally,
+        unjudged,
+        beyond_reading,
+        ..
+    } = home;
     let Tally {
         reached,
         observations,
@@ -263,6 +269,10 @@ fn summarize(
         (_, Conclusion::Violations) => Conclusion::Violations,
         (Some(Reason::GaveUp(_)), _) => Conclusion::CouldNotTest,
         (Some(Reason::Interrupted | Reason::TimeLimit), _) => Conclusion::Incomplete,
+        // What could not be read is no pass, however often the rules held elsewhere.
+        (_, Conclusion::Conforms) if beyond_reading && !settings.strictness.allow_incomplete => {
+            Conclusion::Incomplete
+        }
         (Some(Reason::Budget) | None, concluded) => concluded,
     };
     Summary {

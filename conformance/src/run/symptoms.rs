@@ -26,7 +26,10 @@ pub(crate) fn waiting_for(stage: &'static str, tap: &Tap) -> &'static str {
 pub(crate) fn failure(cause: &hyper::Error, tap: &Tap) -> Failure {
     if cause.is_parse_too_large() {
         return if tap.of_answer() < MAX_HEAD as u64 {
-            Failure::Cut(format!("the response head has more than {MAX_HEADERS} lines"))
+            Failure::TooLarge {
+                what: Failure::HEAD_LINES,
+                limit: MAX_HEADERS,
+            }
         } else {
             Failure::TooLarge {
                 what: "head",

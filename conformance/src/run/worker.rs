@@ -41,6 +41,8 @@ pub(crate) struct Yield {
     pub(crate) tally: Tally,
     /// Groups that were not judged, by the reason.
     pub(crate) unjudged: BTreeMap<String, usize>,
+    /// Whether an answer was more than we read.
+    pub(crate) beyond_reading: bool,
     /// Groups in which an answer stayed away: judged at the end, when it is known whether the target was still there.
     suspects: Vec<Suspect>,
 }
@@ -77,7 +79,7 @@ impl Work {
             self.done.fetch_add(1, Ordering::Relaxed);
             match delivered {
                 Ok(exchanges) if exchanges.iter().all(vitals::is_answered) => {
-                    self.judge(&mut home.tally, &group, &exchanges);
+                    self.judge(&mut home, &group, &exchanges);
                 }
                 Ok(exchanges) => home.suspects.push(Suspect {
                     group,
@@ -105,16 +107,25 @@ impl Work {
                     .entry("the target stopped answering".to_owned())
                     .or_default() += 1;
             } else {
-                self.judge(&mut home.tally, &suspect.group, &suspect.exchanges);
+                self.judge(home, &suspect.group, &suspect.exchanges);
             }
         }
     }
 
-    fn judge(&self, tally: &mut Tally, group: &Group, exchanges: &[Exchange]) {
+    fn judge(&self, home: &mut Yield, group: &Group, exchanges: &[Exchange]) {
         if self.judge.rules().is_empty() {
             return;
         }
         let views = judge::read(group, exchanges, &self.context);
+        if let Some(what) = views.iter().find_map(|view| view.answer.beyond_reading()) {
+            *home
+                .unjudged
+                .entry(format!("{what}: more than we read"))
+                .or_default() += 1;
+            home.beyond_reading = true;
+            return;
+        }
+        let tally = &mut home.tally;
         let judgements = self.judge.views(&views, Some(group), &self.context);
         (self.suite.observe)(&views, &self.context, &mut tally.observations);
         for rule in tally.add(group, exchanges, &views, judgements) {
