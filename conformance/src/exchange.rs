@@ -84,7 +84,7 @@ pub struct Exchange {
 }
 
 /// Longest response body that is kept for reports.
-const KEPT: usize = 16 * 1024;
+pub(crate) const KEPT: usize = 16 * 1024;
 
 impl Exchange {
     /// The exchange as it is kept for reports: of a long body only the beginning, so that a run stays small.

@@ -22,6 +22,7 @@ pub mod profile;
 pub mod recorded;
 pub mod redact;
 pub mod relations;
+pub mod relay;
 pub mod report;
 pub mod request;
 pub mod rules;

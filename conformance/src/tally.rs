@@ -141,7 +141,7 @@ impl Tally {
                 .iter()
                 .any(|outcome| outcome.rule.id == rule && outcome.verdict == Verdict::Passed),
         };
-        let standings = known.outcomes(rules, self.seen.keys(), seen, complete);
+        let standings = known.outcomes(rules, &self.seen.keys(), seen, complete);
         for outcome in &mut outcomes {
             let passes = |known: &&known::Outcome| {
                 known.entry.is_about(outcome.rule) && known.standing == known::Standing::UnexpectedlyPassing

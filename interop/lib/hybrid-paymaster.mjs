@@ -15,6 +15,9 @@ import {
 } from "./sample.mjs";
 import { rejection, show } from "./table.mjs";
 
+/** How many requests of `drive` the schemas refuse: the quote without a mode, and the sponsorship without a token. */
+export const OUTSIDE_THE_SCHEMAS = 2;
+
 /** The gas limits that the server returns: those of the operation. */
 const LIMITS = { callGasLimit: 100000, verificationGasLimit: 200000, preVerificationGas: "50000" };
 

@@ -3,7 +3,8 @@
 // Exit codes: 0 every check held, 1 one did not, 3 could not test (the server did not start, a package is missing).
 
 import "./network.mjs";
-import { startServer } from "./server.mjs";
+import { Proxy } from "./proxy.mjs";
+import { setting, startServer } from "./server.mjs";
 import { Table } from "./table.mjs";
 
 const COULD_NOT_TEST = 3;
@@ -15,14 +16,21 @@ export async function guarded(body) {
   await body().catch(couldNotTest);
 }
 
-/** Starts the server with `args`, lets `body` check things, stops the server and prints the table. */
-export function against(title, args, body) {
+/**
+ * Starts the server with `args`, lets `body` check things, stops the server and prints the table. With a conformance binary the
+ * client talks to the server through its `proxy`, which judges every exchange; of the requests, `outside` may be none that the
+ * schemas take.
+ */
+export function against(title, args, outside, body) {
   return guarded(async () => {
     const server = await startServer(args);
     const table = new Table(title);
+    const proxy = setting("--conformance", "PAYMASTER_CONFORMANCE") && (await Proxy.start(server.url));
     try {
-      await body(table, server.url);
+      await body(table, proxy ? proxy.url : server.url);
+      if (proxy) await proxy.check(table, outside);
     } finally {
+      await proxy?.stop();
       await server.stop();
     }
     table.finish();

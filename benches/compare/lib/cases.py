@@ -36,7 +36,7 @@ def ours(kit, url, cases=250, *more):
     fixed = ["--cases", str(cases), "--json", str(report), "--replay-dir", str(kit.folder / "replays")]
     config = kit.file("paymaster.toml", "")
     cost = Cost([str(kit.conformance), "check", url, "--config", str(config), *fixed, *more], ok=(0, 4))
-    return json.loads(report.read_text())["run"]["requests"], cost
+    return json.loads(report.read_text())["requests"], cost
 
 
 def schemathesis(kit, url):

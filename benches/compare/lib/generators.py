@@ -7,6 +7,7 @@ from .kit import INSTALL_HINTS
 from .process import Cost
 from .table import Section, mebibytes, micros, times
 
+LOCUST = "locust (FastHttpUser)"
 SECONDS = 5
 CONNECTIONS = 8
 
@@ -75,7 +76,7 @@ GENERATORS = [
     ("wrk", "wrk", wrk),
     ("oha", "oha", oha),
     ("k6", "k6", k6),
-    ("locust (FastHttpUser)", "locust", locust),
+    (LOCUST, "locust", locust),
 ]
 
 
@@ -92,10 +93,8 @@ def section(kit):
                 measured[name] = generate(kit, server.url)
             except (RuntimeError, OSError, KeyError, ValueError) as cause:
                 measured[name] = cause
-    def rate(name):
-        requests, cost = measured[name]
-        return requests / max(SECONDS, 1)
-    slowest = measured.get("locust (FastHttpUser)")
+    rates = {name: of[0] / SECONDS for name, of in measured.items() if isinstance(of, tuple)}
+    slowest = rates.get(LOCUST)
     for name, tool, _ in GENERATORS:
         if name not in measured:
             table.missing(name, f"not installed ({INSTALL_HINTS[tool]})")
@@ -103,6 +102,6 @@ def section(kit):
             table.missing(name, str(measured[name]).strip().splitlines()[0][:120])
         else:
             requests, cost = measured[name]
-            ratio = times(rate(name) / rate("locust (FastHttpUser)")) if isinstance(slowest, tuple) else "-"
-            table.row(name, f"{rate(name):,.0f}", ratio, micros(cost.cpu / max(requests, 1)), mebibytes(cost.memory))
+            ratio = times(rates[name] / slowest) if slowest else "-"
+            table.row(name, f"{rates[name]:,.0f}", ratio, micros(cost.cpu / max(requests, 1)), mebibytes(cost.memory))
     return table

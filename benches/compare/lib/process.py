@@ -3,6 +3,8 @@
 import os
 import re
 import subprocess
+import tempfile
+import threading
 import time
 
 TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
@@ -53,35 +55,21 @@ class Cost:
 
     def __init__(self, command, timeout=600, ok=(0,), **options):
         before = time.monotonic()
-        process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", **options
-        )
-        try:
-            self.said, _ = self._wait(process, timeout)
-        finally:
-            if process.returncode is None and process.poll() is None:
-                process.kill()
-        self.seconds = time.monotonic() - before
-        if self.code not in ok:
-            raise RuntimeError(f"{' '.join(map(str, command))} ended with {self.code}:\n{self.said[-2000:]}")
-
-    def _wait(self, process, timeout):
-        deadline = time.monotonic() + timeout
-        os.set_blocking(process.stdout.fileno(), False)
-        parts = []
-        # wait4 tells what this child alone used, its own children included.
-        while True:
-            parts.append(process.stdout.read() or "")
-            pid, status, usage = os.wait4(process.pid, os.WNOHANG)
-            if pid:
-                break
-            if time.monotonic() > deadline:
-                process.kill()
-                raise RuntimeError(f"{process.args} took longer than {timeout} s")
-            time.sleep(0.01)
-        process.returncode = self.code = os.waitstatus_to_exitcode(status)
-        parts.append(process.stdout.read() or "")
-        process.stdout.close()
+        with tempfile.TemporaryFile() as output:
+            process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, **options)
+            timer = threading.Timer(timeout, process.kill)
+            timer.start()
+            try:
+                # Tells what this child alone used, its own children included.
+                _, status, usage = os.wait4(process.pid, 0)
+            finally:
+                timer.cancel()
+            self.seconds = time.monotonic() - before
+            process.returncode = os.waitstatus_to_exitcode(status)
+            output.seek(0)
+            self.said = output.read().decode(errors="replace")
         self.cpu = usage.ru_utime + usage.ru_stime
         self.memory = usage.ru_maxrss * 1024
-        return "".join(parts), None
+        if process.returncode not in ok:
+            name = " ".join(map(str, command))
+            raise RuntimeError(f"{name} ended with {process.returncode}:\n{self.said[-2000:]}")

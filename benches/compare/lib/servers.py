@@ -1,5 +1,6 @@
 """The reference server beside other servers: one load, one machine, in turns."""
 
+import json
 import shutil
 import time
 from contextlib import ExitStack
@@ -15,14 +16,15 @@ COLD_STARTS = 9
 
 
 def commands(kit):
-    node = shutil.which("node")
+    folder = HERE / "servers/node"
+    node = shutil.which("node") if (folder / "node_modules").is_dir() else None
     ours = [kit.reference, "--listen", "127.0.0.1:0", "--log", "off"]
     return {
         "bare hyper, constant bytes": [kit.rust_servers / "bare-hyper", kit.answer],
         "reference server, signing off": [*ours, "--no-signing"],
         "reference server, signing on": ours,
         "jsonrpsee, params parsed, constant result": [kit.rust_servers / "jsonrpsee-server", kit.answer],
-        "Node, ajv, constant result": [node, HERE / "servers/node/server.mjs", kit.answer] if node else None,
+        "Node, ajv, constant result": [node, folder / "server.mjs", kit.answer] if node else None,
     }
 
 
@@ -48,7 +50,7 @@ def section(kit):
     bare = figures["bare hyper, constant bytes"]["cpu"]
     for name, command in commands(kit).items():
         if name not in figures:
-            table.missing(name, "node is not installed")
+            table.missing(name, "node or npm is not installed")
             continue
         of = figures[name]
         cells = [micros(of["cpu"]), times(of["cpu"] / bare), f"{of['rate']:,.0f}", micros(of["p99"])]
@@ -58,8 +60,6 @@ def section(kit):
 
 def cold_start(kit, command):
     """From nothing to the first answer, in seconds."""
-    import json
-
     request = json.loads(kit.requests.read_text().splitlines()[2])
     took = []
     for _ in range(COLD_STARTS):

@@ -4,7 +4,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
 
-use super::{duration, on_chain::ChainArgs, reports::ReportArgs};
+use super::{duration, examples, on_chain::ChainArgs, reports::ReportArgs};
 
 /// Judges a paymaster JSON-RPC service (ERC-4337), clause by clause of its specification.
 ///
@@ -15,7 +15,10 @@ use super::{duration, on_chain::ChainArgs, reports::ReportArgs};
     version,
     args_conflicts_with_subcommands = true
 )]
-#[command(after_help = super::exit::help(), after_long_help = format!("{}\n\n{}", super::environment::help(), super::exit::help()))]
+#[command(
+    after_help = format!("{}\n\n{}", examples::help(""), super::exit::help()),
+    after_long_help = format!("{}\n\n{}\n\n{}", examples::help(""), super::environment::help(), super::exit::help()),
+)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
@@ -26,33 +29,63 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Judge the paymaster at a URL (the default command).
+    #[command(after_help = examples::help("check"))]
     Check(Box<CheckArgs>),
     /// List the rules.
+    #[command(after_help = examples::help("rules"))]
     Rules(RulesArgs),
     /// Say what a rule asks, where the specification says so and how it is judged.
+    #[command(after_help = examples::help("explain"))]
     Explain {
         /// The id of a rule or clause, as `rules` lists it.
         rule: String,
     },
     /// Write a commented paymaster.toml to fill in.
+    #[command(after_help = examples::help("init"))]
     Init {
         /// Where to.
         #[arg(default_value = super::file::DEFAULT_PATH)]
         path: PathBuf,
     },
     /// Send the requests of a finding again and judge the answers.
+    #[command(after_help = examples::help("replay"))]
     Replay(Box<ReplayArgs>),
+    /// Judge recorded traffic by the same rules; nothing is sent.
+    #[command(after_help = examples::help("judge"))]
+    Judge(Box<JudgeArgs>),
+    /// Pass a wallet's traffic on to the paymaster and judge it as it passes.
+    #[command(after_help = examples::help("proxy"))]
+    Proxy(Box<ProxyArgs>),
     /// Compare two runs of one target by their reports, or two targets with the same seed.
     ///
-    /// Ends with 1 when something fails in the second that did not fail in the first, with 4 when stated rules are no longer
-    /// judged, with 3 when one of the targets could not be tested.
+    /// Headers, profile and seed are the same for both targets. Ends with 1 when something fails in the second that did not fail in
+    /// the first, with 4 when stated rules are no longer judged, with 3 when one of the targets could not be tested.
+    #[command(after_help = examples::help("compare"))]
     Compare(Box<CompareArgs>),
     /// Write one page with several reports side by side, and a badge (SVG) for each.
+    #[command(after_help = examples::help("matrix"))]
     Matrix(MatrixArgs),
-    /// Judge recorded traffic by the same rules; nothing is sent.
-    Judge(Box<JudgeArgs>),
     /// Run against reference servers that break one clause, or use one freedom, and show that the verdicts hold.
+    #[command(after_help = examples::help("selftest"))]
     Selftest(SelftestArgs),
+    /// Print a completion script for a shell.
+    #[command(after_help = examples::help("completions"))]
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Write a man page for each command into a folder.
+    #[command(hide = true)]
+    Man {
+        /// The folder; it is made when it is not there.
+        folder: PathBuf,
+    },
+    /// Write the generated pages of `docs/` into a folder.
+    #[command(hide = true)]
+    Docs {
+        /// The folder; it is made when it is not there.
+        folder: PathBuf,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -100,6 +133,8 @@ pub(crate) struct CheckArgs {
     pub(crate) url: Option<String>,
     #[command(flatten)]
     pub(crate) run: RunArgs,
+    #[command(flatten)]
+    pub(crate) chain: ChainArgs,
     /// Judge only these rules: ids of rules or clauses, `*` for any letters; repeatable.
     #[arg(long = "rule", value_name = "FILTER")]
     pub(crate) rules: Vec<String>,
@@ -146,6 +181,23 @@ pub(crate) struct JudgeArgs {
     /// Of calls to several endpoints, judge those to this one: its number in the list that is printed, or a part of its URL.
     #[arg(long, value_name = "ENDPOINT")]
     pub(crate) endpoint: Option<String>,
+    #[command(flatten)]
+    pub(crate) judging: JudgingArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ProxyArgs {
+    /// The paymaster URL to pass everything on to [default: PAYMASTER_URL, or target.url of the configuration file].
+    #[arg(long, value_name = "URL")]
+    pub(crate) upstream: Option<String>,
+    /// Address and port to listen on; port 0 takes a free one, which is printed.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = super::proxy::DEFAULT_LISTEN)]
+    pub(crate) listen: String,
+    /// Total time of one exchange with the upstream, as 500ms or 10s [default: 30s].
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub(crate) timeout: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) trust: TrustArgs,
     #[command(flatten)]
     pub(crate) judging: JudgingArgs,
 }
@@ -212,8 +264,6 @@ pub(crate) struct RunArgs {
     /// Stated rules that stayed inconclusive do not fail the run.
     #[arg(long)]
     pub(crate) allow_incomplete: bool,
-    #[command(flatten)]
-    pub(crate) chain: ChainArgs,
 }
 
 /// Whom to trust with https://.
@@ -242,6 +292,8 @@ pub(crate) struct ReplayArgs {
     pub(crate) url: Option<String>,
     #[command(flatten)]
     pub(crate) run: RunArgs,
+    #[command(flatten)]
+    pub(crate) chain: ChainArgs,
 }
 
 impl CheckArgs {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    args::CheckArgs, dry_run, environment::Environment, filter, known::List, out, reports::Reports,
+    args::CheckArgs, dry_run, environment::Environment, filter, known::List, on_chain, out, reports::Reports,
     setup::Setup,
 };
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
 pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, String> {
     let setup = Setup::read(&args.run, args.url.as_deref(), environment)?;
     let rules = filter::select(&args.rules, Suite::standard().rules)?;
-    let rules = args.run.chain.applicable(rules)?;
+    let rules = args.chain.applicable(rules)?;
     let list = List::read(&args.known, setup.layer.known_failing.as_ref())?;
     let reports = Reports::asked(&args.reports)?;
     let suite = Suite {
@@ -106,11 +106,13 @@ async fn judge(
     mut reports: Reports,
     environment: &Environment,
 ) -> Result<u8, String> {
-    let (mut settings, place, redactor) = setup.settings(url)?;
-    match args.run.chain.connect(settings.transport.limits).await {
+    let way = args.chain.way(&setup)?;
+    let (mut settings, place, mut redactor) = setup.settings(url)?;
+    args.chain.hide(&mut redactor);
+    match on_chain::connect(way).await {
         Ok(chain) => settings.transport.chain = chain,
         Err(cause) => {
-            out::error(&format!("could not ask the chain: {cause}"));
+            out::error(&redactor.apply(&format!("could not ask the chain: {cause}")));
             return Ok(exit::COULD_NOT_TEST);
         }
     }

@@ -6,7 +6,9 @@ use super::{
     args::CompareArgs,
     check::{runtime, stop_at_interrupt},
     environment::Environment,
-    filter, out,
+    filter,
+    on_chain::ChainArgs,
+    out,
     setup::Setup,
 };
 use crate::{
@@ -87,7 +89,7 @@ impl Opened {
             Self::Target(setup) => setup,
         };
         let suite = Suite {
-            rules: filter::select(&args.rules, Suite::standard().rules)?,
+            rules: ChainArgs::default().applicable(filter::select(&args.rules, Suite::standard().rules)?)?,
             ..Suite::standard()
         };
         let url = setup.layer.url.clone().unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use paymaster_schemas::{Clause, clauses, find_clause};
+use paymaster_schemas::{Basis, Clause, clauses, find_clause};
 
 use super::{exit, file::nearest, out};
 use crate::{
@@ -47,7 +47,7 @@ fn about_clause(clause: &Clause) -> String {
         clause.id,
         clause.section,
         clause.basis,
-        cost(clause)
+        cost(clause.basis)
     );
     for line in wrapped(clause.text, WIDTH) {
         let _ = writeln!(text, "{line}");
@@ -58,9 +58,9 @@ fn about_clause(clause: &Clause) -> String {
     text
 }
 
-fn cost(clause: &Clause) -> &'static str {
-    use paymaster_schemas::Basis;
-    match clause.basis {
+/// What a clause on that ground means for a run.
+pub(crate) fn cost(basis: Basis) -> &'static str {
+    match basis {
         Basis::Stated => "breaking it fails the run",
         Basis::JsonRpc | Basis::Interoperability => "breaking it warns, and fails the run under --strict",
         Basis::OnChain => {
@@ -70,8 +70,9 @@ fn cost(clause: &Clause) -> &'static str {
     }
 }
 
-fn about_rule(rule: &Rule) -> String {
-    let how = match &rule.check {
+/// On what a rule judges, as it reads after "judged".
+pub(crate) fn how_judged(rule: &Rule) -> String {
+    match &rule.check {
         Check::Exchange(_) => "on every single exchange that it applies to".to_owned(),
         Check::Row { document, member, .. } => {
             format!("on the member `{member}` of every result, by the schema document `{document}`")
@@ -82,7 +83,11 @@ fn about_rule(rule: &Rule) -> String {
                 relation.id, relation.about
             )
         }
-    };
+    }
+}
+
+fn about_rule(rule: &Rule) -> String {
+    let how = how_judged(rule);
     let mut text = format!("\nrule {}\n", rule.id);
     let times = crate::report::count(rule.quota, "time");
     let quota = format!("after it was exercised and held {times}");

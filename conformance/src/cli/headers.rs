@@ -3,6 +3,7 @@
 use hyper::header::{HeaderName, HeaderValue};
 
 use super::environment::Environment;
+use crate::redact::Redactor;
 
 /// A header to send.
 #[derive(Clone, Debug)]
@@ -11,8 +12,20 @@ pub(crate) struct Header {
     pub(crate) value: HeaderValue,
     /// What a shell can make the value from without us printing it: `${NAME}` where it came from the environment.
     pub(crate) shell: String,
-    /// Values that may stand in no output.
-    pub(crate) secrets: Vec<String>,
+    /// What came from the environment, and the whole value last.
+    secrets: Vec<String>,
+}
+
+impl Header {
+    /// Values that may stand in no output: all that came from the environment, and the whole value unless the header negotiates.
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = &String> {
+        let whole = Redactor::is_secret_header(self.name.as_str());
+        let count = self.secrets.len();
+        let secrets = self.secrets.iter().enumerate();
+        secrets
+            .filter(move |(place, _)| whole || place + 1 < count)
+            .map(|(_, secret)| secret)
+    }
 }
 
 /// Reads `Name: value`, `${NAME}` in the value being taken from the environment.

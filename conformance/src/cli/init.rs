@@ -1,6 +1,10 @@
 //! `init`: writes a commented configuration file to fill in.
 
-use std::{fs::OpenOptions, io::Write, path::Path};
+use std::{
+    fs::OpenOptions,
+    io::{ErrorKind, Write},
+    path::Path,
+};
 
 use super::{exit, out};
 
@@ -13,7 +17,13 @@ pub(crate) fn run(path: &Path) -> Result<u8, String> {
         .write(true)
         .create_new(true)
         .open(path)
-        .map_err(|cause| format!("{}: {cause}", path.display()))?;
+        .map_err(|cause| match cause.kind() {
+            ErrorKind::AlreadyExists => format!(
+                "{}: it is there already, and is not overwritten: name another file",
+                path.display()
+            ),
+            _ => format!("{}: {cause}", path.display()),
+        })?;
     file.write_all(TEMPLATE.as_bytes())
         .map_err(|cause| format!("{}: {cause}", path.display()))?;
     out::print(&format!(

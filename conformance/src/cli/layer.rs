@@ -3,7 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use super::{args::RunArgs, duration, environment::Environment, file::RunTable};
-use crate::profile::Target;
+use crate::{profile::Target, run::Limits};
 
 /// Settings of one source; what it does not say is none.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,6 +46,14 @@ impl Layer {
             strict: self.strict.or(below.strict),
             allow_incomplete: self.allow_incomplete.or(below.allow_incomplete),
             known_failing: self.known_failing.or(below.known_failing),
+        }
+    }
+
+    /// The bounds of an exchange.
+    pub(crate) fn limits(&self) -> Limits {
+        Limits {
+            timeout: self.timeout.unwrap_or(Limits::default().timeout),
+            ..Limits::default()
         }
     }
 

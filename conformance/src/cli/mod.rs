@@ -3,9 +3,11 @@
 mod args;
 mod check;
 mod compare;
+mod docs;
 mod dry_run;
 pub mod duration;
 mod environment;
+mod examples;
 mod explain;
 mod file;
 mod filter;
@@ -17,7 +19,9 @@ mod layer;
 mod matrix;
 mod on_chain;
 mod out;
+mod pages;
 mod plausible;
+mod proxy;
 mod recording;
 mod replay;
 mod reports;
@@ -56,7 +60,11 @@ pub fn main() -> ExitCode {
         Some(Command::Compare(args)) => compare::run(&args, &environment),
         Some(Command::Matrix(args)) => matrix::run(&args),
         Some(Command::Selftest(args)) => selftest::run(&args),
+        Some(Command::Proxy(args)) => proxy::run(&args, &environment),
         Some(Command::Judge(args)) => judge::run(&args, &environment),
+        Some(Command::Completions { shell }) => pages::completions(shell),
+        Some(Command::Man { folder }) => pages::man(&folder),
+        Some(Command::Docs { folder }) => docs::run(&folder),
         Some(Command::Init { path }) => init::run(&path),
         Some(Command::Replay(args)) => replay::run(&args, &environment),
     };

@@ -4,12 +4,14 @@ use alloy_primitives::Address;
 use clap::Args;
 use paymaster_schemas::Basis;
 
+use super::setup::Setup;
 use crate::{
+    redact::Redactor,
     rules::Rule,
-    run::{Chain, Limits},
+    run::{Chain, Target, Transport},
 };
 
-#[derive(Default, Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct ChainArgs {
     /// Simulate returned operations on the target's chain: the URL of a node's JSON-RPC.
     #[arg(long, value_name = "URL", requires = "entry_point")]
@@ -20,11 +22,22 @@ pub(crate) struct ChainArgs {
 }
 
 impl ChainArgs {
-    /// Connects to the chain, when one is given.
-    pub(crate) async fn connect(&self, limits: Limits) -> Result<Option<Chain>, String> {
+    /// The way to the chain, when one is given, and where EntryPoint is there.
+    pub(crate) fn way(&self, setup: &Setup) -> Result<Option<(Transport, Address)>, String> {
         match (&self.rpc_url, self.entry_point) {
-            (Some(url), Some(entry_point)) => Chain::connect(url, entry_point, limits).await.map(Some),
+            (Some(url), Some(entry_point)) => {
+                let transport = setup.transport_to(url);
+                let transport = transport.map_err(|cause| format!("--rpc-url: {cause}"))?;
+                Ok(Some((transport, entry_point)))
+            }
             _ => Ok(None),
+        }
+    }
+
+    /// Hides what is secret in the URL of the node: vendors put the key there too.
+    pub(crate) fn hide(&self, redactor: &mut Redactor) {
+        if let Some(Ok(target)) = self.rpc_url.as_deref().map(Target::parse) {
+            redactor.hide_path(target.path(), target.query(), target.is_loopback(), &[]);
         }
     }
 
@@ -37,5 +50,13 @@ impl ChainArgs {
             return Err("the rules about a chain need one: give --rpc-url and --entry-point".to_owned());
         }
         Ok(rules)
+    }
+}
+
+/// Connects to the chain, when there is one.
+pub(crate) async fn connect(way: Option<(Transport, Address)>) -> Result<Option<Chain>, String> {
+    match way {
+        Some((transport, entry_point)) => Chain::connect(transport, entry_point).await.map(Some),
+        None => Ok(None),
     }
 }

@@ -11,11 +11,13 @@ use bytes::Bytes;
 use hyper::Uri;
 
 use super::{
-    args::JudgingArgs, environment::Environment, file, filter, headers, known::List, reports::Reports,
+    args::JudgingArgs, environment::Environment, file, filter, headers, known::List, on_chain::ChainArgs,
+    reports::Reports,
 };
 use crate::{
     events::{Delivered, Event},
     exchange::{Exchange, Response},
+    finding::Key,
     profile::Profile,
     recorded::{Bench, New, RECORDED, Skipped},
     redact::Redactor,
@@ -42,8 +44,10 @@ impl Said {
         let (profile, run) = file::read(named)?;
         let list = List::read(&args.known, run.known_failing.as_ref())?;
         let standard = Suite::standard();
+        // Nobody asks a chain here.
+        let rules = ChainArgs::default().applicable(filter::select(&args.rules, standard.rules.clone())?)?;
         let suite = Suite {
-            rules: filter::select(&args.rules, standard.rules.clone())?,
+            rules,
             known: Arc::clone(&list.known),
             ..standard
         };
@@ -54,8 +58,10 @@ impl Said {
             .headers
             .iter()
             .filter_map(|line| headers::parse(line, environment).ok());
-        for secret in told.flat_map(|header| header.secrets) {
-            redactor.hide_header(&secret);
+        for header in told {
+            for secret in header.secrets() {
+                redactor.hide_header(secret);
+            }
         }
         Ok(Self {
             strictness: Strictness {
@@ -183,6 +189,30 @@ impl Desk {
             }),
             took: exchange.took,
         }
+    }
+
+    /// From now on this value is hidden; false when it was already, or is too short to be one.
+    pub(crate) fn hide(&mut self, secret: &str) -> bool {
+        if self.said.redactor.apply(secret) != secret {
+            return false;
+        }
+        self.said.redactor.hide_header(secret);
+        self.said.redactor.apply(secret) != secret
+    }
+
+    /// A text without what is secret.
+    pub(crate) fn redacted<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.said.redactor.apply(text)
+    }
+
+    /// Whether what only warns fails.
+    pub(crate) fn is_strict(&self) -> bool {
+        self.said.strictness.strict
+    }
+
+    /// Whether the list of known failures covers that.
+    pub(crate) fn is_known(&self, key: &Key) -> bool {
+        self.said.list.known.covers(key).is_some()
     }
 
     /// Writes the reports; gives the exit code.

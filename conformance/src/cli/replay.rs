@@ -4,7 +4,7 @@ use super::{
     args::ReplayArgs,
     check::{runtime, stop_at_interrupt},
     environment::Environment,
-    exit, out,
+    exit, on_chain, out,
     setup::Setup,
 };
 use crate::{
@@ -47,9 +47,11 @@ pub(crate) fn run(args: &ReplayArgs, environment: &Environment) -> Result<u8, St
                 );
             }
         };
-        let (mut settings, place, redactor) = setup.settings(&url)?;
-        args.run.chain.applicable(vec![rule])?;
-        settings.transport.chain = args.run.chain.connect(settings.transport.limits).await?;
+        let way = args.chain.way(&setup)?;
+        let (mut settings, place, mut redactor) = setup.settings(&url)?;
+        args.chain.hide(&mut redactor);
+        args.chain.applicable(vec![rule])?;
+        settings.transport.chain = on_chain::connect(way).await?;
         let context = replay.known.context();
         let seen = run::once(&settings, rule, &group, &context, &stop_at_interrupt()).await;
         if let Some(server) = embedded {

@@ -14,7 +14,7 @@ use crate::{
     profile::{self, Profile},
     redact::Redactor,
     report::{Place, curl},
-    run::{Dialler, Limits, Proxies, Settings, Target, Transport, Trust},
+    run::{Dialler, Proxies, Settings, Target, Transport, Trust},
     tally::Strictness,
 };
 
@@ -87,21 +87,35 @@ impl Setup {
         }
     }
 
+    /// A way to another URL than the target's, by the same proxies, with the same trust and bounds, and without the headers.
+    pub(crate) fn transport_to(&self, url: &str) -> Result<Transport, String> {
+        let target = Target::parse(url).map_err(|cause| cause.to_string())?;
+        let dialler = self.dialler(&target)?;
+        Ok(Transport::new(target, self.layer.limits(), &[]).dialled_by(dialler))
+    }
+
+    fn trust(&self) -> Trust {
+        Trust {
+            cacert: self.layer.cacert.clone(),
+            insecure: self.layer.insecure.unwrap_or_default(),
+        }
+    }
+
+    fn dialler(&self, target: &Target) -> Result<Dialler, String> {
+        Dialler::new(target, &self.trust(), &self.proxies)
+    }
+
     /// The settings of a run against a URL, and what of it may be shown.
     pub(crate) fn settings(self, url: &str) -> Result<(Settings, Place, Redactor), String> {
         let target = Target::parse(url).map_err(|cause| cause.to_string())?;
         let mut redactor = Redactor::default();
-        for secret in self.headers.iter().flat_map(|header| &header.secrets) {
+        for secret in self.headers.iter().flat_map(Header::secrets) {
             redactor.hide_header(secret);
         }
         for secret in self.proxies.secrets() {
             redactor.hide(secret);
         }
-        let trust = Trust {
-            cacert: self.layer.cacert.clone(),
-            insecure: self.layer.insecure.unwrap_or_default(),
-        };
-        let dialler = Dialler::new(&target, &trust, &self.proxies)?;
+        let dialler = self.dialler(&target)?;
         let path = redactor.hide_path(
             target.path(),
             target.query(),
@@ -113,7 +127,7 @@ impl Setup {
             |query| format!("{}?{query}", target.path()),
         );
         let shown = format!("{}://{}{path}", target.scheme(), target.address());
-        let (curl_options, warnings) = told_of(&trust, target.is_https());
+        let (curl_options, warnings) = told_of(&self.trust(), target.is_https());
         let place = Place {
             literal: (path == whole).then(|| shown.clone()),
             shown,
@@ -127,10 +141,7 @@ impl Setup {
             warnings,
         };
         let layer = self.layer;
-        let limits = Limits {
-            timeout: layer.timeout.unwrap_or(Limits::default().timeout),
-            ..Limits::default()
-        };
+        let limits = layer.limits();
         let headers: Vec<_> = self
             .headers
             .iter()
@@ -158,7 +169,7 @@ impl Setup {
 }
 
 /// What cURL has to be told of whom to trust, and the reader of a report.
-fn told_of(trust: &Trust, https: bool) -> (String, Vec<String>) {
+pub(crate) fn told_of(trust: &Trust, https: bool) -> (String, Vec<String>) {
     if !https {
         return Default::default();
     }

@@ -83,7 +83,7 @@ impl Known {
     pub fn outcomes<'a>(
         &self,
         rules: &[&'static Rule],
-        keys: impl Iterator<Item = &'a Key> + Clone,
+        keys: &(impl Iterator<Item = &'a Key> + Clone),
         seen: impl Fn(&'static str) -> Seen,
         complete: bool,
     ) -> Vec<Outcome> {
@@ -250,12 +250,12 @@ mod tests {
             };
             let keys: Vec<Key> = keys.iter().map(|pointer| key(pointer)).collect();
             let rules = [find_rule(RULE).unwrap()];
-            let outcomes = known.outcomes(&rules, keys.iter(), |_| seen, complete);
+            let outcomes = known.outcomes(&rules, &keys.iter(), |_| seen, complete);
             assert_eq!(
                 outcomes[0].standing, expected,
                 "{kind:?} {today} {keys:?} {seen:?}"
             );
-            let nothing = known.outcomes(&[], keys.iter(), |_| seen, complete);
+            let nothing = known.outcomes(&[], &keys.iter(), |_| seen, complete);
             assert!(
                 nothing.is_empty(),
                 "entries of rules that are not judged are left alone"

@@ -37,6 +37,8 @@ pub struct Bench {
     known: Arc<Known>,
     learner: Learner,
     context: Context,
+    /// Whether something was learned that the context does not hold yet.
+    learned: bool,
     tally: Tally,
     /// Keys that were seen broken.
     broken: BTreeSet<Key>,
@@ -64,6 +66,7 @@ impl Bench {
             known,
             context: learner.context(),
             learner,
+            learned: false,
             tally: Tally::default(),
             broken: BTreeSet::new(),
             exchanges: 0,
@@ -73,11 +76,14 @@ impl Bench {
     /// Learns what an exchange tells of the target. A file is learned whole before it is judged; live traffic as it passes.
     pub fn learn(&mut self, exchange: &Exchange) {
         self.learner.see(exchange);
+        self.learned = true;
     }
 
     /// Judges an exchange by what was learned so far. `place` says where in the recording it stands.
     pub fn judge(&mut self, place: &str, exchange: &Exchange) -> Vec<New> {
-        self.context = self.learner.context();
+        if std::mem::take(&mut self.learned) {
+            self.context = self.learner.context();
+        }
         let number = usize::try_from(self.exchanges).unwrap_or(usize::MAX);
         self.exchanges += 1;
         let group = Group {

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value;
 
-use super::{Entry, Recording, duration, foreign, is_unreadable, moment, secrets};
+use super::{Entry, Recording, duration, foreign, moment, secrets, unjudged};
 use crate::exchange::{Exchange, Response};
 
 #[derive(Deserialize)]
@@ -75,14 +75,12 @@ pub fn is_one(text: &str) -> bool {
         log: Option<IgnoredAny>,
     }
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Probe>();
-    match values.next() {
-        Some(Ok(probe)) => probe.log.is_some(),
-        // Too broken to tell by its structure: a HAR file begins with its log.
-        _ => {
-            let begin: String = text.chars().filter(|c| !c.is_whitespace()).take(7).collect();
-            begin == "{\"log\":"
-        }
+    if let Some(Ok(probe)) = values.next() {
+        return probe.log.is_some();
     }
+    // Too broken to tell by its structure: a HAR file begins with its log.
+    let begin: String = text.chars().filter(|c| !c.is_whitespace()).take(7).collect();
+    begin == "{\"log\":"
 }
 
 /// Reads a HAR file. Messages name the line, or the entry from 1.
@@ -134,8 +132,8 @@ fn entry(row: Row, place: String) -> Result<Result<Entry, String>, String> {
             .collect(),
         body,
     };
-    if is_unreadable(&response.headers, &response.body) {
-        return Ok(Err("the body of the answer was recorded compressed".to_owned()));
+    if let Some(reason) = unjudged(&response) {
+        return Ok(Err(reason.to_owned()));
     }
     let sent = row.request.headers.iter();
     let took = duration(row.time);

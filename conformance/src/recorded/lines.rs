@@ -14,7 +14,7 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{Entry, Recording, duration, foreign, is_unreadable, moment, secrets};
+use super::{Entry, Recording, duration, foreign, moment, secrets, unjudged};
 use crate::exchange::{Exchange, Response};
 
 /// One line. What else it holds does not matter.
@@ -152,8 +152,13 @@ fn entry(line: Line, place: String, target: Option<&String>) -> Result<Result<En
         "response",
     )?;
     let headers = received.headers.pairs();
-    if is_unreadable(&headers, &body) {
-        return Ok(Err("the body of the answer was recorded compressed".to_owned()));
+    let response = Response {
+        status,
+        headers,
+        body,
+    };
+    if let Some(reason) = unjudged(&response) {
+        return Ok(Err(reason.to_owned()));
     }
     let told = sent.headers.pairs();
     Ok(Ok(Entry {
@@ -164,11 +169,7 @@ fn entry(line: Line, place: String, target: Option<&String>) -> Result<Result<En
         exchange: Exchange {
             on_chain: None,
             request,
-            outcome: Ok(Response {
-                status,
-                headers,
-                body,
-            }),
+            outcome: Ok(response),
             took: duration(line.took_ms),
         },
     }))

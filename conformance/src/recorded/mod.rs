@@ -19,7 +19,7 @@ use std::{
 pub use bench::{Bench, New};
 pub use headers::secrets;
 pub use learn::Learner;
-pub use ours::{foreign, is_unreadable};
+pub use ours::{foreign, unjudged};
 
 use crate::{
     case::{Ids, Member, Order, Relation, Rounds, Seed},

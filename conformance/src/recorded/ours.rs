@@ -3,6 +3,8 @@
 use paymaster_schemas::Method;
 use serde_json::Value;
 
+use crate::exchange::Response;
+
 /// Why a request is none of ours; none when it calls one of the two methods.
 ///
 /// The method is what counts, not the address: one address often serves bundler and paymaster methods, and a bundler method that
@@ -27,13 +29,19 @@ fn is_ours(call: &Value) -> bool {
         .is_some_and(|method| Method::from_name(method).is_some())
 }
 
-/// Whether a response carries a body that only another program can read: it was compressed and recorded so.
-pub fn is_unreadable(headers: &[(String, String)], body: &[u8]) -> bool {
-    let encoded = headers.iter().any(|(name, value)| {
-        name == "content-encoding" && !matches!(value.trim().to_ascii_lowercase().as_str(), "" | "identity")
-    });
+/// Why an answer cannot be judged; none when it can.
+///
+/// A 429, or a 503 that says when to come again, is no answer of the service yet: in a check the request is sent again.
+pub fn unjudged(response: &Response) -> Option<&'static str> {
+    let later = response.status == 429 || response.status == 503 && response.header("retry-after").is_some();
+    if later {
+        return Some("the target asked to come again later");
+    }
+    let encoding = response.header("content-encoding").unwrap_or_default().trim();
+    let encoded = !encoding.is_empty() && !encoding.eq_ignore_ascii_case("identity");
     // Recorders decode bodies and keep the header: only bytes that are no text are still compressed.
-    encoded && std::str::from_utf8(body).is_err()
+    (encoded && std::str::from_utf8(&response.body).is_err())
+        .then_some("the body of the answer was recorded compressed")
 }
 
 #[cfg(test)]
@@ -60,6 +68,23 @@ mod tests {
             ),
         ] {
             assert_eq!(foreign(method, body.as_bytes()), expected, "{method} {body}");
+        }
+    }
+
+    #[test]
+    fn an_answer_that_asks_to_come_again_is_none_yet() {
+        for (status, header, expected) in [
+            (200, "", None),
+            (429, "", Some("the target asked to come again later")),
+            (503, "", None),
+            (503, "retry-after", Some("the target asked to come again later")),
+        ] {
+            let response = Response {
+                status,
+                headers: vec![(header.to_owned(), "1".to_owned())],
+                body: bytes::Bytes::new(),
+            };
+            assert_eq!(unjudged(&response), expected, "{status} {header}");
         }
     }
 }

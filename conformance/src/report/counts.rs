@@ -78,6 +78,19 @@ impl Standing {
         }
     }
 
+    /// A sign that tells it without colour.
+    pub const fn sign(self) -> &'static str {
+        match self {
+            Self::Broken => "✗",
+            Self::Warned => "!",
+            Self::KnownFailing => "≈",
+            Self::UnexpectedlyPassing => "‼",
+            Self::Passed => "✓",
+            Self::Inconclusive => "?",
+            Self::NotApplicable => "–",
+        }
+    }
+
     /// The word, for people.
     pub const fn word(self) -> &'static str {
         match self {

@@ -189,7 +189,7 @@ impl Head<'_> {
         json!({
             "method": "POST",
             "url": shown,
-            "httpVersion": "HTTP/1.1",
+            "httpVersion": self.version(),
             "cookies": [],
             "headers": headers,
             "queryString": query,
@@ -197,6 +197,15 @@ impl Head<'_> {
             "headersSize": -1,
             "bodySize": exchange.request.len(),
         })
+    }
+
+    /// Without TLS there is one; with it, HTTP/2 may have been agreed on, and an exchange does not keep which.
+    fn version(&self) -> &'static str {
+        if self.place.shown.starts_with("http://") {
+            "HTTP/1.1"
+        } else {
+            "unknown"
+        }
     }
 
     fn response(&self, exchange: &Exchange) -> Value {
@@ -231,7 +240,7 @@ impl Head<'_> {
         json!({
             "status": response.status,
             "statusText": reason.and_then(|status| status.canonical_reason()).unwrap_or_default(),
-            "httpVersion": "HTTP/1.1",
+            "httpVersion": self.version(),
             "cookies": [],
             "headers": exchange::headers(&response.headers, self.redactor),
             "content": content,
@@ -270,11 +279,15 @@ fn creator() -> Value {
 
 fn comment(finished: &Finished<'_>) -> String {
     let summary = finished.summary;
-    format!(
+    let mut text = format!(
         "{}: {}",
         words::headline(summary.conclusion),
         Counts::of(&summary.rules, finished.strictness).line()
-    )
+    );
+    for warning in &finished.place.warnings {
+        text = format!("{text}; warning: {warning}");
+    }
+    text
 }
 
 #[cfg(test)]

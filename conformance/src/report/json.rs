@@ -1,6 +1,6 @@
 //! The report for machines; its schema is `report.schema.json` beside the manifest of this package.
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::{Method, Mode, Pair};
 use serde_json::{Map, Value, json};
 
 use super::{Finished, curl, words};
@@ -131,8 +131,8 @@ fn known_failure(known: &known::Outcome, finished: &Finished<'_>) -> Value {
             known::Kind::Flaky => "flaky",
         },
         "rule": entry.rule,
-        "method": entry.method.map(|method| method.name()),
-        "mode": entry.mode.map(|mode| mode.name()),
+        "method": entry.method.map(Method::name),
+        "mode": entry.mode.map(Mode::name),
         "pointer": entry.pointer,
         "reason": redacted(&entry.reason, finished),
         "owner": redacted(&entry.owner, finished),

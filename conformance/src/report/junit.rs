@@ -59,8 +59,7 @@ fn status(outcome: &RuleOutcome, finished: &Finished<'_>) -> TestCaseStatus {
     }
     match outcome.verdict {
         Verdict::Passed => TestCaseStatus::success(),
-        Verdict::Inconclusive | Verdict::NotApplicable => skipped(outcome, finished),
-        Verdict::KnownFailing => skipped(outcome, finished),
+        Verdict::Inconclusive | Verdict::NotApplicable | Verdict::KnownFailing => skipped(outcome, finished),
         Verdict::UnexpectedlyPassing => {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
             let reason = outcome.reason.as_deref().unwrap_or_default();

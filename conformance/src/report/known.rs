@@ -41,7 +41,8 @@ fn one(page: &mut Page<'_>, known: &Outcome, text: &str) {
     page.hanging("    ", 4, &text);
 }
 
-fn word(known: &Outcome) -> &'static str {
+/// How an entry that does not fail the run stands.
+pub(crate) fn word(known: &Outcome) -> &'static str {
     match (known.entry.kind, known.standing) {
         (Kind::Failing, Standing::StillFailing) => "fails",
         (Kind::Flaky, Standing::StillFailing) => "flaky, failed this time",

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::{
     Finished, compact,
     counts::{Counts, Standing},
-    curl,
+    curl, known,
     paint::harmless,
     words,
 };
@@ -22,17 +22,18 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
     let summary = finished.summary;
     let counts = Counts::of(&summary.rules, finished.strictness);
     let mut text = format!(
-        "## Paymaster conformance: {}\n\n{}\n\n**{}: {}** · {} in {} · seed {}\n",
+        "## Paymaster conformance: {}\n\n{}\n\n**{}: {}** · {}\n",
         words::headline(summary.conclusion).to_lowercase(),
         code(&finished.place.shown),
         words::count(counts.rules() as u128, "rule"),
         counts.line(),
-        words::count(summary.requests as u128, "request"),
-        words::time(summary.took),
-        summary.seed
+        words::sent(summary)
     );
+    // Writing to a String cannot fail.
+    for warning in &finished.place.warnings {
+        let _ = write!(text, "\nWarning: {}\n", code(&foreign(warning, finished)));
+    }
     if let Some(cause) = &summary.cut_short {
-        // Writing to a String cannot fail.
         let _ = write!(text, "\nCut short: {}\n", code(&foreign(cause, finished)));
     }
     for (reason, groups) in &summary.unjudged {
@@ -49,9 +50,11 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
     ] {
         text.push_str(&table(title, standing, finished));
     }
-    let tail = inconclusive(finished) + &fingerprint(finished);
+    text.push_str(&stale(finished));
+    let tail = known(finished) + &inconclusive(finished) + &fingerprint(finished);
     let mut left_out = 0_u32;
-    for (number, finding) in summary.findings.iter().enumerate() {
+    let findings = summary.findings.iter().enumerate();
+    for (number, finding) in findings.filter(|(_, finding)| summary.known_entry(finding).is_none()) {
         let folded = folded(number, finding, finished);
         if text.len() + folded.len() + tail.len() > LONGEST {
             left_out += 1;
@@ -80,8 +83,10 @@ fn table(title: &str, standing: Standing, finished: &Finished<'_>) -> String {
         format!("\n### {title}\n\n| rule | section | at | expected | got |\n|---|---|---|---|---|\n");
     for outcome in own {
         let clause = outcome.rule.clause();
-        let mut findings = finished.summary.findings.iter();
-        let found = findings.find(|finding| finding.rule.id == outcome.rule.id);
+        let summary = finished.summary;
+        let own =
+            |finding: &&Finding| finding.rule.id == outcome.rule.id && summary.known_entry(finding).is_none();
+        let found = summary.findings.iter().find(own);
         let cell = |text: &str| code(&compact::cut(&foreign(text, finished), CELL)).replace('|', "\\|");
         let cells = found.map_or("| | |".to_owned(), |finding| {
             let violation = &finding.violation;
@@ -146,6 +151,51 @@ fn folded(number: usize, finding: &Finding, finished: &Finished<'_>) -> String {
     if let Some(path) = finished.replays.get(number).and_then(Option::as_ref) {
         let command = format!("paymaster-conformance replay {}", path.display());
         let _ = write!(text, "\n{}", fenced("sh", &command));
+    }
+    text.push_str("\n</details>\n");
+    text
+}
+
+/// The entries of the list of known failures that fail the run.
+fn stale(finished: &Finished<'_>) -> String {
+    let known = finished.summary.known.iter();
+    let mut stale = known.filter(|known| known.standing.fails_the_run()).peekable();
+    if stale.peek().is_none() {
+        return String::new();
+    }
+    let mut text = "\n### Known failures that are out of date\n\n".to_owned();
+    for known in stale {
+        let scope = code(&foreign(&known.entry.scope(), finished));
+        let _ = writeln!(
+            text,
+            "- {scope}: {}",
+            code(&foreign(&known::advice(known), finished))
+        );
+    }
+    text
+}
+
+fn known(finished: &Finished<'_>) -> String {
+    let known = finished.summary.known.iter();
+    let excused: Vec<_> = known.filter(|known| !known.standing.fails_the_run()).collect();
+    if excused.is_empty() {
+        return String::new();
+    }
+    let mut text = format!(
+        "\n<details>\n<summary>{} on the list of known failures</summary>\n\n",
+        excused.len()
+    );
+    for known in excused {
+        let entry = &known.entry;
+        let _ = writeln!(
+            text,
+            "- {} ({}): {} ({}, until {})",
+            code(&foreign(&entry.scope(), finished)),
+            known::word(known),
+            code(&foreign(&entry.reason, finished)),
+            code(&foreign(&entry.owner, finished)),
+            entry.expires
+        );
     }
     text.push_str("\n</details>\n");
     text
@@ -251,6 +301,20 @@ mod tests {
         let text = text(&sample::violations().finished());
         assert!(!text.contains("s3cr3t-key") && !text.contains('\u{1b}'));
         insta::assert_snapshot!("markdown_violations", text);
+    }
+
+    #[test]
+    fn a_run_with_known_failures() {
+        insta::assert_snapshot!("markdown_known", text(&sample::known().finished()));
+    }
+
+    #[test]
+    fn recorded_traffic() {
+        let text = text(&sample::recorded().finished());
+        assert!(
+            text.contains("250 recorded exchanges") && !text.contains("seed"),
+            "{text}"
+        );
     }
 
     #[test]

@@ -39,9 +39,9 @@ pub fn page(columns: &[Column]) -> String {
                 p.meaning { "Every clause that a rule judges, by section of the specification. A clause counts as broken where any of its rules is." }
                 p.counts {
                     @for standing in Standing::ALL {
-                        span.legend { (mark(standing.name())) (standing.word()) }
+                        span.legend { (mark(standing)) (standing.word()) }
                     }
-                    span.legend { (mark("missing")) "not in that report" }
+                    span.legend { "empty: not in that report" }
                 }
             }
         }
@@ -89,15 +89,19 @@ fn rows(columns: &[Column]) -> BTreeMap<Vec<u32>, (&str, Vec<Clause<'_>>)> {
     rows
 }
 
+/// The standings, the worst first.
+const WORST_FIRST: [Standing; Standing::ALL.len()] = [
+    Standing::Broken,
+    Standing::UnexpectedlyPassing,
+    Standing::Warned,
+    Standing::KnownFailing,
+    Standing::Inconclusive,
+    Standing::Passed,
+    Standing::NotApplicable,
+];
+
 /// How a clause stands in a report: as the worst of its rules.
 fn standing(clause: Clause<'_>, run: &Recorded) -> Option<Standing> {
-    const WORST_FIRST: [Standing; 5] = [
-        Standing::Broken,
-        Standing::Warned,
-        Standing::Inconclusive,
-        Standing::Passed,
-        Standing::NotApplicable,
-    ];
     let own = run.rules.iter().filter(|rule| rule.clause == clause);
     let standings: Vec<Standing> = own.map(|rule| run.standing(rule)).collect();
     WORST_FIRST
@@ -131,8 +135,10 @@ fn row(clause: Clause<'_>, columns: &[Column]) -> Markup {
                 @if let Some(known) = known { span.basis { (known.basis.name()) } }
             }
             @for standing in standings {
-                @let (name, word) = standing.map_or(("missing", "not in this report"), |standing| (standing.name(), standing.word()));
-                td title=(word) { (mark(name)) span.quiet { (word) } }
+                @match standing {
+                    Some(standing) => td title=(standing.word()) { (mark(standing)) span.quiet { (standing.word()) } },
+                    None => td title="not in this report" { span.quiet { "not in this report" } },
+                }
             }
         }
     }
@@ -254,6 +260,22 @@ mod tests {
             "{id}"
         );
         assert!(html.contains("2 broken") && html.contains(">conforms</text>"));
+    }
+
+    #[test]
+    fn a_clause_stands_as_the_worst_of_its_rules() {
+        let mut all = WORST_FIRST;
+        all.sort();
+        let mut known = Standing::ALL;
+        known.sort();
+        assert_eq!(all, known, "every standing has its place");
+        let both = column("one", |run| {
+            let mut second = run.rule("answer.id").unwrap().clone();
+            second.verdict = Verdict::Passed;
+            run.rules.push(second);
+        });
+        assert_eq!(standing("answer.id", &both.run), Some(Standing::Broken));
+        assert_eq!(standing("no.such", &both.run), None);
     }
 
     #[test]

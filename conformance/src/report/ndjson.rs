@@ -22,6 +22,7 @@ pub const FORMAT: &str = "paymaster-events/v1";
 pub(crate) fn events(place: &Place, redactor: &Redactor) -> Box<dyn Recorder> {
     Box::new(Events {
         target: place.shown.clone(),
+        warnings: place.warnings.clone(),
         redactor: redactor.clone(),
         every_exchange: false,
         begun: false,
@@ -32,6 +33,7 @@ pub(crate) fn events(place: &Place, redactor: &Redactor) -> Box<dyn Recorder> {
 pub(crate) fn exchanges(place: &Place, redactor: &Redactor) -> Box<dyn Recorder> {
     Box::new(Events {
         target: place.shown.clone(),
+        warnings: place.warnings.clone(),
         redactor: redactor.clone(),
         every_exchange: true,
         begun: false,
@@ -40,6 +42,7 @@ pub(crate) fn exchanges(place: &Place, redactor: &Redactor) -> Box<dyn Recorder>
 
 struct Events {
     target: String,
+    warnings: Vec<String>,
     redactor: Redactor,
     every_exchange: bool,
     begun: bool,
@@ -111,6 +114,7 @@ impl Events {
             "format": FORMAT,
             "tool": {"name": "paymaster-conformance", "version": env!("CARGO_PKG_VERSION")},
             "target": self.target,
+            "warnings": self.warnings,
             "seed": seed,
         });
         line("started", &mut rest, out)

@@ -39,7 +39,7 @@ fn nothing(_: &Seed<'_>, _: &mut Ids) -> Vec<Member> {
 pub(crate) struct Sample {
     pub(crate) summary: Summary,
     context: Context,
-    place: Place,
+    pub(crate) place: Place,
     redactor: Redactor,
     replays: Vec<Option<PathBuf>>,
 }

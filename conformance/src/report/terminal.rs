@@ -82,7 +82,7 @@ impl Page<'_> {
         self.line(&format!("{painted}  {target}"));
         let rules = words::count(summary.rules.len() as u128, "rule");
         let counts = Counts::of(&summary.rules, self.finished.strictness).line();
-        let sent = self.sent();
+        let sent = words::sent(summary);
         self.line(&format!("{rules}: {counts} · {sent}"));
         self.left_out();
         for warning in &self.finished.place.warnings {
@@ -99,22 +99,6 @@ impl Page<'_> {
                 self.foreign(reason)
             );
             self.hanging("not judged: ", 12, &text);
-        }
-    }
-
-    /// What was sent; of recorded traffic, what was judged instead.
-    fn sent(&self) -> String {
-        let summary = self.finished.summary;
-        match &summary.recorded {
-            Some(recorded) => words::count(recorded.exchanges, "recorded exchange"),
-            None => {
-                let requests = words::count(summary.requests as u128, "request");
-                format!(
-                    "{requests} in {} · seed {}",
-                    words::time(summary.took),
-                    summary.seed
-                )
-            }
         }
     }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::{
     case::Member,
+    events::Summary,
     exchange::Exchange,
     finding::Finding,
     recorded::RECORDED,
@@ -54,8 +55,21 @@ pub(crate) fn conclusion(conclusion: Conclusion) -> &'static str {
 
 /// The request of a finding of recorded traffic; its label says where in the recording it stands.
 pub(crate) fn recorded(finding: &Finding) -> Option<&Member> {
-    let is_recorded = std::ptr::eq(finding.group.relation, &RECORDED);
+    let is_recorded = finding.group.relation.id == RECORDED.id;
     finding.group.members.first().filter(|_| is_recorded)
+}
+
+/// What was sent, in which time and with which seed; of recorded traffic, what was judged instead.
+pub(crate) fn sent(summary: &Summary) -> String {
+    match &summary.recorded {
+        Some(recorded) => count(recorded.exchanges, "recorded exchange"),
+        None => format!(
+            "{} in {} · seed {}",
+            count(summary.requests as u128, "request"),
+            time(summary.took),
+            summary.seed
+        ),
+    }
 }
 
 /// `reproduced 3/3`, or why it is not known.

@@ -6,10 +6,7 @@ use alloy_primitives::{Address, hex};
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use super::{
-    target::Target,
-    transport::{Limits, Line, Transport},
-};
+use super::transport::{Line, Transport};
 use crate::{
     exchange::Exchange,
     on_chain::{
@@ -29,13 +26,12 @@ struct Node {
 }
 
 impl Chain {
-    /// The chain behind a JSON-RPC URL, once it is seen to have a contract where the entry point is said to be. The error says
+    /// The chain at the other end of a transport, once it is seen to have a contract where the entry point is said to be. The error says
     /// what is wrong and shows no path of the URL.
-    pub async fn connect(rpc_url: &str, entry_point: Address, limits: Limits) -> Result<Self, String> {
-        let target = Target::parse(rpc_url).map_err(|cause| cause.to_string())?;
-        let address = target.address();
+    pub async fn connect(transport: Transport, entry_point: Address) -> Result<Self, String> {
+        let address = transport.target.address();
         let node = Node {
-            transport: Transport::new(target, limits, &[]),
+            transport,
             entry_point,
         };
         let asked = json!([entry_point.to_string(), "latest"]);

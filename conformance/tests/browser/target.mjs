@@ -39,11 +39,11 @@ function answer(body) {
     id: String(id),
     result: {
       MODE: EVIL,
+      notes: Array.from({ length: 30 }, (_, number) => ({ number, about: `a note, and so long that it takes more than a line: ${number}` })),
       paymasterAndData: "0x",
       [EVIL]: [EVIL, { deep: EVIL }],
       preVerificationGas: 50000,
       verificationGasLimit: 100000,
-      notes: Array.from({ length: 30 }, (_, number) => `note ${number}`),
     },
   });
 }

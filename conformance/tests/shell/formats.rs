@@ -1,9 +1,15 @@
 //! `--report FORMAT=PATH`.
 
+use paymaster_conformance::report::formats::FORMATS;
 use serde_json::Value;
 use tempfile::tempdir;
 
 use crate::{run, server::Server};
+
+/// Every format of the table.
+fn names() -> Vec<&'static str> {
+    FORMATS.iter().map(|format| format.name).collect()
+}
 
 fn sound() -> Server {
     Server::hooked(|_, _, response| response)
@@ -15,17 +21,7 @@ fn every_format_is_written_at_once() {
     let (_, help, _) = run(folder.path(), &["--help"]);
     let server = sound();
     let url = server.url();
-    let names = [
-        "json",
-        "html",
-        "markdown",
-        "sarif",
-        "junit",
-        "ndjson",
-        "ndjson-all",
-        "har",
-        "har-all",
-    ];
+    let names = names();
     let asked: Vec<String> = names
         .iter()
         .map(|name| format!("--report={name}=r.{name}"))
@@ -35,7 +31,7 @@ fn every_format_is_written_at_once() {
     let (code, out, err) = run(folder.path(), &arguments);
     assert_eq!(code, 0, "{out}{err}");
     let read = |name: &str| std::fs::read_to_string(folder.path().join(format!("r.{name}"))).unwrap();
-    for name in names {
+    for name in &names {
         assert!(
             help.contains(&format!("{name} (")),
             "{name} is not in the help: {help}"
@@ -131,5 +127,44 @@ fn a_file_that_cannot_be_written_is_told_early_and_costs_no_other_report() {
             let early = err.starts_with("warning: the ");
             assert_eq!(early, bad != "/dev/full", "{asked}: {err}");
         }
+    }
+}
+
+#[test]
+fn secrets_stand_in_no_format() {
+    const SECRETS: [&str; 4] = [
+        "path-secret-1",
+        "query-secret-2",
+        "header-secret-3",
+        "cookie-secret-4",
+    ];
+    let folder = tempdir().unwrap();
+    // Says what it was asked with, in the head and in the body.
+    let server = Server::hooked(|_, request, response| {
+        let (mut head, body) = response.into_parts();
+        let all = SECRETS[..3].join(" ");
+        head.headers.insert("x-echo", all.parse().unwrap());
+        head.headers
+            .insert("set-cookie", "session=cookie-secret-4".parse().unwrap());
+        let body = if request.len() % 2 == 0 { all.into() } else { body };
+        hyper::Response::from_parts(head, body)
+    });
+    let url = format!("{}v1/path-secret-1?apikey=query-secret-2", server.url());
+    let formats = names();
+    let asked: Vec<String> = formats
+        .iter()
+        .map(|name| format!("--report={name}=r.{name}"))
+        .collect();
+    let mut arguments = vec![url.as_str(), "--cases", "6", "-H", "x-key: header-secret-3"];
+    arguments.extend(asked.iter().map(String::as_str));
+    let (code, out, err) = run(folder.path(), &arguments);
+    assert_eq!(code, 1, "{out}{err}");
+    for name in formats {
+        let text = std::fs::read_to_string(folder.path().join(format!("r.{name}"))).unwrap();
+        for secret in SECRETS {
+            assert!(!text.contains(secret), "{secret} in {name}");
+        }
+        let echoed = ["har", "har-all", "ndjson-all"].contains(&name);
+        assert_eq!(text.contains("x-echo"), echoed, "{name}");
     }
 }

@@ -122,7 +122,7 @@ fn an_entry_that_outlived_its_failure_fails_the_run() {
 fn what_failed_is_written_with_its_reason_and_the_rest_of_the_file_is_kept() {
     let folder = tempdir().unwrap();
     let server = wrong();
-    let mine = "# ours\n\n[[flaky]] # keep me\nrule = \"answer.id\"\nreason = \"a proxy\"\nowner = \"us\"\nexpires = 9999-12-31\n";
+    let mine = "# ours\n\n[[flaky]] # keep me\nrule = \"answer.id\"\nreason = \"a proxy\"\nowner = \"us\"\nexpires = 9999-12-31\n# the end";
     list(folder.path(), mine);
     let update = [
         "--known-failing",

@@ -1,17 +1,22 @@
 //! The binary against small servers that misbehave in one way each.
 #![expect(clippy::unwrap_used, reason = "a test stops where the binary cannot be run")]
 
+mod action;
 mod commands;
 mod comparing;
 mod configuration;
 mod formats;
 mod hostile;
+mod judge;
 mod known;
 mod proxy;
+mod relay;
 mod reports;
+mod secrets;
 mod secure;
 mod server;
 mod targets;
+mod texts;
 mod tls;
 
 use std::path::Path;

@@ -112,7 +112,9 @@ fn junit_has_one_case_a_rule() {
     let xml = std::fs::read_to_string(folder.path().join("junit.xml")).unwrap();
     let (_, rules, _) = run(folder.path(), &["rules", "--json"]);
     let rules = json(&rules);
-    assert_eq!(xml.matches("<testcase ").count(), rules.as_array().unwrap().len());
+    let mut judged = rules.as_array().unwrap().clone();
+    judged.retain(|rule| rule["basis"] != "on-chain");
+    assert_eq!(xml.matches("<testcase ").count(), judged.len());
     let case = |id: &str| {
         let from = xml.find(&format!("<testcase name=\"{id}\"")).unwrap();
         &xml[from..from + xml[from..].find("</testcase>").unwrap()]

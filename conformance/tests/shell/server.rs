@@ -96,7 +96,7 @@ impl Server {
 }
 
 /// The bytes of a body that is all there.
-fn whole(body: Full<Bytes>) -> Bytes {
+pub(crate) fn whole(body: Full<Bytes>) -> Bytes {
     let mut collecting = std::pin::pin!(body.collect());
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     match Future::poll(collecting.as_mut(), &mut context) {
@@ -144,21 +144,28 @@ pub(crate) fn raw(serve: impl Fn(std::net::TcpStream) + Send + Sync + 'static) -
 
 /// Reads one request of a raw connection; false at its end.
 pub(crate) fn read_request(stream: &mut std::net::TcpStream) -> bool {
+    request_head(stream).is_some()
+}
+
+/// The same; gives the head of the request.
+pub(crate) fn request_head(stream: &mut std::net::TcpStream) -> Option<String> {
     let mut seen = Vec::new();
     let mut byte = [0];
     while !seen.ends_with(b"\r\n\r\n") {
         match stream.read(&mut byte) {
             Ok(1) => seen.push(byte[0]),
-            _ => return false,
+            _ => return None,
         }
     }
-    let head = String::from_utf8_lossy(&seen).to_ascii_lowercase();
+    let head = String::from_utf8_lossy(&seen).into_owned();
     let length = head
+        .to_ascii_lowercase()
         .lines()
         .find_map(|line| line.strip_prefix("content-length:"))
         .and_then(|length| length.trim().parse().ok())
         .unwrap_or(0);
-    stream.read_exact(&mut vec![0; length]).is_ok()
+    stream.read_exact(&mut vec![0; length]).ok()?;
+    Some(head)
 }
 
 /// Writes bytes; a closed connection does not matter.

@@ -112,13 +112,10 @@ fn named<T>(
     known: &str,
 ) -> Result<Option<T>, String> {
     let Some(name) = name else { return Ok(None) };
-    match find(name.get_ref()) {
-        Some(found) => Ok(Some(found)),
-        None => {
-            let said = format!("`{}` is none of {known}", name.get_ref());
-            Err(refusal(text, &name, &said))
-        }
-    }
+    find(name.get_ref()).map(Some).ok_or_else(|| {
+        let said = format!("`{}` is none of {known}", name.get_ref());
+        refusal(text, &name, &said)
+    })
 }
 
 fn written(value: Spanned<String>, text: &str, key: &str, advice: &str) -> Result<String, String> {

@@ -50,12 +50,11 @@ pub(super) fn write(
     if new.is_empty() {
         return Ok(format!("{}: nothing to write", path.display()));
     }
-    let text = match fs::read_to_string(path) {
+    let mut text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => HEAD.to_owned(),
         Err(cause) => return Err(told(cause.to_string())),
     };
-    let mut file: DocumentMut = text.parse().map_err(|cause| told(format!("{cause}")))?;
     let owner = wish.owner.clone().or_else(|| ask("Who answers for these? "));
     let mut unexplained = 0;
     for key in &new {
@@ -64,9 +63,16 @@ pub(super) fn write(
         unexplained += usize::from(reason.is_none() || owner.is_none());
         let flaky = finding.is_some_and(Finding::is_flaky);
         let kind = if flaky { Kind::Flaky } else { Kind::Failing };
-        add(&mut file, kind, row(key, reason, owner.clone(), wish.expires)).map_err(told)?;
+        // Blocks of both lists may stand in any order: what is there already stays where it is, byte for byte.
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text.push('\n');
+        text.push_str(&block(kind, row(key, reason, owner.clone(), wish.expires)));
     }
-    fs::write(path, file.to_string()).map_err(|cause| told(cause.to_string()))?;
+    text.parse::<DocumentMut>()
+        .map_err(|cause| told(format!("blocks cannot be added to this list: {cause}")))?;
+    fs::write(path, text).map_err(|cause| told(cause.to_string()))?;
     let written = format!("{}: wrote {}", path.display(), entries(new.len()));
     Ok(if unexplained == 0 {
         written
@@ -109,23 +115,16 @@ fn row(key: &Key, reason: Option<String>, owner: Option<String>, expires: NaiveD
     row
 }
 
-fn add(file: &mut DocumentMut, kind: Kind, mut row: Table) -> Result<(), String> {
+fn block(kind: Kind, row: Table) -> String {
     let name = match kind {
         Kind::Failing => "failing",
         Kind::Flaky => "flaky",
     };
-    row.decor_mut().set_prefix("\n");
-    let list = file
-        .entry(name)
-        .or_insert(Item::ArrayOfTables(ArrayOfTables::new()));
-    // `failing = []` is a list too, of another kind.
-    if list.as_array().is_some_and(toml_edit::Array::is_empty) {
-        *list = Item::ArrayOfTables(ArrayOfTables::new());
-    }
-    list.as_array_of_tables_mut()
-        .ok_or_else(|| format!("`{name}` is no list of [[{name}]] blocks: write it so, and run again"))?
-        .push(row);
-    Ok(())
+    let mut rows = ArrayOfTables::new();
+    rows.push(row);
+    let mut file = DocumentMut::new();
+    file.insert(name, Item::ArrayOfTables(rows));
+    file.to_string()
 }
 
 fn question(key: &Key, finding: Option<&Finding>) -> String {

@@ -22,9 +22,11 @@ impl Page<'_> {
     /// The findings of a rule.
     pub(super) fn findings(&self, outcome: &RuleOutcome) -> Markup {
         let all = self.finished.summary.findings.iter().enumerate();
-        let own: Vec<_> = all
+        let mut own: Vec<_> = all
             .filter(|(_, finding)| finding.rule.id == outcome.rule.id)
             .collect();
+        // What nobody excused comes first.
+        own.sort_by_key(|(_, finding)| self.finished.summary.known_entry(finding).is_some());
         html! {
             @for (place, (number, finding)) in own.iter().enumerate() {
                 @if place == 0 {
@@ -53,7 +55,13 @@ impl Page<'_> {
         let replay = self.finished.replays.get(number).and_then(Option::as_ref);
         html! {
             article.finding {
+                @if let Some(entry) = self.finished.summary.known_entry(finding) {
+                    p.excused { "Known to fail: " (self.foreign(&entry.reason)) " (" (self.foreign(&entry.owner)) ", until " (entry.expires) ")" }
+                }
                 dl.what {
+                    @if let Some(member) = words::recorded(finding) {
+                        div { dt { "recorded" } dd { (self.foreign(&member.label)) } }
+                    }
                     div { dt { "at" } dd { code { (self.foreign(words::place(finding))) } } }
                     div.expected { dt { "expected" } dd { code { (self.foreign(&violation.expected)) } } }
                     div.actual { dt { "actual" } dd { code { (cut(&self.foreign(&violation.actual), LONGEST_TEXT)) } } }

@@ -16,7 +16,7 @@ const LONGEST_STRING: usize = 120;
 const MOST_ITEMS: usize = 12;
 
 /// What is shorter stands on one line.
-const LINE: usize = 64;
+const LINE: usize = 44;
 
 /// A JSON text with the value at `pointer` marked; where nothing is there, it is said in the object that lacks it. None when the
 /// text is no JSON.

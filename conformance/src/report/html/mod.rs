@@ -9,15 +9,18 @@ mod tree;
 
 pub(crate) use tree::mark;
 
+use std::time::SystemTime;
+
 use maud::{Markup, html};
 
 use super::{
     Finished,
     counts::{Counts, Standing},
+    known,
     paint::harmless,
     words,
 };
-use crate::{events::RuleOutcome, verdict::Conclusion};
+use crate::{events::RuleOutcome, finding::Finding, known::Outcome, verdict::Conclusion};
 
 /// The page.
 pub fn page(finished: &Finished<'_>) -> String {
@@ -31,6 +34,7 @@ pub fn page(finished: &Finished<'_>) -> String {
         (page.verdict())
         main {
             (page.broken())
+            (page.known())
             (page.inconclusive())
             (page.rules())
             (page.fingerprint())
@@ -39,7 +43,7 @@ pub fn page(finished: &Finished<'_>) -> String {
         footer {
             p {
                 "Written by paymaster-conformance " (env!("CARGO_PKG_VERSION"))
-                ". The same seed sends the same requests. Secrets of the URL and of headers are replaced by ***."
+                ", " (super::exchange::moment(SystemTime::now())) ". The same seed sends the same requests. Secrets of the URL and of headers are replaced by ***."
             }
         }
     };
@@ -86,14 +90,24 @@ impl Page<'_> {
                     }
                     dl.facts {
                         div { dt { "rules" } dd { (self.counts.rules()) } }
-                        div { dt { "requests" } dd { (summary.requests) } }
-                        div { dt { "time" } dd { (words::time(summary.took)) } }
-                        div { dt { "seed" } dd { (summary.seed) } }
+                        @if let Some(recorded) = &summary.recorded {
+                            div { dt { "recorded exchanges" } dd { (recorded.exchanges) } }
+                        } @else {
+                            div { dt { "requests" } dd { (summary.requests) } }
+                            div { dt { "time" } dd { (words::time(summary.took)) } }
+                            div { dt { "seed" } dd { (summary.seed) } }
+                        }
                         div { dt { "exit code" } dd { (crate::exit::code(conclusion)) } }
                         @if self.finished.strictness.strict { div { dt { "strict" } dd { "yes" } } }
                     }
+                    @for warning in &self.finished.place.warnings {
+                        p.note { b { "Warning: " } (self.foreign(warning)) }
+                    }
                     @if let Some(cause) = &summary.cut_short {
                         p.note { b { "Cut short: " } (self.foreign(cause)) }
+                    }
+                    @for (reason, entries) in summary.recorded.iter().flat_map(|recorded| &recorded.skipped) {
+                        p.note { b { "Left out: " } (words::count(*entries, "exchange")) ", " (self.foreign(reason)) }
                     }
                     @for (reason, groups) in &summary.unjudged {
                         p.note {
@@ -109,6 +123,10 @@ impl Page<'_> {
     fn meaning(&self) -> String {
         let broken = words::count(self.counts.get(Standing::Broken) as u128, "rule");
         match self.finished.summary.conclusion {
+            Conclusion::Violations if self.counts.get(Standing::Broken) == 0 => {
+                "Nothing new failed, but the list of known failures is out of date: bring it up to date, as said below."
+                    .to_owned()
+            }
             Conclusion::Conforms => "Everything that fails a run was judged, and held.".to_owned(),
             Conclusion::Violations => format!(
                 "{broken} broken. Each is told below with the smallest request that shows it, and a line that repeats it."
@@ -152,8 +170,10 @@ impl Page<'_> {
     }
 
     fn gist(&self, outcome: &RuleOutcome) -> Markup {
-        let mut findings = self.finished.summary.findings.iter();
-        let Some(finding) = findings.find(|finding| finding.rule.id == outcome.rule.id) else {
+        let summary = self.finished.summary;
+        let own =
+            |finding: &&Finding| finding.rule.id == outcome.rule.id && summary.known_entry(finding).is_none();
+        let Some(finding) = summary.findings.iter().find(own) else {
             return html! { (outcome.rule.clause().text) };
         };
         let violation = &finding.violation;
@@ -162,6 +182,45 @@ impl Page<'_> {
             "expected " code { (short(&violation.expected)) }
             ", got " code { (short(&violation.actual)) }
             " at " code { (self.foreign(words::place(finding))) }
+        }
+    }
+
+    /// The list of known failures: what is out of date in it, and what is excused.
+    fn known(&self) -> Markup {
+        let known = &self.finished.summary.known;
+        let (stale, rest): (Vec<_>, Vec<_>) = known.iter().partition(|known| known.standing.fails_the_run());
+        html! {
+            @if !known.is_empty() {
+                section #known {
+                    h2 { "Known failures" }
+                    ul.known {
+                        @for known in stale {
+                            li.stale {
+                                (self.scope(known))
+                                p { b { "Out of date, which fails the run: " } (self.foreign(&known::advice(known))) }
+                            }
+                        }
+                        @for known in rest {
+                            li {
+                                (self.scope(known))
+                                p { (known::word(known)) ": " (self.foreign(&known.entry.reason)) }
+                                p.meta { (self.foreign(&known.entry.owner)) ", until " (known.entry.expires) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// What an entry names, as a link where the run judged its rule.
+    fn scope(&self, known: &Outcome) -> Markup {
+        let scope = html! { code { (self.foreign(&known.entry.scope())) } };
+        let rules = &self.finished.summary.rules;
+        if rules.iter().any(|outcome| outcome.rule.id == known.entry.rule) {
+            html! { a href=(format!("#{}", known.entry.rule)) { (scope) } }
+        } else {
+            scope
         }
     }
 

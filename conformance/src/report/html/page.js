@@ -31,6 +31,19 @@
     return document.execCommand("copy");
   }
 
+  // What is marked in a long answer is scrolled to, once it can be seen
+  function reveal(within) {
+    for (const mark of all("pre mark", within)) {
+      const pre = mark.closest("pre");
+      const [outer, inner] = [pre.getBoundingClientRect(), mark.getBoundingClientRect()];
+      if (inner.height && (inner.top < outer.top || inner.bottom > outer.bottom)) {
+        pre.scrollTop += inner.top - outer.top - pre.clientHeight / 3;
+      }
+    }
+  }
+  reveal(document);
+  document.addEventListener("toggle", (event) => { if (event.target.open) reveal(event.target); }, true);
+
   // Implementations side by side: the rows in which they differ
   const differences = byId("differences");
   differences?.addEventListener("click", () => {

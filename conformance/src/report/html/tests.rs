@@ -31,6 +31,42 @@ fn a_page_of_a_run_that_nobody_answered_says_so_first() {
     assert!(!html.contains("<h2>What is broken") && !html.contains("<h2>Dialect and behaviour"));
 }
 
+#[test]
+fn known_failures_are_told_and_do_not_stand_under_what_is_broken() {
+    let sample = sample::known();
+    let html = page(&sample.finished());
+    assert!(!html.contains("<h2>What is broken"));
+    for part in [
+        "<h2>Known failures",
+        "Out of date, which fails the run: ",
+        "Known to fail: null until release 7 (quotes team, until 2026-06-30)",
+        "the list of known failures is out of date",
+        "unexpectedly passing: the rule held every time; delete the entry",
+    ] {
+        assert!(html.contains(part), "{part} is missing");
+    }
+}
+
+/// The sample's list names a rule that its run did not judge.
+#[test]
+fn no_link_leads_nowhere() {
+    for sample in [sample::violations(), sample::known(), sample::recorded()] {
+        let html = page(&sample.finished());
+        for link in html.split("href=\"#").skip(1) {
+            let id = link.split('"').next().unwrap();
+            assert!(html.contains(&format!("id=\"{id}\"")), "{id}");
+        }
+    }
+}
+
+#[test]
+fn recorded_traffic_has_no_seed() {
+    let sample = sample::recorded();
+    let html = page(&sample.finished());
+    assert!(html.contains("<dt>recorded exchanges</dt>") && !html.contains("<dt>seed</dt>"));
+    assert!(html.contains("Left out: "));
+}
+
 /// Everything that a target can put into a report.
 #[test]
 fn markup_from_the_target_stays_text() {
@@ -92,4 +128,21 @@ fn nothing_is_loaded_from_anywhere() {
         assert!(!html.contains(word), "{word}");
     }
     assert!(html.contains("default-src &#39;none&#39;") || html.contains("default-src 'none'"));
+}
+
+#[test]
+fn every_standing_has_a_colour() {
+    let style = include_str!("page.css");
+    for standing in Standing::ALL {
+        let name = standing.name();
+        assert!(
+            style.contains(&format!("[data-standing=\"{name}\"] {{ --own: var(--{name}); }}")),
+            "{name}"
+        );
+        assert_eq!(
+            style.matches(&format!("--{name}: #")).count(),
+            2,
+            "{name}: light and dark"
+        );
+    }
 }

@@ -8,7 +8,7 @@ use paymaster_schemas::{Basis, Clause, find_clause};
 use super::{
     super::{
         counts::{Counts, Standing},
-        sections,
+        sections, words,
     },
     Page,
 };
@@ -94,13 +94,13 @@ impl Page<'_> {
                         @let number = self.counts.get(standing);
                         @if number > 0 {
                             button type="button" aria-pressed="false" data-filter="standing" data-value=(standing.name()) {
-                                (mark(standing.name())) (standing.word()) " " span.number { (number) }
+                                (mark(standing)) (standing.word()) " " span.number { (number) }
                             }
                         }
                     }
                     @if observed > 0 {
                         button type="button" aria-pressed="false" data-filter="standing" data-value=(OBSERVED) {
-                            (mark(OBSERVED)) "observed " span.number { (observed) }
+                            (observed_mark()) "observed " span.number { (observed) }
                         }
                     }
                 }
@@ -144,7 +144,7 @@ impl Page<'_> {
         html! {
             details.rule id=(rule.id) open[open] data-standing=(standing.name()) data-basis=(clause.basis.name()) {
                 summary {
-                    (mark(standing.name()))
+                    (mark(standing))
                     span.id { (rule.id) }
                     span.basis { (clause.basis.name()) }
                     span.times { (times(outcome)) }
@@ -155,9 +155,9 @@ impl Page<'_> {
                     @if outcome.verdict.is_broken() && !rule.hint.is_empty() { p.hint { b { "Where to look: " } (rule.hint) } }
                     @if let Some(reason) = &outcome.reason { p.hint { b { (reason_title(standing)) } (self.foreign(reason)) } }
                     p.meta {
-                        "Held " (outcome.held) " of " (outcome.rule.quota) " times that it needs to pass"
-                        @if rule.id != clause.id { ", clause " code { (clause.id) } }
-                        ". "
+                        "Held " (words::count(outcome.held, "time")) "; it passes with " (outcome.rule.quota) "."
+                        @if rule.id != clause.id { " Clause " code { (clause.id) } "." }
+                        " "
                         a.permalink href=(format!("#{}", rule.id)) { "Link to this rule" }
                     }
                     (self.findings(outcome))
@@ -172,7 +172,7 @@ impl Page<'_> {
         html! {
             details.rule id=(clause.id) data-standing=(OBSERVED) data-basis=(clause.basis.name()) {
                 summary {
-                    (mark(OBSERVED))
+                    (observed_mark())
                     span.id { (clause.id) }
                     span.basis { (clause.basis.name()) }
                     span.times { (told.first().map_or(String::new(), |(value, _)| super::super::compact::cut(&self.foreign(value), 48))) }
@@ -188,18 +188,14 @@ impl Page<'_> {
     }
 }
 
-/// A sign that says without colour how a rule stands.
-pub(crate) fn mark(standing: &str) -> Markup {
-    let sign = match standing {
-        "broken" => "✗",
-        "warned" => "!",
-        "passed" => "✓",
-        "inconclusive" => "?",
-        "not-applicable" => "–",
-        "missing" => " ",
-        _ => "○",
-    };
-    html! { span.mark data-standing=(standing) aria-hidden="true" { (sign) } }
+/// The sign of a standing, in its colour.
+pub(crate) fn mark(standing: Standing) -> Markup {
+    html! { span.mark data-standing=(standing.name()) aria-hidden="true" { (standing.sign()) } }
+}
+
+/// The sign of what is only observed.
+fn observed_mark() -> Markup {
+    html! { span.mark data-standing=(OBSERVED) aria-hidden="true" { "○" } }
 }
 
 fn word(outcome: &RuleOutcome, standing: Standing) -> &'static str {
@@ -215,6 +211,7 @@ fn word(outcome: &RuleOutcome, standing: Standing) -> &'static str {
 const fn reason_title(standing: Standing) -> &'static str {
     match standing {
         Standing::Inconclusive => "To judge it: ",
+        Standing::UnexpectedlyPassing => "To do: ",
         _ => "Why: ",
     }
 }

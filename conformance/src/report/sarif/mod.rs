@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{
     Finished,
     counts::{Counts, Standing},
-    curl,
+    curl, known,
     paint::harmless,
     sections, words,
 };
@@ -48,6 +48,7 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
                 "executionSuccessful": summary.conclusion != Conclusion::CouldNotTest,
                 "exitCode": crate::exit::code(summary.conclusion),
                 "exitCodeDescription": words::headline(summary.conclusion).to_lowercase(),
+                "toolConfigurationNotifications": stale(finished),
                 "toolExecutionNotifications": notifications(finished),
             }],
             "artifacts": artifacts(finished),
@@ -111,6 +112,13 @@ fn result(number: usize, finding: &Finding, finished: &Finished<'_>) -> Value {
         "occurrenceCount": finding.times,
         "partialFingerprints": {"finding/v1": fingerprint(finding)},
     });
+    if let Some(entry) = finished.summary.known_entry(finding) {
+        value["suppressions"] = json!([{
+            "kind": "external",
+            "status": "accepted",
+            "justification": format!("{} ({}, until {})", safe(&entry.reason), safe(&entry.owner), entry.expires),
+        }]);
+    }
     let body = finding
         .group
         .members
@@ -163,6 +171,20 @@ fn artifacts(finished: &Finished<'_>) -> Vec<Value> {
     written.collect()
 }
 
+/// The entries of the list of known failures that fail the run.
+fn stale(finished: &Finished<'_>) -> Vec<Value> {
+    let known = finished
+        .summary
+        .known
+        .iter()
+        .filter(|known| known.standing.fails_the_run());
+    let told = known.map(|known| {
+        let text = format!("known failure {}: {}", known.entry.scope(), known::advice(known));
+        json!({"level": "error", "message": {"text": harmless(&finished.redactor.apply(&text))}})
+    });
+    told.collect()
+}
+
 /// What could not be judged, and why.
 fn notifications(finished: &Finished<'_>) -> Vec<Value> {
     let summary = finished.summary;
@@ -183,7 +205,12 @@ fn notifications(finished: &Finished<'_>) -> Vec<Value> {
         .cut_short
         .iter()
         .map(|cause| json!({"level": "error", "message": {"text": format!("cut short: {}", safe(cause))}}));
-    cut.chain(inconclusive).collect()
+    let warnings = finished
+        .place
+        .warnings
+        .iter()
+        .map(|warning| json!({"level": "warning", "message": {"text": safe(warning)}}));
+    warnings.chain(cut).chain(inconclusive).collect()
 }
 
 /// The place of a rule in the list of rules; -1 is SARIF's word for none.
@@ -211,7 +238,12 @@ mod tests {
             language.unwrap().as_object_mut().unwrap().remove("pattern");
         }
         let validator = jsonschema::draft7::new(&schema).unwrap();
-        for sample in [sample::violations(), sample::nobody()] {
+        for sample in [
+            sample::violations(),
+            sample::nobody(),
+            sample::known(),
+            sample::recorded(),
+        ] {
             let log: Value = serde_json::from_str(&text(&sample.finished())).unwrap();
             let errors: Vec<String> = validator
                 .iter_errors(&log)

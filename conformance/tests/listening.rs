@@ -1,0 +1,68 @@
+//! Exchanges are told to who asks for them, every one, and to nobody else.
+
+use std::time::Duration;
+
+use paymaster_conformance::{
+    events::Event,
+    run::{Embedded, Limits, Reporter, Settings, Stop, Suite, Target, Together, Transport, check},
+    tally::Strictness,
+};
+
+/// Counts what it is told.
+#[derive(Default)]
+struct Listener {
+    wants: bool,
+    exchanges: usize,
+    ended: bool,
+}
+
+impl Reporter for Listener {
+    fn event(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Exchanged(_) => {
+                assert!(!self.ended, "nothing comes behind the end");
+                self.exchanges += 1;
+            }
+            Event::Finished(_) => self.ended = true,
+            _ => {}
+        }
+    }
+
+    fn wants_exchanges(&self) -> bool {
+        self.wants
+    }
+}
+
+#[tokio::test]
+async fn every_exchange_is_told_to_who_asks() {
+    let server = Embedded::start().await.unwrap();
+    let settings = Settings {
+        transport: Transport::new(Target::parse(&server.url).unwrap(), Limits::default(), &[]),
+        shown_target: server.url.clone(),
+        profile: server.profile.clone(),
+        seed: 1,
+        cases: 8,
+        jobs: 20,
+        rate: None,
+        max_requests: None,
+        time_limit: Duration::from_mins(2),
+        shrink_requests: 10,
+        closer_look: true,
+        strictness: Strictness::default(),
+    };
+    for wants in [false, true] {
+        let (mut deaf, mut listener) = (
+            Listener::default(),
+            Listener {
+                wants,
+                ..Listener::default()
+            },
+        );
+        let mut both = Together(vec![&mut deaf, &mut listener]);
+        let outcome = check(&settings, &Suite::standard(), &Stop::default(), &mut both).await;
+        let expected = if wants { outcome.summary.requests } else { 0 };
+        assert_eq!(listener.exchanges, expected);
+        assert!(outcome.summary.requests > 100 && listener.ended);
+    }
+    server.stop().await;
+}

@@ -1,0 +1,65 @@
+//! The step of `action.yml` that judges: inputs become arguments and never shell code, and an empty URL is no green.
+#![cfg(unix)]
+
+use std::{fs, path::Path, process::Command};
+
+use tempfile::tempdir;
+
+use crate::server::Server;
+
+/// Runs the step: exit code, output, what it handed on.
+fn step(folder: &Path, inputs: &[(&str, &str)]) -> (i32, String, String) {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../.ci/action-run");
+    let mut command = Command::new("bash");
+    command
+        .arg(script)
+        .current_dir(folder)
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env(
+            "PAYMASTER_CONFORMANCE",
+            assert_cmd::cargo::cargo_bin("paymaster-conformance"),
+        )
+        .env("GITHUB_STEP_SUMMARY", folder.join("summary.md"))
+        .env("GITHUB_OUTPUT", folder.join("output"));
+    for (name, value) in inputs {
+        command.env(name, value);
+    }
+    let output = command.output().unwrap();
+    (
+        output.status.code().unwrap(),
+        String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap(),
+        fs::read_to_string(folder.join("output")).unwrap_or_default(),
+    )
+}
+
+#[test]
+fn inputs_become_arguments_and_the_verdict_stands_in_the_summary() {
+    let folder = tempdir().unwrap();
+    let server = Server::changing(|_, _, answer| answer["id"] = serde_json::Value::from("seven"));
+    let (code, said, handed) = step(
+        folder.path(),
+        &[
+            ("INPUT_URL", &server.url()),
+            ("INPUT_REPORTS", "\n  junit=a b.xml  \njson=r.json\n"),
+            (
+                "INPUT_ARGS",
+                "--cases 4 --rule answer.id --replay-dir $(touch${IFS}owned)*",
+            ),
+        ],
+    );
+    assert_eq!(code, 1, "{said}");
+    assert_eq!(handed, "exit-code=1\n");
+    let summary = fs::read_to_string(folder.path().join("summary.md")).unwrap();
+    assert!(summary.contains("answer.id"), "{summary}");
+    assert!(folder.path().join("a b.xml").exists() && folder.path().join("r.json").exists());
+    assert!(!folder.path().join("owned").exists(), "an input was run as code");
+}
+
+#[test]
+fn an_empty_url_is_an_error() {
+    let folder = tempdir().unwrap();
+    let (code, said, _) = step(folder.path(), &[("INPUT_URL", "")]);
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("::error::the input `url` is empty"), "{said}");
+}

@@ -1,0 +1,205 @@
+//! Recorded traffic: what is read, what is said of it, what is left out.
+
+use std::fs;
+
+use serde_json::{Value, json};
+use tempfile::tempdir;
+
+use crate::{binary, run, server::Server};
+
+const RULE: &str = "sponsored-result.callGasLimit";
+
+fn wrong() -> Server {
+    Server::changing(|_, _, answer| {
+        if answer["result"]["MODE"] == "SPONSORED" {
+            answer["result"]["callGasLimit"] = Value::from("many");
+        }
+    })
+}
+
+fn request() -> Value {
+    json!({
+        "jsonrpc": "2.0", "id": 7, "method": "pm_sponsorUserOperation",
+        "params": [
+            {
+                "sender": "0x00000000000000000000000000000000000000a1", "nonce": "0x1", "initCode": "0x", "callData": "0x",
+                "maxFeePerGas": "0x1", "maxPriorityFeePerGas": "0x1", "signature": "0x", "paymasterAndData": "0x",
+            },
+            {"mode": "SPONSORED", "sponsorshipInfo": {}},
+        ],
+    })
+}
+
+/// One exchange whose answer echoes a wrong id.
+fn entry(url: &str) -> Value {
+    let result = json!({
+        "MODE": "SPONSORED", "mode": "SPONSORED", "paymasterAndData": "0x", "preVerificationGas": "1", "verificationGasLimit": 1,
+        "callGasLimit": 1,
+    });
+    let answer = json!({"jsonrpc": "2.0", "id": 8, "result": result, "note": "k3y-of-the-wallet"});
+    json!({
+        "request": {
+            "method": "POST", "url": url,
+            "headers": [{"name": "X-Api-Key", "value": "k3y-of-the-wallet"}],
+            "postData": {"mimeType": "application/json", "text": request().to_string()},
+        },
+        "response": {
+            "status": 200, "headers": [{"name": "content-type", "value": "application/json"}],
+            "content": {"size": 1, "text": answer.to_string()},
+        },
+    })
+}
+
+fn har(entries: &[Value]) -> String {
+    json!({"log": {"version": "1.2", "entries": entries}}).to_string()
+}
+
+#[test]
+fn what_a_check_recorded_is_judged_again_with_the_same_verdict() {
+    let folder = tempdir().unwrap();
+    let server = wrong();
+    let (code, ..) = run(
+        folder.path(),
+        &[
+            &server.url(),
+            "--cases",
+            "6",
+            "--rule",
+            RULE,
+            "--report",
+            "har-all=all.har",
+            "--report",
+            "ndjson-all=all.ndjson",
+        ],
+    );
+    assert_eq!(code, 1);
+    let sent = server.requests();
+    for file in ["all.har", "all.ndjson"] {
+        let (code, out, err) = run(folder.path(), &["judge", file, "--report", "json=report.json"]);
+        assert_eq!(code, 1, "{out}{err}");
+        assert!(out.contains(&format!("FAILED {RULE}")), "{out}");
+        assert!(out.contains("recorded, not sent again"), "{out}");
+        let report: Value =
+            serde_json::from_str(&fs::read_to_string(folder.path().join("report.json")).unwrap()).unwrap();
+        let schema = serde_json::from_str(include_str!("../../report.schema.json")).unwrap();
+        let validator = jsonschema::draft202012::new(&schema).unwrap();
+        let errors: Vec<String> = validator
+            .iter_errors(&report)
+            .map(|error| format!("{error} at {}", error.instance_path()))
+            .collect();
+        assert!(errors.is_empty(), "{errors:#?}");
+        let judged = report["recorded"]["exchanges"].as_u64().unwrap();
+        assert!(judged > 20, "{judged}");
+        assert_eq!(report["target"], server.url());
+    }
+    assert_eq!(server.requests(), sent, "judging sends nothing");
+    // What was found can be sent again.
+    let replays = fs::read_dir(folder.path().join("paymaster-replays")).unwrap();
+    let replay = replays.map(|file| file.unwrap().path()).next().unwrap();
+    let (code, out, err) = run(
+        folder.path(),
+        &["replay", &replay.display().to_string(), &server.url()],
+    );
+    assert_eq!(code, 1, "{out}{err}");
+    assert!(out.starts_with("BROKEN AGAIN"), "{out}");
+}
+
+#[test]
+fn a_browsers_recording_is_judged_and_tells_no_secret() {
+    let folder = tempdir().unwrap();
+    let url = "https://paymaster.example/api/s3cret-segment";
+    let mut other = entry(url);
+    other["request"]["postData"]["text"] = r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}"#.into();
+    let mut preflight = entry(url);
+    preflight["request"]["method"] = "OPTIONS".into();
+    fs::write(folder.path().join("w.har"), har(&[preflight, entry(url), other])).unwrap();
+    let (code, out, err) = run(folder.path(), &["judge", "w.har"]);
+    assert_eq!(code, 1, "{out}{err}");
+    assert!(out.contains("https://paymaster.example/***"), "{out}");
+    assert!(out.contains("1 recorded exchange\n"), "{out}");
+    assert!(out.contains("left out 1: not a POST request"), "{out}");
+    assert!(out.contains("left out 1: no call of the two methods"), "{out}");
+    assert!(out.contains("recorded   entry 2"), "{out}");
+    for secret in ["s3cret-segment", "k3y-of-the-wallet"] {
+        assert!(!out.contains(secret), "{secret}: {out}");
+    }
+    // One exchange shows too little for a pass.
+    let (code, out, _) = run(folder.path(), &["judge", "w.har", "--rule", "answer.jsonrpc"]);
+    assert_eq!(code, 4, "{out}");
+    let (code, ..) = run(
+        folder.path(),
+        &["judge", "w.har", "--rule", "answer.jsonrpc", "--allow-incomplete"],
+    );
+    assert_eq!(code, 0);
+}
+
+#[test]
+fn one_endpoint_is_judged_at_a_time() {
+    let folder = tempdir().unwrap();
+    let (one, two) = ("https://h/key-number-one", "https://h/key-number-two");
+    let text = har(&[entry(one), entry(two), entry(two)]);
+    let judge = |more: &[&str]| {
+        let mut command = binary(folder.path());
+        command.args(["judge", "-"]).args(more).write_stdin(text.clone());
+        crate::finish(&mut command)
+    };
+    let (code, _, err) = judge(&[]);
+    assert_eq!(code, 2);
+    assert!(err.contains("choose one with --endpoint"), "{err}");
+    assert!(
+        err.contains("1  https://h/***  1 exchange\n") && err.contains("2  https://h/***  2 exchanges"),
+        "{err}"
+    );
+    for choice in ["2", "number-two"] {
+        let (code, out, err) = judge(&["--endpoint", choice]);
+        assert_eq!(code, 1, "{err}");
+        assert!(out.contains("2 recorded exchanges"), "{out}");
+        assert!(out.contains("left out 1: a call to another endpoint"), "{out}");
+    }
+    let (code, _, err) = judge(&["--endpoint", "3"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("no endpoint is of that number"), "{err}");
+}
+
+#[test]
+fn lines_without_headers_say_nothing_of_headers() {
+    let folder = tempdir().unwrap();
+    let line = json!({
+        "request": {"body": request()},
+        "response": {"status": 200, "body": {"jsonrpc": "2.0", "id": 7, "error": {"code": 1, "message": "m"}}},
+    });
+    fs::write(folder.path().join("t.ndjson"), format!("{line}\n")).unwrap();
+    let (code, out, err) = run(
+        folder.path(),
+        &["judge", "t.ndjson", "--rule", "http.content-type", "--strict"],
+    );
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains("http.content-type 0/10"), "{out}");
+}
+
+#[test]
+fn what_is_no_recording_is_refused_with_its_place() {
+    let folder = tempdir().unwrap();
+    for (text, words) in [
+        ("", "the recording is empty"),
+        ("no json", "line 1: no exchange"),
+        ("{\"log\": {\"entries\": [{}]}}", "entry 1 (log.entries[0])"),
+        ("{\"format\": \"paymaster-replay/v1\"}", "line 1: no exchange"),
+    ] {
+        fs::write(folder.path().join("r"), text).unwrap();
+        let (code, _, err) = run(folder.path(), &["judge", "r"]);
+        assert_eq!(code, 2, "{text}");
+        assert!(err.starts_with("error: r: "), "{err}");
+        assert!(err.contains(words), "{err}");
+    }
+    fs::write(folder.path().join("r"), [0xff, 0xfe]).unwrap();
+    let (_, _, err) = run(folder.path(), &["judge", "r"]);
+    assert!(err.contains("no UTF-8 from byte 0 on"), "{err}");
+    let (code, _, err) = run(folder.path(), &["judge", "gone.har"]);
+    assert_eq!(code, 2);
+    assert!(err.starts_with("error: gone.har: "), "{err}");
+    fs::write(folder.path().join("r"), har(&[])).unwrap();
+    let (code, out, _) = run(folder.path(), &["judge", "r"]);
+    assert_eq!(code, 3, "{out}");
+    assert!(out.contains("there was no exchange to judge"), "{out}");
+}

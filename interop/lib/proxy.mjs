@@ -1,0 +1,68 @@
+// `paymaster-conformance proxy` between a client and the server: every request that the client sends must be one of our schemas,
+// and every answer must conform.
+
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+import { REFUSED_SENDER, TOKENS, UNSUPPORTED_TOKEN } from "./sample.mjs";
+import { setting, start } from "./server.mjs";
+
+/** What is known of the server: the rules about tokens and sponsored operations want to be told. */
+const PROFILE = `[tokens]
+supported = [${Object.values(TOKENS).map(({ address, decimals }) => `{ address = "${address}", decimals = ${decimals} }`)}]
+unsupported = ["${UNSUPPORTED_TOKEN}"]
+
+[operations]
+accepts = "any"
+refused-senders = ["${REFUSED_SENDER}"]
+`;
+
+export class Proxy {
+  #folder;
+  #started;
+  #report;
+
+  /** A proxy on a free port, in front of `upstream`. */
+  static async start(upstream) {
+    const proxy = new Proxy();
+    proxy.#folder = mkdtempSync(join(tmpdir(), "paymaster-proxy-"));
+    proxy.#report = join(proxy.#folder, "report.json");
+    const binary = resolve(setting("--conformance", "PAYMASTER_CONFORMANCE"));
+    const fixed = ["--listen", "127.0.0.1:0", "--strict", "--allow-incomplete", "--replay-dir", join(proxy.#folder, "replays")];
+    writeFileSync(join(proxy.#folder, "paymaster.toml"), PROFILE);
+    const args = ["proxy", "--upstream", upstream, ...fixed, "--json", proxy.#report];
+    proxy.#started = await start("the proxy", binary, args, /listening on (http:\S+?)\/? /, { cwd: proxy.#folder });
+    return proxy;
+  }
+
+  get url() {
+    return this.#started.url;
+  }
+
+  /** Stops the proxy and adds what it found to the table. */
+  async check(table, outside) {
+    await this.#started.stop();
+    const { recorded, reached, findings, rules } = JSON.parse(readFileSync(this.#report, "utf8"));
+    const valid = Object.values(reached).reduce((sum, each) => sum + each.results + each.errors + each.unreadable, 0);
+    const requests = recorded.exchanges;
+    await table.check("through the proxy: requests are valid against our schemas", () => {
+      assert.ok(valid > 0);
+      assert.equal(requests - valid, outside, `${requests} requests, of which ${valid} are valid`);
+      return `${valid} of ${requests}; ${outside} leave out a mode or a token on purpose`;
+    });
+    await table.check("through the proxy: every answer conforms", () => {
+      assert.equal(this.#started.child.exitCode, 0, this.#started.said());
+      assert.deepEqual(findings, []);
+      const held = rules.filter((rule) => rule.held > 0).length;
+      assert.ok(held > 40, `only ${held} rules were exercised`);
+      return `${held} rules were exercised, and held`;
+    });
+  }
+
+  async stop() {
+    await this.#started.stop();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
