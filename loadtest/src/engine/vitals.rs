@@ -110,14 +110,6 @@ fn machine_ticks() -> Option<(f64, f64)> {
     Some((all - idle, all))
 }
 
-/// The most memory that this process ever had resident, in bytes.
-pub fn peak_memory() -> Option<u64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kilobytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
-    Some(kilobytes * 1_024)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
