@@ -172,7 +172,46 @@ fn text_of(row: &Row) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Asked, Matrix, Report, every_deviation, exit, select};
+    use super::{Asked, Deviation, Matrix, Report, every_deviation, exit, select};
+    use crate::{rules::find_rule, selftest::Trial, verdict::Conclusion};
+
+    fn trial(name: &str, seed: u64, broken: &[&str]) -> Trial {
+        let named = |deviation: &Deviation| deviation.name() == name;
+        let is_broken = !broken.is_empty();
+        Trial {
+            deviation: every_deviation().into_iter().find(named).expect("it is there"),
+            seed,
+            broken: broken
+                .iter()
+                .map(|id| find_rule(id).expect("it is there"))
+                .collect(),
+            conclusion: if is_broken {
+                Conclusion::Violations
+            } else {
+                Conclusion::Conforms
+            },
+            cut_short: None,
+        }
+    }
+
+    #[test]
+    fn the_matrix_as_it_is_read() {
+        let matrix = Matrix {
+            trials: vec![
+                trial("id-null", 1, &["answer.id"]),
+                trial("quote-mode-missing", 1, &["quote-result.MODE", "answer.id"]),
+                trial("token-errors-positive", 1, &[]),
+                trial("id-null", 2, &[]),
+                trial("quote-mode-missing", 2, &["quote-result.MODE"]),
+                trial("token-errors-positive", 2, &[]),
+            ],
+        };
+        let asked = Asked {
+            all: false,
+            trials: 7,
+        };
+        insta::assert_snapshot!(Report::of(&matrix, &asked).text(&matrix));
+    }
 
     #[test]
     fn a_filter_that_matches_nothing_is_an_error_with_a_hint() {
