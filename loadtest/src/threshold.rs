@@ -1,7 +1,7 @@
 //! Thresholds: `p95<200ms`, `error-rate<1%`, `rps>=200 for quote-erc20`.
 //!
 //! The notation is that of goose 0.19, with more metrics; goose's own thresholds know neither wrong answers nor arrivals, and judge
-//! from its coarser latencies. To add a metric: a variant of [`Metric`], its line in `METRICS`, its value in [`observe`].
+//! from its coarser latencies. To add a metric: a variant of `Metric`, its line in `METRICS`, its value in `observe`.
 
 use std::{fmt, str::FromStr, time::Duration};
 
