@@ -1,4 +1,5 @@
-// @biconomy/account 4.6.3, unmodified, against the reference server. The light one: 20 packages, run by .ci/run.
+// @biconomy/account 4.6.3, unmodified, against the reference server. The light one, run by .ci/run. tslib is installed beside it,
+// because the package imports it and does not say so.
 
 import { against } from "../lib/script.mjs";
 import { OUTSIDE_THE_SCHEMAS, drive } from "../lib/hybrid-paymaster.mjs";
