@@ -49,3 +49,29 @@ pub fn help() -> String {
         .collect::<Vec<_>>();
     format!("Exit codes:\n{}", rows.join("\n"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_conclusion_has_its_code() {
+        let codes = [
+            (Conclusion::Conforms, 0),
+            (Conclusion::Violations, 1),
+            (Conclusion::CouldNotTest, 3),
+            (Conclusion::Incomplete, 4),
+        ];
+        for (conclusion, expected) in codes {
+            assert_eq!(code(conclusion), expected, "{conclusion:?}");
+        }
+    }
+
+    #[test]
+    fn the_help_tells_every_code() {
+        let help = help();
+        for (code, meaning) in TABLE {
+            assert!(help.contains(&format!("  {code}  {meaning}")), "{help}");
+        }
+    }
+}

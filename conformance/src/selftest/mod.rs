@@ -18,6 +18,9 @@ use std::{
 
 use crate::run::Stop;
 
+/// Some faults keep answers back: while their trials wait, others have the core.
+const THREADS_PER_CORE: usize = 2;
+
 /// Runs a trial of each deviation with each seed, on every core, and tells of each as it ends. Trials that a stop cuts short
 /// are left out.
 ///
@@ -37,9 +40,9 @@ pub fn run(
         .collect();
     let next = AtomicUsize::new(0);
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
-    // A thread and a runtime for each core: server and client of a trial then never wait for each other across cores.
+    // A runtime for each thread: server and client of a trial then never wait for each other across cores.
     let parts = thread::scope(|scope| {
-        let crew: Vec<_> = (0..cores)
+        let crew: Vec<_> = (0..cores * THREADS_PER_CORE)
             .map(|_| scope.spawn(|| one_core(&work, &next, cases, stop, told)))
             .collect();
         crew.into_iter()
