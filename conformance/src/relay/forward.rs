@@ -1,6 +1,6 @@
 //! One exchange with the upstream, within a total deadline and bounded in size.
 
-use std::{error::Error, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
@@ -15,7 +15,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use super::{Bounds, heads};
 use crate::{
     exchange::Failure,
-    run::{Dialler, Protocol, Stream, Target},
+    run::{Dialler, Protocol, Stream, Target, symptoms},
 };
 
 /// Where requests are passed on to.
@@ -64,7 +64,7 @@ impl Upstream {
         let request = self.request(asked, body, dialled.protocol)?;
         let response = send(dialled.stream, dialled.protocol, request)
             .await
-            .map_err(|cause| Failure::Broken(chain(&cause)))?;
+            .map_err(|cause| Failure::Broken(symptoms::told(&cause)))?;
         *waiting_for = "response body";
         let limit = self.bounds.body;
         let (head, body) = response.into_parts();
@@ -72,7 +72,7 @@ impl Upstream {
             if cause.downcast_ref::<LengthLimitError>().is_some() {
                 Failure::TooLarge { what: "body", limit }
             } else {
-                Failure::Cut(chain(cause.as_ref()))
+                Failure::Cut(symptoms::told(cause.as_ref()))
             }
         })?;
         Ok((head.headers, head.status.as_u16(), whole.to_bytes()))
@@ -135,18 +135,4 @@ async fn send(
             sender.send_request(request).await
         }
     }
-}
-
-/// A cause with its own causes.
-fn chain(cause: &(dyn Error + 'static)) -> String {
-    let mut text = cause.to_string();
-    let mut source = cause.source();
-    while let Some(inner) = source {
-        let said = inner.to_string();
-        if !text.contains(&said) {
-            text = format!("{text}: {said}");
-        }
-        source = inner.source();
-    }
-    text
 }

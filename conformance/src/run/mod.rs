@@ -17,7 +17,7 @@ mod stop;
 mod stream;
 mod suite;
 mod supply;
-mod symptoms;
+pub(crate) mod symptoms;
 mod target;
 mod tls;
 mod transport;

@@ -70,7 +70,8 @@ fn is_tls(beginning: &[u8]) -> bool {
     matches!(beginning, [0x15 | 0x16, 3, 0..=4, ..])
 }
 
-fn told(cause: &hyper::Error) -> String {
+/// A cause with its own causes.
+pub(crate) fn told(cause: &(dyn Error + 'static)) -> String {
     let mut text = cause.to_string();
     let mut source = cause.source();
     while let Some(inner) = source {
