@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use num_bigint::BigUint;
 use paymaster_schemas::{Mode, Pair};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     dialect::Dialect,
-    profile::{Accepts, Profile, SmartAccount},
+    json::number::amount,
+    profile::{Accepts, Profile, SmartAccount, Sponsors},
     request::Call,
-    tables::keeps_to_the_tables,
+    tables::{FEES, GAS, is_member, keeps_to_the_tables},
 };
 
 /// Profile, dialect and what the target itself said about its tokens.
@@ -42,12 +44,21 @@ pub enum Support {
 /// What the profile says of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vouch {
-    /// It is accepted, and sponsored in sponsored mode.
+    /// It is accepted and, in sponsored mode, sponsored.
+    Sponsored,
+    /// It gets a result; whether it is sponsored nobody said.
     Accepted,
     /// It is not sponsored; what token mode does with it is not said.
     Refused,
     /// Nobody said: a result or an error, both are lawful.
     Unknown,
+}
+
+impl Vouch {
+    /// Whether a result is owed, whatever it decides.
+    pub fn owes_a_result(self) -> bool {
+        matches!(self, Self::Sponsored | Self::Accepted)
+    }
 }
 
 /// The smart accounts that published clients send, for profiles that name none.
@@ -118,66 +129,310 @@ impl Context {
     /// of its operation. Of a call that does not keep to the tables the profile says nothing: any answer in form is lawful.
     pub fn standing(&self, call: &Call) -> (bool, Vouch) {
         let operations = &self.profile.operations;
-        let mut listed = operations.sponsorable.iter().chain(&operations.refused);
-        let listed = listed.any(|known| same_operation(known, call.operation()));
-        let tabled = keeps_to_the_tables(call, &self.dialect, listed);
+        let listed = operations.sponsorable.iter().chain(&operations.refused);
+        let listed = listed
+            .filter(|known| is_listed_as(known, call.operation()))
+            .collect::<Vec<_>>();
+        let tabled = keeps_to_the_tables(call, &self.dialect, &listed);
         let vouch = if tabled {
-            self.vouch(call.pair, call.operation(), call.account())
+            self.vouch(
+                call.pair,
+                call.operation(),
+                &call.mode_object()["sponsorshipInfo"],
+            )
         } else {
             Vouch::Unknown
         };
         (tabled, vouch)
     }
 
-    /// What the profile says of an operation, given the smart account that the request names.
-    pub fn vouch(&self, pair: Pair, operation: &Value, account: Option<&str>) -> Vouch {
+    /// What the profile says of an operation, given the sponsorshipInfo that the request carries.
+    pub fn vouch(&self, pair: Pair, operation: &Value, info: &Value) -> Vouch {
         let operations = &self.profile.operations;
         let sender = operation["sender"].as_str().unwrap_or_default();
-        let refused = operations
+        let of_refused_sender = operations
             .refused_senders
             .iter()
-            .any(|known| known.eq_ignore_ascii_case(sender))
-            || operations
-                .refused
-                .iter()
-                .any(|known| same_operation(known, operation));
-        if refused {
+            .any(|known| known.eq_ignore_ascii_case(sender));
+        // What is listed is listed for the sponsorshipInfo that it would be tried with: others may decide otherwise.
+        let is_among = |list: &[Map<String, Value>]| {
+            list.iter().any(|known| is_listed_as(known, operation))
+                && (pair.mode == Mode::Erc20 || self.is_plain(info))
+        };
+        if of_refused_sender || is_among(&operations.refused) {
             return if pair.mode == Mode::Sponsored {
                 Vouch::Refused
             } else {
                 Vouch::Unknown
             };
         }
+        let account = info["smartAccountInfo"]["name"].as_str();
         let known_account = self.profile.accounts.is_empty()
             || account.is_none_or(|name| self.profile.accounts.iter().any(|known| known.name == name));
-        if operations
-            .sponsorable
-            .iter()
-            .any(|known| same_operation(known, operation))
-            && known_account
-        {
-            return Vouch::Accepted;
+        if known_account && is_among(&operations.sponsorable) {
+            return Vouch::Sponsored;
         }
         let short_enough = operations.max_call_data_bytes.is_none_or(|limit| {
             operation["callData"]
                 .as_str()
                 .is_none_or(|data| data.len().saturating_sub(2) / 2 <= limit)
         });
-        if operations.accepts == Accepts::Any && short_enough && known_account {
-            return Vouch::Accepted;
+        if operations.accepts != Accepts::Any
+            || !short_enough
+            || !known_account
+            || !ordinary_amounts(operation)
+        {
+            return Vouch::Unknown;
         }
-        Vouch::Unknown
+        match (operations.sponsors(), pair.mode) {
+            (Sponsors::Any, _) => Vouch::Sponsored,
+            (Sponsors::None, Mode::Sponsored) => Vouch::Refused,
+            (Sponsors::None, Mode::Erc20) | (Sponsors::Listed, _) => Vouch::Accepted,
+        }
+    }
+
+    /// Whether a sponsorshipInfo says nothing that a policy could turn on: webhookData is empty, as in the samples, and the
+    /// account is the first of the profile.
+    fn is_plain(&self, info: &Value) -> bool {
+        let account = info["smartAccountInfo"]["name"].as_str();
+        let first = self.profile.accounts.first();
+        info["webhookData"].as_object().is_none_or(Map::is_empty)
+            && first.is_none_or(|first| account.is_none_or(|name| name == first.name))
     }
 }
 
-/// Whether two operations are the same where it decides: sender, nonce, initCode and callData. Letter case does not matter,
-/// nor do the gas and fee members, which a relation may leave out or write in another notation.
-fn same_operation(known: &serde_json::Map<String, Value>, sent: &Value) -> bool {
-    ["sender", "initCode", "callData"].iter().all(|member| {
-        let left = known.get(*member).and_then(Value::as_str).unwrap_or("0x");
-        let right = sent[*member].as_str().unwrap_or("0x");
-        left.eq_ignore_ascii_case(right)
-    }) && known
-        .get("nonce")
-        .is_none_or(|nonce| crate::json::number::amount(nonce) == crate::json::number::amount(&sent["nonce"]))
+/// Whether gas limits and fees are neither zero nor beyond 64 bits. Section 2.2 gives them no range, so that a target may well
+/// have one.
+fn ordinary_amounts(operation: &Value) -> bool {
+    let ordinary = |amount: BigUint| amount.bits() > 0 && amount.bits() <= 64;
+    GAS.iter()
+        .chain(&FEES)
+        .filter_map(|name| amount(operation.get(*name)?))
+        .all(ordinary)
+}
+
+/// Whether an operation is the one that the profile lists: every member that is listed is sent as it is listed. Any member of
+/// it may decide (section 4.2, rule 1), in whatever letter case and notation a policy compares them.
+fn is_listed_as(known: &Map<String, Value>, sent: &Value) -> bool {
+    let empty = Value::String("0x".to_owned());
+    ["initCode", "callData"]
+        .iter()
+        .all(|member| known.contains_key(*member) || sent.get(*member).is_none_or(|data| *data == empty))
+        && known
+            .iter()
+            .all(|(member, value)| sent.get(member) == Some(value) || !is_member(member))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::Operations;
+    use paymaster_schemas::Method;
+    use serde_json::json;
+
+    const ACCOUNT: &str = "BICONOMY";
+
+    fn pair(mode: Mode) -> Pair {
+        Pair {
+            method: Method::SponsorUserOperation,
+            mode,
+        }
+    }
+
+    fn operation() -> Value {
+        json!({"sender": "0xAb", "nonce": "7", "initCode": "0x", "callData": "0x0102", "callGasLimit": "1"})
+    }
+
+    fn vouch(operations: Operations, accounts: &[&str], operation: &Value, account: Option<&str>) -> Vouch {
+        let info = json!({"webhookData": {}, "smartAccountInfo": {"name": account}});
+        with_info(operations, accounts, operation, &info)
+    }
+
+    fn with_info(operations: Operations, accounts: &[&str], operation: &Value, info: &Value) -> Vouch {
+        let accounts = accounts.iter().map(|name| SmartAccount {
+            name: (*name).to_owned(),
+            version: "1.0.0".to_owned(),
+        });
+        let profile = Profile {
+            accounts: accounts.collect(),
+            operations,
+            ..Profile::default()
+        };
+        Context::new(profile).vouch(pair(Mode::Sponsored), operation, info)
+    }
+
+    fn in_tokens(operations: Operations, operation: &Value) -> Vouch {
+        let context = Context::new(Profile {
+            operations,
+            ..Profile::default()
+        });
+        context.vouch(pair(Mode::Erc20), operation, &Value::Null)
+    }
+
+    fn listed() -> Operations {
+        Operations {
+            sponsorable: vec![operation().as_object().expect("it is one").clone()],
+            ..Operations::default()
+        }
+    }
+
+    #[test]
+    fn a_listed_operation_is_the_one_that_is_listed() {
+        let with = |member: &str, value: Value| {
+            let mut changed = operation();
+            changed[member] = value;
+            vouch(listed(), &[], &changed, None)
+        };
+        assert_eq!(vouch(listed(), &[], &operation(), None), Vouch::Sponsored);
+        // Any member may decide, and nobody knows how a policy compares them.
+        for (member, other) in [
+            ("sender", json!("0xac")),
+            ("sender", json!("0xaB")),
+            ("nonce", json!("8")),
+            ("nonce", json!("0x7")),
+            ("nonce", json!(7)),
+            ("initCode", json!("0x01")),
+            ("callData", json!("0x0103")),
+            ("callGasLimit", json!("2")),
+        ] {
+            assert_eq!(with(member, other), Vouch::Unknown, "{member}");
+        }
+        // What is not listed does not matter, but for code and call data: nothing listed is none.
+        assert_eq!(with("maxFeePerGas", json!("1")), Vouch::Sponsored);
+        let without = |member: &str| {
+            let mut shorter = listed();
+            shorter.sponsorable[0].remove(member);
+            vouch(shorter, &[], &operation(), None)
+        };
+        assert_eq!(without("nonce"), Vouch::Sponsored);
+        assert_eq!(without("initCode"), Vouch::Sponsored);
+        assert_eq!(without("callData"), Vouch::Unknown);
+        let mut with_more = listed();
+        with_more.sponsorable[0].insert("signature".to_owned(), json!("0x"));
+        assert_eq!(vouch(with_more, &[], &operation(), None), Vouch::Sponsored);
+    }
+
+    #[test]
+    fn sponsorship_info_decides_too() {
+        let refused = || Operations {
+            accepts: Accepts::Any,
+            refused: listed().sponsorable,
+            ..Operations::default()
+        };
+        let info =
+            |webhook: Value, account| json!({"webhookData": webhook, "smartAccountInfo": {"name": account}});
+        let first = info(json!({}), "FIRST");
+        for other in [info(json!({"campaign": "x"}), "FIRST"), info(json!({}), "SECOND")] {
+            let tried = |operations, info| with_info(operations, &["FIRST", "SECOND"], &operation(), info);
+            assert_eq!(tried(listed(), &first), Vouch::Sponsored);
+            assert_eq!(tried(listed(), &other), Vouch::Unknown);
+            assert_eq!(tried(refused(), &first), Vouch::Refused);
+            assert_eq!(tried(refused(), &other), Vouch::Accepted);
+        }
+    }
+
+    #[test]
+    fn a_refused_operation_is_owed_no_sponsor_and_in_tokens_nothing_is_known_of_it() {
+        let by_operation = Operations {
+            accepts: Accepts::Any,
+            refused: listed().sponsorable,
+            ..Operations::default()
+        };
+        let by_sender = Operations {
+            accepts: Accepts::Any,
+            refused_senders: vec!["0xaB".to_owned()],
+            ..Operations::default()
+        };
+        let mut other = operation();
+        other["sender"] = json!("0xac");
+        // Who names senders says that the others are sponsored; who names operations gives examples.
+        for (operations, of_others) in [(by_operation, Vouch::Accepted), (by_sender, Vouch::Sponsored)] {
+            assert_eq!(vouch(operations.clone(), &[], &operation(), None), Vouch::Refused);
+            assert_eq!(vouch(operations.clone(), &[], &other, None), of_others);
+            assert_eq!(in_tokens(operations, &operation()), Vouch::Unknown);
+        }
+    }
+
+    #[test]
+    fn what_is_accepted_is_sponsored_only_where_the_profile_says_so() {
+        let any = |sponsors| Operations {
+            accepts: Accepts::Any,
+            sponsors,
+            ..Operations::default()
+        };
+        for (sponsors, expected, token) in [
+            (None, Vouch::Accepted, Vouch::Accepted),
+            (Some(Sponsors::Listed), Vouch::Accepted, Vouch::Accepted),
+            (Some(Sponsors::Any), Vouch::Sponsored, Vouch::Sponsored),
+            (Some(Sponsors::None), Vouch::Refused, Vouch::Accepted),
+        ] {
+            assert_eq!(vouch(any(sponsors), &[], &operation(), None), expected);
+            assert_eq!(in_tokens(any(sponsors), &operation()), token);
+            // What is listed is sure, whatever holds for the rest.
+            let with_list = Operations {
+                sponsorable: listed().sponsorable,
+                ..any(sponsors)
+            };
+            assert_eq!(vouch(with_list, &[], &operation(), None), Vouch::Sponsored);
+        }
+        let older = Operations {
+            refuses_some: Some(false),
+            ..any(None)
+        };
+        assert_eq!(vouch(older, &[], &operation(), None), Vouch::Sponsored);
+    }
+
+    #[test]
+    fn nothing_is_owed_for_amounts_that_a_target_may_bound() {
+        let any = || Operations {
+            accepts: Accepts::Any,
+            ..Operations::default()
+        };
+        let with = |name: &str, amount: &str| {
+            let mut changed = operation();
+            changed[name] = json!(amount);
+            vouch(any(), &[], &changed, None)
+        };
+        for name in GAS.into_iter().chain(FEES) {
+            assert_eq!(with(name, "18446744073709551615"), Vouch::Accepted, "{name}");
+            assert_eq!(with(name, "18446744073709551616"), Vouch::Unknown, "{name}");
+            assert_eq!(with(name, "0"), Vouch::Unknown, "{name}");
+            assert_eq!(with(name, "0x0"), Vouch::Unknown, "{name}");
+        }
+        assert_eq!(with("nonce", "0"), Vouch::Accepted);
+        assert_eq!(with("nonce", &"9".repeat(70)), Vouch::Accepted);
+    }
+
+    #[test]
+    fn an_account_that_the_profile_does_not_name_is_vouched_for_by_nobody() {
+        let any = Operations {
+            accepts: Accepts::Any,
+            ..Operations::default()
+        };
+        for (operations, expected) in [(any, Vouch::Accepted), (listed(), Vouch::Sponsored)] {
+            let vouch =
+                |accounts: &[&str], account| vouch(operations.clone(), accounts, &operation(), account);
+            assert_eq!(vouch(&[], Some("ANY")), expected);
+            assert_eq!(vouch(&[ACCOUNT], None), expected);
+            assert_eq!(vouch(&[ACCOUNT, "OTHER"], Some(ACCOUNT)), expected);
+            assert_eq!(vouch(&["OTHER"], Some(ACCOUNT)), Vouch::Unknown);
+        }
+    }
+
+    #[test]
+    fn call_data_is_measured_in_bytes() {
+        let up_to = |limit| Operations {
+            accepts: Accepts::Any,
+            max_call_data_bytes: Some(limit),
+            ..Operations::default()
+        };
+        assert_eq!(vouch(up_to(2), &[], &operation(), None), Vouch::Accepted);
+        assert_eq!(vouch(up_to(1), &[], &operation(), None), Vouch::Unknown);
+        // Beside the limit a listed operation is still one that is listed.
+        let both = Operations {
+            sponsorable: listed().sponsorable,
+            ..up_to(1)
+        };
+        assert_eq!(vouch(both, &[], &operation(), None), Vouch::Sponsored);
+    }
 }

@@ -86,10 +86,22 @@ pub enum Accepts {
     /// Nothing is known: a well-formed operation may get a result or an error.
     #[default]
     Unknown,
-    /// Any well-formed operation of a sender that is not listed as refused.
+    /// Any well-formed operation gets a result.
     Any,
     /// Only the listed ones: the target simulates operations against a chain.
     Listed,
+}
+
+/// Which of the operations that it accepts the target sponsors: the others get the result `0x` (section 4.2, rule 2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sponsors {
+    /// All but those listed as refused.
+    Any,
+    /// Those listed as sponsorable; of others nothing is known.
+    Listed,
+    /// None but those listed as sponsorable.
+    None,
 }
 
 /// Which operations the target accepts, and which it refuses to sponsor.
@@ -98,6 +110,9 @@ pub enum Accepts {
 pub struct Operations {
     /// What it does with operations that are not listed.
     pub accepts: Accepts,
+    /// What it sponsors of the operations that it accepts; see [`Operations::sponsors`] for what holds where it is not said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sponsors: Option<Sponsors>,
     /// Operations that it sponsors: members as in section 2.2.
     pub sponsorable: Vec<Map<String, Value>>,
     /// Operations that it does not sponsor.
@@ -106,6 +121,20 @@ pub struct Operations {
     pub refused_senders: Vec<String>,
     /// With `accepts = "any"`: the longest call data it accepts, in bytes.
     pub max_call_data_bytes: Option<usize>,
-    /// Set to false when the target sponsors everything, so that there is no operation that it refuses.
+    /// The older way to say `sponsors = "any"`: false when there is no operation that it refuses.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub refuses_some: Option<bool>,
+}
+
+impl Operations {
+    /// What it sponsors of the operations that it accepts. Where the user does not say: who names the senders that are refused,
+    /// and no operations that are sponsored, means that all others are; else only of the listed ones something is known.
+    pub fn sponsors(&self) -> Sponsors {
+        let by_sender = !self.refused_senders.is_empty() && self.sponsorable.is_empty();
+        match self.sponsors {
+            Some(sponsors) => sponsors,
+            None if self.refuses_some == Some(false) || by_sender => Sponsors::Any,
+            None => Sponsors::Listed,
+        }
+    }
 }

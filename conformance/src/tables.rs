@@ -20,12 +20,14 @@ const ORDINARY: [&str; 6] = [
     "maxFeePerGas",
     "maxPriorityFeePerGas",
 ];
-const GAS: [&str; 3] = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
-/// Amounts that the mixed notation writes in hex.
-const HEX_IF_MIXED: [&str; 3] = ["nonce", "maxFeePerGas", "maxPriorityFeePerGas"];
+/// The gas limits of an operation.
+pub(crate) const GAS: [&str; 3] = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
+/// The fees of an operation.
+pub(crate) const FEES: [&str; 2] = ["maxFeePerGas", "maxPriorityFeePerGas"];
 
-/// Whether a call keeps to the tables. Operations that the profile lists may write their amounts as they like.
-pub fn keeps_to_the_tables(call: &Call, dialect: &Dialect, listed: bool) -> bool {
+/// Whether a call keeps to the tables. `listed` are the profile's operations that it may be one of: amounts may be written as
+/// they are there.
+pub fn keeps_to_the_tables(call: &Call, dialect: &Dialect, listed: &[&Map<String, Value>]) -> bool {
     call.valid
         && !call.has_fractional_id()
         && call.envelope["jsonrpc"] == dialect.jsonrpc_version.as_str()
@@ -33,31 +35,39 @@ pub fn keeps_to_the_tables(call: &Call, dialect: &Dialect, listed: bool) -> bool
         && mode_object(call, dialect)
 }
 
-fn operation(call: &Call, dialect: &Dialect, listed: bool) -> bool {
+fn operation(call: &Call, dialect: &Dialect, listed: &[&Map<String, Value>]) -> bool {
     let Some(operation) = call.operation().as_object() else {
         return false;
     };
     let gas_may_be_absent = call.pair == Pair::SPONSOR_ERC20;
     has(operation, &ORDINARY)
         && (gas_may_be_absent || has(operation, &GAS))
-        && operation
-            .keys()
-            .all(|name| ORDINARY.contains(&name.as_str()) || GAS.contains(&name.as_str()))
-        && (listed
-            || operation
-                .iter()
-                .all(|(name, value)| in_notation(name, value, dialect.amount_notation)))
+        && operation.keys().all(|name| is_member(name))
+        && operation.iter().all(|(name, value)| {
+            in_notation(name, value, dialect.amount_notation)
+                || listed.iter().any(|known| known.get(name) == Some(value))
+        })
+}
+
+/// Whether section 2.2 lists a member of that name.
+pub(crate) fn is_member(name: &str) -> bool {
+    ORDINARY.contains(&name) || GAS.contains(&name)
 }
 
 /// Whether a member of an operation is written as that notation has it.
 pub(crate) fn in_notation(name: &str, value: &Value, notation: Amounts) -> bool {
-    let amount = GAS.contains(&name) || HEX_IF_MIXED.contains(&name);
-    let hex = match notation {
+    let is_amount = name == "nonce" || GAS.contains(&name) || FEES.contains(&name);
+    let hex = is_hex(name, notation);
+    !is_amount || value.as_str().is_some_and(|text| text.starts_with("0x") == hex)
+}
+
+/// Whether that notation writes the amount of that name in hex.
+pub(crate) fn is_hex(name: &str, notation: Amounts) -> bool {
+    match notation {
         Amounts::Decimal => false,
         Amounts::Hex => true,
-        Amounts::Mixed => HEX_IF_MIXED.contains(&name),
-    };
-    !amount || value.as_str().is_some_and(|text| text.starts_with("0x") == hex)
+        Amounts::Mixed => !GAS.contains(&name),
+    }
 }
 
 fn mode_object(call: &Call, dialect: &Dialect) -> bool {
@@ -135,7 +145,7 @@ mod tests {
         });
         let mut source = Source::new(1, &context);
         let keeps = |request: &Value| match Kind::of(request.to_string().as_bytes()) {
-            Kind::Call(call) => keeps_to_the_tables(&call, &context.dialect, false),
+            Kind::Call(call) => keeps_to_the_tables(&call, &context.dialect, &[]),
             _ => false,
         };
         for pair in Pair::ALL {

@@ -51,7 +51,7 @@ ours() {
 cat >"$work/profile.toml" <<'TOML'
 [operations]
 accepts = "any"
-refuses-some = false
+sponsors = "any"
 TOML
 ours_rate='s/.*requests in .*: ([0-9 ]+)\/s .*/\1/p'
 

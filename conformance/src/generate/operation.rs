@@ -15,7 +15,12 @@ use super::{
     strategy,
     tokens::random_address,
 };
-use crate::{case::Draw, context::Context, dialect::Amounts, profile::Accepts};
+use crate::{
+    case::Draw,
+    context::Context,
+    dialect::Amounts,
+    profile::{Accepts, Sponsors},
+};
 
 /// The nine members of the table.
 const MEMBERS: [&str; 9] = [
@@ -45,10 +50,14 @@ pub(super) fn operations(context: &Context, draw: Draw) -> Result<Option<BoxedSt
     match draw {
         Draw::Accepted => {
             let sponsorable = listed(context, &known.sponsorable);
-            if sponsorable.is_empty() || known.accepts == Accepts::Any {
+            if sponsorable.is_empty() {
                 return generated(context, None).map(Some);
             }
-            one_of(context, sponsorable).map(Some)
+            let listed = one_of(context, sponsorable)?;
+            if known.accepts == Accepts::Any {
+                return Ok(Some(Union::new([generated(context, None)?, listed]).boxed()));
+            }
+            Ok(Some(listed))
         }
         Draw::Refused => {
             let refused = listed(context, &known.refused);
@@ -56,6 +65,9 @@ pub(super) fn operations(context: &Context, draw: Draw) -> Result<Option<BoxedSt
             let mut either = Vec::new();
             if !refused.is_empty() {
                 either.push(one_of(context, refused)?);
+            }
+            if known.sponsors() == Sponsors::None && known.accepts == Accepts::Any {
+                either.push(generated(context, None)?);
             }
             if !senders.is_empty() {
                 let sender = drawn(move |rng| Value::String(rng.pick(&senders).clone()));

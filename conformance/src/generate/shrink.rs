@@ -10,6 +10,7 @@ use paymaster_schemas::validator_for;
 use serde_json::Value;
 
 use super::schema::escaped;
+use crate::tables::{FEES, GAS};
 
 /// Longest list of which each item is taken out in turn.
 const TAKE_EACH: usize = 16;
@@ -105,8 +106,14 @@ enum Care {
     SameText,
     /// It stays; its text may only change its letter case.
     Sender,
+    /// It may go; what it holds may change, and is not zero.
+    Positive,
     /// It stays as it is.
     Fixed,
+}
+
+fn is_gas_or_fee(name: &str) -> bool {
+    GAS.contains(&name) || FEES.contains(&name)
 }
 
 fn care(pointer: &str) -> Care {
@@ -116,6 +123,8 @@ fn care(pointer: &str) -> Care {
         "" | "/params" | "/params/0" | "/params/1" => Care::Stays,
         "/jsonrpc" | "/method" | "/id" | "/params/1/mode" => Care::Fixed,
         "/params/0/sender" => Care::Sender,
+        // A target may refuse a gas limit or fee of zero: that would be another fault.
+        _ if pointer.strip_prefix("/params/0/").is_some_and(is_gas_or_fee) => Care::Positive,
         _ => match (pointer.strip_prefix(TOKENS), pointer.strip_prefix(ACCOUNT)) {
             (Some("/preferredToken" | "/feeTokenAddress" | "/tokenAddress"), _) => Care::SameAddress,
             (Some(item), _) if item.starts_with("/tokenList/") => Care::SameAddress,
@@ -139,6 +148,11 @@ fn collect(value: &Value, pointer: &str, steps: &mut Vec<Step>) {
         }
         Value::String(text) if care == Care::Free => {
             plainer::texts(text).for_each(|text| replace(text.into()));
+        }
+        Value::String(text) if care == Care::Positive => {
+            plainer::texts(text)
+                .filter(|text| !text.trim_start_matches("0x").bytes().all(|digit| digit == b'0'))
+                .for_each(|text| replace(text.into()));
         }
         Value::Number(number) if care == Care::Free => plainer::numbers(number).for_each(replace),
         Value::Array(items) => {
@@ -172,7 +186,10 @@ fn collect(value: &Value, pointer: &str, steps: &mut Vec<Step>) {
 }
 
 fn offer_removal(pointer: &str, steps: &mut Vec<Step>) {
-    if matches!(care(pointer), Care::Free | Care::SameAddress | Care::SameText) {
+    if matches!(
+        care(pointer),
+        Care::Free | Care::Positive | Care::SameAddress | Care::SameText
+    ) {
         steps.push(Step {
             pointer: pointer.to_owned(),
             change: Change::Remove,

@@ -15,7 +15,11 @@ use super::{
     strategy::FromSchema,
     tokens::Pool,
 };
-use crate::{case::Base, context::Context};
+use crate::{
+    case::{Base, Draw},
+    context::Context,
+    profile::Accepts,
+};
 
 /// Members of the envelope in the order in which most clients send them.
 const ENVELOPE: [&str; 4] = ["jsonrpc", "id", "method", "params"];
@@ -90,7 +94,12 @@ fn requests(context: &Context, wanted: Base) -> Result<Option<FromSchema>, Unsup
         overrides.never("/params/1/expiryDuration")
     };
     let overrides = match wanted.pair.mode {
-        Mode::Sponsored => sponsorship(context, overrides.never("/params/1/tokenInfo")),
+        Mode::Sponsored => {
+            // What the profile lists is listed for the plain sponsorshipInfo.
+            let of_list =
+                context.profile.operations.accepts == Accepts::Listed || wanted.draw == Draw::Refused;
+            sponsorship(context, overrides.never("/params/1/tokenInfo"), of_list)
+        }
         Mode::Erc20 => {
             let pool = Pool::of(context);
             let info = if wanted.pair == Pair::QUOTE_ERC20 {
@@ -110,19 +119,24 @@ fn requests(context: &Context, wanted: Base) -> Result<Option<FromSchema>, Unsup
     FromSchema::new(wanted.pair.request_document(), &overrides).map(Some)
 }
 
-/// Overrides for `sponsorshipInfo`: webhook data, mostly empty, and one of the accounts that the target knows.
-fn sponsorship(context: &Context, overrides: Overrides) -> Overrides {
+/// Overrides for `sponsorshipInfo`: webhook data, mostly empty, and one of the accounts that the target knows; when `plain`,
+/// no webhook data and the first account.
+fn sponsorship(context: &Context, overrides: Overrides, plain: bool) -> Overrides {
     const INFO: &str = "/params/1/sponsorshipInfo";
-    let accounts: Vec<Value> = context
+    let mut accounts: Vec<Value> = context
         .accounts()
         .iter()
         .map(|account| json!({ "name": account.name, "version": account.version }))
         .filter(|account| validator_for("smart-account-info").is_some_and(|known| known.is_valid(account)))
         .collect();
+    if plain {
+        accounts.truncate(1);
+    }
+    let webhook = drawn(move |rng| if plain { json!({}) } else { webhook_data(rng) });
     let overrides = overrides
         .always(INFO)
         .always(&format!("{INFO}/webhookData"))
-        .value(&format!("{INFO}/webhookData"), drawn(webhook_data));
+        .value(&format!("{INFO}/webhookData"), webhook);
     let account = format!("{INFO}/smartAccountInfo");
     if accounts.is_empty() {
         return overrides.never(&account);

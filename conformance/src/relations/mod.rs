@@ -21,7 +21,7 @@ pub use malformed::{BATCHES, MALFORMED_BODIES, MALFORMED_PARAMS};
 pub use mode_object::{BOTH_INFOS, CALCULATE_GAS_LIMITS, EXPIRY_DURATION, SMART_ACCOUNTS, WEBHOOK_DATA};
 pub use notation::NOTATION;
 pub use on_chain::ON_CHAIN;
-pub use operation::{CALL_DATA, GAS_FIELDS, INIT_CODE, LISTED_FIELDS, NONCES};
+pub use operation::{AMOUNTS, CALL_DATA, GAS_FIELDS, INIT_CODE, LISTED_FIELDS, NONCES};
 pub(crate) use probes::probe;
 pub use probes::{BEHAVIOUR_PROBES, DIALECT_PROBES};
 pub use sequences::{CONCURRENT, DECISION, LATER};
@@ -47,6 +47,7 @@ pub static RELATIONS: &[&Relation] = &[
     &SMART_ACCOUNTS,
     &BOTH_INFOS,
     &NONCES,
+    &AMOUNTS,
     &INIT_CODE,
     &CALL_DATA,
     &NOTATION,

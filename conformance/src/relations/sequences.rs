@@ -99,7 +99,7 @@ fn other_ids(seed: &Seed<'_>) -> Vec<Step> {
 }
 
 fn expiry_durations(seed: &Seed<'_>) -> Vec<Step> {
-    [60_u32, 120, 600, 3_600]
+    [60_u32, 3_600, 86_400, 31_536_000]
         .map(|seconds| with_mode_member(seed, SAME_DECISION, "expiryDuration", json!(seconds)))
         .into()
 }

@@ -133,7 +133,8 @@ fn other_operation(views: &[View<'_>], _: &Context, report: &mut Report) {
     };
     for (place, view) in variants.iter().enumerate() {
         report.turn_to(place + 1);
-        let owed = baseline.answer.result().is_some() && view.vouch == Vouch::Accepted;
+        // One that is not sponsored is owed a result too: 0x.
+        let owed = baseline.answer.result().is_some() && view.vouch != Vouch::Unknown;
         served(view, owed, report);
     }
 }

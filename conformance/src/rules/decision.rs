@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::{Check, Report, Rule, View, always, gist, shown};
 use crate::{
     context::{Context, Vouch},
-    profile::Accepts,
+    profile::Sponsors,
 };
 
 pub(super) const RULES: &[Rule] = &[
@@ -14,16 +14,16 @@ pub(super) const RULES: &[Rule] = &[
         id: "sponsor.sponsorable-is-sponsored",
         clause: "sponsor.sponsorable-is-sponsored",
         quota: 10,
-        advice: "name operations that the target sponsors in the profile: operations.accepts = \"any\", or operations.sponsorable",
+        advice: "name operations that the target sponsors in the profile: operations.sponsorable, or operations.sponsors = \"any\" beside operations.accepts = \"any\"",
         hint: "0x says that the user pays; an operation that can be sponsored gets a value",
-        not_applicable: always,
+        not_applicable: sponsors_nothing,
         check: Check::Exchange(sponsorable_is_sponsored),
     },
     Rule {
         id: "sponsor.refused-gets-0x",
         clause: "sponsor.refused-gets-0x",
         quota: 5,
-        advice: "name an operation that the target does not sponsor in the profile (operations.refused or operations.refused-senders), or say operations.refuses-some = false",
+        advice: "name an operation that the target does not sponsor in the profile (operations.refused or operations.refused-senders), or say operations.sponsors = \"any\" or \"none\"",
         hint: "answer what cannot be sponsored with paymasterAndData \"0x\" exactly",
         not_applicable: refuses_nothing,
         check: Check::Exchange(refused_gets_0x),
@@ -51,10 +51,16 @@ pub(super) const RULES: &[Rule] = &[
 /// Why no operation is ever refused, where the profile says so.
 pub(super) fn refuses_nothing(context: &Context) -> Option<&'static str> {
     let operations = &context.profile.operations;
-    let says_so = operations.refuses_some == Some(false) && operations.accepts != Accepts::Unknown;
-    says_so.then_some(
-        "the profile says that the target sponsors every operation (operations.refuses-some = false)",
-    )
+    let said = operations.sponsors == Some(Sponsors::Any) || operations.refuses_some == Some(false);
+    let refused = operations.refused.len() + operations.refused_senders.len();
+    (said && refused == 0).then_some("the profile says that the target sponsors every operation")
+}
+
+/// Why no operation is ever sponsored, where the profile says so.
+fn sponsors_nothing(context: &Context) -> Option<&'static str> {
+    let operations = &context.profile.operations;
+    (operations.sponsors() == Sponsors::None && operations.sponsorable.is_empty())
+        .then_some("the profile says that the target sponsors no operation")
 }
 
 /// paymasterAndData of a sponsored result, where it is a string.
@@ -66,7 +72,7 @@ const POINTER: &str = "/result/paymasterAndData";
 
 /// An operation that can be sponsored gets a paymasterAndData that is not just 0x.
 fn sponsorable_is_sponsored(view: &View<'_>, _: &Context, report: &mut Report) {
-    decided(Vouch::Accepted, view, |data| {
+    decided(Vouch::Sponsored, view, |data| {
         report.expect(
             data != "0x",
             POINTER,

@@ -3,11 +3,13 @@
 //! What must be served is what the profile vouches for. An operation that nobody vouches for may be answered with an error.
 
 use paymaster_schemas::Pair;
+use serde_json::Value;
 
 use super::{Check, Report, Rule, View, always, gist};
 use crate::{
     answer::Answer,
-    context::{Context, Support, Vouch},
+    context::{Context, Support},
+    json::number::same_number,
     request::Call,
 };
 
@@ -71,12 +73,15 @@ fn both_methods(view: &View<'_>, context: &Context, report: &mut Report) {
     let missing = match &view.answer {
         Answer::None(_) => return,
         Answer::NotJson(response, _) => matches!(response.status, 404 | 405),
-        Answer::Json(..) => view
-            .answer
-            .error()
-            .is_some_and(|error| error["code"].as_i64() == Some(METHOD_NOT_FOUND)),
+        Answer::Json(..) => view.answer.error().is_some_and(says_not_found),
     };
     report.expect(!missing, "", "the method is served here", || gist(&view.answer));
+}
+
+fn says_not_found(error: &Value) -> bool {
+    error["code"]
+        .as_number()
+        .is_some_and(|code| same_number(code, &METHOD_NOT_FOUND.into()))
 }
 
 fn quote_sponsored(view: &View<'_>, _: &Context, report: &mut Report) {
@@ -123,8 +128,8 @@ fn served(pair: Pair, view: &View<'_>, report: &mut Report, fair: impl Fn(&Call)
             gist(&view.answer)
         });
     } else if let Some(error) = view.answer.error()
-        && view.vouch == Vouch::Accepted
-        && error["code"].as_i64() != Some(METHOD_NOT_FOUND)
+        && view.vouch.owes_a_result()
+        && !says_not_found(error)
     {
         report.broken(
             "/error",

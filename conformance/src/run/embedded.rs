@@ -5,7 +5,7 @@ use std::{io, sync::Arc};
 use paymaster_reference_server::{Config, Service};
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
-use crate::profile::{Accepts, Operations, Profile, SmartAccount, Target, Token, TokenLists};
+use crate::profile::{Accepts, Operations, Profile, SmartAccount, Sponsors, Target, Token, TokenLists};
 
 /// Tokens that the default configuration does not know.
 const UNSUPPORTED: [&str; 3] = [
@@ -113,7 +113,7 @@ pub fn profile_of(config: &Config) -> Profile {
             accepts: Accepts::Any,
             refused_senders: config.policy.denied_senders.clone(),
             max_call_data_bytes: Some(config.policy.max_call_data_bytes),
-            refuses_some: Some(!config.policy.denied_senders.is_empty()),
+            sponsors: Some(Sponsors::Any),
             ..Operations::default()
         },
         ..Profile::default()
