@@ -21,8 +21,10 @@ pub enum Order {
 /// Which operation a base request carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Draw {
-    /// One that the profile vouches can be sponsored; without a word of the profile, any well-formed one.
+    /// One that the profile says gets a result; without a word of the profile, any well-formed one.
     Accepted,
+    /// The same, and one that is listed as sponsored where the profile vouches for nothing else.
+    Sponsored,
     /// One that the profile says cannot be sponsored; there is no base when the profile knows none.
     Refused,
 }
@@ -55,6 +57,15 @@ impl Base {
         Self {
             pair,
             draw: Draw::Accepted,
+            tokens: Tokens::Supported,
+        }
+    }
+
+    /// The same with an operation that is sponsored, where the profile says which are.
+    pub const fn sponsored(pair: Pair) -> Self {
+        Self {
+            pair,
+            draw: Draw::Sponsored,
             tokens: Tokens::Supported,
         }
     }

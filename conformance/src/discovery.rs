@@ -15,7 +15,7 @@ use crate::{
     context::{Context, Support},
     dialect::{Amounts, Dialect, QuotedTokens},
     exchange::Exchange,
-    generate::source::Source,
+    generate::{source::Source, tokens::NATIVE_COIN},
     plan::group,
     request::Kind,
 };
@@ -212,7 +212,10 @@ impl Discovery {
             .map(str::to_owned)
             .collect();
         let unknown: Vec<String> = (0..UNHEARD_OF).map(|salt| unheard_of(self.seed, salt)).collect();
-        let mut infos = vec![json!({"preferredToken": unknown[0], "tokenList": unknown})];
+        let mut infos = vec![
+            json!({"preferredToken": unknown[0], "tokenList": unknown}),
+            json!({"preferredToken": NATIVE_COIN[0], "tokenList": NATIVE_COIN}),
+        ];
         if let Some(first) = known.first() {
             let mut list = unknown.clone();
             list.push(first.clone());
@@ -306,6 +309,9 @@ impl Discovery {
                 let listed = addresses(result["unsupportedTokens"].as_array(), None);
                 unknown.count(&call.tokens.quoted(), &quoted, self.seed);
                 self.count_reading(&call.tokens, &quoted, &mut readings);
+                for coin in NATIVE_COIN.iter().filter(|coin| quoted.contains(**coin)) {
+                    self.context.learn_token(coin, Support::Supported);
+                }
                 self.note_tokens(&call.tokens.quoted(), &quoted, &listed);
             }
         }

@@ -164,6 +164,15 @@ impl Tally {
         most.map(|(status, _)| *status).filter(|_| !answered)
     }
 
+    /// How many valid requests something before the service answered in its place, by status. Limits of size are left out: what
+    /// is large may be turned away, and says nothing of what is not.
+    pub fn answered_by_others(&self) -> impl Iterator<Item = (u16, u64)> {
+        self.turned_away
+            .iter()
+            .filter(|(status, _)| !matches!(status, 413 | 414 | 431))
+            .map(|(status, times)| (*status, *times))
+    }
+
     fn outcome(
         &self,
         rule: &'static Rule,
@@ -210,7 +219,12 @@ impl Tally {
         let Some(call) = view.request.valid_call() else {
             return;
         };
-        if let Some(response) = view.answer.response().filter(|_| view.turned_away()) {
+        // What goes beyond the tables may be refused so: section 7 does not show how.
+        if let Some(response) = view
+            .answer
+            .response()
+            .filter(|_| view.turned_away() && view.tabled)
+        {
             *self.turned_away.entry(response.status).or_default() += 1;
             if self.redirected_to.is_none() && (300..400).contains(&response.status) {
                 self.redirected_to = response.header("location").map(str::to_owned);

@@ -15,7 +15,7 @@ use paymaster_schemas::{Mode, Pair, validator_for};
 use serde_json::{Value, json};
 
 const ROUNDS: usize = 150;
-const DRAWS: [Draw; 2] = [Draw::Accepted, Draw::Refused];
+const DRAWS: [Draw; 3] = [Draw::Accepted, Draw::Sponsored, Draw::Refused];
 const TOKENS: [Tokens; 3] = [Tokens::Any, Tokens::Supported, Tokens::SomeUnsupported];
 
 fn address(digit: &str) -> String {
@@ -200,7 +200,7 @@ fn the_profile_vouches_for_what_was_asked() {
                 let info = &request["params"][1]["sponsorshipInfo"];
                 let vouch = context.vouch(wanted.pair, &request["params"][0], info);
                 let kept = match (wanted.draw, wanted.pair.mode) {
-                    (Draw::Accepted, _) => vouch.owes_a_result(),
+                    (Draw::Accepted | Draw::Sponsored, _) => vouch.owes_a_result(),
                     (Draw::Refused, Mode::Sponsored) => vouch == Vouch::Refused,
                     (Draw::Refused, Mode::Erc20) => vouch == Vouch::Unknown,
                 };

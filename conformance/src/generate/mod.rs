@@ -11,7 +11,7 @@ mod schema;
 pub mod shrink;
 pub mod source;
 pub mod strategy;
-mod tokens;
+pub(crate) mod tokens;
 
 pub use dice::{Drawn, drawn, runner};
 pub use mutate::{Mutation, mutations};

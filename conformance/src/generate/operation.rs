@@ -48,13 +48,14 @@ const BOUNDARY_NONCES: u64 = 4;
 pub(super) fn operations(context: &Context, draw: Draw) -> Result<Option<BoxedStrategy<Value>>, Unsupported> {
     let known = &context.profile.operations;
     match draw {
-        Draw::Accepted => {
+        Draw::Accepted | Draw::Sponsored => {
             let sponsorable = listed(context, &known.sponsorable);
             if sponsorable.is_empty() {
                 return generated(context, None).map(Some);
             }
             let listed = one_of(context, sponsorable)?;
-            if known.accepts == Accepts::Any {
+            let only_listed = draw == Draw::Sponsored && known.sponsors() != Sponsors::Any;
+            if known.accepts == Accepts::Any && !only_listed {
                 return Ok(Some(Union::new([generated(context, None)?, listed]).boxed()));
             }
             Ok(Some(listed))

@@ -97,7 +97,7 @@ fn requests(context: &Context, wanted: Base) -> Result<Option<FromSchema>, Unsup
         Mode::Sponsored => {
             // What the profile lists is listed for the plain sponsorshipInfo.
             let of_list =
-                context.profile.operations.accepts == Accepts::Listed || wanted.draw == Draw::Refused;
+                context.profile.operations.accepts == Accepts::Listed || wanted.draw != Draw::Accepted;
             sponsorship(context, overrides.never("/params/1/tokenInfo"), of_list)
         }
         Mode::Erc20 => {

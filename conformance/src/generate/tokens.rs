@@ -48,11 +48,31 @@ impl Token {
     }
 }
 
+/// Addresses that wallets use for a chain's own coin, which is no ERC-20 token.
+pub(crate) const NATIVE_COIN: [&str; 2] = [
+    "0x0000000000000000000000000000000000000000",
+    "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee",
+];
+
+/// The same address but for its first, and but for its last digit.
+fn near_misses(token: &Token) -> [Token; 2] {
+    let other = |digit: &str| if digit == "7" { "8" } else { "7" };
+    let (first, rest) = token.0.split_at(1);
+    let (front, last) = token.0.split_at(token.0.len() - 1);
+    [
+        Token(format!("{}{rest}", other(first))),
+        Token(format!("{front}{}", other(last))),
+    ]
+}
+
 /// What is known of the target's tokens.
 #[derive(Clone, Debug)]
 pub(super) struct Pool {
     supported: Vec<Token>,
     unsupported: Vec<Token>,
+    /// What is no token and easily taken for one: the addresses that stand for the native coin, and supported ones with a digit
+    /// changed.
+    lookalikes: Vec<Token>,
     unlisted: Support,
 }
 
@@ -66,9 +86,16 @@ impl Pool {
                 .map(|address| Token(address[2..].to_owned()))
                 .collect()
         };
+        let supported: Vec<Token> = known(Support::Supported);
+        let natives = NATIVE_COIN.iter().map(|address| Token(address[2..].to_owned()));
+        let lookalikes = natives
+            .chain(supported.iter().flat_map(near_misses))
+            .filter(|token| context.support(&format!("0x{}", token.0)) == Support::Unsupported)
+            .collect();
         Self {
-            supported: known(Support::Supported),
+            supported,
             unsupported: known(Support::Unsupported),
+            lookalikes,
             unlisted: context.unlisted_tokens,
         }
     }
@@ -132,6 +159,9 @@ impl Pool {
     fn other_one(&self, rng: &mut TestRng) -> Token {
         let invent = self.unlisted != Support::Supported && rng.chance(50);
         if self.unsupported.is_empty() || invent {
+            if !self.lookalikes.is_empty() && rng.chance(30) {
+                return rng.pick(&self.lookalikes).clone();
+            }
             fresh(rng)
         } else {
             rng.pick(&self.unsupported).clone()

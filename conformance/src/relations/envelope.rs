@@ -20,7 +20,8 @@ const NUMBERS: &[&str] = &[
     "1.5",
 ];
 
-/// String ids: falsy, numeric-looking, with spaces, escapes, other scripts, in other letter case, long.
+/// String ids: falsy, numeric-looking, with spaces, escapes, other scripts, in other letter case, long; and what is taken for
+/// markup, a date, a template or another Unicode form by who does more than copy it.
 const STRINGS: &[&str] = &[
     "",
     "0",
@@ -38,6 +39,13 @@ const STRINGS: &[&str] = &[
     "支付",
     "\u{1F680}",
     "3f2504e0-4f89-11d3-9a0c-0305e82c3301",
+    "<a href='x'>&amp;</a>",
+    "2026-11-21T10:00:00.000Z",
+    "20261121",
+    "%41+b",
+    "${id}{{id}}",
+    // Decomposed: e and a combining accent, which is not the letter with an accent.
+    "cafe\u{301}",
 ];
 
 /// How long the longest string id is, in characters.
@@ -58,7 +66,7 @@ pub static STRING_IDS: Relation = Relation {
     id: "string-ids",
     about: "the same call with string ids: empty, numeric-looking, long, of other scripts",
     bases: ALL_PAIRS,
-    rounds: Rounds::Fixed(18),
+    rounds: Rounds::Fixed(23),
     order: Order::Sequential,
     members: string_ids,
 };

@@ -39,7 +39,7 @@ pub static WEBHOOK_DATA: Relation = Relation {
     id: "webhook-data",
     about: "the same call with webhookData of some content",
     bases: SPONSORED_PAIRS,
-    rounds: Rounds::Fixed(8),
+    rounds: Rounds::Fixed(14),
     order: Order::Sequential,
     members: webhook_data,
 };
@@ -110,6 +110,9 @@ fn webhook_data(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
         json!({"a": 1, "b": [true, null], "c": {"d": "e"}}),
         json!({"": "an empty name", "user": {"id": 12_345_678_901_u64}}),
         json!({"text": "x".repeat(500)}),
+        json!({"note": "zażółć 支付 \u{1F680}", "ключ": "значение"}),
+        json!({"constructor": {"name": 1}, "length": -1, "toString": "x", "<b>": "&amp;'\""}),
+        json!({"list": [[[[[[[[]]]]]]], 0.1, -7, 1.5e300, true, null], "id": "0x12"}),
     ];
     let with = |data: Value| {
         let mut request = seed.base.clone();

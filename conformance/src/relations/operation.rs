@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
-use super::edit::{ALL_PAIRS, OPERATION, baseline, beside, member, remove, set, turn};
+use super::edit::{ALL_PAIRS, MODE, OPERATION, baseline, beside, member, remove, set, turn};
 use crate::{
     case::{Base, Ids, Member, Order, Relation, Rounds, Seed},
     context::Vouch,
@@ -142,12 +142,11 @@ fn amounts(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
         set(&mut all, OPERATION, name, amount);
         members.push(member("call", format!("{name} 0x{digits}"), one, ids));
     }
-    members.push(member(
-        "call",
-        format!("gas limits and fees 0x{digits}"),
-        all,
-        ids,
-    ));
+    for calculated in [true, false] {
+        set(&mut all, MODE, "calculateGasLimits", json!(calculated));
+        let label = format!("gas limits and fees 0x{digits}, calculateGasLimits {calculated}");
+        members.push(member("call", label, &all, ids));
+    }
     members
 }
 

@@ -85,6 +85,27 @@ const AMOUNTS: [&str; 6] = [
     "maxPriorityFeePerGas",
 ];
 
+const SPONSORSHIP_INFO: &str = "/params/1/sponsorshipInfo";
+
+/// Without what the tables list and do not call mandatory: whatever result comes has the form of its table.
+fn left_out(base: &Value, pair: Pair) -> Vec<(&'static str, Value)> {
+    let mut found = Vec::new();
+    let mut without = |label, place, name| {
+        let mut request = base.clone();
+        remove(&mut request, place, name);
+        found.push((label, request));
+    };
+    without("without calculateGasLimits", MODE, "calculateGasLimits");
+    if pair.mode == paymaster_schemas::Mode::Sponsored {
+        without("without webhookData", SPONSORSHIP_INFO, "webhookData");
+        without("without smartAccountInfo", SPONSORSHIP_INFO, "smartAccountInfo");
+    }
+    if pair == Pair::SPONSOR_SPONSORED {
+        without("without expiryDuration", MODE, "expiryDuration");
+    }
+    found
+}
+
 /// The base with every amount in another notation.
 fn rewritten(base: &Value, notation: &str) -> Value {
     let mut request = base.clone();
@@ -121,6 +142,18 @@ fn behaviours(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut request = base.clone();
     remove(&mut request, OPERATION, "initCode");
     variant(probe::SENDER_ONLY[1], request);
+    for (label, request) in left_out(base, pair) {
+        variant(label, request);
+    }
+    let mut request = rewritten(base, "hex");
+    set(&mut request, MODE, "calculateGasLimits", json!(false));
+    variant("hex amounts, calculateGasLimits false", request);
+    if pair.mode == paymaster_schemas::Mode::Sponsored {
+        let mut request = base.clone();
+        let deep = (0..40).fold(json!({}), |inside, _| json!({ "in": inside }));
+        set(&mut request, SPONSORSHIP_INFO, "webhookData", deep);
+        variant("webhookData 40 objects deep", request);
+    }
     if pair.method == paymaster_schemas::Method::GetFeeQuoteOrData {
         let mut request = base.clone();
         remove(&mut request, MODE, "mode");

@@ -8,6 +8,7 @@ use crate::{
     case::{Base, Ids, Member, Order, Relation, Rounds, Seed},
     context::{Context, Support},
     rules::{SAME_AGAIN, SAME_DECISION},
+    tables::is_member,
 };
 
 /// The same operation and sponsorshipInfo, everything else changed.
@@ -15,7 +16,7 @@ pub static DECISION: Relation = Relation {
     id: "decision",
     about: "the same operation and sponsorshipInfo with another id, expiryDuration, calculateGasLimits, unrelated members, and after other requests",
     bases: &[
-        Base::accepted(Pair::SPONSOR_SPONSORED),
+        Base::sponsored(Pair::SPONSOR_SPONSORED),
         Base::refused(Pair::SPONSOR_SPONSORED),
     ],
     rounds: Rounds::Fixed(18),
@@ -28,9 +29,9 @@ pub static LATER: Relation = Relation {
     id: "later",
     about: "a call, the same with another token, mode, sender or the same id, and the first call again",
     bases: &[
-        Base::accepted(Pair::QUOTE_SPONSORED),
+        Base::sponsored(Pair::QUOTE_SPONSORED),
         Base::accepted(Pair::QUOTE_ERC20),
-        Base::accepted(Pair::SPONSOR_SPONSORED),
+        Base::sponsored(Pair::SPONSOR_SPONSORED),
         Base::accepted(Pair::SPONSOR_ERC20),
     ],
     rounds: Rounds::Fixed(12),
@@ -44,7 +45,7 @@ pub static CONCURRENT: Relation = Relation {
     about: "calls with distinct ids, tokens, modes and methods at the same time",
     bases: &[
         Base::accepted(Pair::QUOTE_ERC20),
-        Base::accepted(Pair::SPONSOR_SPONSORED),
+        Base::sponsored(Pair::SPONSOR_SPONSORED),
     ],
     rounds: Rounds::Fixed(12),
     order: Order::Concurrent,
@@ -99,7 +100,8 @@ fn other_ids(seed: &Seed<'_>) -> Vec<Step> {
 }
 
 fn expiry_durations(seed: &Seed<'_>) -> Vec<Step> {
-    [60_u32, 3_600, 86_400, 31_536_000]
+    // A minute, an hour, a year, and more than 32 bits.
+    [60_u64, 3_600, 31_536_000, 4_294_967_296]
         .map(|seconds| with_mode_member(seed, SAME_DECISION, "expiryDuration", json!(seconds)))
         .into()
 }
@@ -192,6 +194,7 @@ fn between(seed: &Seed<'_>, label: &str, other: Value) -> [Step; 2] {
 /// Operations that the profile refuses, or that differ in their nonce: requests to stand between.
 fn others(base: &Value, context: &Context) -> Vec<Value> {
     let mut found = Vec::new();
+    found.extend(refused_operation(base, context));
     for sender in context.profile.operations.refused_senders.iter().take(1) {
         let mut other = base.clone();
         if other["params"][0]["sender"]
@@ -213,6 +216,16 @@ fn others(base: &Value, context: &Context) -> Vec<Value> {
     set(&mut other, OPERATION, "callData", json!("0x12345678"));
     found.push(other);
     found
+}
+
+/// The base with an operation that the profile lists as refused, where it lists one.
+fn refused_operation(base: &Value, context: &Context) -> Option<Value> {
+    let refused = context.profile.operations.refused.first()?;
+    let mut other = base.clone();
+    for (name, value) in refused.iter().filter(|(name, _)| is_member(name)) {
+        set(&mut other, OPERATION, name, value.clone());
+    }
+    Some(other)
 }
 
 fn later(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
@@ -332,6 +345,10 @@ fn concurrent(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
                 && let Some(sender) = refused
             {
                 set(&mut request, OPERATION, "sender", json!(sender));
+            } else if place % 2 == 1
+                && let Some(other) = refused_operation(&request, seed.context)
+            {
+                request = other;
             }
             if pair.mode == Mode::Sponsored && place % 3 == 2 {
                 request["method"] = json!(Method::GetFeeQuoteOrData.name());

@@ -29,7 +29,7 @@ pub static UNSUPPORTED_FEE_TOKEN: Relation = Relation {
 /// Sponsoring in token mode without a token.
 pub static ABSENT_FEE_TOKEN: Relation = Relation {
     id: "absent-fee-token",
-    about: "sponsor requests in token mode without a token: no tokenInfo, or an empty one",
+    about: "sponsor requests in token mode without a token: no tokenInfo, an empty one, or a token of null or \"\"",
     bases: &[Base {
         pair: Pair::SPONSOR_ERC20,
         draw: Draw::Accepted,
@@ -62,12 +62,26 @@ pub static LONG_TOKEN_LIST: Relation = Relation {
 
 fn absent_fee_token(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut request = seed.base.clone();
-    if seed.twist.is_multiple_of(2) {
-        remove(&mut request, MODE, "tokenInfo");
-    } else {
-        set(&mut request, MODE, "tokenInfo", json!({}));
-    }
-    vec![member("call", "no fee token", request, ids)]
+    let name = seed.context.dialect.fee_token_member.as_str();
+    let label = match seed.twist % 8 {
+        5 => {
+            set(&mut request, MODE, "tokenInfo", json!({ name: null }));
+            "a fee token of null"
+        }
+        7 => {
+            set(&mut request, MODE, "tokenInfo", json!({ name: "" }));
+            "an empty fee token"
+        }
+        twist if twist.is_multiple_of(2) => {
+            remove(&mut request, MODE, "tokenInfo");
+            "no tokenInfo"
+        }
+        _ => {
+            set(&mut request, MODE, "tokenInfo", json!({}));
+            "an empty tokenInfo"
+        }
+    };
+    vec![member("call", label, request, ids)]
 }
 
 /// An unsupported token: one that the profile names, or one that nobody has.

@@ -174,7 +174,7 @@ impl<'a> View<'a> {
         self.request.id().is_some() && !self.turned_away() && !self.malformed_and_refused()
     }
 
-    /// Whether the request sponsors in token mode and names no token: not valid, and still one whose answer the
+    /// Whether the request sponsors in token mode and names no token, or null or an empty text for one: not valid, and still one whose answer the
     /// specification shows (section 4.2, rule 4).
     pub fn names_no_fee_token(&self) -> bool {
         let Kind::Call(call) = &self.request else {
@@ -182,9 +182,10 @@ impl<'a> View<'a> {
         };
         let absent = match call.mode_object().get("tokenInfo") {
             None => true,
-            Some(Value::Object(info)) => {
-                !info.contains_key("feeTokenAddress") && !info.contains_key("tokenAddress")
-            }
+            Some(Value::Object(info)) => ["feeTokenAddress", "tokenAddress"]
+                .iter()
+                .filter_map(|name| info.get(*name))
+                .all(|token| token.is_null() || token == ""),
             Some(_) => false,
         };
         call.pair == Pair::SPONSOR_ERC20 && absent

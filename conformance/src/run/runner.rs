@@ -240,10 +240,15 @@ fn summarize(
 ) -> Summary {
     let Yield {
         tally,
-        unjudged,
-        beyond_reading,
+        mut unjudged,
+        mut beyond_reading,
         ..
     } = home;
+    for (status, times) in tally.answered_by_others() {
+        let times = usize::try_from(times).unwrap_or(usize::MAX);
+        unjudged.insert(format!("HTTP {status}, and no answer of the service"), times);
+        beyond_reading = true;
+    }
     let Tally {
         reached,
         observations,

@@ -52,8 +52,19 @@ pub(crate) fn failure(cause: &hyper::Error, tap: &Tap) -> Failure {
 
 /// Why a response whose head was there did not come to its end.
 pub(crate) fn behind_the_head(cause: &hyper::Error) -> Failure {
-    Failure::Cut(told(cause))
+    let told = told(cause);
+    // hyper has no other sign of it.
+    if told.contains("chunk extensions over limit") {
+        return Failure::TooLarge {
+            what: "chunk extensions",
+            limit: CHUNK_EXTENSIONS,
+        };
+    }
+    Failure::Cut(told)
 }
+
+/// How many bytes of chunk extensions hyper reads in one response.
+const CHUNK_EXTENSIONS: usize = 16 * 1024;
 
 /// Bytes behind the end of a response (a Content-Length that is too small) would be taken for the next answer.
 pub(crate) fn surplus(fault: Option<&hyper::Error>) -> Result<(), Failure> {

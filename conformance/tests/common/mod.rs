@@ -53,16 +53,22 @@ pub(crate) fn profile(config: &Config) -> Profile {
     }
 }
 
-fn send(service: &Service, group: &Group) -> Vec<Exchange> {
-    let one = |body: &Bytes| {
-        let reply = service.handle_bytes(body, NOW);
+/// What a service answers to these bytes: status and body.
+pub(crate) fn answer(service: &Service, body: &[u8]) -> (u16, Vec<u8>) {
+    let reply = service.handle_bytes(body, NOW);
+    (reply.status, reply.body.unwrap_or_default())
+}
+
+fn send(service: &dyn Fn(&[u8]) -> (u16, Vec<u8>), group: &Group) -> Vec<Exchange> {
+    let one = |request: &Bytes| {
+        let (status, body) = service(request);
         let response = Response {
-            status: reply.status,
+            status,
             headers: vec![("content-type".to_owned(), "application/json".to_owned())],
-            body: Bytes::from(reply.body.unwrap_or_default()),
+            body: Bytes::from(body),
         };
         Exchange {
-            request: body.clone(),
+            request: request.clone(),
             outcome: Ok(response),
             took: Duration::ZERO,
             on_chain: None,
@@ -73,6 +79,11 @@ fn send(service: &Service, group: &Group) -> Vec<Exchange> {
 
 /// Discovery and the whole plan of that seed, judged.
 pub(crate) fn run(service: &Service, profile: Profile, seed: u64) -> Said {
+    run_against(&|body| answer(service, body), profile, seed)
+}
+
+/// The same against anything that answers bytes.
+pub(crate) fn run_against(service: &dyn Fn(&[u8]) -> (u16, Vec<u8>), profile: Profile, seed: u64) -> Said {
     let mut discovery = Discovery::new(Context::new(profile), seed);
     let mut answers = Vec::new();
     while let Some(groups) = discovery.next_round(&answers) {

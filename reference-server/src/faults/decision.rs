@@ -118,6 +118,19 @@ pub(super) const FAULTS: &[Fault] = &[
     .also(AND_SPONSORED),
     Fault::of(
         INPUTS,
+        "decision-by-expiry-of-a-day",
+        "sponsors nothing with an expiry above a day",
+        REFUSE,
+    )
+    .when(|asked| {
+        sponsors(asked)
+            && asked.mode_object()["expiryDuration"]
+                .as_u64()
+                .is_some_and(|seconds| seconds > 86_400)
+    })
+    .also(AND_SPONSORED),
+    Fault::of(
+        INPUTS,
         "decision-by-absent-expiry",
         "sponsors nothing without an expiry",
         REFUSE,
@@ -132,6 +145,13 @@ pub(super) const FAULTS: &[Fault] = &[
     )
     .when(|asked| sponsors(asked) && asked.calculates(false))
     .also(AND_SPONSORED),
+    Fault::of(
+        INPUTS,
+        "decision-by-absent-calculate",
+        "sponsors nothing without calculateGasLimits",
+        REFUSE,
+    )
+    .when(|asked| sponsors(asked) && asked.mode_object().get("calculateGasLimits").is_none()),
     Fault::of(
         INPUTS,
         "decision-by-token-info",

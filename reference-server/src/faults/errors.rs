@@ -160,6 +160,26 @@ pub(super) const FAULTS: &[Fault] = &[
     .when(|asked| names_no_token(asked) && asked.mode_object().get("tokenInfo").is_none()),
     Fault::of(
         ABSENT,
+        "null-token-served",
+        "takes the first supported token when the token is null",
+        serve_first(),
+    )
+    .when(|asked| {
+        asked.is(Pair::SPONSOR_ERC20)
+            && asked
+                .token_info()
+                .get("feeTokenAddress")
+                .is_some_and(Value::is_null)
+    }),
+    Fault::of(
+        ABSENT,
+        "empty-token-served",
+        "takes the first supported token when the token is an empty text",
+        serve_first(),
+    )
+    .when(|asked| asked.is(Pair::SPONSOR_ERC20) && asked.fee_token() == Some("")),
+    Fault::of(
+        ABSENT,
         "absent-token-sponsored",
         "sponsors an operation whose token is not named",
         Act::Request(|_, request| {
@@ -207,6 +227,33 @@ pub(super) const FAULTS: &[Fault] = &[
         serve_first(),
     )
     .when(|asked| names_unsupported(asked) && asked.is_one_in(5)),
+    Fault::of(
+        UNSUPPORTED,
+        "native-coin-served",
+        "takes the addresses that stand for the native coin for tokens",
+        serve_first(),
+    )
+    .when(|asked| {
+        names_unsupported(asked) && {
+            let digits = asked.fee_token().unwrap_or_default().get(2..).unwrap_or_default();
+            digits.chars().all(|digit| digit == '0') || digits.chars().all(|digit| matches!(digit, 'e' | 'E'))
+        }
+    }),
+    Fault::of(
+        UNSUPPORTED,
+        "lookalike-token-served",
+        "looks at the first 32 digits of a token's address only",
+        serve_first(),
+    )
+    .when(|asked| {
+        let start = |token: &str| token.get(..34).map(str::to_ascii_lowercase);
+        names_unsupported(asked)
+            && asked.tokens.iter().any(|token| {
+                asked
+                    .fee_token()
+                    .is_some_and(|named| start(named) == start(token))
+            })
+    }),
     Fault::of(
         REFUSAL,
         "refusal-as-error",
@@ -286,11 +333,12 @@ fn is_about_tokens(asked: &Asked<'_>) -> bool {
 }
 
 fn names_no_token(asked: &Asked<'_>) -> bool {
-    asked.is(Pair::SPONSOR_ERC20) && asked.fee_token().is_none()
+    asked.is(Pair::SPONSOR_ERC20) && asked.fee_token().is_none_or(str::is_empty)
 }
 
 fn names_unsupported(asked: &Asked<'_>) -> bool {
-    asked.is(Pair::SPONSOR_ERC20) && asked.fee_token().is_some_and(|token| !asked.supports(token))
+    let is_other = |token: &str| !token.is_empty() && !asked.supports(token);
+    asked.is(Pair::SPONSOR_ERC20) && asked.fee_token().is_some_and(is_other)
 }
 
 /// Serves the first supported token, whatever was named.

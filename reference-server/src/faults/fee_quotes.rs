@@ -109,6 +109,13 @@ pub(super) const FAULTS: &[Fault] = &[
     .also(QUOTED),
     Fault::row(FEE, "fee-max-missing", "leaves maxGasFee out", Missing),
     Fault::row(FEE, "fee-max-string", "maxGasFee is a string", By(decimal_text)),
+    Fault::row(
+        FEE,
+        "fee-max-string-when-large",
+        "maxGasFee is a string for a maxFeePerGas above 64 bits",
+        By(decimal_text),
+    )
+    .when(|asked| asked.amount("maxFeePerGas").is_some_and(|fee| fee.bit_len() > 64)),
     Fault::row(FEE, "fee-max-negative", "maxGasFee is negative", To("-0.5")),
     Fault::row(FEE, "fee-max-null", "maxGasFee is null", To("null")),
     Fault::quote_row(

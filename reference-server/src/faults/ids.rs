@@ -10,6 +10,9 @@ const LARGEST_SAFE_INTEGER: i128 = (1 << 53) - 1;
 /// Longer than a usual id: a UUID has 36 letters.
 const LONG_ID: usize = 64;
 
+/// The combining acute accent.
+const ACCENT: char = '\u{301}';
+
 const NUMBER: &str = "request.id-number";
 const STRING: &str = "request.id-string";
 const ECHO: &str = "answer.id";
@@ -114,6 +117,37 @@ pub(super) const FAULTS: &[Fault] = &[
         }),
     )
     .when(|asked| asked.id_number().as_deref() == Some("0") || asked.id_string() == Some("")),
+    Fault::of(
+        ECHO,
+        "id-as-markup",
+        "writes &, < and > of ids as entities",
+        Act::Answer(|asked, answer| {
+            let id = asked.id_string().unwrap_or_default();
+            let escaped = id.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+            set(answer, escaped.into());
+        }),
+    )
+    .when(|asked| asked.id_string().is_some_and(|id| id.contains(['&', '<', '>']))),
+    Fault::of(
+        ECHO,
+        "id-as-date",
+        "writes ids that read as a moment without their milliseconds",
+        Act::Answer(|asked, answer| {
+            let id = asked.id_string().unwrap_or_default();
+            set(answer, id.replace(".000Z", "Z").into());
+        }),
+    )
+    .when(|asked| asked.id_string().is_some_and(|id| id.ends_with(".000Z"))),
+    Fault::of(
+        ECHO,
+        "id-without-accents",
+        "drops combining accents from ids",
+        Act::Answer(|asked, answer| {
+            let id = asked.id_string().unwrap_or_default();
+            set(answer, id.replace(ACCENT, "").into());
+        }),
+    )
+    .when(|asked| asked.id_string().is_some_and(|id| id.contains(ACCENT))),
     Fault::of(
         ECHO,
         "id-number-as-string",

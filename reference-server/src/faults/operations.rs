@@ -197,6 +197,12 @@ pub(super) const FAULTS: &[Fault] = &[
         |asked| webhook_data(asked).any(|value| !value.is_string()),
     ),
     Fault::refusal(
+        WEBHOOK,
+        "webhook-data-not-ascii-refused",
+        "refuses webhookData with a text that is not ascii",
+        |asked| webhook_data(asked).any(|value| value.as_str().is_some_and(|text| !text.is_ascii())),
+    ),
+    Fault::refusal(
         ACCOUNT,
         "second-account-refused",
         "knows one smart account, BICONOMY, and refuses every other",
