@@ -1,0 +1,190 @@
+//! What a violation says: which request of the group, where in its answer, what had to be there and what was.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use paymaster_conformance::{
+    case::{Group, Ids, Seed},
+    context::Context,
+    exchange::{Exchange, Failure, Response},
+    finding::Violation,
+    judge::Judge,
+    relations::{STRING_IDS, find_relation},
+    rules::find_rule,
+};
+use paymaster_schemas::Pair;
+use serde_json::{Value, json};
+
+const ANSWER: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"MODE":"SPONSORED","paymasterAndData":"0xab","preVerificationGas":"1","verificationGasLimit":1,"callGasLimit":1}}"#;
+
+fn group(relation: &str) -> Group {
+    let relation = find_relation(relation).expect("it is one of ours");
+    let base = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "pm_sponsorUserOperation",
+        "params": [
+            {
+                "sender": "0x6fa3c1a0cd5b8ad3d71d5c70f1fe1dc1eaf0c5e1", "nonce": "7", "initCode": "0x", "callData": "0x",
+                "callGasLimit": "50000", "verificationGasLimit": "100000", "preVerificationGas": "21000",
+                "maxFeePerGas": "30000000000", "maxPriorityFeePerGas": "1000000000"
+            },
+            {
+                "mode": "SPONSORED", "calculateGasLimits": true, "expiryDuration": 300,
+                "sponsorshipInfo": {"webhookData": {}, "smartAccountInfo": {"name": "BICONOMY", "version": "2.0.0"}}
+            }
+        ]
+    });
+    let pair = Some(Pair::SPONSOR_SPONSORED);
+    let seed = Seed {
+        pair,
+        base: &base,
+        twist: 0,
+        context: &Context::default(),
+    };
+    let members = (relation.members)(&seed, &mut Ids::starting_at(1));
+    Group {
+        number: 0,
+        relation,
+        pair,
+        members,
+        base,
+        twist: 0,
+        first_id: 1,
+    }
+}
+
+/// What the rule finds when every member is answered well, but the second.
+fn found(relation: &str, id: &str, second: Result<&str, Failure>) -> Vec<Violation> {
+    let group = group(relation);
+    let respond = |body: &str| {
+        Ok(Response {
+            status: 200,
+            headers: Vec::new(),
+            body: Bytes::from(body.to_owned()),
+        })
+    };
+    let exchanges: Vec<Exchange> = group
+        .members
+        .iter()
+        .enumerate()
+        .map(|(place, member)| {
+            let asked: Value = serde_json::from_slice(&member.body).expect("a member is JSON");
+            let well = ANSWER.replace("\"id\":1", &format!("\"id\":{}", asked["id"]));
+            Exchange {
+                request: member.body.clone(),
+                outcome: match (place, second.clone()) {
+                    (1, Err(failure)) => Err(failure),
+                    (1, Ok(body)) => respond(&body.replace("\"id\":1", &format!("\"id\":{}", asked["id"]))),
+                    _ => respond(&well),
+                },
+                took: Duration::ZERO,
+                on_chain: None,
+            }
+        })
+        .collect();
+    let rule = find_rule(id).expect("it is one of ours");
+    let judge = Judge::new(vec![rule]);
+    assert_eq!(judge.rules()[0].id, id);
+    let judgements = judge.group(&group, &exchanges, &Context::default());
+    assert!(judgements.len() <= 1);
+    judgements
+        .into_iter()
+        .flat_map(|judgement| judgement.violations)
+        .collect()
+}
+
+#[track_caller]
+fn says(relation: &str, id: &str, second: Result<&str, Failure>, expected: [&str; 3]) {
+    let found = found(relation, id, second);
+    let [violation] = &found[..] else {
+        panic!("{id} found {found:#?}");
+    };
+    assert_eq!(violation.member, 1);
+    let Violation {
+        pointer,
+        expected: wanted,
+        actual,
+        ..
+    } = violation;
+    assert_eq!([pointer.as_str(), wanted, actual], expected);
+}
+
+#[test]
+fn an_exchange_rule_names_the_member_the_place_and_both_values() {
+    let calls = STRING_IDS.id;
+    let sent = group(calls).members[1].label.clone();
+    assert_eq!(sent, "id \"\"");
+    let other_id = ANSWER.replace("\"id\":1", "\"id\":2");
+    says(calls, "answer.id", Ok(&other_id), ["/id", "\"\"", "2"]);
+    let no_id = ANSWER.replace("\"id\":1,", "");
+    says(
+        calls,
+        "answer.id",
+        Ok(&no_id),
+        ["/id", "\"\"", "the member is missing"],
+    );
+    let neither = r#"{"jsonrpc":"2.0","id":1}"#;
+    says(
+        calls,
+        "answer.result-or-error",
+        Ok(neither),
+        [
+            "",
+            "either result or error",
+            "neither, in HTTP 200, {\"jsonrpc\":\"2.0\",\"id\":\"\"}",
+        ],
+    );
+    says(
+        calls,
+        "answer.http-message",
+        Err(Failure::Cut("it ended".to_owned())),
+        [
+            "",
+            "a complete HTTP response",
+            &Failure::Cut("it ended".to_owned()).to_string(),
+        ],
+    );
+}
+
+#[test]
+fn a_row_names_its_member_and_a_long_value_is_cut() {
+    let text = format!("\"{}\"", "9".repeat(500));
+    let long = ANSWER.replace("\"callGasLimit\":1", &format!("\"callGasLimit\":{text}"));
+    let found = found(STRING_IDS.id, "sponsored-result.callGasLimit", Ok(&long));
+    assert_eq!(found[0].pointer, "/result/callGasLimit");
+    assert!(
+        found[0].actual.ends_with("... (502 bytes)"),
+        "{}",
+        found[0].actual
+    );
+    assert!(found[0].actual.len() < 200);
+}
+
+#[test]
+fn a_group_rule_names_the_change_and_what_came_of_it() {
+    let error = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}"#;
+    says(
+        STRING_IDS.id,
+        "request.id-string",
+        Ok(error),
+        [
+            "/error",
+            "a result, as without this change: id \"\"",
+            "error -32602 \"no\"",
+        ],
+    );
+    let refused = ANSWER.replace("0xab", "0x");
+    let found = found("decision", "sponsor.decision-inputs", Ok(&refused));
+    assert_eq!(found.len(), 1);
+    assert_eq!(
+        (found[0].member, found[0].pointer.as_str()),
+        (1, "/result/paymasterAndData")
+    );
+    assert_eq!(found[0].actual, "not sponsored (0x)");
+    assert!(
+        found[0]
+            .expected
+            .starts_with("sponsored, as without this change: "),
+        "{}",
+        found[0].expected
+    );
+}
