@@ -53,7 +53,7 @@ fn group(relation: &str) -> Group {
 }
 
 /// What the rule finds when every member is answered well, but the second.
-fn found(relation: &str, id: &str, second: Result<&str, Failure>) -> Vec<Violation> {
+fn found(relation: &str, id: &str, second: &Result<&str, Failure>) -> Vec<Violation> {
     let group = group(relation);
     let respond = |body: &str| {
         Ok(Response {
@@ -71,9 +71,9 @@ fn found(relation: &str, id: &str, second: Result<&str, Failure>) -> Vec<Violati
             let well = ANSWER.replace("\"id\":1", &format!("\"id\":{}", asked["id"]));
             Exchange {
                 request: member.body.clone(),
-                outcome: match (place, second.clone()) {
-                    (1, Err(failure)) => Err(failure),
-                    (1, Ok(body)) => respond(&body.replace("\"id\":1", &format!("\"id\":{}", asked["id"]))),
+                outcome: match (place, second) {
+                    (1, Err(failure)) => Err(failure.clone()),
+                    (1, &Ok(body)) => respond(&body.replace("\"id\":1", &format!("\"id\":{}", asked["id"]))),
                     _ => respond(&well),
                 },
                 took: Duration::ZERO,
@@ -93,7 +93,7 @@ fn found(relation: &str, id: &str, second: Result<&str, Failure>) -> Vec<Violati
 }
 
 #[track_caller]
-fn says(relation: &str, id: &str, second: Result<&str, Failure>, expected: [&str; 3]) {
+fn says(relation: &str, id: &str, second: &Result<&str, Failure>, expected: [&str; 3]) {
     let found = found(relation, id, second);
     let [violation] = &found[..] else {
         panic!("{id} found {found:#?}");
@@ -114,19 +114,19 @@ fn an_exchange_rule_names_the_member_the_place_and_both_values() {
     let sent = group(calls).members[1].label.clone();
     assert_eq!(sent, "id \"\"");
     let other_id = ANSWER.replace("\"id\":1", "\"id\":2");
-    says(calls, "answer.id", Ok(&other_id), ["/id", "\"\"", "2"]);
+    says(calls, "answer.id", &Ok(&other_id), ["/id", "\"\"", "2"]);
     let no_id = ANSWER.replace("\"id\":1,", "");
     says(
         calls,
         "answer.id",
-        Ok(&no_id),
+        &Ok(&no_id),
         ["/id", "\"\"", "the member is missing"],
     );
     let neither = r#"{"jsonrpc":"2.0","id":1}"#;
     says(
         calls,
         "answer.result-or-error",
-        Ok(neither),
+        &Ok(neither),
         [
             "",
             "either result or error",
@@ -136,7 +136,7 @@ fn an_exchange_rule_names_the_member_the_place_and_both_values() {
     says(
         calls,
         "answer.http-message",
-        Err(Failure::Cut("it ended".to_owned())),
+        &Err(Failure::Cut("it ended".to_owned())),
         [
             "",
             "a complete HTTP response",
@@ -149,7 +149,7 @@ fn an_exchange_rule_names_the_member_the_place_and_both_values() {
 fn a_row_names_its_member_and_a_long_value_is_cut() {
     let text = format!("\"{}\"", "9".repeat(500));
     let long = ANSWER.replace("\"callGasLimit\":1", &format!("\"callGasLimit\":{text}"));
-    let found = found(STRING_IDS.id, "sponsored-result.callGasLimit", Ok(&long));
+    let found = found(STRING_IDS.id, "sponsored-result.callGasLimit", &Ok(&long));
     assert_eq!(found[0].pointer, "/result/callGasLimit");
     assert!(
         found[0].actual.ends_with("... (502 bytes)"),
@@ -165,7 +165,7 @@ fn a_group_rule_names_the_change_and_what_came_of_it() {
     says(
         STRING_IDS.id,
         "request.id-string",
-        Ok(error),
+        &Ok(error),
         [
             "/error",
             "a result, as without this change: id \"\"",
@@ -173,7 +173,7 @@ fn a_group_rule_names_the_change_and_what_came_of_it() {
         ],
     );
     let refused = ANSWER.replace("0xab", "0x");
-    let found = found("decision", "sponsor.decision-inputs", Ok(&refused));
+    let found = found("decision", "sponsor.decision-inputs", &Ok(&refused));
     assert_eq!(found.len(), 1);
     assert_eq!(
         (found[0].member, found[0].pointer.as_str()),

@@ -53,13 +53,16 @@ pub(crate) fn profile(config: &Config) -> Profile {
     }
 }
 
+/// Anything that answers bytes with a status and a body.
+pub(crate) type Paymaster<'a> = dyn Fn(&[u8]) -> (u16, Vec<u8>) + 'a;
+
 /// What a service answers to these bytes: status and body.
 pub(crate) fn answer(service: &Service, body: &[u8]) -> (u16, Vec<u8>) {
     let reply = service.handle_bytes(body, NOW);
     (reply.status, reply.body.unwrap_or_default())
 }
 
-fn send(service: &dyn Fn(&[u8]) -> (u16, Vec<u8>), group: &Group) -> Vec<Exchange> {
+fn send(service: &Paymaster<'_>, group: &Group) -> Vec<Exchange> {
     let one = |request: &Bytes| {
         let (status, body) = service(request);
         let response = Response {
@@ -83,7 +86,7 @@ pub(crate) fn run(service: &Service, profile: Profile, seed: u64) -> Said {
 }
 
 /// The same against anything that answers bytes.
-pub(crate) fn run_against(service: &dyn Fn(&[u8]) -> (u16, Vec<u8>), profile: Profile, seed: u64) -> Said {
+pub(crate) fn run_against(service: &Paymaster<'_>, profile: Profile, seed: u64) -> Said {
     let mut discovery = Discovery::new(Context::new(profile), seed);
     let mut answers = Vec::new();
     while let Some(groups) = discovery.next_round(&answers) {
