@@ -232,6 +232,7 @@ impl Courier {
                         self.spoken[protocol as usize].fetch_add(1, Ordering::Relaxed);
                     }
                     let Some(pause) = retry_after::pause(response, SystemTime::now()) else {
+                        self.pace.answered();
                         return Ok(exchange);
                     };
                     throttled += 1;

@@ -1,9 +1,9 @@
-//! How fast requests leave: rate limit, pauses that the target asks for, request budget.
+//! How fast requests leave: rate limit, pauses that the target asks for, the pace that it bears, request budget.
 
 use std::{
     sync::{
-        Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -15,24 +15,61 @@ use super::stop::{Reason, Stop};
 /// Pauses that are shared by everything that sends.
 #[derive(Debug)]
 pub(crate) struct Pace {
-    interval: Option<Duration>,
+    /// The least time between two requests that the user allows.
+    least: Duration,
+    /// The time between two requests, in nanoseconds: what the user allows, or what the target was seen to bear.
+    interval: AtomicU64,
     next_slot: Mutex<Instant>,
     paused: AtomicBool,
-    pause_until: Mutex<Instant>,
+    stretch: Mutex<Stretch>,
+    answered: AtomicU64,
     sent: AtomicUsize,
     budget: usize,
     /// When the run must be over.
     ends: Instant,
 }
 
+/// The time since the last pause, and the pause that is asked for now.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    /// When the last pause was over.
+    since: Instant,
+    /// How many requests had been answered then.
+    answered: u64,
+    /// When the present pause is over, or the last one was.
+    until: Instant,
+    /// How many requests were put off in the present pause.
+    put_off: u32,
+    /// The pace of the stretch before the pause, the pause included.
+    borne: Duration,
+}
+
+/// So many requests put off in one pause, and the target has a rate limit; fewer may be chance.
+const LIMITED: u32 = 3;
+
+/// A pace is learned with so much to spare, in percent.
+const SPARE: u32 = 110;
+
+/// After so many answers at a learned pace, it is quickened by a hundredth: the first measure may have been too careful.
+const QUICKENED_EVERY: u64 = 10;
+
 impl Pace {
     pub(crate) fn new(rate: Option<f64>, budget: Option<usize>, ends: Instant) -> Self {
         let now = Instant::now();
+        let least = rate.map_or(Duration::ZERO, |rate| Duration::from_secs_f64(1.0 / rate));
         Self {
-            interval: rate.map(|rate| Duration::from_secs_f64(1.0 / rate)),
+            least,
+            interval: AtomicU64::new(nanos(least)),
             next_slot: Mutex::new(now),
             paused: AtomicBool::new(false),
-            pause_until: Mutex::new(now),
+            stretch: Mutex::new(Stretch {
+                since: now,
+                answered: 0,
+                until: now,
+                put_off: 0,
+                borne: Duration::ZERO,
+            }),
+            answered: AtomicU64::new(0),
             sent: AtomicUsize::new(0),
             budget: budget.unwrap_or(usize::MAX),
             ends,
@@ -61,7 +98,20 @@ impl Pace {
             stop.trigger(Reason::Budget);
             return false;
         }
-        if let Some(interval) = self.interval {
+        loop {
+            while self.paused.load(Ordering::Acquire) {
+                let until = self.stretch().until;
+                if until <= Instant::now() {
+                    self.paused.store(false, Ordering::Release);
+                } else {
+                    sleep_until(until).await;
+                }
+            }
+            // Behind the pause: who waited for its end leaves at the pace that was learned in it.
+            let interval = Duration::from_nanos(self.interval.load(Ordering::Relaxed));
+            if interval.is_zero() {
+                return true;
+            }
             let slot = {
                 let mut next = self.next_slot.lock().unwrap_or_else(PoisonError::into_inner);
                 let slot = (*next).max(Instant::now());
@@ -69,21 +119,29 @@ impl Pace {
                 slot
             };
             sleep_until(slot).await;
-        }
-        while self.paused.load(Ordering::Acquire) {
-            let until = *self.pause_until.lock().unwrap_or_else(PoisonError::into_inner);
-            if until <= Instant::now() {
-                self.paused.store(false, Ordering::Release);
-            } else {
-                sleep_until(until).await;
+            if !self.paused.load(Ordering::Acquire) {
+                return true;
             }
         }
-        true
+    }
+
+    /// A request was answered, and not put off.
+    pub(crate) fn answered(&self) {
+        let answered = self.answered.fetch_add(1, Ordering::Relaxed);
+        let interval = self.interval.load(Ordering::Relaxed);
+        if interval > nanos(self.least) && answered.is_multiple_of(QUICKENED_EVERY) {
+            let quicker = (interval - interval / 100).max(nanos(self.least));
+            self.interval.store(quicker, Ordering::Relaxed);
+        }
     }
 
     /// Nothing is sent for that long. When the run would be over first, it is over now.
+    ///
+    /// When several requests are put off together, the target has a rate limit: from then on requests leave at the pace that it
+    /// bore until now, so that the run comes to its end.
     pub(crate) fn pause(&self, pause: Duration, stop: &Stop) {
-        let until = Instant::now() + pause;
+        let now = Instant::now();
+        let until = now + pause;
         if until >= self.ends {
             stop.trigger(Reason::GaveUp(format!(
                 "the target asked to wait {} s (Retry-After), longer than the time limit leaves",
@@ -91,8 +149,97 @@ impl Pace {
             )));
             return;
         }
-        let mut current = self.pause_until.lock().unwrap_or_else(PoisonError::into_inner);
-        *current = (*current).max(until);
+        let mut stretch = self.stretch();
+        if now >= stretch.until {
+            let answered = self.answered.load(Ordering::Relaxed);
+            let served = u32::try_from(answered - stretch.answered).unwrap_or(u32::MAX);
+            *stretch = Stretch {
+                since: until,
+                answered,
+                until,
+                put_off: 0,
+                borne: until.saturating_duration_since(stretch.since) / served.max(1),
+            };
+        }
+        stretch.put_off += 1;
+        stretch.until = stretch.until.max(until);
+        stretch.since = stretch.until;
+        if stretch.put_off == LIMITED {
+            let slower = nanos(stretch.borne * SPARE / 100);
+            self.interval.fetch_max(slower, Ordering::Relaxed);
+            *self.next_slot.lock().unwrap_or_else(PoisonError::into_inner) = stretch.until;
+        }
         self.paused.store(true, Ordering::Release);
+    }
+
+    fn stretch(&self) -> MutexGuard<'_, Stretch> {
+        self.stretch.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pace(rate: Option<f64>) -> Pace {
+        Pace::new(rate, None, Instant::now() + Duration::from_mins(5))
+    }
+
+    fn interval(pace: &Pace) -> Duration {
+        Duration::from_nanos(pace.interval.load(Ordering::Relaxed))
+    }
+
+    #[test]
+    fn one_that_is_put_off_is_chance_and_several_are_a_limit() {
+        let (pace, stop) = (pace(None), Stop::default());
+        for _ in 0..50 {
+            pace.answered();
+        }
+        pace.pause(Duration::from_secs(1), &stop);
+        pace.pause(Duration::from_secs(1), &stop);
+        assert_eq!(interval(&pace), Duration::ZERO);
+        pace.pause(Duration::from_secs(1), &stop);
+        // 50 in a second and the little time that this test took, and a tenth to spare.
+        assert!(
+            interval(&pace) >= Duration::from_millis(22),
+            "{:?}",
+            interval(&pace)
+        );
+        let learned = interval(&pace);
+        pace.pause(Duration::from_secs(1), &stop);
+        assert_eq!(interval(&pace), learned, "learned once in a pause");
+        assert!(stop.reason().is_none());
+    }
+
+    #[test]
+    fn a_learned_pace_quickens_and_never_beyond_what_the_user_allows() {
+        let (pace, stop) = (pace(Some(100.0)), Stop::default());
+        for _ in 0..3 {
+            pace.pause(Duration::from_secs(1), &stop);
+        }
+        let learned = interval(&pace);
+        assert!(
+            learned >= Duration::from_secs(1),
+            "nothing was answered: one a pause"
+        );
+        for _ in 0..100 {
+            pace.answered();
+        }
+        assert!(interval(&pace) < learned);
+        for _ in 0..100_000 {
+            pace.answered();
+        }
+        assert_eq!(interval(&pace), Duration::from_millis(10));
+    }
+
+    #[test]
+    fn a_pause_longer_than_the_run_ends_it() {
+        let (pace, stop) = (pace(None), Stop::default());
+        pace.pause(Duration::from_hours(1), &stop);
+        assert!(matches!(stop.reason(), Some(Reason::GaveUp(_))));
     }
 }

@@ -2,7 +2,10 @@
 
 use std::{
     io::Write,
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -219,6 +222,26 @@ fn retry_after_is_honoured_and_not_judged() {
     let (code, out, err) = run(folder.path(), &small(&url, &["--jobs", "1", "--strict"]));
     assert_eq!(code, 0, "{out}{err}");
     assert!(begin.elapsed() >= Duration::from_secs(2), "it did not wait");
+}
+
+#[test]
+fn a_rate_limit_is_learned_and_the_run_comes_to_its_end() {
+    let folder = tempdir().unwrap();
+    let window = Mutex::new((Instant::now(), 0));
+    let server = Server::hooked(move |_, _, mut response| {
+        let mut window = window.lock().unwrap();
+        if window.0.elapsed() >= Duration::from_secs(1) {
+            *window = (Instant::now(), 0);
+        }
+        window.1 += 1;
+        if window.1 > 150 {
+            *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
+            response.headers_mut().insert("retry-after", "1".parse().unwrap());
+        }
+        response
+    });
+    let (code, out, err) = run(folder.path(), &small(&server.url(), &["--jobs", "100"]));
+    assert_eq!(code, 0, "{out}{err}");
 }
 
 #[test]
