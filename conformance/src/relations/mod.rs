@@ -15,7 +15,7 @@ mod probes;
 mod sequences;
 mod tokens;
 
-pub use calls::{CALLS, REFUSED_CALLS};
+pub use calls::{CALLS, REFUSED_CALLS, REFUSED_IN_TOKEN_MODE};
 pub use envelope::{NUMBER_IDS, STRING_IDS};
 pub use malformed::{BATCHES, MALFORMED_BODIES, MALFORMED_PARAMS};
 pub use mode_object::{BOTH_INFOS, CALCULATE_GAS_LIMITS, EXPIRY_DURATION, SMART_ACCOUNTS, WEBHOOK_DATA};
@@ -33,6 +33,7 @@ use crate::case::Relation;
 pub static RELATIONS: &[&Relation] = &[
     &CALLS,
     &REFUSED_CALLS,
+    &REFUSED_IN_TOKEN_MODE,
     &UNSUPPORTED_FEE_TOKEN,
     &ABSENT_FEE_TOKEN,
     &UNSUPPORTED_IN_QUOTE,

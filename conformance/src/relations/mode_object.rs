@@ -161,21 +161,23 @@ fn both_infos(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
         return in_the_other_mode(seed, pair, ids);
     }
     let mut request = seed.base.clone();
-    let (name, info) = if pair.mode == Mode::Sponsored {
-        let info = if seed.twist.is_multiple_of(2) {
-            json!({})
-        } else {
-            token_info(seed, true, true)
-        };
-        ("tokenInfo", info)
-    } else {
-        ("sponsorshipInfo", sponsorship_info(seed))
-    };
+    let (name, info) = other_info(seed, pair);
     set(&mut request, MODE, name, info);
     vec![
         baseline(seed, ids),
         member("variant", format!("{name} beside {}", pair.mode), request, ids),
     ]
+}
+
+/// The name and a value of the info object that only the other mode has.
+pub(super) fn other_info(seed: &Seed<'_>, pair: Pair) -> (&'static str, Value) {
+    if pair.mode == Mode::Erc20 {
+        ("sponsorshipInfo", sponsorship_info(seed))
+    } else if seed.twist.is_multiple_of(2) {
+        ("tokenInfo", json!({}))
+    } else {
+        ("tokenInfo", token_info(seed, true, true))
+    }
 }
 
 /// The same operation in the other mode, and the baseline again: a target must not take one answer for the other.

@@ -19,7 +19,7 @@ pub static DECISION: Relation = Relation {
         Base::sponsored(Pair::SPONSOR_SPONSORED),
         Base::refused(Pair::SPONSOR_SPONSORED),
     ],
-    rounds: Rounds::Fixed(18),
+    rounds: Rounds::Fixed(20),
     order: Order::Sequential,
     members: decision,
 };
@@ -78,6 +78,7 @@ const STEPS: &[fn(&Seed<'_>) -> Vec<Step>] = &[
     member_order,
     other_operations,
     a_quote,
+    an_error,
     left_out,
 ];
 
@@ -100,8 +101,8 @@ fn other_ids(seed: &Seed<'_>) -> Vec<Step> {
 }
 
 fn expiry_durations(seed: &Seed<'_>) -> Vec<Step> {
-    // A minute, an hour, a year, and more than 32 bits.
-    [60_u64, 3_600, 31_536_000, 4_294_967_296]
+    // A second, a minute, an hour, a year, and more than 32 bits.
+    [1_u64, 60, 3_600, 31_536_000, 4_294_967_296]
         .map(|seconds| with_mode_member(seed, SAME_DECISION, "expiryDuration", json!(seconds)))
         .into()
 }
@@ -181,6 +182,13 @@ fn a_quote(seed: &Seed<'_>) -> Vec<Step> {
     quote["method"] = json!(Method::GetFeeQuoteOrData.name());
     remove(&mut quote, MODE, "expiryDuration");
     between(seed, "a quote for the same operation", quote).into()
+}
+
+/// A request that must get an error: token mode without a token.
+fn an_error(seed: &Seed<'_>) -> Vec<Step> {
+    let mut wrong = seed.base.clone();
+    wrong["params"][1] = json!({ "mode": Mode::Erc20.name(), "calculateGasLimits": true });
+    between(seed, "an error for the same operation", wrong).into()
 }
 
 /// Another request, and the baseline again after it.

@@ -4,7 +4,7 @@ use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
 use super::{
-    calls::single,
+    calls::{now_and_then_again, single},
     edit::{MODE, address, beside, member, remove, set},
 };
 use crate::{
@@ -63,7 +63,13 @@ pub static LONG_TOKEN_LIST: Relation = Relation {
 fn absent_fee_token(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut request = seed.base.clone();
     let name = seed.context.dialect.fee_token_member.as_str();
-    let label = match seed.twist % 8 {
+    let label = match seed.twist / 2 % 8 {
+        3 => {
+            let token = seed.context.tokens_that_are(Support::Supported).next();
+            let info = json!({ "preferredToken": token, "tokenList": [token] });
+            set(&mut request, MODE, "tokenInfo", info);
+            "the tokenInfo of a quote"
+        }
         5 => {
             set(&mut request, MODE, "tokenInfo", json!({ name: null }));
             "a fee token of null"
@@ -81,7 +87,7 @@ fn absent_fee_token(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
             "an empty tokenInfo"
         }
     };
-    vec![member("call", label, request, ids)]
+    now_and_then_again(seed, request, label, ids)
 }
 
 /// An unsupported token: one that the profile names, or one that nobody has.
@@ -126,7 +132,13 @@ fn unsupported_in_quote(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
         }
     };
     set(&mut request, INFO, "tokenList", Value::Array(list));
-    beside(seed, ids, label, request)
+    let mut members = beside(seed, ids, label, request);
+    let again = members.last().cloned();
+    members.extend(again.map(|member| Member {
+        label: format!("{label}, the same bytes again"),
+        ..member
+    }));
+    members
 }
 
 /// How many tokens the lists name, round by round.

@@ -197,13 +197,17 @@ impl<'a> View<'a> {
         !self.tabled && !self.names_no_fee_token()
     }
 
-    /// Whether such a request was refused by HTTP alone, with a status of 400 to 499: the answer to malformed requests is not
-    /// shown (section 7).
+    /// Whether such a request was refused by HTTP alone, with a status of 400 to 499, or of a request that is malformed also of
+    /// 500 to 599: the answer to malformed requests is not shown (section 7).
     pub fn malformed_and_refused(&self) -> bool {
         let by_status = self
             .answer
             .response()
-            .is_some_and(|response| (400..500).contains(&response.status));
+            .is_some_and(|response| match response.status {
+                400..500 => true,
+                500..600 => self.valid_call().is_none(),
+                _ => false,
+            });
         let json_rpc = self
             .answer
             .object()

@@ -131,6 +131,35 @@ pub(super) const FAULTS: &[Fault] = &[
     .also(AND_SPONSORED),
     Fault::of(
         INPUTS,
+        "decision-by-short-expiry",
+        "sponsors nothing with an expiry below a minute",
+        REFUSE,
+    )
+    .when(|asked| {
+        sponsors(asked)
+            && asked.mode_object()["expiryDuration"]
+                .as_u64()
+                .is_some_and(|seconds| seconds < 60)
+    })
+    .also(AND_SPONSORED),
+    Fault::of(
+        REFUSED,
+        "refused-gets-data-again",
+        "gives data to an operation that it does not sponsor when the same bytes come again",
+        Act::Result(|asked, result| {
+            if is_refused(result)
+                && asked
+                    .memory
+                    .knows(String::from_utf8_lossy(asked.raw).into_owned())
+            {
+                replace_refusal(result, SOME_DATA);
+            }
+        }),
+    )
+    .when(|asked| asked.is_sponsored_mode())
+    .also(&["sponsor.decision-inputs"]),
+    Fault::of(
+        INPUTS,
         "decision-by-absent-expiry",
         "sponsors nothing without an expiry",
         REFUSE,

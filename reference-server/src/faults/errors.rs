@@ -180,6 +180,16 @@ pub(super) const FAULTS: &[Fault] = &[
     .when(|asked| asked.is(Pair::SPONSOR_ERC20) && asked.fee_token() == Some("")),
     Fault::of(
         ABSENT,
+        "preferred-token-for-absent",
+        "takes preferredToken for a feeTokenAddress that is not there",
+        Act::Request(|asked, request| {
+            let token = asked.preferred().map(str::to_owned);
+            request["params"][1]["tokenInfo"] = json!({ "feeTokenAddress": token });
+        }),
+    )
+    .when(|asked| names_no_token(asked) && asked.preferred().is_some()),
+    Fault::of(
+        ABSENT,
         "absent-token-sponsored",
         "sponsors an operation whose token is not named",
         Act::Request(|_, request| {
@@ -227,6 +237,25 @@ pub(super) const FAULTS: &[Fault] = &[
         serve_first(),
     )
     .when(|asked| names_unsupported(asked) && asked.is_one_in(5)),
+    Fault::of(
+        UNSUPPORTED,
+        "unsupported-token-served-again",
+        "serves a token that is not supported when the same bytes come again",
+        serve_first(),
+    )
+    .when(|asked| {
+        names_unsupported(asked)
+            && asked
+                .memory
+                .knows(String::from_utf8_lossy(asked.raw).into_owned())
+    }),
+    Fault::of(
+        UNSUPPORTED,
+        "unsupported-token-served-to-string-ids",
+        "serves a token that is not supported when the id is a string",
+        serve_first(),
+    )
+    .when(|asked| names_unsupported(asked) && asked.id().is_string()),
     Fault::of(
         UNSUPPORTED,
         "native-coin-served",

@@ -94,6 +94,28 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     Fault::of(
         LISTED,
+        "unsupported-lost-again",
+        "lists no unsupported token when the same bytes come again",
+        Act::Result(|asked, result| {
+            if asked
+                .memory
+                .knows(String::from_utf8_lossy(asked.raw).into_owned())
+            {
+                retain_unsupported(result, |_, _| false);
+            }
+        }),
+    ),
+    Fault::of(
+        LISTED,
+        "unsupported-lost-beside-sponsorship-info",
+        "lists no unsupported token when there is a sponsorshipInfo",
+        Act::Result(|_, result| {
+            retain_unsupported(result, |_, _| false);
+        }),
+    )
+    .when(|asked| asked.sponsorship_info().is_object()),
+    Fault::of(
+        LISTED,
         "unsupported-lost-now-and-then",
         "lists no unsupported token in 1 of 25 answers",
         Act::Result(|_, result| {
