@@ -130,15 +130,19 @@ fn response(body: &str) -> Response {
 fn broken_by(request: &str, outcome: Result<Response, Failure>) -> Vec<&'static str> {
     let mut context = context();
     context.unlisted_tokens = Support::Unsupported;
+    broken_in(&context, request, outcome)
+}
+
+fn broken_in(context: &Context, request: &str, outcome: Result<Response, Failure>) -> Vec<&'static str> {
     let exchange = Exchange {
         request: Bytes::from(request.to_owned()),
         outcome,
         took: Duration::ZERO,
         on_chain: None,
     };
-    let view = View::new("call", "", &exchange, &context);
+    let view = View::new("call", "", &exchange, context);
     let judge = Judge::new(rules().collect());
-    let judgements = judge.views(&[view], None, &context);
+    let judgements = judge.views(&[view], None, context);
     judgements
         .into_iter()
         .filter(|judgement| !judgement.violations.is_empty())
@@ -407,6 +411,45 @@ fn the_decision_is_held_to_the_profile() {
         r#"{"mode":"ERC20","tokenInfo":{}}"#,
     );
     assert_eq!(broken(&absent, &result(TOKEN_SPONSORED)), ["error.token-absent"]);
+    for nothing in ["null", "\"\""] {
+        let absent = absent.replace("{}", &format!("{{\"feeTokenAddress\":{nothing}}}"));
+        assert_eq!(
+            broken(&absent, &result(TOKEN_SPONSORED)),
+            ["error.token-absent"],
+            "{absent}"
+        );
+        fine(&absent, ERROR);
+    }
+    let malformed = absent.replace("{}", "{\"feeTokenAddress\":7}");
+    fine(&malformed, &result(TOKEN_SPONSORED));
+}
+
+#[test]
+fn a_listed_operation_is_owed_a_result_only_as_it_is_listed() {
+    let operation: serde_json::Value = serde_json::from_str(&OPERATION.replace("\"7\"", "\"0x7\"")).unwrap();
+    let mut context = context();
+    context.profile.operations = Operations {
+        accepts: Accepts::Listed,
+        sponsorable: vec![operation.as_object().unwrap().clone()],
+        ..Operations::default()
+    };
+    let as_listed = sponsor("1").replace("\"nonce\":\"7\"", "\"nonce\":\"0x7\"");
+    assert_eq!(
+        broken_in(&context, &as_listed, Ok(response(ERROR))),
+        ["sponsor.sponsored-result"]
+    );
+    let in_another_notation = [
+        sponsor("1"),
+        as_listed.replace("\"0x7\"", "7"),
+        as_listed.replace("\"50000\"", "50000"),
+    ];
+    for request in in_another_notation {
+        assert_eq!(
+            broken_in(&context, &request, Ok(response(ERROR))),
+            [""; 0],
+            "{request}"
+        );
+    }
 }
 
 #[test]

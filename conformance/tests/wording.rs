@@ -10,7 +10,7 @@ use paymaster_conformance::{
     finding::Violation,
     judge::Judge,
     relations::{STRING_IDS, find_relation},
-    rules::find_rule,
+    rules::{find_rule, rules},
 };
 use paymaster_schemas::Pair;
 use serde_json::{Value, json};
@@ -142,6 +142,44 @@ fn an_exchange_rule_names_the_member_the_place_and_both_values() {
             "a complete HTTP response",
             &Failure::Cut("it ended".to_owned()).to_string(),
         ],
+    );
+}
+
+#[test]
+fn only_rules_that_were_exercised_have_something_to_say() {
+    let group = group(STRING_IDS.id);
+    let exchanges: Vec<Exchange> = group
+        .members
+        .iter()
+        .map(|member| Exchange {
+            request: member.body.clone(),
+            outcome: Ok(Response {
+                status: 200,
+                headers: Vec::new(),
+                body: Bytes::from_static(b"{}"),
+            }),
+            took: Duration::ZERO,
+            on_chain: None,
+        })
+        .collect();
+    let judgements = Judge::new(rules().collect()).group(&group, &exchanges, &Context::default());
+    let held = |id: &str| {
+        judgements
+            .iter()
+            .find(|judgement| judgement.rule.id == id)
+            .map(|judgement| judgement.held)
+    };
+    assert_eq!(held("answer.json-text"), Some(2));
+    assert_eq!(
+        held("answer.result-or-error"),
+        Some(0),
+        "it was broken, and never held"
+    );
+    assert_eq!(held("error.code"), None, "there was no error");
+    assert!(
+        judgements
+            .iter()
+            .all(|judgement| judgement.held > 0 || !judgement.violations.is_empty())
     );
 }
 

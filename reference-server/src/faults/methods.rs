@@ -167,7 +167,7 @@ pub(super) const FAULTS: &[Fault] = &[
         to_sponsored(),
     )
     .when(|asked| asked.is_token_mode() && asked.sponsorship_info().is_object())
-    .also(QUOTE_ROWS),
+    .also(TOKEN_MODE),
 ];
 
 /// What an answer of another kind breaks.
@@ -191,6 +191,20 @@ const QUOTE_ROWS: &[&str] = &[
     "quote.tokens-quoted",
     "quote.unsupported-listed",
     "token-sponsor-result.MODE",
+];
+/// What token mode as a whole breaks when it is served as sponsored mode.
+const TOKEN_MODE: &[&str] = &[
+    "quote.erc20-result",
+    "sponsor.mode-mandatory-served",
+    "quote-result.MODE",
+    "quote-result.paymasterAddress",
+    "quote-result.feeQuotes",
+    "quote.tokens-quoted",
+    "quote.unsupported-listed",
+    "token-sponsor-result.MODE",
+    "token-sponsor-result.paymasterAndData",
+    "error.token-absent",
+    "error.token-unsupported",
 ];
 const TOKEN_ROWS: &[&str] = &[
     "token-sponsor-result.paymasterAndData",
