@@ -164,15 +164,6 @@ impl Tally {
         most.map(|(status, _)| *status).filter(|_| !answered)
     }
 
-    /// How many valid requests something before the service answered in its place, by status. Limits of size are left out: what
-    /// is large may be turned away, and says nothing of what is not.
-    pub fn answered_by_others(&self) -> impl Iterator<Item = (u16, u64)> {
-        self.turned_away
-            .iter()
-            .filter(|(status, _)| !matches!(status, 413 | 414 | 431))
-            .map(|(status, times)| (*status, *times))
-    }
-
     fn outcome(
         &self,
         rule: &'static Rule,

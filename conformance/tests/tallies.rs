@@ -256,8 +256,6 @@ fn a_door_is_closed_when_nobody_got_in() {
     );
     assert_eq!(tally.closed_door(), Some(307), "the most frequent");
     assert_eq!(tally.redirected_to.as_deref(), Some("/there"));
-    let others: Vec<(u16, u64)> = tally.answered_by_others().collect();
-    assert_eq!(others, [(307, 3), (401, 2)], "413 is about size");
     let mut inside = Tally::default();
     added(&mut inside, 1, &[result()], Vec::new());
     tally.merge(inside);

@@ -203,6 +203,31 @@ fn limiters_and_gateways_are_not_the_service() {
 }
 
 #[test]
+fn who_answers_in_place_of_the_service_is_told() {
+    let by_another = |request: &str, status: u16| {
+        let exchange = Exchange {
+            request: Bytes::from(request.to_owned()),
+            outcome: Ok(Response {
+                status,
+                headers: Vec::new(),
+                body: Bytes::from_static(b"<html>"),
+            }),
+            took: Duration::ZERO,
+            on_chain: None,
+        };
+        View::new("call", "", &exchange, &context()).answered_by_another()
+    };
+    for status in [401, 403, 502, 503, 504, 307] {
+        assert_eq!(by_another(&sponsor("1"), status), Some(status));
+    }
+    // Limits of size, the service's own failures, and what nobody owes an answer.
+    for status in [413, 414, 431, 500, 400, 200] {
+        assert_eq!(by_another(&sponsor("1"), status), None, "{status}");
+    }
+    assert_eq!(by_another(&sponsor("1").replace("\"7\"", "7"), 502), None);
+}
+
+#[test]
 fn what_goes_beyond_the_tables_may_be_refused_in_any_way() {
     let beyond = [
         sponsor("1").replace("\"nonce\":\"7\"", "\"nonce\":7"),

@@ -215,6 +215,14 @@ impl<'a> View<'a> {
         self.beyond_the_tables() && by_status && !json_rpc
     }
 
+    /// The status with which something before the service answered a request that the service owed an answer. Limits of size are
+    /// left out: what is large may be turned away, and says nothing of what is not.
+    pub fn answered_by_another(&self) -> Option<u16> {
+        let status = self.answer.response()?.status;
+        let is_of_size = matches!(status, 413 | 414 | 431);
+        (self.tabled && self.turned_away() && !is_of_size).then_some(status)
+    }
+
     /// Whether HTTP itself, a gateway or a limiter turned the request away or elsewhere before the service saw it: lawful, and no
     /// answer of the service to judge.
     pub fn turned_away(&self) -> bool {

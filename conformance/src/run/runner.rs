@@ -213,6 +213,9 @@ async fn judge_plan(
         for (reason, times) in part.unjudged {
             *home.unjudged.entry(reason).or_default() += times;
         }
+        for (status, groups) in part.by_others {
+            *home.by_others.entry(status).or_default() += groups;
+        }
     }
     tell_progress(&work, &mut told, reporter);
     (home, cut)
@@ -242,13 +245,9 @@ fn summarize(
         tally,
         mut unjudged,
         mut beyond_reading,
+        by_others,
         ..
     } = home;
-    for (status, times) in tally.answered_by_others() {
-        let times = usize::try_from(times).unwrap_or(usize::MAX);
-        unjudged.insert(format!("HTTP {status}, and no answer of the service"), times);
-        beyond_reading = true;
-    }
     let Tally {
         reached,
         observations,
@@ -266,6 +265,12 @@ fn summarize(
         };
         Some(Reason::GaveUp(cause))
     });
+    if tally.closed_door().is_none() {
+        for (status, groups) in by_others {
+            unjudged.insert(format!("HTTP {status}, and no answer of the service"), groups);
+            beyond_reading = true;
+        }
+    }
     let complete = ended.is_none();
     let (rules, known) = tally.outcomes(&suite.rules, &findings, context, &suite.known, complete);
     // A run that did not get through its plan says nothing of a list.

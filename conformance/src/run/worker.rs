@@ -20,7 +20,7 @@ use crate::{
     context::Context,
     exchange::Exchange,
     judge::{self, Judge},
-    rules::Rule,
+    rules::{Rule, View},
     tally::Tally,
 };
 
@@ -41,6 +41,8 @@ pub(crate) struct Yield {
     pub(crate) tally: Tally,
     /// Groups that were not judged, by the reason.
     pub(crate) unjudged: BTreeMap<String, usize>,
+    /// How many groups had a request that something before the service answered in its place, by status.
+    pub(crate) by_others: BTreeMap<u16, usize>,
     /// Whether an answer was more than we read.
     pub(crate) beyond_reading: bool,
     /// Groups in which an answer stayed away: judged at the end, when it is known whether the target was still there.
@@ -124,6 +126,9 @@ impl Work {
                 .or_default() += 1;
             home.beyond_reading = true;
             return;
+        }
+        if let Some(status) = views.iter().find_map(View::answered_by_another) {
+            *home.by_others.entry(status).or_default() += 1;
         }
         let tally = &mut home.tally;
         let judgements = self.judge.views(&views, Some(group), &self.context);

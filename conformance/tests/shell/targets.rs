@@ -245,6 +245,28 @@ fn a_rate_limit_is_learned_and_the_run_comes_to_its_end() {
 }
 
 #[test]
+fn answers_of_a_gateway_leave_a_run_incomplete() {
+    let folder = tempdir().unwrap();
+    let server = Server::hooked(|number, _, mut response| {
+        if number % 40 == 39 {
+            *response.status_mut() = StatusCode::BAD_GATEWAY;
+            *response.body_mut() = Full::from("<html>");
+        }
+        response
+    });
+    let arguments = [
+        server.url(),
+        "--cases".to_owned(),
+        "12".to_owned(),
+        "--no-shrink".to_owned(),
+    ];
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let (code, out, err) = run(folder.path(), &arguments);
+    assert_eq!(code, 4, "{out}{err}");
+    assert!(out.contains("HTTP 502, and no answer of the service"), "{out}");
+}
+
+#[test]
 fn a_target_that_asks_to_wait_beyond_the_time_limit_is_given_up() {
     let folder = tempdir().unwrap();
     let server = Server::hooked(|_, _, mut response| {
