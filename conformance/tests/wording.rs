@@ -145,6 +145,78 @@ fn an_exchange_rule_names_the_member_the_place_and_both_values() {
     );
 }
 
+/// How often the rule held and at which members it was broken, when the members are answered so, one after the other.
+fn counts(relation: &str, id: &str, answers: &[&str]) -> (u64, Vec<usize>) {
+    let group = group(relation);
+    let exchanges: Vec<Exchange> = group
+        .members
+        .iter()
+        .zip(answers)
+        .map(|(member, body)| Exchange {
+            request: member.body.clone(),
+            outcome: Ok(Response {
+                status: 200,
+                headers: Vec::new(),
+                body: Bytes::from((*body).to_owned()),
+            }),
+            took: Duration::ZERO,
+            on_chain: None,
+        })
+        .collect();
+    assert_eq!(exchanges.len(), answers.len());
+    let judge = Judge::new(vec![find_rule(id).expect("it is one of ours")]);
+    let judgements = judge.group(&group, &exchanges, &Context::default());
+    judgements.first().map_or((0, Vec::new()), |judgement| {
+        let broken = judgement.violations.iter().map(|violation| violation.member);
+        (judgement.held, broken.collect())
+    })
+}
+
+#[test]
+fn the_mode_asked_for_is_compared_with_the_baseline() {
+    let (relation, id) = ("both-infos", "sponsor.mode-mandatory-served");
+    let foreign = ANSWER.replace("SPONSORED", "ERC20");
+    let quotes = r#"{"jsonrpc":"2.0","id":1,"result":{"MODE":"SPONSORED","feeQuotes":[]}}"#;
+    let error = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}"#;
+    assert_eq!(counts(relation, id, &[ANSWER, ANSWER]), (1, Vec::new()));
+    assert_eq!(counts(relation, id, &[ANSWER, &foreign]), (0, vec![1]));
+    // Members that belong to the other mode may be refused; and where the baseline is wrong, the change is not the reason.
+    assert_eq!(counts(relation, id, &[ANSWER, error]), (0, Vec::new()));
+    assert_eq!(counts(relation, id, &[&foreign, &foreign]), (0, Vec::new()));
+    assert_eq!(counts(relation, id, &[&foreign, ANSWER]), (0, Vec::new()));
+    assert_eq!(counts(relation, id, &[error, &foreign]), (0, Vec::new()));
+    // A quote shows its mode by its members; what sponsoring answers has the same members in both modes.
+    assert_eq!(counts(relation, id, &[ANSWER, quotes]), (1, Vec::new()));
+}
+
+#[test]
+fn decisions_are_compared_with_the_baseline() {
+    let (relation, id) = ("decision", "sponsor.decision-inputs");
+    let refused = ANSWER.replace("0xab", "0x");
+    let error = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}"#;
+    let members = group(relation).members.len();
+    assert!(members > 2);
+    let all = |answer: &'static str| vec![answer; members];
+    assert_eq!(
+        counts(relation, id, &all(ANSWER)),
+        (members as u64 - 1, Vec::new())
+    );
+    let mut one_refused = all(ANSWER);
+    one_refused[2] = &refused;
+    assert_eq!(counts(relation, id, &one_refused), (members as u64 - 2, vec![2]));
+    let mut one_error = all(ANSWER);
+    one_error[1] = error;
+    assert_eq!(counts(relation, id, &one_error), (members as u64 - 2, Vec::new()));
+    let mut baseline_error = all(ANSWER);
+    baseline_error[0] = error;
+    assert_eq!(counts(relation, id, &baseline_error), (0, Vec::new()));
+    let all_refused = vec![refused.as_str(); members];
+    assert_eq!(
+        counts(relation, id, &all_refused),
+        (members as u64 - 1, Vec::new())
+    );
+}
+
 #[test]
 fn only_rules_that_were_exercised_have_something_to_say() {
     let group = group(STRING_IDS.id);
