@@ -129,6 +129,29 @@ mod tests {
     };
 
     #[test]
+    fn amounts_keep_to_the_notation_that_the_target_speaks() {
+        let hex = |name| in_notation(name, &Value::from("0x7"), Amounts::Hex);
+        let decimal = |name| in_notation(name, &Value::from("7"), Amounts::Decimal);
+        for name in ["nonce", "callGasLimit", "maxFeePerGas"] {
+            assert!(hex(name) && decimal(name), "{name}");
+            assert!(!in_notation(name, &Value::from("7"), Amounts::Hex), "{name}");
+            assert!(
+                !in_notation(name, &Value::from("0x7"), Amounts::Decimal),
+                "{name}"
+            );
+            assert!(!in_notation(name, &Value::from(7), Amounts::Decimal), "{name}");
+            let in_hex = in_notation(name, &Value::from("0x7"), Amounts::Mixed);
+            assert_eq!(in_hex, name != "callGasLimit", "{name}");
+            assert_ne!(
+                in_hex,
+                in_notation(name, &Value::from("7"), Amounts::Mixed),
+                "{name}"
+            );
+        }
+        assert!(in_notation("callData", &Value::from("0x7"), Amounts::Decimal));
+    }
+
+    #[test]
     fn what_is_drawn_keeps_to_the_tables_until_something_is_added_or_taken() {
         let token = Token {
             address: format!("0x{}", "ab".repeat(20)),

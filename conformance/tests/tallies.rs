@@ -150,7 +150,6 @@ fn a_rule_passes_when_it_held_as_often_as_its_quota_and_never_broke() {
 
 #[test]
 fn what_cannot_apply_does_not_wait_for_its_quota_and_still_breaks() {
-    let refuses = "sponsor.refused-gets-0x";
     let context = Context::new(Profile {
         operations: Operations {
             sponsors: Some(Sponsors::Any),
@@ -158,19 +157,21 @@ fn what_cannot_apply_does_not_wait_for_its_quota_and_still_breaks() {
         },
         ..Profile::default()
     });
-    let said = |tally: &Tally| {
+    let said = |tally: &Tally, refuses: &str| {
         let (outcomes, _) = tally.outcomes(&[rule(refuses)], &[], &context, &Known::default(), true);
         outcomes[0].verdict
     };
-    let mut tally = Tally::default();
-    assert_eq!(said(&tally), Verdict::NotApplicable);
-    added(
-        &mut tally,
-        0,
-        &[result()],
-        vec![judgement(refuses, 0, vec![at(0, "/result")])],
-    );
-    assert_eq!(said(&tally), Verdict::Failed);
+    for refuses in ["sponsor.refused-gets-0x", "error.refusal-is-none"] {
+        let mut tally = Tally::default();
+        assert_eq!(said(&tally, refuses), Verdict::NotApplicable);
+        added(
+            &mut tally,
+            0,
+            &[result()],
+            vec![judgement(refuses, 0, vec![at(0, "/result")])],
+        );
+        assert_eq!(said(&tally, refuses), Verdict::Failed);
+    }
 }
 
 #[test]

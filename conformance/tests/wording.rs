@@ -19,7 +19,7 @@ const ANSWER: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"MODE":"SPONSORED","pa
 
 fn group(relation: &str) -> Group {
     let relation = find_relation(relation).expect("it is one of ours");
-    let base = json!({
+    let mut base = json!({
         "jsonrpc": "2.0", "id": 1, "method": "pm_sponsorUserOperation",
         "params": [
             {
@@ -33,7 +33,14 @@ fn group(relation: &str) -> Group {
             }
         ]
     });
-    let pair = Some(Pair::SPONSOR_SPONSORED);
+    let mut pair = Some(Pair::SPONSOR_SPONSORED);
+    if relation.bases.iter().all(|base| base.pair == Pair::QUOTE_ERC20) {
+        pair = Some(Pair::QUOTE_ERC20);
+        base["method"] = json!("pm_getFeeQuoteOrData");
+        let token = "0x2791bca1f2de4661ed88a30c99a7a9449aa84174";
+        let info = json!({"preferredToken": token, "tokenList": [token]});
+        base["params"][1] = json!({"mode": "ERC20", "calculateGasLimits": true, "tokenInfo": info});
+    }
     let seed = Seed {
         pair,
         base: &base,
@@ -187,6 +194,17 @@ fn the_mode_asked_for_is_compared_with_the_baseline() {
     assert_eq!(counts(relation, id, &[error, &foreign]), (0, Vec::new()));
     // A quote shows its mode by its members; what sponsoring answers has the same members in both modes.
     assert_eq!(counts(relation, id, &[ANSWER, quotes]), (1, Vec::new()));
+}
+
+#[test]
+fn a_quote_with_unsupported_tokens_is_owed_what_it_got_without_them() {
+    let (relation, id) = ("unsupported-in-quote", "error.unsupported-quote-is-none");
+    let quotes = r#"{"jsonrpc":"2.0","id":1,"result":{"MODE":"ERC20","feeQuotes":[]}}"#;
+    let error = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}"#;
+    assert_eq!(counts(relation, id, &[quotes, quotes, quotes]), (2, Vec::new()));
+    assert_eq!(counts(relation, id, &[quotes, error, quotes]), (1, vec![1]));
+    assert_eq!(counts(relation, id, &[quotes, quotes, error]), (1, vec![2]));
+    assert_eq!(counts(relation, id, &[error, error, error]), (0, Vec::new()));
 }
 
 #[test]

@@ -46,8 +46,8 @@ fn content_type(view: &View<'_>, _: &Context, report: &mut Report) {
         .unwrap_or_default()
         .trim()
         .to_ascii_lowercase();
-    let json =
-        essence == "application/json" || (essence.starts_with("application/") && essence.ends_with("+json"));
+    let json = matches!(essence.as_str(), "application/json" | "application/json-rpc")
+        || (essence.starts_with("application/") && essence.ends_with("+json"));
     report.expect(json, "", "Content-Type: application/json", || {
         told.map_or_else(
             || "no Content-Type".to_owned(),

@@ -247,14 +247,6 @@ pub struct Report {
 }
 
 impl Report {
-    /// A report on the member of that number in its group.
-    pub fn on(member: usize) -> Self {
-        Self {
-            member,
-            ..Self::default()
-        }
-    }
-
     /// From here on the report is on that member of the group.
     pub fn turn_to(&mut self, member: usize) {
         self.member = member;
@@ -278,11 +270,6 @@ impl Report {
             expected: expected.into(),
             actual: actual.into(),
         });
-    }
-
-    /// The member that the report is on.
-    pub fn member(&self) -> usize {
-        self.member
     }
 
     /// The rule held or was broken, as `holds` says; the words are only made when they are needed.

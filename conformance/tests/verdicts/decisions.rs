@@ -1,0 +1,110 @@
+//! What is decided: tokens, sponsorship, errors that are owed (sections 4 and 7).
+
+use paymaster_conformance::profile::{Accepts, Operations};
+
+use super::{
+    DAI, ERROR, NONE, OPERATION, SPONSORED, TOKEN_SPONSORED, USDC, broken, broken_in, context, fee_quote,
+    fine, quote, quotes, refused, request, response, result, sponsor, sponsor_in,
+};
+
+#[test]
+fn quoted_and_unsupported_tokens_are_those_of_the_request() {
+    let usdc = fee_quote(USDC, "USDC", 6);
+    let dai = fee_quote(DAI, "DAI", 18);
+    let answer = |tokens: &[&String], unsupported: Option<&[&str]>| {
+        result(&quotes(
+            &tokens.iter().map(|quote| (*quote).clone()).collect::<Vec<_>>(),
+            unsupported,
+        ))
+    };
+    assert_eq!(
+        broken(&quote(USDC, &[USDC, DAI]), &answer(&[&usdc], Some(&[]))),
+        ["quote.tokens-quoted"]
+    );
+    assert_eq!(
+        broken(&quote(USDC, &[USDC]), &answer(&[&usdc, &dai], Some(&[]))),
+        ["quote.only-requested"]
+    );
+    assert_eq!(
+        broken(&quote(NONE, &[USDC]), &answer(&[&usdc], None)),
+        ["quote.unsupported-listed"]
+    );
+    assert_eq!(
+        broken(&quote(NONE, &[USDC]), &answer(&[&usdc], Some(&[]))),
+        ["quote.unsupported-listed"]
+    );
+    assert_eq!(
+        broken(&quote(NONE, &[USDC]), &answer(&[&usdc], Some(&[NONE, DAI]))),
+        ["quote.unsupported-only-unsupported"]
+    );
+    assert_eq!(
+        broken(
+            &quote(USDC, &[USDC, NONE]),
+            &answer(&[&usdc], Some(&[NONE, USDC]))
+        ),
+        ["quote.unsupported-only-unsupported"]
+    );
+}
+
+#[test]
+fn the_decision_is_held_to_the_profile() {
+    let served = result(SPONSORED);
+    assert_eq!(
+        broken(&sponsor("1"), &served.replace("0xabcdef", "0x")),
+        ["sponsor.sponsorable-is-sponsored"]
+    );
+    assert_eq!(broken(&refused("1"), &served), ["sponsor.refused-gets-0x"]);
+    assert_eq!(broken(&refused("1"), ERROR), ["error.refusal-is-none"]);
+    assert_eq!(broken(&sponsor("1"), ERROR), ["sponsor.sponsored-result"]);
+    assert_eq!(broken(&sponsor_in(USDC), ERROR), ["sponsor.erc20-result"]);
+    assert_eq!(broken(&quote(USDC, &[USDC]), ERROR), ["quote.erc20-result"]);
+    assert_eq!(
+        broken(&sponsor_in(NONE), &result(TOKEN_SPONSORED)),
+        ["error.token-unsupported"]
+    );
+    let absent = request(
+        "1",
+        "pm_sponsorUserOperation",
+        r#"{"mode":"ERC20","tokenInfo":{}}"#,
+    );
+    assert_eq!(broken(&absent, &result(TOKEN_SPONSORED)), ["error.token-absent"]);
+    for nothing in ["null", "\"\""] {
+        let absent = absent.replace("{}", &format!("{{\"feeTokenAddress\":{nothing}}}"));
+        assert_eq!(
+            broken(&absent, &result(TOKEN_SPONSORED)),
+            ["error.token-absent"],
+            "{absent}"
+        );
+        fine(&absent, ERROR);
+    }
+    let malformed = absent.replace("{}", "{\"feeTokenAddress\":7}");
+    fine(&malformed, &result(TOKEN_SPONSORED));
+}
+
+#[test]
+fn a_listed_operation_is_owed_a_result_only_as_it_is_listed() {
+    let operation: serde_json::Value = serde_json::from_str(&OPERATION.replace("\"7\"", "\"0x7\"")).unwrap();
+    let mut context = context();
+    context.profile.operations = Operations {
+        accepts: Accepts::Listed,
+        sponsorable: vec![operation.as_object().unwrap().clone()],
+        ..Operations::default()
+    };
+    let as_listed = sponsor("1").replace("\"nonce\":\"7\"", "\"nonce\":\"0x7\"");
+    assert_eq!(
+        broken_in(&context, &as_listed, Ok(response(ERROR))),
+        ["sponsor.sponsored-result"]
+    );
+    let in_another_notation = [
+        sponsor("1"),
+        as_listed.replace("\"0x7\"", "7"),
+        as_listed.replace("\"50000\"", "50000"),
+    ];
+    for request in in_another_notation {
+        assert_eq!(
+            broken_in(&context, &request, Ok(response(ERROR))),
+            [""; 0],
+            "{request}"
+        );
+    }
+}
