@@ -272,7 +272,12 @@ fn tallies_add_up_in_any_order() {
             judgement(ROW, number as u64 + 1, vec![at(0, WATCHED_POINTER)]),
             judgement(ID, 4, Vec::new()),
         ];
-        added(&mut tally, number, &[result(), away], said);
+        let error = answered(
+            200,
+            &[],
+            r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":""}}"#,
+        );
+        added(&mut tally, number, &[result(), away, error], said);
         let watched = tally.observations.entry("mode-member").or_default();
         *watched.entry("MODE".to_owned()).or_default() += number as u64 + 1;
         tally
@@ -294,7 +299,7 @@ fn tallies_add_up_in_any_order() {
         let (_, first) = whole.seen()[0];
         assert_eq!((first.group.number, first.times), (0, 3));
         let reached = whole.reached[Pair::SPONSOR_SPONSORED.name()];
-        assert_eq!((reached.results, reached.errors, reached.unreadable), (3, 0, 3));
+        assert_eq!((reached.results, reached.errors, reached.unreadable), (3, 3, 3));
         assert_eq!(whole.turned_away[&503], 3);
         assert_eq!(whole.observations["mode-member"]["MODE"], 6);
     }
@@ -366,6 +371,15 @@ fn what_is_listed_and_passes_is_told() {
             .is_some_and(|reason| reason.contains("delete"))
     );
     assert_eq!(outcomes[1].verdict, Verdict::Passed);
+    assert_eq!(standings[0].standing, Standing::UnexpectedlyPassing);
+    // What another rule broke does not matter.
+    added(
+        &mut tally,
+        1,
+        &[result()],
+        vec![judgement(ID, 0, vec![at(0, "/id")])],
+    );
+    let (_, standings) = tally.outcomes(&[rule(ROW), rule(ID)], &[], &Context::default(), &known, true);
     assert_eq!(standings[0].standing, Standing::UnexpectedlyPassing);
     // One that was broken elsewhere matches nothing; one that was not exercised neither.
     let mut elsewhere = Tally::default();

@@ -18,9 +18,14 @@ use serde_json::{Value, json};
 const ANSWER: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"MODE":"SPONSORED","paymasterAndData":"0xab","preVerificationGas":"1","verificationGasLimit":1,"callGasLimit":1}}"#;
 
 fn group(relation: &str) -> Group {
+    group_in(relation, "pm_sponsorUserOperation")
+}
+
+/// The same of that method.
+fn group_in(relation: &str, method: &str) -> Group {
     let relation = find_relation(relation).expect("it is one of ours");
     let mut base = json!({
-        "jsonrpc": "2.0", "id": 1, "method": "pm_sponsorUserOperation",
+        "jsonrpc": "2.0", "id": 1, "method": method,
         "params": [
             {
                 "sender": "0x6fa3c1a0cd5b8ad3d71d5c70f1fe1dc1eaf0c5e1", "nonce": "7", "initCode": "0x", "callData": "0x",
@@ -34,6 +39,9 @@ fn group(relation: &str) -> Group {
         ]
     });
     let mut pair = Some(Pair::SPONSOR_SPONSORED);
+    if method == "pm_getFeeQuoteOrData" {
+        pair = Some(Pair::QUOTE_SPONSORED);
+    }
     if relation.bases.iter().all(|base| base.pair == Pair::QUOTE_ERC20) {
         pair = Some(Pair::QUOTE_ERC20);
         base["method"] = json!("pm_getFeeQuoteOrData");
@@ -154,7 +162,10 @@ fn an_exchange_rule_names_the_member_the_place_and_both_values() {
 
 /// How often the rule held and at which members it was broken, when the members are answered so, one after the other.
 fn counts(relation: &str, id: &str, answers: &[&str]) -> (u64, Vec<usize>) {
-    let group = group(relation);
+    counts_in(&group(relation), id, answers)
+}
+
+fn counts_in(group: &Group, id: &str, answers: &[&str]) -> (u64, Vec<usize>) {
     let exchanges: Vec<Exchange> = group
         .members
         .iter()
@@ -172,7 +183,7 @@ fn counts(relation: &str, id: &str, answers: &[&str]) -> (u64, Vec<usize>) {
         .collect();
     assert_eq!(exchanges.len(), answers.len());
     let judge = Judge::new(vec![find_rule(id).expect("it is one of ours")]);
-    let judgements = judge.group(&group, &exchanges, &Context::default());
+    let judgements = judge.group(group, &exchanges, &Context::default());
     judgements.first().map_or((0, Vec::new()), |judgement| {
         let broken = judgement.violations.iter().map(|violation| violation.member);
         (judgement.held, broken.collect())
@@ -194,6 +205,10 @@ fn the_mode_asked_for_is_compared_with_the_baseline() {
     assert_eq!(counts(relation, id, &[error, &foreign]), (0, Vec::new()));
     // A quote shows its mode by its members; what sponsoring answers has the same members in both modes.
     assert_eq!(counts(relation, id, &[ANSWER, quotes]), (1, Vec::new()));
+    let quote = group_in(relation, "pm_getFeeQuoteOrData");
+    assert_eq!(counts_in(&quote, id, &[ANSWER, ANSWER]), (1, Vec::new()));
+    assert_eq!(counts_in(&quote, id, &[ANSWER, quotes]), (0, vec![1]));
+    assert_eq!(counts_in(&quote, id, &[quotes, quotes]), (0, Vec::new()));
 }
 
 #[test]

@@ -121,3 +121,80 @@ fn json_has_several_content_types() {
         assert_eq!(typed(other), ["http.content-type"], "{other}");
     }
 }
+
+#[test]
+fn a_batch_gets_an_answer_for_each_id_and_none_for_the_rest() {
+    let silent = sponsor("1").replace("\"id\":1,", "");
+    let unreadable = "7";
+    let answer = |id: &str| result(SPONSORED).replace("\"id\":1", &format!("\"id\":{id}"));
+    let list = |items: &[String]| format!("[{}]", items.join(","));
+    let two = list(&[sponsor("1"), sponsor("\"b\"")]);
+    let (first, second) = (answer("1"), answer("\"b\""));
+    for (asked, told, expected) in [
+        (&two, list(&[first.clone(), second.clone()]), &[][..]),
+        (&two, list(std::slice::from_ref(&first)), &["json-rpc.batch"]),
+        (&two, list(&[first.clone(), first.clone()]), &["json-rpc.batch"]),
+        (
+            &two,
+            list(&[first.clone(), second.clone(), answer("3")]),
+            &["json-rpc.batch"],
+        ),
+        (&two, list(&[first.clone(), answer("3")]), &["json-rpc.batch"]),
+        (&two, "{}".to_owned(), &["json-rpc.batch"]),
+        // One of two wants no answer.
+        (
+            &list(&[sponsor("1"), silent.clone()]),
+            list(std::slice::from_ref(&first)),
+            &[],
+        ),
+        (
+            &list(&[sponsor("1"), silent.clone()]),
+            list(&[first.clone(), answer("null")]),
+            &["json-rpc.notification"],
+        ),
+        (
+            &list(&[sponsor("1"), silent.clone()]),
+            "[]".to_owned(),
+            &["json-rpc.batch"],
+        ),
+        // None of them does.
+        (&list(&[silent.clone(), silent.clone()]), String::new(), &[]),
+        (
+            &list(&[silent.clone(), silent.clone()]),
+            list(std::slice::from_ref(&first)),
+            &["json-rpc.batch", "json-rpc.notification"],
+        ),
+        // Where one cannot be read, nobody knows how many answers there are.
+        (
+            &list(&[sponsor("1"), unreadable.to_owned()]),
+            list(std::slice::from_ref(&first)),
+            &[],
+        ),
+    ] {
+        assert_eq!(broken(asked, &told), expected, "{asked} {told}");
+    }
+    let away = Response {
+        status: 429,
+        ..response("")
+    };
+    assert_eq!(broken_by(&two, Ok(away)), [""; 0]);
+}
+
+#[test]
+fn wrong_parameters_have_a_code_where_they_are_refused() {
+    let error = |code: i32| format!(r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":{code},"message":""}}}}"#);
+    let modeless = sponsor("1").replace("\"mode\":\"SPONSORED\",", "");
+    let no_nonce = sponsor_in(NONE).replace("\"nonce\":\"7\",", "");
+    let no_token = no_nonce.replace(NONE, "USDC");
+    for (request, code, expected) in [
+        (&modeless, -32602, &[][..]),
+        (&modeless, 32602, &["json-rpc.invalid-params"]),
+        (&modeless, -32000, &["json-rpc.invalid-params"]),
+        (&no_nonce, -32602, &[]),
+        (&no_nonce, -32000, &["json-rpc.invalid-params"]),
+        // A token that is none may have an error of its own.
+        (&no_token, -32000, &[]),
+    ] {
+        assert_eq!(broken(request, &error(code)), expected, "{request} {code}");
+    }
+}
