@@ -1,6 +1,6 @@
 //! A strict reading of an answer's bytes that keeps what ordinary parsers hide.
 
-use std::{cell::Cell, collections::HashMap, fmt};
+use std::{cell::Cell, collections::BTreeMap, fmt};
 
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
@@ -193,7 +193,8 @@ impl<'de> Visitor<'de> for Node<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
-        let mut met_before: HashMap<String, bool> = HashMap::new();
+        // In order: the same text must give the same duplicates in the same order.
+        let mut met_before: BTreeMap<String, bool> = BTreeMap::new();
         while let Some(name) = members.next_key::<String>()? {
             if name == NUMBER_KEY && object.is_empty() {
                 let text: Value = members.next_value()?;
@@ -281,6 +282,18 @@ mod tests {
         let wide = |values: usize| format!("[{}0]", "0,".repeat(values - 2));
         assert!(Document::parse(wide(MOST_VALUES).as_bytes()).is_ok());
         assert!(refused(&wide(MOST_VALUES + 1)).starts_with("JSON of more than 100000 values"));
+    }
+
+    #[test]
+    fn several_duplicates_come_in_an_order() {
+        let text = r#"{"f":1,"b":1,"d":1,"a":1,"e":1,"c":1,"c":1,"e":1,"a":1,"d":1,"b":1,"f":1}"#;
+        let document = Document::parse(text.as_bytes()).unwrap();
+        let pointers: Vec<&str> = document
+            .duplicates
+            .iter()
+            .map(|duplicate| duplicate.pointer.as_str())
+            .collect();
+        assert_eq!(pointers, ["/a", "/b", "/c", "/d", "/e", "/f"]);
     }
 
     #[test]
