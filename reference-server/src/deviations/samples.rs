@@ -164,6 +164,7 @@ fn requests() -> Vec<Value> {
         with_modes(),
         with_tokens(),
         in_other_notation(),
+        seldom_sent(),
     ]
     .concat()
 }
@@ -406,4 +407,64 @@ fn in_other_notation() -> Vec<Value> {
     let mut version = request(21, SPONSOR, operation(), sponsored());
     version["jsonrpc"] = "2.0.0".into();
     vec![last_id_first, reversed, version]
+}
+
+/// What few clients send, and some servers read as something else.
+fn seldom_sent() -> Vec<Value> {
+    let lookalike = format!("{}8", &USDC[..USDC.len() - 1]);
+    let note = json!({ "webhookData": { "note": "支付" } });
+    let large_fee = with(operation(), &[("maxFeePerGas", "36893488147419103232".into())]);
+    let fee_token = |token: Value| {
+        with(
+            paid_in(USDC),
+            &[("tokenInfo", json!({ "feeTokenAddress": token }))],
+        )
+    };
+    let expiring = |seconds: u32| with(sponsored(), &[("expiryDuration", seconds.into())]);
+    let to_quote = json!({ "preferredToken": USDC, "tokenList": [USDC] });
+    vec![
+        request("<a>&</a>", SPONSOR, operation(), sponsored()),
+        request("2026-11-21T10:00:00.000Z", SPONSOR, operation(), sponsored()),
+        request("cafe\u{301}", SPONSOR, operation(), sponsored()),
+        request(
+            60,
+            SPONSOR,
+            operation(),
+            with(sponsored(), &[("sponsorshipInfo", note)]),
+        ),
+        request(61, QUOTE, large_fee, quote_of(Some(USDC), &[USDC])),
+        request(
+            62,
+            QUOTE,
+            operation(),
+            with(
+                quote_of(Some(USDC), &[UNSUPPORTED]),
+                &[("sponsorshipInfo", account("BICONOMY"))],
+            ),
+        ),
+        request(63, SPONSOR, operation(), expiring(172_800)),
+        request(64, SPONSOR, operation(), expiring(5)),
+        request(
+            65,
+            SPONSOR,
+            operation(),
+            without(sponsored(), &["calculateGasLimits"]),
+        ),
+        request(66, SPONSOR, operation(), fee_token(Value::Null)),
+        request(67, SPONSOR, operation(), fee_token("".into())),
+        request(
+            68,
+            SPONSOR,
+            operation(),
+            with(paid_in(USDC), &[("tokenInfo", to_quote)]),
+        ),
+        request("a name", SPONSOR, operation(), paid_in(UNSUPPORTED)),
+        request(
+            69,
+            SPONSOR,
+            operation(),
+            paid_in("0x0000000000000000000000000000000000000000"),
+        ),
+        request(70, SPONSOR, operation(), paid_in(&lookalike)),
+    ]
 }
