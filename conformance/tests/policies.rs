@@ -88,6 +88,16 @@ fn reached(said: &Said, rules: &[&str]) {
     }
 }
 
+/// With several seeds, nothing stated is broken and these rules are reached.
+#[track_caller]
+fn lawful(paymaster: &common::Paymaster<'_>, profile: &Profile, rules: &[&str]) {
+    for seed in 1..3 {
+        let said = common::run_against(paymaster, profile.clone(), seed);
+        nothing_stated_is_broken(&said);
+        reached(&said, rules);
+    }
+}
+
 #[test]
 fn one_that_simulates_serves_the_listed_operations_as_they_are_listed_and_no_others() {
     let service = service();
@@ -117,21 +127,18 @@ fn one_that_simulates_serves_the_listed_operations_as_they_are_listed_and_no_oth
         refused: too_dear(),
         ..Operations::default()
     };
-    for seed in 1..3 {
-        let said = common::run_against(&paymaster, profile(operations.clone()), seed);
-        nothing_stated_is_broken(&said);
-        reached(
-            &said,
-            &[
-                "sponsor.sponsorable-is-sponsored",
-                "sponsor.refused-gets-0x",
-                "sponsor.sponsored-result",
-                "sponsor.erc20-result",
-                "request.gas-fields-optional",
-                "sponsor.decision-inputs",
-            ],
-        );
-    }
+    lawful(
+        &paymaster,
+        &profile(operations),
+        &[
+            "sponsor.sponsorable-is-sponsored",
+            "sponsor.refused-gets-0x",
+            "sponsor.sponsored-result",
+            "sponsor.erc20-result",
+            "request.gas-fields-optional",
+            "sponsor.decision-inputs",
+        ],
+    );
 }
 
 #[test]
@@ -154,19 +161,16 @@ fn one_with_a_policy_decides_by_any_member_of_operation_and_sponsorship_info() {
         refused: too_dear(),
         ..Operations::default()
     };
-    for seed in 1..3 {
-        let said = common::run_against(&paymaster, profile(operations.clone()), seed);
-        nothing_stated_is_broken(&said);
-        reached(
-            &said,
-            &[
-                "sponsor.sponsorable-is-sponsored",
-                "sponsor.refused-gets-0x",
-                "request.nonce-uint256",
-                "sponsor.decision-inputs",
-            ],
-        );
-    }
+    lawful(
+        &paymaster,
+        &profile(operations),
+        &[
+            "sponsor.sponsorable-is-sponsored",
+            "sponsor.refused-gets-0x",
+            "request.nonce-uint256",
+            "sponsor.decision-inputs",
+        ],
+    );
 }
 
 #[test]

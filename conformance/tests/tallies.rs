@@ -19,7 +19,9 @@ use paymaster_conformance::{
     verdict::Verdict,
 };
 use paymaster_schemas::{Method, Pair};
-use serde_json::json;
+
+#[path = "common/sample.rs"]
+mod sample;
 
 const ID: &str = "answer.id";
 const ROW: &str = "sponsored-result.callGasLimit";
@@ -30,20 +32,7 @@ fn rule(id: &str) -> &'static Rule {
 }
 
 fn request() -> serde_json::Value {
-    json!({
-        "jsonrpc": "2.0", "id": 1, "method": "pm_sponsorUserOperation",
-        "params": [
-            {
-                "sender": "0x6fa3c1a0cd5b8ad3d71d5c70f1fe1dc1eaf0c5e1", "nonce": "7", "initCode": "0x", "callData": "0x",
-                "callGasLimit": "50000", "verificationGasLimit": "100000", "preVerificationGas": "21000",
-                "maxFeePerGas": "30000000000", "maxPriorityFeePerGas": "1000000000"
-            },
-            {
-                "mode": "SPONSORED", "calculateGasLimits": true, "expiryDuration": 300,
-                "sponsorshipInfo": {"webhookData": {}, "smartAccountInfo": {"name": "BICONOMY", "version": "2.0.0"}}
-            }
-        ]
-    })
+    sample::sponsor_request("pm_sponsorUserOperation")
 }
 
 fn group(number: usize, members: usize) -> Group {

@@ -15,6 +15,9 @@ use paymaster_conformance::{
 use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
+#[path = "common/sample.rs"]
+mod sample;
+
 const ANSWER: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"MODE":"SPONSORED","paymasterAndData":"0xab","preVerificationGas":"1","verificationGasLimit":1,"callGasLimit":1}}"#;
 
 fn group(relation: &str) -> Group {
@@ -24,20 +27,7 @@ fn group(relation: &str) -> Group {
 /// The same of that method.
 fn group_in(relation: &str, method: &str) -> Group {
     let relation = find_relation(relation).expect("it is one of ours");
-    let mut base = json!({
-        "jsonrpc": "2.0", "id": 1, "method": method,
-        "params": [
-            {
-                "sender": "0x6fa3c1a0cd5b8ad3d71d5c70f1fe1dc1eaf0c5e1", "nonce": "7", "initCode": "0x", "callData": "0x",
-                "callGasLimit": "50000", "verificationGasLimit": "100000", "preVerificationGas": "21000",
-                "maxFeePerGas": "30000000000", "maxPriorityFeePerGas": "1000000000"
-            },
-            {
-                "mode": "SPONSORED", "calculateGasLimits": true, "expiryDuration": 300,
-                "sponsorshipInfo": {"webhookData": {}, "smartAccountInfo": {"name": "BICONOMY", "version": "2.0.0"}}
-            }
-        ]
-    });
+    let mut base = sample::sponsor_request(method);
     let mut pair = Some(Pair::SPONSOR_SPONSORED);
     if method == "pm_getFeeQuoteOrData" {
         pair = Some(Pair::QUOTE_SPONSORED);
