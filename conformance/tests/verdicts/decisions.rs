@@ -84,10 +84,13 @@ fn the_decision_is_held_to_the_profile() {
 #[test]
 fn a_listed_operation_is_owed_a_result_only_as_it_is_listed() {
     let operation: serde_json::Value = serde_json::from_str(&OPERATION.replace("\"7\"", "\"0x7\"")).unwrap();
+    // A member that is not listed is written in the dialect of the target.
+    let mut listed = operation.as_object().unwrap().clone();
+    listed.remove("callGasLimit");
     let mut context = context();
     context.profile.operations = Operations {
         accepts: Accepts::Listed,
-        sponsorable: vec![operation.as_object().unwrap().clone()],
+        sponsorable: vec![listed],
         ..Operations::default()
     };
     let as_listed = sponsor("1").replace("\"nonce\":\"7\"", "\"nonce\":\"0x7\"");
