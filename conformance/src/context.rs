@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Profile, dialect and what the target itself said about its tokens.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Context {
     /// What the user told us.
     pub profile: Profile,

@@ -3,6 +3,7 @@
 mod body;
 mod connection;
 mod deviating;
+mod listener;
 mod progress;
 mod pulse;
 mod socket;
@@ -13,12 +14,13 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::io::AsyncWriteExt;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::sync::Semaphore;
 
+pub use self::listener::{Listen, PipeConnector, PipeListener, pipe};
 use self::progress::TickBounds;
 use self::pulse::{Pulse, Stage};
+use crate::deviations::Deviations;
 use crate::error_codes::ErrorCode;
 use crate::service::Service;
 
@@ -30,7 +32,7 @@ const END_TIMEOUT: Duration = Duration::from_secs(1);
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Serves until `shutdown` is ready; then answers what is in flight, for as long as the bounds allow, and returns.
-pub async fn run(listener: TcpListener, service: Arc<Service>, shutdown: impl Future<Output = ()>) {
+pub async fn run<L: Listen>(mut listener: L, service: Arc<Service>, shutdown: impl Future<Output = ()>) {
     let bounds = service.bounds();
     let pulse = Arc::new(Pulse::new(bounds));
     let tick_bounds = Arc::new(TickBounds::new(bounds, &pulse));
@@ -48,8 +50,11 @@ pub async fn run(listener: TcpListener, service: Arc<Service>, shutdown: impl Fu
             () = &mut shutdown => break,
             _ = beats.tick() => pulse.beat(),
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => match Arc::clone(&slots).try_acquire_owned() {
+                Ok(stream) => match Arc::clone(&slots).try_acquire_owned() {
                     Ok(slot) => {
+                        if service.deviations().is_some_and(Deviations::reset) {
+                            L::reset_when_closed(&stream);
+                        }
                         let connection =
                             connection::serve(stream, Arc::clone(&service), Arc::clone(&pulse), Arc::clone(&tick_bounds));
                         tokio::spawn(async move {
@@ -106,7 +111,7 @@ async fn pause_after(error: &io::Error) {
 }
 
 /// Answers a connection for which there is no room, without reading what it asks.
-async fn refuse(mut stream: TcpStream, service: Arc<Service>) {
+async fn refuse(mut stream: impl AsyncWrite + Unpin, service: Arc<Service>) {
     let reply = service.refuse(503, ErrorCode::TooManyConnections, "try again later");
     let body = reply.body.unwrap_or_default();
     let head = format!(

@@ -30,7 +30,7 @@ pub use config::{Config, ConfigError, Secret};
 pub use deviations::UnknownName;
 pub use error_codes::ErrorCode;
 pub use faults::{Fault, faults, find_fault};
-pub use http::run;
+pub use http::{Listen, PipeConnector, PipeListener, pipe, run};
 pub use policy::PolicyConfig;
 pub use service::{Reply, Service};
 pub use signing::SigningConfig;

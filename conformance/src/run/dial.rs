@@ -3,6 +3,7 @@
 use std::{fmt, io, net::SocketAddr, time::Duration};
 
 use hyper::header::HeaderValue;
+use paymaster_reference_server::PipeConnector;
 use rustls::pki_types::ServerName;
 use tokio::{
     net::{TcpStream, lookup_host},
@@ -65,6 +66,8 @@ pub struct Dialler {
     address: String,
     proxy: Option<Proxy>,
     security: Security,
+    /// To a server in this process: nothing of the above is used then.
+    pipe: Option<PipeConnector>,
 }
 
 #[derive(Clone)]
@@ -113,6 +116,15 @@ impl Dialler {
             } else {
                 Security::None
             },
+            pipe: None,
+        }
+    }
+
+    /// A dialler to a server in this process.
+    pub(crate) fn piped(target: &Target, pipe: PipeConnector) -> Self {
+        Self {
+            pipe: Some(pipe),
+            ..Self::direct(target)
         }
     }
 
@@ -124,6 +136,12 @@ impl Dialler {
     /// Makes a connection and tells in `stage` what it waits for.
     pub(crate) async fn dial_telling(&self, stage: &mut &'static str) -> Result<Dialled, String> {
         *stage = stage::CONNECTION;
+        if let Some(pipe) = &self.pipe {
+            return Ok(Dialled {
+                stream: Stream::Pipe(pipe.connect().map_err(|cause| cause.to_string())?),
+                protocol: Protocol::Http1,
+            });
+        }
         let mut stream = match &self.proxy {
             Some(proxy) => connect(&proxy.host, proxy.port)
                 .await

@@ -2,7 +2,7 @@
 
 use std::{io, sync::Arc};
 
-use paymaster_reference_server::{Config, Service};
+use paymaster_reference_server::{Config, Listen, PipeConnector, Service, pipe};
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use crate::profile::{Accepts, Operations, Profile, SmartAccount, Sponsors, Target, Token, TokenLists};
@@ -16,6 +16,9 @@ const UNSUPPORTED: [&str; 3] = [
 
 /// The versions that published clients send with the account names that the server knows; others get the last one.
 const VERSIONS: [(&str, &str); 3] = [("BICONOMY", "2.0.0"), ("INFINITISM", "1.0.0"), ("SAFE", "1.4.1")];
+
+/// What requests through a pipe are addressed to: a name that no resolver knows (RFC 6761).
+const PIPED_URL: &str = "http://embedded.invalid/";
 
 /// A running reference server.
 #[derive(Debug)]
@@ -44,6 +47,22 @@ impl Embedded {
     pub async fn serve(config: &Config, service: Service) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let url = format!("http://{}/", listener.local_addr()?);
+        Ok(Self::answer(listener, url, config, service))
+    }
+
+    /// Serves a service of that configuration to those who have the connector: without a port.
+    pub(crate) fn serve_piped(config: &Config, service: Service) -> (Self, PipeConnector) {
+        let (connector, listener) = pipe();
+        let embedded = Self::answer(listener, PIPED_URL.to_owned(), config, service);
+        (embedded, connector)
+    }
+
+    fn answer(
+        listener: impl Listen + Send + 'static,
+        url: String,
+        config: &Config,
+        service: Service,
+    ) -> Self {
         let (shutdown, stopped) = oneshot::channel::<()>();
         let serving = tokio::spawn(paymaster_reference_server::run(
             listener,
@@ -53,12 +72,12 @@ impl Embedded {
                 let _ = stopped.await;
             },
         ));
-        Ok(Self {
+        Self {
             url,
             profile: profile_of(config),
             shutdown,
             serving,
-        })
+        }
     }
 
     /// Stops the server and waits for its end.

@@ -1,4 +1,4 @@
-//! The bytes to and from a target: plain, or through TLS.
+//! The bytes to and from a target: plain, through TLS, or through a pipe to a server in this process.
 
 use std::{
     io,
@@ -7,7 +7,7 @@ use std::{
 };
 
 use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
+    io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf},
     net::TcpStream,
 };
 use tokio_rustls::client::TlsStream;
@@ -19,6 +19,8 @@ pub enum Stream {
     Plain(TcpStream),
     /// TLS over TCP. Boxed, since its state is many times larger than a socket.
     Tls(Box<TlsStream<TcpStream>>),
+    /// A server in this process.
+    Pipe(DuplexStream),
 }
 
 impl AsyncRead for Stream {
@@ -30,6 +32,7 @@ impl AsyncRead for Stream {
         match self.get_mut() {
             Self::Plain(stream) => Pin::new(stream).poll_read(cx, buffer),
             Self::Tls(stream) => Pin::new(stream).poll_read(cx, buffer),
+            Self::Pipe(stream) => Pin::new(stream).poll_read(cx, buffer),
         }
     }
 }
@@ -39,6 +42,7 @@ impl AsyncWrite for Stream {
         match self.get_mut() {
             Self::Plain(stream) => Pin::new(stream).poll_write(cx, bytes),
             Self::Tls(stream) => Pin::new(stream).poll_write(cx, bytes),
+            Self::Pipe(stream) => Pin::new(stream).poll_write(cx, bytes),
         }
     }
 
@@ -46,6 +50,7 @@ impl AsyncWrite for Stream {
         match self.get_mut() {
             Self::Plain(stream) => Pin::new(stream).poll_flush(cx),
             Self::Tls(stream) => Pin::new(stream).poll_flush(cx),
+            Self::Pipe(stream) => Pin::new(stream).poll_flush(cx),
         }
     }
 
@@ -53,6 +58,7 @@ impl AsyncWrite for Stream {
         match self.get_mut() {
             Self::Plain(stream) => Pin::new(stream).poll_shutdown(cx),
             Self::Tls(stream) => Pin::new(stream).poll_shutdown(cx),
+            Self::Pipe(stream) => Pin::new(stream).poll_shutdown(cx),
         }
     }
 
@@ -64,6 +70,7 @@ impl AsyncWrite for Stream {
         match self.get_mut() {
             Self::Plain(stream) => Pin::new(stream).poll_write_vectored(cx, slices),
             Self::Tls(stream) => Pin::new(stream).poll_write_vectored(cx, slices),
+            Self::Pipe(stream) => Pin::new(stream).poll_write_vectored(cx, slices),
         }
     }
 
@@ -71,6 +78,7 @@ impl AsyncWrite for Stream {
         match self {
             Self::Plain(stream) => stream.is_write_vectored(),
             Self::Tls(stream) => stream.is_write_vectored(),
+            Self::Pipe(stream) => stream.is_write_vectored(),
         }
     }
 }

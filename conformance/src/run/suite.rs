@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::shrink::Simpler;
+use super::{Shelf, shrink::Simpler};
 use crate::{
     case::Relation,
     context::Context,
@@ -25,6 +25,8 @@ pub struct Suite {
     pub relations: Vec<&'static Relation>,
     /// Makes every group of the run from context, seed and number of cases.
     pub plan: fn(&Context, u64, u32) -> Plan<'_>,
+    /// Where plans that were made before are kept; none for a suite that runs once.
+    pub shelf: Option<Arc<Shelf>>,
     /// Makes simpler bases from a base.
     pub simpler: Simpler,
     /// Watches what is not judged.
@@ -40,6 +42,7 @@ impl Suite {
             rules: rules::rules().collect(),
             relations: RELATIONS.iter().copied().chain([&DISCOVERY, &RECORDED]).collect(),
             plan: |context, seed, cases| Plan::new(context, seed, cases),
+            shelf: None,
             simpler: generate::shrink::simpler,
             observe: observe_all,
             known: Arc::default(),

@@ -20,8 +20,8 @@ const AHEAD: usize = 8;
 pub(crate) struct Supply(Mutex<Stock>);
 
 struct Stock {
-    batches: mpsc::Receiver<Vec<Group>>,
-    open: std::vec::IntoIter<Group>,
+    batches: mpsc::Receiver<Vec<Arc<Group>>>,
+    open: std::vec::IntoIter<Arc<Group>>,
 }
 
 impl Supply {
@@ -35,24 +35,36 @@ impl Supply {
         cases: u32,
         budget: usize,
     ) -> (Self, JoinHandle<bool>) {
-        let (made, taken) = mpsc::channel(AHEAD);
-        let (plan, context) = (suite.plan, Arc::clone(context));
+        let (ready, taken) = mpsc::channel(AHEAD);
+        let (plan, context, shelf) = (suite.plan, Arc::clone(context), suite.shelf.clone());
         let making = tokio::task::spawn_blocking(move || {
+            let kept = shelf.as_ref().and_then(|shelf| shelf.find(&context, seed, cases));
+            let shelf = shelf.filter(|_| kept.is_none());
+            let groups: Box<dyn Iterator<Item = Arc<Group>>> = match &kept {
+                Some(groups) => Box::new(groups.iter().cloned()),
+                None => Box::new(plan(&context, seed, cases).map(Arc::new)),
+            };
             let (mut left, mut cut) = (budget, false);
-            let mut batch = Vec::new();
-            for group in plan(&context, seed, cases) {
+            let (mut batch, mut whole) = (Vec::new(), Vec::new());
+            for group in groups {
                 let Some(rest) = left.checked_sub(group.members.len()) else {
                     cut = true;
                     break;
                 };
                 left = rest;
+                if shelf.is_some() {
+                    whole.push(Arc::clone(&group));
+                }
                 batch.push(group);
-                if batch.len() == BATCH && made.blocking_send(std::mem::take(&mut batch)).is_err() {
+                if batch.len() == BATCH && ready.blocking_send(std::mem::take(&mut batch)).is_err() {
                     return false;
                 }
             }
             // Nobody takes the last ones when the run is over.
-            let _ = made.blocking_send(batch);
+            let _ = ready.blocking_send(batch);
+            if let Some(shelf) = shelf.filter(|_| !cut) {
+                shelf.keep(&context, seed, cases, whole);
+            }
             cut
         });
         let stock = Stock {
@@ -63,7 +75,7 @@ impl Supply {
     }
 
     /// The next group; none when the plan is done.
-    pub(crate) async fn next(&self) -> Option<Group> {
+    pub(crate) async fn next(&self) -> Option<Arc<Group>> {
         let mut stock = self.0.lock().await;
         loop {
             if let Some(group) = stock.open.next() {
@@ -81,7 +93,7 @@ impl Supply {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::Shelf, *};
     use crate::plan::plan;
 
     const CASES: u32 = 4;
@@ -90,7 +102,7 @@ mod tests {
         Supply::start(&Suite::standard(), &Arc::default(), 1, CASES, budget)
     }
 
-    async fn drain(supply: &Supply) -> Vec<Group> {
+    async fn drain(supply: &Supply) -> Vec<Arc<Group>> {
         let mut groups = Vec::new();
         while let Some(group) = supply.next().await {
             groups.push(group);
@@ -113,10 +125,43 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn what_stands_on_the_shelf_is_not_made_again() {
+        let shelf = Arc::new(Shelf::default());
+        let suite = Suite {
+            shelf: Some(Arc::clone(&shelf)),
+            ..Suite::standard()
+        };
+        let context: Arc<Context> = Arc::default();
+        let start = |budget| Supply::start(&suite, &context, 1, CASES, budget);
+        let (supply, making) = start(20);
+        drain(&supply).await;
+        assert!(making.await.unwrap());
+        assert!(shelf.find(&context, 1, CASES).is_none(), "a part is no plan");
+
+        let mut suppliers = Vec::new();
+        for _ in 0..2 {
+            let (supply, making) = start(usize::MAX);
+            suppliers.push(drain(&supply).await);
+            assert!(!making.await.unwrap());
+        }
+        assert_eq!(suppliers[0].len(), plan(&context, 1, CASES).len());
+        assert_eq!(suppliers[0].len(), suppliers[1].len());
+        for (first, second) in suppliers[0].iter().zip(&suppliers[1]) {
+            assert!(Arc::ptr_eq(first, second));
+        }
+
+        let (supply, making) = start(20);
+        let part = drain(&supply).await;
+        assert!(making.await.unwrap(), "the budget holds for what was made before");
+        assert!(Arc::ptr_eq(&part[0], &suppliers[0][0]));
+    }
+
+    #[tokio::test]
     async fn it_ends_where_the_budget_does() {
         let planned = plan(&Context::default(), 1, CASES);
+        let planned: Vec<Arc<Group>> = planned.into_iter().map(Arc::new).collect();
         let all: usize = planned.iter().map(|group| group.members.len()).sum();
-        let requests = |groups: &[Group]| groups.iter().map(|group| group.members.len()).sum::<usize>();
+        let requests = |groups: &[Arc<Group>]| groups.iter().map(|group| group.members.len()).sum::<usize>();
         for (budget, cut) in [(0, true), (20, true), (all - 1, true), (all, false)] {
             let (supply, making) = start(budget);
             let supplied = drain(&supply).await;

@@ -50,7 +50,7 @@ pub(crate) struct Yield {
 }
 
 struct Suspect {
-    group: Group,
+    group: Arc<Group>,
     exchanges: Vec<Exchange>,
     stamp: u64,
 }

@@ -12,11 +12,14 @@ pub use trial::{Deviation, Trial, every_deviation};
 
 use std::{
     num::NonZero,
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     thread,
 };
 
-use crate::run::Stop;
+use crate::run::{Shelf, Stop, Suite};
 
 /// Some faults keep answers back: while their trials wait, others have the core.
 const THREADS_PER_CORE: usize = 2;
@@ -39,11 +42,15 @@ pub fn run(
         .flat_map(|seed| deviations.iter().map(move |deviation| (*deviation, *seed)))
         .collect();
     let next = AtomicUsize::new(0);
+    let suite = Suite {
+        shelf: Some(Arc::new(Shelf::default())),
+        ..Suite::standard()
+    };
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
     // A runtime for each thread: server and client of a trial then never wait for each other across cores.
     let parts = thread::scope(|scope| {
         let crew: Vec<_> = (0..cores * THREADS_PER_CORE)
-            .map(|_| scope.spawn(|| one_core(&work, &next, cases, stop, told)))
+            .map(|_| scope.spawn(|| one_core(&work, &next, cases, &suite, stop, told)))
             .collect();
         crew.into_iter()
             .map(|thread| {
@@ -64,6 +71,7 @@ fn one_core(
     work: &[(Deviation, u64)],
     next: &AtomicUsize,
     cases: u32,
+    suite: &Suite,
     stop: &Stop,
     told: &(dyn Fn(&Trial) + Sync),
 ) -> Result<Vec<(usize, Trial)>, String> {
@@ -73,11 +81,17 @@ fn one_core(
         .map_err(|cause| format!("the runtime: {cause}"))?;
     let mut done = Vec::new();
     loop {
-        let place = next.fetch_add(1, Ordering::Relaxed);
-        let Some((deviation, seed)) = work.get(place).filter(|_| stop.reason().is_none()) else {
+        // From the end: variants that make a run wait stand there, and whoever waits for them leaves the cores to the others.
+        let taken = next.fetch_add(1, Ordering::Relaxed);
+        let Some(place) = work
+            .len()
+            .checked_sub(taken + 1)
+            .filter(|_| stop.reason().is_none())
+        else {
             return Ok(done);
         };
-        let trial = runtime.block_on(Trial::run(*deviation, *seed, cases, stop))?;
+        let (deviation, seed) = work[place];
+        let trial = runtime.block_on(Trial::run(deviation, seed, cases, suite, stop))?;
         if stop.reason().is_some() {
             return Ok(done);
         }

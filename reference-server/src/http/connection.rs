@@ -14,7 +14,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
+use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::body::{self, BodyError};
 use super::deviating::{self, HungUp, Pieces};
@@ -22,7 +22,6 @@ use super::progress::{Progress, TickBounds, Verdict};
 use super::pulse::{Pulse, Stage};
 use super::socket::Socket;
 use crate::chain::World;
-use crate::deviations::Deviations;
 use crate::error_codes::ErrorCode;
 use crate::service::{Reply, Service};
 
@@ -31,17 +30,11 @@ const BUFFER_BYTES: usize = 64 * 1024;
 
 /// Serves a connection to its end.
 pub(super) async fn serve(
-    stream: TcpStream,
+    stream: impl AsyncRead + AsyncWrite + Unpin,
     service: Arc<Service>,
     pulse: Arc<Pulse>,
     tick_bounds: Arc<TickBounds>,
 ) {
-    // Answers are written whole, so waiting for more to send would only delay them.
-    let _ = stream.set_nodelay(true);
-    if service.deviations().is_some_and(Deviations::reset) {
-        // A closed connection is then a reset one.
-        let _ = stream.set_zero_linger();
-    }
     let progress = Arc::new(Progress::new(Arc::clone(&pulse)));
     let socket = Socket {
         stream,

@@ -1,4 +1,4 @@
-//! The socket, with an eye on whether anything comes in.
+//! A connection's bytes, with an eye on whether anything comes in.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -6,17 +6,16 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 
 use super::progress::Progress;
 
-/// A TCP connection that notes when a request begins.
-pub(super) struct Socket {
-    pub(super) stream: TcpStream,
+/// A connection that notes when a request begins.
+pub(super) struct Socket<S> {
+    pub(super) stream: S,
     pub(super) progress: Arc<Progress>,
 }
 
-impl AsyncRead for Socket {
+impl<S: AsyncRead + Unpin> AsyncRead for Socket<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -31,7 +30,7 @@ impl AsyncRead for Socket {
     }
 }
 
-impl AsyncWrite for Socket {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Socket<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write(cx, bytes)
     }
