@@ -133,15 +133,12 @@ impl Tally {
             .iter()
             .map(|rule| self.outcome(rule, findings, context, known))
             .collect();
-        let seen = |rule: &'static str| known::Seen {
-            broken: outcomes
+        let passed = |rule: &'static str| {
+            outcomes
                 .iter()
-                .any(|outcome| outcome.rule.id == rule && outcome.broken > 0),
-            exercised: outcomes
-                .iter()
-                .any(|outcome| outcome.rule.id == rule && outcome.verdict == Verdict::Passed),
+                .any(|outcome| outcome.rule.id == rule && outcome.verdict == Verdict::Passed)
         };
-        let standings = known.outcomes(rules, &self.seen.keys(), seen, complete);
+        let standings = known.outcomes(rules, &self.seen.keys(), passed, complete);
         for outcome in &mut outcomes {
             let passes = |known: &&known::Outcome| {
                 known.entry.is_about(outcome.rule) && known.standing == known::Standing::UnexpectedlyPassing

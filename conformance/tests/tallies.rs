@@ -73,6 +73,8 @@ fn result() -> Exchange {
     answered(200, &[], r#"{"jsonrpc":"2.0","id":1,"result":{}}"#)
 }
 
+const NO: &str = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":""}}"#;
+
 fn at(member: usize, pointer: &str) -> Violation {
     Violation {
         member,
@@ -204,17 +206,24 @@ fn a_rule_is_told_as_new_once_and_every_place_is_kept_from_its_first_time() {
         .collect();
     // Indices make no other place; the first in the order of the plan is shown.
     assert_eq!(seen, [("/result/list/*/name", 3, 1, 3), ("/id", 4, 0, 1)]);
+    // What comes later, or again at the same place, only counts.
+    for (number, pointer) in [(3, "/result/list/7/name"), (9, "/result/list/0/name")] {
+        let said = vec![judgement(ROW, 0, vec![at(1, pointer)])];
+        assert_eq!(added(&mut tally, number, &exchanges, said), [""; 0]);
+    }
+    let (_, first) = tally.seen()[0];
+    assert_eq!((first.times, first.group.number), (5, 3));
+    assert_eq!(first.violation.pointer, "/result/list/0/name");
     let (key, first) = tally.seen()[0];
     assert_eq!((key.rule, key.pair), (ROW, Some(Pair::SPONSOR_SPONSORED)));
     assert_eq!(first.exchanges.len(), 2);
-    assert_eq!(outcome(&tally, ROW, &Known::default(), &[]).broken, 3);
+    assert_eq!(outcome(&tally, ROW, &Known::default(), &[]).broken, 5);
     assert_eq!(outcome(&tally, ROW, &Known::default(), &[]).held, 2);
 }
 
 #[test]
 fn requests_are_counted_by_what_came_of_them() {
     let mut tally = Tally::default();
-    let error = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":""}}"#;
     let gone = Exchange {
         outcome: Err(Failure::Cut("gone".to_owned())),
         ..result()
@@ -222,7 +231,7 @@ fn requests_are_counted_by_what_came_of_them() {
     let exchanges = [
         result(),
         result(),
-        answered(200, &[], error),
+        answered(200, &[], NO),
         gone,
         answered(502, &[], "<html>"),
     ];
@@ -237,19 +246,27 @@ fn requests_are_counted_by_what_came_of_them() {
 fn a_door_is_closed_when_nobody_got_in() {
     let mut tally = Tally::default();
     assert_eq!(tally.closed_door(), None);
-    let away = |status| answered(status, &[("location", "/there")], "");
+    let away = |status, place| answered(status, &[("location", place)], "");
+    let other = |status| away(status, "/no-redirect");
+    let redirects = ["/there", "/elsewhere", "/elsewhere"].map(|place| away(307, place));
+    let [first, second, third] = redirects;
     added(
         &mut tally,
         0,
-        &[away(401), away(307), away(401), away(307), away(307), away(413)],
+        &[other(401), first, other(401), second, third, other(413)],
         Vec::new(),
     );
     assert_eq!(tally.closed_door(), Some(307), "the most frequent");
     assert_eq!(tally.redirected_to.as_deref(), Some("/there"));
-    let mut inside = Tally::default();
-    added(&mut inside, 1, &[result()], Vec::new());
-    tally.merge(inside);
-    assert_eq!(tally.closed_door(), None);
+    // A result and an error open it alike, and do not make up for each other.
+    let error = || answered(200, &[], NO);
+    for answers in [vec![result()], vec![error()], vec![result(), error()]] {
+        let mut inside = Tally::default();
+        added(&mut inside, 1, &[other(401)], Vec::new());
+        assert_eq!(inside.closed_door(), Some(401));
+        added(&mut inside, 2, &answers, Vec::new());
+        assert_eq!(inside.closed_door(), None);
+    }
 }
 
 #[test]
@@ -261,12 +278,12 @@ fn tallies_add_up_in_any_order() {
             judgement(ROW, number as u64 + 1, vec![at(0, WATCHED_POINTER)]),
             judgement(ID, 4, Vec::new()),
         ];
-        let error = answered(
-            200,
-            &[],
-            r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":""}}"#,
+        added(
+            &mut tally,
+            number,
+            &[result(), away, answered(200, &[], NO)],
+            said,
         );
-        added(&mut tally, number, &[result(), away, error], said);
         let watched = tally.observations.entry("mode-member").or_default();
         *watched.entry("MODE".to_owned()).or_default() += number as u64 + 1;
         tally

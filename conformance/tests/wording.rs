@@ -1,4 +1,4 @@
-//! What a violation says: which request of the group, where in its answer, what had to be there and what was.
+//! What a rule says of a group: how often it held, which request of the group broke it, where in its answer, what had to be there and what was.
 
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use paymaster_conformance::{
     exchange::{Exchange, Failure, Response},
     finding::Violation,
     judge::Judge,
+    profile::{Accepts, Operations, Profile},
     relations::{STRING_IDS, find_relation},
     rules::{find_rule, rules},
 };
@@ -19,6 +20,8 @@ use serde_json::{Value, json};
 mod sample;
 
 const ANSWER: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"MODE":"SPONSORED","paymasterAndData":"0xab","preVerificationGas":"1","verificationGasLimit":1,"callGasLimit":1}}"#;
+
+const NO: &str = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}"#;
 
 fn group(relation: &str) -> Group {
     group_in(relation, "pm_sponsorUserOperation")
@@ -156,6 +159,10 @@ fn counts(relation: &str, id: &str, answers: &[&str]) -> (u64, Vec<usize>) {
 }
 
 fn counts_in(group: &Group, id: &str, answers: &[&str]) -> (u64, Vec<usize>) {
+    counts_of(group, id, answers, &Context::default())
+}
+
+fn counts_of(group: &Group, id: &str, answers: &[&str], context: &Context) -> (u64, Vec<usize>) {
     let exchanges: Vec<Exchange> = group
         .members
         .iter()
@@ -173,7 +180,7 @@ fn counts_in(group: &Group, id: &str, answers: &[&str]) -> (u64, Vec<usize>) {
         .collect();
     assert_eq!(exchanges.len(), answers.len());
     let judge = Judge::new(vec![find_rule(id).expect("it is one of ours")]);
-    let judgements = judge.group(group, &exchanges, &Context::default());
+    let judgements = judge.group(group, &exchanges, context);
     judgements.first().map_or((0, Vec::new()), |judgement| {
         let broken = judgement.violations.iter().map(|violation| violation.member);
         (judgement.held, broken.collect())
@@ -185,14 +192,13 @@ fn the_mode_asked_for_is_compared_with_the_baseline() {
     let (relation, id) = ("both-infos", "sponsor.mode-mandatory-served");
     let foreign = ANSWER.replace("SPONSORED", "ERC20");
     let quotes = r#"{"jsonrpc":"2.0","id":1,"result":{"MODE":"SPONSORED","feeQuotes":[]}}"#;
-    let error = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}"#;
     assert_eq!(counts(relation, id, &[ANSWER, ANSWER]), (1, Vec::new()));
     assert_eq!(counts(relation, id, &[ANSWER, &foreign]), (0, vec![1]));
     // Members that belong to the other mode may be refused; and where the baseline is wrong, the change is not the reason.
-    assert_eq!(counts(relation, id, &[ANSWER, error]), (0, Vec::new()));
+    assert_eq!(counts(relation, id, &[ANSWER, NO]), (0, Vec::new()));
     assert_eq!(counts(relation, id, &[&foreign, &foreign]), (0, Vec::new()));
     assert_eq!(counts(relation, id, &[&foreign, ANSWER]), (0, Vec::new()));
-    assert_eq!(counts(relation, id, &[error, &foreign]), (0, Vec::new()));
+    assert_eq!(counts(relation, id, &[NO, &foreign]), (0, Vec::new()));
     // A quote shows its mode by its members; what sponsoring answers has the same members in both modes.
     assert_eq!(counts(relation, id, &[ANSWER, quotes]), (1, Vec::new()));
     let quote = group_in(relation, "pm_getFeeQuoteOrData");
@@ -205,18 +211,16 @@ fn the_mode_asked_for_is_compared_with_the_baseline() {
 fn a_quote_with_unsupported_tokens_is_owed_what_it_got_without_them() {
     let (relation, id) = ("unsupported-in-quote", "error.unsupported-quote-is-none");
     let quotes = r#"{"jsonrpc":"2.0","id":1,"result":{"MODE":"ERC20","feeQuotes":[]}}"#;
-    let error = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}"#;
     assert_eq!(counts(relation, id, &[quotes, quotes, quotes]), (2, Vec::new()));
-    assert_eq!(counts(relation, id, &[quotes, error, quotes]), (1, vec![1]));
-    assert_eq!(counts(relation, id, &[quotes, quotes, error]), (1, vec![2]));
-    assert_eq!(counts(relation, id, &[error, error, error]), (0, Vec::new()));
+    assert_eq!(counts(relation, id, &[quotes, NO, quotes]), (1, vec![1]));
+    assert_eq!(counts(relation, id, &[quotes, quotes, NO]), (1, vec![2]));
+    assert_eq!(counts(relation, id, &[NO, NO, NO]), (0, Vec::new()));
 }
 
 #[test]
 fn decisions_are_compared_with_the_baseline() {
     let (relation, id) = ("decision", "sponsor.decision-inputs");
     let refused = ANSWER.replace("0xab", "0x");
-    let error = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}"#;
     let members = group(relation).members.len();
     assert!(members > 2);
     let all = |answer: &'static str| vec![answer; members];
@@ -228,16 +232,64 @@ fn decisions_are_compared_with_the_baseline() {
     one_refused[2] = &refused;
     assert_eq!(counts(relation, id, &one_refused), (members as u64 - 2, vec![2]));
     let mut one_error = all(ANSWER);
-    one_error[1] = error;
+    one_error[1] = NO;
     assert_eq!(counts(relation, id, &one_error), (members as u64 - 2, Vec::new()));
     let mut baseline_error = all(ANSWER);
-    baseline_error[0] = error;
+    baseline_error[0] = NO;
     assert_eq!(counts(relation, id, &baseline_error), (0, Vec::new()));
     let all_refused = vec![refused.as_str(); members];
     assert_eq!(
         counts(relation, id, &all_refused),
         (members as u64 - 1, Vec::new())
     );
+}
+
+#[test]
+fn a_change_of_the_request_is_owed_what_it_got_without() {
+    let (relation, id) = (STRING_IDS.id, "request.id-string");
+    assert_eq!(counts(relation, id, &[ANSWER, ANSWER]), (1, Vec::new()));
+    assert_eq!(counts(relation, id, &[ANSWER, NO]), (0, vec![1]));
+    assert_eq!(counts(relation, id, &[NO, ANSWER]), (1, Vec::new()));
+    assert_eq!(counts(relation, id, &[NO, NO]), (0, Vec::new()));
+    // What is no answer at all is for other rules.
+    assert_eq!(counts(relation, id, &[ANSWER, "{}"]), (0, Vec::new()));
+}
+
+#[test]
+fn a_fractional_id_may_be_refused_as_json_rpc_discourages_it() {
+    let mut group = group(STRING_IDS.id);
+    let text = String::from_utf8(group.members[1].body.to_vec()).expect("it is JSON");
+    let fractional = text.replace("\"id\":\"\"", "\"id\":1.5");
+    assert_ne!(text, fractional);
+    group.members[1].body = Bytes::from(fractional);
+    assert_eq!(
+        counts_in(&group, "request.id-string", &[ANSWER, NO]),
+        (0, Vec::new())
+    );
+}
+
+#[test]
+fn another_operation_is_owed_a_result_where_the_profile_vouches_for_it() {
+    let id = "request.nonce-uint256";
+    let group = group("nonces");
+    assert_eq!(group.members.len(), 2);
+    let accepting = |accepts| {
+        Context::new(Profile {
+            operations: Operations {
+                accepts,
+                ..Operations::default()
+            },
+            ..Profile::default()
+        })
+    };
+    let vouched = accepting(Accepts::Any);
+    let said = |answers: [&str; 2], context: &Context| counts_of(&group, id, &answers, context);
+    assert_eq!(said([ANSWER, ANSWER], &vouched), (1, Vec::new()));
+    assert_eq!(said([ANSWER, NO], &vouched), (0, vec![1]));
+    assert_eq!(said([NO, NO], &vouched), (0, Vec::new()));
+    let unknown = Context::default();
+    assert_eq!(said([ANSWER, NO], &unknown), (0, Vec::new()));
+    assert_eq!(said([ANSWER, ANSWER], &unknown), (1, Vec::new()));
 }
 
 #[test]
@@ -294,11 +346,10 @@ fn a_row_names_its_member_and_a_long_value_is_cut() {
 
 #[test]
 fn a_group_rule_names_the_change_and_what_came_of_it() {
-    let error = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}"#;
     says(
         STRING_IDS.id,
         "request.id-string",
-        &Ok(error),
+        &Ok(NO),
         [
             "/error",
             "a result, as without this change: id \"\"",

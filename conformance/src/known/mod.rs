@@ -7,4 +7,4 @@ mod entry;
 mod standing;
 
 pub use entry::{Entry, Kind};
-pub use standing::{Known, Outcome, Seen, Standing};
+pub use standing::{Known, Outcome, Standing};

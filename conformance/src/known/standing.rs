@@ -62,15 +62,6 @@ pub struct Outcome {
     pub standing: Standing,
 }
 
-/// What the run says of the rule of an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
-    /// The rule was broken somewhere.
-    pub broken: bool,
-    /// The rule was exercised often enough to pass.
-    pub exercised: bool,
-}
-
 impl Known {
     /// The entry that covers findings with that key; expired ones cover nothing.
     pub fn covers(&self, key: &Key) -> Option<&Entry> {
@@ -79,12 +70,13 @@ impl Known {
             .find(|entry| entry.matches(key) && !entry.is_expired(self.today))
     }
 
-    /// The standing of every entry about the rules that were selected. `complete` says that the run got through its plan.
+    /// The standing of every entry about the rules that were selected. `passed` says that a rule was exercised often enough and
+    /// never broken, `complete` that the run got through its plan.
     pub fn outcomes<'a>(
         &self,
         rules: &[&'static Rule],
         keys: &(impl Iterator<Item = &'a Key> + Clone),
-        seen: impl Fn(&'static str) -> Seen,
+        passed: impl Fn(&'static str) -> bool,
         complete: bool,
     ) -> Vec<Outcome> {
         let selected = |entry: &&Entry| rules.iter().any(|rule| entry.is_about(rule));
@@ -93,7 +85,6 @@ impl Known {
             .filter(selected)
             .map(|entry| {
                 let matched = keys.clone().any(|key| entry.matches(key));
-                let seen = seen(entry.rule);
                 let standing = if entry.is_expired(self.today) {
                     Standing::Expired
                 } else if matched {
@@ -102,7 +93,7 @@ impl Known {
                     Standing::Quiet
                 } else if !complete {
                     Standing::NotReached
-                } else if !seen.broken && seen.exercised {
+                } else if passed(entry.rule) {
                     Standing::UnexpectedlyPassing
                 } else {
                     Standing::MatchesNothing
@@ -169,21 +160,8 @@ mod tests {
 
     #[test]
     fn how_an_entry_stands() {
-        let (broken, held, silent) = (
-            Seen {
-                broken: true,
-                exercised: true,
-            },
-            Seen {
-                broken: false,
-                exercised: true,
-            },
-            Seen {
-                broken: false,
-                exercised: false,
-            },
-        );
-        for (kind, today, keys, seen, complete, expected) in [
+        let (broken, held, silent) = (false, true, false);
+        for (kind, today, keys, passed, complete, expected) in [
             (
                 Kind::Failing,
                 "2026-06-30",
@@ -250,12 +228,12 @@ mod tests {
             };
             let keys: Vec<Key> = keys.iter().map(|pointer| key(pointer)).collect();
             let rules = [find_rule(RULE).unwrap()];
-            let outcomes = known.outcomes(&rules, &keys.iter(), |_| seen, complete);
+            let outcomes = known.outcomes(&rules, &keys.iter(), |_| passed, complete);
             assert_eq!(
                 outcomes[0].standing, expected,
-                "{kind:?} {today} {keys:?} {seen:?}"
+                "{kind:?} {today} {keys:?} {passed}"
             );
-            let nothing = known.outcomes(&[], &keys.iter(), |_| seen, complete);
+            let nothing = known.outcomes(&[], &keys.iter(), |_| passed, complete);
             assert!(
                 nothing.is_empty(),
                 "entries of rules that are not judged are left alone"
