@@ -30,4 +30,5 @@ pub mod run;
 pub mod selftest;
 pub mod tables;
 pub mod tally;
+pub mod unread;
 pub mod verdict;

@@ -5,16 +5,19 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use paymaster_conformance::{
     events::Event,
-    exchange::Exchange,
+    exchange::{Exchange, Response},
     profile::Profile,
     recorded::{Bench, unjudged},
-    rules::{Check, rules},
+    rules::{Check, find_rule, rules},
     run::{self, Embedded, Limits, Reporter, Settings, Stop, Suite, Target, Transport},
     tally::Strictness,
-    verdict::Verdict,
+    verdict::{Conclusion, Verdict},
 };
 use paymaster_reference_server::{Config, Service, find_fault, find_variant};
 use paymaster_schemas::Basis;
+
+#[path = "common/sample.rs"]
+mod sample;
 
 /// Keeps every exchange of a run.
 #[derive(Default)]
@@ -121,6 +124,53 @@ fn judge(
             })
             .collect(),
     )
+}
+
+#[test]
+fn what_is_more_than_we_read_is_left_out_and_no_pass() {
+    let request = sample::sponsor_request("pm_getFeeQuoteOrData").to_string();
+    let answered = |body: String| Exchange {
+        request: request.clone().into(),
+        outcome: Ok(Response {
+            status: 200,
+            headers: Vec::new(),
+            body: body.into(),
+        }),
+        took: Duration::ZERO,
+        on_chain: None,
+    };
+    let deep = answered(format!("{}{}", "[".repeat(5_000), "]".repeat(5_000)));
+    let fine = answered(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no"}}"#.to_owned());
+    let id = find_rule("answer.id").unwrap();
+    let finish = |exchanges: &[&Exchange], strictness| {
+        let mut bench = Bench::new(
+            vec![id],
+            Suite::standard().observe,
+            Arc::default(),
+            Profile::default(),
+        );
+        for exchange in exchanges {
+            bench.learn(exchange);
+            assert!(bench.judge("here", exchange).is_empty());
+        }
+        let skipped = std::collections::BTreeMap::default();
+        bench.finish(String::new(), skipped, strictness, Duration::ZERO).0
+    };
+    let often = vec![&fine; usize::try_from(id.quota).unwrap()];
+    let summary = finish(&often, Strictness::default());
+    assert_eq!(summary.conclusion, Conclusion::Conforms);
+    let with_deep = [often.as_slice(), &[&deep]].concat();
+    let summary = finish(&with_deep, Strictness::default());
+    assert_eq!(summary.conclusion, Conclusion::Incomplete);
+    let [(reason, 1)] = &summary.unjudged.iter().collect::<Vec<_>>()[..] else {
+        panic!("{:?}", summary.unjudged);
+    };
+    assert!(reason.ends_with("more than we read"), "{reason}");
+    let allowing = Strictness {
+        allow_incomplete: true,
+        ..Strictness::default()
+    };
+    assert_eq!(finish(&with_deep, allowing).conclusion, Conclusion::Conforms);
 }
 
 /// Variants of every kind that a recording could mistake for a fault.

@@ -16,6 +16,7 @@ use crate::{
     profile::Profile,
     rules::{Check, Rule, View},
     tally::{Strictness, Tally, conclude},
+    unread::Unread,
     verdict::{Conclusion, Verdict},
 };
 
@@ -40,6 +41,7 @@ pub struct Bench {
     /// Whether something was learned that the context does not hold yet.
     learned: bool,
     tally: Tally,
+    unread: Unread,
     /// Keys that were seen broken.
     broken: BTreeSet<Key>,
     exchanges: u64,
@@ -68,6 +70,7 @@ impl Bench {
             learner,
             learned: false,
             tally: Tally::default(),
+            unread: Unread::default(),
             broken: BTreeSet::new(),
             exchanges: 0,
         }
@@ -101,6 +104,9 @@ impl Bench {
         };
         let exchanges = std::slice::from_ref(exchange);
         let views = judge::read(&group, exchanges, &self.context);
+        if !self.unread.lets_judge(&views) {
+            return Vec::new();
+        }
         let mut judgements = self.judge.views(&views, Some(&group), &self.context);
         if exchange
             .outcome
@@ -161,9 +167,13 @@ impl Bench {
                 .closed_door()
                 .map(|status| format!("HTTP {status} for every request: the service itself answered none"))
         };
+        let unjudged = self.unread.told(self.tally.closed_door().is_some());
         let conclusion = match (conclude(&rules, &known, strictness), &cut_short) {
             (Conclusion::Violations, _) => Conclusion::Violations,
             (_, Some(_)) => Conclusion::CouldNotTest,
+            (Conclusion::Conforms, None) if !unjudged.is_empty() && !strictness.allow_incomplete => {
+                Conclusion::Incomplete
+            }
             (concluded, None) => concluded,
         };
         let summary = Summary {
@@ -184,7 +194,7 @@ impl Bench {
                 .map(|(key, _)| key.clone())
                 .collect(),
             known,
-            unjudged: std::collections::BTreeMap::new(),
+            unjudged,
             observations: self.tally.observations,
             dialect: self.context.dialect.clone(),
             requests: 0,

@@ -209,12 +209,9 @@ async fn judge_plan(
     for mut part in parts {
         work.settle(&mut part, died);
         home.tally.merge(part.tally);
-        home.beyond_reading |= part.beyond_reading;
+        home.unread.merge(part.unread);
         for (reason, times) in part.unjudged {
             *home.unjudged.entry(reason).or_default() += times;
-        }
-        for (status, groups) in part.by_others {
-            *home.by_others.entry(status).or_default() += groups;
         }
     }
     tell_progress(&work, &mut told, reporter);
@@ -244,8 +241,7 @@ fn summarize(
     let Yield {
         tally,
         mut unjudged,
-        mut beyond_reading,
-        by_others,
+        unread,
         ..
     } = home;
     let Tally {
@@ -265,12 +261,9 @@ fn summarize(
         };
         Some(Reason::GaveUp(cause))
     });
-    if tally.closed_door().is_none() {
-        for (status, groups) in by_others {
-            unjudged.insert(format!("HTTP {status}, and no answer of the service"), groups);
-            beyond_reading = true;
-        }
-    }
+    let unread = unread.told(tally.closed_door().is_some());
+    let read_all = unread.is_empty();
+    unjudged.extend(unread);
     let complete = ended.is_none();
     let (rules, known) = tally.outcomes(&suite.rules, &findings, context, &suite.known, complete);
     // A run that did not get through its plan says nothing of a list.
@@ -279,8 +272,7 @@ fn summarize(
         (_, Conclusion::Violations) => Conclusion::Violations,
         (Some(Reason::GaveUp(_)), _) => Conclusion::CouldNotTest,
         (Some(Reason::Interrupted | Reason::TimeLimit), _) => Conclusion::Incomplete,
-        // What could not be read is no pass, however often the rules held elsewhere.
-        (_, Conclusion::Conforms) if beyond_reading && !settings.strictness.allow_incomplete => {
+        (_, Conclusion::Conforms) if !read_all && !settings.strictness.allow_incomplete => {
             Conclusion::Incomplete
         }
         (Some(Reason::Budget) | None, concluded) => concluded,

@@ -20,8 +20,9 @@ use crate::{
     context::Context,
     exchange::Exchange,
     judge::{self, Judge},
-    rules::{Rule, View},
+    rules::Rule,
     tally::Tally,
+    unread::Unread,
 };
 
 /// What the workers share.
@@ -39,12 +40,10 @@ pub(crate) struct Work {
 #[derive(Default)]
 pub(crate) struct Yield {
     pub(crate) tally: Tally,
-    /// Groups that were not judged, by the reason.
+    /// Groups that were not judged because answers stayed away, by the reason.
     pub(crate) unjudged: BTreeMap<String, usize>,
-    /// How many groups had a request that something before the service answered in its place, by status.
-    pub(crate) by_others: BTreeMap<u16, usize>,
-    /// Whether an answer was more than we read.
-    pub(crate) beyond_reading: bool,
+    /// What came back and tells nothing of the service.
+    pub(crate) unread: Unread,
     /// Groups in which an answer stayed away: judged at the end, when it is known whether the target was still there.
     suspects: Vec<Suspect>,
 }
@@ -119,16 +118,8 @@ impl Work {
             return;
         }
         let views = judge::read(group, exchanges, &self.context);
-        if let Some(what) = views.iter().find_map(|view| view.answer.beyond_reading()) {
-            *home
-                .unjudged
-                .entry(format!("{what}: more than we read"))
-                .or_default() += 1;
-            home.beyond_reading = true;
+        if !home.unread.lets_judge(&views) {
             return;
-        }
-        if let Some(status) = views.iter().find_map(View::answered_by_another) {
-            *home.by_others.entry(status).or_default() += 1;
         }
         let tally = &mut home.tally;
         let judgements = self.judge.views(&views, Some(group), &self.context);
