@@ -278,10 +278,8 @@ fn token_letter_case(views: &[View<'_>], _: &Context, seen: &mut Vec<String>) {
 }
 
 fn repeated_tokens(views: &[View<'_>], _: &Context, seen: &mut Vec<String>) {
-    for (view, _, result) in
-        results(views).filter(|(view, ..)| view.label == probe::REPEATED && view.role == "probe")
-    {
-        let _ = view;
+    let is_asked = |view: &View<'_>| view.label == probe::REPEATED && view.role == "probe";
+    for (_, _, result) in results(views).filter(|(view, ..)| is_asked(view)) {
         if let Some(quotes) = result["feeQuotes"].as_array() {
             seen.push(format!(
                 "quoted {} times when asked for three times",

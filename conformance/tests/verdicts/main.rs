@@ -6,6 +6,7 @@ mod decisions;
 mod forms;
 mod json_rpc;
 mod lawful;
+mod observed;
 mod rows;
 
 use std::time::Duration;
