@@ -24,24 +24,28 @@ const ANSWER: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"MODE":"SPONSORED","pa
 const NO: &str = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no"}}"#;
 
 fn group(relation: &str) -> Group {
-    group_in(relation, "pm_sponsorUserOperation")
+    let known = find_relation(relation).expect("it is one of ours");
+    let quotes = known.bases.iter().all(|base| base.pair == Pair::QUOTE_ERC20);
+    group_of(
+        relation,
+        if quotes {
+            Pair::QUOTE_ERC20
+        } else {
+            Pair::SPONSOR_SPONSORED
+        },
+    )
 }
 
-/// The same of that method.
-fn group_in(relation: &str, method: &str) -> Group {
+/// The same of that pair.
+fn group_of(relation: &str, pair: Pair) -> Group {
     let relation = find_relation(relation).expect("it is one of ours");
-    let mut base = sample::sponsor_request(method);
-    let mut pair = Some(Pair::SPONSOR_SPONSORED);
-    if method == "pm_getFeeQuoteOrData" {
-        pair = Some(Pair::QUOTE_SPONSORED);
-    }
-    if relation.bases.iter().all(|base| base.pair == Pair::QUOTE_ERC20) {
-        pair = Some(Pair::QUOTE_ERC20);
-        base["method"] = json!("pm_getFeeQuoteOrData");
+    let mut base = sample::sponsor_request(pair.method.name());
+    if pair == Pair::QUOTE_ERC20 {
         let token = "0x2791bca1f2de4661ed88a30c99a7a9449aa84174";
         let info = json!({"preferredToken": token, "tokenList": [token]});
         base["params"][1] = json!({"mode": "ERC20", "calculateGasLimits": true, "tokenInfo": info});
     }
+    let pair = Some(pair);
     let seed = Seed {
         pair,
         base: &base,
@@ -201,10 +205,65 @@ fn the_mode_asked_for_is_compared_with_the_baseline() {
     assert_eq!(counts(relation, id, &[NO, &foreign]), (0, Vec::new()));
     // A quote shows its mode by its members; what sponsoring answers has the same members in both modes.
     assert_eq!(counts(relation, id, &[ANSWER, quotes]), (1, Vec::new()));
-    let quote = group_in(relation, "pm_getFeeQuoteOrData");
+    let quote = group_of(relation, Pair::QUOTE_SPONSORED);
     assert_eq!(counts_in(&quote, id, &[ANSWER, ANSWER]), (1, Vec::new()));
     assert_eq!(counts_in(&quote, id, &[ANSWER, quotes]), (0, vec![1]));
     assert_eq!(counts_in(&quote, id, &[quotes, quotes]), (0, Vec::new()));
+    let in_tokens = group_of(relation, Pair::QUOTE_ERC20);
+    let of_tokens = r#"{"jsonrpc":"2.0","id":1,"result":{"mode":"ERC20","feeQuotes":[]}}"#;
+    let bare = r#"{"jsonrpc":"2.0","id":1,"result":{"mode":"ERC20"}}"#;
+    let unnamed = ANSWER.replace(r#""MODE":"SPONSORED","#, "");
+    let both = unnamed.replace("\"result\":{", "\"result\":{\"feeQuotes\":[],");
+    assert_eq!(
+        counts_in(&in_tokens, id, &[of_tokens, of_tokens]),
+        (1, Vec::new())
+    );
+    assert_eq!(counts_in(&in_tokens, id, &[of_tokens, &unnamed]), (0, vec![1]));
+    assert_eq!(counts_in(&in_tokens, id, &[of_tokens, &both]), (1, Vec::new()));
+    assert_eq!(counts_in(&in_tokens, id, &[of_tokens, bare]), (1, Vec::new()));
+}
+
+#[test]
+fn notation_changes_nothing_that_the_specification_fixes() {
+    let (relation, id) = ("notation", "request.json-notation");
+    let says = |answers: [&str; 3]| counts(relation, id, &answers);
+    let refused = ANSWER.replace("0xab", "0x");
+    let other_data = ANSWER.replace("0xab", "0xcd");
+    let fine = (1, Vec::new());
+    let changed = (0, vec![1]);
+    let nothing = (0, Vec::new());
+    assert_eq!(says([ANSWER, ANSWER, ANSWER]), fine);
+    assert_eq!(
+        says([ANSWER, &other_data, ANSWER]),
+        fine,
+        "a signature may differ each time"
+    );
+    assert_eq!(says([ANSWER, &refused, ANSWER]), changed);
+    assert_eq!(says([ANSWER, NO, ANSWER]), changed);
+    assert_eq!(says([NO, ANSWER, NO]), changed);
+    assert_eq!(says([NO, NO, NO]), fine);
+    // Where the same bytes get this once and that once, the notation is not the reason.
+    assert_eq!(says([ANSWER, NO, NO]), nothing);
+    assert_eq!(says([ANSWER, "{}", ANSWER]), nothing);
+    assert_eq!(says(["{}", ANSWER, "{}"]), nothing);
+    let quotes = |tokens: &str, others: &str| {
+        format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"feeQuotes":[{tokens}]{others}}}}}"#)
+    };
+    let one = r#"{"tokenAddress":"0xAB","maxGasFee":1}"#;
+    let same = r#"{"maxGasFee":2,"tokenAddress":"0xab"}"#;
+    let other = r#"{"tokenAddress":"0xcd","maxGasFee":1}"#;
+    let listing = r#","unsupportedTokens":["0xEE"]"#;
+    let quoted = quotes(one, listing);
+    for (variant, expected) in [
+        (quotes(same, r#","unsupportedTokens":["0xee"]"#), &fine),
+        (quotes(other, listing), &changed),
+        (quotes(&format!("{one},{other}"), listing), &changed),
+        (quotes(one, ""), &changed),
+        (quotes(one, r#","unsupportedTokens":["0xef"]"#), &changed),
+        (ANSWER.to_owned(), &changed),
+    ] {
+        assert_eq!(says([&quoted, &variant, &quoted]), *expected, "{variant}");
+    }
 }
 
 #[test]
