@@ -235,7 +235,8 @@ fn token_draws_keep_what_they_promise() {
                     Tokens::Any => {}
                 }
                 if quote && wanted.tokens != Tokens::Any {
-                    assert!(request["params"][1]["tokenInfo"]["tokenList"].is_array());
+                    let list = request["params"][1]["tokenInfo"]["tokenList"].as_array();
+                    assert!(list.is_some_and(|list| !list.is_empty()), "{request:#}");
                     assert!(preferred.is_some());
                 }
             }
@@ -253,6 +254,7 @@ fn quotes_show_every_mix_of_tokens() {
         tokens: Tokens::Any,
     };
     let mut seen = BTreeSet::new();
+    let mut both = 0;
     for _ in 0..600 {
         let request = source.base(&wanted).unwrap();
         let (preferred, list) = tokens(&request);
@@ -290,6 +292,18 @@ fn quotes_show_every_mix_of_tokens() {
         if distinct.len() < list.len() {
             seen.insert("one repeated");
         }
+        // Those that are drawn are distinct: only on purpose does one stand there twice.
+        let known = lower.iter().filter(|token| supported(token));
+        if known.clone().count() > known.collect::<BTreeSet<_>>().len() {
+            seen.insert("a supported one repeated");
+        }
+        if let [first, .., last] = &lower[..]
+            && !supported(first)
+            && supported(last)
+        {
+            seen.insert("a supported one behind others");
+        }
+        both += usize::from(preferred.is_some() && !list.is_empty());
         for token in list.iter().chain(&preferred) {
             let digits = &token[2..];
             let upper = digits.bytes().any(|digit| digit.is_ascii_uppercase());
@@ -303,7 +317,75 @@ fn quotes_show_every_mix_of_tokens() {
             }
         }
     }
-    assert_eq!(seen.len(), 15, "{seen:#?}");
+    assert_eq!(seen.len(), 17, "{seen:#?}");
+    assert!(both > 300, "rules 3 and 4 speak of both members: {both}");
+}
+
+#[test]
+fn with_both_members_the_preferred_token_stands_on_the_list_or_beside_it() {
+    let context = Context::new(profile());
+    for wanted in [Tokens::Supported, Tokens::SomeUnsupported] {
+        let mut source = Source::new(5, &context);
+        let base = Base {
+            tokens: wanted,
+            ..Base::accepted(Pair::QUOTE_ERC20)
+        };
+        let (mut on, mut first) = (0, BTreeSet::new());
+        for _ in 0..ROUNDS {
+            let request = source.base(&base).unwrap();
+            let (preferred, list) = tokens(&request);
+            on += usize::from(
+                list.iter()
+                    .any(|token| token.eq_ignore_ascii_case(preferred.unwrap())),
+            );
+            first.insert(list[0].to_ascii_lowercase());
+        }
+        assert!(on > ROUNDS / 4 && on < ROUNDS * 9 / 10, "{wanted:?}: {on}");
+        assert!(first.len() > 2, "{wanted:?}: {first:?}");
+    }
+}
+
+#[test]
+fn what_is_easily_taken_for_a_token_is_drawn_where_it_cannot_be_one() {
+    let wanted = Base {
+        tokens: Tokens::SomeUnsupported,
+        ..Base::accepted(Pair::SPONSOR_ERC20)
+    };
+    let drawn = |context: &Context| -> BTreeSet<String> {
+        let mut source = Source::new(5, context);
+        (0..600)
+            .map(|_| source.base(&wanted).unwrap())
+            .map(|request| {
+                let info = &request["params"][1]["tokenInfo"][&context.dialect.fee_token_member];
+                info.as_str().unwrap().to_ascii_lowercase()
+            })
+            .collect()
+    };
+    let natives = [address("0"), address("e")];
+    let one_digit_off = |token: &&String| token[3..41] == "a".repeat(38) && *token != &address("a");
+    let tokens = TokenLists {
+        supported: vec![Token {
+            address: address("a"),
+            ..Token::default()
+        }],
+        unsupported: vec![address("f")],
+    };
+    let of = |unlisted| {
+        with_unlisted(
+            unlisted,
+            Profile {
+                tokens: tokens.clone(),
+                ..Profile::default()
+            },
+        )
+    };
+    let seen = drawn(&of(Support::Unsupported));
+    assert!(natives.iter().all(|native| seen.contains(native)), "{seen:?}");
+    assert!(seen.iter().filter(one_digit_off).count() >= 2, "{seen:?}");
+    // Where nobody said that others are unsupported, one of these may well be a token.
+    let seen = drawn(&of(Support::Unknown));
+    assert!(!natives.iter().any(|native| seen.contains(native)), "{seen:?}");
+    assert_eq!(seen.iter().filter(one_digit_off).count(), 0, "{seen:?}");
 }
 
 #[test]
