@@ -140,6 +140,13 @@ impl Judging {
         skeleton: Option<&mut Vec<u8>>,
     ) -> (Outcome, bool, Seen) {
         let view = View::new("call", "", exchange, &self.context);
+        if let Some(what) = view.answer.beyond_reading() {
+            return (
+                Outcome::Transport,
+                false,
+                trouble(format!("{what}: more than we read")),
+            );
+        }
         if view.turned_away() {
             return refused(view.answer.response());
         }

@@ -83,6 +83,38 @@ async fn both_ways(server: &mut Server, judging: &Judging, mix: &Mix, times: u64
     wrong
 }
 
+#[test]
+fn what_is_more_than_we_read_is_no_wrong_answer() {
+    let context = Context::new(profile_of(&Config::default()));
+    let mix = mix(&context);
+    let judging = Judging::new(context, Share::ALL, true);
+    let entry = &mix.chain(0)[0];
+    let depth = 5_000;
+    let exchange = Exchange {
+        request: entry.body(0, None),
+        outcome: Ok(Response {
+            status: 200,
+            headers: vec![("content-type".to_owned(), "application/json".to_owned())],
+            body: format!("{}{}", "[".repeat(depth), "]".repeat(depth)).into(),
+        }),
+        took: Duration::ZERO,
+        on_chain: None,
+    };
+    let sent = Sent {
+        entry,
+        number: 0,
+        token: None,
+    };
+    let (outcome, judged, seen) = judging.look(&exchange, sent, &mut Vec::new());
+    assert_eq!((outcome, judged), (Outcome::Transport, false));
+    assert!(
+        seen.trouble
+            .as_deref()
+            .is_some_and(|words| words.ends_with("more than we read")),
+        "{seen:?}"
+    );
+}
+
 #[tokio::test]
 async fn a_sound_server_is_sound_and_remembered() {
     let context = Context::new(profile_of(&Config::default()));
