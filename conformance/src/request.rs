@@ -34,6 +34,8 @@ pub enum Kind {
     NullId,
     /// JSON, but no request object.
     NotARequest,
+    /// A request object but for its params, which are neither an array nor an object.
+    Unstructured,
     /// No JSON.
     NotJson,
 }
@@ -128,7 +130,7 @@ impl Kind {
         let params_in_order = matches!(envelope["params"], Value::Array(_) | Value::Object(_))
             || envelope.get("params").is_none();
         if !params_in_order {
-            return Self::NotARequest;
+            return Self::Unstructured;
         }
         let id = match envelope.get("id") {
             None => return Self::Notification,

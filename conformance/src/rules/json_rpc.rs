@@ -80,6 +80,11 @@ pub(super) const RULES: &[Rule] = &[
 
 /// The request got an error with that code.
 fn has_code(code: i64, view: &View<'_>, report: &mut Report) {
+    has_one_of(&[code], view, report);
+}
+
+/// The request got an error with one of these codes.
+fn has_one_of(codes: &[i64], view: &View<'_>, report: &mut Report) {
     // An HTTP 200 without an object in it is no attempt at an error: its form is for other rules.
     let attempt = view.answer.object().is_some()
         || view
@@ -92,8 +97,9 @@ fn has_code(code: i64, view: &View<'_>, report: &mut Report) {
     let told = view.answer.error().and_then(|error| error.get("code"));
     let holds = told
         .and_then(Value::as_number)
-        .is_some_and(|told| same_number(told, &code.into()));
-    report.expect(holds, "/error/code", code, || match told {
+        .is_some_and(|told| codes.iter().any(|code| same_number(told, &(*code).into())));
+    let expected: Vec<String> = codes.iter().map(i64::to_string).collect();
+    report.expect(holds, "/error/code", expected.join(" or "), || match told {
         Some(_) => shown_member(told),
         None => gist(&view.answer),
     });
@@ -106,8 +112,11 @@ fn parse_error(view: &View<'_>, _: &Context, report: &mut Report) {
 }
 
 fn invalid_request(view: &View<'_>, _: &Context, report: &mut Report) {
-    if view.request == Kind::NotARequest {
-        has_code(-32600, view, report);
+    match view.request {
+        Kind::NotARequest => has_code(-32600, view, report),
+        // Such a text is no request object, and its parameters are invalid: JSON-RPC has a code for either.
+        Kind::Unstructured => has_one_of(&[-32600, -32602], view, report),
+        _ => {}
     }
 }
 

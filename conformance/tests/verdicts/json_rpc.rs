@@ -54,6 +54,23 @@ fn a_reserved_code_is_that_code_alone() {
         ["json-rpc.method-not-found"]
     );
     assert_eq!(broken("7", &error("-32600", "null")), [""; 0]);
+    assert_eq!(
+        broken("7", &error("-32602", "null")),
+        ["json-rpc.invalid-request"]
+    );
+    // Where only the params are of the wrong kind, both codes say so.
+    for params in ["1", "null", "\"text\"", "true"] {
+        let request =
+            format!(r#"{{"jsonrpc":"2.0","id":1,"method":"pm_sponsorUserOperation","params":{params}}}"#);
+        for (code, expected) in [
+            ("-32600", &[][..]),
+            ("-32602", &[]),
+            ("-32603", &["json-rpc.invalid-request"]),
+            ("-32601", &["json-rpc.invalid-request"]),
+        ] {
+            assert_eq!(broken(&request, &error(code, "1")), expected, "{params} {code}");
+        }
+    }
     assert_eq!(broken("7", &error("32600", "null")), ["json-rpc.invalid-request"]);
     let plain = |status, body: &str| Response {
         status,

@@ -13,7 +13,7 @@ pub(super) const CLAUSES: &[Clause] = &[
         JsonRpc,
         "7",
         "json-rpc.invalid-request",
-        "JSON that is no request object gets an error with the code -32600.",
+        "JSON that is no request object gets an error with the code -32600 (or -32602, where only its params are neither an array nor an object).",
     ),
     clause(
         JsonRpc,
