@@ -63,22 +63,30 @@ impl<'a> Answer<'a> {
 
     /// The result, when the answer carries one and no error beside it.
     pub fn result(&self) -> Option<&Value> {
-        let object = self.object()?;
-        if present(object, "error").is_some() {
-            None
-        } else {
-            present(object, "result")
-        }
+        result_of(self.object()?)
     }
 
     /// The error, when the answer carries one and no result beside it.
     pub fn error(&self) -> Option<&Value> {
-        let object = self.object()?;
-        let alone = !object.contains_key("result");
-        object
-            .get("error")
-            .filter(|error| alone || !error.is_null() && present(object, "result").is_none())
+        error_of(self.object()?)
     }
+}
+
+/// The result of one answer, alone or of a batch, when it carries one and no error beside it.
+pub fn result_of(answer: &Map<String, Value>) -> Option<&Value> {
+    if present(answer, "error").is_some() {
+        None
+    } else {
+        present(answer, "result")
+    }
+}
+
+/// The error of one answer, alone or of a batch, when it carries one and no result beside it.
+pub fn error_of(answer: &Map<String, Value>) -> Option<&Value> {
+    let alone = !answer.contains_key("result");
+    answer
+        .get("error")
+        .filter(|error| alone || !error.is_null() && present(answer, "result").is_none())
 }
 
 /// What is wrong with a body that came in a content coding, which we never ask for and never decode.

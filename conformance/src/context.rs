@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     dialect::Dialect,
+    facts::Facts,
     json::number::amount,
     profile::{Accepts, Profile, SmartAccount, Sponsors},
     request::Call,
@@ -23,6 +24,8 @@ pub struct Context {
     pub dialect: Dialect,
     /// What is known of tokens, by lower-case address.
     tokens: BTreeMap<String, Support>,
+    /// What the target itself said of tokens: symbol and decimals.
+    pub facts: Facts,
     /// What holds for addresses that nobody said anything about.
     pub unlisted_tokens: Support,
     /// Whether a chain is asked what it makes of answers.
@@ -79,6 +82,7 @@ impl Context {
             profile,
             dialect,
             tokens,
+            facts: Facts::default(),
             unlisted_tokens: Support::Unknown,
             on_chain: false,
         }

@@ -3,6 +3,8 @@
 //! Learned from the first exchanges (`discovery.rs`) unless the profile pins it; requests are then written in it, so that
 //! nobody fails for a lawful reading. The points and their alternatives are `paymaster_schemas::READINGS`.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 /// How a request writes nonce, gas limits and fees (section 2.2 shows no notation).
@@ -29,6 +31,51 @@ pub enum QuotedTokens {
     List,
     /// The preferred one alone.
     Preferred,
+}
+
+/// How many quotes each reading explains.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct QuotesRead {
+    union: u32,
+    list: u32,
+    preferred: u32,
+}
+
+impl QuotesRead {
+    /// Takes in a quote for `preferred` and `list`, where it tells readings apart: for a supported token beside a list of other
+    /// supported ones. No reading explains that only some of the listed ones are quoted.
+    pub fn count(
+        &mut self,
+        preferred: &str,
+        list: &[String],
+        quoted: &BTreeSet<String>,
+        is_supported: impl Fn(&str) -> bool,
+    ) {
+        let is_listed = list.iter().any(|token| token.eq_ignore_ascii_case(preferred));
+        let supported = is_supported(preferred) && list.iter().all(|token| is_supported(token));
+        if list.is_empty() || is_listed || !supported {
+            return;
+        }
+        let has = |token: &str| quoted.contains(&token.to_ascii_lowercase());
+        let listed = list.iter().filter(|token| has(token)).count();
+        match (has(preferred), listed) {
+            (true, 0) => self.preferred += 1,
+            (true, all) if all == list.len() => self.union += 1,
+            (false, all) if all == list.len() => self.list += 1,
+            _ => {}
+        }
+    }
+
+    /// The reading that explains most.
+    pub fn most(self) -> QuotedTokens {
+        if self.union >= self.list.max(self.preferred) {
+            QuotedTokens::Union
+        } else if self.list >= self.preferred {
+            QuotedTokens::List
+        } else {
+            QuotedTokens::Preferred
+        }
+    }
 }
 
 /// Readings that the user pins in the profile.

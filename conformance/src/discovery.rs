@@ -13,7 +13,7 @@ use crate::{
     answer::Answer,
     case::{Base, Draw, Group, Ids, Member, Order, Relation, Rounds, Seed, Tokens},
     context::{Context, Support},
-    dialect::{Amounts, Dialect, QuotedTokens},
+    dialect::{Amounts, Dialect, QuotedTokens, QuotesRead},
     exchange::Exchange,
     generate::{source::Source, tokens::NATIVE_COIN},
     plan::group,
@@ -60,6 +60,15 @@ const WELL_KNOWN_TOKENS: &[&str] = &[
 
 /// How many unheard-of tokens are asked for.
 const UNHEARD_OF: u64 = 3;
+
+/// How many supported tokens are asked for alone, to learn their symbols and decimals; of more, those of one long list are learned.
+const ALONE: usize = 8;
+
+/// How many supported tokens are asked for at once.
+const MOST_KNOWN: usize = 64;
+
+/// How many quotes are asked for with a preferred token beside the list.
+const READINGS_ASKED: usize = 6;
 
 /// Asks the target, round by round, and remembers what it says.
 #[derive(Debug)]
@@ -208,24 +217,33 @@ impl Discovery {
         let known: Vec<String> = self
             .context
             .tokens_that_are(Support::Supported)
-            .take(2)
+            .take(MOST_KNOWN)
             .map(str::to_owned)
             .collect();
         let unknown: Vec<String> = (0..UNHEARD_OF).map(|salt| unheard_of(self.seed, salt)).collect();
-        let mut infos = vec![
+        let mut infos: Vec<Value> = known
+            .iter()
+            .take(ALONE)
+            .map(|token| json!({"preferredToken": token, "tokenList": [token]}))
+            .collect();
+        infos.extend([
             json!({"preferredToken": unknown[0], "tokenList": unknown}),
             json!({"preferredToken": NATIVE_COIN[0], "tokenList": NATIVE_COIN}),
-        ];
+        ]);
         if let Some(first) = known.first() {
             let mut list = unknown.clone();
             list.push(first.clone());
             infos.push(json!({"preferredToken": first, "tokenList": list}));
         }
-        if let [first, second] = known.as_slice() {
-            for _ in 0..3 {
-                infos.push(json!({"preferredToken": first, "tokenList": [second]}));
-                infos.push(json!({"preferredToken": second, "tokenList": [first]}));
+        // Beside two listed ones where there are three: a target that leaves out one of the two speaks no reading.
+        let few = &known[..known.len().min(3)];
+        if few.len() > 1 {
+            for turn in 0..READINGS_ASKED {
+                let mut tokens = few.to_vec();
+                tokens.rotate_left(turn % few.len());
+                infos.push(json!({"preferredToken": tokens[0], "tokenList": tokens[1..]}));
             }
+            infos.push(json!({"preferredToken": known[0], "tokenList": known}));
         }
         self.quotes(&infos)
     }
@@ -289,7 +307,7 @@ impl Discovery {
         let trials = std::mem::take(&mut self.trials);
         let mut learned = false;
         let mut unknown = Tally::default();
-        let mut readings = [0_u32; 3];
+        let mut readings = QuotesRead::default();
         for (group, exchanges) in answers {
             // By number: a request of the round may have stayed without any answer.
             let (Some(trial), Some(exchange)) = (trials.get(group.number), exchanges.first()) else {
@@ -307,8 +325,14 @@ impl Discovery {
             if let (Kind::Call(call), true) = (Kind::of(&exchange.request), trial.pair == Pair::QUOTE_ERC20) {
                 let quoted = addresses(result["feeQuotes"].as_array(), Some("tokenAddress"));
                 let listed = addresses(result["unsupportedTokens"].as_array(), None);
+                if self.round == 4 {
+                    self.context.facts.learn(result);
+                }
                 unknown.count(&call.tokens.quoted(), &quoted, self.seed);
-                self.count_reading(&call.tokens, &quoted, &mut readings);
+                if let (Some(preferred), Some(list)) = (&call.tokens.preferred, &call.tokens.list) {
+                    let supported = |token: &str| self.context.support(token) == Support::Supported;
+                    readings.count(preferred, list, &quoted, supported);
+                }
                 for coin in NATIVE_COIN.iter().filter(|coin| quoted.contains(**coin)) {
                     self.context.learn_token(coin, Support::Supported);
                 }
@@ -322,13 +346,9 @@ impl Discovery {
                 Support::Unsupported
             };
         }
-        let [union, list, preferred] = readings;
-        if self.context.profile.dialect.quoted_tokens.is_none() && union < list.max(preferred) {
-            self.context.dialect.quoted_tokens = if list >= preferred {
-                QuotedTokens::List
-            } else {
-                QuotedTokens::Preferred
-            };
+        let reading = readings.most();
+        if self.context.profile.dialect.quoted_tokens.is_none() && reading != QuotedTokens::Union {
+            self.context.dialect.quoted_tokens = reading;
         }
     }
 
@@ -350,29 +370,6 @@ impl Discovery {
             .filter(|token| !quoted.contains(*token))
         {
             self.context.learn_token(token, Support::Unsupported);
-        }
-    }
-
-    /// Which of the three readings explains a quote for a supported preferred token outside a list of supported ones.
-    fn count_reading(
-        &self,
-        named: &crate::request::Named,
-        quoted: &BTreeSet<String>,
-        readings: &mut [u32; 3],
-    ) {
-        let (Some(preferred), Some([listed])) = (&named.preferred, named.list.as_deref()) else {
-            return;
-        };
-        let supported = |token: &str| self.context.support(token) == Support::Supported;
-        if preferred.eq_ignore_ascii_case(listed) || !supported(preferred) || !supported(listed) {
-            return;
-        }
-        let has = |token: &str| quoted.contains(&token.to_ascii_lowercase());
-        match (has(preferred), has(listed)) {
-            (true, true) => readings[0] += 1,
-            (false, true) => readings[1] += 1,
-            (true, false) => readings[2] += 1,
-            (false, false) => {}
         }
     }
 }

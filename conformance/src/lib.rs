@@ -11,6 +11,7 @@ pub mod discovery;
 pub mod events;
 pub mod exchange;
 pub mod exit;
+pub mod facts;
 pub mod finding;
 pub mod generate;
 pub mod json;

@@ -256,15 +256,24 @@ fn a_mutation_reads_as_one_line() {
 
 /// Written out, so that whoever changes a schema or a way to break one sees what it comes to.
 #[test]
-fn every_way_in_which_a_typed_request_is_broken() {
+fn every_way_in_which_a_typed_message_is_broken() {
     let mut settings = insta::Settings::clone_current();
     settings.set_omit_expression(true);
     let quote = r#"{"jsonrpc":"2.0","id":1,"method":"pm_getFeeQuoteOrData","params":[{"sender":"0x6fa3c1a0cd5b8ad3d71d5c70f1fe1dc1eaf0c5e1","nonce":"7","initCode":"0x","callData":"0xb61d27f6","callGasLimit":"50000","verificationGasLimit":"100000","preVerificationGas":"21000","maxFeePerGas":"30000000000","maxPriorityFeePerGas":"1000000000"},{"mode":"ERC20","calculateGasLimits":true,"tokenInfo":{"preferredToken":"0x2791bca1f2de4661ed88a30c99a7a9449aa84174","tokenList":["0x6b175474e89094c44da98b954eedeac495271d0f"]}}]}"#;
+    let fee_quote = r#"{"symbol":"USDC","decimal":6,"tokenAddress":"0x2791bca1f2de4661ed88a30c99a7a9449aa84174","maxGasFee":0.0123,"maxGasFeeUSD":0.0123,"exchangeRate":232808808808808800000,"premiumPercentage":"7","validUntil":1686847490,"logoUrl":"https://example.org/logo.png"}"#;
+    let sponsored = r#"{"MODE":"SPONSORED","paymasterAndData":"0xabcdef","preVerificationGas":"21000","verificationGasLimit":100000,"callGasLimit":50000}"#;
     let typed = [
         sample::sponsor_request("pm_sponsorUserOperation"),
         serde_json::from_str(quote).unwrap(),
+        serde_json::from_str(fee_quote).unwrap(),
+        serde_json::from_str(sponsored).unwrap(),
     ];
-    let documents = ["sponsor-sponsored-request", "quote-erc20-request"];
+    let documents = [
+        "sponsor-sponsored-request",
+        "quote-erc20-request",
+        "fee-quote",
+        "sponsored-result",
+    ];
     for (document, valid) in documents.into_iter().zip(typed) {
         let all = mutations(document, &valid);
         let lines: Vec<String> = all.iter().map(Mutation::to_string).collect();

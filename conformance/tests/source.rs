@@ -254,7 +254,7 @@ fn quotes_show_every_mix_of_tokens() {
         tokens: Tokens::Any,
     };
     let mut seen = BTreeSet::new();
-    let mut both = 0;
+    let (mut both, mut cases) = (0, [0, 0]);
     for _ in 0..600 {
         let request = source.base(&wanted).unwrap();
         let (preferred, list) = tokens(&request);
@@ -312,6 +312,7 @@ fn quotes_show_every_mix_of_tokens() {
                 (true, true) => "checksum case",
                 _ => "lower case",
             });
+            cases[usize::from(upper)] += 1;
             if context.support(token) == Support::Unknown {
                 seen.insert("one that nobody knows");
             }
@@ -319,6 +320,11 @@ fn quotes_show_every_mix_of_tokens() {
     }
     assert_eq!(seen.len(), 17, "{seen:#?}");
     assert!(both > 300, "rules 3 and 4 speak of both members: {both}");
+    let [lower, checksummed] = cases;
+    assert!(
+        lower > checksummed / 2 && checksummed > lower / 2,
+        "either case is common: {cases:?}"
+    );
 }
 
 #[test]

@@ -224,6 +224,46 @@ fn the_mode_asked_for_is_compared_with_the_baseline() {
 }
 
 #[test]
+fn a_call_gets_in_a_batch_what_it_gets_alone() {
+    let id = "json-rpc.batch-elements";
+    let group = group("batch-elements");
+    let ids: Vec<Value> = {
+        let batch: Value = serde_json::from_slice(&group.members[2].body).expect("it is JSON");
+        let calls = batch.as_array().expect("it is a batch");
+        calls.iter().map(|call| call["id"].clone()).collect()
+    };
+    assert_eq!(ids.len(), 3);
+    let with_id = |answer: &str, id: &Value| answer.replace("\"id\":1", &format!("\"id\":{id}"));
+    let says = |alone: [&str; 2], in_batch: [&str; 3]| {
+        let answers: Vec<String> = in_batch
+            .iter()
+            .zip(&ids)
+            .map(|(answer, id)| with_id(answer, id))
+            .collect();
+        counts_in(
+            &group,
+            id,
+            &[alone[0], alone[1], &format!("[{}]", answers.join(","))],
+        )
+    };
+    let foreign = ANSWER.replace("SPONSORED", "ERC20");
+    let quotes = ANSWER.replace("\"result\":{", "\"result\":{\"feeQuotes\":[],");
+    let other_data = ANSWER.replace("0xab", "0xcd");
+    assert_eq!(says([ANSWER, NO], [ANSWER, NO, &other_data]), (3, Vec::new()));
+    assert_eq!(says([ANSWER, NO], [NO, NO, ANSWER]), (2, vec![2]));
+    assert_eq!(says([ANSWER, NO], [ANSWER, ANSWER, ANSWER]), (2, vec![2]));
+    assert_eq!(says([ANSWER, NO], [&foreign, NO, &quotes]), (1, vec![2, 2]));
+    // Where the call alone is answered wrong already, the batch is not the reason.
+    assert_eq!(says([NO, ANSWER], [ANSWER, NO, NO]), (0, Vec::new()));
+    assert_eq!(says([&foreign, NO], [&foreign, NO, ANSWER]), (1, Vec::new()));
+    // What is no array, or lacks an answer, is for json-rpc.batch.
+    assert_eq!(counts_in(&group, id, &[ANSWER, NO, NO]), (0, Vec::new()));
+    assert_eq!(counts_in(&group, id, &[ANSWER, NO, "[]"]), (0, Vec::new()));
+    let twice = format!("[{0},{0}]", with_id(NO, &ids[0]));
+    assert_eq!(counts_in(&group, id, &[ANSWER, NO, &twice]), (0, Vec::new()));
+}
+
+#[test]
 fn notation_changes_nothing_that_the_specification_fixes() {
     let (relation, id) = ("notation", "request.json-notation");
     let says = |answers: [&str; 3]| counts(relation, id, &answers);

@@ -11,8 +11,9 @@ use serde_json::{Map, Value};
 use crate::{
     answer::Answer,
     context::{Context, Support},
-    dialect::{Amounts, Dialect, QuotedTokens},
+    dialect::{Amounts, Dialect, QuotedTokens, QuotesRead},
     exchange::Exchange,
+    facts::Facts,
     profile::Profile,
     request::{Call, Kind},
     tables::in_notation,
@@ -24,6 +25,7 @@ pub struct Learner {
     base: Context,
     served: Served,
     tokens: BTreeMap<String, Support>,
+    facts: Facts,
     /// Quotes from which the reading of preferredToken beside tokenList shows once their tokens are known.
     readings: Vec<Reading>,
 }
@@ -40,7 +42,7 @@ struct Served {
 #[derive(Debug)]
 struct Reading {
     preferred: String,
-    listed: String,
+    list: Vec<String>,
     quoted: BTreeSet<String>,
 }
 
@@ -57,6 +59,7 @@ impl Learner {
             base: Context::new(profile),
             served: Served::default(),
             tokens: BTreeMap::new(),
+            facts: Facts::default(),
             readings: Vec::new(),
         }
     }
@@ -79,6 +82,7 @@ impl Learner {
     /// What is known of the target now.
     pub fn context(&self) -> Context {
         let mut context = self.base.clone();
+        context.facts.clone_from(&self.facts);
         for (token, support) in &self.tokens {
             if *support != Support::Unknown {
                 context.learn_token(token, *support);
@@ -114,6 +118,7 @@ impl Learner {
     }
 
     fn quote(&mut self, call: &Call, result: &Value) {
+        self.facts.learn(result);
         let quoted = addresses(&result["feeQuotes"], Some("tokenAddress"));
         let listed = addresses(&result["unsupportedTokens"], None);
         let asked = call.tokens.quoted();
@@ -126,13 +131,12 @@ impl Learner {
         {
             self.note(token, Support::Unsupported);
         }
-        if let (Some(preferred), Some([one])) = (&call.tokens.preferred, call.tokens.list.as_deref())
-            && !preferred.eq_ignore_ascii_case(one)
+        if let (Some(preferred), Some(list)) = (&call.tokens.preferred, &call.tokens.list)
             && self.readings.len() < MOST_READINGS
         {
             self.readings.push(Reading {
-                preferred: preferred.to_ascii_lowercase(),
-                listed: one.to_ascii_lowercase(),
+                preferred: preferred.clone(),
+                list: list.clone(),
                 quoted,
             });
         }
@@ -145,29 +149,19 @@ impl Learner {
         }
     }
 
-    /// Which reading explains the quotes for a supported preferred token beside a list of another supported one.
+    /// Which reading explains the quotes.
     fn quoted_tokens(&self, context: &Context) -> QuotedTokens {
         let supported = |token: &str| context.support(token) == Support::Supported;
-        let [mut union, mut list, mut preferred] = [0_u32; 3];
-        for reading in &self.readings {
-            if !supported(&reading.preferred) || !supported(&reading.listed) {
-                continue;
-            }
-            let has = |token: &str| reading.quoted.contains(token);
-            match (has(&reading.preferred), has(&reading.listed)) {
-                (true, true) => union += 1,
-                (false, true) => list += 1,
-                (true, false) => preferred += 1,
-                (false, false) => {}
-            }
+        let mut read = QuotesRead::default();
+        for Reading {
+            preferred,
+            list,
+            quoted,
+        } in &self.readings
+        {
+            read.count(preferred, list, quoted, supported);
         }
-        if union >= list.max(preferred) {
-            QuotedTokens::Union
-        } else if list >= preferred {
-            QuotedTokens::List
-        } else {
-            QuotedTokens::Preferred
-        }
+        read.most()
     }
 }
 

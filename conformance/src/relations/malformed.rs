@@ -28,7 +28,7 @@ pub static MALFORMED_BODIES: Relation = Relation {
         Base::accepted(Pair::SPONSOR_SPONSORED),
         Base::accepted(Pair::QUOTE_SPONSORED),
     ],
-    rounds: Rounds::Fixed(24),
+    rounds: Rounds::Fixed(25),
     order: Order::Sequential,
     members: malformed_bodies,
 };
@@ -98,7 +98,7 @@ fn malformed_bodies(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
         request.to_string()
     };
     let half = text.char_indices().nth(text.len() / 2).map_or(0, |(at, _)| at);
-    let (label, body) = match seed.twist % 24 {
+    let (label, body) = match seed.twist % 25 {
         0 => ("an unknown method", with("method", json!("pm_noSuchMethod"))),
         1 => ("half a request", text[..half].to_owned()),
         2 => ("no jsonrpc", without("jsonrpc")),
@@ -133,6 +133,13 @@ fn malformed_bodies(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
         19 => ("a number for params", with("params", json!(1))),
         20 => ("true for id", with("id", json!(true))),
         21 => ("an empty object", "{}".to_owned()),
+        23 => (
+            "a method that begins like a known one",
+            with(
+                "method",
+                json!(format!("{}2", base["method"].as_str().unwrap_or_default())),
+            ),
+        ),
         22 => ("a member without a name", text.replacen('{', "{:1,", 1)),
         _ => (
             "a control character in a string",

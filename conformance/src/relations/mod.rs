@@ -3,6 +3,7 @@
 //! Exchange rules judge every request of every relation; a group rule judges the relation it names. To add a relation: a
 //! `static` in the file of its kind, and its line in [`RELATIONS`].
 
+mod batches;
 mod calls;
 mod edit;
 mod envelope;
@@ -15,6 +16,7 @@ mod probes;
 mod sequences;
 mod tokens;
 
+pub use batches::BATCH_ELEMENTS;
 pub use calls::{CALLS, REFUSED_CALLS, REFUSED_IN_TOKEN_MODE};
 pub use envelope::{NUMBER_IDS, STRING_IDS};
 pub use malformed::{BATCHES, MALFORMED_BODIES, MALFORMED_PARAMS};
@@ -58,6 +60,7 @@ pub static RELATIONS: &[&Relation] = &[
     &MALFORMED_PARAMS,
     &MALFORMED_BODIES,
     &BATCHES,
+    &BATCH_ELEMENTS,
     &DIALECT_PROBES,
     &BEHAVIOUR_PROBES,
     &ON_CHAIN,

@@ -7,6 +7,7 @@ use super::edit::{ALL_PAIRS, MODE, OPERATION, baseline, member, remove, set};
 use crate::{
     case::{Ids, Member, Order, Relation, Rounds, Seed},
     context::Support,
+    tables::GAS,
 };
 
 /// The other readings of each ambiguity.
@@ -132,12 +133,17 @@ fn behaviours(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     set(&mut request, OPERATION, "signature", json!("0x"));
     set(&mut request, OPERATION, "paymasterAndData", json!("0x"));
     variant(probe::SIGNATURE, request);
-    if pair.mode == paymaster_schemas::Mode::Sponsored {
+    if pair != Pair::SPONSOR_ERC20 {
         let mut request = base.clone();
-        for name in ["callGasLimit", "verificationGasLimit", "preVerificationGas"] {
+        for name in GAS {
             remove(&mut request, OPERATION, name);
         }
-        variant(probe::SENDER_ONLY[0], request);
+        let label = if pair.mode == paymaster_schemas::Mode::Sponsored {
+            probe::SENDER_ONLY[0]
+        } else {
+            "without the gas limits, in token mode"
+        };
+        variant(label, request);
     }
     let mut request = base.clone();
     remove(&mut request, OPERATION, "initCode");

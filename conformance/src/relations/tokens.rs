@@ -4,18 +4,19 @@ use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
 use super::{
-    calls::{now_and_then_again, single},
-    edit::{MODE, address, beside, member, remove, set},
+    calls::now_and_then_again,
+    edit::{MODE, OPERATION, address, beside, member, remove, set},
 };
 use crate::{
     case::{Base, Draw, Ids, Member, Order, Relation, Rounds, Seed, Tokens},
     context::Support,
+    tables::GAS,
 };
 
 /// Sponsoring in token mode with a token that is not supported.
 pub static UNSUPPORTED_FEE_TOKEN: Relation = Relation {
     id: "unsupported-fee-token",
-    about: "sponsor requests in token mode with an unsupported token",
+    about: "sponsor requests in token mode with an unsupported token, with and without gas limits, beside the tokens of a quote, and one that goes on after a supported address",
     bases: &[Base {
         pair: Pair::SPONSOR_ERC20,
         draw: Draw::Accepted,
@@ -23,7 +24,7 @@ pub static UNSUPPORTED_FEE_TOKEN: Relation = Relation {
     }],
     rounds: Rounds::Share(50),
     order: Order::Sequential,
-    members: single,
+    members: unsupported_fee_token,
 };
 
 /// Sponsoring in token mode without a token.
@@ -59,6 +60,36 @@ pub static LONG_TOKEN_LIST: Relation = Relation {
     order: Order::Sequential,
     members: long_token_list,
 };
+
+fn unsupported_fee_token(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    const INFO: &str = "/params/1/tokenInfo";
+    let mut request = seed.base.clone();
+    let known = seed.context.tokens_that_are(Support::Supported).next();
+    let label = match (seed.twist % 10, known) {
+        (2, _) => {
+            for name in GAS {
+                remove(&mut request, OPERATION, name);
+            }
+            "without the gas limits"
+        }
+        (4, _) => {
+            remove(&mut request, OPERATION, GAS[seed.twist as usize / 10 % GAS.len()]);
+            "without a gas limit"
+        }
+        (6, Some(known)) => {
+            set(&mut request, INFO, "preferredToken", json!(known));
+            set(&mut request, INFO, "tokenList", json!([known]));
+            "beside supported tokens of a quote"
+        }
+        (8, Some(known)) => {
+            let name = seed.context.dialect.fee_token_member.as_str();
+            set(&mut request, INFO, name, json!(format!("{known}00")));
+            "a supported address and two digits more"
+        }
+        _ => "",
+    };
+    now_and_then_again(seed, request, label, ids)
+}
 
 fn absent_fee_token(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut request = seed.base.clone();

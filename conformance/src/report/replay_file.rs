@@ -18,7 +18,7 @@ use crate::{
     context::{Context, Support},
     dialect::Pins,
     finding::Finding,
-    profile::{Profile, Target},
+    profile::{Profile, Target, Token},
 };
 
 /// The format that this version reads and writes.
@@ -95,6 +95,9 @@ pub struct Known {
     pub unsupported_tokens: Vec<String>,
     /// Whether tokens that nobody named are unsupported.
     pub unlisted_tokens_are_unsupported: bool,
+    /// What the target said of tokens: symbol and decimals.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub token_facts: Vec<Token>,
 }
 
 impl Replay {
@@ -211,6 +214,7 @@ impl Known {
             supported_tokens: tokens(Support::Supported),
             unsupported_tokens: tokens(Support::Unsupported),
             unlisted_tokens_are_unsupported: context.unlisted_tokens == Support::Unsupported,
+            token_facts: context.facts.all().cloned().collect(),
         }
     }
 
@@ -225,6 +229,9 @@ impl Known {
         }
         for token in &self.unsupported_tokens {
             context.learn_token(token, Support::Unsupported);
+        }
+        for token in &self.token_facts {
+            context.facts.note(token);
         }
         if self.unlisted_tokens_are_unsupported {
             context.unlisted_tokens = Support::Unsupported;

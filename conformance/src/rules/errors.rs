@@ -7,6 +7,7 @@ use super::{Check, Report, Rule, View, always, gist, shown, shown_member};
 use crate::{
     context::{Context, Support, Vouch},
     json::number::Exact,
+    request::Kind,
 };
 
 const NO_ERRORS: &str = "the target answered too few requests with an error";
@@ -129,11 +130,18 @@ fn token_absent(view: &View<'_>, _: &Context, report: &mut Report) {
     }
 }
 
-/// Token mode with an unsupported token is answered with an error.
+/// Token mode with an unsupported token is answered with an error. So is a longer text of hex digits, which is nobody's address.
 fn token_unsupported(view: &View<'_>, context: &Context, report: &mut Report) {
-    let Some(call) = view.valid_call().filter(|call| call.pair == Pair::SPONSOR_ERC20) else {
+    let Kind::Call(call) = &view.request else { return };
+    if call.pair != Pair::SPONSOR_ERC20 {
         return;
-    };
+    }
+    if let Some(token) = call.tokens.fee.as_ref().filter(|token| is_too_long(token)) {
+        return an_error(view, &format!("an error: {token} is no token's address"), report);
+    }
+    if !call.valid {
+        return;
+    }
     if let Some(token) = call
         .tokens
         .fee
@@ -142,6 +150,13 @@ fn token_unsupported(view: &View<'_>, context: &Context, report: &mut Report) {
     {
         an_error(view, &format!("an error: {token} is not supported"), report);
     }
+}
+
+/// More digits than an address has. Zeros before it are another way to write one.
+fn is_too_long(token: &str) -> bool {
+    token.strip_prefix("0x").is_some_and(|digits| {
+        digits.len() > 40 && !digits.starts_with('0') && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
+    })
 }
 
 fn an_error(view: &View<'_>, expected: &str, report: &mut Report) {

@@ -6,6 +6,7 @@
 
 mod accepted;
 mod answer_form;
+mod batches;
 mod decision;
 mod errors;
 mod http;
@@ -49,6 +50,7 @@ const GROUPS: &[&[Rule]] = &[
     accepted::RULES,
     notation::RULES,
     json_rpc::RULES,
+    batches::RULES,
     http::RULES,
     interoperability::RULES,
     on_chain::RULES,

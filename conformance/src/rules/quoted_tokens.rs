@@ -125,17 +125,36 @@ fn list<'a>(tokens: impl IntoIterator<Item = &'a String>) -> String {
 /// Every supported token that the request asks for is quoted.
 fn tokens_quoted(view: &View<'_>, context: &Context, report: &mut Report) {
     let Some(quote) = read(view) else { return };
-    let expected: Vec<_> = expected(&quote.call.tokens, context.dialect.quoted_tokens)
-        .into_iter()
+    let read_so = expected(&quote.call.tokens, context.dialect.quoted_tokens);
+    let expected: Vec<_> = read_so
+        .iter()
         .filter(|token| context.support(token) == Support::Supported)
         .collect();
     if expected.is_empty() {
         return;
     }
-    let missing: Vec<_> = expected
+    let missing: Vec<&String> = expected
         .iter()
+        .copied()
         .filter(|token| !quote.quoted.contains(token))
         .collect();
+    // Of a target that quotes the listed tokens alone, or the preferred one alone, one that does not is at odds with itself.
+    let asked = quote.call.tokens.quoted();
+    let beyond: Vec<_> = asked
+        .iter()
+        .filter(|token| quote.quoted.contains(token) && !read_so.contains(*token))
+        .collect();
+    if missing.is_empty() && !beyond.is_empty() {
+        return report.broken(
+            "/result/feeQuotes",
+            format!(
+                "no quote for {}: {}",
+                list(beyond),
+                alone(context.dialect.quoted_tokens)
+            ),
+            format!("quotes for {}", list(&quote.quoted)),
+        );
+    }
     report.expect(
         missing.is_empty(),
         "/result/feeQuotes",
@@ -145,6 +164,14 @@ fn tokens_quoted(view: &View<'_>, context: &Context, report: &mut Report) {
         ),
         || format!("quotes for {}", list(&quote.quoted)),
     );
+}
+
+const fn alone(reading: QuotedTokens) -> &'static str {
+    match reading {
+        QuotedTokens::Union => "",
+        QuotedTokens::List => "the target quotes the listed tokens alone",
+        QuotedTokens::Preferred => "the target quotes the preferred token alone",
+    }
 }
 
 /// When the request names tokens, only those are quoted. An empty tokenList beside a preferred token may well ask for all.

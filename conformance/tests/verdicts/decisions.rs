@@ -1,6 +1,10 @@
 //! What is decided: tokens, sponsorship, errors that are owed (sections 4 and 7).
 
-use paymaster_conformance::profile::{Accepts, Operations};
+use paymaster_conformance::{
+    context::Context,
+    dialect::QuotedTokens,
+    profile::{Accepts, Operations, Token},
+};
 
 use super::{
     DAI, ERROR, NONE, OPERATION, SPONSORED, TOKEN_SPONSORED, USDC, broken, broken_in, context, fee_quote,
@@ -44,6 +48,96 @@ fn quoted_and_unsupported_tokens_are_those_of_the_request() {
         ),
         ["quote.unsupported-only-unsupported"]
     );
+}
+
+#[test]
+fn a_target_is_held_to_its_reading_of_which_tokens_are_quoted() {
+    let asked = |reading, quoted: &[&str]| {
+        let mut context = context();
+        context.dialect.quoted_tokens = reading;
+        let quoted: Vec<String> = quoted.iter().map(|token| quote_of(token)).collect();
+        broken_in(
+            &context,
+            &quote(USDC, &[DAI]),
+            Ok(response(&result(&quotes(&quoted, Some(&[]))))),
+        )
+    };
+    let broken = ["quote.tokens-quoted"];
+    for (reading, lawful) in [
+        (QuotedTokens::Union, &[USDC, DAI][..]),
+        (QuotedTokens::List, &[DAI]),
+        (QuotedTokens::Preferred, &[USDC]),
+    ] {
+        for quoted in [&[USDC, DAI][..], &[DAI], &[USDC], &[]] {
+            let expected = if quoted == lawful { &[][..] } else { &broken };
+            assert_eq!(asked(reading, quoted), expected, "{reading:?} {quoted:?}");
+        }
+    }
+    // A preferred token that is not supported leaves nothing to hold that reading to.
+    let mut context = context();
+    context.dialect.quoted_tokens = QuotedTokens::Preferred;
+    let answer = result(&quotes(&[quote_of(DAI)], Some(&[NONE])));
+    assert_eq!(
+        broken_in(&context, &quote(NONE, &[DAI]), Ok(response(&answer))),
+        [""; 0]
+    );
+}
+
+fn quote_of(token: &str) -> String {
+    if token == USDC {
+        fee_quote(USDC, "USDC", 6)
+    } else {
+        fee_quote(DAI, "DAI", 18)
+    }
+}
+
+#[test]
+fn what_a_target_said_of_a_token_it_must_say_again() {
+    let mut unnamed = context();
+    for token in &mut unnamed.profile.tokens.supported {
+        (token.symbol, token.decimals) = (None, None);
+    }
+    let told = |context: &Context, symbol, decimal| {
+        let answer = result(&quotes(&[fee_quote(USDC, symbol, decimal)], Some(&[])));
+        broken_in(context, &quote(USDC, &[USDC]), Ok(response(&answer)))
+    };
+    assert_eq!(told(&unnamed, "ANY", 7), [""; 0], "nothing is known of it");
+    unnamed.facts.note(&Token {
+        address: USDC.to_uppercase().replace("0X", "0x"),
+        symbol: Some("USDC".to_owned()),
+        decimals: Some(6),
+    });
+    assert_eq!(told(&unnamed, "USDC", 6), [""; 0]);
+    assert_eq!(told(&unnamed, "DAI", 6), ["fee-quote.symbol-of-token"]);
+    assert_eq!(told(&unnamed, "USDC", 18), ["fee-quote.decimal-of-token"]);
+    // The profile stands above what the target said.
+    let mut named = context();
+    named.facts.note(&Token {
+        address: USDC.to_owned(),
+        symbol: Some("WRONG".to_owned()),
+        decimals: Some(18),
+    });
+    assert_eq!(told(&named, "USDC", 6), [""; 0]);
+    assert_eq!(told(&named, "WRONG", 6), ["fee-quote.symbol-of-token"]);
+}
+
+#[test]
+fn more_digits_than_an_address_are_no_supported_token() {
+    let longer = |token: &str| sponsor_in(&format!("{token}00"));
+    assert_eq!(
+        broken(&longer(USDC), &result(TOKEN_SPONSORED)),
+        ["error.token-unsupported"]
+    );
+    fine(&longer(USDC), ERROR);
+    // What is written otherwise may be read as an address all the same.
+    for lenient in [
+        format!("0x{}{}", "0".repeat(24), &USDC[2..]),
+        format!("{USDC} "),
+        USDC[2..].to_owned(),
+    ] {
+        fine(&sponsor_in(&lenient), &result(TOKEN_SPONSORED));
+        fine(&sponsor_in(&lenient), ERROR);
+    }
 }
 
 #[test]

@@ -38,6 +38,12 @@ fn reserved_codes_and_notifications_warn() {
     );
     assert_eq!(broken(&batch, &format!("[{second}]")), ["json-rpc.batch"]);
     assert_eq!(broken(&batch, &result(SPONSORED)), ["json-rpc.batch"]);
+    assert_eq!(broken(&batch, &error(-32600, "null")), ["json-rpc.batch"]);
+    // How many calls a batch may have is not said.
+    let large: Vec<String> = (0..12).map(|id| sponsor(&id.to_string())).collect();
+    let large = format!("[{}]", large.join(","));
+    assert_eq!(broken(&large, &error(-32600, "null")), [""; 0]);
+    assert_eq!(broken(&large, "[]"), ["json-rpc.batch"]);
 }
 
 /// The codes are told apart by value, sign included, and only where an error is attempted.

@@ -35,6 +35,7 @@ pub(crate) fn bodies() -> Vec<Vec<u8>> {
     let plain = request(30, SPONSOR, operation(), sponsored()).to_string();
     let notification = json!({ "jsonrpc": "2.0", "method": SPONSOR, "params": [operation(), sponsored()] });
     let second = request(31, QUOTE, operation(), quote_of(None, &[USDC]));
+    let unknown = r#"{"jsonrpc":"2.0","id":40,"method":"pm_unknown","params":[{},{}]}"#;
     for text in [
         plain.replace(":{", ": {"),
         plain.replace(",\"", ",\n\""),
@@ -47,8 +48,11 @@ pub(crate) fn bodies() -> Vec<Vec<u8>> {
         "[]".to_owned(),
         format!("[{plain},{second}]"),
         format!("[{plain},{notification}]"),
+        format!("[{plain},{second},{unknown}]"),
+        format!("[{plain},{}]", plain.replace("\"id\":30", "\"id\":\"30\"")),
+        format!("[{}]", [plain.as_str(); 9].join(",")),
         notification.to_string(),
-        r#"{"jsonrpc":"2.0","id":40,"method":"pm_unknown","params":[{},{}]}"#.to_owned(),
+        unknown.to_owned(),
         r#"{"jsonrpc":"2.0","id":41,"method":"pm_sponsorUserOperation","params":[{"sender":1},{"mode":"SPONSORED"}]}"#.to_owned(),
     ] {
         bodies.push(text.into_bytes());
@@ -385,6 +389,20 @@ fn with_tokens() -> Vec<Value> {
         ),
         request(18, SPONSOR, operation(), paid_in(UNSUPPORTED)),
         request(18, SPONSOR, deploying(), uncalculated(paid_in(UNSUPPORTED))),
+        request(18, SPONSOR, smallest(), paid_in(UNSUPPORTED)),
+        request(18, SPONSOR, operation(), paid_in(&format!("{USDC}00"))),
+        request(
+            18,
+            SPONSOR,
+            operation(),
+            with(
+                paid_in(UNSUPPORTED),
+                &[(
+                    "tokenInfo",
+                    json!({ "feeTokenAddress": UNSUPPORTED, "preferredToken": USDC, "tokenList": [USDC] }),
+                )],
+            ),
+        ),
         request(18, SPONSOR, operation(), bare()),
         request(
             18,

@@ -1,5 +1,7 @@
 //! What JSON-RPC asks for beyond the form of one answer: predefined codes, batches, notifications.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value, json};
 
 use super::Fault;
@@ -12,6 +14,7 @@ const PARAMS: &str = "json-rpc.invalid-params";
 const RESERVED: &str = "json-rpc.reserved-codes";
 const NULL_ID: &str = "json-rpc.null-id";
 const BATCH: &str = "json-rpc.batch";
+const ELEMENTS: &str = "json-rpc.batch-elements";
 const EMPTY: &str = "json-rpc.empty-batch";
 const NOTIFICATION: &str = "json-rpc.notification";
 
@@ -185,6 +188,72 @@ pub(super) const FAULTS: &[Fault] = &[
         Act::Whole(|_, answer| {
             if let Some(Value::Array(answers)) = answer {
                 answers.pop();
+            }
+        }),
+    ),
+    Fault::of(
+        BATCH,
+        "batch-cut-at-eight",
+        "answers only the first eight requests of a batch",
+        Act::Whole(|_, answer| {
+            if let Some(Value::Array(answers)) = answer {
+                answers.truncate(8);
+            }
+        }),
+    ),
+    Fault::of(
+        BATCH,
+        "batch-without-errors",
+        "leaves errors out of the answer to a batch",
+        Act::Whole(|_, answer| {
+            if let Some(Value::Array(answers)) = answer {
+                answers.retain(|answer| answer.get("error").is_none());
+            }
+        }),
+    ),
+    Fault::of(
+        BATCH,
+        "batch-ids-as-text",
+        "answers requests of a batch only once whose ids read the same",
+        Act::Whole(|_, answer| {
+            if let Some(Value::Array(answers)) = answer {
+                let mut seen = HashSet::new();
+                answers.retain(|answer| seen.insert(answer["id"].to_string().replace('"', "")));
+            }
+        }),
+    ),
+    Fault::of(
+        ELEMENTS,
+        "batch-fails-as-a-whole",
+        "answers every request of a batch with an error when one of them is an error",
+        Act::Whole(|_, answer| {
+            let Some(Value::Array(answers)) = answer else {
+                return;
+            };
+            let Some(error) = answers.iter().find_map(|answer| answer.get("error")).cloned() else {
+                return;
+            };
+            for answer in answers.iter_mut().filter_map(Value::as_object_mut) {
+                answer.shift_remove("result");
+                answer.insert("error".to_owned(), error.clone());
+            }
+        }),
+    ),
+    Fault::of(
+        ELEMENTS,
+        "batch-result-of-first",
+        "answers every request of a batch with the result of the first",
+        Act::Whole(|_, answer| {
+            let Some(Value::Array(answers)) = answer else {
+                return;
+            };
+            let Some(first) = answers.first().and_then(|answer| answer.get("result")).cloned() else {
+                return;
+            };
+            for answer in answers.iter_mut().filter_map(Value::as_object_mut) {
+                if let Some(result) = answer.get_mut("result") {
+                    *result = first.clone();
+                }
             }
         }),
     ),

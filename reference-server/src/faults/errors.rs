@@ -258,6 +258,37 @@ pub(super) const FAULTS: &[Fault] = &[
     .when(|asked| names_unsupported(asked) && asked.id().is_string()),
     Fault::of(
         UNSUPPORTED,
+        "unsupported-token-served-without-gas-limit",
+        "serves a token that is not supported when a gas limit is left out",
+        serve_first(),
+    )
+    .when(|asked| {
+        names_unsupported(asked)
+            && ["callGasLimit", "verificationGasLimit", "preVerificationGas"]
+                .iter()
+                .any(|name| asked.operation().get(name).is_none())
+    }),
+    Fault::of(
+        UNSUPPORTED,
+        "unsupported-token-served-beside-preferred",
+        "serves a token that is not supported when preferredToken is",
+        serve_first(),
+    )
+    .when(|asked| names_unsupported(asked) && asked.preferred().is_some_and(|token| asked.supports(token))),
+    Fault::of(
+        UNSUPPORTED,
+        "longer-token-served",
+        "looks for a supported address within the token",
+        serve_first(),
+    )
+    .when(|asked| {
+        let named = asked.fee_token().unwrap_or_default().to_ascii_lowercase();
+        let within =
+            |token: &String| named.len() > token.len() && named.contains(&token.to_ascii_lowercase());
+        asked.is(Pair::SPONSOR_ERC20) && asked.tokens.iter().any(within)
+    }),
+    Fault::of(
+        UNSUPPORTED,
         "native-coin-served",
         "takes the addresses that stand for the native coin for tokens",
         serve_first(),

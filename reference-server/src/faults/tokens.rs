@@ -193,6 +193,22 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     Fault::of(
         QUOTED,
+        "quotes-without-first-listed",
+        "does not quote the first token of a list beside a preferred one",
+        Act::Result(|asked, result| {
+            let preferred = asked.preferred().unwrap_or_default();
+            let list = asked.token_list();
+            if let Some(first) = list
+                .first()
+                .filter(|first| !first.eq_ignore_ascii_case(preferred))
+            {
+                retain_quotes(result, |_, token| !token.eq_ignore_ascii_case(first));
+            }
+        }),
+    )
+    .when(|asked| asked.preferred().is_some()),
+    Fault::of(
+        QUOTED,
         "quotes-without-preferred-of-list",
         "does not quote a preferred token that is in the list too",
         Act::Result(|asked, result| {
@@ -335,7 +351,9 @@ pub(super) const FAULTS: &[Fault] = &[
                 all.push(Value::Object(quote));
             }
         }),
-    ),
+    )
+    // It has the symbol of whatever was quoted first.
+    .also(&["fee-quote.symbol", "fee-quote.decimal"]),
 ];
 
 fn names_both(asked: &Asked<'_>) -> bool {

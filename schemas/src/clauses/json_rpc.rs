@@ -48,6 +48,12 @@ pub(super) const CLAUSES: &[Clause] = &[
     clause(
         JsonRpc,
         "1",
+        "json-rpc.batch-elements",
+        "Each call of a batch gets the sort of answer that it gets alone: a result of its mode, or an error.",
+    ),
+    clause(
+        JsonRpc,
+        "1",
         "json-rpc.empty-batch",
         "An empty batch is answered with one error object, not with an array.",
     ),
