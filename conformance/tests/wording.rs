@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use paymaster_conformance::{
     case::{Group, Ids, Seed},
-    context::Context,
+    context::{Context, Support},
     exchange::{Exchange, Failure, Response},
     finding::Violation,
     judge::Judge,
@@ -441,6 +441,52 @@ fn a_row_names_its_member_and_a_long_value_is_cut() {
         found[0].actual
     );
     assert!(found[0].actual.len() < 200);
+}
+
+#[test]
+fn a_rule_of_tokens_names_them() {
+    const USDC: &str = "0x2791bca1f2de4661ed88a30c99a7a9449aa84174";
+    const OTHER: &str = "0x6b175474e89094c44da98b954eedeac495271d0f";
+    let group = group("unsupported-in-quote");
+    let mut context = Context::default();
+    context.learn_token(USDC, Support::Supported);
+    let said = |id: &str, quoted: &[&str]| {
+        let quotes: Vec<Value> = quoted
+            .iter()
+            .map(|token| json!({"tokenAddress": token}))
+            .collect();
+        let body = json!({"jsonrpc": "2.0", "id": 1, "result": {"feeQuotes": quotes}}).to_string();
+        let exchange = Exchange {
+            request: group.members[0].body.clone(),
+            outcome: Ok(Response {
+                status: 200,
+                headers: Vec::new(),
+                body: Bytes::from(body),
+            }),
+            took: Duration::ZERO,
+            on_chain: None,
+        };
+        let judge = Judge::new(vec![find_rule(id).expect("it is one of ours")]);
+        let judgements = judge.group(&group, &[exchange], &context);
+        let violation = judgements[0].violations[0].clone();
+        [violation.pointer, violation.expected, violation.actual]
+    };
+    assert_eq!(
+        said("quote.tokens-quoted", &[]),
+        [
+            "/result/feeQuotes".to_owned(),
+            format!("a quote for each supported token of the request, {USDC} included"),
+            "quotes for none".to_owned(),
+        ]
+    );
+    assert_eq!(
+        said("quote.only-requested", &[USDC, OTHER]),
+        [
+            "/result/feeQuotes/1/tokenAddress".to_owned(),
+            format!("a token of the request: {USDC}"),
+            OTHER.to_owned(),
+        ]
+    );
 }
 
 #[test]

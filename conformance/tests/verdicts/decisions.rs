@@ -83,6 +83,40 @@ fn a_target_is_held_to_its_reading_of_which_tokens_are_quoted() {
     );
 }
 
+/// Sections 2.5 and 4.1 speak of both members; one alone, or an empty list, is held to less.
+#[test]
+fn what_names_no_tokens_in_a_list_is_held_to_the_preferred_one_at_most() {
+    let answer = |tokens: &[&str], unsupported: Option<&[&str]>| {
+        let quoted: Vec<String> = tokens.iter().map(|token| quote_of(token)).collect();
+        result(&quotes(&quoted, unsupported))
+    };
+    let only_preferred = quote(USDC, &[]).replace(",\"tokenList\":[]", "");
+    assert_eq!(
+        broken(&only_preferred, &answer(&[], None)),
+        ["quote.tokens-quoted"]
+    );
+    fine(&only_preferred, &answer(&[USDC, DAI], None));
+    fine(&quote(USDC, &[]), &answer(&[USDC, DAI], Some(&[])));
+    let only_list = quote(USDC, &[DAI, NONE]).replace(&format!("\"preferredToken\":\"{USDC}\","), "");
+    fine(&only_list, &answer(&[DAI], None));
+    assert_eq!(
+        broken(&only_list, &answer(&[USDC, DAI], None)),
+        ["quote.only-requested"]
+    );
+    // Whatever the reading, an empty list leaves the preferred token.
+    for reading in [QuotedTokens::List, QuotedTokens::Preferred] {
+        let mut context = context();
+        context.dialect.quoted_tokens = reading;
+        let asked = |body: &str| broken_in(&context, &quote(USDC, &[]), Ok(response(body)));
+        assert_eq!(
+            asked(&answer(&[], Some(&[]))),
+            ["quote.tokens-quoted"],
+            "{reading:?}"
+        );
+        assert_eq!(asked(&answer(&[USDC], Some(&[]))), [""; 0], "{reading:?}");
+    }
+}
+
 fn quote_of(token: &str) -> String {
     if token == USDC {
         fee_quote(USDC, "USDC", 6)
