@@ -51,9 +51,8 @@ impl QuotesRead {
         quoted: &BTreeSet<String>,
         is_supported: impl Fn(&str) -> bool,
     ) {
-        let is_listed = list.iter().any(|token| token.eq_ignore_ascii_case(preferred));
         let supported = is_supported(preferred) && list.iter().all(|token| is_supported(token));
-        if list.is_empty() || is_listed || !supported {
+        if !supported || !tells_readings_apart(preferred, list) {
             return;
         }
         let has = |token: &str| quoted.contains(&token.to_ascii_lowercase());
@@ -76,6 +75,11 @@ impl QuotesRead {
             QuotedTokens::Preferred
         }
     }
+}
+
+/// Whether a quote for these tokens shows which of them are quoted.
+pub fn tells_readings_apart(preferred: &str, list: &[String]) -> bool {
+    !list.is_empty() && !list.iter().any(|token| token.eq_ignore_ascii_case(preferred))
 }
 
 /// Readings that the user pins in the profile.
@@ -132,5 +136,63 @@ impl Dialect {
             amount_notation: pins.amount_notation.unwrap_or_default(),
             quoted_tokens: pins.quoted_tokens.unwrap_or_default(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: &str = "0xaa";
+    const B: &str = "0xbb";
+    const C: &str = "0xcc";
+
+    fn read(quotes: &[(&str, &[&str], &[&str])]) -> QuotedTokens {
+        let mut read = QuotesRead::default();
+        for (preferred, list, quoted) in quotes {
+            let list: Vec<String> = list.iter().map(|token| (*token).to_owned()).collect();
+            let quoted = quoted.iter().map(|token| (*token).to_owned()).collect();
+            read.count(preferred, &list, &quoted, |token| token != "0x00");
+        }
+        read.most()
+    }
+
+    #[test]
+    fn a_reading_explains_quotes_whole() {
+        assert_eq!(read(&[]), QuotedTokens::Union);
+        assert_eq!(read(&[(A, &[B, C], &[A, B, C])]), QuotedTokens::Union);
+        assert_eq!(read(&[("0xAA", &["0xBB", C], &[B, C])]), QuotedTokens::List);
+        assert_eq!(read(&[("0xAA", &[B], &[A])]), QuotedTokens::Preferred);
+        // Some of the listed ones are no reading, nor is nothing at all.
+        assert_eq!(
+            read(&[(A, &[B, C], &[A, C]), (A, &[B, C], &[C]), (A, &[B], &[])]),
+            QuotedTokens::Union
+        );
+        // The preferred one on the list, no list, or a token that is not supported tell nothing.
+        assert_eq!(
+            read(&[
+                (A, &[B, "0xAA"], &[A]),
+                (A, &[], &[A]),
+                (A, &["0x00"], &[A]),
+                ("0x00", &[B], &[B]),
+            ]),
+            QuotedTokens::Union
+        );
+    }
+
+    #[test]
+    fn the_reading_that_explains_most_is_taken_and_the_default_where_two_do() {
+        let (list, preferred, union): (_, _, (_, &[&str], &[&str])) = (
+            (A, &[B][..], &[B][..]),
+            (A, &[B][..], &[A][..]),
+            (A, &[B], &[A, B]),
+        );
+        assert_eq!(read(&[list, union]), QuotedTokens::Union);
+        assert_eq!(read(&[list, list, union]), QuotedTokens::List);
+        assert_eq!(read(&[list, preferred]), QuotedTokens::List);
+        assert_eq!(
+            read(&[list, preferred, preferred, union]),
+            QuotedTokens::Preferred
+        );
     }
 }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::{
     answer::Answer,
     context::{Context, Support},
-    dialect::{Amounts, Dialect, QuotedTokens, QuotesRead},
+    dialect::{Amounts, Dialect, QuotedTokens, QuotesRead, tells_readings_apart},
     exchange::Exchange,
     facts::Facts,
     profile::Profile,
@@ -132,6 +132,7 @@ impl Learner {
             self.note(token, Support::Unsupported);
         }
         if let (Some(preferred), Some(list)) = (&call.tokens.preferred, &call.tokens.list)
+            && tells_readings_apart(preferred, list)
             && self.readings.len() < MOST_READINGS
         {
             self.readings.push(Reading {

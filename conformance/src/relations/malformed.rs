@@ -133,6 +133,7 @@ fn malformed_bodies(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
         19 => ("a number for params", with("params", json!(1))),
         20 => ("true for id", with("id", json!(true))),
         21 => ("an empty object", "{}".to_owned()),
+        22 => ("a member without a name", text.replacen('{', "{:1,", 1)),
         23 => (
             "a method that begins like a known one",
             with(
@@ -140,7 +141,6 @@ fn malformed_bodies(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
                 json!(format!("{}2", base["method"].as_str().unwrap_or_default())),
             ),
         ),
-        22 => ("a member without a name", text.replacen('{', "{:1,", 1)),
         _ => (
             "a control character in a string",
             text.replacen("\"0x", "\"\u{1}0x", 1),

@@ -1,5 +1,5 @@
 //! Plans that were made before. A plan depends on context, seed and number of cases alone: runs against many servers of which
-//! the same is known can share one, and making it is a sixth of such a run's work.
+//! the same is known can share one.
 
 use std::{
     fmt,
@@ -8,7 +8,7 @@ use std::{
 
 use crate::{case::Group, context::Context};
 
-/// How many plans are kept: those asked for last. A plan of the usual length takes some 20 MB.
+/// How many plans are kept: those asked for last. A plan takes tens of megabytes.
 const KEPT: usize = 3;
 
 /// Whole plans, for the runs of one suite.

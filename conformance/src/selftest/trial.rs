@@ -40,7 +40,7 @@ impl Deviation {
     }
 
     /// Whether its trial is run over TCP: what breaks off or closes connections, and every variant, since some are forms of
-    /// HTTP. For the others a pipe does, and costs a fifth less.
+    /// HTTP. For the others a pipe does, and costs less.
     fn needs_a_port(self) -> bool {
         match self {
             Self::Fault(fault) => fault.clause == "answer.http-message",
