@@ -24,9 +24,11 @@ pub(crate) fn run(args: &SelftestArgs) -> Result<u8, String> {
     let deviations = select(&args.only, every_deviation())?;
     let seeds: Vec<u64> = (1..=args.seeds).collect();
     let cases = args.cases.unwrap_or(DEFAULT_CASES);
-    let runtime = runtime()?;
-    let stop = runtime.block_on(async { stop_at_interrupt() });
-    let matrix = watched(&deviations, &seeds, cases, &stop)?;
+    // The trials have runtimes of their own; this one lives as long as they run, and waits for Ctrl-C.
+    let matrix = runtime()?.block_on(async {
+        let stop = stop_at_interrupt();
+        tokio::task::block_in_place(|| watched(&deviations, &seeds, cases, &stop))
+    })?;
     let asked = Asked {
         all: args.only.is_empty(),
         trials: deviations.len() * seeds.len(),

@@ -2,7 +2,7 @@
 
 use std::{
     io::Read,
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
 
@@ -64,16 +64,55 @@ fn ctrl_c_ends_with_a_report() {
         assert!(begin.elapsed() < Duration::from_mins(1), "nothing was sent");
         std::thread::sleep(Duration::from_millis(10));
     }
-    let killed = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status()
-        .unwrap();
-    assert!(killed.success());
+    interrupt(&child);
     let mut out = String::new();
     child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(4), "{out}");
     assert!(out.starts_with("INCOMPLETE"), "{out}");
     assert!(out.contains("cut short: interrupted"), "{out}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn ctrl_c_ends_a_selftest() {
+    let folder = tempdir().unwrap();
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin("paymaster-conformance"))
+        .current_dir(folder.path())
+        .args(["selftest", "--only", "id-zero-refused", "--seeds", "500"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let begin = Instant::now();
+    while !listens_to_interrupts(child.id()) {
+        assert!(begin.elapsed() < Duration::from_mins(1), "nobody listens");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    interrupt(&child);
+    let mut out = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(4), "{out}");
+    assert!(out.starts_with("INCOMPLETE"), "{out}");
+    assert!(out.contains("interrupted: "), "{out}");
+}
+
+/// Whether a process catches SIGINT.
+#[cfg(target_os = "linux")]
+fn listens_to_interrupts(process: u32) -> bool {
+    const SIGINT: u64 = 1 << 1;
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    caught
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .is_some_and(|mask| mask & SIGINT != 0)
+}
+
+fn interrupt(child: &Child) {
+    let killed = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
+    assert!(killed.success());
 }
 
 #[test]
