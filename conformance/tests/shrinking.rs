@@ -12,6 +12,9 @@ use paymaster_schemas::{Pair, documents, validator_for};
 use proptest::{prelude::Strategy, strategy::ValueTree, test_runner::TestError};
 use serde_json::{Value, json};
 
+#[path = "common/sample.rs"]
+mod sample;
+
 fn context() -> Context {
     Context::new(Profile {
         tokens: TokenLists {
@@ -208,4 +211,61 @@ fn proptest_shrinks_by_the_same_steps() {
         json!(format!("0x{}", "0".repeat(28))),
         "{smallest}"
     );
+}
+
+/// Written out, so that whoever changes what is offered sees what it comes to: one candidate a line, by what is different in it.
+#[test]
+fn what_is_offered_in_place_of_typed_requests() {
+    let mut quote = sample::sponsor_request("pm_getFeeQuoteOrData");
+    let tokens: Vec<String> = ["a", "B", "c", "d", "e"]
+        .map(|digit| format!("0x{}", digit.repeat(40)))
+        .into();
+    quote["params"][1] = json!({
+        "mode": "ERC20",
+        "calculateGasLimits": true,
+        "tokenInfo": { "preferredToken": tokens[1], "tokenList": tokens },
+    });
+    let mut sponsor = sample::sponsor_request("pm_sponsorUserOperation");
+    sponsor["params"][0]["callData"] = json!("0xb61d27f6000000");
+    sponsor["params"][0]["nonce"] = json!("0x1f");
+    sponsor["params"][1]["sponsorshipInfo"]["webhookData"] =
+        json!({ "a": { "b": [1, 2.5, null, true, "text", {}] }, "c/d": "x" });
+    let mut settings = insta::Settings::clone_current();
+    settings.set_omit_expression(true);
+    for (document, base) in [
+        ("quote-erc20-request", quote),
+        ("sponsor-sponsored-request", sponsor),
+    ] {
+        let lines: Vec<String> = simpler(Some(document), &base)
+            .iter()
+            .map(|candidate| {
+                let mut differences = Vec::new();
+                compare("", &base, candidate, &mut differences);
+                differences.join("; ")
+            })
+            .collect();
+        settings.bind(|| insta::assert_snapshot!(document, lines.join("\n")));
+    }
+}
+
+/// Where `now` differs from `was`.
+fn compare(pointer: &str, was: &Value, now: &Value, differences: &mut Vec<String>) {
+    match (was, now) {
+        (Value::Object(was), Value::Object(now)) if !now.is_empty() || was.is_empty() => {
+            for (name, member) in was {
+                let pointer = format!("{pointer}/{name}");
+                match now.get(name) {
+                    None => differences.push(format!("{pointer} gone")),
+                    Some(now) => compare(&pointer, member, now, differences),
+                }
+            }
+        }
+        (Value::Array(was), Value::Array(now)) if was.len() == now.len() => {
+            for (place, (was, now)) in was.iter().zip(now).enumerate() {
+                compare(&format!("{pointer}/{place}"), was, now, differences);
+            }
+        }
+        _ if was == now => {}
+        _ => differences.push(format!("{pointer} {now}")),
+    }
 }
