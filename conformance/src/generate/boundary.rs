@@ -49,11 +49,6 @@ pub fn amounts() -> &'static [BigUint] {
     &AMOUNTS
 }
 
-/// [`amounts`] in one notation.
-pub fn amounts_in(notation: Notation) -> Vec<Value> {
-    amounts().iter().map(|amount| notation.write(amount)).collect()
-}
-
 /// Lengths of byte strings, in bytes: none, one, around one word, and the largest contract that a chain takes.
 pub const BYTE_LENGTHS: [usize; 6] = [0, 1, 31, 32, 33, 24 * 1024];
 
@@ -134,7 +129,7 @@ mod tests {
     fn amounts_and_byte_strings_are_what_the_schemas_accept() {
         let amount = validator_for("amount").unwrap();
         for notation in Notation::ALL {
-            for value in amounts_in(notation) {
+            for value in amounts().iter().map(|amount| notation.write(amount)) {
                 assert!(amount.is_valid(&value), "{value}");
             }
             let beyond = notation.write(&(amounts().last().unwrap() + 1_u8));
@@ -142,6 +137,13 @@ mod tests {
         }
         let bytes = validator_for("hex-bytes").unwrap();
         assert!(byte_strings().iter().all(|value| bytes.is_valid(value)));
+    }
+
+    #[test]
+    fn an_amount_is_written_in_each_notation() {
+        let amount = BigUint::from(21_000_u32);
+        let written = Notation::ALL.map(|notation| notation.write(&amount).to_string());
+        assert_eq!(written, ["\"21000\"", "\"0x5208\"", "21000"]);
     }
 
     #[test]
