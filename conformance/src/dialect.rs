@@ -168,6 +168,14 @@ mod tests {
             read(&[(A, &[B, C], &[A, C]), (A, &[B, C], &[C]), (A, &[B], &[])]),
             QuotedTokens::Union
         );
+        assert_eq!(
+            read(&[(A, &[B, C], &[A, C]), (A, &[B, C], &[B, C])]),
+            QuotedTokens::List
+        );
+        assert_eq!(
+            read(&[(A, &[B, C], &[C]), (A, &[B, C], &[A])]),
+            QuotedTokens::Preferred
+        );
         // The preferred one on the list, no list, or a token that is not supported tell nothing.
         assert_eq!(
             read(&[
