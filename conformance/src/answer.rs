@@ -61,6 +61,11 @@ impl<'a> Answer<'a> {
         self.document().and_then(|document| document.value.as_object())
     }
 
+    /// The answers to a batch.
+    pub fn array(&self) -> Option<&Vec<Value>> {
+        self.document().and_then(|document| document.value.as_array())
+    }
+
     /// The result, when the answer carries one and no error beside it.
     pub fn result(&self) -> Option<&Value> {
         result_of(self.object()?)

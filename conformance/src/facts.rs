@@ -4,14 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::{json::number::Exact, profile::Token};
+use crate::{json::number::amount, profile::Token};
 
 /// What the target itself said of tokens, the first time it said it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts(BTreeMap<String, Token>);
-
-/// The largest number of decimals that is learned.
-const MOST_DECIMALS: u8 = 255;
 
 impl Facts {
     /// Learns from the result of a quote in token mode what is not known yet. A value of the wrong kind tells nothing.
@@ -48,9 +45,10 @@ impl Facts {
     }
 }
 
+/// A number of decimals, however it is written; none for what no token has.
 fn decimals(told: &Value) -> Option<u8> {
-    let told = Exact::parse(&told.as_number()?.to_string())?;
-    (0..=MOST_DECIMALS).find(|decimals| Exact::parse(&decimals.to_string()).as_ref() == Some(&told))
+    let told = told.is_number().then(|| amount(told)).flatten()?;
+    u8::try_from(&told).ok()
 }
 
 #[cfg(test)]

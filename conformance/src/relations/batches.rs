@@ -20,44 +20,52 @@ pub static BATCH_ELEMENTS: Relation = Relation {
 };
 
 fn batch_elements(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
-    let with = |request: &Value, id: Value| {
-        let mut request = request.clone();
-        request["id"] = id;
-        request
+    let twist = seed.twist % 4;
+    let other = if twist == 1 {
+        in_other_mode(seed)
+    } else {
+        Some(with_method(seed.base, "pm_noSuchMethod"))
     };
-    let unknown = with_method(seed.base, "pm_noSuchMethod");
-    let (label, other) = match seed.twist % 4 {
-        0 => ("a batch with an unknown method in the middle", Some(unknown)),
-        1 => ("a batch of both modes", in_other_mode(seed)),
-        2 => ("a batch of twelve", Some(unknown)),
-        _ => (
-            "a batch of a number and the same digits as a string for ids",
-            Some(unknown),
+    let (base, Some(other)) = (seed.base, other) else {
+        return Vec::new();
+    };
+    let mut next = |request: &Value| with_id(request, json!(ids.next_id()));
+    let alone = [next(base), next(&other)];
+    let (label, batch) = match twist {
+        0 => (
+            "a batch with an unknown method in the middle",
+            vec![next(base), next(&other), next(base)],
         ),
-    };
-    let Some(other) = other else { return Vec::new() };
-    let first = ids.next_id();
-    let alone = [with(seed.base, json!(first)), with(&other, json!(ids.next_id()))];
-    let mut batch = vec![with(seed.base, json!(ids.next_id()))];
-    match seed.twist % 4 {
-        3 => {
-            let id = ids.next_id();
-            batch = vec![with(seed.base, json!(id)), with(&other, json!(id.to_string()))];
-        }
-        2 => batch.extend((1..12).map(|place| {
-            let request = if place == 5 { &other } else { seed.base };
-            with(request, json!(ids.next_id()))
-        })),
+        1 => (
+            "a batch of both modes",
+            vec![next(base), next(&other), next(base)],
+        ),
+        2 => (
+            "a batch of twelve",
+            (0..12)
+                .map(|place| next(if place == 5 { &other } else { base }))
+                .collect(),
+        ),
         _ => {
-            batch.push(with(&other, json!(ids.next_id())));
-            batch.push(with(seed.base, json!(ids.next_id())));
+            let first = next(base);
+            let same = json!(first["id"].to_string());
+            (
+                "a batch of a number and the same digits as a string for ids",
+                vec![first, with_id(&other, same)],
+            )
         }
-    }
+    };
     vec![
         as_it_stands("baseline", "the call alone", &alone[0]),
         as_it_stands("alone", "the other call alone", &alone[1]),
         as_it_stands("batch", label, &Value::Array(batch)),
     ]
+}
+
+fn with_id(request: &Value, id: Value) -> Value {
+    let mut request = request.clone();
+    request["id"] = id;
+    request
 }
 
 fn with_method(request: &Value, method: &str) -> Value {

@@ -69,11 +69,7 @@ fn batch_elements(views: &[View<'_>], _: &Context, report: &mut Report) {
     let Kind::Batch(calls) = &batch.request else {
         return;
     };
-    let Some(answers) = batch
-        .answer
-        .document()
-        .and_then(|document| document.value.as_array())
-    else {
+    let Some(answers) = batch.answer.array() else {
         return;
     };
     report.turn_to(views.len() - 1);

@@ -196,11 +196,7 @@ fn batch(view: &View<'_>, _: &Context, report: &mut Report) {
     if requests.len() > FEW && view.answer.error().is_some() {
         return;
     }
-    let Some(answers) = view
-        .answer
-        .document()
-        .and_then(|document| document.value.as_array())
-    else {
+    let Some(answers) = view.answer.array() else {
         return report.broken(
             "",
             format!("an array of {} answers", ids.len()),
@@ -245,11 +241,7 @@ fn notification(view: &View<'_>, _: &Context, report: &mut Report) {
         Kind::Notification => nothing(view, report),
         Kind::Batch(requests) if requests.contains(&Kind::Notification) => {
             let ids = requests.iter().filter_map(Kind::id).count();
-            let Some(answers) = view
-                .answer
-                .document()
-                .and_then(|document| document.value.as_array())
-            else {
+            let Some(answers) = view.answer.array() else {
                 return;
             };
             report.expect(

@@ -52,7 +52,7 @@ fn a_dry_run_sends_nothing() {
 fn ctrl_c_ends_with_a_report() {
     let folder = tempdir().unwrap();
     let server = Server::hooked(|_, _, response| response);
-    let mut child = Command::new(assert_cmd::cargo::cargo_bin("paymaster-conformance"))
+    let child = Command::new(assert_cmd::cargo::cargo_bin("paymaster-conformance"))
         .current_dir(folder.path())
         .args([&server.url(), "--rate", "50"])
         .stdout(Stdio::piped())
@@ -64,11 +64,7 @@ fn ctrl_c_ends_with_a_report() {
         assert!(begin.elapsed() < Duration::from_mins(1), "nothing was sent");
         std::thread::sleep(Duration::from_millis(10));
     }
-    interrupt(&child);
-    let mut out = String::new();
-    child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(4), "{out}");
-    assert!(out.starts_with("INCOMPLETE"), "{out}");
+    let out = told_when_interrupted(child);
     assert!(out.contains("cut short: interrupted"), "{out}");
 }
 
@@ -76,7 +72,7 @@ fn ctrl_c_ends_with_a_report() {
 #[cfg(target_os = "linux")]
 fn ctrl_c_ends_a_selftest() {
     let folder = tempdir().unwrap();
-    let mut child = Command::new(assert_cmd::cargo::cargo_bin("paymaster-conformance"))
+    let child = Command::new(assert_cmd::cargo::cargo_bin("paymaster-conformance"))
         .current_dir(folder.path())
         .args(["selftest", "--only", "id-zero-refused", "--seeds", "500"])
         .stdout(Stdio::piped())
@@ -88,11 +84,7 @@ fn ctrl_c_ends_a_selftest() {
         assert!(begin.elapsed() < Duration::from_mins(1), "nobody listens");
         std::thread::sleep(Duration::from_millis(10));
     }
-    interrupt(&child);
-    let mut out = String::new();
-    child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(4), "{out}");
-    assert!(out.starts_with("INCOMPLETE"), "{out}");
+    let out = told_when_interrupted(child);
     assert!(out.contains("interrupted: "), "{out}");
 }
 
@@ -107,12 +99,18 @@ fn listens_to_interrupts(process: u32) -> bool {
         .is_some_and(|mask| mask & SIGINT != 0)
 }
 
-fn interrupt(child: &Child) {
+/// Interrupts a command, and gives what it prints then: the run is incomplete.
+fn told_when_interrupted(mut child: Child) -> String {
     let killed = Command::new("kill")
         .args(["-INT", &child.id().to_string()])
         .status()
         .unwrap();
     assert!(killed.success());
+    let mut out = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(4), "{out}");
+    assert!(out.starts_with("INCOMPLETE"), "{out}");
+    out
 }
 
 #[test]

@@ -83,20 +83,11 @@ async fn both_ways(server: &mut Server, judging: &Judging, mix: &Mix, times: u64
     wrong
 }
 
-#[test]
-fn what_is_more_than_we_read_is_no_wrong_answer() {
-    let context = Context::new(profile_of(&Config::default()));
-    let mix = mix(&context);
-    let judging = Judging::new(context, Share::ALL, true);
-    let entry = &mix.chain(0)[0];
-    let depth = 5_000;
+/// What is made of an exchange that ended so.
+fn look_at(judging: &Judging, entry: &Entry, outcome: Result<Response, Failure>) -> (Outcome, bool, Seen) {
     let exchange = Exchange {
         request: entry.body(0, None),
-        outcome: Ok(Response {
-            status: 200,
-            headers: vec![("content-type".to_owned(), "application/json".to_owned())],
-            body: format!("{}{}", "[".repeat(depth), "]".repeat(depth)).into(),
-        }),
+        outcome,
         took: Duration::ZERO,
         on_chain: None,
     };
@@ -105,7 +96,22 @@ fn what_is_more_than_we_read_is_no_wrong_answer() {
         number: 0,
         token: None,
     };
-    let (outcome, judged, seen) = judging.look(&exchange, sent, &mut Vec::new());
+    judging.look(&exchange, sent, &mut Vec::new())
+}
+
+#[test]
+fn what_is_more_than_we_read_is_no_wrong_answer() {
+    let context = Context::new(profile_of(&Config::default()));
+    let mix = mix(&context);
+    let judging = Judging::new(context, Share::ALL, true);
+    let entry = &mix.chain(0)[0];
+    let depth = 5_000;
+    let answer = Ok(Response {
+        status: 200,
+        headers: vec![("content-type".to_owned(), "application/json".to_owned())],
+        body: format!("{}{}", "[".repeat(depth), "]".repeat(depth)).into(),
+    });
+    let (outcome, judged, seen) = look_at(&judging, entry, answer);
     assert_eq!((outcome, judged), (Outcome::Transport, false));
     assert!(
         seen.trouble
@@ -231,19 +237,8 @@ fn without_an_answer_there_is_nothing_to_judge() {
         (refused(200, None), Outcome::Wrong),
         (refused(500, None), Outcome::Wrong),
     ] {
-        let exchange = Exchange {
-            request: entry.body(0, None),
-            outcome,
-            took: Duration::ZERO,
-            on_chain: None,
-        };
-        let sent = Sent {
-            entry,
-            number: 0,
-            token: None,
-        };
-        let told = judging.look(&exchange, sent, &mut Vec::new()).0;
-        assert_eq!(told, expected, "{:?}", exchange.outcome);
+        let said = format!("{outcome:?}");
+        assert_eq!(look_at(&judging, entry, outcome).0, expected, "{said}");
     }
 }
 
