@@ -48,6 +48,14 @@ impl Exact {
     pub fn is_integer(&self) -> bool {
         self.exponent >= 0
     }
+
+    /// The value as a whole number; none for a fraction, a negative number, and one of more digits than are worth writing out.
+    pub fn whole(&self) -> Option<BigUint> {
+        let zeros = u32::try_from(self.exponent)
+            .ok()
+            .filter(|zeros| *zeros as usize <= LONGEST)?;
+        Some(self.digits.to_biguint()? * BigUint::from(10_u8).pow(zeros))
+    }
 }
 
 /// Whether two JSON values are the same number, whatever their notation; texts too long to read are compared as they stand.
@@ -60,14 +68,14 @@ pub fn same_number(left: &serde_json::Number, right: &serde_json::Number) -> boo
         }
 }
 
-/// An amount of section 2.2 in any notation that clients use: hex quantity, decimal string or JSON integer.
+/// An amount of section 2.2 in any notation that clients use: hex quantity, decimal string or JSON integer, which `1.0` and `1e18` are too.
 pub fn amount(value: &Value) -> Option<BigUint> {
     match value {
         Value::String(text) => match text.strip_prefix("0x") {
             Some(digits) => BigUint::parse_bytes(digits.as_bytes(), 16),
             None => BigUint::parse_bytes(text.as_bytes(), 10),
         },
-        Value::Number(number) => BigUint::parse_bytes(number.to_string().as_bytes(), 10),
+        Value::Number(number) => Exact::parse(&number.to_string())?.whole(),
         _ => None,
     }
 }
@@ -111,5 +119,11 @@ mod tests {
         assert_eq!(read("\"x\""), None);
         assert_eq!(read("-1"), None);
         assert_eq!(read("1.5"), None);
+        assert_eq!(read("0.0"), read("0"));
+        assert_eq!(read("1.6e1"), read("16"));
+        assert_eq!(read("1e18"), read("\"1000000000000000000\""));
+        assert!(read("1e4096").is_some());
+        assert_eq!(read("1e4097"), None);
+        assert_eq!(read("1e-1"), None);
     }
 }
