@@ -275,3 +275,43 @@ fn write(path: &Path, replay: &Replay) -> io::Result<()> {
     text.push('\n');
     fs::write(path, text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::{Amounts, Dialect, QuotedTokens};
+
+    #[test]
+    fn what_was_known_of_a_target_is_known_again() {
+        let mut learned = Context::new(Profile {
+            target: Target {
+                url: Some("http://a.test/key".to_owned()),
+                ..Target::default()
+            },
+            ..Profile::default()
+        });
+        learned.dialect = Dialect {
+            jsonrpc_version: "2.0.0".to_owned(),
+            sponsored_name: "SPONSOR".to_owned(),
+            fee_token_member: "tokenAddress".to_owned(),
+            mode_member: "mode".to_owned(),
+            amount_notation: Amounts::Mixed,
+            quoted_tokens: QuotedTokens::List,
+        };
+        learned.learn_token("0xab", Support::Supported);
+        learned.learn_token("0xcd", Support::Unsupported);
+        learned.unlisted_tokens = Support::Unsupported;
+        learned.facts.note(&Token {
+            address: "0xAB".to_owned(),
+            symbol: Some("ONE".to_owned()),
+            decimals: Some(6),
+        });
+
+        let written = serde_json::to_string(&Known::of(&learned)).unwrap();
+        assert!(!written.contains("key"), "{written}");
+        let mut again = serde_json::from_str::<Known>(&written).unwrap().context();
+        assert_eq!(again.profile.target, Target::default());
+        again.profile = learned.profile.clone();
+        assert_eq!(again, learned);
+    }
+}
