@@ -21,6 +21,7 @@ fn context() -> Context {
         tokens: TokenLists {
             supported: supported.into(),
             unsupported: vec![format!("0x{}", "e".repeat(40))],
+            complete: false,
         },
         operations: Operations {
             accepts: Accepts::Any,

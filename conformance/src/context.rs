@@ -78,12 +78,17 @@ impl Context {
             tokens.insert(address.to_ascii_lowercase(), Support::Unsupported);
         }
         let dialect = Dialect::pinned(&profile.dialect);
+        let unlisted_tokens = if profile.tokens.complete {
+            Support::Unsupported
+        } else {
+            Support::Unknown
+        };
         Self {
             profile,
             dialect,
             tokens,
             facts: Facts::default(),
-            unlisted_tokens: Support::Unknown,
+            unlisted_tokens,
             on_chain: false,
         }
     }
@@ -96,7 +101,16 @@ impl Context {
 
     /// Notes what the target said of a token; what the profile says stands above it.
     pub fn learn_token(&mut self, address: &str, support: Support) {
-        self.tokens.entry(address.to_ascii_lowercase()).or_insert(support);
+        if !self.profile.tokens.complete {
+            self.tokens.entry(address.to_ascii_lowercase()).or_insert(support);
+        }
+    }
+
+    /// Notes what the target made of tokens that nobody could know; what the profile says stands above it.
+    pub fn learn_unlisted_tokens(&mut self, support: Support) {
+        if !self.profile.tokens.complete {
+            self.unlisted_tokens = support;
+        }
     }
 
     /// Whether a token is supported, as far as is known. Letter case does not matter.
@@ -230,7 +244,7 @@ fn is_listed_as(known: &Map<String, Value>, sent: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::Operations;
+    use crate::profile::{Operations, Token, TokenLists};
     use paymaster_schemas::Method;
     use serde_json::json;
 
@@ -278,6 +292,35 @@ mod tests {
             sponsorable: vec![operation().as_object().expect("it is one").clone()],
             ..Operations::default()
         }
+    }
+
+    #[test]
+    fn where_the_list_of_tokens_is_complete_nothing_is_learned() {
+        use Support::{Supported, Unknown, Unsupported};
+        let told = |complete| {
+            let mut context = Context::new(Profile {
+                tokens: TokenLists {
+                    supported: vec![Token {
+                        address: "0xAB".to_owned(),
+                        ..Token::default()
+                    }],
+                    unsupported: Vec::new(),
+                    complete,
+                },
+                ..Profile::default()
+            });
+            let before = context.support("0xef");
+            context.learn_token("0xcd", Support::Supported);
+            context.learn_unlisted_tokens(Support::Supported);
+            [
+                context.support("0xab"),
+                context.support("0xcd"),
+                before,
+                context.support("0xef"),
+            ]
+        };
+        assert_eq!(told(true), [Supported, Unsupported, Unsupported, Unsupported]);
+        assert_eq!(told(false), [Supported, Supported, Unknown, Supported]);
     }
 
     #[test]

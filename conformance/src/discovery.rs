@@ -340,11 +340,11 @@ impl Discovery {
             }
         }
         if unknown.asked > 0 {
-            self.context.unlisted_tokens = if unknown.quoted > 0 {
+            self.context.learn_unlisted_tokens(if unknown.quoted > 0 {
                 Support::Supported
             } else {
                 Support::Unsupported
-            };
+            });
         }
         let reading = readings.most();
         if self.context.profile.dialect.quoted_tokens.is_none() && reading != QuotedTokens::Union {

@@ -195,6 +195,7 @@ mod tests {
             tokens: TokenLists {
                 supported: supported.into(),
                 unsupported: vec![format!("0x{}", "e".repeat(40))],
+                complete: false,
             },
             operations: Operations {
                 accepts: Accepts::Any,

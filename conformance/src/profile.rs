@@ -53,6 +53,15 @@ pub struct TokenLists {
     pub supported: Vec<Token>,
     /// Addresses of tokens that it does not support.
     pub unsupported: Vec<String>,
+    /// Whether `supported` names every token that it supports: any other is unsupported then.
+    pub complete: bool,
+}
+
+impl TokenLists {
+    /// Whether the target supports no token at all: nothing in token mode has a result with a token in it then.
+    pub fn is_none_supported(&self) -> bool {
+        self.complete && self.supported.is_empty()
+    }
 }
 
 /// A fee token. Where symbol and decimals are given, quotes are held to them.

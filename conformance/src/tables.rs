@@ -161,6 +161,7 @@ mod tests {
         let tokens = TokenLists {
             supported: vec![token],
             unsupported: Vec::new(),
+            complete: false,
         };
         let context = Context::new(Profile {
             tokens,

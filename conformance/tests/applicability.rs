@@ -77,6 +77,43 @@ fn facts_of_tokens_are_held_against_one_that_is_told() {
 }
 
 #[test]
+fn who_supports_no_token_owes_no_result_with_one() {
+    let told = |supported: Vec<Token>, complete| {
+        left_out(&Context::new(Profile {
+            tokens: TokenLists {
+                supported,
+                complete,
+                ..TokenLists::default()
+            },
+            ..Profile::default()
+        }))
+    };
+    assert_eq!(told(vec![], false), Ids::from(UNSAID));
+    assert_eq!(told(vec![Token::default()], true), Ids::from(UNSAID));
+    let without = told(vec![], true);
+    assert!(without.is_superset(&Ids::from(UNSAID)));
+    let of_tokens = |id: &str| id.starts_with("fee-quote.") || id.starts_with("token-sponsor-result.");
+    assert!(rules().all(|rule| !of_tokens(rule.id) || without.contains(rule.id)));
+    let others: Vec<&str> = without
+        .into_iter()
+        .filter(|id| !of_tokens(id) && !UNSAID.contains(id))
+        .collect();
+    assert_eq!(
+        others,
+        [
+            "error.token-absent",
+            "error.unsupported-quote-is-none",
+            "quote.erc20-result",
+            "quote.only-requested",
+            "quote.tokens-quoted",
+            "request.gas-fields-optional",
+            "request.token-list",
+            "sponsor.erc20-result",
+        ]
+    );
+}
+
+#[test]
 fn who_has_one_account_is_not_asked_for_another() {
     let having = |names: &[&str]| {
         let account = |name: &&str| SmartAccount {

@@ -25,6 +25,7 @@ fn context() -> Context {
                 })
                 .into(),
             unsupported: Vec::new(),
+            complete: false,
         },
         operations: Operations {
             accepts: Accepts::Any,

@@ -37,6 +37,7 @@ fn profile() -> Profile {
                 })
                 .into(),
             unsupported: ["e", "f"].map(address).into(),
+            complete: false,
         },
         ..Profile::default()
     }
@@ -375,6 +376,7 @@ fn what_is_easily_taken_for_a_token_is_drawn_where_it_cannot_be_one() {
             ..Token::default()
         }],
         unsupported: vec![address("f")],
+        complete: false,
     };
     let of = |unlisted| {
         with_unlisted(

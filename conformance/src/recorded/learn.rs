@@ -292,6 +292,7 @@ mod tests {
             tokens: crate::profile::TokenLists {
                 supported: Vec::new(),
                 unsupported: vec![A.to_owned()],
+                complete: false,
             },
             ..Profile::default()
         };

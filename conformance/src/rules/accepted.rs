@@ -4,7 +4,7 @@
 //! be; the reason why a target refuses an operation can then not be mistaken for a refusal of the change. Where the change is
 //! one of the operation itself, only the profile's word that any operation is accepted makes the refusal a fault.
 
-use super::{Check, Report, Rule, View, always, gist};
+use super::{Check, Report, Rule, View, always, gist, no_token};
 use crate::{
     context::{Context, Vouch},
     profile::Accepts,
@@ -38,11 +38,14 @@ pub(super) const RULES: &[Rule] = &[
         "a string is a lawful id, the empty one included",
         Check::Group(&related::STRING_IDS, same_operation),
     ),
-    rule(
-        "request.gas-fields-optional",
-        "token mode must do without the three gas limits, each and all",
-        Check::Group(&related::GAS_FIELDS, same_operation),
-    ),
+    Rule {
+        not_applicable: no_token,
+        ..rule(
+            "request.gas-fields-optional",
+            "token mode must do without the three gas limits, each and all",
+            Check::Group(&related::GAS_FIELDS, same_operation),
+        )
+    },
     rule(
         "request.listed-fields-suffice",
         "signature and paymasterAndData are no part of the partial operation",
@@ -72,11 +75,14 @@ pub(super) const RULES: &[Rule] = &[
             Check::Group(&related::SMART_ACCOUNTS, same_operation),
         )
     },
-    rule(
-        "request.token-list",
-        "tokenList has no stated bound",
-        Check::Group(&related::LONG_TOKEN_LIST, same_operation),
-    ),
+    Rule {
+        not_applicable: no_token,
+        ..rule(
+            "request.token-list",
+            "tokenList has no stated bound",
+            Check::Group(&related::LONG_TOKEN_LIST, same_operation),
+        )
+    },
     Rule {
         not_applicable: only_listed,
         ..rule(

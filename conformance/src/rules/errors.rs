@@ -3,7 +3,7 @@
 use paymaster_schemas::{Mode, Pair};
 use serde_json::Value;
 
-use super::{Check, Report, Rule, View, always, gist, shown, shown_member};
+use super::{Check, Report, Rule, View, always, gist, no_token, shown, shown_member};
 use crate::{
     context::{Context, Support, Vouch},
     json::number::Exact,
@@ -55,13 +55,16 @@ pub(super) const RULES: &[Rule] = &[
         "an error message is a string",
         message,
     ),
-    rule(
-        "error.token-absent",
-        5,
-        NO_TOKENS,
-        "token mode without feeTokenAddress is served instead of refused",
-        token_absent,
-    ),
+    Rule {
+        not_applicable: no_token,
+        ..rule(
+            "error.token-absent",
+            5,
+            NO_TOKENS,
+            "token mode without feeTokenAddress is served instead of refused",
+            token_absent,
+        )
+    },
     rule(
         "error.token-unsupported",
         5,
@@ -85,7 +88,7 @@ pub(super) const RULES: &[Rule] = &[
         quota: 5,
         advice: NO_TOKENS,
         hint: "list the tokens in unsupportedTokens and answer with a result, even when no token is left to quote",
-        not_applicable: always,
+        not_applicable: no_token,
         check: Check::Group(&crate::relations::UNSUPPORTED_IN_QUOTE, unsupported_quote_is_none),
     },
 ];

@@ -90,6 +90,12 @@ pub(crate) fn always(_: &Context) -> Option<&'static str> {
     None
 }
 
+/// For rules about results with a token in them.
+pub(crate) fn no_token(context: &Context) -> Option<&'static str> {
+    let none = context.profile.tokens.is_none_supported();
+    none.then_some("the profile says that the target supports no token")
+}
+
 /// How a rule judges.
 pub enum Check {
     /// One exchange at a time.

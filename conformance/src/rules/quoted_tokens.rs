@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use paymaster_schemas::{Pair, member_validator};
 use serde_json::Value;
 
-use super::{Check, Report, Rule, View, always};
+use super::{Check, Report, Rule, View, always, no_token};
 use crate::{
     context::{Context, Support},
     dialect::QuotedTokens,
@@ -38,18 +38,24 @@ const fn rule(
 }
 
 pub(super) const RULES: &[Rule] = &[
-    rule(
-        "quote.tokens-quoted",
-        NO_QUOTES,
-        "every supported token asked for gets a quote; compare addresses without regard to letter case",
-        tokens_quoted,
-    ),
-    rule(
-        "quote.only-requested",
-        NO_QUOTES,
-        "quote the tokens of the request and no others; look at caches",
-        only_requested,
-    ),
+    Rule {
+        not_applicable: no_token,
+        ..rule(
+            "quote.tokens-quoted",
+            NO_QUOTES,
+            "every supported token asked for gets a quote; compare addresses without regard to letter case",
+            tokens_quoted,
+        )
+    },
+    Rule {
+        not_applicable: no_token,
+        ..rule(
+            "quote.only-requested",
+            NO_QUOTES,
+            "quote the tokens of the request and no others; look at caches",
+            only_requested,
+        )
+    },
     rule(
         "quote.unsupported-listed",
         NO_UNSUPPORTED,

@@ -6,10 +6,11 @@
 use paymaster_schemas::{Mode, member_validator};
 use serde_json::Value;
 
-use super::{Check, Report, Rule, View, always, shown_member};
+use super::{Check, Report, Rule, View, always, no_token, shown_member};
 use crate::context::Context;
 
 const NO_RESULTS: &str = "the target answered too few requests of this kind with a result: name operations (and tokens) that it accepts in the profile";
+const NO_TOKEN_RESULTS: &str = "the target answered too few requests of this kind with a result: name tokens that it supports, and operations that it accepts, in the profile; with tokens.complete = true and none named, it supports no token";
 
 const fn row(id: &'static str, document: &'static str, member: &'static str, expected: &'static str) -> Rule {
     Rule {
@@ -24,6 +25,20 @@ const fn row(id: &'static str, document: &'static str, member: &'static str, exp
             member,
             expected,
         },
+    }
+}
+
+/// A row of what only tokens have.
+const fn token_row(
+    id: &'static str,
+    document: &'static str,
+    member: &'static str,
+    expected: &'static str,
+) -> Rule {
+    Rule {
+        advice: NO_TOKEN_RESULTS,
+        not_applicable: no_token,
+        ..row(id, document, member, expected)
     }
 }
 
@@ -77,80 +92,80 @@ pub(super) const RULES: &[Rule] = &[
         "unsupportedTokens",
         "an array of addresses",
     ),
-    row(
+    token_row(
         "fee-quote.symbol",
         "fee-quote",
         "symbol",
         "the token's symbol, a string",
     ),
-    row(
+    token_row(
         "fee-quote.decimal",
         "fee-quote",
         "decimal",
         "the token's number of decimals, an integer",
     ),
-    row(
+    token_row(
         "fee-quote.tokenAddress",
         "fee-quote",
         "tokenAddress",
         "an address: 0x and 40 hex digits",
     ),
-    row(
+    token_row(
         "fee-quote.maxGasFee",
         "fee-quote",
         "maxGasFee",
         "a number of token units",
     ),
-    row(
+    token_row(
         "fee-quote.maxGasFeeUSD",
         "fee-quote",
         "maxGasFeeUSD",
         "a number of US dollars",
     ),
-    row(
+    token_row(
         "fee-quote.exchangeRate",
         "fee-quote",
         "exchangeRate",
         "an integer-valued number",
     ),
-    row(
+    token_row(
         "fee-quote.premiumPercentage",
         "fee-quote",
         "premiumPercentage",
         "a string of digits",
     ),
-    row(
+    token_row(
         "fee-quote.validUntil",
         "fee-quote",
         "validUntil",
         "an integer timestamp",
     ),
-    row("fee-quote.logoUrl", "fee-quote", "logoUrl", "a URL"),
-    row(
+    token_row("fee-quote.logoUrl", "fee-quote", "logoUrl", "a URL"),
+    token_row(
         "token-sponsor-result.MODE",
         "token-sponsor-result",
         "MODE",
         "\"ERC20\"",
     ),
-    row(
+    token_row(
         "token-sponsor-result.paymasterAndData",
         "token-sponsor-result",
         "paymasterAndData",
         "a hex string of one byte or more after 0x",
     ),
-    row(
+    token_row(
         "token-sponsor-result.preVerificationGas",
         "token-sponsor-result",
         "preVerificationGas",
         "an amount of gas, a string",
     ),
-    row(
+    token_row(
         "token-sponsor-result.verificationGasLimit",
         "token-sponsor-result",
         "verificationGasLimit",
         "a number of gas units",
     ),
-    row(
+    token_row(
         "token-sponsor-result.callGasLimit",
         "token-sponsor-result",
         "callGasLimit",

@@ -5,7 +5,7 @@
 use paymaster_schemas::Pair;
 use serde_json::Value;
 
-use super::{Check, Report, Rule, View, always, gist};
+use super::{Check, Report, Rule, View, always, gist, no_token};
 use crate::{
     answer::Answer,
     context::{Context, Support},
@@ -38,21 +38,27 @@ pub(super) const RULES: &[Rule] = &[
         "a quote in sponsored mode is refused",
         quote_sponsored,
     ),
-    rule(
-        "quote.erc20-result",
-        "a quote in token mode for supported tokens is refused",
-        quote_erc20,
-    ),
+    Rule {
+        not_applicable: no_token,
+        ..rule(
+            "quote.erc20-result",
+            "a quote in token mode for supported tokens is refused",
+            quote_erc20,
+        )
+    },
     rule(
         "sponsor.sponsored-result",
         "sponsoring in sponsored mode is refused with an error",
         sponsor_sponsored,
     ),
-    rule(
-        "sponsor.erc20-result",
-        "sponsoring in token mode with a supported token is refused",
-        sponsor_erc20,
-    ),
+    Rule {
+        not_applicable: no_token,
+        ..rule(
+            "sponsor.erc20-result",
+            "sponsoring in token mode with a supported token is refused",
+            sponsor_erc20,
+        )
+    },
 ];
 
 /// The code that says that a method does not exist.

@@ -118,6 +118,7 @@ pub fn profile_of(config: &Config) -> Profile {
                 })
                 .map(|address| (*address).to_owned())
                 .collect(),
+            complete: false,
         },
         accounts: config
             .policy

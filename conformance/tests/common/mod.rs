@@ -41,6 +41,7 @@ pub(crate) fn profile(config: &Config) -> Profile {
         tokens: TokenLists {
             supported: config.tokens.iter().map(token).collect(),
             unsupported: vec!["0x1111111111111111111111111111111111111111".to_owned()],
+            complete: false,
         },
         accounts: config.policy.account_names.iter().map(account).collect(),
         operations: Operations {

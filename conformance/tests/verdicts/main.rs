@@ -35,6 +35,7 @@ fn context() -> Context {
         tokens: TokenLists {
             supported: vec![token(USDC, "USDC", 6), token(DAI, "DAI", 18)],
             unsupported: vec![NONE.to_owned()],
+            complete: false,
         },
         accounts: vec![SmartAccount {
             name: "BICONOMY".to_owned(),
