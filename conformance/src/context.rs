@@ -310,8 +310,8 @@ mod tests {
                 ..Profile::default()
             });
             let before = context.support("0xef");
-            context.learn_token("0xcd", Support::Supported);
-            context.learn_unlisted_tokens(Support::Supported);
+            context.learn_token("0xcd", Supported);
+            context.learn_unlisted_tokens(Supported);
             [
                 context.support("0xab"),
                 context.support("0xcd"),
