@@ -5,6 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use paymaster_conformance::{
     context::{Context, Support},
+    dialect::QuotedTokens,
     exchange::{Exchange, Failure, Response},
     finding::Violation,
     judge::Judge,
@@ -165,36 +166,49 @@ fn a_row_names_its_member_and_a_long_value_is_cut() {
     assert!(found[0].actual.len() < 200);
 }
 
+const USDC: &str = "0x2791bca1f2de4661ed88a30c99a7a9449aa84174";
+const DAI: &str = "0x6b175474e89094c44da98b954eedeac495271d0f";
+
+/// Place, expectation and what was there, for an answer with those quotes and unsupported tokens to a quote for `preferred` beside
+/// `listed`.
+fn said_of_tokens(
+    context: &Context,
+    id: &str,
+    [preferred, listed]: [&str; 2],
+    quoted: &[&str],
+    unsupported: &[&str],
+) -> [String; 3] {
+    let group = group("unsupported-in-quote");
+    let mut request: Value = serde_json::from_slice(&group.members[0].body).expect("a member is JSON");
+    request["params"][1]["tokenInfo"] = json!({"preferredToken": preferred, "tokenList": [listed]});
+    let quotes: Vec<Value> = quoted
+        .iter()
+        .map(|token| json!({"tokenAddress": token}))
+        .collect();
+    let told = json!({"feeQuotes": quotes, "unsupportedTokens": unsupported});
+    let answer = json!({"jsonrpc": "2.0", "id": request["id"], "result": told});
+    let exchange = Exchange {
+        request: Bytes::from(request.to_string()),
+        outcome: Ok(Response {
+            status: 200,
+            headers: Vec::new(),
+            body: Bytes::from(answer.to_string()),
+        }),
+        took: Duration::ZERO,
+        on_chain: None,
+    };
+    let judge = Judge::new(vec![find_rule(id).expect("it is one of ours")]);
+    let judgements = judge.group(&group, &[exchange], context);
+    let violation = judgements[0].violations[0].clone();
+    [violation.pointer, violation.expected, violation.actual]
+}
+
 #[test]
 fn a_rule_of_tokens_names_them() {
-    const USDC: &str = "0x2791bca1f2de4661ed88a30c99a7a9449aa84174";
-    const OTHER: &str = "0x6b175474e89094c44da98b954eedeac495271d0f";
-    let group = group("unsupported-in-quote");
     let mut context = Context::default();
     context.learn_token(USDC, Support::Supported);
-    let said = |id: &str, quoted: &[&str]| {
-        let quotes: Vec<Value> = quoted
-            .iter()
-            .map(|token| json!({"tokenAddress": token}))
-            .collect();
-        let body = json!({"jsonrpc": "2.0", "id": 1, "result": {"feeQuotes": quotes}}).to_string();
-        let exchange = Exchange {
-            request: group.members[0].body.clone(),
-            outcome: Ok(Response {
-                status: 200,
-                headers: Vec::new(),
-                body: Bytes::from(body),
-            }),
-            took: Duration::ZERO,
-            on_chain: None,
-        };
-        let judge = Judge::new(vec![find_rule(id).expect("it is one of ours")]);
-        let judgements = judge.group(&group, &[exchange], &context);
-        let violation = judgements[0].violations[0].clone();
-        [violation.pointer, violation.expected, violation.actual]
-    };
     assert_eq!(
-        said("quote.tokens-quoted", &[]),
+        said_of_tokens(&context, "quote.tokens-quoted", [USDC, USDC], &[], &[]),
         [
             "/result/feeQuotes".to_owned(),
             format!("a quote for each supported token of the request, {USDC} included"),
@@ -202,13 +216,57 @@ fn a_rule_of_tokens_names_them() {
         ]
     );
     assert_eq!(
-        said("quote.only-requested", &[USDC, OTHER]),
+        said_of_tokens(&context, "quote.only-requested", [USDC, USDC], &[USDC, DAI], &[]),
         [
             "/result/feeQuotes/1/tokenAddress".to_owned(),
             format!("a token of the request: {USDC}"),
-            OTHER.to_owned(),
+            DAI.to_owned(),
         ]
     );
+}
+
+#[test]
+fn a_reading_that_is_not_kept_is_told() {
+    let mut context = Context::default();
+    context.learn_token(USDC, Support::Supported);
+    context.learn_token(DAI, Support::Supported);
+    for (reading, beyond, why) in [
+        (QuotedTokens::List, USDC, "the listed tokens alone"),
+        (QuotedTokens::Preferred, DAI, "the preferred token alone"),
+    ] {
+        context.dialect.quoted_tokens = reading;
+        assert_eq!(
+            said_of_tokens(&context, "quote.tokens-quoted", [USDC, DAI], &[USDC, DAI], &[]),
+            [
+                "/result/feeQuotes".to_owned(),
+                format!("no quote for {beyond}: the target quotes {why}"),
+                format!("quotes for {USDC}, {DAI}"),
+            ]
+        );
+    }
+}
+
+#[test]
+fn why_a_token_is_not_to_be_listed_is_told() {
+    const OTHER: &str = "0x1111111111111111111111111111111111111111";
+    let mut context = Context::default();
+    context.learn_token(USDC, Support::Supported);
+    for (quoted, listed, why) in [
+        (&[USDC][..], OTHER, "which the request does not name"),
+        (&[USDC], USDC, "which the same answer quotes"),
+        (&[DAI], DAI, "which the same answer quotes"),
+        (&[], USDC, "which is supported"),
+    ] {
+        let rule = "quote.unsupported-only-unsupported";
+        assert_eq!(
+            said_of_tokens(&context, rule, [USDC, DAI], quoted, &[listed]),
+            [
+                "/result/unsupportedTokens/0".to_owned(),
+                "only tokens of the request that are not supported".to_owned(),
+                format!("{listed}, {why}"),
+            ]
+        );
+    }
 }
 
 #[test]

@@ -117,6 +117,74 @@ fn what_names_no_tokens_in_a_list_is_held_to_the_preferred_one_at_most() {
     }
 }
 
+/// Section 4.1, rule 3, in every reading of which tokens are quoted.
+#[test]
+fn only_who_quotes_the_list_alone_may_leave_the_preferred_token_unlisted() {
+    let unlisted = ["quote.unsupported-listed"];
+    for (reading, beside_list, in_list) in [
+        (QuotedTokens::Union, &unlisted[..], &unlisted[..]),
+        (QuotedTokens::List, &[], &unlisted),
+        (QuotedTokens::Preferred, &unlisted, &unlisted),
+    ] {
+        let mut context = context();
+        context.dialect.quoted_tokens = reading;
+        let answer = result(&quotes(&[quote_of(USDC)], Some(&[])));
+        let asked = |request: &str| broken_in(&context, request, Ok(response(&answer)));
+        assert_eq!(asked(&quote(NONE, &[USDC])), beside_list, "{reading:?}");
+        assert_eq!(asked(&quote(USDC, &[NONE, USDC])), in_list, "{reading:?}");
+    }
+}
+
+#[test]
+fn each_reason_not_to_list_a_token_is_enough() {
+    const UNHEARD: &str = "0x2222222222222222222222222222222222222222";
+    let wrong = ["quote.unsupported-only-unsupported"];
+    // Not asked for.
+    let answer = result(&quotes(&[quote_of(USDC)], Some(&[UNHEARD])));
+    assert_eq!(broken(&quote(USDC, &[USDC]), &answer), wrong);
+    // Supported.
+    let answer = result(&quotes(&[quote_of(USDC)], Some(&[DAI])));
+    assert_eq!(
+        broken(&quote(USDC, &[USDC, DAI]), &answer),
+        ["quote.tokens-quoted", wrong[0]]
+    );
+    // Quoted by the same answer, whatever is known of it.
+    let quote_of_unheard = fee_quote(UNHEARD, "ANY", 6);
+    let answer = result(&quotes(&[quote_of_unheard], Some(&[UNHEARD])));
+    let asked = broken_in(&context(), &quote(UNHEARD, &[UNHEARD]), Ok(response(&answer)));
+    assert_eq!(asked, wrong);
+}
+
+#[test]
+fn a_method_that_is_not_found_is_not_served() {
+    // What JSON-RPC recommends for the code warns beside it.
+    const WARNS: &str = "json-rpc.reserved-codes";
+    let not_found = ERROR.replace("-32001", "-32601");
+    for request in [sponsor("1"), sponsor_in(USDC), quote(USDC, &[USDC])] {
+        assert_eq!(
+            broken(&request, &not_found),
+            ["endpoint.both-methods", WARNS],
+            "{request}"
+        );
+    }
+    // The error for a token that is not supported may have any code.
+    assert_eq!(broken(&sponsor_in(NONE), &not_found), [WARNS]);
+}
+
+#[test]
+fn a_quote_is_owed_where_everything_that_may_be_refused_is_left_aside() {
+    let in_sponsored_mode = sponsor("1")
+        .replace("pm_sponsorUserOperation", "pm_getFeeQuoteOrData")
+        .replace("\"expiryDuration\":300,", "");
+    assert_eq!(broken(&in_sponsored_mode, ERROR), ["quote.sponsored-result"]);
+    assert_eq!(broken(&quote(USDC, &[DAI]), ERROR), ["quote.erc20-result"]);
+    let only_preferred = quote(USDC, &[]).replace(",\"tokenList\":[]", "");
+    let only_list = quote(USDC, &[DAI]).replace(&format!("\"preferredToken\":\"{USDC}\","), "");
+    for lawful in [only_preferred, only_list, quote(USDC, &[])] {
+        fine(&lawful, ERROR);
+    }
+}
+
 fn quote_of(token: &str) -> String {
     if token == USDC {
         fee_quote(USDC, "USDC", 6)

@@ -1,7 +1,8 @@
 //! The rows of the result tables (sections 2.6 to 2.9).
 
 use super::{
-    DAI, SPONSORED, TOKEN_SPONSORED, USDC, broken, fee_quote, quote, quotes, result, sponsor, sponsor_in,
+    DAI, SPONSORED, TOKEN_SPONSORED, USDC, broken, fee_quote, fine, quote, quotes, result, sponsor,
+    sponsor_in,
 };
 
 #[test]
@@ -120,4 +121,21 @@ fn every_row_of_a_quote_bites() {
         broken(&request, &good.replace("\"decimal\":18", "\"decimal\":6")),
         ["fee-quote.decimal-of-token"]
     );
+}
+
+/// Section 2.1 and 2.6 differ in how sponsored mode is called.
+#[test]
+fn a_mode_may_be_called_as_the_request_calls_it_and_no_other_member_may() {
+    let request = sponsor("1").replace("\"SPONSORED\"", "\"SPONSORSHIP\"");
+    fine(
+        &request,
+        &result(&SPONSORED.replace("\"SPONSORED\"", "\"SPONSORSHIP\"")),
+    );
+    fine(&request, &result(SPONSORED));
+    for wrong in ["SPONSORED", "SPONSORSHIP"] {
+        assert_eq!(
+            broken(&request, &result(&SPONSORED.replace("0xabcdef", wrong))),
+            ["sponsored-result.paymasterAndData"]
+        );
+    }
 }
