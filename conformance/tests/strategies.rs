@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
-use paymaster_conformance::generate::{Overrides, drawn, runner, strategy};
+use paymaster_conformance::generate::{Overrides, boundary, drawn, runner, strategy};
 use paymaster_schemas::{documents, validator_for};
 use proptest::{prelude::Strategy, strategy::ValueTree, test_runner::TestRunner};
 use serde_json::{Value, json};
@@ -74,6 +74,29 @@ fn boundary_values_are_mixed_in() {
         "\"0x0\"".to_owned(),
     ] {
         assert!(drawn.contains(&edge), "{edge}");
+    }
+}
+
+#[test]
+fn every_awkward_string_and_length_is_drawn() {
+    let all = |document: &str| {
+        let strategy = strategy(document, &Overrides::new()).unwrap();
+        let mut runner = runner(3);
+        (0..6_000)
+            .map(|_| draw(&strategy, &mut runner))
+            .collect::<Vec<_>>()
+    };
+    let messages = all("error-object");
+    for text in boundary::strings() {
+        assert!(
+            messages.iter().any(|error| error["message"] == **text),
+            "{text:?}"
+        );
+    }
+    let bytes = all("hex-bytes");
+    let length = |value: &Value| (value.as_str().unwrap().len() - 2) / 2;
+    for wanted in boundary::BYTE_LENGTHS {
+        assert!(bytes.iter().any(|value| length(value) == wanted), "{wanted}");
     }
 }
 

@@ -128,6 +128,11 @@ mod tests {
     }
 
     #[test]
+    fn no_runner_writes_to_disk() {
+        assert!(runner(1).config().failure_persistence.is_none());
+    }
+
+    #[test]
     fn a_seed_fixes_the_draws() {
         let draws = |seed| {
             let mut runner = runner(seed);
