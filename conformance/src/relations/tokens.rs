@@ -16,7 +16,7 @@ use crate::{
 /// Sponsoring in token mode with a token that is not supported.
 pub static UNSUPPORTED_FEE_TOKEN: Relation = Relation {
     id: "unsupported-fee-token",
-    about: "sponsor requests in token mode with an unsupported token, with and without gas limits, beside the tokens of a quote, and one that goes on after a supported address",
+    about: "sponsor requests in token mode with an unsupported token, with and without gas limits, beside the tokens of a quote, and one that goes on after a supported address or ends within it",
     bases: &[Base {
         pair: Pair::SPONSOR_ERC20,
         draw: Draw::Accepted,
@@ -64,7 +64,9 @@ pub static LONG_TOKEN_LIST: Relation = Relation {
 fn unsupported_fee_token(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     const INFO: &str = "/params/1/tokenInfo";
     let mut request = seed.base.clone();
-    let known = seed.context.tokens_that_are(Support::Supported).next();
+    // What a target quotes need not be an address.
+    let mut known = seed.context.tokens_that_are(Support::Supported);
+    let known = known.find(|token| token.is_ascii() && token.len() == "0x".len() + 40);
     let label = match (seed.twist % 10, known) {
         (2, _) => {
             for name in GAS {
@@ -83,8 +85,14 @@ fn unsupported_fee_token(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
         }
         (8, Some(known)) => {
             let name = seed.context.dialect.fee_token_member.as_str();
-            set(&mut request, INFO, name, json!(format!("{known}00")));
-            "a supported address and two digits more"
+            // Alternately: the twist goes up by ten from one to the next.
+            if (seed.twist / 10).is_multiple_of(2) {
+                set(&mut request, INFO, name, json!(format!("{known}00")));
+                "a supported address and two digits more"
+            } else {
+                set(&mut request, INFO, name, json!(known[..known.len() - 2]));
+                "a supported address without its last two digits"
+            }
         }
         _ => "",
     };

@@ -133,13 +133,18 @@ fn token_absent(view: &View<'_>, _: &Context, report: &mut Report) {
     }
 }
 
-/// Token mode with an unsupported token is answered with an error. So is a longer text of hex digits, which is nobody's address.
+/// Token mode with an unsupported token is answered with an error. So is a text of more or fewer hex digits than an address has, which is nobody's.
 fn token_unsupported(view: &View<'_>, context: &Context, report: &mut Report) {
     let Kind::Call(call) = &view.request else { return };
     if call.pair != Pair::SPONSOR_ERC20 {
         return;
     }
-    if let Some(token) = call.tokens.fee.as_ref().filter(|token| is_too_long(token)) {
+    if let Some(token) = call
+        .tokens
+        .fee
+        .as_ref()
+        .filter(|token| is_no_address(token, context))
+    {
         return an_error(view, &format!("an error: {token} is no token's address"), report);
     }
     if !call.valid {
@@ -155,12 +160,24 @@ fn token_unsupported(view: &View<'_>, context: &Context, report: &mut Report) {
     }
 }
 
-/// More digits than an address has. Zeros before it are another way to write one.
-fn is_too_long(token: &str) -> bool {
-    token.strip_prefix("0x").is_some_and(|digits| {
-        digits.len() > 40 && !digits.starts_with('0') && digits.bytes().all(|digit| digit.is_ascii_hexdigit())
-    })
+/// More digits than an address has, or fewer. Zeros before it are another way to write one, and where it begins with zeros they
+/// may be left out.
+fn is_no_address(token: &str, context: &Context) -> bool {
+    let Some(digits) = token
+        .strip_prefix("0x")
+        .filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
+    else {
+        return false;
+    };
+    match digits.len() {
+        0 | DIGITS => false,
+        1..DIGITS => context.support(&format!("0x{digits:0>DIGITS$}")) == Support::Unsupported,
+        _ => !digits.starts_with('0'),
+    }
 }
+
+/// The hex digits of an address.
+const DIGITS: usize = 40;
 
 fn an_error(view: &View<'_>, expected: &str, report: &mut Report) {
     if view.answer.error().is_some() {

@@ -1,7 +1,7 @@
 //! What is decided: tokens, sponsorship, errors that are owed (sections 4 and 7).
 
 use paymaster_conformance::{
-    context::Context,
+    context::{Context, Support},
     dialect::QuotedTokens,
     profile::{Accepts, Operations, Token},
 };
@@ -224,13 +224,32 @@ fn what_a_target_said_of_a_token_it_must_say_again() {
 }
 
 #[test]
-fn more_digits_than_an_address_are_no_supported_token() {
+fn more_digits_than_an_address_or_fewer_are_no_supported_token() {
     let longer = |token: &str| sponsor_in(&format!("{token}00"));
     assert_eq!(
         broken(&longer(USDC), &result(TOKEN_SPONSORED)),
         ["error.token-unsupported"]
     );
     fine(&longer(USDC), ERROR);
+    for piece in [&USDC[..40], "0x27"] {
+        assert_eq!(
+            broken(&sponsor_in(piece), &result(TOKEN_SPONSORED)),
+            ["error.token-unsupported"],
+            "{piece}"
+        );
+        fine(&sponsor_in(piece), ERROR);
+    }
+    // Where any token is supported, a short address may be one.
+    let mut any = context();
+    any.unlisted_tokens = Support::Supported;
+    let answer = Ok(response(&result(TOKEN_SPONSORED)));
+    assert_eq!(broken_in(&any, &sponsor_in(&USDC[..40]), answer), [""; 0]);
+    // An address that begins with zeros may be written without them.
+    let mut zeros = context();
+    zeros.learn_unlisted_tokens(Support::Unsupported);
+    zeros.learn_token(&format!("0x{:0>40}", "a1"), Support::Supported);
+    let answer = Ok(response(&result(TOKEN_SPONSORED)));
+    assert_eq!(broken_in(&zeros, &sponsor_in("0xa1"), answer), [""; 0]);
     // What is written otherwise may be read as an address all the same.
     for lenient in [
         format!("0x{}{}", "0".repeat(24), &USDC[2..]),

@@ -391,6 +391,7 @@ fn with_tokens() -> Vec<Value> {
         request(18, SPONSOR, deploying(), uncalculated(paid_in(UNSUPPORTED))),
         request(18, SPONSOR, smallest(), paid_in(UNSUPPORTED)),
         request(18, SPONSOR, operation(), paid_in(&format!("{USDC}00"))),
+        request(18, SPONSOR, operation(), paid_in(&USDC[..40])),
         request(
             18,
             SPONSOR,

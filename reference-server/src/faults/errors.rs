@@ -289,6 +289,18 @@ pub(super) const FAULTS: &[Fault] = &[
     }),
     Fault::of(
         UNSUPPORTED,
+        "piece-of-a-token-served",
+        "looks for the token within the supported addresses",
+        serve_first(),
+    )
+    .when(|asked| {
+        let named = asked.fee_token().unwrap_or_default().to_ascii_lowercase();
+        let within =
+            |token: &String| named.len() < token.len() && token.to_ascii_lowercase().contains(&named);
+        asked.is(Pair::SPONSOR_ERC20) && !named.is_empty() && asked.tokens.iter().any(within)
+    }),
+    Fault::of(
+        UNSUPPORTED,
         "native-coin-served",
         "takes the addresses that stand for the native coin for tokens",
         serve_first(),
