@@ -270,3 +270,24 @@ fn compare(pointer: &str, was: &Value, now: &Value, differences: &mut Vec<String
         _ => differences.push(format!("{pointer} {now}")),
     }
 }
+
+#[test]
+fn of_a_long_list_the_ends_alone_are_taken_out_one_by_one() {
+    for (length, expected) in [(2_u64, 2), (16, 16), (17, 2), (40, 2)] {
+        let list: Value = (100..100 + length).map(Value::from).collect();
+        let one_less: Vec<Value> = simpler(None, &list)
+            .into_iter()
+            .filter(|candidate| {
+                candidate
+                    .as_array()
+                    .is_some_and(|items| items.len() as u64 == length - 1)
+            })
+            .collect();
+        assert_eq!(one_less.len(), expected, "{length}");
+        for candidate in one_less.iter().filter(|_| expected == 2) {
+            let items = candidate.as_array().unwrap();
+            let ends = (items[0] == 100, items[items.len() - 1] == 100 + length - 1);
+            assert!(ends == (true, false) || ends == (false, true), "{candidate}");
+        }
+    }
+}
