@@ -308,6 +308,8 @@ impl ValueTree for Tree {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use serde_json::json;
 
     use super::*;
@@ -369,6 +371,38 @@ mod tests {
     }
 
     #[test]
+    fn texts_have_every_length_that_they_may_have() {
+        let lengths = |schema: Value| -> BTreeSet<usize> {
+            let drawn = draws(schema).unwrap();
+            let length = |value: &Value| value.as_str().unwrap().chars().count();
+            drawn.iter().map(length).collect()
+        };
+        let bounded = lengths(json!({ "type": "string", "minLength": 5, "maxLength": 8 }));
+        assert_eq!(bounded, BTreeSet::from([5, 6, 7, 8]));
+        let long = lengths(json!({ "type": "string", "minLength": 5, "maxLength": 1_000 }));
+        // Up to twelve more than it must have, and the long one of the awkward ones.
+        assert_eq!(long, (5..=17).chain([1_000]).collect());
+        let short = lengths(json!({ "type": "string", "maxLength": 1 }));
+        assert_eq!(short, BTreeSet::from([0, 1]));
+        let same = json!({ "allOf": [{ "type": "string", "pattern": "^a{3}$" }, { "pattern": "^a{3}$" }] });
+        assert!(draws(same).unwrap().iter().all(|value| value == "aaa"));
+    }
+
+    #[test]
+    fn a_member_that_must_be_there_is_what_its_schema_says() {
+        let schema = json!({
+            "type": "object", "required": ["one", "any"], "properties": { "one": { "const": 1 }, "two": {} }
+        });
+        let drawn = draws(schema).unwrap();
+        assert!(
+            drawn
+                .iter()
+                .all(|value| value["one"] == 1 && value.get("any").is_some())
+        );
+        assert!(drawn.iter().any(|value| value.get("two").is_none()));
+    }
+
+    #[test]
     fn fractions_stay_within_whole_bounds() {
         let mut fractions = 0;
         for value in draws(json!({ "type": "number", "minimum": -2, "maximum": 3 })).unwrap() {
@@ -387,7 +421,10 @@ mod tests {
             json!({ "type": "string", "pattern": "a", "minLength": 1 }),
             json!({ "allOf": [{ "pattern": "a" }, { "pattern": "b" }] }),
             json!({ "oneOf": [{ "type": "string" }, { "type": "null" }] }),
+            json!({ "oneOf": [{ "required": ["a"], "type": "object" }, { "required": ["b"] }] }),
             json!({ "type": "array", "minItems": 1 }),
+            json!({ "type": "array", "prefixItems": [{ "const": 1 }], "minItems": 2 }),
+            json!({ "allOf": [{ "prefixItems": [{ "const": 1 }] }, { "items": { "const": 1 } }] }),
             json!({ "type": "number", "minimum": 0.5 }),
             json!({ "type": "text" }),
             json!({ "$ref": "elsewhere.schema.json" }),

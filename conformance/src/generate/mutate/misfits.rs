@@ -118,3 +118,22 @@ pub(super) fn misfits(document: &str, pattern: &str) -> Vec<Edit> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pattern_has_misfits_of_its_own() {
+        let has = |document: &str, pattern: &str, text: &str| {
+            misfits(document, pattern).contains(&Edit::Set(json!(text)))
+        };
+        let digits_or_quantity = "^(?:[0-9]+|0x[0-9a-fA-F]+)$";
+        assert!(has("gas", digits_or_quantity, "0X10"));
+        let beyond = "115792089237316195423570985008687907853269984665640564039457584007913129639936";
+        assert!(has("amount", "spelt out elsewhere", beyond));
+        // One that nobody thought of.
+        assert!(has("other", "^a$", "?"));
+        assert!(!has("other", "^a$", beyond));
+    }
+}

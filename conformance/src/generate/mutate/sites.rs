@@ -259,4 +259,35 @@ mod tests {
         found("maxLength", Edit::Text(TextEdit::Length(4)));
         found("type", Edit::Set(json!([])));
     }
+
+    #[test]
+    fn what_branches_and_dependents_ask_for_is_edited() {
+        let place = Place::made_up(json!({
+            "properties": { "one": { "const": 1 }, "two": { "const": "II" } },
+            "oneOf": [{ "required": ["one"] }, { "required": ["two"] }],
+            "dependentSchemas": { "one": { "required": ["three"] } }
+        }));
+        let mut finder = Finder {
+            message: "made-up",
+            sites: Vec::new(),
+            words: BTreeMap::new(),
+        };
+        finder.walk(&place, "/at").unwrap();
+        let found = |location: &str, schema_pointer: &str, edit: Edit| {
+            let known = finder.sites.iter().any(|site| {
+                site.edit == edit && site.location == location && site.schema_pointer == schema_pointer
+            });
+            assert!(known, "{edit:?}: {:#?}", finder.sites);
+        };
+        found(
+            "/at",
+            "/oneOf",
+            Edit::With(vec![("one", json!(1)), ("two", json!("II"))]),
+        );
+        found("/at", "/oneOf", Edit::Without(vec!["one", "two"]));
+        found("/at/three", "/dependentSchemas/one/required", Edit::Remove);
+        // A branch that asks for more than one member cannot be told from the others by members alone.
+        let more = json!({ "oneOf": [{ "required": ["one"], "type": "object" }, { "required": ["two"] }] });
+        assert!(finder.walk(&Place::made_up(more), "/at").is_err());
+    }
 }
