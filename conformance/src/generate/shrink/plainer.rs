@@ -72,6 +72,41 @@ mod tests {
     use super::*;
 
     #[test]
+    fn zeros_weigh_least_and_other_scripts_most() {
+        let weights = ["0", "x", "7", "b", " ", "B", "ż", "支"].map(text_weight);
+        assert_eq!(weights, [4, 4, 5, 5, 5, 6, 8, 8]);
+        assert_eq!(text_weight("0xB7"), 4 + 4 + 6 + 5);
+    }
+
+    #[test]
+    fn every_kind_of_text_has_its_plainer_forms() {
+        let of = |text: &str| texts(text).collect::<Vec<_>>();
+        assert_eq!(
+            of("0x00aBcdef0102"),
+            [
+                "0x",
+                "0x0",
+                "0x1",
+                "0x5208",
+                "0x00aBcdef",
+                "0x00aBcd",
+                "0x00aBcdef",
+                "0x00aBcdef01",
+                "0x000000000000",
+                "0xaBcdef0102",
+                "0x00abcdef0102",
+            ]
+        );
+        assert_eq!(
+            of("0x"),
+            ["0x", "0x0", "0x1", "0x5208", "0x", "0x", "0x", "0x", "0x", "0x"]
+        );
+        assert_eq!(of("00120"), ["0", "1", "21000", "001", "120"]);
+        assert_eq!(of("żabka"), ["", "ża", "bka"]);
+        assert_eq!(of(""), ["", "", ""]);
+    }
+
+    #[test]
     fn notation_is_kept() {
         assert!(texts("0x2386f26fc10000").all(|text| text.starts_with("0x")));
         assert!(texts("1000000").all(|text| text.bytes().all(|digit| digit.is_ascii_digit())));
