@@ -389,6 +389,21 @@ mod tests {
     }
 
     #[test]
+    fn a_schema_without_a_type_is_about_what_its_keywords_are_for() {
+        for (schema, is_one) in [
+            (json!({ "minLength": 1 }), Value::is_string as fn(&Value) -> bool),
+            (json!({ "pattern": "^[0-9]+$" }), Value::is_string),
+            (json!({ "minimum": 1 }), Value::is_number),
+            (json!({ "required": ["one"] }), Value::is_object),
+            (json!({ "prefixItems": [{ "const": 1 }] }), Value::is_array),
+        ] {
+            assert!(draws(schema.clone()).unwrap().iter().all(is_one), "{schema}");
+        }
+        let any = draws(json!({})).unwrap();
+        assert!(any.iter().any(Value::is_null) && any.iter().any(Value::is_boolean));
+    }
+
+    #[test]
     fn a_member_that_must_be_there_is_what_its_schema_says() {
         let schema = json!({
             "type": "object", "required": ["one", "any"], "properties": { "one": { "const": 1 }, "two": {} }
