@@ -9,7 +9,7 @@ use paymaster_conformance::{
     context::{Context, Support, Vouch},
     dialect::{Amounts, Pins},
     generate::Source,
-    profile::{Accepts, Operations, Profile, SmartAccount, Token, TokenLists},
+    profile::{Accepts, Operations, Profile, SmartAccount, Sponsors, Token, TokenLists},
 };
 use paymaster_schemas::{Mode, Pair, validator_for};
 use serde_json::{Value, json};
@@ -181,6 +181,24 @@ fn a_base_is_missing_only_where_the_profile_knows_nothing_of_the_kind() {
     }
     let everything = with_unlisted(Support::Supported, Profile::default());
     assert!(!missing(&everything, Base::accepted(Pair::SPONSOR_ERC20)));
+    // Where nothing is sponsored, whatever is accepted is refused.
+    for (accepts, sponsors, known) in [
+        (Accepts::Any, Sponsors::None, true),
+        (Accepts::Any, Sponsors::Any, false),
+        (Accepts::Listed, Sponsors::None, false),
+        (Accepts::Unknown, Sponsors::None, false),
+    ] {
+        let context = Context::new(Profile {
+            operations: Operations {
+                accepts,
+                sponsors: Some(sponsors),
+                ..Operations::default()
+            },
+            ..Profile::default()
+        });
+        let refused = Base::refused(Pair::SPONSOR_SPONSORED);
+        assert_eq!(!missing(&context, refused), known, "{accepts:?} {sponsors:?}");
+    }
     let wrong = Context::new(Profile {
         dialect: Pins {
             jsonrpc_version: Some("3.0".into()),

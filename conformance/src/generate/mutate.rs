@@ -173,3 +173,28 @@ impl fmt::Display for Mutation {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::{prelude::Strategy, strategy::ValueTree};
+    use serde_json::json;
+
+    use super::*;
+    use crate::generate::{Overrides, runner, strategy};
+
+    #[test]
+    fn what_breaks_another_keyword_of_the_place_is_no_mutation() {
+        let strategy = strategy("fee-quote", &Overrides::new()).unwrap();
+        let valid = strategy.new_tree(&mut runner(1)).unwrap().current();
+        let too_short = |symbol: Value| Site {
+            message: "fee-quote",
+            location: "/symbol".to_owned(),
+            document: "fee-quote",
+            schema_pointer: "/properties/symbol/minLength".to_owned(),
+            keyword: "minLength",
+            edit: Edit::Set(symbol),
+        };
+        assert!(too_short(json!("")).apply(&valid).is_some());
+        assert_eq!(too_short(json!(7)).apply(&valid), None);
+    }
+}

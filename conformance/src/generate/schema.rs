@@ -185,6 +185,7 @@ pub(super) fn escaped(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use paymaster_schemas::documents;
+    use serde_json::json;
 
     use super::*;
 
@@ -209,6 +210,27 @@ mod tests {
         if place.schema.get("$ref").is_some() {
             place.target().unwrap();
         }
+    }
+
+    #[test]
+    fn a_reference_leads_to_its_place() {
+        let reference = json!({ "$ref": "#/properties/symbol" });
+        let target = Place {
+            document: "fee-quote",
+            ..Place::made_up(reference)
+        };
+        let target = target.target().unwrap();
+        assert_eq!(
+            (target.document, target.pointer.as_str()),
+            ("fee-quote", "/properties/symbol")
+        );
+        assert_eq!(target.schema["minLength"], 1);
+        let whole = Place {
+            document: "fee-quote",
+            ..Place::made_up(json!({ "$ref": "address.schema.json" }))
+        };
+        let whole = whole.target().unwrap();
+        assert_eq!((whole.document, whole.pointer.as_str()), ("address", ""));
     }
 
     #[test]

@@ -426,6 +426,11 @@ mod tests {
             fractions += usize::from(number.fract() != 0.0);
         }
         assert!(fractions > 30, "{fractions}");
+        for most in [0, 1] {
+            for value in draws(json!({ "type": "number", "minimum": 0, "maximum": most })).unwrap() {
+                assert!(value.as_f64().unwrap() <= f64::from(most), "{value}");
+            }
+        }
     }
 
     #[test]
