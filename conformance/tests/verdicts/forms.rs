@@ -2,7 +2,7 @@
 
 use paymaster_conformance::exchange::{Failure, Response};
 
-use super::{ERROR, NONE, SPONSORED, broken, broken_by, response, result, sponsor, sponsor_in};
+use super::{ERROR, NONE, SPONSORED, USDC, broken, broken_by, response, result, sponsor, sponsor_in};
 
 #[test]
 fn the_form_of_an_answer_is_judged_on_its_bytes() {
@@ -108,4 +108,32 @@ fn the_form_of_an_error_is_judged() {
     assert_eq!(seen(r#"{"code":1.5,"message":"no"}"#), ["error.code"]);
     assert_eq!(seen(r#"{"code":-32001}"#), ["error.message"]);
     assert_eq!(seen(r#"{"code":-32001.0,"message":"","data":null}"#), [""; 0]);
+}
+
+#[test]
+fn only_who_is_owed_an_answer_is_owed_a_whole_message() {
+    let cut = || Err(Failure::Cut("after 7 bytes".to_owned()));
+    let no_token = sponsor_in(USDC).replace(&format!("\"feeTokenAddress\":\"{USDC}\""), "");
+    for owed in [sponsor("1"), no_token] {
+        assert_eq!(broken_by(&owed, cut()), ["answer.http-message"], "{owed}");
+    }
+    let malformed = sponsor("1").replace("\"nonce\":\"7\"", "\"nonce\":{}");
+    assert_eq!(broken_by(&malformed, cut()), [""; 0]);
+}
+
+#[test]
+fn what_is_nested_deeper_than_we_read_is_not_called_broken() {
+    let deep = |depth: usize| {
+        result(&format!(
+            "{{\"extra\":{}{}}}",
+            "[".repeat(depth),
+            "]".repeat(depth)
+        ))
+    };
+    assert_eq!(broken(&sponsor("1"), &deep(1_000)), [""; 0]);
+    // Cut short, it is no JSON whatever its depth.
+    assert_eq!(
+        broken(&sponsor("1"), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":[[["),
+        ["answer.json-text"]
+    );
 }
