@@ -221,3 +221,14 @@ fn wrong_parameters_have_a_code_where_they_are_refused() {
         assert_eq!(broken(request, &error(code)), expected, "{request} {code}");
     }
 }
+
+#[test]
+fn the_answer_to_an_unknown_method_carries_the_version_too() {
+    let unknown = sponsor("1").replace("pm_sponsorUserOperation", "pm_none");
+    let answer = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}"#;
+    assert_eq!(broken(&unknown, answer), [""; 0]);
+    for wrong in ["\"1.0\"", "2.0", "null"] {
+        let answer = answer.replace("\"2.0\"", wrong);
+        assert_eq!(broken(&unknown, &answer), ["answer.jsonrpc"], "{wrong}");
+    }
+}
