@@ -2,7 +2,10 @@
 
 use paymaster_conformance::exchange::{Failure, Response};
 
-use super::{ERROR, NONE, SPONSORED, USDC, broken, broken_by, response, result, sponsor, sponsor_in};
+use super::{
+    ERROR, NONE, SPONSORED, USDC, broken, broken_by, broken_in, context, response, result, sponsor,
+    sponsor_in,
+};
 
 #[test]
 fn the_form_of_an_answer_is_judged_on_its_bytes() {
@@ -136,4 +139,17 @@ fn what_is_nested_deeper_than_we_read_is_not_called_broken() {
         broken(&sponsor("1"), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":[[["),
         ["answer.json-text"]
     );
+}
+
+#[test]
+fn who_speaks_another_version_may_answer_in_it() {
+    let mut context = context();
+    context.dialect.jsonrpc_version = "2.0.0".to_owned();
+    let told = |version: &str| {
+        let answer = result(SPONSORED).replace("\"jsonrpc\":\"2.0\"", &format!("\"jsonrpc\":\"{version}\""));
+        broken_in(&context, &sponsor("1"), Ok(response(&answer)))
+    };
+    assert_eq!(told("2.0"), [""; 0]);
+    assert_eq!(told("2.0.0"), [""; 0]);
+    assert_eq!(told("1.0"), ["answer.jsonrpc"]);
 }
