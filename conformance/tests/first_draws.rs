@@ -8,11 +8,16 @@ use paymaster_conformance::{
     case::{Base, Draw, Tokens},
     context::{Context, Support},
     generate::{Overrides, Source, runner, strategy},
-    profile::{Accepts, Operations, Profile, SmartAccount, Token, TokenLists},
+    profile::{Accepts, Operations, Profile, SmartAccount},
 };
 use paymaster_schemas::{Pair, documents};
 use proptest::{prelude::Strategy, strategy::ValueTree};
 use serde_json::{Map, Value, json};
+
+#[path = "common/letters.rs"]
+mod letters;
+
+use letters::address;
 
 /// Long texts by their beginning and their length in bytes.
 fn cut(value: &mut Value) {
@@ -75,22 +80,12 @@ fn of_bases_where_nothing_is_known() {
 
 #[test]
 fn of_bases_by_a_profile() {
-    let address = |digit: &str| format!("0x{}", digit.repeat(40));
     let operation = |sender: String| -> Map<String, Value> {
         let operation = json!({ "sender": sender, "nonce": 7, "callData": "0xaabb" });
         operation.as_object().unwrap().clone()
     };
     let profile = |accepts| Profile {
-        tokens: TokenLists {
-            supported: ["a", "b", "c"]
-                .map(|digit| Token {
-                    address: address(digit),
-                    ..Token::default()
-                })
-                .into(),
-            unsupported: ["e", "f"].map(address).into(),
-            complete: false,
-        },
+        tokens: letters::tokens(),
         operations: Operations {
             accepts,
             sponsorable: vec![operation(address("1")), operation(address("2"))],

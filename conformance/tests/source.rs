@@ -14,13 +14,14 @@ use paymaster_conformance::{
 use paymaster_schemas::{Mode, Pair, validator_for};
 use serde_json::{Value, json};
 
+#[path = "common/letters.rs"]
+mod letters;
+
+use letters::address;
+
 const ROUNDS: usize = 150;
 const DRAWS: [Draw; 3] = [Draw::Accepted, Draw::Sponsored, Draw::Refused];
 const TOKENS: [Tokens; 3] = [Tokens::Any, Tokens::Supported, Tokens::SomeUnsupported];
-
-fn address(digit: &str) -> String {
-    format!("0x{}", digit.repeat(40))
-}
 
 fn operation(sender: &str) -> serde_json::Map<String, Value> {
     let operation = json!({ "sender": sender, "nonce": 7, "callData": "0xaabb", "signature": "0x00" });
@@ -29,16 +30,7 @@ fn operation(sender: &str) -> serde_json::Map<String, Value> {
 
 fn profile() -> Profile {
     Profile {
-        tokens: TokenLists {
-            supported: ["a", "b", "c"]
-                .map(|digit| Token {
-                    address: address(digit),
-                    ..Token::default()
-                })
-                .into(),
-            unsupported: ["e", "f"].map(address).into(),
-            complete: false,
-        },
+        tokens: letters::tokens(),
         ..Profile::default()
     }
 }
