@@ -7,6 +7,7 @@ use paymaster_schemas::{Mode, Pair};
 use serde_json::{Map, Value};
 
 use crate::{
+    accounts::{self, AccountService, ServedAccounts, account_of},
     dialect::Dialect,
     facts::Facts,
     json::number::amount,
@@ -26,6 +27,8 @@ pub struct Context {
     tokens: BTreeMap<String, Support>,
     /// What the target itself said of tokens: symbol and decimals.
     pub facts: Facts,
+    /// Smart accounts that the target served; they count only where the profile names none.
+    pub served_accounts: ServedAccounts,
     /// What holds for addresses that nobody said anything about.
     pub unlisted_tokens: Support,
     /// Whether a chain is asked what it makes of answers.
@@ -51,8 +54,10 @@ pub enum Vouch {
     Sponsored,
     /// It gets a result; whether it is sponsored nobody said.
     Accepted,
-    /// It is not sponsored; what token mode does with it is not said.
+    /// It gets a result that does not sponsor it.
     Refused,
+    /// It gets an error, or a result that does not sponsor it.
+    NotSponsored,
     /// Nobody said: a result or an error, both are lawful.
     Unknown,
 }
@@ -63,9 +68,6 @@ impl Vouch {
         matches!(self, Self::Sponsored | Self::Accepted)
     }
 }
-
-/// The smart accounts that published clients send, for profiles that name none.
-const PUBLISHED_ACCOUNTS: [(&str, &str); 2] = [("BICONOMY", "2.0.0"), ("INFINITISM", "1.0.0")];
 
 impl Context {
     /// What the profile alone says.
@@ -88,6 +90,7 @@ impl Context {
             dialect,
             tokens,
             facts: Facts::default(),
+            served_accounts: ServedAccounts::default(),
             unlisted_tokens,
             on_chain: false,
         }
@@ -129,18 +132,17 @@ impl Context {
             .map(|(address, _)| address.as_str())
     }
 
-    /// Smart accounts to send: those of the profile, else those that published clients send.
+    /// Smart accounts to send: those of the profile, else those that the target served, else those that published clients send.
     pub fn accounts(&self) -> Vec<SmartAccount> {
         if !self.profile.accounts.is_empty() {
             return self.profile.accounts.clone();
         }
-        PUBLISHED_ACCOUNTS
-            .iter()
-            .map(|(name, version)| SmartAccount {
-                name: (*name).to_owned(),
-                version: (*version).to_owned(),
-            })
-            .collect()
+        let served = self.served_accounts.accounts();
+        if served.is_empty() {
+            accounts::listed(&accounts::PUBLISHED)
+        } else {
+            served
+        }
     }
 
     /// Whether a call keeps to the tables of sections 2.1 to 2.5, in the dialect of the target, and what the profile then says
@@ -164,58 +166,85 @@ impl Context {
         (tabled, vouch)
     }
 
-    /// What the profile says of an operation, given the sponsorshipInfo that the request carries.
+    /// What the target must do with an operation, given the sponsorshipInfo that the request carries. Anything but
+    /// [`Vouch::Unknown`] needs the profile's word for the operation, and that the account is known.
     pub fn vouch(&self, pair: Pair, operation: &Value, info: &Value) -> Vouch {
         let operations = &self.profile.operations;
-        let sender = operation["sender"].as_str().unwrap_or_default();
-        let of_refused_sender = operations
-            .refused_senders
-            .iter()
-            .any(|known| known.eq_ignore_ascii_case(sender));
-        // What is listed is listed for the sponsorshipInfo that it would be tried with: others may decide otherwise.
-        let is_among = |list: &[Map<String, Value>]| {
+        let service = self.account_service(pair, info);
+        // A listed operation is listed for the sponsorshipInfo that it is tried with: with another one the target may decide otherwise.
+        let is_listed = |list: &[Map<String, Value>]| {
             list.iter().any(|known| is_listed_as(known, operation))
                 && (pair.mode == Mode::Erc20 || self.is_plain(info))
         };
-        if of_refused_sender || is_among(&operations.refused) {
-            return if pair.mode == Mode::Sponsored {
-                Vouch::Refused
-            } else {
-                Vouch::Unknown
+        let gets_a_result =
+            operations.accepts == Accepts::Any && service.is_some() && self.is_ordinary(operation);
+        let is_refused = is_listed(&operations.refused);
+        if is_refused || self.is_refused_sender(operation) {
+            return match pair.mode {
+                Mode::Erc20 => Vouch::Unknown,
+                Mode::Sponsored if gets_a_result || (is_refused && service.is_some()) => Vouch::Refused,
+                // Which account the listed operation belongs to is not known.
+                Mode::Sponsored if is_refused => Vouch::Unknown,
+                Mode::Sponsored => Vouch::NotSponsored,
             };
         }
-        let account = info["smartAccountInfo"]["name"].as_str();
-        let known_account = self.profile.accounts.is_empty()
-            || account.is_none_or(|name| self.profile.accounts.iter().any(|known| known.name == name));
-        if known_account && is_among(&operations.sponsorable) {
-            return Vouch::Sponsored;
+        let promised = if is_listed(&operations.sponsorable) {
+            Vouch::Sponsored
+        } else if gets_a_result {
+            match (operations.sponsors(), pair.mode) {
+                (Sponsors::Any, _) => Vouch::Sponsored,
+                (Sponsors::None, Mode::Sponsored) => Vouch::Refused,
+                (Sponsors::None, Mode::Erc20) | (Sponsors::Listed, _) => Vouch::Accepted,
+            }
+        } else {
+            Vouch::Unknown
+        };
+        match (service, promised) {
+            (None, _) => Vouch::Unknown,
+            (Some(AccountService::Answered), Vouch::Sponsored) => Vouch::Accepted,
+            (Some(_), promised) => promised,
         }
-        let short_enough = operations.max_call_data_bytes.is_none_or(|limit| {
+    }
+
+    /// What the target does for the account of a request; none when it may refuse the account. In token mode no account is
+    /// needed, so that it can not be the reason of a refusal.
+    fn account_service(&self, pair: Pair, info: &Value) -> Option<AccountService> {
+        let account = account_of(info);
+        if pair.mode == Mode::Erc20 && account.is_none() {
+            return Some(AccountService::Sponsored);
+        }
+        let account = account?;
+        if self.profile.accounts.is_empty() {
+            return self.served_accounts.service(pair, &account);
+        }
+        self.profile
+            .accounts
+            .contains(&account)
+            .then_some(AccountService::Sponsored)
+    }
+
+    /// Whether an operation has no size or amount that a target may bound.
+    fn is_ordinary(&self, operation: &Value) -> bool {
+        let limit = self.profile.operations.max_call_data_bytes;
+        let short = limit.is_none_or(|limit| {
             operation["callData"]
                 .as_str()
                 .is_none_or(|data| data.len().saturating_sub(2) / 2 <= limit)
         });
-        if operations.accepts != Accepts::Any
-            || !short_enough
-            || !known_account
-            || !ordinary_amounts(operation)
-        {
-            return Vouch::Unknown;
-        }
-        match (operations.sponsors(), pair.mode) {
-            (Sponsors::Any, _) => Vouch::Sponsored,
-            (Sponsors::None, Mode::Sponsored) => Vouch::Refused,
-            (Sponsors::None, Mode::Erc20) | (Sponsors::Listed, _) => Vouch::Accepted,
-        }
+        short && ordinary_amounts(operation)
     }
 
-    /// Whether a sponsorshipInfo says nothing that a policy could turn on: webhookData is empty, as in the samples, and the
-    /// account is the first of the profile.
+    fn is_refused_sender(&self, operation: &Value) -> bool {
+        let sender = operation["sender"].as_str().unwrap_or_default();
+        let refused = &self.profile.operations.refused_senders;
+        refused.iter().any(|known| known.eq_ignore_ascii_case(sender))
+    }
+
+    /// Whether a sponsorshipInfo contains nothing that a policy could decide by: webhookData is empty, as in the samples, and
+    /// the account is the first one that is sent.
     fn is_plain(&self, info: &Value) -> bool {
-        let account = info["smartAccountInfo"]["name"].as_str();
-        let first = self.profile.accounts.first();
-        info["webhookData"].as_object().is_none_or(Map::is_empty)
-            && first.is_none_or(|first| account.is_none_or(|name| name == first.name))
+        let first = self.accounts().into_iter().next();
+        info["webhookData"].as_object().is_none_or(Map::is_empty) && account_of(info) == first
     }
 }
 
@@ -261,18 +290,22 @@ mod tests {
         json!({"sender": "0xAb", "nonce": "7", "initCode": "0x", "callData": "0x0102", "callGasLimit": "1"})
     }
 
-    fn vouch(operations: Operations, accounts: &[&str], operation: &Value, account: Option<&str>) -> Vouch {
-        let info = json!({"webhookData": {}, "smartAccountInfo": {"name": account}});
-        with_info(operations, accounts, operation, &info)
+    fn info(webhook: Value, account: &str) -> Value {
+        json!({"webhookData": webhook, "smartAccountInfo": {"name": account, "version": "1.0.0"}})
+    }
+
+    fn named(names: &[&str]) -> Vec<SmartAccount> {
+        accounts::listed(&names.iter().map(|name| (*name, "1.0.0")).collect::<Vec<_>>())
+    }
+
+    /// With a profile that names the account, and a request that sends it.
+    fn vouch(operations: Operations, operation: &Value) -> Vouch {
+        with_info(operations, &[ACCOUNT], operation, &info(json!({}), ACCOUNT))
     }
 
     fn with_info(operations: Operations, accounts: &[&str], operation: &Value, info: &Value) -> Vouch {
-        let accounts = accounts.iter().map(|name| SmartAccount {
-            name: (*name).to_owned(),
-            version: "1.0.0".to_owned(),
-        });
         let profile = Profile {
-            accounts: accounts.collect(),
+            accounts: named(accounts),
             operations,
             ..Profile::default()
         };
@@ -328,9 +361,9 @@ mod tests {
         let with = |member: &str, value: Value| {
             let mut changed = operation();
             changed[member] = value;
-            vouch(listed(), &[], &changed, None)
+            vouch(listed(), &changed)
         };
-        assert_eq!(vouch(listed(), &[], &operation(), None), Vouch::Sponsored);
+        assert_eq!(vouch(listed(), &operation()), Vouch::Sponsored);
         // Any member may decide, and nobody knows how a policy compares them.
         for (member, other) in [
             ("sender", json!("0xac")),
@@ -349,14 +382,14 @@ mod tests {
         let without = |member: &str| {
             let mut shorter = listed();
             shorter.sponsorable[0].remove(member);
-            vouch(shorter, &[], &operation(), None)
+            vouch(shorter, &operation())
         };
         assert_eq!(without("nonce"), Vouch::Sponsored);
         assert_eq!(without("initCode"), Vouch::Sponsored);
         assert_eq!(without("callData"), Vouch::Unknown);
         let mut with_more = listed();
         with_more.sponsorable[0].insert("signature".to_owned(), json!("0x"));
-        assert_eq!(vouch(with_more, &[], &operation(), None), Vouch::Sponsored);
+        assert_eq!(vouch(with_more, &operation()), Vouch::Sponsored);
     }
 
     #[test]
@@ -366,8 +399,6 @@ mod tests {
             refused: listed().sponsorable,
             ..Operations::default()
         };
-        let info =
-            |webhook: Value, account| json!({"webhookData": webhook, "smartAccountInfo": {"name": account}});
         let first = info(json!({}), "FIRST");
         for other in [info(json!({"campaign": "x"}), "FIRST"), info(json!({}), "SECOND")] {
             let tried = |operations, info| with_info(operations, &["FIRST", "SECOND"], &operation(), info);
@@ -394,8 +425,8 @@ mod tests {
         other["sender"] = json!("0xac");
         // Who names senders says that the others are sponsored; who names operations gives examples.
         for (operations, of_others) in [(by_operation, Vouch::Accepted), (by_sender, Vouch::Sponsored)] {
-            assert_eq!(vouch(operations.clone(), &[], &operation(), None), Vouch::Refused);
-            assert_eq!(vouch(operations.clone(), &[], &other, None), of_others);
+            assert_eq!(vouch(operations.clone(), &operation()), Vouch::Refused);
+            assert_eq!(vouch(operations.clone(), &other), of_others);
             assert_eq!(in_tokens(operations, &operation()), Vouch::Unknown);
         }
     }
@@ -413,20 +444,20 @@ mod tests {
             (Some(Sponsors::Any), Vouch::Sponsored, Vouch::Sponsored),
             (Some(Sponsors::None), Vouch::Refused, Vouch::Accepted),
         ] {
-            assert_eq!(vouch(any(sponsors), &[], &operation(), None), expected);
+            assert_eq!(vouch(any(sponsors), &operation()), expected);
             assert_eq!(in_tokens(any(sponsors), &operation()), token);
             // What is listed is sure, whatever holds for the rest.
             let with_list = Operations {
                 sponsorable: listed().sponsorable,
                 ..any(sponsors)
             };
-            assert_eq!(vouch(with_list, &[], &operation(), None), Vouch::Sponsored);
+            assert_eq!(vouch(with_list, &operation()), Vouch::Sponsored);
         }
         let older = Operations {
             refuses_some: Some(false),
             ..any(None)
         };
-        assert_eq!(vouch(older, &[], &operation(), None), Vouch::Sponsored);
+        assert_eq!(vouch(older, &operation()), Vouch::Sponsored);
     }
 
     #[test]
@@ -438,7 +469,7 @@ mod tests {
         let with = |name: &str, amount: &str| {
             let mut changed = operation();
             changed[name] = json!(amount);
-            vouch(any(), &[], &changed, None)
+            vouch(any(), &changed)
         };
         for name in GAS.into_iter().chain(FEES) {
             assert_eq!(with(name, "18446744073709551615"), Vouch::Accepted, "{name}");
@@ -451,19 +482,74 @@ mod tests {
     }
 
     #[test]
-    fn an_account_that_the_profile_does_not_name_is_vouched_for_by_nobody() {
+    fn nothing_is_expected_of_an_account_that_the_profile_does_not_name() {
         let any = Operations {
             accepts: Accepts::Any,
             ..Operations::default()
         };
         for (operations, expected) in [(any, Vouch::Accepted), (listed(), Vouch::Sponsored)] {
-            let vouch =
-                |accounts: &[&str], account| vouch(operations.clone(), accounts, &operation(), account);
-            assert_eq!(vouch(&[], Some("ANY")), expected);
-            assert_eq!(vouch(&[ACCOUNT], None), expected);
-            assert_eq!(vouch(&[ACCOUNT, "OTHER"], Some(ACCOUNT)), expected);
-            assert_eq!(vouch(&["OTHER"], Some(ACCOUNT)), Vouch::Unknown);
+            let sent =
+                |accounts: &[&str], info: &Value| with_info(operations.clone(), accounts, &operation(), info);
+            let of = |account| info(json!({}), account);
+            assert_eq!(sent(&[], &of(ACCOUNT)), Vouch::Unknown);
+            assert_eq!(sent(&["OTHER"], &of(ACCOUNT)), Vouch::Unknown);
+            assert_eq!(sent(&[ACCOUNT, "OTHER"], &of(ACCOUNT)), expected);
+            assert_eq!(sent(&[ACCOUNT], &json!({"webhookData": {}})), Vouch::Unknown);
+            let other_version =
+                json!({"webhookData": {}, "smartAccountInfo": {"name": ACCOUNT, "version": "2.0.0"}});
+            assert_eq!(sent(&[ACCOUNT], &other_version), Vouch::Unknown);
+            assert_eq!(in_tokens(operations.clone(), &operation()), expected);
         }
+    }
+
+    #[test]
+    fn an_account_that_the_target_served_is_expected_to_be_served_so_again() {
+        let any = Operations {
+            accepts: Accepts::Any,
+            sponsors: Some(Sponsors::Any),
+            ..Operations::default()
+        };
+        for (operations, best) in [(any, Vouch::Sponsored), (listed(), Vouch::Sponsored)] {
+            let mut context = Context::new(Profile {
+                operations,
+                ..Profile::default()
+            });
+            let account = named(&[ACCOUNT]).remove(0);
+            let sponsor = pair(Mode::Sponsored);
+            let info = info(json!({}), ACCOUNT);
+            context
+                .served_accounts
+                .note(sponsor, &account, AccountService::Answered);
+            assert_eq!(context.vouch(sponsor, &operation(), &info), Vouch::Accepted);
+            context
+                .served_accounts
+                .note(sponsor, &account, AccountService::Sponsored);
+            context
+                .served_accounts
+                .note(sponsor, &account, AccountService::Answered);
+            assert_eq!(context.vouch(sponsor, &operation(), &info), best);
+            assert_eq!(
+                context.vouch(Pair::QUOTE_SPONSORED, &operation(), &info),
+                Vouch::Unknown
+            );
+            assert_eq!(context.accounts(), [account]);
+        }
+    }
+
+    #[test]
+    fn an_operation_that_is_not_listed_may_be_refused_even_where_its_sender_is_not_sponsored() {
+        let with = |accepts| Operations {
+            accepts,
+            refused_senders: vec!["0xaB".to_owned()],
+            ..listed()
+        };
+        let mut other = operation();
+        other["nonce"] = json!("0");
+        for accepts in [Accepts::Listed, Accepts::Unknown] {
+            assert_eq!(vouch(with(accepts), &other), Vouch::NotSponsored);
+            assert_eq!(in_tokens(with(accepts), &other), Vouch::Unknown);
+        }
+        assert_eq!(vouch(with(Accepts::Any), &other), Vouch::Refused);
     }
 
     #[test]
@@ -473,13 +559,13 @@ mod tests {
             max_call_data_bytes: Some(limit),
             ..Operations::default()
         };
-        assert_eq!(vouch(up_to(2), &[], &operation(), None), Vouch::Accepted);
-        assert_eq!(vouch(up_to(1), &[], &operation(), None), Vouch::Unknown);
+        assert_eq!(vouch(up_to(2), &operation()), Vouch::Accepted);
+        assert_eq!(vouch(up_to(1), &operation()), Vouch::Unknown);
         // Beside the limit a listed operation is still one that is listed.
         let both = Operations {
             sponsorable: listed().sponsorable,
             ..up_to(1)
         };
-        assert_eq!(vouch(both, &[], &operation(), None), Vouch::Sponsored);
+        assert_eq!(vouch(both, &operation()), Vouch::Sponsored);
     }
 }

@@ -1,8 +1,9 @@
 //! Discovery: the first exchanges of a run, which tell the dialect of the target and the tokens it supports.
 //!
 //! Round 1 asks every pair in the default dialect; round 2, for what was not served, in each other reading; round 3 which
-//! tokens are supported; round 4 how tokens that nobody knows are treated, and which tokens are quoted. Nothing here is a
-//! verdict, and what the profile says is never overruled.
+//! tokens are supported; round 4 how tokens that nobody knows are treated, and which tokens are quoted; round 5 the other name
+//! of feeTokenAddress; round 6, for a profile that names no smart account, which ones are served. Nothing here is a verdict, and
+//! what the profile says is never overruled.
 
 use std::collections::BTreeSet;
 
@@ -10,6 +11,7 @@ use paymaster_schemas::{Mode, Pair};
 use serde_json::{Value, json};
 
 use crate::{
+    accounts,
     answer::Answer,
     case::{Base, Draw, Group, Ids, Member, Order, Relation, Rounds, Seed, Tokens},
     context::{Context, Support},
@@ -64,6 +66,9 @@ const UNHEARD_OF: u64 = 3;
 /// How many supported tokens are asked for alone, to learn their symbols and decimals; of more, those of one long list are learned.
 const ALONE: usize = 8;
 
+/// How many operations each smart account is sent with.
+const TRIES_OF_AN_ACCOUNT: usize = 2;
+
 /// How many supported tokens are asked for at once.
 const MOST_KNOWN: usize = 64;
 
@@ -112,6 +117,7 @@ impl Discovery {
                 3 => self.which_tokens(),
                 4 => self.unknown_tokens(),
                 5 => self.other_fee_token_members(),
+                6 => self.which_accounts(),
                 _ => return None,
             };
             if !groups.is_empty() {
@@ -196,6 +202,36 @@ impl Discovery {
             ));
         }
         self.try_all(trials)
+    }
+
+    /// Sends each smart account of published clients, in both methods, with several operations: one of them alone may be refused
+    /// for a reason of its own.
+    fn which_accounts(&mut self) -> Vec<Group> {
+        self.trials.clear();
+        if !self.context.profile.accounts.is_empty() {
+            return Vec::new();
+        }
+        let context = self.context.clone();
+        let mut source = Source::new(self.seed ^ u64::from(self.round), &context);
+        let mut groups = Vec::new();
+        for pair in [Pair::QUOTE_SPONSORED, Pair::SPONSOR_SPONSORED] {
+            for account in accounts::listed(&accounts::CANDIDATES) {
+                for _ in 0..TRIES_OF_AN_ACCOUNT {
+                    let wanted = Base::sponsored(pair);
+                    let Some(mut request) = source.base(&wanted) else {
+                        continue;
+                    };
+                    request["params"][1]["sponsorshipInfo"]["smartAccountInfo"] =
+                        json!({ "name": account.name, "version": account.version });
+                    self.trials.push(Trial {
+                        pair,
+                        dialect: context.dialect.clone(),
+                    });
+                    self.push(&mut groups, wanted, request, &context);
+                }
+            }
+        }
+        groups
     }
 
     /// Asks for the tokens of the profile, for well-known ones, and for all there are.
@@ -322,7 +358,11 @@ impl Discovery {
                 self.context.dialect = trial.dialect.clone();
                 learned = true;
             }
-            if let (Kind::Call(call), true) = (Kind::of(&exchange.request), trial.pair == Pair::QUOTE_ERC20) {
+            let Kind::Call(call) = Kind::of(&exchange.request) else {
+                continue;
+            };
+            self.context.served_accounts.learn(&call, result);
+            if trial.pair == Pair::QUOTE_ERC20 {
                 let quoted = addresses(result["feeQuotes"].as_array(), Some("tokenAddress"));
                 let listed = addresses(result["unsupportedTokens"].as_array(), None);
                 if self.round == 4 {

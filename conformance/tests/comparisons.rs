@@ -8,7 +8,7 @@ use paymaster_conformance::{
     context::Context,
     exchange::{Exchange, Response},
     judge::Judge,
-    profile::{Accepts, Operations, Profile},
+    profile::{Accepts, Operations, Profile, SmartAccount},
     relations::STRING_IDS,
     rules::find_rule,
 };
@@ -237,12 +237,17 @@ fn another_operation_is_owed_a_result_where_the_profile_vouches_for_it() {
     let id = "request.nonce-uint256";
     let group = group("nonces");
     assert_eq!(group.members.len(), 2);
+    let account = &group.base["params"][1]["sponsorshipInfo"]["smartAccountInfo"];
     let accepting = |accepts| {
         Context::new(Profile {
             operations: Operations {
                 accepts,
                 ..Operations::default()
             },
+            accounts: vec![SmartAccount {
+                name: account["name"].as_str().expect("it is sent").to_owned(),
+                version: account["version"].as_str().expect("it is sent").to_owned(),
+            }],
             ..Profile::default()
         })
     };

@@ -74,6 +74,7 @@ impl Learner {
             return;
         };
         self.served.count(&call);
+        self.base.served_accounts.learn(&call, result);
         if call.pair == Pair::QUOTE_ERC20 {
             self.quote(&call, result);
         }

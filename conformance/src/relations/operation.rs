@@ -205,8 +205,9 @@ fn changed(seed: &Seed<'_>, ids: &mut Ids, name: &str, value: &str, label: Strin
     set(&mut request, OPERATION, name, Value::String(value.to_owned()));
     let is_refused = |request: &Value| {
         let info = &request["params"][1]["sponsorshipInfo"];
+        let vouch = |pair| seed.context.vouch(pair, &request["params"][0], info);
         seed.pair
-            .is_some_and(|pair| seed.context.vouch(pair, &request["params"][0], info) == Vouch::Refused)
+            .is_some_and(|pair| matches!(vouch(pair), Vouch::Refused | Vouch::NotSponsored))
     };
     if is_refused(&request) && !is_refused(seed.base) {
         Vec::new()

@@ -14,11 +14,12 @@ use serde_json::Value;
 
 use super::{Finished, words};
 use crate::{
+    accounts::AccountService,
     case::{Group, Member, Relation},
     context::{Context, Support},
     dialect::Pins,
     finding::Finding,
-    profile::{Profile, Target, Token},
+    profile::{Profile, SmartAccount, Target, Token},
 };
 
 /// The format that this version reads and writes.
@@ -98,6 +99,22 @@ pub struct Known {
     /// What the target said of tokens: symbol and decimals.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub token_facts: Vec<Token>,
+    /// Smart accounts that the target served.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub served_accounts: Vec<ServedAccount>,
+}
+
+/// A smart account that the target served in a pair of method and mode.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct ServedAccount {
+    /// The pair, as `quote-sponsored`.
+    pub pair: String,
+    /// `smartAccountInfo.name`.
+    pub name: String,
+    /// `smartAccountInfo.version`.
+    pub version: String,
+    /// Whether an operation of it was sponsored.
+    pub sponsored: bool,
 }
 
 impl Replay {
@@ -154,9 +171,7 @@ impl Replay {
         Ok(Group {
             number: 0,
             relation,
-            pair: Pair::ALL
-                .into_iter()
-                .find(|pair| Some(pair.name()) == self.pair.as_deref()),
+            pair: self.pair.as_deref().and_then(pair_named),
             base: Value::Null,
             twist: self.twist,
             first_id: 0,
@@ -215,6 +230,16 @@ impl Known {
             unsupported_tokens: tokens(Support::Unsupported),
             unlisted_tokens_are_unsupported: context.unlisted_tokens == Support::Unsupported,
             token_facts: context.facts.all().cloned().collect(),
+            served_accounts: context
+                .served_accounts
+                .all()
+                .map(|(pair, account, service)| ServedAccount {
+                    pair: pair.name().to_owned(),
+                    name: account.name,
+                    version: account.version,
+                    sponsored: service == AccountService::Sponsored,
+                })
+                .collect(),
         }
     }
 
@@ -233,11 +258,29 @@ impl Known {
         for token in &self.token_facts {
             context.facts.note(token);
         }
+        for served in &self.served_accounts {
+            let service = if served.sponsored {
+                AccountService::Sponsored
+            } else {
+                AccountService::Answered
+            };
+            let account = SmartAccount {
+                name: served.name.clone(),
+                version: served.version.clone(),
+            };
+            if let Some(pair) = pair_named(&served.pair) {
+                context.served_accounts.note(pair, &account, service);
+            }
+        }
         if self.unlisted_tokens_are_unsupported {
             context.unlisted_tokens = Support::Unsupported;
         }
         context
     }
+}
+
+fn pair_named(name: &str) -> Option<Pair> {
+    Pair::ALL.into_iter().find(|pair| pair.name() == name)
 }
 
 /// Writes one file for each finding; gives their paths, and what went wrong.
@@ -300,6 +343,13 @@ mod tests {
         };
         learned.learn_token("0xab", Support::Supported);
         learned.learn_token("0xcd", Support::Unsupported);
+        let account = |name: &str| SmartAccount {
+            name: name.to_owned(),
+            version: "1.0.0".to_owned(),
+        };
+        let served = &mut learned.served_accounts;
+        served.note(Pair::QUOTE_SPONSORED, &account("A"), AccountService::Answered);
+        served.note(Pair::SPONSOR_SPONSORED, &account("B"), AccountService::Sponsored);
         learned.unlisted_tokens = Support::Unsupported;
         learned.facts.note(&Token {
             address: "0xAB".to_owned(),

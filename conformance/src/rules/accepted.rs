@@ -140,7 +140,8 @@ fn other_operation(views: &[View<'_>], _: &Context, report: &mut Report) {
     for (place, view) in variants.iter().enumerate() {
         report.turn_to(place + 1);
         // One that is not sponsored is owed a result too: 0x.
-        let owed = baseline.answer.result().is_some() && view.vouch != Vouch::Unknown;
+        let owed = baseline.answer.result().is_some()
+            && (view.vouch.owes_a_result() || view.vouch == Vouch::Refused);
         served(view, owed, report);
     }
 }

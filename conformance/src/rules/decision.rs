@@ -72,7 +72,7 @@ const POINTER: &str = "/result/paymasterAndData";
 
 /// An operation that can be sponsored gets a paymasterAndData that is not just 0x.
 fn sponsorable_is_sponsored(view: &View<'_>, _: &Context, report: &mut Report) {
-    decided(Vouch::Sponsored, view, |data| {
+    decided(&[Vouch::Sponsored], view, |data| {
         report.expect(
             data != "0x",
             POINTER,
@@ -84,7 +84,7 @@ fn sponsorable_is_sponsored(view: &View<'_>, _: &Context, report: &mut Report) {
 
 /// An operation that cannot be sponsored gets exactly 0x.
 fn refused_gets_0x(view: &View<'_>, _: &Context, report: &mut Report) {
-    decided(Vouch::Refused, view, |data| {
+    decided(&[Vouch::Refused, Vouch::NotSponsored], view, |data| {
         report.expect(
             data == "0x",
             POINTER,
@@ -94,7 +94,7 @@ fn refused_gets_0x(view: &View<'_>, _: &Context, report: &mut Report) {
     });
 }
 
-fn decided(vouch: Vouch, view: &View<'_>, judge: impl FnOnce(&str)) {
+fn decided(vouches: &[Vouch], view: &View<'_>, judge: impl FnOnce(&str)) {
     let sponsored = view
         .valid_call()
         .is_some_and(|call| call.pair.mode == Mode::Sponsored);
@@ -104,7 +104,7 @@ fn decided(vouch: Vouch, view: &View<'_>, judge: impl FnOnce(&str)) {
     };
     if let Some(data) = paymaster_and_data(view)
         .filter(readable)
-        .filter(|_| sponsored && view.vouch == vouch)
+        .filter(|_| sponsored && vouches.contains(&view.vouch))
     {
         judge(data);
     }

@@ -15,6 +15,7 @@ mod reports;
 mod secrets;
 mod secure;
 mod server;
+mod sparse_profiles;
 mod targets;
 mod texts;
 mod tls;
