@@ -81,6 +81,8 @@ fn a_rate_that_was_not_reached_is_stated_and_no_threshold_takes_it_for_reached()
     let unanswered = report["derived"]["unanswered-arrivals"].as_u64().unwrap();
     let fates = arrivals("in_time") + arrivals("late") + arrivals("unsent") + unanswered;
     assert_eq!(fates, 1_000, "{out}");
+    // The eighth arrival is due after 7 ms, and begins when four others were served.
+    assert!(arrivals("in_time") <= 8 && arrivals("late") > 0, "{out}");
     assert!(out.contains("1 000 arrivals asked for in 1 s, "), "{out}");
 
     let derived = &report["derived"]["all"];
@@ -102,6 +104,13 @@ fn a_rate_that_was_not_reached_is_stated_and_no_threshold_takes_it_for_reached()
             .unwrap()
             <= 500.0
     );
+
+    let slots = report["series"]["slots"].as_array().unwrap();
+    assert!(slots[0]["due"].as_u64().unwrap() > 505, "{slots:?}");
+    for slot in slots {
+        // Those of the second, and what was under way.
+        assert!(slot["counts"]["good"].as_u64().unwrap() <= 505, "{slot}");
+    }
 
     for page in ["a.html", "a.md"] {
         let page = std::fs::read_to_string(folder.path().join(page)).unwrap();
@@ -195,7 +204,13 @@ fn requests_without_an_answer_are_no_throughput() {
     let report = read(folder.path(), "a.json");
     let good = count(&report, "good");
     assert_eq!(good + count(&report, "refused"), 200);
-    assert_eq!(report["derived"]["all"]["answers"], good);
+    let derived = &report["derived"]["all"];
+    assert_eq!(derived["answers"], good);
+    let rate = derived["answers-per-second"].as_f64().unwrap() * report["seconds"].as_f64().unwrap();
+    assert!(
+        (rate - derived["answers"].as_f64().unwrap()).abs() < 1e-6,
+        "{derived}"
+    );
     assert!(
         out.contains(&format!("{good} answers to 200 requests in ")),
         "{out}"
