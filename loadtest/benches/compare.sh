@@ -116,4 +116,9 @@ awk -F'|' -v seconds="$seconds" '
         if ($1 == "wrk") wrk = $2
         cpu = (t[3] + t[4] - t[1] - t[2]) * 10000 / ($2 * seconds)
         printf "| %s | %.0f | %s | %.1f |\n", $1, $2, (wrk ? sprintf("%.2f", $2 / wrk) : "n/a"), cpu
+        of[$1] = cpu
+    }
+    END {
+        all = of["ours, every answer judged"]
+        if (all) printf "\nCPU of a request with no answer judged, to every answer judged: %.2f\n", of["ours, none judged"] / all
     }' "$work/table"

@@ -1,8 +1,9 @@
 //! A run beside an earlier one, with their noise taken into account.
 //!
 //! goose's baselines show differences and no noise, so any two runs differ. Here each second of a run is a measurement: a
-//! difference counts when it is larger than what the seconds of the two runs scatter, and large enough to matter. Counts of wrong
-//! and failed requests are compared as shares, by the scatter of such counts.
+//! difference counts when it is larger than what the seconds of the two runs scatter, and large enough to matter. So the rates and
+//! latencies that are compared, and shown, are medians of the seconds. Counts of wrong and failed requests are compared as shares,
+//! by the scatter of such counts.
 
 use std::time::Duration;
 
@@ -86,11 +87,18 @@ impl Comparison {
         for percent in [50.0, 95.0, 99.0] {
             rows.push(latency(before, after, percent, tolerance));
         }
-        rows.push(share("wrong answers", before, after, |summary| {
+        if before.arrivals.due > 0 && after.arrivals.due > 0 {
+            // Arrivals that are late come together: their share scatters more than independent ones would.
+            rows.push(share("not served in time", before, after, tolerance, |summary| {
+                let arrivals = summary.arrivals;
+                (arrivals.due.saturating_sub(arrivals.in_time), arrivals.due)
+            }));
+        }
+        rows.push(share("wrong answers", before, after, 0.0, |summary| {
             let total = summary.total();
             (total.counts.of(Outcome::Wrong), total.judged)
         }));
-        rows.push(share("failed requests", before, after, |summary| {
+        rows.push(share("failed requests", before, after, 0.0, |summary| {
             let counts = summary.total().counts;
             (counts.failed(), counts.all())
         }));
@@ -126,84 +134,56 @@ fn described(model: &Model) -> String {
 
 fn rate(before: &Summary, after: &Summary, tolerance: f64) -> Row {
     let slots = |summary: &Summary| -> Vec<f64> {
-        let whole = whole_slots(summary);
-        (0..whole)
-            .map(|place| summary.series.rate(place, summary.length()))
+        let whole = summary.series.whole(summary.length()).iter();
+        whole
+            .map(|slot| summary.series.rate(slot.counts.answered()))
             .collect()
     };
     let (old, new) = (slots(before), slots(after));
-    measured(
-        "requests a second",
-        (words::rate(before.rate()), words::rate(after.rate())),
-        &old,
-        &new,
-        tolerance,
-        true,
-    )
+    measured("answers a second", &old, &new, tolerance, true, words::rate)
 }
 
 fn latency(before: &Summary, after: &Summary, percent: f64, tolerance: f64) -> Row {
     let slots = |summary: &Summary| -> Vec<f64> {
-        let slots = summary.series.slots.iter().take(whole_slots(summary));
+        let slots = summary.series.whole(summary.length()).iter();
         slots
             .filter_map(|slot| slot.percentile(percent))
             .map(|latency| latency.as_secs_f64())
             .collect()
     };
-    let shown = |summary: &Summary| {
-        let told: Option<Duration> = summary.total().latency.percentile(percent);
-        told.map_or_else(|| "-".to_owned(), words::duration)
-    };
-    measured(
-        &format!("p{percent} latency"),
-        (shown(before), shown(after)),
-        &slots(before),
-        &slots(after),
-        tolerance,
-        false,
-    )
-}
-
-/// Slots that the run filled to their end.
-fn whole_slots(summary: &Summary) -> usize {
-    let seconds = summary.length().as_secs() / u64::from(summary.series.seconds);
-    summary
-        .series
-        .slots
-        .len()
-        .min(usize::try_from(seconds).unwrap_or(usize::MAX))
+    let name = format!("p{percent} latency");
+    let shown = |seconds| words::duration(Duration::try_from_secs_f64(seconds).unwrap_or_default());
+    measured(&name, &slots(before), &slots(after), tolerance, false, shown)
 }
 
 fn measured(
     name: &str,
-    (before, after): (String, String),
     old: &[f64],
     new: &[f64],
     tolerance: f64,
     more_is_better: bool,
+    shown: impl Fn(f64) -> String,
 ) -> Row {
-    let row = |direction, note| Row {
-        name: name.to_owned(),
-        before: before.clone(),
-        after: after.clone(),
+    let row = |before, after, direction, note| Row {
+        name: format!("{name} (median)"),
+        before,
+        after,
         direction,
         note,
     };
-    if old.len() < FEWEST || new.len() < FEWEST {
+    let (seconds_before, seconds_after) = (old.len(), new.len());
+    let (Some(old), Some(new)) = (Scatter::of(old), Scatter::of(new)) else {
         let note = format!(
-            "too short: it takes {FEWEST} measurements, and there are {} and {}",
-            old.len(),
-            new.len()
+            "too short: it takes {FEWEST} measurements, and there are {seconds_before} and {seconds_after}"
         );
-        return row(Direction::Unclear, note);
-    }
-    let (old, new) = (Scatter::of(old), Scatter::of(new));
+        return row("-".to_owned(), "-".to_owned(), Direction::Unclear, note);
+    };
     let change = new.median - old.median;
     let noise = ERRORS * old.error.hypot(new.error);
     let share = change / old.median.abs().max(f64::MIN_POSITIVE);
     let note = format!(
-        "{:+.1} % (noise {:.1} %)",
-        share * 100.0,
+        "{} (noise {:.1} %)",
+        words::change(share),
         noise * 100.0 / old.median.abs().max(f64::MIN_POSITIVE)
     );
     let counts = change.abs() > noise && share.abs() > tolerance;
@@ -212,7 +192,7 @@ fn measured(
         (true, true) => Direction::Better,
         (true, false) => Direction::Worse,
     };
-    row(direction, note)
+    row(shown(old.median), shown(new.median), direction, note)
 }
 
 /// Where measurements lie, and how well that is known; outliers count little.
@@ -222,15 +202,19 @@ struct Scatter {
 }
 
 impl Scatter {
-    fn of(values: &[f64]) -> Self {
+    /// None of too few measurements.
+    fn of(values: &[f64]) -> Option<Self> {
+        if values.len() < FEWEST {
+            return None;
+        }
         let middle = median(values);
         let deviations: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
         #[expect(clippy::cast_precision_loss, reason = "at most a few hundred slots")]
         let count = values.len() as f64;
-        Self {
+        Some(Self {
             median: middle,
             error: MEDIAN * MAD * median(&deviations) / count.sqrt(),
-        }
+        })
     }
 }
 
@@ -245,7 +229,14 @@ fn median(values: &[f64]) -> f64 {
     }
 }
 
-fn share(name: &str, before: &Summary, after: &Summary, of: impl Fn(&Summary) -> (u64, u64)) -> Row {
+/// Compares shares; a difference of at most `tolerance` does not matter.
+fn share(
+    name: &str,
+    before: &Summary,
+    after: &Summary,
+    tolerance: f64,
+    of: impl Fn(&Summary) -> (u64, u64),
+) -> Row {
     let ((old, old_all), (new, new_all)) = (of(before), of(after));
     #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 requests")]
     let (x, n, y, m) = (old as f64, old_all as f64, new as f64, new_all as f64);
@@ -256,7 +247,7 @@ fn share(name: &str, before: &Summary, after: &Summary, of: impl Fn(&Summary) ->
         let common = (x + y) / (n + m);
         let error = (common * (1.0 - common) * (1.0 / n + 1.0 / m)).sqrt();
         match y / m - x / n {
-            change if change.abs() <= ERRORS * error => Direction::Same,
+            change if change.abs() <= tolerance.max(ERRORS * error) => Direction::Same,
             change if change > 0.0 => Direction::Worse,
             _ => Direction::Better,
         }
@@ -330,7 +321,7 @@ mod tests {
     #[test]
     fn short_runs_say_nothing_and_different_ones_are_refused() {
         let mut short = run(100, 10, 0);
-        short.series.slots.truncate(3);
+        short.seconds = 3.0;
         assert!(
             Comparison::of("b", &short, &run(100, 10, 0), 0.05)
                 .unwrap()

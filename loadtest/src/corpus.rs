@@ -27,6 +27,34 @@ pub(crate) enum Sound {
     Error(Option<i64>),
 }
 
+/// Skeletons of answers to a request, each with what such an answer is: it need not be parsed again.
+#[derive(Debug, Default)]
+pub(crate) struct Skeletons(RwLock<Vec<(Box<[u8]>, Sound)>>);
+
+impl Skeletons {
+    /// What an answer of that skeleton is, where one was learned.
+    pub(crate) fn find(&self, skeleton: &[u8]) -> Option<Sound> {
+        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let found = known.iter().find(|(known, _)| **known == *skeleton);
+        found.map(|(_, sound)| *sound)
+    }
+
+    /// Keeps a skeleton. An error without a small number for a code is not kept.
+    pub(crate) fn learn(&self, skeleton: &[u8], sound: Sound) {
+        /// Targets whose answers never look alike gain nothing from more.
+        const MOST: usize = 8;
+        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if known.len() < MOST && sound != Sound::Error(None) {
+            known.push((skeleton.into(), sound));
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).len()
+    }
+}
+
 /// A request, ready to be sent any number of times.
 #[derive(Debug)]
 pub struct Entry {
@@ -38,8 +66,10 @@ pub struct Entry {
     id_at: Option<usize>,
     data_at: Option<usize>,
     token_at: Option<usize>,
-    /// Skeletons of answers that broke no rule.
-    pub(crate) sound: RwLock<Vec<(Box<[u8]>, Sound)>>,
+    /// Answers that were judged and broke no rule.
+    pub(crate) sound: Skeletons,
+    /// Answers that were not judged.
+    pub(crate) unjudged: Skeletons,
 }
 
 impl Entry {
@@ -66,7 +96,8 @@ impl Entry {
             id_at,
             data_at,
             token_at,
-            sound: RwLock::default(),
+            sound: Skeletons::default(),
+            unjudged: Skeletons::default(),
         }
     }
 
@@ -98,23 +129,6 @@ impl Entry {
             body[at..at + token.len()].copy_from_slice(token.as_bytes());
         }
         Bytes::from(body)
-    }
-
-    pub(crate) fn known(&self, skeleton: &[u8]) -> Option<Sound> {
-        let sound = self.sound.read().unwrap_or_else(PoisonError::into_inner);
-        sound
-            .iter()
-            .find(|(known, _)| **known == *skeleton)
-            .map(|(_, sound)| *sound)
-    }
-
-    pub(crate) fn learn(&self, skeleton: &[u8], sound: Sound) {
-        /// Targets whose answers never look alike gain nothing from more.
-        const MOST: usize = 8;
-        let mut known = self.sound.write().unwrap_or_else(PoisonError::into_inner);
-        if known.len() < MOST {
-            known.push((skeleton.into(), sound));
-        }
     }
 }
 

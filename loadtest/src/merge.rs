@@ -65,6 +65,7 @@ pub fn merge(parts: &[Summary], own: &[Threshold]) -> Result<Summary, String> {
         model,
         judge_share: parts.iter().map(|part| part.judge_share).fold(1.0, f64::min),
         cut_short: (!cut_short.is_empty()).then(|| cut_short.into_iter().collect::<Vec<_>>().join("; ")),
+        stopped_answering: parts.iter().any(|part| part.stopped_answering),
         generators: parts.iter().flat_map(|part| part.generators.clone()).collect(),
         ..Summary::of(figures, length)
     };
@@ -102,7 +103,8 @@ mod tests {
         assert_eq!(merged.total().counts.all(), 2_000);
         assert_eq!(merged.model.users, 20);
         assert_eq!(merged.verdict, Verdict::Failed);
-        assert!((merged.rate() - 200.0).abs() < 1e-9);
+        // Ten of the requests timed out.
+        assert!((merged.rate() - 199.0).abs() < 1e-9);
         // 4 % wrong in one shard is 2 % in both.
         let own = |text: &str| vec![text.parse().unwrap(), "error-rate<5%".parse().unwrap()];
         let judged = |text| {

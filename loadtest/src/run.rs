@@ -26,7 +26,7 @@ use crate::{
     politeness,
     scenarios::{Mix, Weights},
     schedule::Schedule,
-    summary::{Model, Summary, Verdict},
+    summary::{Model, Summary},
     threshold::{Threshold, judge_all},
 };
 
@@ -203,6 +203,12 @@ pub async fn run(options: &Options, known: Known) -> Result<Summary, Problem> {
         .await
         .map_err(|cause| Problem::Usage(cause.to_string()))?;
     let generator = vitals.since();
+    if shared.ended() == Some(Ended::InTime)
+        && shared.liveness.failures() > 0
+        && !still_answers(&shared).await
+    {
+        shared.end_now(Ended::GaveUp);
+    }
     let summary = Summary {
         began: began.as_secs(),
         target: shown_target,
@@ -214,35 +220,47 @@ pub async fn run(options: &Options, known: Known) -> Result<Summary, Problem> {
         model,
         ..measured(&shared)
     };
-    Ok(concluded(summary, options, shared.ended()))
+    Ok(concluded(summary, options, &shared))
 }
 
 /// The figures of the measured time.
 fn measured(shared: &Shared) -> Summary {
     let mut figures = shared.figures();
-    let clock = shared.clock();
-    let length = shared.ran_for().saturating_sub(clock.warm_up());
+    let (warm_up, ran_for) = (shared.clock().warm_up(), shared.ran_for());
+    // A target that is slower than its arrivals is waited for after the asked time: that time counts too.
+    let length = ran_for.max(shared.last_answer()).saturating_sub(warm_up);
     if let Pace::Open(schedule) = &shared.settings.pace {
-        let until = schedule.due_before(shared.ran_for());
-        let asked = until.saturating_sub(schedule.due_before(clock.warm_up()));
+        let before = schedule.due_before(warm_up);
+        // With a request budget, arrivals end with the last one that it paid for.
+        let budget = shared.ended() == Some(Ended::Budget);
+        let last = schedule.due(before + figures.arrivals.due).filter(|_| budget);
+        let until = last.unwrap_or(ran_for);
+        let asked = schedule.due_before(until).saturating_sub(before);
         figures.arrivals.unsent = asked.saturating_sub(figures.arrivals.due);
         figures.arrivals.due = figures.arrivals.due.max(asked);
+        figures.arrivals.seconds = until.saturating_sub(warm_up).as_secs_f64();
     }
+    figures.series.cover(length);
     Summary::of(figures, length)
 }
 
-fn concluded(mut summary: Summary, options: &Options, ended: Option<Ended>) -> Summary {
-    summary.cut_short = match ended {
+fn concluded(mut summary: Summary, options: &Options, shared: &Shared) -> Summary {
+    summary.stopped_answering = shared.ended() == Some(Ended::GaveUp);
+    summary.cut_short = match shared.ended() {
         Some(Ended::Interrupted) => Some("interrupted".to_owned()),
-        Some(Ended::GaveUp) => Some("the target stopped answering".to_owned()),
+        Some(Ended::GaveUp) => Some(shared.liveness.to_string()),
         Some(Ended::InTime | Ended::Budget) | None => None,
     };
     let judged = judge_all(&options.thresholds, &summary.figures(), summary.length());
-    let mut summary = summary.judged(judged);
-    if ended == Some(Ended::GaveUp) && summary.verdict == Verdict::Incomplete {
-        summary.verdict = Verdict::CouldNotTest;
-    }
-    summary
+    summary.judged(judged)
+}
+
+/// Whether the target answers a last request, on a new connection. It is asked when the requests before it failed: a target that
+/// stopped answering shortly before the end of a run would otherwise pass for one with a few failed requests.
+async fn still_answers(shared: &Shared) -> bool {
+    let body = shared.settings.mix.chain(0)[0].body(shared.sent(), None);
+    let exchange = Line::default().exchange(&shared.settings.transport, body).await;
+    exchange.outcome.is_ok()
 }
 
 /// Users and times.

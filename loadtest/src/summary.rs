@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// What stands in `format` of a report that this version reads.
-const FORMAT: &str = "paymaster-loadtest/1";
+const FORMAT: &str = "paymaster-loadtest/2";
 
 /// How a run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,12 +61,14 @@ pub struct Summary {
     pub seed: u64,
     /// How requests were made to arrive.
     pub model: Model,
-    /// The measured time in seconds, warm-up not included.
+    /// The measured time in seconds, warm-up not included: until the run ended or, if that was later, its last answer came.
     pub seconds: f64,
     /// The share of answers that were to be judged, from 0 to 1.
     pub judge_share: f64,
     /// Why the run ended before its time.
     pub cut_short: Option<String>,
+    /// Whether the target stopped answering before the end.
+    pub stopped_answering: bool,
     /// Thresholds.
     pub thresholds: Vec<Judged>,
     /// By scenario or step.
@@ -126,6 +128,7 @@ impl Summary {
             seconds: length.as_secs_f64(),
             judge_share: 1.0,
             cut_short: None,
+            stopped_answering: false,
             thresholds: Vec::new(),
             labels: figures.labels,
             series: figures.series,
@@ -171,22 +174,25 @@ impl Summary {
         Duration::try_from_secs_f64(self.seconds).unwrap_or_default()
     }
 
-    /// Requests a second.
+    /// Answers a second.
     pub fn rate(&self) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 requests")]
-        let all = self.total().counts.all() as f64;
-        if self.seconds > 0.0 {
-            all / self.seconds
-        } else {
-            0.0
-        }
+        self.total().rate(self.seconds)
     }
 
-    /// The verdict that follows from figures and thresholds. A run in which nobody answered is no test, whatever its thresholds.
+    /// The asked and the reached rate of the open model, in arrivals a second, where the asked one was not reached.
+    pub fn shortfall(&self) -> Option<(f64, f64)> {
+        let asked = self.arrivals.asked().filter(|_| !self.arrivals.is_reached())?;
+        #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 arrivals")]
+        let served = self.arrivals.served() as f64;
+        Some((asked, served / self.seconds.max(self.arrivals.seconds)))
+    }
+
+    /// The verdict that follows from figures and thresholds. A run without any answer is no test, whatever its thresholds, nor is
+    /// one whose target stopped answering.
     #[must_use]
     pub fn judged(mut self, thresholds: Vec<Judged>) -> Self {
         self.thresholds = thresholds;
-        self.verdict = if self.total().counts.answered() == 0 {
+        self.verdict = if self.total().counts.answered() == 0 || self.stopped_answering {
             Verdict::CouldNotTest
         } else if self.thresholds.iter().any(|judged| !judged.met) {
             Verdict::Failed
@@ -210,7 +216,7 @@ impl Summary {
             due,
             unsent,
             waited,
-            late,
+            delayed,
             ..
         } = self.arrivals;
         if share(unsent, due) > 0.0 {
@@ -226,10 +232,10 @@ impl Summary {
                 self.model.users
             ));
         }
-        if share(late, due) > 1.0 {
+        if share(delayed, due) > 1.0 {
             warnings.push(format!(
                 "{:.1} % of arrivals left more than 1 ms late although a connection was free: the generator was slow",
-                share(late, due)
+                share(delayed, due)
             ));
         }
         warnings

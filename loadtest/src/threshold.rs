@@ -22,7 +22,7 @@ enum Metric {
     Average,
     /// The longest latency.
     Maximum,
-    /// Requests a second.
+    /// Answers a second: requests without an answer do not count.
     Rate,
     /// The share of requests that did not end well, in percent.
     Failed,
@@ -80,7 +80,7 @@ pub struct Threshold {
     text: String,
     metric: Metric,
     operator: Operator,
-    /// Seconds, percent or requests a second.
+    /// Seconds, percent or answers a second.
     limit: f64,
     scope: Option<String>,
 }
@@ -147,7 +147,7 @@ fn observe(metric: Metric, total: &LabelFigures, length: Duration) -> Option<f64
         Metric::Percentile(percent) => seconds(total.latency.percentile(percent)),
         Metric::Average => seconds(total.latency.mean()),
         Metric::Maximum => seconds(total.latency.max()),
-        Metric::Rate => (!length.is_zero()).then(|| float(all) / length.as_secs_f64()),
+        Metric::Rate => (!length.is_zero()).then(|| total.rate(length.as_secs_f64())),
         Metric::Failed => Some(percent(total.counts.failed(), all)),
         Metric::Ended(Outcome::Wrong) => {
             (total.judged > 0).then(|| percent(total.counts.of(Outcome::Wrong), total.judged))
@@ -260,7 +260,7 @@ fn read_limit(metric: Metric, text: &str) -> Result<f64, String> {
                 .map(|value| value * unit)
                 .ok_or_else(|| format!("`{text}` is no time: write 500us, 200ms or 2s"))
         }
-        Metric::Rate => number(text).ok_or_else(|| format!("`{text}` is no number of requests a second")),
+        Metric::Rate => number(text).ok_or_else(|| format!("`{text}` is no number of answers a second")),
         Metric::Failed | Metric::Ended(_) => number(text.strip_suffix('%').unwrap_or(text))
             .ok_or_else(|| format!("`{text}` is no share: write 1%")),
     }
@@ -335,8 +335,9 @@ mod tests {
             ("avg<74ms", true),
             ("avg<72ms", false),
             ("max<=2s", true),
-            ("rps>=10", true),
-            ("rps>10", false),
+            // Six of the hundred got no answer.
+            ("rps>=9.4", true),
+            ("rps>9.4", false),
             ("error-rate<=10%", true),
             ("error-rate<10", false),
             ("wrong-rate<4.3%", true),

@@ -60,7 +60,8 @@ pub(crate) struct LoadArgs {
     #[arg(short, long, value_name = "N", help_heading = "Load")]
     pub(crate) users: Option<usize>,
     /// Open model: that many arrivals a second, whatever the target does; latency counts from the intended start. In steps:
-    /// 500,30s;500,5m goes to 500 in 30 s and stays there for 5 min. A journey is one arrival.
+    /// 500,30s;500,5m goes to 500 in 30 s and stays there for 5 min. A journey is one arrival. A target that is slower is waited
+    /// for, and the verdict states the rate that was reached; only a threshold (rps>=500) makes that a failure.
     #[arg(short, long, value_name = "RATE", value_parser = Rate::parse, help_heading = "Load")]
     pub(crate) rate: Option<Rate>,
     /// The measured time, as 30s or 5m [default: 10s].
@@ -89,6 +90,7 @@ pub(crate) struct LoadArgs {
     #[arg(long, help_heading = "Verdict")]
     pub(crate) strict: bool,
     /// What the run must keep to, as p95<200ms, error-rate<1%, wrong-rate<=0%, rps>=500, each also `... for journey`; repeatable.
+    /// rps is the number of answers divided by the time until the last one.
     #[arg(short, long = "threshold", value_name = "RULE", help_heading = "Verdict")]
     pub(crate) thresholds: Vec<Threshold>,
     /// Compare with an earlier run's JSON report; what became worse fails the run.

@@ -8,7 +8,7 @@ use crate::summary::Verdict;
 pub const TABLE: &[(u8, &str)] = &[
     (
         exit::CONFORMS,
-        "every threshold was met, and no judged answer was wrong",
+        "every threshold was met, and no judged answer was wrong; an asked rate (--rate) that was not reached is stated in the first line",
     ),
     (
         exit::VIOLATIONS,

@@ -1,7 +1,7 @@
 //! One run: goose with our users, and someone who watches the clock.
 
 use std::{
-    sync::{Arc, Once, atomic::Ordering},
+    sync::{Arc, Once},
     time::{Duration, Instant},
 };
 
@@ -26,8 +26,6 @@ use super::{
 const WATCH: Duration = Duration::from_millis(20);
 /// After an interrupt, what is under way may take so long.
 const GRACE: Duration = Duration::from_millis(300);
-/// Nothing was answered for so long, and the run gives up; twice the deadline of an exchange if that is more.
-const SILENCE: Duration = Duration::from_mins(1);
 
 /// goose could not run.
 #[derive(Debug)]
@@ -95,12 +93,11 @@ fn watch(shared: &Shared, told_goose: &mut bool) {
         shared.drain(Ended::InTime);
     }
     let timeout = shared.settings.transport.limits.timeout;
-    let silent_since = Duration::from_nanos(shared.last_response.load(Ordering::Relaxed));
-    if now > start + silent_since + SILENCE.max(timeout * 2) && shared.paused().is_none() && has_asked(shared)
-    {
+    let stopped = shared.liveness.has_stopped(now - start, timeout);
+    if stopped && !shared.is_over() && shared.paused().is_none() {
         shared.end_now(Ended::GaveUp);
         *told_goose = true;
-        trigger_killswitch("nobody answers");
+        trigger_killswitch("the target stopped answering");
     }
     // What is due and was not sent may still be sent for as long as an exchange may take.
     let drained =
@@ -109,11 +106,6 @@ fn watch(shared: &Shared, told_goose: &mut bool) {
         *told_goose = true;
         trigger_killswitch("the run is over");
     }
-}
-
-/// Whether anything waits for an answer: with few arrivals, silence says nothing.
-fn has_asked(shared: &Shared) -> bool {
-    shared.busy.load(Ordering::Acquire) > 0
 }
 
 fn prepared(shared: &Arc<Shared>) -> Result<GooseAttack, GooseError> {

@@ -12,11 +12,13 @@
 
 mod attack;
 mod clock;
+mod liveness;
 mod pacer;
 pub mod plan;
 mod progress;
 mod shared;
 mod silence;
+mod turn;
 mod user;
 pub mod vitals;
 

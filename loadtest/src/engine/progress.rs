@@ -22,7 +22,7 @@ const EVERY: Duration = Duration::from_millis(250);
 pub struct Progress {
     watched: bool,
     told: Option<Instant>,
-    /// Requests at the last telling, and when that was.
+    /// Answers at the last telling, and when that was.
     before: (u64, Duration),
     rate: f64,
 }
@@ -45,15 +45,15 @@ impl Progress {
         }
         self.told = Some(Instant::now());
         let elapsed = shared.clock.elapsed();
-        let sent = shared.sent();
+        let answers = answers(shared);
         let seconds = elapsed.saturating_sub(self.before.1).as_secs_f64();
         if seconds > 0.5 {
             #[expect(clippy::cast_precision_loss, reason = "for people")]
-            let more = sent.saturating_sub(self.before.0) as f64;
+            let more = answers.saturating_sub(self.before.0) as f64;
             self.rate = more / seconds;
-            self.before = (sent, elapsed);
+            self.before = (answers, elapsed);
         }
-        let line = line(shared, sent, self.rate, elapsed);
+        let line = line(shared, answers, self.rate, elapsed);
         // Nobody is harmed when progress cannot be shown.
         let mut out = io::stderr().lock();
         let _ = write!(out, "{CLEAR}{line}");
@@ -67,7 +67,17 @@ impl Progress {
     }
 }
 
-fn line(shared: &Shared, sent: u64, rate: f64, elapsed: Duration) -> String {
+/// Answers so far, those of the warm-up included.
+fn answers(shared: &Shared) -> u64 {
+    let mut answers = 0;
+    for part in shared.parts() {
+        let labels = part.labels.values().map(|label| label.counts.answered());
+        answers += labels.sum::<u64>() + part.warm_up.answered();
+    }
+    answers
+}
+
+fn line(shared: &Shared, answers: u64, rate: f64, elapsed: Duration) -> String {
     let mut counts = Counts::default();
     let mut p95 = None;
     for part in shared.parts() {
@@ -87,10 +97,10 @@ fn line(shared: &Shared, sent: u64, rate: f64, elapsed: Duration) -> String {
         ""
     };
     let mut line = format!(
-        "{phase}{:.0} of {:.0} s: {} requests, {}/s",
+        "{phase}{:.0} of {:.0} s: {} answers, {}/s",
         elapsed.min(length).as_secs_f64(),
         length.as_secs_f64(),
-        number(sent),
+        number(answers),
         number(whole(rate)),
     );
     if let Some(p95) = p95 {

@@ -12,7 +12,7 @@ use std::{
 use paymaster_conformance::{redact::Redactor, run::Transport};
 use tokio::sync::Semaphore;
 
-use super::{clock::Clock, user::State};
+use super::{clock::Clock, liveness::Liveness, user::State};
 use crate::{figures::Figures, judging::Judging, scenarios::Mix, schedule::Schedule};
 
 /// Figures are kept in so many parts, so that users seldom wait for each other.
@@ -47,7 +47,7 @@ pub enum Ended {
     Budget,
     /// Ctrl-C, or the system asked this process to end.
     Interrupted,
-    /// Nothing had been answered for a long time.
+    /// The target had stopped answering.
     GaveUp,
 }
 
@@ -101,8 +101,10 @@ pub struct Shared {
     ended: AtomicU8,
     /// When nothing new was begun any more.
     ended_at: OnceLock<Duration>,
-    /// When the last complete response came, in nanoseconds after the start.
-    pub(crate) last_response: AtomicU64,
+    /// When the last answer came to a measured request, in nanoseconds after the start.
+    last_answer: AtomicU64,
+    /// Whether the target still responds.
+    pub(crate) liveness: Liveness,
 }
 
 impl Shared {
@@ -122,7 +124,8 @@ impl Shared {
             draining: AtomicBool::new(false),
             ended: AtomicU8::new(0),
             ended_at: OnceLock::new(),
-            last_response: AtomicU64::new(0),
+            last_answer: AtomicU64::new(0),
+            liveness: Liveness::default(),
         }
     }
 
@@ -150,6 +153,17 @@ impl Shared {
     pub fn sent(&self) -> u64 {
         let sent = self.sent.load(Ordering::Relaxed);
         self.settings.max_requests.map_or(sent, |most| sent.min(most))
+    }
+
+    /// Notes an answer to a measured request.
+    pub(crate) fn answered(&self, elapsed: Duration) {
+        let now = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
+        self.last_answer.fetch_max(now, Ordering::Relaxed);
+    }
+
+    /// When the last answer came to a measured request, after the start.
+    pub fn last_answer(&self) -> Duration {
+        Duration::from_nanos(self.last_answer.load(Ordering::Relaxed))
     }
 
     /// The clock of the run.

@@ -9,11 +9,14 @@ use std::{
 
 use goose::goose::GooseUser;
 use paymaster_conformance::{
-    exchange::{Exchange, Response},
+    exchange::{Exchange, Failure, Response},
     run::{Line, pause},
 };
 
-use super::shared::{Ended, Pace, Shared};
+use super::{
+    shared::{Ended, Pace, Shared},
+    turn::{self, Turn},
+};
 use crate::{
     corpus::Entry,
     figures::{Example, Sample, WrongKey, outcome::Outcome},
@@ -24,8 +27,10 @@ use crate::{
 const SLICE: Duration = Duration::from_millis(100);
 /// How long a user rests who has nothing to do.
 const IDLE: Duration = Duration::from_millis(2);
-/// An arrival that begins later than this is late.
-const LATE: Duration = Duration::from_millis(1);
+/// How long a user waits after its first failed connection; after each further one in a row, twice as long.
+const FIRST_WAIT: Duration = Duration::from_millis(10);
+/// How long it waits at most.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
 /// How much of a wrong answer is kept.
 const KEPT: usize = 4_096;
 
@@ -34,21 +39,31 @@ const KEPT: usize = 4_096;
 pub(crate) struct State {
     line: Line,
     scratch: Vec<u8>,
+    /// Failed connections in a row.
+    failed: u32,
+    /// No connection is tried before.
+    waits_until: Option<Instant>,
+}
+
+impl State {
+    /// Notes how an exchange ended: after a failed connection, the next one has to wait.
+    fn back_off(&mut self, exchange: &Exchange) {
+        if let Err(Failure::Connect(_) | Failure::Broken(_)) = &exchange.outcome {
+            let wait = FIRST_WAIT
+                .saturating_mul(1 << self.failed.min(10))
+                .min(LONGEST_WAIT);
+            self.failed += 1;
+            self.waits_until = Some(Instant::now() + wait);
+        } else {
+            (self.failed, self.waits_until) = (0, None);
+        }
+    }
 }
 
 impl std::fmt::Debug for State {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("State")
     }
-}
-
-/// A turn: its number, and when it is due in the open model.
-#[derive(Clone, Copy)]
-struct Turn {
-    number: u64,
-    due: Option<Instant>,
-    /// Whether a user had been waiting for it.
-    awaited: bool,
 }
 
 /// Works for a while.
@@ -58,7 +73,13 @@ pub(super) async fn work(shared: &Arc<Shared>, user: &mut GooseUser) {
     let until = Instant::now() + SLICE;
     shared.clock.start();
     loop {
-        let Some(turn) = turn(shared, until).await else {
+        if let Some(wait) = state.waits_until.filter(|wait| *wait > Instant::now()) {
+            tokio::time::sleep_until(wait.min(until).into()).await;
+            if wait >= until {
+                break;
+            }
+        }
+        let Some(turn) = turn::next(shared, until).await else {
             // goose comes again at once, and never lets go of the thread by itself: without a pause here, users with nothing to
             // do would keep the timers from running.
             tokio::time::sleep(IDLE).await;
@@ -101,81 +122,31 @@ impl Drop for Busy<'_> {
     }
 }
 
-/// Waits for the next turn; none when there is none before `until`, or no more.
-async fn turn(shared: &Shared, until: Instant) -> Option<Turn> {
-    if shared.is_over() {
-        return None;
-    }
-    let open = matches!(shared.settings.pace, Pace::Open(_));
-    if !open && (shared.is_draining() || Instant::now() >= shared.clock.ends()) {
-        return None;
-    }
-    if !open && let Some(paused) = shared.paused() {
-        tokio::time::sleep_until(paused.min(until).into()).await;
-        return None;
-    }
-    let Some(schedule) = shared.settings.pace.schedule() else {
-        let number = shared.turns.fetch_add(1, Ordering::AcqRel);
-        return Some(Turn {
-            number,
-            due: None,
-            awaited: false,
-        });
-    };
-    if shared.ended() == Some(Ended::Budget) {
-        return None;
-    }
-    let (permit, awaited) = if let Ok(permit) = shared.due.try_acquire() {
-        (permit, false)
-    } else {
-        let waited = tokio::time::timeout_at(until.into(), shared.due.acquire()).await;
-        (waited.ok()?.ok()?, true)
-    };
-    permit.forget();
-    let number = shared.turns.fetch_add(1, Ordering::AcqRel);
-    let due = schedule.due(number).map(|due| shared.clock.start() + due);
-    Some(Turn {
-        number,
-        due: due.filter(|_| open),
-        awaited,
-    })
-}
-
 /// Sends the requests of a chain, one after the other.
 async fn chain(shared: &Arc<Shared>, state: &mut State, user: &mut GooseUser, own: usize, turn: Turn) {
-    if let Some(due) = turn.due {
-        let measured = shared.clock.measured(due).is_some();
-        let late = due.elapsed() > LATE;
-        let held_back = shared.paused().is_some();
-        let mut part = shared.part(own);
-        if measured {
-            part.arrivals.due += 1;
-            part.arrivals.held_back += u64::from(held_back);
-            part.arrivals.waited += u64::from(late && !turn.awaited && !held_back);
-            part.arrivals.late += u64::from(late && turn.awaited && !held_back);
-        }
-        if held_back {
-            return;
-        }
+    if turn.is_held_back(shared, own) {
+        return;
     }
     let mut token: Option<String> = None;
+    let mut begun = None;
     for (step, entry) in shared.settings.mix.chain(turn.number).iter().enumerate() {
         if step > 0 && entry.takes_a_token() && token.is_none() {
             shared.part(own).unfinished += 1;
-            return;
+            break;
         }
         if step > 0 && matches!(shared.settings.pace, Pace::Capped(_)) {
             // The cap is one of requests, not of journeys.
             match shared.due.acquire().await {
                 Ok(permit) => permit.forget(),
-                Err(_) => return,
+                Err(_) => break,
             }
         }
         let number = shared.sent.fetch_add(1, Ordering::AcqRel);
         if shared.settings.max_requests.is_some_and(|most| number >= most) {
             shared.drain(Ended::Budget);
-            return;
+            break;
         }
+        let begun = begun.get_or_insert_with(|| turn.begin(shared, own));
         let body = entry.body(number, token.as_deref());
         let sent_at = Instant::now();
         let intended = turn.due.filter(|_| step == 0).unwrap_or(sent_at);
@@ -187,14 +158,16 @@ async fn chain(shared: &Arc<Shared>, state: &mut State, user: &mut GooseUser, ow
             token: token.as_deref(),
         };
         let looked = shared.settings.judging.look(&exchange, sent, &mut state.scratch);
-        answered(shared, &exchange);
         let outcome = looked.0;
+        state.back_off(&exchange);
+        note(shared, &exchange, outcome, intended);
+        begun.answered &= outcome.is_answer();
         count(shared, own, &exchange, entry, (intended, latency), looked);
         if !shared.settings.goose.is_empty() {
             tell_goose(user, entry, &exchange, latency, outcome).await;
         }
         if outcome != Outcome::Good {
-            return;
+            break;
         }
         if let Ok(response) = &exchange.outcome {
             token = judging::quoted_token_if(
@@ -205,13 +178,22 @@ async fn chain(shared: &Arc<Shared>, state: &mut State, user: &mut GooseUser, ow
             );
         }
     }
+    if let Some(begun) = begun {
+        begun.end(shared, own);
+    }
 }
 
-/// Notes that the target lives, and whether it asks for a pause.
-fn answered(shared: &Shared, exchange: &Exchange) {
-    let Ok(response) = &exchange.outcome else { return };
-    let now = u64::try_from(shared.clock.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    shared.last_response.store(now, Ordering::Relaxed);
+/// Notes whether the target responds, when it answered, and whether it asks for a pause.
+fn note(shared: &Shared, exchange: &Exchange, outcome: Outcome, intended: Instant) {
+    let elapsed = shared.clock.elapsed();
+    let response = match &exchange.outcome {
+        Ok(response) => response,
+        Err(failure) => return shared.liveness.failed(failure, elapsed),
+    };
+    shared.liveness.responded(elapsed);
+    if outcome.is_answer() && shared.clock.measured(intended).is_some() {
+        shared.answered(elapsed);
+    }
     if shared.settings.respect_retry_after
         && let Some(asked) = limited(response)
     {

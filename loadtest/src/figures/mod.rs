@@ -1,6 +1,7 @@
 //! What a run counts: outcomes, latencies by scenario, what happened when, wrong answers with an example each. Everything can be
 //! added up, whether it comes from another thread or from another machine.
 
+mod arrivals;
 pub mod histogram;
 pub mod outcome;
 pub mod series;
@@ -10,6 +11,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
+pub use arrivals::Arrivals;
 use histogram::Latencies;
 use outcome::{Counts, Outcome};
 use series::Series;
@@ -29,6 +31,13 @@ pub struct LabelFigures {
 }
 
 impl LabelFigures {
+    /// Answers a second, in a run of that length: requests without an answer are no throughput.
+    pub fn rate(&self, seconds: f64) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 answers")]
+        let answers = self.counts.answered() as f64;
+        if seconds > 0.0 { answers / seconds } else { 0.0 }
+    }
+
     /// Takes in other figures.
     pub fn merge(&mut self, other: &Self) {
         self.counts.merge(&other.counts);
@@ -72,31 +81,6 @@ pub struct Wrong {
     pub times: u64,
     /// The first of them.
     pub example: Example,
-}
-
-/// What became of the arrivals of the open model.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Arrivals {
-    /// Arrivals that were due in the measured time.
-    pub due: u64,
-    /// Those that were never sent: no connection was free until the end.
-    pub unsent: u64,
-    /// Those that were held back because the target asked for a pause (Retry-After).
-    pub held_back: u64,
-    /// Those that began more than a millisecond late because every connection was busy.
-    pub waited: u64,
-    /// Those that began more than a millisecond late although a connection was free: the generator itself was slow.
-    pub late: u64,
-}
-
-impl Arrivals {
-    fn merge(&mut self, other: &Self) {
-        self.due += other.due;
-        self.unsent += other.unsent;
-        self.held_back += other.held_back;
-        self.waited += other.waited;
-        self.late += other.late;
-    }
 }
 
 /// Everything that is counted.

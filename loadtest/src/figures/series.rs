@@ -17,7 +17,9 @@ const LAST: u16 = 36 * 16;
 /// What happened in one slot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Slot {
-    /// How requests ended, by the second in which they were meant to start.
+    /// Requests that were meant to start in it.
+    pub due: u64,
+    /// How the requests ended that came to their end in it.
     pub counts: Counts,
     /// How many latencies fell into which class, by class.
     pub classes: Vec<(u16, u32)>,
@@ -36,6 +38,7 @@ impl Slot {
     }
 
     fn merge(&mut self, other: &Self) {
+        self.due += other.due;
         self.counts.merge(&other.counts);
         for (class, times) in &other.classes {
             self.add(*class, *times);
@@ -95,7 +98,8 @@ impl Default for Series {
 impl Series {
     /// Takes in an exchange that was meant to start `at` after the first measured moment.
     pub fn record(&mut self, at: Duration, outcome: Outcome, latency: Duration) {
-        let slot = self.slot(usize::try_from(at.as_secs()).unwrap_or(usize::MAX - 1));
+        self.slot(second(at)).due += 1;
+        let slot = self.slot(second(at.saturating_add(latency)));
         slot.counts.add(outcome);
         if outcome.is_timed() {
             slot.record(latency, 1);
@@ -135,14 +139,30 @@ impl Series {
         }
     }
 
-    /// Requests a second in a slot. The last slot of a run may be a short one: `length` is that of the whole series.
-    pub fn rate(&self, place: usize, length: Duration) -> f64 {
-        let from = f64::from(self.seconds) * f64::from(u32::try_from(place).unwrap_or(u32::MAX));
-        let seconds = (length.as_secs_f64() - from).clamp(0.001, f64::from(self.seconds));
-        #[expect(clippy::cast_precision_loss, reason = "a rate is a float")]
-        let all = self.slots.get(place).map_or(0, |slot| slot.counts.all()) as f64;
-        all / seconds
+    /// Makes slots for the whole length of a run, those included in which nothing happened.
+    pub fn cover(&mut self, length: Duration) {
+        if let Some(last) = length.checked_sub(Duration::from_nanos(1)) {
+            self.slot(second(last));
+        }
     }
+
+    /// The slots that a run of that length filled to their end. Only these have rates: a slot of which a moment belongs to the run
+    /// would make thousands of requests a second of a few.
+    pub fn whole(&self, length: Duration) -> &[Slot] {
+        let whole = usize::try_from(length.as_secs() / u64::from(self.seconds)).unwrap_or(usize::MAX);
+        &self.slots[..self.slots.len().min(whole)]
+    }
+
+    /// So many in a slot, as a rate a second.
+    pub fn rate(&self, count: u64) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "a rate is a float")]
+        let count = count as f64;
+        count / f64::from(self.seconds)
+    }
+}
+
+fn second(at: Duration) -> usize {
+    usize::try_from(at.as_secs()).unwrap_or(usize::MAX - 1)
 }
 
 #[cfg(test)]
@@ -163,13 +183,49 @@ mod tests {
             10_000
         );
         assert_eq!(series.seconds, 32);
-        assert!((series.rate(3, Duration::from_secs(10_000)) - 1.0).abs() < 1e-9);
+        let rates = series.whole(Duration::from_secs(10_000)).iter();
+        assert!(
+            rates
+                .map(|slot| series.rate(slot.counts.all()))
+                .all(|rate| (rate - 1.0).abs() < 1e-9)
+        );
+    }
+
+    /// 9 000 arrivals of three seconds, of which the target serves 1 000 a second.
+    #[test]
+    fn what_an_overload_leaves_behind_is_counted_when_it_is_answered() {
+        let mut series = Series::default();
+        for n in 0..9_000_u32 {
+            let due = MS * n / 3;
+            let latency = (MS * (n + 1)).saturating_sub(due);
+            series.record(due, Outcome::Good, latency);
+        }
+        let length = MS * 9_000;
+        series.cover(length);
+        let rates = |of: fn(&Slot) -> u64| -> Vec<u64> { series.whole(length).iter().map(of).collect() };
+        assert_eq!(rates(|slot| slot.due), [3_000, 3_000, 3_000, 0, 0, 0, 0, 0, 0]);
+        assert!(
+            rates(|slot| slot.counts.answered())
+                .iter()
+                .all(|rate| rate.abs_diff(1_000) <= 1)
+        );
+    }
+
+    #[test]
+    fn a_slot_that_the_run_did_not_fill_has_no_rate() {
+        let mut series = Series::default();
+        series.cover(MS * 2_001);
+        series.record(MS * 2_000, Outcome::Good, MS);
+        series.record(MS * 2_000, Outcome::Timeout, MS * 10_000);
+        assert_eq!(series.slots.len(), 13);
+        assert_eq!(series.whole(MS * 2_001).len(), 2);
+        assert_eq!(series.whole(MS * 999).len(), 0);
     }
 
     #[test]
     fn percentiles_of_a_slot_are_near() {
         let mut series = Series::default();
-        for n in 1..=1_000 {
+        for n in 1..1_000 {
             series.record(Duration::ZERO, Outcome::Good, MS * n);
         }
         series.record(Duration::ZERO, Outcome::Transport, MS);
@@ -177,7 +233,7 @@ mod tests {
             let told = series.slots[0].percentile(percent).unwrap().as_secs_f64() * 1_000.0;
             assert!((told / millis - 1.0).abs() < 0.05, "{percent}: {told}");
         }
-        assert_eq!(series.slots[0].counts.all(), 1_001);
+        assert_eq!(series.slots[0].counts.all(), 1_000);
         assert_eq!(Slot::default().percentile(50.0), None);
     }
 

@@ -64,6 +64,7 @@ impl<'de> Deserialize<'de> for Latencies {
 /// A slot in JSON: counts, and `class: times`.
 #[derive(Serialize, Deserialize)]
 struct StoredSlot {
+    due: u64,
     counts: Counts,
     classes: BTreeMap<u16, u32>,
 }
@@ -77,6 +78,7 @@ struct StoredSeries {
 impl Serialize for Series {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let slots = self.slots.iter().map(|slot| StoredSlot {
+            due: slot.due,
             counts: slot.counts,
             classes: slot.classes.iter().copied().collect(),
         });
@@ -95,6 +97,7 @@ impl<'de> Deserialize<'de> for Series {
             return Err(D::Error::custom("the length of a slot is no power of two"));
         }
         let slots = stored.slots.into_iter().map(|slot| Slot {
+            due: slot.due,
             counts: slot.counts,
             classes: slot.classes.into_iter().collect(),
         });

@@ -124,21 +124,23 @@ impl Judging {
         head.extend_from_slice(sent.token.unwrap_or_default().as_bytes());
         let simple = skeleton::write(&head, &response.body, id.as_bytes(), scratch);
         let judged = self.share.takes(sent.number);
-        if simple && let Some(sound) = sent.entry.known(scratch) {
+        let known = if judged {
+            &sent.entry.sound
+        } else {
+            &sent.entry.unjudged
+        };
+        let skeleton = simple.then_some(&scratch[..]);
+        if let Some(sound) = skeleton.and_then(|skeleton| known.find(skeleton)) {
             return told(sent.entry, sound, judged);
         }
-        if !judged {
-            return unjudged(exchange, response, sent.entry);
+        if judged {
+            self.judge(exchange, sent.entry, skeleton)
+        } else {
+            unjudged(exchange, response, sent.entry, skeleton)
         }
-        self.judge(exchange, sent.entry, simple.then_some(scratch))
     }
 
-    fn judge(
-        &self,
-        exchange: &Exchange,
-        entry: &Entry,
-        skeleton: Option<&mut Vec<u8>>,
-    ) -> (Outcome, bool, Seen) {
+    fn judge(&self, exchange: &Exchange, entry: &Entry, skeleton: Option<&[u8]>) -> (Outcome, bool, Seen) {
         let view = View::new("call", "", exchange, &self.context);
         if let Some(what) = view.answer.beyond_reading() {
             return (
@@ -173,10 +175,8 @@ impl Judging {
             };
         }
         let sound = sound(&view.answer);
-        if let Some(skeleton) = skeleton
-            && (sound != Sound::Error(None))
-        {
-            entry.learn(skeleton, sound);
+        if let Some(skeleton) = skeleton {
+            entry.sound.learn(skeleton, sound);
         }
         told(entry, sound, true)
     }
@@ -206,12 +206,23 @@ fn told(entry: &Entry, sound: Sound, judged: bool) -> (Outcome, bool, Seen) {
     (outcome, judged, seen)
 }
 
-fn unjudged(exchange: &Exchange, response: &Response, entry: &Entry) -> (Outcome, bool, Seen) {
+/// Parses an answer that no rule judges, to tell results from errors. The skeleton is kept: an answer like it is not parsed, so
+/// that an answer that is not judged costs no more than one that is.
+fn unjudged(
+    exchange: &Exchange,
+    response: &Response,
+    entry: &Entry,
+    skeleton: Option<&[u8]>,
+) -> (Outcome, bool, Seen) {
     let answer = Answer::of(exchange);
     if answer.object().is_none() && response.status != 200 {
         return refused(Some(response));
     }
-    told(entry, sound(&answer), false)
+    let sound = sound(&answer);
+    if let Some(skeleton) = skeleton {
+        entry.unjudged.learn(skeleton, sound);
+    }
+    told(entry, sound, false)
 }
 
 fn refused(response: Option<&Response>) -> (Outcome, bool, Seen) {

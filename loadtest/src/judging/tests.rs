@@ -130,15 +130,39 @@ async fn a_sound_server_is_sound_and_remembered() {
     assert_eq!(both_ways(&mut server, &judging, &mix, 24, "sound").await, 0);
     let remembered = |number: &u64| {
         let entries = mix.chain(*number);
-        entries
-            .iter()
-            .all(|entry| !entry.sound.read().unwrap().is_empty())
+        entries.iter().all(|entry| entry.sound.len() > 0)
     };
     let of_12 = (0..12).filter(remembered).count();
     assert!(
         of_12 >= 10,
         "only {of_12} of 12 requests have answers that are remembered"
     );
+    server.embedded.stop().await;
+}
+
+/// Without this, an answer that is not judged is parsed each time, and `--judge none` costs more than `--judge all`.
+#[tokio::test]
+async fn an_answer_that_is_not_judged_is_parsed_once_and_not_taken_for_a_judged_one() {
+    let context = Context::new(profile_of(&Config::default()));
+    let mix = mix(&context);
+    let unjudging = Judging::new(context.clone(), Share::parse("none").unwrap(), false);
+    let judging = Judging::new(context, Share::ALL, false);
+    let fault = find_fault("jsonrpc-number").unwrap();
+    let mut server = Server::start(vec![fault], vec![]).await;
+    let entry = &mix.chain(0)[0];
+    let mut scratch = Vec::new();
+    for number in 0..3 {
+        let exchange = server.exchange(entry, number).await;
+        let sent = Sent {
+            entry,
+            number,
+            token: None,
+        };
+        let (told, judged, _) = unjudging.look(&exchange, sent, &mut scratch);
+        assert_eq!((told, judged, entry.unjudged.len()), (Outcome::Good, false, 1));
+        let (told, judged, _) = judging.look(&exchange, sent, &mut scratch);
+        assert_eq!((told, judged, entry.sound.len()), (Outcome::Wrong, true, 0));
+    }
     server.embedded.stop().await;
 }
 

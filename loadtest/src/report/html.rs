@@ -11,11 +11,11 @@ use super::{
     advice,
     plot::{Line, Plot, Scale, step},
     terminal::verdict,
-    words::{count, duration, number, rate, seconds, share},
+    words::{arrivals, count, duration, number, rate, seconds, share},
 };
 use crate::{
     compare::{Comparison, Direction},
-    figures::{LabelFigures, histogram::PERCENTILES, outcome::Outcome},
+    figures::{LabelFigures, histogram::PERCENTILES, outcome::Outcome, series::Slot},
     summary::{Summary, Verdict},
 };
 
@@ -42,6 +42,14 @@ fn page(summary: &Summary, comparison: Option<&Comparison>) -> Result<String, st
         text(&summary.scenarios.join(", ")),
         how(summary)
     )?;
+    if let Some(fates) = arrivals(&summary.arrivals) {
+        let class = if summary.arrivals.is_reached() {
+            "soft"
+        } else {
+            "odd"
+        };
+        writeln!(out, "<p class=\"{class}\">{fates}</p>")?;
+    }
     if let Some(why) = &summary.cut_short {
         writeln!(out, "<p class=\"odd\">Cut short: {}</p>", text(why))?;
     }
@@ -91,7 +99,7 @@ fn tiles(out: &mut String, summary: &Summary) -> std::fmt::Result {
     let wrong = total.counts.of(Outcome::Wrong);
     out.push_str("<div class=\"tiles\">\n");
     for (value, name, class) in [
-        (rate(summary.rate()), "throughput", ""),
+        (rate(summary.rate()), "answers", ""),
         (p(50.0), "p50", ""),
         (p(95.0), "p95", ""),
         (p(99.0), "p99", ""),
@@ -240,27 +248,29 @@ fn plots(out: &mut String, summary: &Summary) -> std::fmt::Result {
     let series = &summary.series;
     let at = |place: usize| f64::from(series.seconds) * f64::from(u32::try_from(place).unwrap_or(u32::MAX));
     let ticks = time_ticks(summary.seconds);
-    let shares = |of: fn(&crate::figures::outcome::Counts) -> u64| -> Vec<(f64, f64)> {
-        let places = series.slots.iter().enumerate();
-        places
-            .map(|(place, slot)| {
-                let all = slot.counts.all().max(1);
-                #[expect(clippy::cast_precision_loss, reason = "a place in a drawing")]
-                let part = of(&slot.counts) as f64 / all as f64;
-                (at(place), part * series.rate(place, summary.length()))
-            })
+    let rates = |of: fn(&Slot) -> u64| -> Vec<(f64, f64)> {
+        let slots = series.whole(summary.length()).iter().enumerate();
+        slots
+            .map(|(place, slot)| (at(place), series.rate(of(slot))))
             .collect()
     };
     let mut lines = vec![Line {
-        name: "requests",
+        name: "answers",
         class: "a",
-        points: shares(crate::figures::outcome::Counts::all),
+        points: rates(|slot| slot.counts.answered()),
     }];
+    if summary.arrivals.asked().is_some() {
+        lines.push(Line {
+            name: "requests due",
+            class: "d",
+            points: rates(|slot| slot.due),
+        });
+    }
     if summary.total().counts.failed() > 0 {
         lines.push(Line {
             name: "wrong or failed",
             class: "c",
-            points: shares(crate::figures::outcome::Counts::failed),
+            points: rates(|slot| slot.counts.failed()),
         });
     }
     let throughput = Plot {
@@ -402,14 +412,12 @@ fn table(out: &mut String, summary: &Summary) -> std::fmt::Result {
 
 fn row(out: &mut String, label: &str, class: &str, figures: &LabelFigures, seconds: f64) -> std::fmt::Result {
     let wrong = figures.counts.of(Outcome::Wrong);
-    #[expect(clippy::cast_precision_loss, reason = "a rate is a float")]
-    let each = figures.counts.all() as f64 / seconds.max(1e-9);
     write!(
         out,
         "<tr class=\"{class}\"><td>{}</td><td>{}</td><td>{}</td>",
         text(label),
         number(figures.counts.all()),
-        rate(each)
+        rate(figures.rate(seconds))
     )?;
     let latencies = PERCENTILES.map(|percent| figures.latency.percentile(percent));
     for latency in latencies.into_iter().chain([figures.latency.max()]) {

@@ -23,9 +23,13 @@ fn derived(summary: &Summary) -> Value {
     for (label, figures) in &summary.labels {
         labels.insert(label.clone(), of_label(figures, summary.seconds));
     }
+    let reached = |(asked, reached)| json!({ "asked-per-second": asked, "reached-per-second": reached });
     json!({
         "all": of_label(&summary.total(), summary.seconds),
         "labels": labels,
+        // Null where the asked rate was reached, and in the closed model.
+        "shortfall": summary.shortfall().map(reached),
+        "unanswered-arrivals": summary.arrivals.unanswered(),
         "warnings": summary.warnings(),
     })
 }
@@ -42,11 +46,10 @@ fn of_label(figures: &LabelFigures, seconds: f64) -> Value {
         put(format!("p{percent}"), figures.latency.percentile(percent));
     }
     put("max".to_owned(), figures.latency.max());
-    #[expect(clippy::cast_precision_loss, reason = "a rate is a float")]
-    let rate = figures.counts.all() as f64 / seconds.max(1e-9);
     json!({
         "requests": figures.counts.all(),
-        "requests-per-second": (rate * 1_000.0).round() / 1_000.0,
+        "answers": figures.counts.answered(),
+        "answers-per-second": figures.rate(seconds),
         "latency-ms": milliseconds,
     })
 }
@@ -77,7 +80,7 @@ mod tests {
             ("{", "no report"),
             ("{}", "no report"),
             ("{\"format\":\"paymaster-loadtest/9\"}", "this version reads"),
-            ("{\"format\":\"paymaster-loadtest/1\"}", "missing field"),
+            ("{\"format\":\"paymaster-loadtest/2\"}", "missing field"),
         ] {
             std::fs::write(&path, text).unwrap();
             let refusal = Summary::read(&path).unwrap_err().to_string();

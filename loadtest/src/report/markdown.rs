@@ -7,7 +7,7 @@ use paymaster_conformance::report::harmless;
 use super::{
     advice,
     terminal::verdict,
-    words::{count, duration, number, rate, seconds, share},
+    words::{answered, arrivals, count, duration, number, rate, seconds, share},
 };
 use crate::{
     compare::{Comparison, Direction},
@@ -26,13 +26,16 @@ fn page(summary: &Summary, comparison: Option<&Comparison>) -> Result<String, st
     writeln!(
         out,
         "{} against `{}` in {}: **{}**, {} judged, {} wrong.",
-        count(total.counts.all(), "request"),
+        answered(total.counts),
         code(&summary.target),
         seconds(summary.seconds),
         rate(summary.rate()),
         number(total.judged),
         number(total.counts.of(Outcome::Wrong))
     )?;
+    if let Some(text) = arrivals(&summary.arrivals) {
+        writeln!(out, "\n{text}.")?;
+    }
     if let Some(why) = &summary.cut_short {
         writeln!(out, "\nCut short: {}.", text(why))?;
     }
@@ -98,14 +101,12 @@ fn page(summary: &Summary, comparison: Option<&Comparison>) -> Result<String, st
 
 fn row(out: &mut String, label: &str, figures: &LabelFigures, seconds: f64) -> std::fmt::Result {
     let wrong = figures.counts.of(Outcome::Wrong);
-    #[expect(clippy::cast_precision_loss, reason = "a rate is a float")]
-    let each = figures.counts.all() as f64 / seconds.max(1e-9);
     write!(
         out,
         "| {} | {} | {} |",
         text(label),
         number(figures.counts.all()),
-        rate(each)
+        rate(figures.rate(seconds))
     )?;
     for percent in PERCENTILES {
         let latency = figures.latency.percentile(percent);

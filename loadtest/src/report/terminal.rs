@@ -6,7 +6,7 @@ use paymaster_conformance::report::{Paint, harmless, wrapped};
 
 use super::{
     advice,
-    words::{count, duration, number, rate, seconds, share},
+    words::{answered, arrivals, count, duration, number, rate, seconds, share, shortfall},
 };
 use crate::{
     compare::{Comparison, Direction},
@@ -50,14 +50,21 @@ fn item(out: &mut String, text: &str) {
     }
 }
 
-/// The verdict in words.
+/// The verdict in words, with the rates where the asked one was not reached.
 pub(super) fn verdict(summary: &Summary) -> String {
     let missed = summary.thresholds.iter().filter(|judged| !judged.met).count() as u64;
-    match summary.verdict {
-        Verdict::Passed => "PASSED".to_owned(),
-        Verdict::Failed => format!("FAILED: {} missed", count(missed, "threshold")),
-        Verdict::Incomplete => "INCOMPLETE".to_owned(),
-        Verdict::CouldNotTest => "COULD NOT TEST".to_owned(),
+    let missed = format!("{} missed", count(missed, "threshold"));
+    let (word, missed) = match summary.verdict {
+        Verdict::Passed => ("PASSED", None),
+        Verdict::Failed => ("FAILED", Some(missed)),
+        Verdict::Incomplete => ("INCOMPLETE", None),
+        Verdict::CouldNotTest => ("COULD NOT TEST", None),
+    };
+    let details: Vec<String> = missed.into_iter().chain(shortfall(summary)).collect();
+    if details.is_empty() {
+        word.to_owned()
+    } else {
+        format!("{word}: {}", details.join("; "))
     }
 }
 
@@ -85,7 +92,7 @@ fn headline(out: &mut String, summary: &Summary, paint: Paint) {
     let _ = writeln!(
         out,
         "{} in {}: {}   p50 {}   p95 {}   p99 {}   max {}",
-        count(all, "request"),
+        answered(total.counts),
         seconds(summary.seconds),
         paint.bold(&rate(summary.rate())),
         p(50.0),
@@ -93,6 +100,9 @@ fn headline(out: &mut String, summary: &Summary, paint: Paint) {
         p(99.0),
         total.latency.max().map_or_else(|| "-".to_owned(), duration),
     );
+    if let Some(text) = arrivals(&summary.arrivals) {
+        let _ = writeln!(out, "{text}");
+    }
     let _ = writeln!(
         out,
         "{} answers judged, {} wrong",
@@ -267,13 +277,11 @@ fn figures(out: &mut String, summary: &Summary, paint: Paint) {
 }
 
 fn row(out: &mut String, label: &str, widest: usize, figures: &LabelFigures, seconds: f64) {
-    #[expect(clippy::cast_precision_loss, reason = "a rate is a float")]
-    let each = figures.counts.all() as f64 / seconds.max(1e-9);
     let _ = write!(
         out,
         "{label:<widest$} {:>10} {:>10}",
         number(figures.counts.all()),
-        rate(each)
+        rate(figures.rate(seconds))
     );
     for percent in PERCENTILES {
         let latency = figures.latency.percentile(percent);
@@ -305,7 +313,7 @@ pub fn compared(out: &mut String, comparison: &Comparison, paint: Paint) {
         };
         let _ = writeln!(
             out,
-            "  {mark} {:<22} {:>12} -> {:>12}  {}",
+            "  {mark} {:<28} {:>12} -> {:>12}  {}",
             row.name, row.before, row.after, row.note
         );
     }

@@ -2,6 +2,11 @@
 
 use std::time::Duration;
 
+use crate::{
+    figures::{Arrivals, outcome::Counts},
+    summary::Summary,
+};
+
 /// A latency: three digits and a unit.
 pub fn duration(latency: Duration) -> String {
     let nanos = latency.as_secs_f64() * 1e9;
@@ -59,6 +64,16 @@ pub fn percent(percent: f64) -> String {
     }
 }
 
+/// A relative difference, in percent with its sign; none where it rounds to nothing.
+pub fn change(share: f64) -> String {
+    let percent = (share * 1_000.0).round() / 10.0;
+    if percent == 0.0 {
+        "0.0 %".to_owned()
+    } else {
+        format!("{percent:+.1} %")
+    }
+}
+
 /// A part of a whole, in percent.
 pub fn share(part: u64, of: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "a share of counts")]
@@ -82,6 +97,49 @@ pub fn seconds(seconds: f64) -> String {
     } else {
         format!("{seconds:.1} s")
     }
+}
+
+/// How many requests were answered: throughput counts answers alone.
+pub fn answered(counts: Counts) -> String {
+    let requests = count(counts.all(), "request");
+    if counts.answered() == counts.all() {
+        requests
+    } else {
+        format!("{} to {requests}", count(counts.answered(), "answer"))
+    }
+}
+
+/// Where the asked rate of the open model was not reached: both rates.
+pub fn shortfall(summary: &Summary) -> Option<String> {
+    summary
+        .shortfall()
+        .map(|(asked, reached)| format!("asked for {}, reached {}", rate(asked), rate(reached)))
+}
+
+/// What became of the arrivals of the open model; none in the closed model.
+pub fn arrivals(arrivals: &Arrivals) -> Option<String> {
+    arrivals.asked()?;
+    let mut parts = vec![format!(
+        "{} asked for in {}",
+        count(arrivals.due, "arrival"),
+        seconds(arrivals.seconds)
+    )];
+    for (times, fate) in [
+        (arrivals.in_time, "served in time"),
+        (arrivals.late, "served late"),
+    ] {
+        parts.push(format!("{} {fate}", number(times)));
+    }
+    for (times, fate) in [
+        (arrivals.unanswered(), "without an answer"),
+        (arrivals.held_back, "held back for Retry-After"),
+        (arrivals.unsent, "never sent"),
+    ] {
+        if times > 0 {
+            parts.push(format!("{} {fate}", number(times)));
+        }
+    }
+    Some(parts.join(", "))
 }
 
 #[cfg(test)]
@@ -111,6 +169,25 @@ mod tests {
         assert_eq!(share(4, 100), "4%");
         assert_eq!(share(1, 3), "33.33%");
         assert_eq!(share(0, 0), "0.00%");
+    }
+
+    #[test]
+    fn arrivals_are_told_apart_in_the_open_model_alone() {
+        assert_eq!(arrivals(&Arrivals::default()), None);
+        let of = Arrivals {
+            due: 3_000,
+            seconds: 3.0,
+            in_time: 1_000,
+            late: 1_200,
+            unsent: 700,
+            ..Arrivals::default()
+        };
+        assert_eq!(
+            arrivals(&of).as_deref(),
+            Some(
+                "3 000 arrivals asked for in 3 s, 1 000 served in time, 1 200 served late, 100 without an answer, 700 never sent"
+            )
+        );
     }
 
     #[test]

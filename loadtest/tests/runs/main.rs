@@ -1,53 +1,18 @@
 //! The command as a user runs it: exit codes, reports, faults of the target, stalls, limits, signals.
 #![expect(clippy::unwrap_used, reason = "a test stops where the command cannot be run")]
 
+mod figures;
+mod support;
+
 use std::{
-    io::{Read, Write},
-    net::{TcpListener, TcpStream},
-    path::Path,
-    process::{Command, Output, Stdio},
+    process::{Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
 
 use serde_json::Value;
 
-fn command(folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_paymaster-loadtest"));
-    command.current_dir(folder).env_clear().env("NO_COLOR", "1");
-    command
-}
-
-/// Runs the command in a folder of its own and gives exit code, standard output, the JSON report and standard error.
-fn load(arguments: &[&str]) -> (i32, String, Value, String) {
-    let folder = tempfile::tempdir().unwrap();
-    let output = command(folder.path())
-        .args(arguments)
-        .args(["-o", "report.json"])
-        .output()
-        .unwrap();
-    let report = std::fs::read_to_string(folder.path().join("report.json"));
-    let report = report.map_or(Value::Null, |text| serde_json::from_str(&text).unwrap());
-    let (code, out, err) = told(&output);
-    (code, out, report, err)
-}
-
-fn told(output: &Output) -> (i32, String, String) {
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    (
-        output.status.code().unwrap_or(-1),
-        text(&output.stdout),
-        text(&output.stderr),
-    )
-}
-
-fn count(report: &Value, outcome: &str) -> u64 {
-    let labels = report["labels"].as_object().unwrap();
-    let counts = labels
-        .values()
-        .map(|label| label["counts"][outcome].as_u64().unwrap());
-    counts.sum()
-}
+use support::{command, count, http, load, serve, sponsored, told};
 
 #[test]
 fn all_scenarios_against_the_embedded_server() {
@@ -207,75 +172,6 @@ fn what_cannot_be_run_says_so() {
         assert!(err.contains(word), "{arguments:?}: {err}");
         assert!(!out.contains("PASSED"), "{out}");
     }
-}
-
-/// A server of our own for what the reference server does not do. It answers each request of a connection with what `answer`
-/// says, given the number of the request and its id.
-fn serve(answer: impl Fn(usize, &str) -> String + Send + Sync + 'static) -> String {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-    let url = format!("http://{}/", listener.local_addr().unwrap());
-    let answer = std::sync::Arc::new(answer);
-    let served = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
-    thread::spawn(move || {
-        for stream in listener.incoming().take(400).map_while(Result::ok) {
-            let (answer, served) = (std::sync::Arc::clone(&answer), std::sync::Arc::clone(&served));
-            thread::spawn(move || {
-                let _ = converse(stream, &served, &*answer);
-            });
-        }
-    });
-    url
-}
-
-fn converse(
-    mut stream: TcpStream,
-    served: &std::sync::atomic::AtomicUsize,
-    answer: &(dyn Fn(usize, &str) -> String + Send + Sync),
-) -> std::io::Result<()> {
-    stream.set_nodelay(true)?;
-    let (mut buffer, mut chunk) = (Vec::new(), [0_u8; 8_192]);
-    loop {
-        let text = String::from_utf8_lossy(&buffer).into_owned();
-        let length = text
-            .to_ascii_lowercase()
-            .split("content-length: ")
-            .nth(1)
-            .and_then(|rest| {
-                let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-                digits.parse::<usize>().ok()
-            });
-        let whole = text
-            .find("\r\n\r\n")
-            .zip(length)
-            .map(|(head, length)| head + 4 + length);
-        if let Some(whole) = whole.filter(|whole| buffer.len() >= *whole) {
-            let id = text.split("\"id\":").nth(1).unwrap_or("1,");
-            let id: String = id.chars().take_while(char::is_ascii_digit).collect();
-            let number = served.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-            stream.write_all(answer(number, &id).as_bytes())?;
-            buffer.drain(..whole);
-            continue;
-        }
-        let read = stream.read(&mut chunk)?;
-        if read == 0 {
-            return Ok(());
-        }
-        buffer.extend_from_slice(&chunk[..read]);
-    }
-}
-
-fn http(status: &str, headers: &str, body: &str) -> String {
-    format!(
-        "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n{headers}\r\n{body}",
-        body.len()
-    )
-}
-
-fn sponsored(id: &str) -> String {
-    let body = format!(
-        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"MODE\":\"SPONSORED\",\"paymasterAndData\":\"0xab\",\"preVerificationGas\":\"1\",\"verificationGasLimit\":1,\"callGasLimit\":1}}}}"
-    );
-    http("200 OK", "", &body)
 }
 
 /// Discovery asks a few dozen times before the load.

@@ -1,0 +1,263 @@
+//! What a run states of itself: the rate that was reached, a target that stopped answering, the difference from another run.
+
+use std::{
+    path::Path,
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use serde_json::{Value, json};
+
+use crate::support::{command, count, http, serve, sponsored, told};
+
+fn run(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
+    told(&command(folder).args(arguments).output().unwrap())
+}
+
+fn read(folder: &Path, name: &str) -> Value {
+    serde_json::from_str(&std::fs::read_to_string(folder.join(name)).unwrap()).unwrap()
+}
+
+/// Requests of the load, in difference to those of discovery, have ids of 13 digits.
+fn is_load(id: &str) -> bool {
+    id.len() == 13
+}
+
+/// Serves one request after the other, each in 2 ms or more: at most 500 a second, whatever comes.
+fn slow_server() -> String {
+    let turn = Mutex::new(());
+    serve(move |_, id| {
+        let _one_at_a_time = turn.lock().unwrap();
+        thread::sleep(Duration::from_millis(2));
+        sponsored(id)
+    })
+}
+
+/// Serves so many requests of the load, then closes every connection without an answer. Its port stays taken.
+fn dying_server(served: usize) -> String {
+    let left = AtomicUsize::new(served);
+    serve(move |_, id| {
+        let one_less = |left: usize| left.checked_sub(1);
+        let alive = || {
+            left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less)
+                .is_ok()
+        };
+        if !is_load(id) || alive() {
+            sponsored(id)
+        } else {
+            String::new()
+        }
+    })
+}
+
+#[test]
+fn a_rate_that_was_not_reached_is_stated_and_no_threshold_takes_it_for_reached() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = slow_server();
+    let arguments = [
+        url.as_str(),
+        "-s",
+        "sponsor-sponsored",
+        "--rate",
+        "1000",
+        "-d",
+        "1s",
+        "-u",
+        "4",
+    ];
+    let reports = ["-t", "rps>=990", "-o", "a.json", "-o", "a.html", "-o", "a.md"];
+    let (code, out, err) = run(folder.path(), &[&arguments[..], &reports].concat());
+    assert_eq!(code, 1, "{out}{err}");
+    let stated = "FAILED: 1 threshold missed; asked for 1 000/s, reached ";
+    assert!(out.starts_with(stated), "{out}");
+
+    let report = read(folder.path(), "a.json");
+    let arrivals = |name: &str| report["arrivals"][name].as_u64().unwrap();
+    assert_eq!(arrivals("due"), 1_000, "{out}");
+    let unanswered = report["derived"]["unanswered-arrivals"].as_u64().unwrap();
+    let fates = arrivals("in_time") + arrivals("late") + arrivals("unsent") + unanswered;
+    assert_eq!(fates, 1_000, "{out}");
+    // The eighth arrival is due after 7 ms, and begins when four others were served.
+    assert!(arrivals("in_time") <= 8 && arrivals("late") > 0, "{out}");
+    assert!(out.contains("1 000 arrivals asked for in 1 s, "), "{out}");
+
+    let derived = &report["derived"]["all"];
+    let (answers, rate) = (
+        &derived["answers"],
+        derived["answers-per-second"].as_f64().unwrap(),
+    );
+    let seconds = report["seconds"].as_f64().unwrap();
+    assert!(
+        (rate - answers.as_f64().unwrap() / seconds).abs() < 1e-6,
+        "{derived}"
+    );
+    assert!(rate <= 500.0, "the server cannot do more: {rate}");
+    let shown = format!(": {rate:.0}/s ");
+    assert!(rate < 100.0 || out.contains(&shown), "{shown} in {out}");
+    assert!(
+        report["derived"]["shortfall"]["reached-per-second"]
+            .as_f64()
+            .unwrap()
+            <= 500.0
+    );
+
+    let slots = report["series"]["slots"].as_array().unwrap();
+    assert!(slots[0]["due"].as_u64().unwrap() > 505, "{slots:?}");
+    for slot in slots {
+        // Those of the second, and what was under way.
+        assert!(slot["counts"]["good"].as_u64().unwrap() <= 505, "{slot}");
+    }
+
+    for page in ["a.html", "a.md"] {
+        let page = std::fs::read_to_string(folder.path().join(page)).unwrap();
+        assert!(page.contains(stated) && page.contains(" served late"), "{page}");
+    }
+    let page = std::fs::read_to_string(folder.path().join("a.html")).unwrap();
+    let plot = page.split("Requests a second").nth(1).unwrap();
+    let plot = plot.split("</figure>").next().unwrap();
+    let marks = plot.split("text-anchor=\"end\">").skip(1);
+    for mark in marks.map(|mark| mark.split('<').next().unwrap().parse::<f64>().unwrap()) {
+        assert!(mark <= 1_000.0, "{mark} requests a second in a plot: {plot}");
+    }
+    assert!(plot.contains("requests due"), "{plot}");
+
+    // Two generators ask for twice as much; a threshold alone makes a failure of the difference.
+    let (code, out, err) = run(folder.path(), &["merge", "a.json", "a.json", "-t", "rps>=1"]);
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.starts_with("PASSED: asked for 2 000/s, reached "), "{out}");
+    assert!(out.contains("2 000 arrivals asked for in 1 s, "), "{out}");
+    let (_, out, err) = run(folder.path(), &["compare", "a.json", "a.json"]);
+    assert!(out.contains("same   not served in time"), "{out}{err}");
+}
+
+#[test]
+fn a_target_that_stops_answering_ends_the_run_early_with_its_figures() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = dying_server(200);
+    let arguments = [
+        url.as_str(),
+        "-s",
+        "sponsor-sponsored",
+        "-d",
+        "5m",
+        "-u",
+        "4",
+        "-o",
+        "a.json",
+    ];
+    let (code, out, err) = run(folder.path(), &arguments);
+    assert_eq!(code, 3, "{out}{err}");
+    assert!(
+        out.starts_with("COULD NOT TEST") && out.contains("cut short: the target stopped answering: "),
+        "{out}"
+    );
+    let report = read(folder.path(), "a.json");
+    let seconds = report["seconds"].as_f64().unwrap();
+    assert!(seconds < 300.0, "{seconds}");
+    assert_eq!(count(&report, "good"), 200, "{out}");
+    // Refused connections are no throughput, and they are not tried without a pause.
+    let derived = &report["derived"]["all"];
+    assert_eq!(derived["answers"], 200);
+    let rate = derived["answers-per-second"].as_f64().unwrap();
+    assert!((rate - 200.0 / seconds).abs() < 1e-6, "{derived}");
+    assert!(out.contains("200 answers to "), "{out}");
+    let failed = count(&report, "transport");
+    assert!((2..400).contains(&failed), "{failed}");
+    // Merged with others, the run is still none that tested the target.
+    let (code, out, err) = run(folder.path(), &["merge", "a.json", "a.json"]);
+    assert_eq!(code, 3, "{out}{err}");
+}
+
+#[test]
+fn a_target_that_stops_answering_shortly_before_the_end_could_not_be_tested_either() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = dying_server(5);
+    let arguments = [url.as_str(), "-s", "sponsor-sponsored", "-d", "1s", "-u", "2"];
+    // As many failed requests as one likes.
+    let thresholds = ["-t", "error-rate<=100%"];
+    let (code, out, err) = run(folder.path(), &[&arguments[..], &thresholds].concat());
+    assert_eq!(code, 3, "{out}{err}");
+    assert!(out.contains("cut short: the target stopped answering: "), "{out}");
+}
+
+#[test]
+fn requests_without_an_answer_are_no_throughput() {
+    let folder = tempfile::tempdir().unwrap();
+    // A gateway turns half of the requests away.
+    let url = serve(|number, id| {
+        if number % 2 == 0 && is_load(id) {
+            http("502 Bad Gateway", "", "no")
+        } else {
+            sponsored(id)
+        }
+    });
+    let limits = ["--max-requests", "200", "-o", "a.json"];
+    let (code, out, err) = run(
+        folder.path(),
+        &[&[url.as_str(), "-s", "sponsor-sponsored"], &limits[..]].concat(),
+    );
+    assert_eq!(code, 1, "{out}{err}");
+    let report = read(folder.path(), "a.json");
+    let good = count(&report, "good");
+    assert_eq!(good + count(&report, "refused"), 200);
+    let derived = &report["derived"]["all"];
+    assert_eq!(derived["answers"], good);
+    let rate = derived["answers-per-second"].as_f64().unwrap() * report["seconds"].as_f64().unwrap();
+    assert!(
+        (rate - derived["answers"].as_f64().unwrap()).abs() < 1e-6,
+        "{derived}"
+    );
+    assert!(
+        out.contains(&format!("{good} answers to 200 requests in ")),
+        "{out}"
+    );
+}
+
+/// A run of eight seconds, of which each had 100 answers with latencies of that class: 16 classes further, they are twice as long.
+fn steady(report: &Value, class: u16) -> Value {
+    let mut counts = report["warm_up"].clone();
+    counts["good"] = 100.into();
+    let slot = json!({ "due": 100, "counts": counts, "classes": { class.to_string(): 100 } });
+    let mut report = report.clone();
+    report["seconds"] = 8.0.into();
+    report["series"] = json!({ "seconds": 1, "slots": vec![slot; 8] });
+    report
+}
+
+#[test]
+fn a_comparison_shows_the_values_that_it_compares() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["-s", "quote-erc20", "--max-requests", "50", "-o", "run.json"];
+    let (code, out, err) = run(folder.path(), &arguments);
+    assert_eq!(code, 0, "{out}{err}");
+    let report = read(folder.path(), "run.json");
+    for (before, after, word, sign) in [
+        (122, 138, "worse ", "+"),
+        (138, 122, "better", "-"),
+        (122, 121, "same  ", "-"),
+        (130, 130, "same  ", ""),
+    ] {
+        for (name, class) in [("before.json", before), ("after.json", after)] {
+            let text = steady(&report, class).to_string();
+            std::fs::write(folder.path().join(name), text).unwrap();
+        }
+        let (code, out, err) = run(folder.path(), &["compare", "before.json", "after.json"]);
+        assert_eq!(code, i32::from(word == "worse "), "{out}{err}");
+        let row = out.lines().find(|line| line.contains("p95 latency")).unwrap();
+        assert!(row.trim_start().starts_with(word), "{out}");
+        // `worse  p95 latency (median)  200 us -> 400 us  +100.0 % (noise 0.0 %)`
+        let (left, right) = row.split_once(" -> ").unwrap();
+        let left: Vec<&str> = left.split_whitespace().collect();
+        let right: Vec<&str> = right.split_whitespace().collect();
+        let (old, new) = (left[left.len() - 2], right[0]);
+        assert_eq!((left[left.len() - 1], right[1]), ("us", "us"), "{row}");
+        let (old, new): (f64, f64) = (old.parse().unwrap(), new.parse().unwrap());
+        let change: f64 = right[2].parse().unwrap();
+        assert!(right[2].starts_with(sign), "{row}");
+        assert!(((new / old - 1.0) * 100.0 - change).abs() < 1.0, "{row}");
+    }
+}
