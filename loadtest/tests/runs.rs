@@ -187,6 +187,11 @@ fn what_cannot_be_run_says_so() {
         "[target]\nrequests-per-second = 5\n",
     )
     .unwrap();
+    std::fs::write(
+        folder.path().join("elsewhere.toml"),
+        "[target]\nurl = \"http://127.0.0.1:1/\"\nheaders = [\"x-api-key: k3y-of-the-profile\"]\n",
+    )
+    .unwrap();
     // Bound and not listening: connections are refused.
     let taken = tokio::net::TcpSocket::new_v4().unwrap();
     taken.bind("127.0.0.1:0".parse().unwrap()).unwrap();
@@ -203,6 +208,11 @@ fn what_cannot_be_run_says_so() {
         (&["http://192.0.2.1/"], 2, "--i-own-this-target"),
         (&["http://192.0.2.1/", "--rate", "6"], 2, "--i-own-this-target"),
         (&[&refusing], 3, "could not test"),
+        (
+            &[&refusing, "--config", "elsewhere.toml"],
+            2,
+            "target.headers (x-api-key) are not sent to",
+        ),
         (&["ftp://127.0.0.1/"], 2, "http"),
     ] {
         let output = command(folder.path()).args(arguments).output().unwrap();

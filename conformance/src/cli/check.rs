@@ -40,7 +40,7 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Str
         };
         if args.dry_run {
             // A URL that cannot be asked is an error even when nothing is sent.
-            run::Target::parse(&url).map_err(|cause| cause.to_string())?;
+            setup.target(&url)?;
             return dry_run::print(&suite, setup.profile, &setup.layer);
         }
         judge(setup, &url, suite, args, &list, reports, environment).await

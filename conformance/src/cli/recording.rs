@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::Arc,
     time::{Duration, SystemTime},
 };
@@ -39,9 +39,8 @@ pub(crate) struct Said {
 impl Said {
     /// Reads flags and configuration file.
     pub(crate) fn read(args: &JudgingArgs, environment: &Environment) -> Result<Self, String> {
-        let named = args.config.as_deref();
-        let named = named.or_else(|| environment.get("PAYMASTER_CONFIG").map(Path::new));
-        let (profile, run) = file::read(named)?;
+        let config = file::chosen(args.config.as_deref(), environment);
+        let (profile, run) = file::read(config.as_deref())?;
         let list = List::read(&args.known, run.known_failing.as_ref())?;
         let standard = Suite::standard();
         // Nobody asks a chain here.
