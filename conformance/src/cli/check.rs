@@ -107,8 +107,8 @@ async fn judge(
     environment: &Environment,
 ) -> Result<u8, String> {
     let way = args.chain.way(&setup)?;
-    let (mut settings, place, mut redactor) = setup.settings(url)?;
-    args.chain.hide(&mut redactor);
+    let (mut settings, mut place, mut redactor) = setup.settings(url)?;
+    place.chain_options = args.chain.hide(&mut redactor);
     match on_chain::connect(way).await {
         Ok(chain) => settings.transport.chain = chain,
         Err(cause) => {

@@ -21,8 +21,8 @@ use crate::{
     profile::Profile,
     recorded::{Bench, New, RECORDED, Skipped},
     redact::Redactor,
-    report::{Finished, Place, replay_file},
-    run::{Reporter, Suite},
+    report::{Finished, Place, curl, replay_file},
+    run::{Reporter, Suite, Target},
     tally::Strictness,
 };
 
@@ -34,6 +34,8 @@ pub(crate) struct Said {
     pub(crate) list: List,
     pub(crate) suite: Suite,
     pub(crate) redactor: Redactor,
+    /// The configuration file that was read.
+    config: Option<PathBuf>,
 }
 
 impl Said {
@@ -71,6 +73,7 @@ impl Said {
             list,
             suite,
             redactor,
+            config,
         })
     }
 
@@ -110,8 +113,21 @@ impl Said {
         Ok(Place {
             literal: (path == whole && host == authority.as_str()).then(|| shown.clone()),
             shown,
+            replay_options: self.replay_options(url),
             ..Place::default()
         })
+    }
+
+    /// What `replay` is given to send to a URL of the recording: the configuration file, unless its headers are for another origin.
+    fn replay_options(&self, url: &str) -> String {
+        let profile = &self.profile.target;
+        let own = profile.url.as_deref().map(Target::parse);
+        let fits = match (own, Target::parse(url)) {
+            _ if profile.headers.is_empty() => true,
+            (Some(Ok(own)), Ok(target)) => own.origin() == target.origin(),
+            _ => false,
+        };
+        curl::config_option(self.config.as_deref().filter(|_| fits))
     }
 }
 

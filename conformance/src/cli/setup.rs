@@ -111,6 +111,16 @@ impl Setup {
         Dialler::new(target, &self.trust(), &self.proxies)
     }
 
+    /// What `replay` has to be given so that it asks as this run did: the configuration file and, as variables, the headers that do not
+    /// come from it.
+    fn replay_options(&self) -> String {
+        let given = self.headers.iter().filter(|header| !header.of_profile);
+        given.fold(curl::config_option(self.config.as_deref()), |options, header| {
+            let line = format!("{}: {}", header.name, header.shell);
+            format!("{options} -H {}", curl::quoted(&line))
+        })
+    }
+
     /// The settings of a run against a URL, and what of it may be shown.
     pub(crate) fn settings(self, url: &str) -> Result<(Settings, Place, Redactor), String> {
         let target = self.target(url)?;
@@ -144,7 +154,9 @@ impl Setup {
                 .map(|header| (header.name.to_string(), header.shell.clone()))
                 .collect(),
             curl_options,
+            replay_options: self.replay_options(),
             warnings,
+            ..Place::default()
         };
         let layer = self.layer;
         let limits = layer.limits();

@@ -12,6 +12,7 @@ mod known;
 mod origins;
 mod proxy;
 mod relay;
+mod replaying;
 mod reports;
 mod secrets;
 mod secure;
