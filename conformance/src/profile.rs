@@ -29,7 +29,7 @@ pub struct Profile {
 pub struct Target {
     /// The paymaster URL; the command line wins.
     pub url: Option<String>,
-    /// Request headers, `Name: value`. `${NAME}` in a value is read from the environment.
+    /// Request headers, `Name: value`. `${NAME}` in a value is read from the environment. They are sent to the origin of `url` only.
     pub headers: Vec<String>,
     /// A PEM file of certificates that are believed instead of the platform's.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -48,6 +48,9 @@ pub(crate) enum Command {
         path: PathBuf,
     },
     /// Send the requests of a finding again and judge the answers.
+    ///
+    /// Ends with 1 when the rule is broken again, with 0 when it was judged and held, with 4 when no answer is one that it judges, and
+    /// with 3 when the target could not be tested, as behind a wrong key.
     #[command(after_help = examples::help("replay"))]
     Replay(Box<ReplayArgs>),
     /// Judge recorded traffic by the same rules; nothing is sent.

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Str
         };
         if args.dry_run {
             // A URL that cannot be asked is an error even when nothing is sent.
-            run::Target::parse(&url).map_err(|cause| cause.to_string())?;
+            setup.target(&url)?;
             return dry_run::print(&suite, setup.profile, &setup.layer);
         }
         judge(setup, &url, suite, args, &list, reports, environment).await
@@ -107,8 +107,8 @@ async fn judge(
     environment: &Environment,
 ) -> Result<u8, String> {
     let way = args.chain.way(&setup)?;
-    let (mut settings, place, mut redactor) = setup.settings(url)?;
-    args.chain.hide(&mut redactor);
+    let (mut settings, mut place, mut redactor) = setup.settings(url)?;
+    place.chain_options = args.chain.hide(&mut redactor);
     match on_chain::connect(way).await {
         Ok(chain) => settings.transport.chain = chain,
         Err(cause) => {

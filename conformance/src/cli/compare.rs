@@ -73,8 +73,8 @@ impl<'a> Side<'a> {
                 Ok(Opened::Report(path.display().to_string(), Box::new(report)))
             }
             Self::Url(url) => {
-                run::Target::parse(url).map_err(|cause| cause.to_string())?;
                 let setup = Setup::read(&args.run, Some(url), environment)?;
+                setup.target(url)?;
                 Ok(Opened::Target(Box::new(setup)))
             }
         }

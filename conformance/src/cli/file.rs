@@ -8,6 +8,7 @@ use std::{
 
 use serde::Deserialize;
 
+use super::environment::Environment;
 use crate::{
     dialect::Pins,
     profile::{Operations, Profile, SmartAccount, Target, TokenLists},
@@ -60,12 +61,18 @@ pub struct LoadTable {
     pub thresholds: Vec<String>,
 }
 
-/// Reads the file: the one that is named, else the default one when it is there.
-pub(crate) fn read(named: Option<&Path>) -> Result<(Profile, RunTable), String> {
-    let path = named.unwrap_or(Path::new(DEFAULT_PATH));
-    if named.is_none() && !path.exists() {
+/// The file to read: the one that is named by the flag, else by `PAYMASTER_CONFIG`, else the default one when it is there.
+pub(crate) fn chosen(flag: Option<&Path>, environment: &Environment) -> Option<PathBuf> {
+    let named = flag.or_else(|| environment.get("PAYMASTER_CONFIG").map(Path::new));
+    let default = Path::new(DEFAULT_PATH);
+    named.or(default.exists().then_some(default)).map(Path::to_owned)
+}
+
+/// Reads the file, if there is one.
+pub(crate) fn read(path: Option<&Path>) -> Result<(Profile, RunTable), String> {
+    let Some(path) = path else {
         return Ok(Default::default());
-    }
+    };
     let text = fs::read_to_string(path).map_err(|cause| format!("{}: {cause}", path.display()))?;
     let (profile, mut run) = parse(&text).map_err(|cause| format!("{}: {cause}", path.display()))?;
     if let (Some(list), Some(folder)) = (&mut run.known_failing, path.parent()) {

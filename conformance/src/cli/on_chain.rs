@@ -7,6 +7,7 @@ use paymaster_schemas::Basis;
 use super::setup::Setup;
 use crate::{
     redact::Redactor,
+    report::curl,
     rules::Rule,
     run::{Chain, Target, Transport},
 };
@@ -34,11 +35,23 @@ impl ChainArgs {
         }
     }
 
-    /// Hides what is secret in the URL of the node: vendors put the key there too.
-    pub(crate) fn hide(&self, redactor: &mut Redactor) {
-        if let Some(Ok(target)) = self.rpc_url.as_deref().map(Target::parse) {
-            redactor.hide_path(target.path(), target.query(), target.is_loopback(), &[]);
-        }
+    /// Hides what is secret in the URL of the node: vendors put the key there too. Gives the options that ask the same chain again, ready
+    /// for a shell, with a variable where the URL is secret; empty where no chain is given.
+    pub(crate) fn hide(&self, redactor: &mut Redactor) -> String {
+        let (Some(url), Some(entry_point)) = (&self.rpc_url, self.entry_point) else {
+            return String::new();
+        };
+        let public = Target::parse(url).is_ok_and(|target| {
+            let query = target.query().map_or(String::new(), |query| format!("?{query}"));
+            let shown = redactor.hide_path(target.path(), target.query(), target.is_loopback(), &[]);
+            shown == format!("{}{query}", target.path())
+        });
+        let url = if public {
+            curl::word(url)
+        } else {
+            curl::RPC_VARIABLE.to_owned()
+        };
+        format!(" --rpc-url {url} --entry-point {entry_point}")
     }
 
     /// Leaves the rules about a chain out when none is given.

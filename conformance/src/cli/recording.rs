@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::Arc,
     time::{Duration, SystemTime},
 };
@@ -21,8 +21,8 @@ use crate::{
     profile::Profile,
     recorded::{Bench, New, RECORDED, Skipped},
     redact::Redactor,
-    report::{Finished, Place, replay_file},
-    run::{Reporter, Suite},
+    report::{Finished, Place, curl, replay_file},
+    run::{Reporter, Suite, Target},
     tally::Strictness,
 };
 
@@ -34,14 +34,15 @@ pub(crate) struct Said {
     pub(crate) list: List,
     pub(crate) suite: Suite,
     pub(crate) redactor: Redactor,
+    /// The configuration file that was read.
+    config: Option<PathBuf>,
 }
 
 impl Said {
     /// Reads flags and configuration file.
     pub(crate) fn read(args: &JudgingArgs, environment: &Environment) -> Result<Self, String> {
-        let named = args.config.as_deref();
-        let named = named.or_else(|| environment.get("PAYMASTER_CONFIG").map(Path::new));
-        let (profile, run) = file::read(named)?;
+        let config = file::chosen(args.config.as_deref(), environment);
+        let (profile, run) = file::read(config.as_deref())?;
         let list = List::read(&args.known, run.known_failing.as_ref())?;
         let standard = Suite::standard();
         // Nobody asks a chain here.
@@ -72,6 +73,7 @@ impl Said {
             list,
             suite,
             redactor,
+            config,
         })
     }
 
@@ -111,8 +113,21 @@ impl Said {
         Ok(Place {
             literal: (path == whole && host == authority.as_str()).then(|| shown.clone()),
             shown,
+            replay_options: self.replay_options(url),
             ..Place::default()
         })
+    }
+
+    /// What `replay` is given to send to a URL of the recording: the configuration file, unless its headers are for another origin.
+    fn replay_options(&self, url: &str) -> String {
+        let profile = &self.profile.target;
+        let own = profile.url.as_deref().map(Target::parse);
+        let fits = match (own, Target::parse(url)) {
+            _ if profile.headers.is_empty() => true,
+            (Some(Ok(own)), Ok(target)) => own.origin() == target.origin(),
+            _ => false,
+        };
+        curl::config_option(self.config.as_deref().filter(|_| fits))
     }
 }
 

@@ -9,9 +9,16 @@ use super::{
 };
 use crate::{
     redact::SHOWN,
-    report::replay_file::{EMBEDDED, Replay},
-    run::{self, Embedded, Suite},
+    report::{
+        compact, harmless,
+        replay_file::{EMBEDDED, Replay},
+        words,
+    },
+    run::{self, Embedded, Replayed, Suite},
 };
+
+/// Longest part of an answer that is printed, in characters.
+const GIST: usize = 320;
 
 /// Runs the command; gives the exit code.
 pub(crate) fn run(args: &ReplayArgs, environment: &Environment) -> Result<u8, String> {
@@ -51,26 +58,44 @@ pub(crate) fn run(args: &ReplayArgs, environment: &Environment) -> Result<u8, St
         let (mut settings, place, mut redactor) = setup.settings(&url)?;
         args.chain.hide(&mut redactor);
         args.chain.applicable(vec![rule])?;
-        settings.transport.chain = on_chain::connect(way).await?;
+        let told = |text: &str| harmless(&redactor.apply(text));
+        let could_not_test = |cause: &str| {
+            out::error(&format!("could not test {}: {}", place.shown, told(cause)));
+            Ok(exit::COULD_NOT_TEST)
+        };
+        settings.transport.chain = match on_chain::connect(way).await {
+            Ok(chain) => chain,
+            Err(cause) => return could_not_test(&cause),
+        };
         let context = replay.known.context();
-        let seen = run::once(&settings, rule, &group, &context, &stop_at_interrupt()).await;
+        let found = (replay.finding.member, replay.finding.status);
+        let seen = run::once(&settings, rule, &group, found, &context, &stop_at_interrupt()).await;
         if let Some(server) = embedded {
             server.stop().await;
         }
-        let told = |text: &str| redactor.apply(text).into_owned();
-        match seen {
-            Err(cause) => {
-                out::error(&told(&format!("could not test {}: {cause}", place.shown)));
-                Ok(exit::COULD_NOT_TEST)
-            }
-            Ok((_, None)) => {
-                out::print(&format!("NOT SEEN AGAIN  {}  {}\n", rule.id, place.shown))?;
+        let (exchanges, replayed) = match seen {
+            Ok(seen) => seen,
+            Err(cause) => return could_not_test(&cause),
+        };
+        let headline = |words: &str| format!("{words}  {}  {}\n", rule.id, place.shown);
+        match replayed {
+            Replayed::Held => {
+                out::print(&headline("NOT SEEN AGAIN"))?;
                 Ok(exit::CONFORMS)
             }
-            Ok((_, Some(violation))) => {
+            Replayed::NotJudged => {
+                let answer = exchanges.get(found.0).map(words::answer).unwrap_or_default();
+                let answer = compact::cut(&told(&answer), GIST);
+                out::print(&headline("NOT JUDGED"))?;
+                out::print(&format!(
+                    "  answer    {answer}\n  the rule judges no such answer, so that nothing is known of it\n"
+                ))?;
+                Ok(exit::INCOMPLETE)
+            }
+            Replayed::Broken(violation) => {
                 let pointer = told(&violation.pointer);
                 let (expected, actual) = (told(&violation.expected), told(&violation.actual));
-                out::print(&format!("BROKEN AGAIN  {}  {}\n", rule.id, place.shown))?;
+                out::print(&headline("BROKEN AGAIN"))?;
                 out::print(&format!("  at        {pointer}\n  expected  {expected}\n  actual    {actual}\n"))?;
                 Ok(exit::VIOLATIONS)
             }

@@ -1,6 +1,9 @@
 //! From layers of settings to a run: transport, profile, and what may stand in reports.
 
-use std::{path::Path, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use super::{
     args::RunArgs,
@@ -30,6 +33,8 @@ pub(crate) struct Setup {
     pub(crate) layer: Layer,
     pub(crate) profile: Profile,
     pub(crate) load: LoadTable,
+    /// The configuration file that was read.
+    config: Option<PathBuf>,
     headers: Vec<Header>,
     proxies: Proxies,
     embedded: bool,
@@ -38,34 +43,24 @@ pub(crate) struct Setup {
 impl Setup {
     /// Reads file, environment and flags.
     pub(crate) fn read(args: &RunArgs, url: Option<&str>, environment: &Environment) -> Result<Self, String> {
-        let named = args.config.as_deref();
-        let named = named.or_else(|| environment.get("PAYMASTER_CONFIG").map(Path::new));
-        let (profile, run) = file::read(named)?;
+        let config = file::chosen(args.config.as_deref(), environment);
+        let (profile, run) = file::read(config.as_deref())?;
         let layer = Layer::of_flags(args, url)
             .over(Layer::of_environment(environment)?)
             .over(Layer::of_file(&profile.target, &run)?)
             .checked()?;
-        let of_environment = environment.get("PAYMASTER_HEADERS").unwrap_or_default().lines();
-        let of_file = profile.target.headers.iter().map(String::as_str);
-        let mut merged: Vec<Header> = Vec::new();
-        for source in [
-            of_file.collect::<Vec<_>>(),
-            of_environment.filter(|line| !line.trim().is_empty()).collect(),
-            args.headers.iter().map(String::as_str).collect(),
-        ] {
-            let own = source
-                .into_iter()
-                .map(|line| headers::parse(line, environment))
-                .collect::<Result<Vec<_>, _>>()?;
-            // A later source replaces headers of the same name.
-            merged.retain(|header| !own.iter().any(|newer| newer.name == header.name));
-            merged.extend(own);
-        }
+        let headers = headers::merged(
+            &profile.target.headers,
+            environment.get("PAYMASTER_HEADERS").unwrap_or_default(),
+            &args.headers,
+            environment,
+        )?;
         Ok(Self {
             layer,
             profile,
             load: run.load,
-            headers: merged,
+            config,
+            headers,
             proxies: Proxies::of(|name| environment.get(name))?,
             embedded: false,
         })
@@ -81,10 +76,21 @@ impl Setup {
                 ..known
             },
             load: self.load,
+            config: None,
             headers: Vec::new(),
             proxies: Proxies::default(),
             embedded: true,
         }
+    }
+
+    /// The target at a URL; an error where headers of the profile may not be sent to it.
+    pub(crate) fn target(&self, url: &str) -> Result<Target, String> {
+        let target = Target::parse(url).map_err(|cause| cause.to_string())?;
+        headers::may_be_sent(&self.headers, &self.profile.target, &target).map_err(|cause| {
+            let file = self.config.as_deref().map(Path::display);
+            file.map_or(cause.clone(), |file| format!("{file}: {cause}"))
+        })?;
+        Ok(target)
     }
 
     /// A way to another URL than the target's, by the same proxies, with the same trust and bounds, and without the headers.
@@ -105,9 +111,19 @@ impl Setup {
         Dialler::new(target, &self.trust(), &self.proxies)
     }
 
+    /// What `replay` has to be given so that it asks as this run did: the configuration file and, as variables, the headers that do not
+    /// come from it.
+    fn replay_options(&self) -> String {
+        let given = self.headers.iter().filter(|header| !header.of_profile);
+        given.fold(curl::config_option(self.config.as_deref()), |options, header| {
+            let line = format!("{}: {}", header.name, header.shell);
+            format!("{options} -H {}", curl::quoted(&line))
+        })
+    }
+
     /// The settings of a run against a URL, and what of it may be shown.
     pub(crate) fn settings(self, url: &str) -> Result<(Settings, Place, Redactor), String> {
-        let target = Target::parse(url).map_err(|cause| cause.to_string())?;
+        let target = self.target(url)?;
         let mut redactor = Redactor::default();
         for secret in self.headers.iter().flat_map(Header::secrets) {
             redactor.hide_header(secret);
@@ -138,7 +154,9 @@ impl Setup {
                 .map(|header| (header.name.to_string(), header.shell.clone()))
                 .collect(),
             curl_options,
+            replay_options: self.replay_options(),
             warnings,
+            ..Place::default()
         };
         let layer = self.layer;
         let limits = layer.limits();

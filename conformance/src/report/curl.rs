@@ -1,6 +1,6 @@
-//! A cURL line that works as printed, in any POSIX shell.
+//! Command lines that work as printed, in any POSIX shell: for cURL, and for `replay`.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, path::Path};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 
@@ -14,10 +14,7 @@ pub fn line(place: &Place, body: &[u8]) -> Option<String> {
     if body.len() > LONGEST_ARGUMENT {
         return None;
     }
-    let url = match &place.literal {
-        Some(url) => quoted(url),
-        None => "\"$PAYMASTER_URL\"".to_owned(),
-    };
+    let url = place.literal.as_deref().map_or(VARIABLE.to_owned(), quoted);
     let mut command = format!(
         "curl -sS{} {url} -H 'content-type: application/json' -H 'accept: application/json'",
         place.curl_options
@@ -35,23 +32,61 @@ pub fn line(place: &Place, body: &[u8]) -> Option<String> {
     })
 }
 
-/// What has to be set before the line works; none when nothing has.
+/// The line that sends the requests of a replay file again to the target of the run. The values of headers and the URL come from the
+/// environment where they are secret.
+pub fn replay(place: &Place, path: &Path, on_chain: bool) -> String {
+    let mut command = format!(
+        "paymaster-conformance replay {}",
+        word(&path.display().to_string())
+    );
+    if place.embedded {
+        return command;
+    }
+    let url = place.literal.as_deref().map_or(VARIABLE.to_owned(), word);
+    let _ = write!(command, " {url}{}{}", place.replay_options, place.curl_options);
+    if on_chain {
+        command.push_str(&place.chain_options);
+    }
+    command
+}
+
+/// The option of `replay` that names a configuration file, with a blank before it; empty where there is no file.
+pub(crate) fn config_option(file: Option<&Path>) -> String {
+    file.map_or(String::new(), |file| {
+        format!(" --config {}", word(&file.display().to_string()))
+    })
+}
+
+/// The environment variables that have to be exported before the lines work; none when none has.
 pub fn needs(place: &Place) -> Option<String> {
     let mut names = Vec::new();
     if place.literal.is_none() {
-        names.push("PAYMASTER_URL".to_owned());
+        names.push("PAYMASTER_URL");
     }
     for (_, shell) in &place.headers {
-        for part in shell.split('$').skip(1) {
-            let name: String = part
-                .trim_start_matches('{')
-                .chars()
-                .take_while(|letter| letter.is_ascii_alphanumeric() || *letter == '_')
-                .collect();
-            names.push(name);
-        }
+        let parts = shell.split("${").skip(1);
+        names.extend(parts.filter_map(|part| Some(part.split_once('}')?.0)));
+    }
+    if place.chain_options.contains(RPC_VARIABLE) {
+        names.push("PAYMASTER_RPC_URL");
     }
     (!names.is_empty()).then(|| names.join(", "))
+}
+
+/// The URL of the target where it is secret.
+const VARIABLE: &str = "\"$PAYMASTER_URL\"";
+
+/// The URL of a node where it is secret.
+pub(crate) const RPC_VARIABLE: &str = "\"$PAYMASTER_RPC_URL\"";
+
+/// A text as one word of a shell, in quotes only where it needs them.
+pub(crate) fn word(text: &str) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "_./:@%+=,-".contains(letter);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        quoted(text)
+    }
 }
 
 /// A text as one word of a shell.
@@ -64,6 +99,9 @@ fn escaped(shell: &str) -> String {
         .replace('\\', r"\\")
         .replace('"', "\\\"")
         .replace('`', "\\`")
+        // A variable is written `${NAME}`: any other dollar is one.
+        .replace('$', "\\$")
+        .replace("\\${", "${")
 }
 
 #[cfg(test)]
@@ -72,12 +110,10 @@ mod tests {
 
     fn place() -> Place {
         Place {
-            shown: String::new(),
-            embedded: false,
             literal: Some("http://127.0.0.1:1/a'b".to_owned()),
-            headers: vec![("x-key".to_owned(), "Bearer ${KEY}".to_owned())],
+            headers: vec![("x-key".to_owned(), "Bearer $1 ${KEY}".to_owned())],
             curl_options: format!(" --cacert {}", quoted("/a folder/it's.pem")),
-            warnings: Vec::new(),
+            ..Place::default()
         }
     }
 
@@ -96,7 +132,7 @@ mod tests {
             words[..3],
             ["--cacert", "/a folder/it's.pem", "http://127.0.0.1:1/a'b"]
         );
-        assert!(words.contains(&"x-key: Bearer k-1"), "{words:?}");
+        assert!(words.contains(&"x-key: Bearer $1 k-1"), "{words:?}");
         assert_eq!(words.last(), Some(&r#"{"a":"it's"}"#));
         assert_eq!(needs(&place()).as_deref(), Some("KEY"));
     }
@@ -111,5 +147,29 @@ mod tests {
         );
         assert_eq!(needs(&place).as_deref(), Some("PAYMASTER_URL"));
         assert_eq!(self::line(&place, &vec![b' '; LONGEST_ARGUMENT + 1]), None);
+    }
+
+    #[test]
+    fn a_replay_asks_as_the_run_did() {
+        let path = Path::new("r/answer.id-1.json");
+        let place = Place {
+            replay_options: format!("{} -H 'x: ${{X}}'", config_option(Some(Path::new("a b.toml")))),
+            chain_options: format!(" --rpc-url {RPC_VARIABLE} --entry-point 0x1"),
+            ..place()
+        };
+        let line = "paymaster-conformance replay r/answer.id-1.json 'http://127.0.0.1:1/a'\\''b' --config 'a b.toml' -H 'x: ${X}' \
+                    --cacert '/a folder/it'\\''s.pem'";
+        assert_eq!(replay(&place, path, false), line);
+        let on_chain = format!("{line} --rpc-url \"$PAYMASTER_RPC_URL\" --entry-point 0x1");
+        assert_eq!(replay(&place, path, true), on_chain);
+        assert_eq!(needs(&place).as_deref(), Some("KEY, PAYMASTER_RPC_URL"));
+        let embedded = Place {
+            embedded: true,
+            ..place
+        };
+        assert_eq!(
+            replay(&embedded, path, false),
+            "paymaster-conformance replay r/answer.id-1.json"
+        );
     }
 }

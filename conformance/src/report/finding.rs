@@ -88,11 +88,11 @@ fn whole(page: &mut Page<'_>, number: usize, finding: &Finding) {
             "the body is too long for a command line: use the replay file",
         ),
     }
-    if let Some(names) = curl::needs(finished.place) {
-        row(page, "", &format!("(set {names} first)"));
+    if let Some(line) = finished.replay_line(number) {
+        page.line(&format!("  replay     {line}"));
     }
-    if let Some(path) = replay(page, number) {
-        row(page, "replay", &format!("paymaster-conformance replay {path}"));
+    if let Some(names) = curl::needs(finished.place) {
+        row(page, "", &format!("(export {names} first)"));
     }
 }
 

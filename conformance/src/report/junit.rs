@@ -1,7 +1,4 @@
 //! JUnit XML: one test case a rule. Violation = failure, could not test = error, not exercised = skipped.
-
-use std::fmt::Write as _;
-
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite, XmlString};
 
 use super::{Finished, curl, known, paint::harmless, words};
@@ -109,8 +106,8 @@ fn skipped(outcome: &RuleOutcome, finished: &Finished<'_>) -> TestCaseStatus {
 
 fn describe(outcome: &RuleOutcome, finished: &Finished<'_>) -> String {
     let mut text = String::new();
-    let findings = finished.summary.findings.iter().zip(finished.replays);
-    for (finding, replay) in findings.filter(|(finding, _)| finding.rule.id == outcome.rule.id) {
+    let findings = finished.summary.findings.iter().enumerate();
+    for (number, finding) in findings.filter(|(_, finding)| finding.rule.id == outcome.rule.id) {
         let violation = &finding.violation;
         let pair = finding.pair.map_or("any", |pair| pair.name());
         let line = format!(
@@ -131,8 +128,9 @@ fn describe(outcome: &RuleOutcome, finished: &Finished<'_>) -> String {
             text.push_str(&line);
             text.push('\n');
         }
-        if let Some(path) = replay {
-            let _ = writeln!(text, "paymaster-conformance replay {}", path.display());
+        if let Some(line) = finished.replay_line(number) {
+            text.push_str(&line);
+            text.push('\n');
         }
     }
     XmlString::new(text).into_string()

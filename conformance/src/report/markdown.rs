@@ -145,12 +145,11 @@ fn folded(number: usize, finding: &Finding, finished: &Finished<'_>) -> String {
     }
     if let Some(line) = body.and_then(|body| curl::line(finished.place, body)) {
         let needs = curl::needs(finished.place)
-            .map_or(String::new(), |names| format!(" (set {} first)", code(&names)));
+            .map_or(String::new(), |names| format!(" (export {} first)", code(&names)));
         let _ = write!(text, "\ncURL{needs}\n\n{}", fenced("sh", &line));
     }
-    if let Some(path) = finished.replays.get(number).and_then(Option::as_ref) {
-        let command = format!("paymaster-conformance replay {}", path.display());
-        let _ = write!(text, "\n{}", fenced("sh", &command));
+    if let Some(line) = finished.replay_line(number) {
+        let _ = write!(text, "\n{}", fenced("sh", &line));
     }
     text.push_str("\n</details>\n");
     text

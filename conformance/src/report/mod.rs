@@ -1,7 +1,7 @@
 //! Reports: what a run leaves for people and machines. They read what the runner leaves behind; the runner knows none of them.
 
 pub mod badge;
-mod compact;
+pub(crate) mod compact;
 pub mod compare;
 pub mod counts;
 pub mod curl;
@@ -26,13 +26,15 @@ mod sample;
 mod sarif;
 mod sections;
 pub mod terminal;
-mod words;
+pub(crate) mod words;
 
 pub use paint::{Paint, harmless, wrapped};
 pub use progress::{Progress, Ticker};
 pub(crate) use words::count;
 
 use std::path::PathBuf;
+
+use paymaster_schemas::Basis;
 
 use crate::{context::Context, events::Summary, redact::Redactor, tally::Strictness};
 
@@ -49,6 +51,10 @@ pub struct Place {
     pub headers: Vec<(String, String)>,
     /// Options that cURL needs to reach it as we did, ready for a shell: a blank before each.
     pub curl_options: String,
+    /// Options that `replay` needs beside those of cURL, ready for a shell: a blank before each.
+    pub replay_options: String,
+    /// Options that `replay` needs to ask the same chain, ready for a shell: a blank before each.
+    pub chain_options: String,
     /// What a reader of any report has to know of how the target was asked.
     pub warnings: Vec<String>,
 }
@@ -68,4 +74,13 @@ pub struct Finished<'a> {
     pub redactor: &'a Redactor,
     /// The replay file of each finding, where one was written.
     pub replays: &'a [Option<PathBuf>],
+}
+
+impl Finished<'_> {
+    /// The line that replays the finding of that number; none where it has no replay file.
+    pub(crate) fn replay_line(&self, number: usize) -> Option<String> {
+        let path = self.replays.get(number)?.as_ref()?;
+        let on_chain = self.summary.findings.get(number)?.basis == Basis::OnChain;
+        Some(curl::replay(self.place, path, on_chain))
+    }
 }

@@ -64,6 +64,9 @@ pub struct Told {
     pub expected: String,
     /// What was there.
     pub actual: String,
+    /// The HTTP status of its answer, where there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
     /// How often it was seen again.
     pub reproduced: String,
 }
@@ -130,6 +133,10 @@ impl Replay {
                 pointer: redacted(&violation.pointer),
                 expected: redacted(&violation.expected),
                 actual: redacted(&violation.actual),
+                status: finding
+                    .exchanges
+                    .get(violation.member)
+                    .and_then(|exchange| Some(exchange.outcome.as_ref().ok()?.status)),
                 reproduced: words::reproduced(finding),
             },
             target: if finished.place.embedded {

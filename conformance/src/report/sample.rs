@@ -118,11 +118,9 @@ pub(crate) fn violations() -> Sample {
         context: Context::default(),
         place: Place {
             shown: "http://127.0.0.1:3000/api/***".to_owned(),
-            literal: None,
-            embedded: false,
             headers: vec![("x-key".to_owned(), "${KEY}".to_owned())],
-            curl_options: String::new(),
-            warnings: Vec::new(),
+            replay_options: " -H 'x-key: ${KEY}'".to_owned(),
+            ..Place::default()
         },
         redactor,
         replays: vec![

@@ -35,7 +35,7 @@ pub use retry_after::pause;
 pub use runner::{Outcome, check};
 pub use shelf::Shelf;
 pub use shrink::Simpler;
-pub use single::once;
+pub use single::{Replayed, once};
 pub use stop::{Reason, Stop};
 pub use stream::Stream;
 pub use suite::Suite;

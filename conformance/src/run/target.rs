@@ -126,6 +126,12 @@ impl Target {
         }
     }
 
+    /// Scheme, host in lower case and port, as in `http://127.0.0.1:3000`: no secret. Two URLs with the same origin reach the same
+    /// server (RFC 6454, section 4).
+    pub fn origin(&self) -> String {
+        format!("{}://{}", self.scheme(), self.address().to_ascii_lowercase())
+    }
+
     /// Host name or address, without brackets.
     pub fn host(&self) -> &str {
         &self.host
@@ -177,6 +183,21 @@ mod tests {
             assert_eq!(target.path.to_string(), path);
             assert_eq!(target.address(), address);
             assert!(target.is_loopback());
+        }
+    }
+
+    #[test]
+    fn an_origin_is_scheme_host_and_port() {
+        let origin = |url| Target::parse(url).unwrap().origin();
+        assert_eq!(origin("https://Host.test/key?k=v"), "https://host.test:443");
+        assert_eq!(origin("https://host.test:443"), origin("HTTPS://HOST.test/other"));
+        for other in [
+            "http://host.test:443",
+            "https://host.test:8443",
+            "https://a.host.test",
+            "https://host.test.",
+        ] {
+            assert_ne!(origin(other), origin("https://host.test"), "{other}");
         }
     }
 

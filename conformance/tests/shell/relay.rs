@@ -116,6 +116,12 @@ fn violations_are_told_once_as_they_pass_and_counted_at_the_end() {
 #[test]
 fn traffic_passes_unchanged() {
     let folder = tempdir().unwrap();
+    // The wallet sends its own headers; those of the profile are for requests of ours.
+    std::fs::write(
+        folder.path().join("paymaster.toml"),
+        "[target]\nheaders = [\"x-of-profile: k3y-of-the-profile\"]\n",
+    )
+    .unwrap();
     let (sender, seen) = std::sync::mpsc::channel();
     let upstream = raw(move |mut stream| {
         let mut bytes = Vec::new();
@@ -151,7 +157,9 @@ fn traffic_passes_unchanged() {
         "{sent}"
     );
     assert!(
-        !lower.contains("accept-encoding") && !lower.contains("host: wallet"),
+        !lower.contains("accept-encoding")
+            && !lower.contains("host: wallet")
+            && !lower.contains("x-of-profile"),
         "{sent}"
     );
     assert!(head.starts_with("http/1.1 207"), "{head}");

@@ -258,7 +258,7 @@ fn what_is_replayed_works_when_the_secret_is_given_again() {
     let line = out.lines().find_map(|line| line.strip_prefix("  cURL "));
     let line = line.expect("a cURL line").trim();
     assert!(
-        flat_has(&out, "(set PAYMASTER_URL, PAYMASTER_HEADER_X_KEY first)"),
+        flat_has(&out, "(export PAYMASTER_URL, PAYMASTER_HEADER_X_KEY first)"),
         "{out}"
     );
     let told = std::process::Command::new("sh")

@@ -5,7 +5,7 @@ use std::{
     io::{Read, Write},
     net::{SocketAddr, TcpListener},
     sync::{
-        Arc,
+        Arc, LazyLock,
         atomic::{AtomicUsize, Ordering},
     },
 };
@@ -16,11 +16,12 @@ use hyper::{Request, Response, body::Incoming, server::conn::http1, service::ser
 use hyper_util::rt::TokioIo;
 use paymaster_reference_server::{Config, Service};
 use serde_json::Value;
+use tokio::net::TcpSocket;
 
 /// What a hook sees and may change: the number of the request, its body, and the answer of the reference server.
 pub(crate) type Hook = dyn Fn(usize, &[u8], Response<Full<Bytes>>) -> Response<Full<Bytes>> + Send + Sync;
 
-/// A server that lives as long as the test.
+/// A server that answers until it is dropped. Its port stays taken: connections are refused from then on.
 pub(crate) struct Server {
     address: SocketAddr,
     requests: Arc<AtomicUsize>,
@@ -37,15 +38,19 @@ impl Server {
             .enable_all()
             .build()
             .unwrap();
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        listener.set_nonblocking(true).unwrap();
-        let address = listener.local_addr().unwrap();
+        let taken = bound("127.0.0.1:0".parse().unwrap());
+        let address = taken.local_addr().unwrap();
+        // Until this process ends, so that no other server gets the port of this one.
+        std::mem::forget(taken);
+        let listener = {
+            let _within = runtime.enter();
+            bound(address).listen(1024).unwrap()
+        };
         let requests = Arc::new(AtomicUsize::new(0));
         let hook: Arc<Hook> = Arc::new(hook);
         let service = Arc::new(Service::new(&Config::default()).unwrap());
         let counter = Arc::clone(&requests);
         runtime.spawn(async move {
-            let listener = tokio::net::TcpListener::from_std(listener).unwrap();
             while let Ok((stream, _)) = listener.accept().await {
                 let (hook, service, counter) =
                     (Arc::clone(&hook), Arc::clone(&service), Arc::clone(&counter));
@@ -173,8 +178,30 @@ pub(crate) fn write(stream: &mut std::net::TcpStream, bytes: &[u8]) {
     let _ = stream.write_all(bytes);
 }
 
-/// A URL on which nobody listens.
+/// A socket that has this address and does not listen. Several of these can share an address.
+fn bound(address: SocketAddr) -> TcpSocket {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_reuseport(true).unwrap();
+    socket.bind(address).unwrap();
+    socket
+}
+
+/// A URL at which connections are refused: its port is taken for as long as this process runs, and nothing listens there.
 pub(crate) fn nobody() -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    format!("http://{}/", listener.local_addr().unwrap())
+    static TAKEN: LazyLock<TcpSocket> = LazyLock::new(|| bound("127.0.0.1:0".parse().unwrap()));
+    format!("http://{}/", TAKEN.local_addr().unwrap())
+}
+
+#[test]
+fn a_port_at_which_nothing_listens_any_more_stays_taken() {
+    let server = Server::hooked(|_, _, response| response);
+    let url = server.url();
+    drop(server);
+    for url in [url, nobody()] {
+        let address = url.trim_start_matches("http://").trim_end_matches('/');
+        let refused = std::net::TcpStream::connect(address).unwrap_err();
+        assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
+        let taken = TcpListener::bind(address).unwrap_err();
+        assert_eq!(taken.kind(), std::io::ErrorKind::AddrInUse);
+    }
 }

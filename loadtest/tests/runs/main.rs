@@ -152,6 +152,15 @@ fn what_cannot_be_run_says_so() {
         "[target]\nrequests-per-second = 5\n",
     )
     .unwrap();
+    std::fs::write(
+        folder.path().join("elsewhere.toml"),
+        "[target]\nurl = \"http://127.0.0.1:1/\"\nheaders = [\"x-api-key: k3y-of-the-profile\"]\n",
+    )
+    .unwrap();
+    // Bound and not listening: connections are refused.
+    let taken = tokio::net::TcpSocket::new_v4().unwrap();
+    taken.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let refusing = format!("http://{}/", taken.local_addr().unwrap());
     for (arguments, expected, word) in [
         (&["--config", "bad.toml"][..], 2, "own-target"),
         (&["--config", "weights.toml"], 2, "no scenario `nobody`"),
@@ -163,7 +172,12 @@ fn what_cannot_be_run_says_so() {
         (&["--warm-up", "10s", "--test-plan", "1,5s"], 2, "warm-up"),
         (&["http://192.0.2.1/"], 2, "--i-own-this-target"),
         (&["http://192.0.2.1/", "--rate", "6"], 2, "--i-own-this-target"),
-        (&["http://127.0.0.1:1/"], 3, "could not test"),
+        (&[&refusing], 3, "could not test"),
+        (
+            &[&refusing, "--config", "elsewhere.toml"],
+            2,
+            "target.headers (x-api-key) are not sent to",
+        ),
         (&["ftp://127.0.0.1/"], 2, "http"),
     ] {
         let output = command(folder.path()).args(arguments).output().unwrap();
@@ -266,23 +280,22 @@ fn a_target_that_turns_everyone_away_could_not_be_tested() {
 fn an_interrupt_ends_with_a_report() {
     for signal in ["-INT", "-TERM"] {
         let folder = tempfile::tempdir().unwrap();
+        let (sender, measuring) = std::sync::mpsc::channel();
+        // Behind discovery, and some way into the load.
+        let url = serve(move |number, id| {
+            if number == 2 * BEFORE {
+                let _ = sender.send(());
+            }
+            sponsored(id)
+        });
         let child = command(folder.path())
-            .args([
-                "--duration",
-                "10m",
-                "-s",
-                "quote-erc20",
-                "-o",
-                "report.json",
-                "--users",
-                "2",
-            ])
+            .args([&url, "-s", "sponsor-sponsored", "-o", "report.json"])
+            .args(["--duration", "10m", "--users", "2"])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // Long enough to be measuring; if it were not, the code would be 3.
-        thread::sleep(Duration::from_secs(3));
+        measuring.recv_timeout(Duration::from_mins(1)).unwrap();
         let sent = Command::new("kill")
             .args([signal, &child.id().to_string()])
             .status()

@@ -166,10 +166,10 @@ fn the_chain_is_asked_for_sponsorships_only() {
 
 #[test]
 fn a_chain_that_does_not_answer_is_an_error_that_says_so() {
-    let nobody = {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        RpcUrl::new(format!("http://{}/a-key", listener.local_addr().unwrap()))
-    };
+    // Bound to the end of the test and not listening: connections are refused, and the server under test cannot get this port.
+    let taken = tokio::net::TcpSocket::new_v4().unwrap();
+    taken.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let refusing = RpcUrl::new(format!("http://{}/a-key", taken.local_addr().unwrap()));
     let said = |node: &Node, timeout_ms: u64| {
         let mut config = config(node.url());
         config.chain.timeout_ms = timeout_ms;
@@ -177,7 +177,7 @@ fn a_chain_that_does_not_answer_is_an_error_that_says_so() {
     };
     let patient = 5_000;
     for (answer, word) in [
-        (ask(&config(nobody), &sponsored()), "no connection"),
+        (ask(&config(refusing), &sponsored()), "no connection"),
         (said(&Node::start(|_| None), 100), "no answer within 100 ms"),
         (
             said(&Node::start(|_| Some("x".repeat(100_000))), patient),

@@ -52,7 +52,7 @@ impl Page<'_> {
             .get(violation.member)
             .map(|member| &member.body);
         let line = body.and_then(|body| curl::line(self.finished.place, body));
-        let replay = self.finished.replays.get(number).and_then(Option::as_ref);
+        let replay = self.finished.replay_line(number);
         html! {
             article.finding {
                 @if let Some(entry) = self.finished.summary.known_entry(finding) {
@@ -82,11 +82,11 @@ impl Page<'_> {
                     Some(line) => (copyable(&format!("curl-{number}"), "cURL", line)),
                     None => p.meta { "The request is too long for a command line: use the replay file." },
                 }
-                @if line.is_some() {
-                    @if let Some(names) = curl::needs(self.finished.place) { p.meta { "Set " code { (names) } " first." } }
+                @if let Some(replay) = &replay {
+                    (copyable(&format!("replay-{number}"), "Replay", replay))
                 }
-                @if let Some(path) = replay {
-                    (copyable(&format!("replay-{number}"), "Replay", &format!("paymaster-conformance replay {}", path.display())))
+                @if line.is_some() || replay.is_some() {
+                    @if let Some(names) = curl::needs(self.finished.place) { p.meta { "Export " code { (names) } " first." } }
                 }
             }
         }

@@ -1,0 +1,295 @@
+//! `replay`: what it concludes, and that the line which reports print works as printed.
+
+use std::{fs, path::Path, process::Command};
+
+use hyper::StatusCode;
+use serde_json::{Value, json};
+use tempfile::tempdir;
+
+use crate::{
+    binary, finish, run,
+    secure::{Secure, certificate},
+    server::{Server, raw, request_head, write},
+};
+
+const RULE: &str = "quote-result.feeQuotes";
+
+/// A replay file of a finding against that rule.
+fn finding(folder: &Path) -> String {
+    let server = Server::changing(|_, _, answer| {
+        if answer.pointer("/result/feeQuotes").is_some() {
+            answer["result"]["feeQuotes"] = Value::Null;
+        }
+    });
+    let (code, out, err) = run(folder, &[&server.url(), "--cases", "4", "--rule", RULE]);
+    assert_eq!(code, 1, "{out}{err}");
+    format!("paymaster-replays/{RULE}-1.json")
+}
+
+/// A server that answers everything with this status and body.
+fn always(status: &str, body: &str) -> String {
+    let answer = format!(
+        "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    raw(move |mut stream| {
+        while request_head(&mut stream).is_some() {
+            write(&mut stream, answer.as_bytes());
+        }
+    })
+}
+
+#[test]
+fn behind_a_wrong_key_or_path_it_could_not_test() {
+    let folder = tempdir().unwrap();
+    let file = finding(folder.path());
+    let json_rpc = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no key"}}"#;
+    for status in ["401 Unauthorized", "403 Forbidden", "404 Not Found"] {
+        for body in [
+            "",
+            "<html>no such page</html>",
+            r#"{"message":"no key"}"#,
+            json_rpc,
+        ] {
+            let (code, out, err) = run(folder.path(), &["replay", &file, &always(status, body)]);
+            assert_eq!(code, 3, "{status} {body}: {out}{err}");
+            let said = format!(
+                "HTTP {} for every request: look at the path, the headers and the key",
+                &status[..3]
+            );
+            assert!(
+                err.contains(&said) && out.is_empty(),
+                "{status} {body}: {out}{err}"
+            );
+        }
+    }
+    let (code, out, err) = run(
+        folder.path(),
+        &["replay", &file, &always("502 Bad Gateway", "<html>")],
+    );
+    assert_eq!(code, 3, "{out}{err}");
+    assert!(err.contains("HTTP 502 for every request"), "{err}");
+}
+
+#[test]
+fn what_the_rule_does_not_judge_is_no_pass() {
+    let folder = tempdir().unwrap();
+    let file = finding(folder.path());
+    let refusing = Server::changing(|_, _, answer| {
+        *answer = json!({
+            "jsonrpc": "2.0", "id": answer["id"], "error": {"code": -32000, "message": "refused \u{9b}31m"},
+        });
+    });
+    let (code, out, err) = run(folder.path(), &["replay", &file, &refusing.url()]);
+    assert_eq!(code, 4, "{out}{err}");
+    assert!(out.starts_with("NOT JUDGED  quote-result.feeQuotes"), "{out}");
+    assert!(out.contains("HTTP 200") && out.contains("refused"), "{out}");
+    assert!(!out.contains('\u{9b}'), "{out}");
+}
+
+#[test]
+fn a_status_that_was_there_when_it_was_found_is_judged() {
+    let folder = tempdir().unwrap();
+    // Only what is no method of section 2 gets 404, and with it another id.
+    let server = Server::hooked(|_, request, response| {
+        let request: Value = serde_json::from_slice(request).unwrap_or_default();
+        let method = request["method"].as_str().unwrap_or("pm_");
+        if method.starts_with("pm_") || request["id"].is_null() {
+            return response;
+        }
+        let mut wrong = response.map(|_| {
+            let error = json!({"code": -32601, "message": "no such method"});
+            http_body_util::Full::from(json!({"jsonrpc": "2.0", "id": "other", "error": error}).to_string())
+        });
+        *wrong.status_mut() = StatusCode::NOT_FOUND;
+        wrong
+    });
+    let only = ["--cases", "4", "--rule", "answer.id"];
+    let (code, out, err) = run(folder.path(), &[&[server.url().as_str()], &only[..]].concat());
+    assert_eq!(code, 1, "{out}{err}");
+    assert!(out.contains("HTTP 404"), "{out}");
+    let (code, out, err) = run(folder.path(), &["replay", "paymaster-replays/answer.id-1.json"]);
+    assert_eq!(code, 1, "{out}{err}");
+    assert!(out.starts_with("BROKEN AGAIN"), "{out}");
+}
+
+/// The line that the terminal report prints for `replay`.
+fn line(out: &str) -> &str {
+    let line = out.lines().find_map(|line| line.strip_prefix("  replay "));
+    line.unwrap_or_else(|| panic!("no replay line: {out}")).trim()
+}
+
+/// Runs a line as a user pastes it, with these variables: exit code, and both outputs.
+fn paste(folder: &Path, line: &str, variables: &[(&str, &str)]) -> (i32, String) {
+    let program = assert_cmd::cargo::cargo_bin("paymaster-conformance");
+    let mut path = program.parent().unwrap().as_os_str().to_owned();
+    path.push(":");
+    path.push(std::env::var_os("PATH").unwrap_or_default());
+    let output = Command::new("sh")
+        .args(["-c", line])
+        .current_dir(folder)
+        .env_clear()
+        .env("PATH", path)
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.code().unwrap(), String::from_utf8(text).unwrap())
+}
+
+#[test]
+fn the_printed_line_works_when_pasted() {
+    const PATH: &str = "/key/Secret-Path-1?apikey=Secret-Query-2";
+    const SENT: [&str; 4] = [
+        "x-flag: secret-flag-3",
+        "x-flag-env: bearer secret-env-4",
+        "x-environment: secret-list-5",
+        "x-profile: secret-profile-6",
+    ];
+    let server = raw(|mut stream| {
+        while let Some(head) = request_head(&mut stream) {
+            let lower = head.to_ascii_lowercase();
+            let knows = head.contains(&format!("{PATH} ")) && SENT.iter().all(|line| lower.contains(line));
+            let (status, body) = if knows {
+                ("200 OK", "null")
+            } else {
+                ("401 Unauthorized", "")
+            };
+            let length = body.len();
+            let head = format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\n");
+            write(
+                &mut stream,
+                format!("{head}content-length: {length}\r\n\r\n{body}").as_bytes(),
+            );
+        }
+    });
+    let folder = tempdir().unwrap();
+    let url = format!("{}{PATH}", server.trim_end_matches('/'));
+    fs::write(
+        folder.path().join("my profile.toml"),
+        format!("[target]\nurl = \"{server}\"\nheaders = [\"x-profile: ${{PROFILE_KEY}}\"]\n"),
+    )
+    .unwrap();
+    let profile_key = ("PROFILE_KEY", "secret-profile-6");
+    let mut command = binary(folder.path());
+    command
+        .args([
+            &url,
+            "--cases",
+            "4",
+            "--rule",
+            "answer.object",
+            "--config",
+            "my profile.toml",
+        ])
+        .args([
+            "-H",
+            "x-flag: secret-flag-3",
+            "-H",
+            "x-flag-env: Bearer ${FLAG_KEY}",
+        ])
+        .args([
+            "--replay-dir",
+            "what's broken",
+            "--report",
+            "markdown=r.md",
+            "--junit",
+            "r.xml",
+        ])
+        .env("PAYMASTER_HEADERS", "x-environment: secret-list-5")
+        .env("FLAG_KEY", "secret-env-4")
+        .env(profile_key.0, profile_key.1);
+    let (code, out, err) = finish(&mut command);
+    assert_eq!(code, 1, "{out}{err}");
+    let line = line(&out);
+    assert!(!line.contains("secret") && !line.contains("Secret"), "{line}");
+    assert!(
+        crate::flat(&out).contains(
+            "(export PAYMASTER_URL, PROFILE_KEY, PAYMASTER_HEADER_X_ENVIRONMENT, PAYMASTER_HEADER_X_FLAG, FLAG_KEY first)"
+        ),
+        "{out}"
+    );
+    let variables = [
+        ("PAYMASTER_URL", url.as_str()),
+        profile_key,
+        ("PAYMASTER_HEADER_X_ENVIRONMENT", "secret-list-5"),
+        ("PAYMASTER_HEADER_X_FLAG", "secret-flag-3"),
+        ("FLAG_KEY", "secret-env-4"),
+    ];
+    let (code, told) = paste(folder.path(), line, &variables);
+    assert_eq!(code, 1, "{line}: {told}");
+    assert!(told.starts_with("BROKEN AGAIN  answer.object"), "{told}");
+    // A variable that is not set is named, and nothing is sent without it.
+    for missing in 0..variables.len() {
+        let mut some = variables.to_vec();
+        let (name, _) = some.remove(missing);
+        let (code, told) = paste(folder.path(), line, &some);
+        assert_eq!(code, 2, "{name}: {told}");
+        assert!(told.contains(name) || name == "PAYMASTER_URL", "{name}: {told}");
+    }
+    // A wrong key is no pass.
+    let mut wrong = variables;
+    wrong[4].1 = "another";
+    let (code, told) = paste(folder.path(), line, &wrong);
+    assert_eq!(code, 3, "{told}");
+    assert!(told.contains("HTTP 401 for every request"), "{told}");
+    let markdown = fs::read_to_string(folder.path().join("r.md")).unwrap();
+    assert!(markdown.contains(&format!("\n{line}\n")), "{markdown}");
+    let junit = fs::read_to_string(folder.path().join("r.xml")).unwrap();
+    let escaped = line.replace('\'', "&apos;").replace('"', "&quot;");
+    assert!(junit.contains(&escaped), "{junit}");
+}
+
+#[test]
+fn the_printed_line_names_the_url_and_trusts_whom_the_run_trusted() {
+    let folder = tempdir().unwrap();
+    // Another target than the one of the run.
+    let text = "[target]\nurl = \"http://127.0.0.1:1/\"\n";
+    fs::write(folder.path().join("paymaster.toml"), text).unwrap();
+    let ca = certificate("test-ca");
+    for (name, trust) in [("expired", vec!["--insecure"]), ("sound", vec!["--cacert", &ca])] {
+        let server = Secure::broken(name, &["h2"]);
+        let url = server.url("localhost");
+        let only = ["--cases", "4", "--rule", "quote-result.MODE"];
+        let (code, out, err) = run(folder.path(), &[&[url.as_str()], &only[..], &trust].concat());
+        assert_eq!(code, 1, "{out}{err}");
+        let line = line(&out);
+        assert!(
+            line.contains(&format!(" {url} --config paymaster.toml --")),
+            "{line}"
+        );
+        let (code, told) = paste(folder.path(), line, &[]);
+        assert_eq!(code, 1, "{line}: {told}");
+        assert!(told.starts_with("BROKEN AGAIN"), "{told}");
+    }
+}
+
+#[test]
+fn the_line_of_recorded_traffic_names_the_file_only_where_its_headers_may_be_sent() {
+    let folder = tempdir().unwrap();
+    let server = Server::changing(|_, _, answer| answer["id"] = "seven".into());
+    let url = server.url();
+    let only = [
+        "--cases",
+        "1",
+        "--rule",
+        "answer.id",
+        "--report",
+        "har-all=all.har",
+    ];
+    run(folder.path(), &[&[url.as_str()], &only[..]].concat());
+    for (name, of) in [
+        ("own.toml", url.as_str()),
+        ("other.toml", "http://elsewhere.test/"),
+    ] {
+        let text = format!("[target]\nurl = \"{of}\"\nheaders = [\"x-api-key: k3y-of-the-profile\"]\n");
+        fs::write(folder.path().join(name), text).unwrap();
+        let (code, out, err) = run(folder.path(), &["judge", "all.har", "--config", name]);
+        assert_eq!(code, 1, "{out}{err}");
+        let line = line(&out);
+        assert_eq!(line.contains(" --config own.toml"), of == url, "{line}");
+        let (code, told) = paste(folder.path(), line, &[]);
+        assert_eq!(code, 1, "{line}: {told}");
+        assert!(told.starts_with("BROKEN AGAIN  answer.id"), "{told}");
+    }
+}
