@@ -5,6 +5,8 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use serde::Deserialize;
+
 use crate::{
     dialect::Dialect,
     exchange::Exchange,
@@ -112,6 +114,8 @@ pub struct Summary {
     pub cut_short: Option<String>,
     /// Every rule that was selected, in the order of the rules.
     pub rules: Vec<RuleOutcome>,
+    /// How many rules were not selected. Rules about a chain count only in a run that asks one.
+    pub left_out: usize,
     /// The broken rules.
     pub findings: Vec<Finding>,
     /// Every place at which a rule was broken: more than the findings, which are looked into and are few for each rule.
@@ -154,7 +158,7 @@ impl Summary {
 }
 
 /// How far the valid requests of a pair got.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct Reached {
     /// Answered with a result.
     pub results: u64,
@@ -162,4 +166,16 @@ pub struct Reached {
     pub errors: u64,
     /// Not answered, or not in a form that can be read.
     pub unreadable: u64,
+}
+
+impl Reached {
+    /// Whether valid requests were sent, over all pairs, and none of them got a result.
+    pub fn is_without_result<'a>(mut pairs: impl Iterator<Item = &'a Self>) -> bool {
+        let mut sent = 0;
+        let got_one = pairs.any(|pair| {
+            sent += pair.errors + pair.unreadable;
+            pair.results > 0
+        });
+        sent > 0 && !got_one
+    }
 }

@@ -2,9 +2,9 @@
 
 use crate::verdict::Conclusion;
 
-/// Every stated clause held.
+/// Every stated clause held; or nothing was broken in what was judged, and `--rule` or `--allow-incomplete` left the rest out.
 pub const CONFORMS: u8 = 0;
-/// A clause was broken.
+/// A clause was broken, or the list of known failures is out of date.
 pub const VIOLATIONS: u8 = 1;
 /// The command line, the configuration or a file is wrong.
 pub const USAGE: u8 = 2;
@@ -15,27 +15,34 @@ pub const INCOMPLETE: u8 = 4;
 
 /// Every exit code and what it says: help and documentation read this.
 pub const TABLE: &[(u8, &str)] = &[
-    (CONFORMS, "conforms"),
-    (VIOLATIONS, "violations found"),
+    (
+        CONFORMS,
+        "conforms, or nothing broken in what was judged where --rule or --allow-incomplete leaves the rest out",
+    ),
+    (
+        VIOLATIONS,
+        "violations found, or the list of known failures is out of date",
+    ),
     (
         USAGE,
         "wrong usage or configuration, or a report that could not be written",
     ),
     (
         COULD_NOT_TEST,
-        "could not test: nobody answers, or the target stopped answering",
+        "could not test: nobody answers, the target stopped answering, or no answer could be judged",
     ),
     (
         INCOMPLETE,
-        "incomplete: nothing failed, but stated rules stayed inconclusive or the run was cut short",
+        "incomplete: nothing failed, but stated rules stayed inconclusive (--allow-incomplete makes it 0), the run was cut \
+         short, or no request got a result",
     ),
 ];
 
 /// The exit code of a conclusion.
 pub const fn code(conclusion: Conclusion) -> u8 {
     match conclusion {
-        Conclusion::Conforms => CONFORMS,
-        Conclusion::Violations => VIOLATIONS,
+        Conclusion::Conforms | Conclusion::NothingBroken => CONFORMS,
+        Conclusion::Violations | Conclusion::ListOutOfDate => VIOLATIONS,
         Conclusion::CouldNotTest => COULD_NOT_TEST,
         Conclusion::Incomplete => INCOMPLETE,
     }
@@ -58,7 +65,9 @@ mod tests {
     fn each_conclusion_has_its_code() {
         let codes = [
             (Conclusion::Conforms, 0),
+            (Conclusion::NothingBroken, 0),
             (Conclusion::Violations, 1),
+            (Conclusion::ListOutOfDate, 1),
             (Conclusion::CouldNotTest, 3),
             (Conclusion::Incomplete, 4),
         ];

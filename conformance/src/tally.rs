@@ -161,6 +161,19 @@ impl Tally {
         most.map(|(status, _)| *status).filter(|_| !answered)
     }
 
+    /// Whether valid requests were sent, none of them got an answer of the service, and no rule could be judged by what came back.
+    pub fn shows_nothing(&self) -> bool {
+        let answered = |reached: &Reached| reached.results + reached.errors > 0;
+        !self.reached.is_empty()
+            && !self.reached.values().any(answered)
+            && self.rules.values().all(|count| count.held + count.broken == 0)
+    }
+
+    /// Whether valid requests were sent and none of them got a result.
+    pub fn is_without_result(&self) -> bool {
+        Reached::is_without_result(self.reached.values())
+    }
+
     fn outcome(
         &self,
         rule: &'static Rule,
@@ -291,24 +304,55 @@ pub fn fails_the_run(basis: Basis, strict: bool) -> bool {
     }
 }
 
-/// How a run that went through its whole plan ends.
-pub fn conclude(outcomes: &[RuleOutcome], known: &[known::Outcome], strictness: Strictness) -> Conclusion {
-    if known.iter().any(|known| known.standing.fails_the_run()) {
-        return Conclusion::Violations;
-    }
-    let counts = |outcome: &&RuleOutcome| fails_the_run(outcome.rule.basis(), strictness.strict);
-    if outcomes
-        .iter()
-        .filter(counts)
-        .any(|outcome| outcome.verdict.is_broken())
-    {
-        return Conclusion::Violations;
-    }
-    let inconclusive = outcomes
-        .iter()
-        .any(|outcome| outcome.verdict == Verdict::Inconclusive && outcome.rule.basis() == Basis::Stated);
-    if inconclusive && !strictness.allow_incomplete {
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum End {
+    /// Its plan was done, or the part of it that the budget of requests allowed.
+    #[default]
+    Done,
+    /// It was interrupted, or its time was over.
+    Stopped,
+    /// The target could not be tested, or not to the end.
+    GaveUp,
+}
+
+/// What decides how a run ends, beside its rules and the list of known failures.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Course {
+    /// Why the run ended.
+    pub end: End,
+    /// Valid requests were sent, and none of them got a result.
+    pub no_result: bool,
+    /// Answers could not be read, so that what they hold was not judged.
+    pub unread: bool,
+    /// How many rules were left out.
+    pub left_out: usize,
+}
+
+/// How a run ends.
+pub fn conclude(
+    outcomes: &[RuleOutcome],
+    known: &[known::Outcome],
+    strictness: Strictness,
+    course: Course,
+) -> Conclusion {
+    let broken = |outcome: &RuleOutcome| {
+        outcome.verdict.is_broken() && fails_the_run(outcome.rule.basis(), strictness.strict)
+    };
+    let inconclusive = |outcome: &RuleOutcome| {
+        outcome.verdict == Verdict::Inconclusive && outcome.rule.basis() == Basis::Stated
+    };
+    let unjudged = course.unread || outcomes.iter().any(inconclusive);
+    if outcomes.iter().any(broken) {
+        Conclusion::Violations
+    } else if known.iter().any(|known| known.standing.fails_the_run()) {
+        Conclusion::ListOutOfDate
+    } else if course.end == End::GaveUp {
+        Conclusion::CouldNotTest
+    } else if course.end == End::Stopped || course.no_result || unjudged && !strictness.allow_incomplete {
         Conclusion::Incomplete
+    } else if unjudged || course.left_out > 0 {
+        Conclusion::NothingBroken
     } else {
         Conclusion::Conforms
     }
@@ -348,17 +392,76 @@ mod tests {
             (stated, Verdict::Flaky, plain, Conclusion::Violations),
             (stated, Verdict::Failed, lenient, Conclusion::Violations),
             (stated, Verdict::Inconclusive, plain, Conclusion::Incomplete),
-            (stated, Verdict::Inconclusive, lenient, Conclusion::Conforms),
+            (stated, Verdict::Inconclusive, lenient, Conclusion::NothingBroken),
             (warning, Verdict::Failed, plain, Conclusion::Conforms),
             (warning, Verdict::Failed, strict, Conclusion::Violations),
             (warning, Verdict::Inconclusive, strict, Conclusion::Conforms),
         ] {
             let outcomes = [outcome("answer.object", Verdict::Passed), outcome(rule, verdict)];
             assert_eq!(
-                conclude(&outcomes, &[], strictness),
+                conclude(&outcomes, &[], strictness, Course::default()),
                 expected,
                 "{rule} {verdict} {strictness:?}"
             );
+        }
+    }
+
+    #[test]
+    fn what_happened_to_a_run_decides_too() {
+        let lenient = Strictness {
+            allow_incomplete: true,
+            ..Strictness::default()
+        };
+        let course = Course::default();
+        for (course, strictly, leniently) in [
+            (
+                Course {
+                    end: End::GaveUp,
+                    no_result: true,
+                    ..course
+                },
+                Conclusion::CouldNotTest,
+                Conclusion::CouldNotTest,
+            ),
+            (
+                Course {
+                    end: End::Stopped,
+                    ..course
+                },
+                Conclusion::Incomplete,
+                Conclusion::Incomplete,
+            ),
+            (
+                Course {
+                    no_result: true,
+                    ..course
+                },
+                Conclusion::Incomplete,
+                Conclusion::Incomplete,
+            ),
+            (
+                Course {
+                    unread: true,
+                    ..course
+                },
+                Conclusion::Incomplete,
+                Conclusion::NothingBroken,
+            ),
+            (
+                Course {
+                    left_out: 1,
+                    ..course
+                },
+                Conclusion::NothingBroken,
+                Conclusion::NothingBroken,
+            ),
+        ] {
+            let passed = [outcome("answer.object", Verdict::Passed)];
+            let ends = |outcomes: &[RuleOutcome], strictness| conclude(outcomes, &[], strictness, course);
+            assert_eq!(ends(&passed, Strictness::default()), strictly, "{course:?}");
+            assert_eq!(ends(&passed, lenient), leniently, "{course:?}");
+            let failed = [outcome("answer.object", Verdict::Failed)];
+            assert_eq!(ends(&failed, lenient), Conclusion::Violations, "{course:?}");
         }
     }
 }

@@ -54,12 +54,43 @@ impl fmt::Display for Verdict {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Conclusion {
-    /// Every stated rule passed or does not apply.
+    /// Every rule was asked for, and every stated one passed or does not apply.
     Conforms,
+    /// Nothing was broken in what was judged: `--rule` left rules out, or `--allow-incomplete` accepts that stated rules stayed
+    /// inconclusive.
+    NothingBroken,
     /// A stated rule was broken, or under `--strict` one that warns.
     Violations,
-    /// Nothing was broken, but stated rules stayed inconclusive.
+    /// Nothing was broken that the list of known failures does not name, but entries of that list expired, pass or match nothing.
+    ListOutOfDate,
+    /// Nothing was broken, but stated rules stayed inconclusive, no request got a result, or the run was cut short.
     Incomplete,
     /// The target could not be tested.
     CouldNotTest,
+}
+
+impl Conclusion {
+    /// The name, for machines.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Conforms => "conforms",
+            Self::NothingBroken => "nothing-broken",
+            Self::Violations => "violations",
+            Self::ListOutOfDate => "list-out-of-date",
+            Self::Incomplete => "incomplete",
+            Self::CouldNotTest => "could-not-test",
+        }
+    }
+
+    /// The words in capitals with which a report begins.
+    pub const fn headline(self) -> &'static str {
+        match self {
+            Self::Conforms => "CONFORMS",
+            Self::NothingBroken => "NOTHING BROKEN",
+            Self::Violations => "VIOLATIONS",
+            Self::ListOutOfDate => "KNOWN-FAILURES LIST IS OUT OF DATE",
+            Self::Incomplete => "INCOMPLETE",
+            Self::CouldNotTest => "COULD NOT TEST",
+        }
+    }
 }

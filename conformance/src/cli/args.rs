@@ -165,7 +165,7 @@ pub(crate) struct JudgingArgs {
     /// What only warns (json-rpc, interoperability) fails the run too.
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Stated rules that stayed inconclusive do not fail the run.
+    /// Stated rules that stayed inconclusive do not fail the run, as long as any request got a result.
     #[arg(long)]
     pub(crate) allow_incomplete: bool,
     #[command(flatten)]
@@ -264,7 +264,7 @@ pub(crate) struct RunArgs {
     /// What only warns (json-rpc, interoperability) fails the run too.
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Stated rules that stayed inconclusive do not fail the run.
+    /// Stated rules that stayed inconclusive do not fail the run, as long as any request got a result.
     #[arg(long)]
     pub(crate) allow_incomplete: bool,
 }

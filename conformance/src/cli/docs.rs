@@ -143,12 +143,32 @@ fn dialect() -> String {
     text
 }
 
+/// What the words of a verdict mean.
+const VERDICTS: &str = "
+Every report begins with a verdict, and with what limits it:
+
+| verdict | meaning | code |
+|---|---|---|
+| `CONFORMS` | every rule was asked for; every stated one passed or does not apply | 0 |
+| `CONFORMS but for 3 known failures` | the same, but for rules on the list of known failures | 0 |
+| `NOTHING BROKEN in what was judged: 27 of 81 rules` | `--rule` left rules out, or `--allow-incomplete` accepts that they stayed inconclusive | 0 |
+| `VIOLATIONS: 2 rules broken` | rules that fail the run were broken | 1 |
+| `KNOWN-FAILURES LIST IS OUT OF DATE: 1 entry expired` | nothing else was broken; entries expired, pass now, or match nothing | 1 |
+| `COULD NOT TEST` | nothing can be said of the target | 3 |
+| `INCOMPLETE: nothing broken in what was judged: 27 of 81 rules` | stated rules stayed inconclusive, or the run was cut short | 4 |
+| `INCOMPLETE: no request got a result; ...` | the target refused every valid request: with `--allow-incomplete` it is 4 too | 4 |
+
+When no valid request got an answer of the service and no rule could be judged, the run ends with 3. `matrix` writes no badge for a run
+with `--rule`.
+";
+
 fn codes() -> String {
     let mut text = "# Exit codes, environment, reports\n\n## Exit codes\n\nThe same for every command.\n\n| code | meaning |\n|---|---|\n"
         .to_owned();
     for (code, meaning) in exit::TABLE {
         let _ = writeln!(text, "| {code} | {meaning} |");
     }
+    text.push_str(VERDICTS);
     text.push_str("\n## Environment\n\nFlags win over the environment, the environment over the configuration file.\n\n| variable | meaning |\n|---|---|\n");
     for (name, meaning) in VARIABLES {
         let _ = writeln!(text, "| `{name}` | {} |", meaning.replace('|', "\\|"));

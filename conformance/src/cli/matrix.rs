@@ -42,8 +42,20 @@ pub(crate) fn run(args: &MatrixArgs) -> Result<u8, String> {
     let mut text = format!("wrote {}\n", args.output.display());
     for column in &columns {
         let path = folder.join(matrix::file(&column.name));
-        write(&path, &badge::svg(&column.run))?;
-        text = format!("{text}wrote {}\n", path.display());
+        match badge::svg(&column.run) {
+            Ok(badge) => {
+                write(&path, &badge)?;
+                text = format!("{text}wrote {}\n", path.display());
+            }
+            Err(why) => {
+                text = format!("{text}no badge for {}: {why}\n", column.name);
+                // The badge of an earlier run would be read as the verdict on this one.
+                if path.exists() {
+                    fs::remove_file(&path).map_err(|cause| format!("{}: {cause}", path.display()))?;
+                    text = format!("{text}removed {}\n", path.display());
+                }
+            }
+        }
     }
     out::print(&text)?;
     Ok(exit::CONFORMS)

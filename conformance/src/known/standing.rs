@@ -1,6 +1,7 @@
 //! How a list of known failures stands at the end of a run.
 
 use chrono::NaiveDate;
+use serde::Deserialize;
 
 use super::{Entry, Kind};
 use crate::{finding::Key, rules::Rule};
@@ -15,7 +16,8 @@ pub struct Known {
 }
 
 /// How an entry stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Standing {
     /// What it names failed.
     StillFailing,

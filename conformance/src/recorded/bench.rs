@@ -14,10 +14,10 @@ use crate::{
     judge::{self, Judge},
     known::Known,
     profile::Profile,
-    rules::{Check, Rule, View},
-    tally::{Strictness, Tally, conclude},
+    rules::{self, Check, Rule, View},
+    tally::{Course, End, Strictness, Tally, conclude},
     unread::Unread,
-    verdict::{Conclusion, Verdict},
+    verdict::Verdict,
 };
 
 /// Why a rule over related requests stays inconclusive.
@@ -163,19 +163,25 @@ impl Bench {
         let cut_short = if self.exchanges == 0 {
             Some("there was no exchange to judge: no call of the two methods with its answer".to_owned())
         } else {
-            self.tally
-                .closed_door()
-                .map(|status| format!("HTTP {status} for every request: the service itself answered none"))
+            let door = self.tally.closed_door();
+            door.map(|status| format!("HTTP {status} for every request: the service itself answered none"))
+                .or_else(|| {
+                    let cause = "no answer to a valid request could be judged".to_owned();
+                    self.tally.shows_nothing().then_some(cause)
+                })
         };
         let unjudged = self.unread.told(self.tally.closed_door().is_some());
-        let conclusion = match (conclude(&rules, &known, strictness), &cut_short) {
-            (Conclusion::Violations, _) => Conclusion::Violations,
-            (_, Some(_)) => Conclusion::CouldNotTest,
-            (Conclusion::Conforms, None) if !unjudged.is_empty() && !strictness.allow_incomplete => {
-                Conclusion::Incomplete
-            }
-            (concluded, None) => concluded,
+        let course = Course {
+            end: if cut_short.is_some() {
+                End::GaveUp
+            } else {
+                End::Done
+            },
+            no_result: self.tally.is_without_result(),
+            unread: !unjudged.is_empty(),
+            left_out: rules::left_out(self.judge.rules()),
         };
+        let conclusion = conclude(&rules, &known, strictness, course);
         let summary = Summary {
             target,
             seed: 0,
@@ -186,6 +192,7 @@ impl Bench {
                 skipped,
             }),
             rules,
+            left_out: course.left_out,
             findings,
             places: self
                 .tally

@@ -280,8 +280,8 @@ fn creator() -> Value {
 fn comment(finished: &Finished<'_>) -> String {
     let summary = finished.summary;
     let mut text = format!(
-        "{}: {}",
-        words::headline(summary.conclusion),
+        "{} · {}",
+        finished.verdict().heading(),
         Counts::of(&summary.rules, finished.strictness).line()
     );
     for warning in &finished.place.warnings {

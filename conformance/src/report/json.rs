@@ -39,7 +39,8 @@ pub fn report(finished: &Finished<'_>) -> Value {
         "warnings": finished.place.warnings,
         "seed": summary.seed,
         "strict": finished.strictness.strict,
-        "conclusion": words::conclusion(summary.conclusion),
+        "conclusion": summary.conclusion.name(),
+        "verdict": finished.verdict().sentence(),
         "exit_code": crate::exit::code(summary.conclusion),
         "cut_short": summary.cut_short.as_deref().map(|text| redacted(text, finished)),
         "requests": summary.requests,
@@ -50,6 +51,7 @@ pub fn report(finished: &Finished<'_>) -> Value {
         })),
         "reached": reached,
         "unjudged": summary.unjudged.iter().map(|(reason, groups)| json!({"reason": redacted(reason, finished), "groups": groups})).collect::<Vec<_>>(),
+        "left_out": summary.left_out,
         "rules": summary.rules.iter().map(rule).collect::<Vec<_>>(),
         "findings": summary.findings.iter().enumerate().map(|(number, finding)| {
             let replay = finished.replays.get(number).and_then(Option::as_ref);

@@ -14,6 +14,7 @@ pub fn xml(finished: &Finished<'_>) -> Result<String, String> {
     let summary = finished.summary;
     let mut suite = TestSuite::new(format!("paymaster-conformance {}", finished.place.shown));
     suite.set_time(summary.took);
+    suite.add_property(("verdict", finished.verdict().sentence().as_str()));
     for warning in &finished.place.warnings {
         suite.add_property(("warning", warning.as_str()));
     }

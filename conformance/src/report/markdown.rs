@@ -9,7 +9,7 @@ use super::{
     paint::harmless,
     words,
 };
-use crate::{events::RuleOutcome, finding::Finding};
+use crate::{events::RuleOutcome, finding::Finding, verdict::Verdict};
 
 /// A comment on GitHub holds 65,536 characters; findings are left out before that.
 const LONGEST: usize = 60_000;
@@ -23,7 +23,7 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
     let counts = Counts::of(&summary.rules, finished.strictness);
     let mut text = format!(
         "## Paymaster conformance: {}\n\n{}\n\n**{}: {}** · {}\n",
-        words::headline(summary.conclusion).to_lowercase(),
+        finished.verdict().sentence(),
         code(&finished.place.shown),
         words::count(counts.rules() as u128, "rule"),
         counts.line(),
@@ -51,7 +51,7 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
         text.push_str(&table(title, standing, finished));
     }
     text.push_str(&stale(finished));
-    let tail = known(finished) + &inconclusive(finished) + &fingerprint(finished);
+    let tail = known(finished) + &inconclusive(finished) + &not_applicable(finished) + &fingerprint(finished);
     let mut left_out = 0_u32;
     let findings = summary.findings.iter().enumerate();
     for (number, finding) in findings.filter(|(_, finding)| summary.known_entry(finding).is_none()) {
@@ -223,6 +223,24 @@ fn inconclusive(finished: &Finished<'_>) -> String {
             outcome.rule.quota,
             foreign(reason, finished)
         );
+    }
+    text.push_str("\n</details>\n");
+    text
+}
+
+fn not_applicable(finished: &Finished<'_>) -> String {
+    let by_reason = words::by_reason(&finished.summary.rules, Verdict::NotApplicable);
+    let rules: usize = by_reason.iter().map(|(_, rules)| rules.len()).sum();
+    if rules == 0 {
+        return String::new();
+    }
+    let mut text = format!(
+        "\n<details>\n<summary>{} not applicable: not judged</summary>\n\n",
+        words::count(rules as u128, "rule")
+    );
+    for (reason, rules) in by_reason {
+        let ids: Vec<String> = rules.iter().map(|outcome| code(outcome.rule.id)).collect();
+        let _ = writeln!(text, "- {}: {}", foreign(reason, finished), ids.join(", "));
     }
     text.push_str("\n</details>\n");
     text

@@ -3,7 +3,6 @@
 pub mod badge;
 pub(crate) mod compact;
 pub mod compare;
-pub mod counts;
 pub mod curl;
 mod exchange;
 mod finding;
@@ -36,7 +35,9 @@ use std::path::PathBuf;
 
 use paymaster_schemas::Basis;
 
-use crate::{context::Context, events::Summary, redact::Redactor, tally::Strictness};
+use crate::{
+    context::Context, counts, events::Summary, redact::Redactor, tally::Strictness, verdict_line::VerdictLine,
+};
 
 /// The target as it may stand in reports.
 #[derive(Clone, Debug, Default)]
@@ -82,5 +83,10 @@ impl Finished<'_> {
         let path = self.replays.get(number)?.as_ref()?;
         let on_chain = self.summary.findings.get(number)?.basis == Basis::OnChain;
         Some(curl::replay(self.place, path, on_chain))
+    }
+
+    /// The verdict, with what it rests on.
+    pub fn verdict(&self) -> VerdictLine {
+        VerdictLine::of(self.summary, self.strictness)
     }
 }

@@ -90,7 +90,8 @@ impl Recorder for Events {
         }
         let cut_short = summary.cut_short.as_deref();
         let mut rest = json!({
-            "conclusion": words::conclusion(summary.conclusion),
+            "conclusion": summary.conclusion.name(),
+            "verdict": finished.verdict().sentence(),
             "exit_code": crate::exit::code(summary.conclusion),
             "cut_short": cut_short.map(|cause| self.redactor.apply(cause)),
             "counts": Counts::of(&summary.rules, finished.strictness).json(),

@@ -11,9 +11,11 @@ use super::{
     json,
 };
 use crate::{
-    finding,
+    events::Reached,
+    finding, known,
     tally::fails_the_run,
     verdict::{Conclusion, Verdict},
+    verdict_line::VerdictLine,
 };
 
 /// A report.
@@ -33,10 +35,18 @@ pub struct Recorded {
     pub cut_short: Option<String>,
     /// Requests sent.
     pub requests: u64,
+    /// How far the valid requests of each pair got.
+    pub reached: BTreeMap<String, Reached>,
+    /// What was sent and not judged.
+    pub unjudged: Vec<RecordedUnjudged>,
+    /// How many rules were not selected.
+    pub left_out: usize,
     /// Every rule that was judged.
     pub rules: Vec<RecordedRule>,
     /// What was broken.
     pub findings: Vec<RecordedFinding>,
+    /// How the entries of the list of known failures stand.
+    pub known_failures: Vec<RecordedKnown>,
     /// The dialect.
     pub dialect: BTreeMap<String, String>,
     /// For each observed clause, the values seen and how often.
@@ -69,6 +79,20 @@ pub struct RecordedRule {
     pub held: u64,
     /// How often it was broken.
     pub broken: u64,
+}
+
+/// Groups of requests that were sent and not judged, for one reason.
+#[derive(Clone, Debug, Deserialize)]
+pub struct RecordedUnjudged {
+    /// How many groups.
+    pub groups: usize,
+}
+
+/// An entry of the list of known failures.
+#[derive(Clone, Debug, Deserialize)]
+pub struct RecordedKnown {
+    /// How it stands.
+    pub standing: known::Standing,
 }
 
 /// A broken rule at one place.
@@ -136,6 +160,19 @@ impl Recorded {
         Counts::of_standings(self.rules.iter().map(|rule| self.standing(rule)))
     }
 
+    /// The verdict, with what it rests on.
+    pub fn verdict(&self) -> VerdictLine {
+        VerdictLine {
+            conclusion: self.conclusion,
+            counts: self.counts(),
+            left_out: self.left_out,
+            no_result: Reached::is_without_result(self.reached.values()),
+            cut_short: self.cut_short.is_some(),
+            unjudged: self.unjudged.iter().map(|unjudged| unjudged.groups).sum(),
+            known: self.known_failures.iter().map(|known| known.standing).collect(),
+        }
+    }
+
     /// The rule of that id.
     pub fn rule(&self, id: &str) -> Option<&RecordedRule> {
         self.rules.iter().find(|rule| rule.id == id)
@@ -184,6 +221,7 @@ mod tests {
             recorded.counts(),
             Counts::of(&finished.summary.rules, finished.strictness)
         );
+        assert_eq!(recorded.verdict().sentence(), finished.verdict().sentence());
         assert_eq!(
             recorded.findings[0].place(),
             "pm_getFeeQuoteOrData in mode ERC20, /result/feeQuotes"

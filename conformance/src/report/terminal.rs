@@ -12,7 +12,7 @@ use super::{
     words,
 };
 use crate::{
-    events::Summary,
+    events::{RuleOutcome, Summary},
     verdict::{Conclusion, Verdict},
 };
 
@@ -31,6 +31,7 @@ pub fn render(finished: &Finished<'_>, paint: Paint) -> String {
     page.broken(false);
     known::write(&mut page);
     page.inconclusive();
+    page.not_applicable();
     page.dialect();
     page.reached();
     page.next();
@@ -72,14 +73,21 @@ impl Page<'_> {
 
     fn verdict(&mut self) {
         let summary = self.finished.summary;
-        let headline = words::headline(summary.conclusion);
+        let headline = summary.conclusion.headline();
         let painted = match summary.conclusion {
             Conclusion::Conforms => self.paint.good(headline),
-            Conclusion::Violations | Conclusion::CouldNotTest => self.paint.bad(headline),
-            Conclusion::Incomplete => self.paint.odd(headline),
+            Conclusion::Violations | Conclusion::ListOutOfDate | Conclusion::CouldNotTest => {
+                self.paint.bad(headline)
+            }
+            Conclusion::NothingBroken | Conclusion::Incomplete => self.paint.odd(headline),
         };
-        let target = self.finished.place.shown.clone();
-        self.line(&format!("{painted}  {target}"));
+        let mut text = wrapped(&self.finished.verdict().heading(), WIDTH).join("\n");
+        let target = &self.finished.place.shown;
+        let last = text.lines().last().unwrap_or_default();
+        if last.len() + 2 + target.chars().count() > WIDTH {
+            text.push('\n');
+        }
+        self.line(&format!("{}  {target}", text.replacen(headline, &painted, 1)));
         let rules = words::count(summary.rules.len() as u128, "rule");
         let counts = Counts::of(&summary.rules, self.finished.strictness).line();
         let sent = words::sent(summary);
@@ -116,10 +124,6 @@ impl Page<'_> {
         }
     }
 
-    fn anything_fails(&self) -> bool {
-        Counts::of(&self.summary().rules, self.finished.strictness).get(Standing::Broken) > 0
-    }
-
     /// What was broken: what fails the run, or what only warns.
     fn broken(&mut self, failing: bool) {
         let finished = self.finished;
@@ -139,18 +143,7 @@ impl Page<'_> {
     /// Rules that stayed inconclusive, by what would make them conclusive.
     fn inconclusive(&mut self) {
         let finished = self.finished;
-        let mut by_advice: Vec<(&str, Vec<String>)> = Vec::new();
-        for outcome in &finished.summary.rules {
-            if outcome.verdict != Verdict::Inconclusive {
-                continue;
-            }
-            let advice = outcome.reason.as_deref().unwrap_or_default();
-            let told = format!("{} {}/{}", outcome.rule.id, outcome.held, outcome.rule.quota);
-            match by_advice.iter_mut().find(|(known, _)| *known == advice) {
-                Some((_, rules)) => rules.push(told),
-                None => by_advice.push((advice, vec![told])),
-            }
-        }
+        let by_advice = words::by_reason(&finished.summary.rules, Verdict::Inconclusive);
         // When nobody answered, there is one reason, and it stands on top.
         let nothing_held = finished.summary.rules.iter().all(|outcome| outcome.held == 0);
         let untested = finished.summary.conclusion == Conclusion::CouldNotTest && nothing_held;
@@ -163,10 +156,31 @@ impl Page<'_> {
             "{title}: exercised too seldom to pass (times held / times needed)"
         ));
         for (advice, rules) in by_advice {
+            let told = |outcome: &&RuleOutcome| {
+                format!("{} {}/{}", outcome.rule.id, outcome.held, outcome.rule.quota)
+            };
+            let rules: Vec<String> = rules.iter().map(told).collect();
             self.hanging("  ", 4, &rules.join(", "));
             if !advice.is_empty() {
                 self.hanging("    -> ", 7, advice);
             }
+        }
+    }
+
+    /// Rules that do not apply to the target, by what says so: they were not judged.
+    fn not_applicable(&mut self) {
+        let finished = self.finished;
+        let by_reason = words::by_reason(&finished.summary.rules, Verdict::NotApplicable);
+        if by_reason.is_empty() || finished.summary.conclusion == Conclusion::CouldNotTest {
+            return;
+        }
+        self.line("");
+        let title = self.paint.odd("Not applicable");
+        self.line(&format!("{title}: these rules were not judged"));
+        for (reason, rules) in by_reason {
+            let ids: Vec<&str> = rules.iter().map(|outcome| outcome.rule.id).collect();
+            self.hanging("  ", 4, &ids.join(", "));
+            self.hanging("    -> ", 7, reason);
         }
     }
 
@@ -233,10 +247,8 @@ impl Page<'_> {
 
     fn next(&mut self) {
         let next = match self.summary().conclusion {
-            Conclusion::Conforms => return,
-            Conclusion::Violations if !self.anything_fails() => {
-                "bring the list of known failures up to date, as said above"
-            }
+            Conclusion::Conforms | Conclusion::NothingBroken => return,
+            Conclusion::ListOutOfDate => "bring the list of known failures up to date, as said above",
             Conclusion::Violations => {
                 "fix what is broken, then repeat one finding with `paymaster-conformance replay FILE`; \
                  `paymaster-conformance explain RULE` says what a rule asks and where to look"
@@ -250,6 +262,10 @@ impl Page<'_> {
             }
             Conclusion::Incomplete if self.summary().cut_short.is_some() => {
                 "run again without the limit that cut this run short; what was judged until then held"
+            }
+            Conclusion::Incomplete if self.finished.verdict().no_result => {
+                "name operations, accounts and tokens that the target serves in paymaster.toml (`paymaster-conformance init` \
+                 writes one to fill in): a run without any result does not pass, with --allow-incomplete neither"
             }
             Conclusion::Incomplete => {
                 "say more of the target in paymaster.toml (`paymaster-conformance init` writes one to fill in), \

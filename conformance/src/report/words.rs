@@ -4,22 +4,14 @@ use std::time::Duration;
 
 use crate::{
     case::Member,
-    events::Summary,
+    events::{RuleOutcome, Summary},
     exchange::Exchange,
     finding::Finding,
     recorded::RECORDED,
-    verdict::{Conclusion, Verdict},
+    verdict::Verdict,
 };
 
-/// `1 rule`, `2 rules`.
-pub(crate) fn count(number: impl Into<u128>, one: &str) -> String {
-    let number = number.into();
-    if number == 1 {
-        format!("1 {one}")
-    } else {
-        format!("{number} {one}s")
-    }
-}
+pub(crate) use crate::verdict_line::count;
 
 /// `0.4 s`, `12 s`, `3 min 20 s`.
 pub(crate) fn time(time: Duration) -> String {
@@ -30,26 +22,6 @@ pub(crate) fn time(time: Duration) -> String {
         format!("{seconds:.0} s")
     } else {
         format!("{} min {} s", time.as_secs() / 60, time.as_secs() % 60)
-    }
-}
-
-/// The conclusion in capitals, as a report begins.
-pub(crate) fn headline(conclusion: Conclusion) -> &'static str {
-    match conclusion {
-        Conclusion::Conforms => "CONFORMS",
-        Conclusion::Violations => "VIOLATIONS",
-        Conclusion::Incomplete => "INCOMPLETE",
-        Conclusion::CouldNotTest => "COULD NOT TEST",
-    }
-}
-
-/// The conclusion as a name, for machines.
-pub(crate) fn conclusion(conclusion: Conclusion) -> &'static str {
-    match conclusion {
-        Conclusion::Conforms => "conforms",
-        Conclusion::Violations => "violations",
-        Conclusion::Incomplete => "incomplete",
-        Conclusion::CouldNotTest => "could-not-test",
     }
 }
 
@@ -70,6 +42,19 @@ pub(crate) fn sent(summary: &Summary) -> String {
             summary.seed
         ),
     }
+}
+
+/// The rules that ended with a verdict, by the reason that was given for it, in the order of the rules.
+pub(crate) fn by_reason(rules: &[RuleOutcome], verdict: Verdict) -> Vec<(&str, Vec<&RuleOutcome>)> {
+    let mut by_reason: Vec<(&str, Vec<&RuleOutcome>)> = Vec::new();
+    for outcome in rules.iter().filter(|outcome| outcome.verdict == verdict) {
+        let reason = outcome.reason.as_deref().unwrap_or_default();
+        match by_reason.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, rules)) => rules.push(outcome),
+            None => by_reason.push((reason, vec![outcome])),
+        }
+    }
+    by_reason
 }
 
 /// `reproduced 3/3`, or why it is not known.

@@ -61,6 +61,13 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
     GROUPS.iter().flat_map(|group| group.iter())
 }
 
+/// How many rules are not among those selected. Rules about a chain are left out wherever no chain is asked, and do not count.
+pub fn left_out(selected: &[&Rule]) -> usize {
+    rules()
+        .filter(|rule| rule.basis() != Basis::OnChain && !selected.iter().any(|other| other.id == rule.id))
+        .count()
+}
+
 /// The rule of that id.
 pub fn find_rule(id: &str) -> Option<&'static Rule> {
     rules().find(|rule| rule.id == id)

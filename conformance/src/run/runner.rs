@@ -27,8 +27,8 @@ use crate::{
     finding::Finding,
     judge::Judge,
     plan::Plan,
-    tally::{Tally, conclude},
-    verdict::Conclusion,
+    rules,
+    tally::{Course, End, Tally, conclude},
 };
 
 /// How often the reporters are told how far the run is.
@@ -261,22 +261,27 @@ fn summarize(
         };
         Some(Reason::GaveUp(cause))
     });
+    let ended = ended.or_else(|| {
+        let cause = "no answer to a valid request could be judged".to_owned();
+        tally.shows_nothing().then_some(Reason::GaveUp(cause))
+    });
     let unread = unread.told(tally.closed_door().is_some());
-    let read_all = unread.is_empty();
+    let course = Course {
+        end: match ended {
+            Some(Reason::GaveUp(_)) => End::GaveUp,
+            Some(Reason::Interrupted | Reason::TimeLimit) => End::Stopped,
+            Some(Reason::Budget) | None => End::Done,
+        },
+        no_result: tally.is_without_result(),
+        unread: !unread.is_empty(),
+        left_out: rules::left_out(&suite.rules),
+    };
     unjudged.extend(unread);
     let complete = ended.is_none();
     let (rules, known) = tally.outcomes(&suite.rules, &findings, context, &suite.known, complete);
     // A run that did not get through its plan says nothing of a list.
-    let concluded = conclude(&rules, if complete { &known } else { &[] }, settings.strictness);
-    let conclusion = match (&ended, concluded) {
-        (_, Conclusion::Violations) => Conclusion::Violations,
-        (Some(Reason::GaveUp(_)), _) => Conclusion::CouldNotTest,
-        (Some(Reason::Interrupted | Reason::TimeLimit), _) => Conclusion::Incomplete,
-        (_, Conclusion::Conforms) if !read_all && !settings.strictness.allow_incomplete => {
-            Conclusion::Incomplete
-        }
-        (Some(Reason::Budget) | None, concluded) => concluded,
-    };
+    let list = if complete { known.as_slice() } else { &[] };
+    let conclusion = conclude(&rules, list, settings.strictness, course);
     Summary {
         target: settings.shown_target.clone(),
         seed: settings.seed,
@@ -286,6 +291,7 @@ fn summarize(
         reached: reached.clone(),
         observations: observations.clone(),
         rules,
+        left_out: course.left_out,
         findings,
         places: tally.seen().into_iter().map(|(key, _)| key.clone()).collect(),
         known,

@@ -173,7 +173,7 @@ fn lines_without_headers_say_nothing_of_headers() {
         folder.path(),
         &["judge", "t.ndjson", "--rule", "http.content-type", "--strict"],
     );
-    assert_eq!(code, 0, "{out}{err}");
+    assert_eq!(code, 4, "an error is no result: {out}{err}");
     assert!(out.contains("http.content-type 0/10"), "{out}");
 }
 

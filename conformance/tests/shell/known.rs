@@ -58,6 +58,10 @@ fn what_is_listed_fails_no_run_and_what_is_not_does() {
         list(folder.path(), &entry(listed, ""));
         let (code, out, err) = check(folder.path(), &server, &KNOWN);
         assert_eq!(code, 0, "{out}{err}");
+        assert!(
+            out.starts_with("NOTHING BROKEN in what was judged but for 1 known failure: 2 of 81 rules"),
+            "{out}"
+        );
         assert!(out.contains("1 known failing"), "{out}");
         assert!(out.contains("r7 (us, until 9999-12-31)"), "{out}");
     }
@@ -83,6 +87,10 @@ fn an_entry_that_outlived_its_failure_fails_the_run() {
     list(folder.path(), &entry("failing", ""));
     let (code, out, _) = check(folder.path(), &server, &KNOWN);
     assert_eq!(code, 1, "{out}");
+    assert!(
+        out.starts_with("KNOWN-FAILURES LIST IS OUT OF DATE: 1 entry passes now; 2 of 81 rules judged"),
+        "{out}"
+    );
     assert!(out.contains("unexpectedly passing: the rule held"), "{out}");
     list(folder.path(), &entry("flaky", ""));
     let (code, out, _) = check(folder.path(), &server, &KNOWN);
@@ -93,6 +101,10 @@ fn an_entry_that_outlived_its_failure_fails_the_run() {
     );
     let (code, out, _) = check(folder.path(), &broken, &KNOWN);
     assert_eq!(code, 1, "{out}");
+    assert!(
+        out.starts_with("KNOWN-FAILURES LIST IS OUT OF DATE: 1 entry matches nothing"),
+        "{out}"
+    );
     assert!(out.contains("matches nothing"), "{out}");
     list(
         folder.path(),
@@ -100,8 +112,25 @@ fn an_entry_that_outlived_its_failure_fails_the_run() {
     );
     let (code, out, _) = check(folder.path(), &broken, &KNOWN);
     assert_eq!(code, 1, "{out}");
+    assert!(
+        out.starts_with("VIOLATIONS: 1 rule broken; the known-failures list is out of date: 1 entry expired"),
+        "{out}"
+    );
     assert!(out.contains("expired on 2020-01-31"), "{out}");
     assert!(out.contains(&format!("FAILED {RULE}")), "{out}");
+    let (code, out, _) = check(
+        folder.path(),
+        &server,
+        &[&KNOWN[..], &["--json", "r.json"]].concat(),
+    );
+    assert_eq!(code, 1, "{out}");
+    assert!(
+        out.starts_with("KNOWN-FAILURES LIST IS OUT OF DATE: 1 entry expired"),
+        "{out}"
+    );
+    let report: Value =
+        serde_json::from_str(&fs::read_to_string(folder.path().join("r.json")).unwrap()).unwrap();
+    assert_eq!(report["conclusion"], "list-out-of-date");
     // Nothing is said of entries about rules that are not judged, or of a run that was cut short.
     let (code, out, _) = run(
         folder.path(),

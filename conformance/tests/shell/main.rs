@@ -21,6 +21,7 @@ mod sparse_profiles;
 mod targets;
 mod texts;
 mod tls;
+mod verdict;
 
 use std::path::Path;
 

@@ -141,7 +141,7 @@ impl Page<'_> {
     }
 
     fn side(&mut self, name: &str, run: &Recorded) {
-        let headline = words::headline(run.conclusion);
+        let headline = run.verdict().heading();
         let counts = run.counts();
         let text = format!(
             "{headline}  {}: {}",

@@ -13,25 +13,24 @@ use std::time::SystemTime;
 
 use maud::{Markup, html};
 
-use super::{
-    Finished,
-    counts::{Counts, Standing},
-    known,
-    paint::harmless,
-    words,
+use super::{Finished, counts::Standing, known, paint::harmless, words};
+use crate::{
+    events::RuleOutcome,
+    finding::Finding,
+    known::Outcome,
+    verdict::{Conclusion, Verdict},
+    verdict_line::VerdictLine,
 };
-use crate::{events::RuleOutcome, finding::Finding, known::Outcome, verdict::Conclusion};
 
 /// The page.
 pub fn page(finished: &Finished<'_>) -> String {
     let page = Page {
         finished,
-        counts: Counts::of(&finished.summary.rules, finished.strictness),
+        verdict: finished.verdict(),
     };
-    let headline = words::headline(finished.summary.conclusion);
     let body = html! {
         a.skip href="#rules" { "Skip to the rules" }
-        (page.verdict())
+        (page.head())
         main {
             (page.broken())
             (page.known())
@@ -47,13 +46,14 @@ pub fn page(finished: &Finished<'_>) -> String {
             }
         }
     };
-    shell::document(&format!("{headline}: {}", finished.place.shown), &body)
+    let title = format!("{} · {}", page.verdict.heading(), finished.place.shown);
+    shell::document(&title, &body)
 }
 
 /// A page as it is made.
 struct Page<'a> {
     finished: &'a Finished<'a>,
-    counts: Counts,
+    verdict: VerdictLine,
 }
 
 impl Page<'_> {
@@ -66,30 +66,33 @@ impl Page<'_> {
         Standing::of(outcome, self.finished.strictness)
     }
 
-    fn verdict(&self) -> Markup {
+    fn head(&self) -> Markup {
         let summary = self.finished.summary;
         let conclusion = summary.conclusion;
+        let counts = &self.verdict.counts;
         html! {
-            header.verdict data-conclusion=(words::conclusion(conclusion)) {
+            header.verdict data-conclusion=(conclusion.name()) {
                 div.inner {
                     p.tool { "paymaster-conformance" }
                     h1 {
-                        span.word { (words::headline(conclusion)) }
+                        span.word { (conclusion.headline()) }
+                        @let limits = self.verdict.qualification();
+                        @if !limits.is_empty() { span.limits { (limits.trim_start_matches([':', ';', ' '])) } }
                         " "
                         span.target { (self.finished.place.shown) }
                     }
                     p.meaning { (self.meaning()) }
-                    (shell::bar(&self.counts))
+                    (shell::bar(counts))
                     p.counts {
                         @for standing in Standing::ALL {
-                            @let number = self.counts.get(standing);
+                            @let number = counts.get(standing);
                             @if number > 0 {
                                 span.count data-standing=(standing.name()) { b { (number) } " " (standing.word()) }
                             }
                         }
                     }
                     dl.facts {
-                        div { dt { "rules" } dd { (self.counts.rules()) } }
+                        div { dt { "rules" } dd { (counts.rules()) } }
                         @if let Some(recorded) = &summary.recorded {
                             div { dt { "recorded exchanges" } dd { (recorded.exchanges) } }
                         } @else {
@@ -120,23 +123,26 @@ impl Page<'_> {
         }
     }
 
-    fn meaning(&self) -> String {
-        let broken = words::count(self.counts.get(Standing::Broken) as u128, "rule");
+    fn meaning(&self) -> &'static str {
         match self.finished.summary.conclusion {
-            Conclusion::Violations if self.counts.get(Standing::Broken) == 0 => {
+            Conclusion::ListOutOfDate => {
                 "Nothing new failed, but the list of known failures is out of date: bring it up to date, as said below."
-                    .to_owned()
             }
-            Conclusion::Conforms => "Everything that fails a run was judged, and held.".to_owned(),
-            Conclusion::Violations => format!(
-                "{broken} broken. Each is told below with the smallest request that shows it, and a line that repeats it."
-            ),
+            Conclusion::Conforms if self.verdict.counts.get(Standing::KnownFailing) > 0 => {
+                "Everything that fails a run was judged, and held, but for what is known to fail."
+            }
+            Conclusion::Conforms => "Everything that fails a run was judged, and held.",
+            Conclusion::NothingBroken => {
+                "What was judged held. The other rules were left out, or could not be judged, which this run accepts."
+            }
+            Conclusion::Violations => {
+                "Each broken rule is below, with the smallest request that shows it and a line that repeats it."
+            }
             Conclusion::Incomplete => {
-                "Nothing failed, but not everything could be judged: below is what was missing.".to_owned()
+                "Nothing failed, but not everything could be judged: below is what was missing."
             }
             Conclusion::CouldNotTest => {
                 "Check that the target is running and that host, port, path and headers are right, then run again."
-                    .to_owned()
             }
         }
     }
@@ -151,7 +157,7 @@ impl Page<'_> {
         ];
         html! {
             @for (standing, title) in groups {
-                @if self.counts.get(standing) > 0 {
+                @if self.verdict.counts.get(standing) > 0 {
                     section id=(standing.name()) {
                         h2 { (title) }
                         ol.broken {
@@ -227,17 +233,7 @@ impl Page<'_> {
     /// What stayed inconclusive, by what would make it conclusive.
     fn inconclusive(&self) -> Markup {
         let rules = &self.finished.summary.rules;
-        let mut by_advice: Vec<(&str, Vec<&RuleOutcome>)> = Vec::new();
-        for outcome in rules
-            .iter()
-            .filter(|rule| self.standing(rule) == Standing::Inconclusive)
-        {
-            let advice = outcome.reason.as_deref().unwrap_or_default();
-            match by_advice.iter_mut().find(|(known, _)| *known == advice) {
-                Some((_, known)) => known.push(outcome),
-                None => by_advice.push((advice, vec![outcome])),
-            }
-        }
+        let by_advice = words::by_reason(rules, Verdict::Inconclusive);
         // When nobody answered, there is one reason, and it stands on top.
         let untested = self.finished.summary.conclusion == Conclusion::CouldNotTest
             && rules.iter().all(|outcome| outcome.held == 0);

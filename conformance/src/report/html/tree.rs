@@ -91,7 +91,7 @@ impl Page<'_> {
             div.filters role="group" aria-label="Filters" {
                 div.chips role="group" aria-label="By verdict" {
                     @for standing in Standing::ALL {
-                        @let number = self.counts.get(standing);
+                        @let number = self.verdict.counts.get(standing);
                         @if number > 0 {
                             button type="button" aria-pressed="false" data-filter="standing" data-value=(standing.name()) {
                                 (mark(standing)) (standing.word()) " " span.number { (number) }

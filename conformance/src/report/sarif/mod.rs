@@ -47,13 +47,13 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
             "invocations": [{
                 "executionSuccessful": summary.conclusion != Conclusion::CouldNotTest,
                 "exitCode": crate::exit::code(summary.conclusion),
-                "exitCodeDescription": words::headline(summary.conclusion).to_lowercase(),
+                "exitCodeDescription": finished.verdict().sentence(),
                 "toolConfigurationNotifications": stale(finished),
                 "toolExecutionNotifications": notifications(finished),
             }],
             "artifacts": artifacts(finished),
             "results": results,
-            "properties": {"counts": counts.json(), "seed": summary.seed, "requests": summary.requests},
+            "properties": {"verdict": finished.verdict().sentence(), "counts": counts.json(), "seed": summary.seed, "requests": summary.requests},
         }],
     });
     format!("{log:#}\n")

@@ -1,4 +1,6 @@
 //! How many rules ended how: every report counts here, and nowhere else.
+//!
+//! A report words what it counts with [`crate::verdict_line`].
 
 use serde_json::{Map, Value};
 
@@ -129,6 +131,11 @@ impl Counts {
     /// How many rules there are in all.
     pub fn rules(&self) -> usize {
         self.0.iter().sum()
+    }
+
+    /// How many rules were judged: they apply to the target, and were exercised often enough to pass or were broken.
+    pub fn judged(&self) -> usize {
+        self.rules() - self.get(Standing::Inconclusive) - self.get(Standing::NotApplicable)
     }
 
     /// `2 broken, 1 warned, 70 passed`: what there is any of.
