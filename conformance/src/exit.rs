@@ -17,7 +17,7 @@ pub const INCOMPLETE: u8 = 4;
 pub const TABLE: &[(u8, &str)] = &[
     (
         CONFORMS,
-        "conforms, or nothing broken in what was judged where --rule or --allow-incomplete leaves the rest out",
+        "conforms; with --rule or --allow-incomplete: nothing broken in what was judged",
     ),
     (
         VIOLATIONS,
@@ -33,8 +33,7 @@ pub const TABLE: &[(u8, &str)] = &[
     ),
     (
         INCOMPLETE,
-        "incomplete: nothing failed, but stated rules stayed inconclusive (--allow-incomplete makes it 0), the run was cut \
-         short, or no request got a result",
+        "incomplete: stated rules inconclusive, no request got a result, or the run was cut short",
     ),
 ];
 
