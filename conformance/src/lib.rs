@@ -2,6 +2,7 @@
 //!
 //! The pure half (everything here but [`run`], [`report`] and [`cli`]) knows no clock, socket, environment or printer.
 
+pub mod access;
 pub mod answer;
 pub mod case;
 pub mod cli;

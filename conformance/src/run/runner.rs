@@ -21,11 +21,14 @@ use super::{
     worker::{Work, Yield},
 };
 use crate::{
+    access::Access,
+    case::Group,
     context::Context,
     discovery::Discovery,
     events::{Event, Summary},
+    exchange::Exchange,
     finding::Finding,
-    judge::Judge,
+    judge::{self, Judge},
     plan::Plan,
     tally::{Tally, conclude},
     verdict::Conclusion,
@@ -67,12 +70,15 @@ pub async fn check(settings: &Settings, suite: &Suite, stop: &Stop, reporter: &m
         target: &settings.shown_target,
         seed: settings.seed,
     });
-    let context = Arc::new(discover(settings, &courier, &mut news, reporter).await);
-    let (mut home, cut) = if stop.reason().is_none() {
+    let (context, access) = discover(settings, &courier, &mut news, reporter).await;
+    let context = Arc::new(context);
+    let (mut home, cut) = if stop.reason().is_none() && !access.is_denied_for_good() {
         judge_plan(settings, suite, &courier, &context, &mut news, reporter).await
     } else {
         (Yield::default(), false)
     };
+    home.tally.access.merge(access);
+    let denied = home.tally.denied().map(Reason::GaveUp);
     let confirming = confirm::findings(&courier, suite, &context, &home.tally, settings);
     let findings = telling(confirming, &mut news, reporter).await;
     while let Ok(item) = news.try_recv() {
@@ -91,7 +97,10 @@ pub async fn check(settings: &Settings, suite: &Suite, stop: &Stop, reporter: &m
         seen.insert(protocol.to_string(), times);
     }
     let hopeless = || courier.vitals.hopeless().map(Reason::GaveUp);
-    let ended = stop.reason().or_else(hopeless).or(cut.then_some(Reason::Budget));
+    let ended = denied
+        .or_else(|| stop.reason())
+        .or_else(hopeless)
+        .or(cut.then_some(Reason::Budget));
     let summary = Summary {
         requests: courier.pace.sent(),
         took: started.elapsed(),
@@ -101,15 +110,17 @@ pub async fn check(settings: &Settings, suite: &Suite, stop: &Stop, reporter: &m
     Outcome { summary, context }
 }
 
-/// Asks the target what it speaks and supports.
+/// Asks the target what it speaks and supports, and whether it lets requests in.
 async fn discover(
     settings: &Settings,
     courier: &Courier,
     news: &mut UnboundedReceiver<News>,
     reporter: &mut dyn Reporter,
-) -> Context {
-    let mut discovery = Discovery::new(Context::new(settings.profile.clone()), settings.seed);
-    let mut answers = Vec::new();
+) -> (Context, Access) {
+    let mut access = Access::default();
+    let unknown = Context::new(settings.profile.clone());
+    let mut discovery = Discovery::new(unknown.clone(), settings.seed);
+    let mut answers: Vec<(Group, Vec<Exchange>)> = Vec::new();
     while let Some(round) = discovery.next_round(&answers) {
         let delivering = join(round.iter().map(|group| courier.deliver(group)).collect());
         let delivered = tokio::select! {
@@ -122,10 +133,14 @@ async fn discover(
             .zip(delivered)
             .filter_map(|(group, exchanges)| Some((group, exchanges.ok()?)))
             .collect();
+        for (group, exchanges) in &answers {
+            for view in judge::read(group, exchanges, &unknown) {
+                access.see(&view);
+            }
+        }
     }
-    discovery
-        .finish()
-        .asking_a_chain(settings.transport.chain.is_some())
+    let context = discovery.finish();
+    (context.asking_a_chain(settings.transport.chain.is_some()), access)
 }
 
 async fn telling<T>(
@@ -249,19 +264,7 @@ fn summarize(
         observations,
         ..
     } = &tally;
-    let ended = ended.or_else(|| {
-        let status = tally.closed_door()?;
-        let cause = match &tally.redirected_to {
-            Some(place) if (300..400).contains(&status) => format!(
-                "HTTP {status} for every request, a redirect to {place}: redirects are not followed; give the URL that they lead to"
-            ),
-            _ => format!(
-                "HTTP {status} for every request: look at the path, the headers and the key that the target wants"
-            ),
-        };
-        Some(Reason::GaveUp(cause))
-    });
-    let unread = unread.told(tally.closed_door().is_some());
+    let unread = unread.told(tally.access.denied().is_some());
     let read_all = unread.is_empty();
     unjudged.extend(unread);
     let complete = ended.is_none();
