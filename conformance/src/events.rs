@@ -7,6 +7,7 @@ use std::{
 
 use crate::{
     dialect::Dialect,
+    estimate::Estimate,
     exchange::Exchange,
     finding::{Finding, Key},
     known,
@@ -49,6 +50,8 @@ pub enum Event<'a> {
         /// Why.
         reason: &'a str,
     },
+    /// How long the run takes, at a rate that is set or that the target was seen to allow.
+    Estimated(&'a Estimate),
     /// A rule was seen broken for the first time; shrinking follows.
     Broken {
         /// The rule.

@@ -23,7 +23,7 @@ pub const TABLE: &[(u8, &str)] = &[
     ),
     (
         COULD_NOT_TEST,
-        "could not test: nobody answers, or the target stopped answering",
+        "could not test: the target does not answer, stopped answering, or refuses every request (HTTP 401, 403, 404)",
     ),
     (
         INCOMPLETE,

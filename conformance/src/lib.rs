@@ -9,6 +9,7 @@ pub mod cli;
 pub mod context;
 pub mod dialect;
 pub mod discovery;
+pub mod estimate;
 pub mod events;
 pub mod exchange;
 pub mod exit;

@@ -15,6 +15,7 @@ use tokio::{
 use super::{
     Reporter, Settings, Suite, confirm,
     courier::{Courier, News, join},
+    forecast::Forecast,
     pace::Pace,
     stop::{Reason, Stop},
     supply::Supply,
@@ -70,10 +71,13 @@ pub async fn check(settings: &Settings, suite: &Suite, stop: &Stop, reporter: &m
         target: &settings.shown_target,
         seed: settings.seed,
     });
+    let mut forecast = Forecast::new(settings, suite);
+    tell_estimate(&mut forecast, &courier, reporter).await;
     let (context, access) = discover(settings, &courier, &mut news, reporter).await;
     let context = Arc::new(context);
+    forecast.learn(&context, courier.pace.sent());
     let (mut home, cut) = if stop.reason().is_none() && !access.is_denied_for_good() {
-        judge_plan(settings, suite, &courier, &context, &mut news, reporter).await
+        judge_plan(settings, suite, &courier, &mut forecast, &mut news, reporter).await
     } else {
         (Yield::default(), false)
     };
@@ -101,10 +105,22 @@ pub async fn check(settings: &Settings, suite: &Suite, stop: &Stop, reporter: &m
         .or_else(|| stop.reason())
         .or_else(hopeless)
         .or(cut.then_some(Reason::Budget));
+    let took = started.elapsed();
+    let answers = u32::try_from(courier.pace.answers()).unwrap_or(u32::MAX);
+    let late = match took.checked_div(answers) {
+        Some(interval) if ended == Some(Reason::TimeLimit) => forecast.at(interval).await,
+        _ => None,
+    };
+    let summary = summarize(settings, suite, &context, home, findings, ended);
+    let cut_short = match (summary.cut_short, late) {
+        (Some(cause), Some(late)) if late.too_long => Some(format!("{cause}: {late}")),
+        (cause, _) => cause,
+    };
     let summary = Summary {
         requests: courier.pace.sent(),
-        took: started.elapsed(),
-        ..summarize(settings, suite, &context, home, findings, ended)
+        took,
+        cut_short,
+        ..summary
     };
     reporter.event(&Event::Finished(&summary));
     Outcome { summary, context }
@@ -173,16 +189,18 @@ async fn judge_plan(
     settings: &Settings,
     suite: &Suite,
     courier: &Arc<Courier>,
-    context: &Arc<Context>,
+    forecast: &mut Forecast<'_>,
     news: &mut UnboundedReceiver<News>,
     reporter: &mut dyn Reporter,
 ) -> (Yield, bool) {
+    let context = &forecast.context();
     let budget = courier.pace.left();
     let at_most = Plan::at_most(settings.cases).min(budget);
     reporter.event(&Event::Planned {
         dialect: &context.dialect,
         at_most,
     });
+    tell_estimate(forecast, courier, reporter).await;
     let (groups, making) = Supply::start(suite, context, settings.seed, settings.cases, budget);
     let workers = courier.jobs().min(at_most);
     let work = Arc::new(Work {
@@ -210,7 +228,10 @@ async fn judge_plan(
                 Some(Err(cause)) => courier.stop.trigger(Reason::GaveUp(format!("a worker of ours failed: {cause}"))),
             },
             Some(item) = news.recv() => tell(&item, reporter),
-            _ = tick.tick() => tell_progress(&work, &mut told, reporter),
+            _ = tick.tick() => {
+                tell_progress(&work, &mut told, reporter);
+                tell_estimate(forecast, courier, reporter).await;
+            }
         }
     }
     work.groups.close().await;
@@ -245,6 +266,12 @@ fn tell_progress(work: &Work, told: &mut BTreeSet<&'static str>, reporter: &mut 
     });
 }
 
+async fn tell_estimate(forecast: &mut Forecast<'_>, courier: &Courier, reporter: &mut dyn Reporter) {
+    if let Some(estimate) = forecast.news(&courier.pace).await {
+        reporter.event(&Event::Estimated(&estimate));
+    }
+}
+
 fn summarize(
     settings: &Settings,
     suite: &Suite,
@@ -274,7 +301,7 @@ fn summarize(
     let conclusion = match (&ended, concluded) {
         (_, Conclusion::Violations) => Conclusion::Violations,
         (Some(Reason::GaveUp(_)), _) => Conclusion::CouldNotTest,
-        (Some(Reason::Interrupted | Reason::TimeLimit), _) => Conclusion::Incomplete,
+        (Some(Reason::Interrupted | Reason::TimeLimit | Reason::Limited(_)), _) => Conclusion::Incomplete,
         (_, Conclusion::Conforms) if !read_all && !settings.strictness.allow_incomplete => {
             Conclusion::Incomplete
         }
@@ -310,6 +337,6 @@ fn words(reason: &Reason, settings: &Settings) -> String {
             "the budget of {} requests was spent",
             settings.max_requests.unwrap_or_default()
         ),
-        Reason::GaveUp(cause) => cause.clone(),
+        Reason::Limited(cause) | Reason::GaveUp(cause) => cause.clone(),
     }
 }

@@ -268,21 +268,6 @@ fn answers_of_a_gateway_leave_a_run_incomplete() {
 }
 
 #[test]
-fn a_target_that_asks_to_wait_beyond_the_time_limit_is_given_up() {
-    let folder = tempdir().unwrap();
-    let server = Server::hooked(|_, _, mut response| {
-        *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
-        response
-            .headers_mut()
-            .insert("retry-after", "3600".parse().unwrap());
-        response
-    });
-    let (code, out, _) = run(folder.path(), &[&server.url()]);
-    assert_eq!(code, 3, "{out}");
-    assert!(out.contains("asked to wait 3600 s"), "{out}");
-}
-
-#[test]
 fn a_target_that_dies_in_the_middle_is_told_from_one_that_is_wrong() {
     let folder = tempdir().unwrap();
     let server = Server::hooked(|_, _, response| response);
@@ -386,17 +371,6 @@ fn the_request_budget_is_kept() {
     assert!(server.requests() <= 100, "{}", server.requests());
 }
 
-#[test]
-fn the_time_limit_ends_with_a_report() {
-    let folder = tempdir().unwrap();
-    let server = Server::hooked(|_, _, response| response);
-    let url = server.url();
-    let (code, out, _) = run(folder.path(), &[&url, "--rate", "20", "--time-limit", "2s"]);
-    assert_eq!(code, 4, "{out}");
-    assert!(out.starts_with("INCOMPLETE"), "{out}");
-    assert!(out.contains("time limit of 2 s"), "{out}");
-}
-
 /// A server that refuses every request with that status. An empty body stands for a JSON-RPC error that echoes the id.
 fn refusing(status: u16, body: &'static str) -> Server {
     Server::hooked(move |_, request, mut response| {
@@ -456,5 +430,9 @@ fn recorded_refusals_could_not_be_tested_either() {
     assert_eq!(code, 3, "{out}{err}");
     assert!(out.starts_with("COULD NOT TEST"), "{out}");
     assert!(out.contains("HTTP 403 for every valid request: "), "{out}");
+    assert!(
+        out.contains("record calls with the key, the headers and the path"),
+        "{out}"
+    );
     assert!(!out.contains("FAILED") && !out.contains("WARNING"), "{out}");
 }
