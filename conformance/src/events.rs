@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use crate::{
     dialect::Dialect,
+    estimate::Estimate,
     exchange::Exchange,
     finding::{Finding, Key},
     known,
@@ -51,6 +52,8 @@ pub enum Event<'a> {
         /// Why.
         reason: &'a str,
     },
+    /// How long the run takes, at a rate that is set or that the target was seen to allow.
+    Estimated(&'a Estimate),
     /// A rule was seen broken for the first time; shrinking follows.
     Broken {
         /// The rule.

@@ -29,7 +29,8 @@ pub const TABLE: &[(u8, &str)] = &[
     ),
     (
         COULD_NOT_TEST,
-        "could not test: nobody answers, the target stopped answering, or no answer could be judged",
+        "could not test: the target does not answer, stopped answering, refuses every request (HTTP 401, 403, 404), or no \
+         answer could be judged",
     ),
     (
         INCOMPLETE,

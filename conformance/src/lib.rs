@@ -2,6 +2,7 @@
 //!
 //! The pure half (everything here but [`run`], [`report`] and [`cli`]) knows no clock, socket, environment or printer.
 
+pub mod access;
 pub mod accounts;
 pub mod answer;
 pub mod case;
@@ -10,6 +11,7 @@ pub mod context;
 pub mod counts;
 pub mod dialect;
 pub mod discovery;
+pub mod estimate;
 pub mod events;
 pub mod exchange;
 pub mod exit;

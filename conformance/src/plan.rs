@@ -144,7 +144,8 @@ pub(crate) fn group(
     ))
 }
 
-fn rounds(rounds: Rounds, cases: u32) -> u32 {
+/// How often a relation is built for each of its bases.
+pub(crate) fn rounds(rounds: Rounds, cases: u32) -> u32 {
     match rounds {
         Rounds::Fixed(rounds) => rounds,
         Rounds::Share(percent) => {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use paymaster_schemas::Basis;
 
 use crate::{
+    access::Access,
     case::Group,
     context::Context,
     events::{Observations, Reached, RuleOutcome},
@@ -26,10 +27,8 @@ pub struct Tally {
     pub reached: BTreeMap<&'static str, Reached>,
     /// What was watched.
     pub observations: Observations,
-    /// Valid requests that HTTP alone turned away, by status.
-    pub turned_away: BTreeMap<u16, u64>,
-    /// Where one of them was sent.
-    pub redirected_to: Option<String>,
+    /// Whether any request got past HTTP to the service.
+    pub access: Access,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -97,10 +96,7 @@ impl Tally {
             own.errors += reached.errors;
             own.unreadable += reached.unreadable;
         }
-        for (status, times) in other.turned_away {
-            *self.turned_away.entry(status).or_default() += times;
-        }
-        self.redirected_to = self.redirected_to.take().or(other.redirected_to);
+        self.access.merge(other.access);
         for (clause, values) in other.observations {
             let own = self.observations.entry(clause).or_default();
             for (value, times) in values {
@@ -151,14 +147,14 @@ impl Tally {
         (outcomes, standings)
     }
 
-    /// The status with which every valid request was turned away, when the service itself answered none of them.
-    pub fn closed_door(&self) -> Option<u16> {
-        let answered = self
-            .reached
-            .values()
-            .any(|reached| reached.results + reached.errors > 0);
-        let most = self.turned_away.iter().max_by_key(|(_, times)| **times);
-        most.map(|(status, _)| *status).filter(|_| !answered)
+    /// Why nothing of the service was tested, where HTTP refused every valid request. What was judged is dropped then: it was
+    /// no answer of the service.
+    pub fn denied(&mut self) -> Option<String> {
+        let cause = self.access.denied()?;
+        self.rules.clear();
+        self.seen.clear();
+        self.observations.clear();
+        Some(cause)
     }
 
     /// Whether valid requests were sent, none of them got an answer of the service, and no rule could be judged by what came back.
@@ -220,17 +216,7 @@ impl Tally {
         let Some(call) = view.request.valid_call() else {
             return;
         };
-        // What goes beyond the tables may be refused so: section 7 does not show how.
-        if let Some(response) = view
-            .answer
-            .response()
-            .filter(|_| view.turned_away() && view.tabled)
-        {
-            *self.turned_away.entry(response.status).or_default() += 1;
-            if self.redirected_to.is_none() && (300..400).contains(&response.status) {
-                self.redirected_to = response.header("location").map(str::to_owned);
-            }
-        }
+        self.access.see(view);
         let reached = self.reached.entry(call.pair.name()).or_default();
         if view.answer.result().is_some() {
             reached.results += 1;

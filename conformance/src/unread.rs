@@ -37,9 +37,9 @@ impl Unread {
         }
     }
 
-    /// In words, how many groups each. A run with any is no pass, however often the rules held elsewhere. Where the `door` is
-    /// closed, that is told in its place.
-    pub fn told(self, door_is_closed: bool) -> BTreeMap<String, usize> {
+    /// In words, how many groups each. A run with any is no pass, however often the rules held elsewhere. Where every valid request
+    /// was `denied`, the run says so itself.
+    pub fn told(self, denied: bool) -> BTreeMap<String, usize> {
         let beyond_us = self
             .beyond_us
             .into_iter()
@@ -47,7 +47,7 @@ impl Unread {
         let by_others = self
             .by_others
             .into_iter()
-            .filter(|_| !door_is_closed)
+            .filter(|_| !denied)
             .map(|(status, groups)| (format!("HTTP {status}, and no answer of the service"), groups));
         beyond_us.chain(by_others).collect()
     }

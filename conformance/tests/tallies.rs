@@ -238,14 +238,13 @@ fn requests_are_counted_by_what_came_of_them() {
     added(&mut tally, 0, &exchanges, Vec::new());
     let reached = tally.reached[Pair::SPONSOR_SPONSORED.name()];
     assert_eq!((reached.results, reached.errors, reached.unreadable), (2, 1, 2));
-    assert_eq!(tally.turned_away.iter().collect::<Vec<_>>(), [(&502, &1)]);
-    assert_eq!(tally.closed_door(), None, "the service itself answered some");
+    assert_eq!(tally.denied(), None, "the service itself answered some");
 }
 
 #[test]
-fn a_door_is_closed_when_nobody_got_in() {
+fn a_run_is_denied_when_every_valid_request_was_refused() {
     let mut tally = Tally::default();
-    assert_eq!(tally.closed_door(), None);
+    assert_eq!(tally.denied(), None);
     let away = |status, place| answered(status, &[("location", place)], "");
     let other = |status| away(status, "/no-redirect");
     let redirects = ["/there", "/elsewhere", "/elsewhere"].map(|place| away(307, place));
@@ -256,17 +255,50 @@ fn a_door_is_closed_when_nobody_got_in() {
         &[other(401), first, other(401), second, third, other(413)],
         Vec::new(),
     );
-    assert_eq!(tally.closed_door(), Some(307), "the most frequent");
-    assert_eq!(tally.redirected_to.as_deref(), Some("/there"));
-    // A result and an error open it alike, and do not make up for each other.
+    assert!(!tally.access.is_denied_for_good(), "413 is about one request");
+    let cause = tally.denied().expect("nothing was answered");
+    assert!(
+        cause.starts_with(
+            "HTTP 307 or 401 or 413 for every valid request, most often 307, a redirect to /there: "
+        ),
+        "{cause}"
+    );
     let error = || answered(200, &[], NO);
-    for answers in [vec![result()], vec![error()], vec![result(), error()]] {
+    let page = || answered(200, &[], "<html>");
+    for answers in [
+        vec![result()],
+        vec![error()],
+        vec![result(), error()],
+        vec![page()],
+        vec![answered(404, &[], r#"{"jsonrpc":"2.0","id":1,"result":{}}"#)],
+    ] {
         let mut inside = Tally::default();
         added(&mut inside, 1, &[other(401)], Vec::new());
-        assert_eq!(inside.closed_door(), Some(401));
+        assert!(inside.access.is_denied_for_good());
         added(&mut inside, 2, &answers, Vec::new());
-        assert_eq!(inside.closed_door(), None);
+        assert!(!inside.access.is_denied_for_good());
+        assert_eq!(inside.denied(), None);
     }
+}
+
+#[test]
+fn a_refusal_by_status_counts_whatever_its_body_is_and_nothing_is_judged_then() {
+    for (status, words) in [(401, "the key"), (403, "the headers"), (404, "the path")] {
+        for body in ["", "<html>", "no key", r#"{"message":"Forbidden"}"#, NO] {
+            let mut tally = Tally::default();
+            let broken = vec![judgement(ROW, 1, vec![at(0, "/result/callGasLimit")])];
+            added(&mut tally, 0, &[answered(status, &[], body)], broken);
+            let cause = tally.denied().expect("it was refused");
+            assert!(cause.starts_with(&format!("HTTP {status} for every valid request: ")));
+            assert!(cause.contains(words), "{cause}");
+            assert_eq!(verdict(&tally, ROW), Verdict::Inconclusive);
+            assert!(tally.seen().is_empty());
+        }
+    }
+    // Other statuses are answers of the service, and judged.
+    let mut tally = Tally::default();
+    added(&mut tally, 0, &[answered(400, &[], NO)], Vec::new());
+    assert_eq!(tally.denied(), None);
 }
 
 #[test]
@@ -306,7 +338,6 @@ fn tallies_add_up_in_any_order() {
         assert_eq!((first.group.number, first.times), (0, 3));
         let reached = whole.reached[Pair::SPONSOR_SPONSORED.name()];
         assert_eq!((reached.results, reached.errors, reached.unreadable), (3, 3, 3));
-        assert_eq!(whole.turned_away[&503], 3);
         assert_eq!(whole.observations["mode-member"]["MODE"], 6);
     }
 }

@@ -1,13 +1,18 @@
 //! `--dry-run`: what would be sent.
 
-use std::fmt::Write as _;
-
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
 
 use paymaster_schemas::Basis;
 
-use super::{exit, layer::Layer, out};
-use crate::{context::Context, plan::DEFAULT_CASES, profile::Profile, report::count, run::Suite};
+use super::{exit, layer::Layer, out, setup::DEFAULT_TIME_LIMIT};
+use crate::{
+    context::Context,
+    estimate::{Cost, Estimate, expected},
+    plan::DEFAULT_CASES,
+    profile::Profile,
+    report::count,
+    run::Suite,
+};
 
 /// Prints what would be sent, and sends nothing.
 pub(crate) fn print(suite: &Suite, profile: Profile, layer: &Layer) -> Result<u8, String> {
@@ -49,6 +54,16 @@ pub(crate) fn print(suite: &Suite, profile: Profile, layer: &Layer) -> Result<u8
         count(requests as u128, "request"),
         count(groups, "group"),
     );
+    if let Some(rate) = layer.rate {
+        let interval = Duration::from_secs_f64(rate.recip());
+        let cost = Cost::of(suite.plan, &expected(context), seed, cases, 0);
+        let limit = layer.time_limit.unwrap_or(DEFAULT_TIME_LIMIT);
+        let estimate = Estimate::of(&cost, cases, layer.max_requests, interval, limit);
+        let _ = writeln!(
+            text,
+            "Time, requests about supported tokens included: {estimate}."
+        );
+    }
     out::print(&text)?;
     Ok(exit::CONFORMS)
 }

@@ -24,7 +24,7 @@ use crate::{
 pub(crate) const DEFAULT_SEED: u64 = 1;
 /// Enough that 1,000 cases against a target that takes 200 ms an answer end within 10 seconds, relations included.
 pub(crate) const DEFAULT_JOBS: usize = 100;
-const DEFAULT_TIME_LIMIT: Duration = Duration::from_mins(5);
+pub(crate) const DEFAULT_TIME_LIMIT: Duration = Duration::from_mins(5);
 pub(crate) const DEFAULT_SHRINK_REQUESTS: u32 = 60;
 
 /// Everything that was said, merged.

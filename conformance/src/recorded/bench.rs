@@ -116,7 +116,7 @@ impl Bench {
             judgements.retain(|judgement| judgement.rule.id != ABOUT_HEADERS);
         }
         (self.observe)(&views, &self.context, &mut self.tally.observations);
-        let mut new = Vec::new();
+        let mut new: Vec<New> = Vec::new();
         let pair = views.first().and_then(|view| view.request.pair());
         for judgement in &judgements {
             if judgement.rule.basis().is_observed() {
@@ -124,7 +124,7 @@ impl Bench {
             }
             for violation in &judgement.violations {
                 let key = Key::of(judgement.rule, pair, violation);
-                if self.broken.insert(key.clone()) {
+                if !self.broken.contains(&key) && new.iter().all(|new| new.key != key) {
                     new.push(New {
                         rule: judgement.rule,
                         key,
@@ -134,17 +134,24 @@ impl Bench {
             }
         }
         self.tally.add(&group, exchanges, &views, judgements);
+        // As long as HTTP refused every request, the service gave no answer that could break anything.
+        if self.tally.access.denied().is_some() {
+            return Vec::new();
+        }
+        self.broken.extend(new.iter().map(|new| new.key.clone()));
         new
     }
 
     /// The verdicts.
     pub fn finish(
-        self,
+        mut self,
         target: String,
         skipped: Skipped,
         strictness: Strictness,
         took: Duration,
     ) -> (Summary, Context) {
+        let denied = self.tally.denied();
+        let is_denied = denied.is_some();
         let findings = findings(&self.tally, self.judge.rules(), &self.known);
         // A recording is no plan: what it does not show may still be there.
         let complete = false;
@@ -163,14 +170,12 @@ impl Bench {
         let cut_short = if self.exchanges == 0 {
             Some("there was no exchange to judge: no call of the two methods with its answer".to_owned())
         } else {
-            let door = self.tally.closed_door();
-            door.map(|status| format!("HTTP {status} for every request: the service itself answered none"))
-                .or_else(|| {
-                    let cause = "no answer to a valid request could be judged".to_owned();
-                    self.tally.shows_nothing().then_some(cause)
-                })
+            denied.or_else(|| {
+                let cause = "no answer to a valid request could be judged".to_owned();
+                self.tally.shows_nothing().then_some(cause)
+            })
         };
-        let unjudged = self.unread.told(self.tally.closed_door().is_some());
+        let unjudged = self.unread.told(is_denied);
         let course = Course {
             end: if cut_short.is_some() {
                 End::GaveUp

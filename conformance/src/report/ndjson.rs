@@ -71,6 +71,18 @@ impl Recorder for Events {
                 "waiting",
                 json!({"pause_ms": exchange::milliseconds(*pause), "reason": reason}),
             ),
+            Event::Estimated(estimate) => (
+                "estimated",
+                json!({
+                    "requests_per_second": estimate.rate(),
+                    "requests": estimate.requests,
+                    "takes_ms": exchange::milliseconds(estimate.takes),
+                    "time_limit_ms": exchange::milliseconds(estimate.time_limit),
+                    "too_long": estimate.too_long,
+                    "cases_that_fit": estimate.cases,
+                    "time_limit_that_fits_ms": estimate.enough.map(exchange::milliseconds),
+                }),
+            ),
             Event::Broken { rule } => ("broken", json!({"rule": rule.id})),
             Event::Found(finding) => ("found", self.found(finding)),
             Event::Exchanged(delivered) if self.every_exchange => ("exchanged", self.exchanged(delivered)),

@@ -1,4 +1,5 @@
-//! One line on standard error that says how far the run is; none when standard error is no terminal.
+//! One line on standard error that says how far the run is, none when standard error is no terminal; and how long a run at a
+//! limited rate takes.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -30,6 +31,13 @@ impl Ticker {
             let _ = write!(out, "{CLEAR}{text}");
             let _ = out.flush();
         }
+    }
+
+    /// Writes a line that stays, on a terminal or not.
+    pub fn note(&self, text: &str) {
+        let clear = if self.watched { CLEAR } else { "" };
+        // Nobody is harmed when it cannot be shown.
+        let _ = writeln!(io::stderr().lock(), "{clear}{text}");
     }
 }
 
@@ -67,6 +75,7 @@ impl Reporter for Progress {
             Event::Waiting { pause, reason } => {
                 self.say(&format!("waiting {} s: {reason}", pause.as_secs()));
             }
+            Event::Estimated(estimate) => self.ticker.note(&estimate.to_string()),
             Event::Broken { .. } | Event::Exchanged(_) => {}
             Event::Found(finding) => self.say(&format!("looked into {}", finding.rule.id)),
             Event::Finished(_) => self.say(""),

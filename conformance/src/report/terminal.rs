@@ -257,11 +257,21 @@ impl Page<'_> {
                 "recorded traffic shows what it happens to show: run `paymaster-conformance check` for the rest, or accept \
                  what could not be judged with --allow-incomplete"
             }
+            Conclusion::CouldNotTest
+                if self
+                    .summary()
+                    .recorded
+                    .as_ref()
+                    .is_some_and(|it| it.exchanges > 0) =>
+            {
+                "record calls with the key, the headers and the path that the target expects"
+            }
             Conclusion::CouldNotTest if self.summary().recorded.is_some() => {
                 "record calls of the two methods together with their answers"
             }
             Conclusion::Incomplete if self.summary().cut_short.is_some() => {
-                "run again without the limit that cut this run short; what was judged until then held"
+                "give the run a higher limit (--time-limit, --max-requests) or fewer --cases, so that it comes to its end; what was \
+                 judged until then held"
             }
             Conclusion::Incomplete if self.finished.verdict().no_result => {
                 "name operations, accounts and tokens that the target serves in paymaster.toml (`paymaster-conformance init` \

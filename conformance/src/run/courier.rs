@@ -34,8 +34,12 @@ use crate::{
 /// How often a request is sent in all when the target says 429 or 503 with Retry-After.
 const THROTTLED_TRIES: u32 = 8;
 
-/// So many groups that were asked to wait again and again, and the target does not want to be tested now.
+/// So many groups that were asked to wait again and again, without an answer in between, and the target takes no more now.
 const THROTTLED_GROUPS: u64 = 3;
+
+/// The shortest pause before a request that was put off is sent again; as much is added each further time. Retry-After has whole
+/// seconds, so that 0 may stand for any part of one.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
 
 /// How often a connection is tried for one request.
 const CONNECT_TRIES: u32 = 3;
@@ -233,6 +237,7 @@ impl Courier {
                     }
                     let Some(pause) = retry_after::pause(response, SystemTime::now()) else {
                         self.pace.answered();
+                        self.throttled.store(0, Ordering::Relaxed);
                         return Ok(exchange);
                     };
                     throttled += 1;
@@ -240,12 +245,16 @@ impl Courier {
                         self.note_refusal(response.status);
                         return Err(Undelivered::Throttled);
                     }
+                    let pause = pause.max(SHORTEST_PAUSE * throttled);
                     // Nobody may be listening any more; the pause is kept all the same.
                     let _ = self.news.send(News::Asked {
                         pause,
                         status: response.status,
                     });
                     self.pace.pause(pause, &self.stop);
+                    if self.stop.reason().is_some() {
+                        return Err(Undelivered::Stopped);
+                    }
                 }
                 Err(_) => return Ok(exchange),
             }
@@ -272,9 +281,14 @@ impl Courier {
     fn note_refusal(&self, status: u16) {
         if self.throttled.fetch_add(1, Ordering::Relaxed) + 1 == THROTTLED_GROUPS {
             let address = self.transport.target.address();
-            self.stop.trigger(Reason::GaveUp(format!(
-                "{address} answered {status} again and again, however long we waited"
-            )));
+            let cause = format!(
+                "{address} answered {status} to each of {THROTTLED_GROUPS} requests {THROTTLED_TRIES} times, with pauses between"
+            );
+            self.stop.trigger(if self.pace.answers() > 0 {
+                Reason::Limited(cause)
+            } else {
+                Reason::GaveUp(cause)
+            });
         }
     }
 

@@ -5,6 +5,7 @@ mod connection;
 mod courier;
 mod dial;
 mod embedded;
+mod forecast;
 pub mod http_proxy;
 mod on_chain;
 mod pace;

@@ -23,6 +23,8 @@ pub(crate) struct Pace {
     paused: AtomicBool,
     stretch: Mutex<Stretch>,
     answered: AtomicU64,
+    /// Requests that were sent or wait for their turn: they count for the budget.
+    claimed: AtomicUsize,
     sent: AtomicUsize,
     budget: usize,
     /// When the run must be over.
@@ -50,6 +52,9 @@ const LIMITED: u32 = 3;
 /// A pace is learned with so much to spare, in percent.
 const SPARE: u32 = 110;
 
+/// A pause up to this long is kept even where the run ends in it.
+const SHORT: Duration = Duration::from_secs(10);
+
 /// After so many answers at a learned pace, it is quickened by a hundredth: the first measure may have been too careful.
 const QUICKENED_EVERY: u64 = 10;
 
@@ -70,6 +75,7 @@ impl Pace {
                 borne: Duration::ZERO,
             }),
             answered: AtomicU64::new(0),
+            claimed: AtomicUsize::new(0),
             sent: AtomicUsize::new(0),
             budget: budget.unwrap_or(usize::MAX),
             ends,
@@ -83,21 +89,38 @@ impl Pace {
 
     /// Requests that may still be sent.
     pub(crate) fn left(&self) -> usize {
-        self.budget.saturating_sub(self.sent())
+        self.budget.saturating_sub(self.claimed.load(Ordering::Relaxed))
+    }
+
+    /// The time between two requests, where a rate limit is set or was learned.
+    pub(crate) fn interval(&self) -> Option<Duration> {
+        let interval = Duration::from_nanos(self.interval.load(Ordering::Relaxed));
+        Some(interval).filter(|interval| !interval.is_zero())
+    }
+
+    /// Requests that were answered, and not put off.
+    pub(crate) fn answers(&self) -> u64 {
+        self.answered.load(Ordering::Relaxed)
     }
 
     /// Waits for the turn of one request; false when the budget is spent, and then the run is over.
     pub(crate) async fn turn(&self, stop: &Stop) -> bool {
         let spent = self
-            .sent
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |sent| {
-                (sent < self.budget).then_some(sent + 1)
+            .claimed
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |claimed| {
+                (claimed < self.budget).then_some(claimed + 1)
             })
             .is_err();
         if spent {
             stop.trigger(Reason::Budget);
             return false;
         }
+        self.wait().await;
+        self.sent.fetch_add(1, Ordering::Relaxed);
+        true
+    }
+
+    async fn wait(&self) {
         loop {
             while self.paused.load(Ordering::Acquire) {
                 let until = self.stretch().until;
@@ -108,10 +131,9 @@ impl Pace {
                 }
             }
             // Behind the pause: who waited for its end leaves at the pace that was learned in it.
-            let interval = Duration::from_nanos(self.interval.load(Ordering::Relaxed));
-            if interval.is_zero() {
-                return true;
-            }
+            let Some(interval) = self.interval() else {
+                return;
+            };
             let slot = {
                 let mut next = self.next_slot.lock().unwrap_or_else(PoisonError::into_inner);
                 let slot = (*next).max(Instant::now());
@@ -120,7 +142,7 @@ impl Pace {
             };
             sleep_until(slot).await;
             if !self.paused.load(Ordering::Acquire) {
-                return true;
+                return;
             }
         }
     }
@@ -135,16 +157,24 @@ impl Pace {
         }
     }
 
-    /// Nothing is sent for that long. When the run would be over first, it is over now.
+    /// Nothing is sent for that long. When the run would be over first, it is over now; a short pause is kept, so that the run ends
+    /// by its time limit.
     ///
     /// When several requests are put off together, the target has a rate limit: from then on requests leave at the pace that it
     /// bore until now, so that the run comes to its end.
     pub(crate) fn pause(&self, pause: Duration, stop: &Stop) {
         let now = Instant::now();
         let until = now + pause;
-        if until >= self.ends {
+        if until >= self.ends && self.answers() == 0 {
             stop.trigger(Reason::GaveUp(format!(
-                "the target asked to wait {} s (Retry-After), longer than the time limit leaves",
+                "the target put off every request, and asked to wait {} s, longer than the time limit leaves",
+                pause.as_secs()
+            )));
+            return;
+        }
+        if until >= self.ends && pause > SHORT {
+            stop.trigger(Reason::Limited(format!(
+                "the target limits how many requests it takes: it asked to wait {} s (Retry-After), longer than the time limit leaves",
                 pause.as_secs()
             )));
             return;
@@ -241,5 +271,19 @@ mod tests {
         let (pace, stop) = (pace(None), Stop::default());
         pace.pause(Duration::from_hours(1), &stop);
         assert!(matches!(stop.reason(), Some(Reason::GaveUp(_))));
+    }
+
+    #[test]
+    fn a_target_that_answered_and_asks_to_wait_is_limited() {
+        let (pace, stop) = (pace(None), Stop::default());
+        pace.answered();
+        pace.pause(Duration::from_hours(1), &stop);
+        assert!(matches!(stop.reason(), Some(Reason::Limited(_))));
+
+        let soon = Pace::new(None, None, Instant::now() + Duration::from_secs(2));
+        let stop = Stop::default();
+        soon.answered();
+        soon.pause(Duration::from_secs(5), &stop);
+        assert_eq!(stop.reason(), None, "the time limit ends it");
     }
 }

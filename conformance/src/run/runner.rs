@@ -15,17 +15,21 @@ use tokio::{
 use super::{
     Reporter, Settings, Suite, confirm,
     courier::{Courier, News, join},
+    forecast::Forecast,
     pace::Pace,
     stop::{Reason, Stop},
     supply::Supply,
     worker::{Work, Yield},
 };
 use crate::{
+    access::Access,
+    case::Group,
     context::Context,
     discovery::Discovery,
     events::{Event, Summary},
+    exchange::Exchange,
     finding::Finding,
-    judge::Judge,
+    judge::{self, Judge},
     plan::Plan,
     rules,
     tally::{Course, End, Tally, conclude},
@@ -67,12 +71,18 @@ pub async fn check(settings: &Settings, suite: &Suite, stop: &Stop, reporter: &m
         target: &settings.shown_target,
         seed: settings.seed,
     });
-    let context = Arc::new(discover(settings, &courier, &mut news, reporter).await);
-    let (mut home, cut) = if stop.reason().is_none() {
-        judge_plan(settings, suite, &courier, &context, &mut news, reporter).await
+    let mut forecast = Forecast::new(settings, suite);
+    tell_estimate(&mut forecast, &courier, reporter).await;
+    let (context, access) = discover(settings, &courier, &mut news, reporter).await;
+    let context = Arc::new(context);
+    forecast.learn(&context, courier.pace.sent());
+    let (mut home, cut) = if stop.reason().is_none() && !access.is_denied_for_good() {
+        judge_plan(settings, suite, &courier, &mut forecast, &mut news, reporter).await
     } else {
         (Yield::default(), false)
     };
+    home.tally.access.merge(access);
+    let denied = home.tally.denied().map(Reason::GaveUp);
     let confirming = confirm::findings(&courier, suite, &context, &home.tally, settings);
     let findings = telling(confirming, &mut news, reporter).await;
     while let Ok(item) = news.try_recv() {
@@ -91,25 +101,42 @@ pub async fn check(settings: &Settings, suite: &Suite, stop: &Stop, reporter: &m
         seen.insert(protocol.to_string(), times);
     }
     let hopeless = || courier.vitals.hopeless().map(Reason::GaveUp);
-    let ended = stop.reason().or_else(hopeless).or(cut.then_some(Reason::Budget));
+    let ended = denied
+        .or_else(|| stop.reason())
+        .or_else(hopeless)
+        .or(cut.then_some(Reason::Budget));
+    let took = started.elapsed();
+    let answers = u32::try_from(courier.pace.answers()).unwrap_or(u32::MAX);
+    let late = match took.checked_div(answers) {
+        Some(interval) if ended == Some(Reason::TimeLimit) => forecast.at(interval).await,
+        _ => None,
+    };
+    let summary = summarize(settings, suite, &context, home, findings, ended);
+    let cut_short = match (summary.cut_short, late) {
+        (Some(cause), Some(late)) if late.too_long => Some(format!("{cause}: {late}")),
+        (cause, _) => cause,
+    };
     let summary = Summary {
         requests: courier.pace.sent(),
-        took: started.elapsed(),
-        ..summarize(settings, suite, &context, home, findings, ended)
+        took,
+        cut_short,
+        ..summary
     };
     reporter.event(&Event::Finished(&summary));
     Outcome { summary, context }
 }
 
-/// Asks the target what it speaks and supports.
+/// Asks the target what it speaks and supports, and whether it lets requests in.
 async fn discover(
     settings: &Settings,
     courier: &Courier,
     news: &mut UnboundedReceiver<News>,
     reporter: &mut dyn Reporter,
-) -> Context {
-    let mut discovery = Discovery::new(Context::new(settings.profile.clone()), settings.seed);
-    let mut answers = Vec::new();
+) -> (Context, Access) {
+    let mut access = Access::default();
+    let unknown = Context::new(settings.profile.clone());
+    let mut discovery = Discovery::new(unknown.clone(), settings.seed);
+    let mut answers: Vec<(Group, Vec<Exchange>)> = Vec::new();
     while let Some(round) = discovery.next_round(&answers) {
         let delivering = join(round.iter().map(|group| courier.deliver(group)).collect());
         let delivered = tokio::select! {
@@ -122,10 +149,14 @@ async fn discover(
             .zip(delivered)
             .filter_map(|(group, exchanges)| Some((group, exchanges.ok()?)))
             .collect();
+        for (group, exchanges) in &answers {
+            for view in judge::read(group, exchanges, &unknown) {
+                access.see(&view);
+            }
+        }
     }
-    discovery
-        .finish()
-        .asking_a_chain(settings.transport.chain.is_some())
+    let context = discovery.finish();
+    (context.asking_a_chain(settings.transport.chain.is_some()), access)
 }
 
 async fn telling<T>(
@@ -158,16 +189,18 @@ async fn judge_plan(
     settings: &Settings,
     suite: &Suite,
     courier: &Arc<Courier>,
-    context: &Arc<Context>,
+    forecast: &mut Forecast<'_>,
     news: &mut UnboundedReceiver<News>,
     reporter: &mut dyn Reporter,
 ) -> (Yield, bool) {
+    let context = &forecast.context();
     let budget = courier.pace.left();
     let at_most = Plan::at_most(settings.cases).min(budget);
     reporter.event(&Event::Planned {
         dialect: &context.dialect,
         at_most,
     });
+    tell_estimate(forecast, courier, reporter).await;
     let (groups, making) = Supply::start(suite, context, settings.seed, settings.cases, budget);
     let workers = courier.jobs().min(at_most);
     let work = Arc::new(Work {
@@ -195,7 +228,10 @@ async fn judge_plan(
                 Some(Err(cause)) => courier.stop.trigger(Reason::GaveUp(format!("a worker of ours failed: {cause}"))),
             },
             Some(item) = news.recv() => tell(&item, reporter),
-            _ = tick.tick() => tell_progress(&work, &mut told, reporter),
+            _ = tick.tick() => {
+                tell_progress(&work, &mut told, reporter);
+                tell_estimate(forecast, courier, reporter).await;
+            }
         }
     }
     work.groups.close().await;
@@ -230,6 +266,12 @@ fn tell_progress(work: &Work, told: &mut BTreeSet<&'static str>, reporter: &mut 
     });
 }
 
+async fn tell_estimate(forecast: &mut Forecast<'_>, courier: &Courier, reporter: &mut dyn Reporter) {
+    if let Some(estimate) = forecast.news(&courier.pace).await {
+        reporter.event(&Event::Estimated(&estimate));
+    }
+}
+
 fn summarize(
     settings: &Settings,
     suite: &Suite,
@@ -250,26 +292,14 @@ fn summarize(
         ..
     } = &tally;
     let ended = ended.or_else(|| {
-        let status = tally.closed_door()?;
-        let cause = match &tally.redirected_to {
-            Some(place) if (300..400).contains(&status) => format!(
-                "HTTP {status} for every request, a redirect to {place}: redirects are not followed; give the URL that they lead to"
-            ),
-            _ => format!(
-                "HTTP {status} for every request: look at the path, the headers and the key that the target wants"
-            ),
-        };
-        Some(Reason::GaveUp(cause))
-    });
-    let ended = ended.or_else(|| {
         let cause = "no answer to a valid request could be judged".to_owned();
         tally.shows_nothing().then_some(Reason::GaveUp(cause))
     });
-    let unread = unread.told(tally.closed_door().is_some());
+    let unread = unread.told(tally.access.denied().is_some());
     let course = Course {
         end: match ended {
             Some(Reason::GaveUp(_)) => End::GaveUp,
-            Some(Reason::Interrupted | Reason::TimeLimit) => End::Stopped,
+            Some(Reason::Interrupted | Reason::TimeLimit | Reason::Limited(_)) => End::Stopped,
             Some(Reason::Budget) | None => End::Done,
         },
         no_result: tally.is_without_result(),
@@ -313,6 +343,6 @@ fn words(reason: &Reason, settings: &Settings) -> String {
             "the budget of {} requests was spent",
             settings.max_requests.unwrap_or_default()
         ),
-        Reason::GaveUp(cause) => cause.clone(),
+        Reason::Limited(cause) | Reason::GaveUp(cause) => cause.clone(),
     }
 }

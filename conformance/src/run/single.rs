@@ -6,7 +6,7 @@ use tokio::{sync::mpsc, time::Instant};
 
 use super::{
     Settings,
-    courier::Courier,
+    courier::{Courier, Undelivered},
     pace::Pace,
     stop::{Reason, Stop},
 };
@@ -55,7 +55,10 @@ pub async fn once(
         biased;
         () = stop.stopped() => Err(ended(stop)),
         () = tokio::time::sleep_until(ends) => Err("the time limit was reached".to_owned()),
-        delivered = courier.deliver(group) => delivered.map_err(|cause| cause.to_string()),
+        delivered = courier.deliver(group) => delivered.map_err(|cause| match cause {
+            Undelivered::Stopped => ended(stop),
+            cause => cause.to_string(),
+        }),
     };
     let exchanges = delivered?;
     let replayed = judged(rule, group, &exchanges, found, context)?;
@@ -119,7 +122,8 @@ fn turned_away(views: &[View<'_>], found: (usize, Option<u16>)) -> Option<String
 
 fn ended(stop: &Stop) -> String {
     match stop.reason() {
-        Some(Reason::GaveUp(cause)) => cause,
-        _ => "interrupted".to_owned(),
+        Some(Reason::GaveUp(cause) | Reason::Limited(cause)) => cause,
+        Some(Reason::Interrupted) => "interrupted".to_owned(),
+        _ => Undelivered::Stopped.to_string(),
     }
 }

@@ -13,6 +13,8 @@ pub enum Reason {
     TimeLimit,
     /// The request budget is spent.
     Budget,
+    /// The target limits how many requests it takes, and the next one would come too late. What was judged until then stands.
+    Limited(String),
     /// The target cannot be tested, or no longer.
     GaveUp(String),
 }

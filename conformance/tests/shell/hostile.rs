@@ -304,7 +304,7 @@ fn redirects_are_named_and_not_followed() {
         "a loop",
         &itself,
         3,
-        "HTTP 307 for every request, a redirect to /loop",
+        "HTTP 307 for every valid request, a redirect to /loop",
     );
     let elsewhere = Server::hooked(|_, _, response| response);
     let place = elsewhere.url();

@@ -9,6 +9,7 @@ mod formats;
 mod hostile;
 mod judge;
 mod known;
+mod limits;
 mod origins;
 mod proxy;
 mod relay;

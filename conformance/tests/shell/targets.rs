@@ -12,7 +12,7 @@ use std::{
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::StatusCode;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::tempdir;
 
 use crate::{
@@ -268,21 +268,6 @@ fn answers_of_a_gateway_leave_a_run_incomplete() {
 }
 
 #[test]
-fn a_target_that_asks_to_wait_beyond_the_time_limit_is_given_up() {
-    let folder = tempdir().unwrap();
-    let server = Server::hooked(|_, _, mut response| {
-        *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
-        response
-            .headers_mut()
-            .insert("retry-after", "3600".parse().unwrap());
-        response
-    });
-    let (code, out, _) = run(folder.path(), &[&server.url()]);
-    assert_eq!(code, 3, "{out}");
-    assert!(out.contains("asked to wait 3600 s"), "{out}");
-}
-
-#[test]
 fn a_target_that_dies_in_the_middle_is_told_from_one_that_is_wrong() {
     let folder = tempdir().unwrap();
     let server = Server::hooked(|_, _, response| response);
@@ -386,29 +371,68 @@ fn the_request_budget_is_kept() {
     assert!(server.requests() <= 100, "{}", server.requests());
 }
 
-#[test]
-fn the_time_limit_ends_with_a_report() {
-    let folder = tempdir().unwrap();
-    let server = Server::hooked(|_, _, response| response);
-    let url = server.url();
-    let (code, out, _) = run(folder.path(), &[&url, "--rate", "20", "--time-limit", "2s"]);
-    assert_eq!(code, 4, "{out}");
-    assert!(out.starts_with("INCOMPLETE"), "{out}");
-    assert!(out.contains("time limit of 2 s"), "{out}");
+/// A server that refuses every request with that status. An empty body stands for a JSON-RPC error that echoes the id.
+fn refusing(status: u16, body: &'static str) -> Server {
+    Server::hooked(move |_, request, mut response| {
+        *response.status_mut() = StatusCode::from_u16(status).unwrap();
+        let error = || {
+            let request: Value = serde_json::from_slice(request).unwrap_or_default();
+            json!({"jsonrpc": "2.0", "id": request["id"], "error": {"code": -32001, "message": "no key"}})
+        };
+        *response.body_mut() = match body {
+            "" => Full::from(error().to_string()),
+            body => Full::from(body),
+        };
+        response
+    })
 }
 
 #[test]
-fn a_target_that_wants_a_key_could_not_be_tested() {
+fn behind_a_wrong_key_or_path_nothing_could_be_tested_whatever_the_body_is() {
     let folder = tempdir().unwrap();
-    let url = raw(|mut stream| {
-        while read_request(&mut stream) {
-            write(
-                &mut stream,
-                b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 6\r\n\r\nno key",
+    for (status, words) in [
+        (401, "check the key"),
+        (403, "check the key and the headers"),
+        (404, "check the path"),
+    ] {
+        for body in [
+            "no key",
+            "<html>no</html>",
+            r#"{"message":"Forbidden"}"#,
+            "[]",
+            "",
+        ] {
+            let server = refusing(status, body);
+            let url = server.url();
+            let (code, out, err) = run(folder.path(), &[&url]);
+            assert_eq!(code, 3, "{status} {body}: {out}{err}");
+            assert!(out.starts_with("COULD NOT TEST"), "{out}");
+            assert!(
+                out.contains(&format!("HTTP {status} for every valid request: ")),
+                "{out}"
             );
+            assert!(out.contains(words), "{out}");
+            assert!(!out.contains("FAILED") && !out.contains("WARNING"), "{out}");
+            assert!(server.requests() < 100, "{} requests", server.requests());
         }
-    });
-    let (code, out, _) = run(folder.path(), &[&url, "--cases", "5"]);
-    assert_eq!(code, 3, "{out}");
-    assert!(out.contains("HTTP 401 for every request"), "{out}");
+    }
+}
+
+#[test]
+fn recorded_refusals_could_not_be_tested_either() {
+    let folder = tempdir().unwrap();
+    let server = refusing(403, r#"{"message":"Forbidden"}"#);
+    run(
+        folder.path(),
+        &[&server.url(), "--report", "ndjson-all=all.ndjson"],
+    );
+    let (code, out, err) = run(folder.path(), &["judge", "all.ndjson"]);
+    assert_eq!(code, 3, "{out}{err}");
+    assert!(out.starts_with("COULD NOT TEST"), "{out}");
+    assert!(out.contains("HTTP 403 for every valid request: "), "{out}");
+    assert!(
+        out.contains("record calls with the key, the headers and the path"),
+        "{out}"
+    );
+    assert!(!out.contains("FAILED") && !out.contains("WARNING"), "{out}");
 }

@@ -1,0 +1,288 @@
+//! How long a run takes at a limited rate, and what fits into its time limit.
+
+use std::{collections::BTreeMap, fmt, time::Duration};
+
+use crate::{
+    case::Rounds,
+    context::{Context, Support},
+    plan::{DEFAULT_CASES, Plan, rounds},
+};
+
+/// Of a longer plan, the groups of so many cases stand for all of them.
+const SAMPLE: u32 = DEFAULT_CASES;
+
+/// Pauses, repeated requests and the closer look at findings come on top of the plan: one part in so many is added.
+const SPARE: u32 = 10;
+
+/// The longest time limit that the command line takes.
+const LONGEST: Duration = Duration::from_hours(24);
+
+/// How many requests a plan has, for any number of cases.
+#[derive(Clone, Debug)]
+pub struct Cost {
+    /// The requests of each relation in a plan of that many cases.
+    requests: BTreeMap<&'static str, (Rounds, u64)>,
+    cases: u32,
+    /// Requests that were sent before the plan.
+    before: u64,
+}
+
+impl Cost {
+    /// The cost of a run whose plan has `cases` cases, and that sent `before` requests to learn what the target speaks.
+    pub(crate) fn of(
+        plan: fn(&Context, u64, u32) -> Plan<'_>,
+        context: &Context,
+        seed: u64,
+        cases: u32,
+        before: usize,
+    ) -> Self {
+        let mut cost = Self {
+            requests: BTreeMap::new(),
+            cases: cases.min(SAMPLE),
+            before: before as u64,
+        };
+        for group in plan(context, seed, cost.cases) {
+            let relation = group.relation;
+            let of_relation = cost.requests.entry(relation.id).or_insert((relation.rounds, 0));
+            of_relation.1 += group.members.len() as u64;
+        }
+        cost
+    }
+
+    /// About so many requests are sent in a run with that many cases.
+    pub(crate) fn requests(&self, cases: u32) -> u64 {
+        let of_plan = self.requests.values().map(|(of_relation, requests)| {
+            let (wanted, made) = (rounds(*of_relation, cases), rounds(*of_relation, self.cases));
+            requests * u64::from(wanted) / u64::from(made.max(1))
+        });
+        self.before + of_plan.sum::<u64>()
+    }
+}
+
+/// What discovery is expected to find: most targets support tokens, and half of a plan is about these.
+pub(crate) fn expected(mut context: Context) -> Context {
+    if context.tokens_that_are(Support::Supported).next().is_none() {
+        for digit in ["a", "b", "c"] {
+            context.learn_token(&format!("0x{}", digit.repeat(40)), Support::Supported);
+        }
+        context.learn_unlisted_tokens(Support::Unsupported);
+    }
+    context
+}
+
+/// How long a run takes at a rate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Estimate {
+    /// The time between two requests.
+    pub interval: Duration,
+    /// How many requests the run sends, about.
+    pub requests: u64,
+    /// How long that takes.
+    pub takes: Duration,
+    /// When the run is over, finished or not.
+    pub time_limit: Duration,
+    /// Whether it takes longer than the time limit.
+    pub too_long: bool,
+    /// The most cases that fit into the time limit, where not all do; none where not even one does.
+    pub cases: Option<u32>,
+    /// A time limit that is long enough for all cases; none where it would be more than a day.
+    pub enough: Option<Duration>,
+}
+
+impl Estimate {
+    /// Estimates a run with that many cases and at most `budget` requests.
+    pub(crate) fn of(
+        cost: &Cost,
+        cases: u32,
+        budget: Option<usize>,
+        interval: Duration,
+        time_limit: Duration,
+    ) -> Self {
+        let requests = |cases| {
+            let all = cost.requests(cases);
+            budget.map_or(all, |budget| all.min(budget as u64))
+        };
+        let takes = |cases| interval.saturating_mul(u32::try_from(requests(cases)).unwrap_or(u32::MAX));
+        let with_spare = |cases| takes(cases).saturating_add(takes(cases) / SPARE);
+        let fits = |cases| with_spare(cases) <= time_limit;
+        let too_long = !fits(cases);
+        let enough = rounded_up(with_spare(cases));
+        Self {
+            interval,
+            requests: requests(cases),
+            takes: takes(cases),
+            time_limit,
+            too_long,
+            cases: most(cases, fits).filter(|_| too_long),
+            enough: Some(enough).filter(|enough| too_long && *enough <= LONGEST),
+        }
+    }
+}
+
+impl Estimate {
+    /// Requests a second.
+    pub fn rate(&self) -> f64 {
+        self.interval.as_secs_f64().recip()
+    }
+}
+
+impl fmt::Display for Estimate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "at {} requests a second, about {} requests take about {}",
+            short(self.rate()),
+            self.requests,
+            span(self.takes)
+        )?;
+        if !self.too_long {
+            return Ok(());
+        }
+        write!(f, ", longer than the time limit of {}: ", span(self.time_limit))?;
+        match (self.cases, self.enough) {
+            (Some(cases), Some(enough)) => {
+                write!(f, "--cases {cases} or --time-limit {} fits", argument(enough))
+            }
+            (Some(cases), None) => write!(f, "--cases {cases} fits"),
+            (None, Some(enough)) => write!(f, "--time-limit {} fits", argument(enough)),
+            (None, None) => f.write_str("a higher rate is needed"),
+        }
+    }
+}
+
+/// The largest number below `cases` that fits; all smaller ones fit as well.
+fn most(cases: u32, fits: impl Fn(u32) -> bool) -> Option<u32> {
+    let (mut low, mut high) = (0, cases);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if fits(middle) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    Some(low).filter(|low| *low > 0)
+}
+
+/// Whole minutes, or tens of seconds where it is less than a minute.
+fn rounded_up(time: Duration) -> Duration {
+    let step = if time.as_secs() < 60 { 10 } else { 60 };
+    Duration::from_secs((time.as_secs() + 1).next_multiple_of(step))
+}
+
+/// As the command line takes it.
+fn argument(time: Duration) -> String {
+    match time.as_secs() {
+        seconds if seconds % 60 == 0 => format!("{}m", seconds / 60),
+        seconds => format!("{seconds}s"),
+    }
+}
+
+/// `45 s`, `7 min`, `2 h 5 min`.
+fn span(time: Duration) -> String {
+    let (seconds, minutes) = (time.as_secs(), (time.as_secs() + 30) / 60);
+    match minutes {
+        _ if seconds < 120 => format!("{} s", time.as_secs_f64().round()),
+        0..120 => format!("{minutes} min"),
+        _ => format!("{} h {} min", minutes / 60, minutes % 60),
+    }
+}
+
+/// A rate with the digits that matter.
+fn short(rate: f64) -> String {
+    let digits = match rate {
+        10.0.. => return format!("{rate:.0}"),
+        1.0.. => 1,
+        _ => 3,
+    };
+    let text = format!("{rate:.digits$}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{plan::plan, run::Suite};
+
+    const LIMIT: Duration = Duration::from_mins(5);
+
+    fn context() -> Context {
+        expected(Context::default())
+    }
+
+    fn cost() -> Cost {
+        Cost::of(Suite::standard().plan, &context(), 1, DEFAULT_CASES, 30)
+    }
+
+    #[test]
+    fn the_cost_of_a_plan_is_known_from_its_beginning() {
+        let cost = cost();
+        for cases in [20, 60, DEFAULT_CASES] {
+            let groups = plan(&context(), 1, cases);
+            let real = 30 + groups.iter().map(|group| group.members.len() as u64).sum::<u64>();
+            let told = cost.requests(cases);
+            assert!(told.abs_diff(real) * 100 <= real * 3, "{cases}: {told} {real}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_names_what_does() {
+        let cost = cost();
+        let estimate = |millis, budget| {
+            let interval = Duration::from_millis(millis);
+            Estimate::of(&cost, DEFAULT_CASES, budget, interval, LIMIT)
+        };
+        let slow = estimate(100, None);
+        assert!(slow.too_long);
+        let cases = slow.cases.unwrap();
+        for (cases, time_limit, too_long) in [
+            (cases, LIMIT, false),
+            (cases + 1, LIMIT, true),
+            (DEFAULT_CASES, slow.enough.unwrap(), false),
+        ] {
+            let again = Estimate::of(&cost, cases, None, slow.interval, time_limit);
+            assert_eq!(again.too_long, too_long, "{again}");
+        }
+        let fast = estimate(10, None);
+        assert_eq!((fast.too_long, fast.cases, fast.enough), (false, None, None));
+        assert!(!estimate(100, Some(1_000)).too_long, "a budget bounds the time");
+        let hopeless = estimate(100_000, None);
+        assert_eq!(
+            (hopeless.too_long, hopeless.cases, hopeless.enough),
+            (true, None, None)
+        );
+    }
+
+    #[test]
+    fn estimates_in_words() {
+        let estimate = |millis, cases, enough| Estimate {
+            interval: Duration::from_millis(millis),
+            requests: 4_000,
+            takes: Duration::from_millis(4_000 * millis),
+            time_limit: LIMIT,
+            too_long: enough > 0,
+            cases,
+            enough: Some(Duration::from_secs(enough)).filter(|_| enough > 0),
+        };
+        for (estimate, words) in [
+            (
+                estimate(10, None, 0),
+                "at 100 requests a second, about 4000 requests take about 40 s",
+            ),
+            (
+                estimate(105, Some(80), 480),
+                "at 9.5 requests a second, about 4000 requests take about 7 min, longer than the time limit of 5 min: \
+                 --cases 80 or --time-limit 8m fits",
+            ),
+            (
+                estimate(2_000, None, 9_000),
+                "at 0.5 requests a second, about 4000 requests take about 2 h 13 min, longer than the time limit of 5 min: \
+                 --time-limit 150m fits",
+            ),
+        ] {
+            assert_eq!(estimate.to_string(), words);
+        }
+        assert_eq!(argument(rounded_up(Duration::from_millis(8_200))), "10s");
+        assert_eq!(argument(rounded_up(Duration::from_mins(1))), "2m");
+    }
+}
