@@ -7,12 +7,17 @@
 
 use std::{error::Error, fs, process::ExitCode, thread::available_parallelism, time::Duration};
 
+use paymaster_cli::{embedded::Embedded, settings::Settings};
+use paymaster_client::{
+    stop::Stop,
+    target::Target,
+    transport::{Limits, Transport},
+};
 use paymaster_conformance::{
     events::Event,
-    run::{Embedded, Limits, Reporter, Settings, Stop, Suite, Target, Transport, check},
-    tally::Strictness,
-    verdict::Conclusion,
+    run::{Reporter, Suite, check},
 };
+use paymaster_judge::{session::tally::Strictness, verdict::conclusion::Conclusion};
 use paymaster_reference_server::Config;
 
 /// Judged exchanges a second on two cores, from the project's plan.

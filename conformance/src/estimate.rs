@@ -2,10 +2,12 @@
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
-use crate::{
-    case::Rounds,
-    context::{Context, Support},
-    plan::{DEFAULT_CASES, Plan, rounds},
+use paymaster_judge::{
+    cases::{
+        case::Rounds,
+        plan::{DEFAULT_CASES, Plan, rounds},
+    },
+    target::context::{Context, Support},
 };
 
 /// Of a longer plan, the groups of so many cases stand for all of them.
@@ -202,7 +204,8 @@ fn short(rate: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{plan::plan, run::Suite};
+    use crate::run::Suite;
+    use paymaster_judge::cases::plan::plan;
 
     const LIMIT: Duration = Duration::from_mins(5);
 

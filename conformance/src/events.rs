@@ -1,20 +1,13 @@
 //! The event stream of a run: the only thing between the runner and the reporters.
 
-use std::{
-    collections::BTreeMap,
-    time::{Duration, SystemTime},
-};
+use std::time::{Duration, SystemTime};
 
-use serde::Deserialize;
-
-use crate::{
-    dialect::Dialect,
-    estimate::Estimate,
-    exchange::Exchange,
-    finding::{Finding, Key},
-    known,
+use crate::estimate::Estimate;
+use paymaster_exchange::Exchange;
+use paymaster_judge::{
     rules::Rule,
-    verdict::{Conclusion, Verdict},
+    target::dialect::Dialect,
+    verdict::{finding::Finding, summary::Summary},
 };
 
 /// Something that happened in a run.
@@ -82,103 +75,4 @@ pub struct Delivered {
     pub exchange: Exchange,
     /// When it ended.
     pub ended: SystemTime,
-}
-
-/// The end of one rule.
-#[derive(Clone, Debug)]
-pub struct RuleOutcome {
-    /// The rule.
-    pub rule: &'static Rule,
-    /// The verdict.
-    pub verdict: Verdict,
-    /// How often it was exercised and held.
-    pub held: u64,
-    /// How often it was broken.
-    pub broken: u64,
-    /// Why it does not apply, or what would make it conclusive.
-    pub reason: Option<String>,
-}
-
-/// What was watched: for each observed clause, every value seen and how often.
-pub type Observations = BTreeMap<&'static str, BTreeMap<String, u64>>;
-
-/// The outcome of a run.
-#[derive(Debug)]
-pub struct Summary {
-    /// The target, secrets redacted.
-    pub target: String,
-    /// The seed.
-    pub seed: u64,
-    /// How the run ends.
-    pub conclusion: Conclusion,
-    /// Where the exchanges come from, when they are not of our own sending.
-    pub recorded: Option<Recorded>,
-    /// Why the run ended early, where it did.
-    pub cut_short: Option<String>,
-    /// Every rule that was selected, in the order of the rules.
-    pub rules: Vec<RuleOutcome>,
-    /// How many rules were not selected. Rules about a chain count only in a run that asks one.
-    pub left_out: usize,
-    /// The broken rules.
-    pub findings: Vec<Finding>,
-    /// Every place at which a rule was broken: more than the findings, which are looked into and are few for each rule.
-    pub places: Vec<Key>,
-    /// How every entry of the list of known failures stands, in the order of the list.
-    pub known: Vec<known::Outcome>,
-    /// How many groups were sent but not judged, by the reason.
-    pub unjudged: BTreeMap<String, usize>,
-    /// Dialect and behaviour fingerprint.
-    pub observations: Observations,
-    /// The dialect in use.
-    pub dialect: Dialect,
-    /// How many requests were sent, shrinking and re-sending included.
-    pub requests: usize,
-    /// How many valid requests of each pair were answered with a result and with an error.
-    pub reached: BTreeMap<&'static str, Reached>,
-    /// From the first request to the end.
-    pub took: Duration,
-}
-
-/// Exchanges that somebody else made.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Recorded {
-    /// How many were judged.
-    pub exchanges: u64,
-    /// How many entries were left out, by the reason.
-    pub skipped: BTreeMap<String, u64>,
-}
-
-impl Summary {
-    /// The entry of the list of known failures that covers a finding.
-    pub fn known_entry(&self, finding: &Finding) -> Option<&known::Entry> {
-        let key = finding.key();
-        self.known
-            .iter()
-            .filter(|known| known.standing == known::Standing::StillFailing)
-            .map(|known| &known.entry)
-            .find(|entry| entry.matches(&key))
-    }
-}
-
-/// How far the valid requests of a pair got.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-pub struct Reached {
-    /// Answered with a result.
-    pub results: u64,
-    /// Answered with an error.
-    pub errors: u64,
-    /// Not answered, or not in a form that can be read.
-    pub unreadable: u64,
-}
-
-impl Reached {
-    /// Whether valid requests were sent, over all pairs, and none of them got a result.
-    pub fn is_without_result<'a>(mut pairs: impl Iterator<Item = &'a Self>) -> bool {
-        let mut sent = 0;
-        let got_one = pairs.any(|pair| {
-            sent += pair.errors + pair.unreadable;
-            pair.results > 0
-        });
-        sent > 0 && !got_one
-    }
 }

@@ -2,14 +2,24 @@
 
 use std::{sync::Arc, time::Duration};
 
+use paymaster_cli::{embedded::Embedded, settings::Settings};
+use paymaster_client::{
+    stop::Stop,
+    target::Target,
+    transport::{Limits, Transport},
+};
 use paymaster_conformance::{
-    context::{Context, Support},
-    dialect::{Amounts, QuotedTokens},
     events::Event,
-    plan::Plan,
-    profile::Profile,
-    run::{self, Embedded, Limits, Reporter, Settings, Stop, Suite, Target, Transport},
-    tally::Strictness,
+    run::{self, Reporter, Suite},
+};
+use paymaster_judge::{
+    cases::plan::Plan,
+    session::tally::Strictness,
+    target::{
+        context::{Context, Support},
+        dialect::{Amounts, QuotedTokens},
+        profile::Profile,
+    },
 };
 use paymaster_reference_server::{Config, Service, find_fault, find_variant};
 
@@ -96,7 +106,7 @@ async fn which_tokens_are_quoted_is_learned_beside_two_listed_ones() {
 #[tokio::test]
 async fn the_pinned_reading_stands() {
     let pinned = |known: Profile| Profile {
-        dialect: paymaster_conformance::dialect::Pins {
+        dialect: paymaster_judge::target::dialect::Pins {
             quoted_tokens: Some(QuotedTokens::List),
             ..Default::default()
         },

@@ -3,10 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use paymaster_conformance::{
-    run::Stop,
-    selftest::{self, Deviation, every_deviation},
-};
+use paymaster_client::stop::Stop;
+use paymaster_conformance::selftest::{self, Deviation, every_deviation};
 
 /// Fewer than a default run sends, so that the tests stay short; faults that show now and then are left to the selftest.
 const CASES: u32 = 40;

@@ -2,11 +2,17 @@
 
 use std::time::Duration;
 
+use paymaster_cli::{embedded::Embedded, settings::Settings};
+use paymaster_client::{
+    stop::Stop,
+    target::Target,
+    transport::{Limits, Transport},
+};
 use paymaster_conformance::{
     events::Event,
-    run::{Embedded, Limits, Reporter, Settings, Stop, Suite, Target, Together, Transport, check},
-    tally::Strictness,
+    run::{Reporter, Suite, Together, check},
 };
+use paymaster_judge::session::tally::Strictness;
 
 /// Counts what it is told.
 #[derive(Default)]

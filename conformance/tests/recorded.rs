@@ -3,20 +3,28 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
+use paymaster_cli::{embedded::Embedded, settings::Settings};
+use paymaster_client::{
+    stop::Stop,
+    target::Target,
+    transport::{Limits, Transport},
+};
 use paymaster_conformance::{
     events::Event,
-    exchange::{Exchange, Response},
-    profile::Profile,
-    recorded::{Bench, unjudged},
+    recorded::unjudged,
+    run::{self, Reporter, Suite},
+};
+use paymaster_exchange::{Exchange, Response};
+use paymaster_judge::{
     rules::{Check, find_rule, rules},
-    run::{self, Embedded, Limits, Reporter, Settings, Stop, Suite, Target, Transport},
-    tally::Strictness,
-    verdict::{Conclusion, Verdict},
+    session::{recorded::Bench, tally::Strictness},
+    target::profile::Profile,
+    verdict::conclusion::{Conclusion, Verdict},
 };
 use paymaster_reference_server::{Config, Service, find_fault, find_variant};
 use paymaster_schemas::Basis;
 
-#[path = "common/sample.rs"]
+#[path = "../judge/tests/common/sample.rs"]
 mod sample;
 
 /// Keeps every exchange of a run.

@@ -4,7 +4,10 @@
 use std::sync::{PoisonError, RwLock};
 
 use bytes::Bytes;
-use paymaster_conformance::{case::Base, context::Context, generate::Source, profile::Accepts};
+use paymaster_judge::{
+    cases::{case::Base, generate::Source},
+    target::{context::Context, profile::Accepts},
+};
 use serde_json::{Value, json};
 
 /// The first id: all ids have as many digits, and stay below 2^53.

@@ -8,7 +8,8 @@ use std::{
     sync::Arc,
 };
 
-use paymaster_conformance::{profile::Profile, run::profile_of};
+use paymaster_cli::embedded::profile_of;
+use paymaster_judge::target::profile::Profile;
 use paymaster_reference_server::{Config, Service, find_fault, find_variant};
 use tokio::net::TcpListener;
 

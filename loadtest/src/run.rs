@@ -6,13 +6,12 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use paymaster_conformance::{
-    case::Group,
-    cli::target::Known,
-    context::Context,
-    discovery::Discovery,
-    exchange::Exchange,
-    run::{Line, Settings as Target, pause},
+use paymaster_cli::{settings::Settings as Target, target::Known};
+use paymaster_client::{retry_after::pause, transport::Line};
+use paymaster_exchange::Exchange;
+use paymaster_judge::{
+    cases::{case::Group, discovery::Discovery},
+    target::context::Context,
 };
 
 use crate::{

@@ -3,8 +3,10 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
+use paymaster_cli::args::{RunArgs, TrustArgs};
 
-use super::{duration, examples, on_chain::ChainArgs, reports::ReportArgs};
+use crate::cli::{examples, on_chain::ChainArgs, reports::ReportArgs};
+use paymaster_cli::duration;
 
 /// Judges a paymaster JSON-RPC service (ERC-4337), clause by clause of its specification.
 ///
@@ -16,8 +18,8 @@ use super::{duration, examples, on_chain::ChainArgs, reports::ReportArgs};
     args_conflicts_with_subcommands = true
 )]
 #[command(
-    after_help = format!("{}\n\n{}", examples::help(""), super::exit::help()),
-    after_long_help = format!("{}\n\n{}\n\n{}", examples::help(""), super::environment::help(), super::exit::help()),
+    after_help = format!("{}\n\n{}", examples::help(""), paymaster_cli::exit::help()),
+    after_long_help = format!("{}\n\n{}\n\n{}", examples::help(""), paymaster_cli::environment::help(), paymaster_cli::exit::help()),
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -44,7 +46,7 @@ pub(crate) enum Command {
     #[command(after_help = examples::help("init"))]
     Init {
         /// Where to.
-        #[arg(default_value = super::file::DEFAULT_PATH)]
+        #[arg(default_value = paymaster_cli::file::DEFAULT_PATH)]
         path: PathBuf,
     },
     /// Send the requests of a finding again and judge the answers.
@@ -224,62 +226,6 @@ pub(crate) struct KnownArgs {
     pub(crate) expires: Option<chrono::NaiveDate>,
 }
 
-#[derive(Debug, Default, Args)]
-pub(crate) struct RunArgs {
-    /// The configuration file [default: paymaster.toml, when it is there].
-    #[arg(long, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
-    /// A request header, `Name: value`; ${NAME} in the value is read from the environment. Repeatable.
-    #[arg(short = 'H', long = "header", value_name = "HEADER")]
-    pub(crate) headers: Vec<String>,
-    #[command(flatten)]
-    pub(crate) trust: TrustArgs,
-    /// How many requests of each method and mode are sent at least [default: 250].
-    #[arg(long, value_name = "N")]
-    pub(crate) cases: Option<u32>,
-    /// The same seed gives the same cases [default: 1].
-    #[arg(long, value_name = "N")]
-    pub(crate) seed: Option<u64>,
-    /// How many exchanges run at the same time [default: 100].
-    #[arg(short, long, value_name = "N")]
-    pub(crate) jobs: Option<usize>,
-    /// At most that many requests a second [default: no limit].
-    #[arg(long, value_name = "N")]
-    pub(crate) rate: Option<f64>,
-    /// Total time of one exchange, as 500ms or 10s [default: 10s].
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
-    pub(crate) timeout: Option<Duration>,
-    /// Total time of the run [default: 5m].
-    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
-    pub(crate) time_limit: Option<Duration>,
-    /// At most that many requests in all [default: no limit].
-    #[arg(long, value_name = "N")]
-    pub(crate) max_requests: Option<usize>,
-    /// At most that many requests to make one failure small [default: 60].
-    #[arg(long, value_name = "N")]
-    pub(crate) shrink_requests: Option<u32>,
-    /// Leave failures as large as they were found.
-    #[arg(long, conflicts_with = "shrink_requests")]
-    pub(crate) no_shrink: bool,
-    /// What only warns (json-rpc, interoperability) fails the run too.
-    #[arg(long)]
-    pub(crate) strict: bool,
-    /// Stated rules that stayed inconclusive do not fail the run, as long as any request got a result.
-    #[arg(long)]
-    pub(crate) allow_incomplete: bool,
-}
-
-/// Whom to trust with https://.
-#[derive(Debug, Default, Args)]
-pub(crate) struct TrustArgs {
-    /// Believe the certificates in this PEM file instead of the platform's [default: the platform's, or SSL_CERT_FILE].
-    #[arg(long, value_name = "FILE")]
-    pub(crate) cacert: Option<PathBuf>,
-    /// Believe any certificate of an https:// target. The report says so.
-    #[arg(short = 'k', long, conflicts_with = "cacert")]
-    pub(crate) insecure: bool,
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct RulesArgs {
     /// As JSON.
@@ -328,10 +274,10 @@ mod tests {
 
     #[test]
     fn the_help_tells_the_defaults_that_are_used() {
-        use super::super::setup;
+        use paymaster_cli::setup;
         let help = Cli::command().render_long_help().to_string();
         for default in [
-            crate::plan::DEFAULT_CASES.to_string(),
+            paymaster_judge::cases::plan::DEFAULT_CASES.to_string(),
             setup::DEFAULT_SEED.to_string(),
             setup::DEFAULT_JOBS.to_string(),
             setup::DEFAULT_SHRINK_REQUESTS.to_string(),

@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use super::{
-    args::CheckArgs, dry_run, environment::Environment, filter, known::List, on_chain, out, reports::Reports,
-    setup::Setup,
-};
+use crate::cli::{args::CheckArgs, dry_run, filter, known::List, on_chain, out, reports::Reports};
 use crate::{
-    exit,
     report::{Finished, Progress, replay_file},
-    run::{self, Embedded, Reason, Stop, Suite, Together},
+    run::{self, Suite, Together},
 };
+use paymaster_cli::{embedded::Embedded, exit};
+use paymaster_cli::{environment::Environment, setup::Setup};
+use paymaster_client::stop::{Reason, Stop};
 
 /// Runs the command; gives the exit code.
 pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, String> {
@@ -27,7 +26,8 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Str
     runtime()?.block_on(async {
         let Some(url) = setup.layer.url.clone() else {
             if args.dry_run {
-                let profile = run::profile_of(&paymaster_reference_server::Config::default());
+                let profile =
+                    paymaster_cli::embedded::profile_of(&paymaster_reference_server::Config::default());
                 return dry_run::print(&suite, profile, &setup.layer);
             }
             let embedded = Embedded::start()
@@ -100,17 +100,17 @@ pub(crate) async fn asked_to_end() -> bool {
 async fn judge(
     setup: Setup,
     url: &str,
-    suite: Suite,
+    mut suite: Suite,
     args: &CheckArgs,
     list: &List,
     mut reports: Reports,
     environment: &Environment,
 ) -> Result<u8, String> {
     let way = args.chain.way(&setup)?;
-    let (mut settings, mut place, mut redactor) = setup.settings(url)?;
+    let (settings, mut place, mut redactor) = setup.settings(url)?;
     place.chain_options = args.chain.hide(&mut redactor);
     match on_chain::connect(way).await {
-        Ok(chain) => settings.transport.chain = chain,
+        Ok(chain) => suite.chain = chain,
         Err(cause) => {
             out::error(&redactor.apply(&format!("could not ask the chain: {cause}")));
             return Ok(exit::COULD_NOT_TEST);

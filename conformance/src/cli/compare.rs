@@ -2,14 +2,12 @@
 
 use std::path::Path;
 
-use super::{
+use crate::cli::{
     args::CompareArgs,
     check::{runtime, stop_at_interrupt},
-    environment::Environment,
     filter,
     on_chain::ChainArgs,
     out,
-    setup::Setup,
 };
 use crate::{
     report::{
@@ -20,6 +18,7 @@ use crate::{
     },
     run::{self, Suite},
 };
+use paymaster_cli::{environment::Environment, setup::Setup};
 
 /// Runs the command; gives the exit code.
 pub(crate) fn run(args: &CompareArgs, environment: &Environment) -> Result<u8, String> {

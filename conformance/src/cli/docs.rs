@@ -6,19 +6,19 @@ use std::{fmt::Write as _, fs, path::Path};
 use clap::CommandFactory;
 use paymaster_schemas::{Basis, Clause, READINGS, clauses};
 
-use super::{
+use crate::cli::{
     args::Cli,
-    environment::VARIABLES,
     examples::EXAMPLES,
     explain::{cost, how_judged},
     init::TEMPLATE,
     out,
 };
-use crate::{
-    dialect::Pins,
-    exit,
-    report::formats::FORMATS,
+use crate::report::formats::FORMATS;
+use paymaster_cli::environment::VARIABLES;
+use paymaster_cli::exit;
+use paymaster_judge::{
     rules::{Rule, observers::OBSERVERS, rules},
+    target::dialect::Pins,
 };
 
 /// Width of the help in `commands.md`.

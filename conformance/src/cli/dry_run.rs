@@ -4,19 +4,21 @@ use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
 
 use paymaster_schemas::Basis;
 
-use super::{exit, layer::Layer, out, setup::DEFAULT_TIME_LIMIT};
+use crate::cli::out;
 use crate::{
-    context::Context,
     estimate::{Cost, Estimate, expected},
-    plan::DEFAULT_CASES,
-    profile::Profile,
     report::count,
     run::Suite,
+};
+use paymaster_cli::{exit, layer::Layer, setup::DEFAULT_TIME_LIMIT};
+use paymaster_judge::{
+    cases::plan::DEFAULT_CASES,
+    target::{context::Context, profile::Profile},
 };
 
 /// Prints what would be sent, and sends nothing.
 pub(crate) fn print(suite: &Suite, profile: Profile, layer: &Layer) -> Result<u8, String> {
-    let seed = layer.seed.unwrap_or(super::setup::DEFAULT_SEED);
+    let seed = layer.seed.unwrap_or(paymaster_cli::setup::DEFAULT_SEED);
     let cases = layer.cases.unwrap_or(DEFAULT_CASES);
     let on_chain = suite.rules.iter().any(|rule| rule.basis() == Basis::OnChain);
     let context = Context::new(profile).asking_a_chain(on_chain);

@@ -4,12 +4,11 @@ use std::fmt::Write as _;
 
 use paymaster_schemas::{Basis, Clause, clauses, find_clause};
 
-use super::{exit, file::nearest, out};
-use crate::{
-    report::wrapped,
-    rules::{Check, Rule},
-    run::Suite,
-};
+use crate::cli::out;
+use crate::run::Suite;
+use paymaster_cli::terminal::wrapped;
+use paymaster_cli::{exit, file::nearest};
+use paymaster_judge::rules::{Check, Rule};
 
 /// Widest line.
 const WIDTH: usize = 100;

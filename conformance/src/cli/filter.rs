@@ -1,13 +1,13 @@
 //! Which rules are judged.
 
-use crate::rules::Rule;
+use paymaster_judge::rules::Rule;
 
 /// The rules that the filters ask for; all of them when there is none. A filter that matches nothing is an error.
 pub(crate) fn select(filters: &[String], rules: Vec<&'static Rule>) -> Result<Vec<&'static Rule>, String> {
     for filter in filters {
         if !rules.iter().any(|rule| matches(filter, rule)) {
             let ids = rules.iter().flat_map(|rule| [rule.id, rule.clause]);
-            let hint = super::file::nearest(filter, ids)
+            let hint = paymaster_cli::file::nearest(filter, ids)
                 .map_or(String::new(), |id| format!(" (did you mean `{id}`?)"));
             return Err(format!(
                 "no rule matches `{filter}`{hint}; `paymaster-conformance rules` lists them"

@@ -6,7 +6,8 @@ use std::{
     path::Path,
 };
 
-use super::{exit, out};
+use crate::cli::out;
+use paymaster_cli::exit;
 
 /// The file.
 pub(crate) const TEMPLATE: &str = include_str!("template.toml");
@@ -37,7 +38,7 @@ pub(crate) fn run(path: &Path) -> Result<u8, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::file;
+    use paymaster_cli::file;
 
     #[test]
     fn the_template_is_read_as_it_is_and_with_every_example_in_force() {

@@ -7,15 +7,16 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use super::{
+use crate::cli::{
     args::JudgeArgs,
-    environment::Environment,
     recording::{Desk, Said},
 };
 use crate::{
     recorded::{self, Entry, Recording},
-    report::{Place, count},
+    report::count,
 };
+use paymaster_cli::environment::Environment;
+use paymaster_cli::settings::Place;
 
 /// Longest recording that is read, in bytes: it is held in memory whole.
 const LONGEST: u64 = 512 * 1024 * 1024;

@@ -5,12 +5,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{args::MatrixArgs, exit, out};
+use crate::cli::{args::MatrixArgs, out};
 use crate::report::{
     badge,
     matrix::{self, Column},
     recorded::Recorded,
 };
+use paymaster_cli::exit;
 
 /// Runs the command; gives the exit code.
 pub(crate) fn run(args: &MatrixArgs) -> Result<u8, String> {

@@ -5,40 +5,30 @@ mod check;
 mod compare;
 mod docs;
 mod dry_run;
-pub mod duration;
-mod environment;
 mod examples;
 mod explain;
-mod file;
 mod filter;
-mod headers;
 mod init;
 mod judge;
 mod known;
-mod layer;
 mod matrix;
 mod on_chain;
 mod out;
 mod pages;
-mod plausible;
 mod proxy;
 mod recording;
 mod replay;
 mod reports;
 mod rules;
 mod selftest;
-mod setup;
-pub mod target;
 
 use std::process::ExitCode;
 
 use clap::{Parser, error::ErrorKind};
 
 use args::{Cli, Command};
-use environment::Environment;
-
-pub use crate::exit;
-pub use environment::VARIABLES;
+use paymaster_cli::environment::Environment;
+use paymaster_cli::exit;
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {

@@ -4,13 +4,10 @@ use alloy_primitives::Address;
 use clap::Args;
 use paymaster_schemas::Basis;
 
-use super::setup::Setup;
-use crate::{
-    redact::Redactor,
-    report::curl,
-    rules::Rule,
-    run::{Chain, Target, Transport},
-};
+use crate::{report::curl, run::Chain};
+use paymaster_cli::setup::Setup;
+use paymaster_client::{redact::Redactor, target::Target, transport::Transport};
+use paymaster_judge::rules::Rule;
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct ChainArgs {
@@ -47,7 +44,7 @@ impl ChainArgs {
             shown == format!("{}{query}", target.path())
         });
         let url = if public {
-            curl::word(url)
+            paymaster_cli::shell::word(url)
         } else {
             curl::RPC_VARIABLE.to_owned()
         };

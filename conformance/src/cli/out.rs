@@ -2,8 +2,8 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use super::environment::Environment;
-use crate::report::Paint;
+use paymaster_cli::environment::Environment;
+use paymaster_cli::terminal::Paint;
 
 /// Writes to standard output.
 pub(crate) fn print(text: &str) -> Result<(), String> {

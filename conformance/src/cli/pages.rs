@@ -5,8 +5,8 @@ use std::{fs, path::Path};
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-use super::{args::Cli, out};
-use crate::exit;
+use crate::cli::{args::Cli, out};
+use paymaster_cli::exit;
 
 const NAME: &str = "paymaster-conformance";
 

@@ -4,20 +4,22 @@ use std::{net::SocketAddr, time::Instant};
 
 use tokio::{net::TcpListener, sync::mpsc};
 
-use super::{
+use crate::cli::{
     args::ProxyArgs,
     check::{runtime, stop_at_interrupt},
-    environment::Environment,
     out,
     recording::{Desk, Said},
-    setup::told_of,
 };
 use crate::{
-    exchange::Failure,
-    recorded::{self, New, Skipped},
+    recorded,
     relay::{self, Bounds, Passed, Upstream},
-    report::{Paint, harmless},
-    run::{Dialler, Proxies, Target, Trust},
+};
+use paymaster_cli::terminal::{Paint, harmless};
+use paymaster_cli::{environment::Environment, setup::told_of};
+use paymaster_client::{dial::Dialler, http_proxy::Proxies, target::Target, tls::Trust};
+use paymaster_exchange::Failure;
+use paymaster_judge::session::{
+    recorded::{New, Skipped},
     tally::fails_the_run,
 };
 
@@ -121,7 +123,7 @@ async fn judge(mut desk: Desk, mut passing: mpsc::Receiver<Passed>, paint: Paint
 }
 
 /// Why an exchange is not judged.
-fn left_out(method: &str, exchange: &crate::exchange::Exchange) -> Option<String> {
+fn left_out(method: &str, exchange: &paymaster_exchange::Exchange) -> Option<String> {
     if let Some(reason) = recorded::foreign(method, &exchange.request) {
         return Some(reason.to_owned());
     }

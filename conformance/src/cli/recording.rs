@@ -10,20 +10,24 @@ use std::{
 use bytes::Bytes;
 use hyper::Uri;
 
-use super::{
-    args::JudgingArgs, environment::Environment, file, filter, headers, known::List, on_chain::ChainArgs,
-    reports::Reports,
-};
+use crate::cli::{args::JudgingArgs, filter, known::List, on_chain::ChainArgs, reports::Reports};
 use crate::{
     events::{Delivered, Event},
-    exchange::{Exchange, Response},
-    finding::Key,
-    profile::Profile,
-    recorded::{Bench, New, RECORDED, Skipped},
-    redact::Redactor,
-    report::{Finished, Place, curl, replay_file},
-    run::{Reporter, Suite, Target},
-    tally::Strictness,
+    report::{Finished, replay_file},
+    run::{Reporter, Suite},
+};
+use paymaster_cli::public_words::is_common;
+use paymaster_cli::settings::Place;
+use paymaster_cli::{environment::Environment, file, headers};
+use paymaster_client::{redact::Redactor, target::Target};
+use paymaster_exchange::{Exchange, Response};
+use paymaster_judge::{
+    session::{
+        recorded::{Bench, New, RECORDED, Skipped},
+        tally::Strictness,
+    },
+    target::profile::Profile,
+    verdict::finding::Key,
 };
 
 /// What the user says, and what is hidden of it.
@@ -52,7 +56,7 @@ impl Said {
             known: Arc::clone(&list.known),
             ..standard
         };
-        let mut redactor = Redactor::default();
+        let mut redactor = Redactor::with_public_words(is_common);
         // A header whose variable is not set here has no value that could show.
         let told = profile
             .target
@@ -127,7 +131,7 @@ impl Said {
             (Some(Ok(own)), Ok(target)) => own.origin() == target.origin(),
             _ => false,
         };
-        curl::config_option(self.config.as_deref().filter(|_| fits))
+        paymaster_cli::shell::config_option(self.config.as_deref().filter(|_| fits))
     }
 }
 

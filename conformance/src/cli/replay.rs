@@ -1,21 +1,21 @@
 //! `replay FILE`: sends the requests of a finding again and judges the answers.
 
-use super::{
+use crate::cli::{
     args::ReplayArgs,
     check::{runtime, stop_at_interrupt},
-    environment::Environment,
-    exit, on_chain, out,
-    setup::Setup,
+    on_chain, out,
 };
 use crate::{
-    redact::SHOWN,
     report::{
-        compact, harmless,
+        compact,
         replay_file::{EMBEDDED, Replay},
         words,
     },
-    run::{self, Embedded, Replayed, Suite},
+    run::{self, Replayed, Suite},
 };
+use paymaster_cli::{embedded::Embedded, terminal::harmless};
+use paymaster_cli::{environment::Environment, exit, setup::Setup};
+use paymaster_client::redact::SHOWN;
 
 /// Longest part of an answer that is printed, in characters.
 const GIST: usize = 320;
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &ReplayArgs, environment: &Environment) -> Result<u8, St
             }
         };
         let way = args.chain.way(&setup)?;
-        let (mut settings, place, mut redactor) = setup.settings(&url)?;
+        let (settings, place, mut redactor) = setup.settings(&url)?;
         args.chain.hide(&mut redactor);
         args.chain.applicable(vec![rule])?;
         let told = |text: &str| harmless(&redactor.apply(text));
@@ -63,13 +63,13 @@ pub(crate) fn run(args: &ReplayArgs, environment: &Environment) -> Result<u8, St
             out::error(&format!("could not test {}: {}", place.shown, told(cause)));
             Ok(exit::COULD_NOT_TEST)
         };
-        settings.transport.chain = match on_chain::connect(way).await {
+        let chain = match on_chain::connect(way).await {
             Ok(chain) => chain,
             Err(cause) => return could_not_test(&cause),
         };
         let context = replay.known.context();
         let found = (replay.finding.member, replay.finding.status);
-        let seen = run::once(&settings, rule, &group, found, &context, &stop_at_interrupt()).await;
+        let seen = run::once(&settings, chain, rule, &group, found, &context, &stop_at_interrupt()).await;
         if let Some(server) = embedded {
             server.stop().await;
         }

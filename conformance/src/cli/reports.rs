@@ -8,18 +8,19 @@ use std::{
 
 use clap::Args;
 
-use super::{environment::Environment, file, out};
+use crate::cli::out;
 use crate::{
     events::Event,
-    exit,
-    redact::Redactor,
     report::{
-        Finished, Place,
+        Finished,
         formats::{self, FORMATS, Format, Maker, Recorder},
         terminal,
     },
     run::Reporter,
 };
+use paymaster_cli::{environment::Environment, file};
+use paymaster_cli::{exit, settings::Place};
+use paymaster_client::redact::Redactor;
 
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ReportArgs {

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
-use super::{args::RulesArgs, exit, out};
+use crate::cli::{args::RulesArgs, out};
 use crate::run::Suite;
+use paymaster_cli::exit;
 
 /// Runs the command.
 pub(crate) fn run(args: &RulesArgs) -> Result<u8, String> {

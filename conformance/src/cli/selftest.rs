@@ -5,19 +5,19 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use super::{
+use crate::cli::{
     args::SelftestArgs,
     check::{runtime, stop_at_interrupt},
-    exit, file,
     filter::glob,
     out,
 };
 use crate::{
-    plan::DEFAULT_CASES,
     report::{Ticker, count},
-    run::Stop,
     selftest::{self, Deviation, Matrix, Row, every_deviation},
 };
+use paymaster_cli::{exit, file};
+use paymaster_client::stop::Stop;
+use paymaster_judge::cases::plan::DEFAULT_CASES;
 
 /// Runs the command; gives the exit code.
 pub(crate) fn run(args: &SelftestArgs) -> Result<u8, String> {
@@ -175,7 +175,8 @@ fn text_of(row: &Row) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Asked, Deviation, Matrix, Report, every_deviation, exit, select};
-    use crate::{rules::find_rule, selftest::Trial, verdict::Conclusion};
+    use crate::selftest::Trial;
+    use paymaster_judge::{rules::find_rule, verdict::conclusion::Conclusion};
 
     fn trial(name: &str, seed: u64, broken: &[&str]) -> Trial {
         let named = |deviation: &Deviation| deviation.name() == name;

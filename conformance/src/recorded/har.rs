@@ -5,8 +5,8 @@ use bytes::Bytes;
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value;
 
-use super::{Entry, Recording, duration, foreign, moment, secrets, unjudged};
-use crate::exchange::{Exchange, Response};
+use crate::recorded::{Entry, Recording, duration, foreign, moment, secrets, unjudged};
+use paymaster_exchange::{Exchange, Response};
 
 #[derive(Deserialize)]
 struct File {

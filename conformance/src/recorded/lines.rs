@@ -14,8 +14,8 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{Entry, Recording, duration, foreign, moment, secrets, unjudged};
-use crate::exchange::{Exchange, Response};
+use crate::recorded::{Entry, Recording, duration, foreign, moment, secrets, unjudged};
+use paymaster_exchange::{Exchange, Response};
 
 /// One line. What else it holds does not matter.
 #[derive(Deserialize)]

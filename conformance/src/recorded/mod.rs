@@ -4,41 +4,18 @@
 //! is judged alone (`bench`). Rules over related exchanges stay inconclusive: that two recorded requests are related the way
 //! such a rule needs cannot be known, and between two of them a policy, a balance or a price may lawfully have changed.
 
-mod bench;
 pub mod har;
 mod headers;
-mod learn;
 pub mod lines;
 mod ours;
 
-use std::{
-    collections::BTreeMap,
-    time::{Duration, SystemTime},
-};
+use std::time::{Duration, SystemTime};
 
-pub use bench::{Bench, New};
 pub use headers::secrets;
-pub use learn::Learner;
 pub use ours::{foreign, unjudged};
 
-use crate::{
-    case::{Ids, Member, Order, Relation, Rounds, Seed},
-    exchange::Exchange,
-};
-
-/// The relation under which recorded exchanges stand: each alone.
-pub static RECORDED: Relation = Relation {
-    id: "recorded",
-    about: "exchanges of recorded traffic, each alone",
-    bases: &[],
-    rounds: Rounds::Fixed(0),
-    order: Order::Sequential,
-    members: none,
-};
-
-fn none(_: &Seed<'_>, _: &mut Ids) -> Vec<Member> {
-    Vec::new()
-}
+use paymaster_exchange::Exchange;
+pub use paymaster_judge::session::recorded::Skipped;
 
 /// One exchange of a recording.
 #[derive(Clone, Debug)]
@@ -63,9 +40,6 @@ pub struct Recording {
     /// How many entries were left out, by the reason.
     pub skipped: Skipped,
 }
-
-/// How many entries were left out, by the reason.
-pub type Skipped = BTreeMap<String, u64>;
 
 impl Recording {
     /// Takes in an entry, or counts why it is left out.

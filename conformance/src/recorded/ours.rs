@@ -3,7 +3,7 @@
 use paymaster_schemas::Method;
 use serde_json::Value;
 
-use crate::exchange::Response;
+use paymaster_exchange::Response;
 
 /// Why a request is none of ours; none when it calls one of the two methods.
 ///

@@ -12,11 +12,14 @@ use hyper::{
 };
 use hyper_util::rt::{TokioExecutor, TokioIo};
 
-use super::{Bounds, heads};
-use crate::{
-    exchange::Failure,
-    run::{Dialler, Protocol, Stream, Target, symptoms},
+use crate::relay::{Bounds, heads};
+use paymaster_client::{
+    dial::{Dialler, Protocol},
+    stream::Stream,
+    symptoms,
+    target::Target,
 };
+use paymaster_exchange::Failure;
 
 /// Where requests are passed on to.
 #[derive(Clone, Debug)]

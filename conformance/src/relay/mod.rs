@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 pub use forward::Upstream;
 pub use serve::serve;
 
-use crate::exchange::Exchange;
+use paymaster_exchange::Exchange;
 
 /// What the relay is willing to wait for and to hold.
 #[derive(Clone, Copy, Debug)]

@@ -8,7 +8,7 @@ use hyper::{
 };
 use serde_json::{Value, json};
 
-use crate::exchange::Failure;
+use paymaster_exchange::Failure;
 
 /// The header that marks an answer of our own.
 pub(super) const MARK: &str = "x-paymaster-conformance-proxy";

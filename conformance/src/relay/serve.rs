@@ -14,12 +14,10 @@ use hyper::{
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{net::TcpListener, sync::mpsc, task::JoinSet};
 
-use super::{Bounds, Passed, Upstream, forward::Asked, heads, ours};
-use crate::{
-    exchange::{Exchange, Response as Answer},
-    recorded::secrets,
-    run::Stop,
-};
+use crate::recorded::secrets;
+use crate::relay::{Bounds, Passed, Upstream, forward::Asked, heads, ours};
+use paymaster_client::stop::Stop;
+use paymaster_exchange::{Exchange, Response as Answer};
 
 /// How long exchanges under way may take to end when the relay is told to stop.
 const LAST_WORDS: Duration = Duration::from_secs(3);

@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::{counts::Standing, recorded::Recorded};
-use crate::verdict::Conclusion;
+use crate::report::{counts::Standing, recorded::Recorded};
+use paymaster_judge::verdict::conclusion::Conclusion;
 
 /// The left half.
 const LABEL: &str = "paymaster conformance";

@@ -4,7 +4,10 @@ use std::{fmt::Write as _, path::Path};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 
-use super::Place;
+use paymaster_cli::{
+    settings::Place,
+    shell::{quoted, word},
+};
 
 /// Longer bodies do not fit into one argument of a command.
 const LONGEST_ARGUMENT: usize = 100_000;
@@ -50,13 +53,6 @@ pub fn replay(place: &Place, path: &Path, on_chain: bool) -> String {
     command
 }
 
-/// The option of `replay` that names a configuration file, with a blank before it; empty where there is no file.
-pub(crate) fn config_option(file: Option<&Path>) -> String {
-    file.map_or(String::new(), |file| {
-        format!(" --config {}", word(&file.display().to_string()))
-    })
-}
-
 /// The environment variables that have to be exported before the lines work; none when none has.
 pub fn needs(place: &Place) -> Option<String> {
     let mut names = Vec::new();
@@ -79,21 +75,6 @@ const VARIABLE: &str = "\"$PAYMASTER_URL\"";
 /// The URL of a node where it is secret.
 pub(crate) const RPC_VARIABLE: &str = "\"$PAYMASTER_RPC_URL\"";
 
-/// A text as one word of a shell, in quotes only where it needs them.
-pub(crate) fn word(text: &str) -> String {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "_./:@%+=,-".contains(letter);
-    if !text.is_empty() && text.chars().all(plain) {
-        text.to_owned()
-    } else {
-        quoted(text)
-    }
-}
-
-/// A text as one word of a shell.
-pub(crate) fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
-}
-
 fn escaped(shell: &str) -> String {
     shell
         .replace('\\', r"\\")
@@ -107,6 +88,7 @@ fn escaped(shell: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use paymaster_cli::shell::config_option;
 
     fn place() -> Place {
         Place {

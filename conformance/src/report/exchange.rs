@@ -6,7 +6,8 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
-use crate::{exchange::Exchange, redact::Redactor};
+use paymaster_client::redact::Redactor;
+use paymaster_exchange::Exchange;
 
 /// A body as it may be written.
 pub(crate) enum Written {
@@ -57,7 +58,7 @@ pub(crate) fn answer(exchange: &Exchange, redactor: &Redactor) -> Value {
 pub(crate) fn headers(headers: &[(String, String)], redactor: &Redactor) -> Value {
     let shown = headers.iter().map(|(name, value)| {
         let value = if name == "set-cookie" {
-            crate::redact::SHOWN.into()
+            paymaster_client::redact::SHOWN.into()
         } else {
             redactor.apply(value)
         };

@@ -1,11 +1,14 @@
 //! One broken rule, as people read it.
 
-use super::{
+use crate::report::{
     compact, curl,
     terminal::{Page, WIDTH},
     words,
 };
-use crate::{case::Group, events::RuleOutcome, finding::Finding, verdict::Verdict};
+use paymaster_judge::{
+    cases::case::Group,
+    verdict::{conclusion::Verdict, finding::Finding, summary::RuleOutcome},
+};
 
 /// Longest gist of an answer, in characters.
 const GIST: usize = 320;
@@ -118,7 +121,7 @@ fn request(page: &mut Page<'_>, finding: &Finding, number: usize) {
     let body = match serde_json::from_slice(&member.body) {
         Ok(value) => compact::pretty(&value, COLUMN, WIDTH),
         Err(_) => compact::cut(
-            &super::paint::harmless(&String::from_utf8_lossy(&member.body)),
+            &paymaster_cli::terminal::harmless(&String::from_utf8_lossy(&member.body)),
             GIST,
         ),
     };

@@ -2,8 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::{Finished, Place, har, html, json, junit, markdown, ndjson, sarif};
-use crate::{events::Event, redact::Redactor};
+use crate::events::Event;
+use crate::report::{Finished, har, html, json, junit, markdown, ndjson, sarif};
+use paymaster_cli::settings::Place;
+use paymaster_client::redact::Redactor;
 
 use Maker::{Log, Tried, Whole};
 

@@ -7,19 +7,18 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::{
-    Finished, Place,
+use crate::events::{Delivered, Event};
+use crate::report::{
+    Finished,
     counts::Counts,
     exchange::{self, Written},
     formats::Recorder,
     words,
 };
-use crate::{
-    events::{Delivered, Event},
-    exchange::Exchange,
-    finding::Finding,
-    redact::Redactor,
-};
+use paymaster_cli::settings::Place;
+use paymaster_client::redact::Redactor;
+use paymaster_exchange::Exchange;
+use paymaster_judge::verdict::finding::Finding;
 
 /// The one page that all exchanges belong to: Firefox wants one.
 const PAGE: &str = "run";

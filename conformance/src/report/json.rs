@@ -3,13 +3,13 @@
 use paymaster_schemas::{Method, Mode, Pair};
 use serde_json::{Map, Value, json};
 
-use super::{Finished, curl, words};
-use crate::{
-    events::RuleOutcome,
-    exchange::Exchange,
+use crate::report::{Finished, curl, words};
+use paymaster_exchange::Exchange;
+use paymaster_judge::verdict::{
+    conclusion::Verdict,
     finding::{Attempt, Finding},
     known,
-    verdict::Verdict,
+    summary::RuleOutcome,
 };
 
 /// The format of the report.
@@ -41,7 +41,7 @@ pub fn report(finished: &Finished<'_>) -> Value {
         "strict": finished.strictness.strict,
         "conclusion": summary.conclusion.name(),
         "verdict": finished.verdict().sentence(),
-        "exit_code": crate::exit::code(summary.conclusion),
+        "exit_code": paymaster_cli::exit::code(summary.conclusion),
         "cut_short": summary.cut_short.as_deref().map(|text| redacted(text, finished)),
         "requests": summary.requests,
         "took_ms": u64::try_from(summary.took.as_millis()).unwrap_or(u64::MAX),

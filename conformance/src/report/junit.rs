@@ -1,12 +1,15 @@
 //! JUnit XML: one test case a rule. Violation = failure, could not test = error, not exercised = skipped.
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite, XmlString};
 
-use super::{Finished, curl, known, paint::harmless, words};
-use crate::{
-    events::RuleOutcome,
-    known::{Outcome, Standing},
-    tally::fails_the_run,
-    verdict::{Conclusion, Verdict},
+use crate::report::{Finished, curl, known, words};
+use paymaster_cli::terminal::harmless;
+use paymaster_judge::{
+    session::tally::fails_the_run,
+    verdict::{
+        conclusion::{Conclusion, Verdict},
+        known::{Outcome, Standing},
+        summary::RuleOutcome,
+    },
 };
 
 /// The report as XML.

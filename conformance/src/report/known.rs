@@ -1,7 +1,7 @@
 //! Known failures, as people read them: what stays known, and which entries of the list are out of date.
 
-use super::terminal::Page;
-use crate::known::{Kind, Outcome, Standing};
+use crate::report::terminal::Page;
+use paymaster_judge::verdict::known::{Kind, Outcome, Standing};
 
 /// Writes what the list of known failures says, where there is one.
 pub(crate) fn write(page: &mut Page<'_>) {

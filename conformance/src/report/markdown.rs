@@ -2,14 +2,13 @@
 
 use std::fmt::Write as _;
 
-use super::{
+use crate::report::{
     Finished, compact,
     counts::{Counts, Standing},
-    curl, known,
-    paint::harmless,
-    words,
+    curl, known, words,
 };
-use crate::{events::RuleOutcome, finding::Finding, verdict::Verdict};
+use paymaster_cli::terminal::harmless;
+use paymaster_judge::verdict::{conclusion::Verdict, finding::Finding, summary::RuleOutcome};
 
 /// A comment on GitHub holds 65,536 characters; findings are left out before that.
 const LONGEST: usize = 60_000;

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 use paymaster_schemas::find_clause;
 
-use super::{
+use crate::report::{
     badge,
     compact::cut,
     counts::Standing,
     html::{mark, shell},
-    paint::harmless,
     recorded::Recorded,
     sections, words,
 };
+use paymaster_cli::terminal::harmless;
 
 /// A report under the name of its column.
 #[derive(Debug)]
@@ -229,7 +229,7 @@ pub fn file(name: &str) -> String {
 mod tests {
     use super::super::{json, sample};
     use super::*;
-    use crate::verdict::{Conclusion, Verdict};
+    use paymaster_judge::verdict::conclusion::{Conclusion, Verdict};
 
     const EVIL: &str = "</script><img src=x onerror=alert(1)>";
 

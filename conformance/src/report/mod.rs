@@ -15,7 +15,6 @@ mod known;
 mod markdown;
 pub mod matrix;
 pub mod ndjson;
-mod paint;
 mod progress;
 mod raw_json;
 pub mod recorded;
@@ -27,38 +26,20 @@ mod sections;
 pub mod terminal;
 pub(crate) mod words;
 
-pub use paint::{Paint, harmless, wrapped};
 pub use progress::{Progress, Ticker};
 pub(crate) use words::count;
 
 use std::path::PathBuf;
 
+use paymaster_cli::settings::Place;
 use paymaster_schemas::Basis;
 
-use crate::{
-    context::Context, counts, events::Summary, redact::Redactor, tally::Strictness, verdict_line::VerdictLine,
+use paymaster_client::redact::Redactor;
+use paymaster_judge::{
+    session::tally::Strictness,
+    target::context::Context,
+    verdict::{counts, line::VerdictLine, summary::Summary},
 };
-
-/// The target as it may stand in reports.
-#[derive(Clone, Debug, Default)]
-pub struct Place {
-    /// The URL, secrets replaced.
-    pub shown: String,
-    /// The URL as it is, when nothing in it is secret.
-    pub literal: Option<String>,
-    /// Whether it was the embedded reference server, which is gone when the run is over.
-    pub embedded: bool,
-    /// Request headers beside our own: the name, and what a shell can make the value from without us printing it.
-    pub headers: Vec<(String, String)>,
-    /// Options that cURL needs to reach it as we did, ready for a shell: a blank before each.
-    pub curl_options: String,
-    /// Options that `replay` needs beside those of cURL, ready for a shell: a blank before each.
-    pub replay_options: String,
-    /// Options that `replay` needs to ask the same chain, ready for a shell: a blank before each.
-    pub chain_options: String,
-    /// What a reader of any report has to know of how the target was asked.
-    pub warnings: Vec<String>,
-}
 
 /// A run that is over, ready to be reported.
 #[derive(Debug)]

@@ -8,12 +8,11 @@ use std::{
 use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
-use super::{Finished, Place, counts::Counts, exchange, formats::Recorder, words};
-use crate::{
-    events::{Delivered, Event},
-    finding::Finding,
-    redact::Redactor,
-};
+use crate::events::{Delivered, Event};
+use crate::report::{Finished, counts::Counts, exchange, formats::Recorder, words};
+use paymaster_cli::settings::Place;
+use paymaster_client::redact::Redactor;
+use paymaster_judge::verdict::finding::Finding;
 
 /// The format of the log, told in its first line.
 pub const FORMAT: &str = "paymaster-events/v1";
@@ -104,7 +103,7 @@ impl Recorder for Events {
         let mut rest = json!({
             "conclusion": summary.conclusion.name(),
             "verdict": finished.verdict().sentence(),
-            "exit_code": crate::exit::code(summary.conclusion),
+            "exit_code": paymaster_cli::exit::code(summary.conclusion),
             "cut_short": cut_short.map(|cause| self.redactor.apply(cause)),
             "counts": Counts::of(&summary.rules, finished.strictness).json(),
             "requests": summary.requests,

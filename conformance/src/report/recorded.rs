@@ -6,16 +6,18 @@ use paymaster_schemas::Basis;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{
+use crate::report::{
     counts::{Counts, Standing},
     json,
 };
-use crate::{
-    events::Reached,
-    finding, known,
-    tally::fails_the_run,
-    verdict::{Conclusion, Verdict},
-    verdict_line::VerdictLine,
+use paymaster_judge::{
+    session::tally::fails_the_run,
+    verdict::{
+        conclusion::{Conclusion, Verdict},
+        finding, known,
+        line::VerdictLine,
+        summary::Reached,
+    },
 };
 
 /// A report.

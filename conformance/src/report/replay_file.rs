@@ -12,14 +12,16 @@ use paymaster_schemas::Pair;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Finished, words};
-use crate::{
-    accounts::AccountService,
-    case::{Group, Member, Relation},
-    context::{Context, Support},
-    dialect::Pins,
-    finding::Finding,
-    profile::{Profile, SmartAccount, Target, Token},
+use crate::report::{Finished, words};
+use paymaster_judge::{
+    cases::case::{Group, Member, Relation},
+    target::{
+        accounts::AccountService,
+        context::{Context, Support},
+        dialect::Pins,
+        profile::{Profile, SmartAccount, Target, Token},
+    },
+    verdict::finding::Finding,
 };
 
 /// The format that this version reads and writes.
@@ -329,7 +331,7 @@ fn write(path: &Path, replay: &Replay) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialect::{Amounts, Dialect, QuotedTokens};
+    use paymaster_judge::target::dialect::{Amounts, Dialect, QuotedTokens};
 
     #[test]
     fn what_was_known_of_a_target_is_known_again() {

@@ -6,20 +6,22 @@ use bytes::Bytes;
 use paymaster_schemas::{Mode, Pair};
 use serde_json::{Value, json};
 
-use super::{Finished, Place};
-use crate::{
-    case::{Group, Ids, Member, Order, Relation, Rounds, Seed},
-    context::Context,
-    dialect::Dialect,
-    events::{Reached, Recorded, RuleOutcome, Summary},
-    exchange::{Exchange, Failure, Response},
-    finding::{Attempt, Finding, Violation},
-    known::{self, Standing},
-    recorded::RECORDED,
-    redact::Redactor,
+use crate::report::Finished;
+use paymaster_cli::public_words::is_common;
+use paymaster_cli::settings::Place;
+use paymaster_client::redact::Redactor;
+use paymaster_exchange::{Exchange, Failure, Response};
+use paymaster_judge::{
+    cases::case::{Group, Ids, Member, Order, Relation, Rounds, Seed},
     rules::find_rule,
-    tally::Strictness,
-    verdict::{Conclusion, Verdict},
+    session::{recorded::RECORDED, tally::Strictness},
+    target::{context::Context, dialect::Dialect},
+    verdict::{
+        conclusion::{Conclusion, Verdict},
+        finding::{Attempt, Finding, Violation},
+        known::{self, Standing},
+        summary::{Reached, Recorded, RuleOutcome, Summary},
+    },
 };
 
 static TWICE: Relation = Relation {
@@ -59,7 +61,7 @@ impl Sample {
 
 /// A run with a failure, a flake, a warning and an inconclusive rule.
 pub(crate) fn violations() -> Sample {
-    let mut redactor = Redactor::default();
+    let mut redactor = Redactor::with_public_words(is_common);
     redactor.hide("s3cr3t-key");
     let findings = vec![
         finding(

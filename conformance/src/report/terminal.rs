@@ -4,16 +4,15 @@ use std::fmt::Write as _;
 
 use paymaster_schemas::Pair;
 
-use super::{
-    Finished, Paint,
+use crate::report::{
+    Finished,
     counts::{Counts, Standing},
-    finding, known,
-    paint::{harmless, wrapped},
-    words,
+    finding, known, words,
 };
-use crate::{
-    events::{RuleOutcome, Summary},
-    verdict::{Conclusion, Verdict},
+use paymaster_cli::terminal::{Paint, harmless, wrapped};
+use paymaster_judge::verdict::{
+    conclusion::{Conclusion, Verdict},
+    summary::{RuleOutcome, Summary},
 };
 
 /// Widest line, cURL lines excepted: those must work as printed.

@@ -2,16 +2,18 @@
 
 use std::time::Duration;
 
-use crate::{
-    case::Member,
-    events::{RuleOutcome, Summary},
-    exchange::Exchange,
-    finding::Finding,
-    recorded::RECORDED,
-    verdict::Verdict,
+use paymaster_exchange::Exchange;
+use paymaster_judge::{
+    cases::case::Member,
+    session::recorded::RECORDED,
+    verdict::{
+        conclusion::Verdict,
+        finding::Finding,
+        summary::{RuleOutcome, Summary},
+    },
 };
 
-pub(crate) use crate::verdict_line::count;
+pub(crate) use paymaster_judge::verdict::line::count;
 
 /// `0.4 s`, `12 s`, `3 min 20 s`.
 pub(crate) fn time(time: Duration) -> String {

@@ -4,18 +4,21 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use tokio::task::JoinSet;
 
-use super::{
-    CONFIRMATIONS, SHRUNK_PER_RUN, Settings, Suite,
+use crate::run::{
+    CONFIRMATIONS, SHRUNK_PER_RUN, Suite,
     courier::Courier,
     shrink::{Bench, Specimen},
-    stop::Reason,
 };
-use crate::{
-    context::Context,
-    exchange::Exchange,
-    finding::{Attempt, FINDINGS_PER_RULE, Finding, Key},
-    judge::Judge,
-    tally::{Seen, Tally},
+use paymaster_cli::settings::Settings;
+use paymaster_client::stop::Reason;
+use paymaster_exchange::Exchange;
+use paymaster_judge::{
+    session::{
+        judge::Judge,
+        tally::{Seen, Tally},
+    },
+    target::context::Context,
+    verdict::finding::{Attempt, FINDINGS_PER_RULE, Finding, Key},
 };
 
 /// Looks into everything that a tally saw broken; in the order of the rules, and of the plan for each.

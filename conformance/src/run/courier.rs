@@ -15,19 +15,20 @@ use std::{
 use bytes::Bytes;
 use tokio::sync::{Semaphore, mpsc};
 
-use super::{
+use crate::events::Delivered;
+use crate::run::on_chain::Chain;
+use crate::run::vitals::{Pulse, Vitals};
+use paymaster_client::{
     dial::Protocol,
     pace::Pace,
     retry_after,
     share::{Gate, Share},
     stop::{Reason, Stop},
     transport::{Line, Transport},
-    vitals::{Pulse, Vitals},
 };
-use crate::{
+use paymaster_exchange::{Exchange, Failure};
+use paymaster_judge::cases::{
     case::{Group, Order},
-    events::Delivered,
-    exchange::{Exchange, Failure},
     relations::ON_CHAIN,
 };
 
@@ -91,6 +92,7 @@ pub(crate) struct Courier {
     throttled: AtomicU64,
     news: mpsc::UnboundedSender<News>,
     tells_exchanges: bool,
+    chain: Option<Chain>,
 }
 
 impl Courier {
@@ -115,6 +117,7 @@ impl Courier {
             throttled: AtomicU64::new(0),
             news,
             tells_exchanges: false,
+            chain: None,
         }
     }
 
@@ -124,6 +127,11 @@ impl Courier {
             tells_exchanges: tells,
             ..self
         }
+    }
+
+    /// The same, and answers to operations are simulated on this chain.
+    pub(crate) fn simulating_on(self, chain: Option<Chain>) -> Self {
+        Self { chain, ..self }
     }
 
     /// How many exchanges may run at the same time.
@@ -169,7 +177,7 @@ impl Courier {
             let mut line = self.take_line();
             for number in 0..group.members.len() {
                 let mut exchange = self.send(&mut line, group, number, share).await?;
-                if let Some(chain) = &self.transport.chain
+                if let Some(chain) = &self.chain
                     && group.relation.id == ON_CHAIN.id
                 {
                     exchange.on_chain = chain.simulate(&exchange).await;

@@ -2,11 +2,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::{Settings, Suite, pace::Pace};
-use crate::{
-    context::Context,
-    estimate::{Cost, Estimate, expected},
-};
+use crate::estimate::{Cost, Estimate, expected};
+use crate::run::Suite;
+use paymaster_cli::settings::Settings;
+use paymaster_client::pace::Pace;
+use paymaster_judge::target::context::Context;
 
 /// An estimate is told again when requests leave so many times more slowly than it was made for.
 const SLOWER: u32 = 2;
@@ -32,7 +32,7 @@ impl<'a> Forecast<'a> {
         Self {
             settings,
             suite,
-            context: Arc::new(context.asking_a_chain(settings.transport.chain.is_some())),
+            context: Arc::new(context.asking_a_chain(suite.chain.is_some())),
             before: 0,
             cost: None,
             told: None,

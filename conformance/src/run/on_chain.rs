@@ -6,13 +6,10 @@ use alloy_primitives::{Address, hex};
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use super::transport::{Line, Transport};
-use crate::{
-    exchange::Exchange,
-    on_chain::{
-        Called, Completed, First, Simulation, first_reading, hash_call, hash_reading, own_check, own_reading,
-        simulation_call,
-    },
+use paymaster_client::transport::{Line, Transport};
+use paymaster_exchange::{Exchange, Simulation};
+use paymaster_judge::on_chain::{
+    Called, Completed, First, first_reading, hash_call, hash_reading, own_check, own_reading, simulation_call,
 };
 
 /// A node of a chain, and EntryPoint v0.6 there. Cloned, it is the same.

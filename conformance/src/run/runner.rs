@@ -12,27 +12,30 @@ use tokio::{
     time::Instant,
 };
 
-use super::{
-    Reporter, Settings, Suite, confirm,
+use crate::events::Event;
+use crate::run::{
+    Reporter, Suite, confirm,
     courier::{Courier, News, join},
     forecast::Forecast,
-    pace::Pace,
-    stop::{Reason, Stop},
     supply::Supply,
     worker::{Work, Yield},
 };
-use crate::{
-    access::Access,
-    case::Group,
-    context::Context,
-    discovery::Discovery,
-    events::{Event, Summary},
-    exchange::Exchange,
-    finding::Finding,
-    judge::{self, Judge},
-    plan::Plan,
+use paymaster_cli::settings::Settings;
+use paymaster_client::{
+    pace::Pace,
+    stop::{Reason, Stop},
+};
+use paymaster_exchange::Exchange;
+use paymaster_judge::{
+    cases::{case::Group, discovery::Discovery, plan::Plan},
     rules,
-    tally::{Course, End, Tally, conclude},
+    session::{
+        access::Access,
+        judge::{self, Judge},
+        tally::{Course, End, Tally, conclude},
+    },
+    target::context::Context,
+    verdict::{finding::Finding, summary::Summary},
 };
 
 /// How often the reporters are told how far the run is.
@@ -59,7 +62,11 @@ pub async fn check(settings: &Settings, suite: &Suite, stop: &Stop, reporter: &m
         settings.jobs,
         sender,
     );
-    let courier = Arc::new(courier.telling_exchanges(reporter.wants_exchanges()));
+    let courier = Arc::new(
+        courier
+            .telling_exchanges(reporter.wants_exchanges())
+            .simulating_on(suite.chain.clone()),
+    );
     let limit = tokio::spawn({
         let stop = stop.clone();
         async move {
@@ -73,7 +80,7 @@ pub async fn check(settings: &Settings, suite: &Suite, stop: &Stop, reporter: &m
     });
     let mut forecast = Forecast::new(settings, suite);
     tell_estimate(&mut forecast, &courier, reporter).await;
-    let (context, access) = discover(settings, &courier, &mut news, reporter).await;
+    let (context, access) = discover(settings, suite, &courier, &mut news, reporter).await;
     let context = Arc::new(context);
     forecast.learn(&context, courier.pace.sent());
     let (mut home, cut) = if stop.reason().is_none() && !access.is_denied_for_good() {
@@ -129,6 +136,7 @@ pub async fn check(settings: &Settings, suite: &Suite, stop: &Stop, reporter: &m
 /// Asks the target what it speaks and supports, and whether it lets requests in.
 async fn discover(
     settings: &Settings,
+    suite: &Suite,
     courier: &Courier,
     news: &mut UnboundedReceiver<News>,
     reporter: &mut dyn Reporter,
@@ -156,7 +164,7 @@ async fn discover(
         }
     }
     let context = discovery.finish();
-    (context.asking_a_chain(settings.transport.chain.is_some()), access)
+    (context.asking_a_chain(suite.chain.is_some()), access)
 }
 
 async fn telling<T>(

@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use crate::{case::Group, context::Context};
+use paymaster_judge::{cases::case::Group, target::context::Context};
 
 /// How many plans are kept: those asked for last. A plan takes tens of megabytes.
 const KEPT: usize = 3;
@@ -60,7 +60,7 @@ impl fmt::Debug for Shelf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::plan;
+    use paymaster_judge::cases::plan::plan;
 
     fn made(seed: u64) -> Vec<Arc<Group>> {
         plan(&Context::default(), seed, 1)

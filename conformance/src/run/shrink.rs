@@ -3,15 +3,15 @@
 use paymaster_schemas::Pair;
 use serde_json::Value;
 
-use super::courier::{Courier, Undelivered};
-use crate::{
-    case::Group,
-    context::{Context, Vouch},
-    exchange::Exchange,
-    finding::{Key, Violation},
-    judge::{self, Judge},
-    request::Kind,
+use crate::run::courier::{Courier, Undelivered};
+use paymaster_exchange::Exchange;
+use paymaster_judge::{
+    cases::case::Group,
+    message::request::Kind,
     rules::{Check, Rule},
+    session::judge::{self, Judge},
+    target::context::{Context, Vouch},
+    verdict::finding::{Key, Violation},
 };
 
 /// Makes simpler values from a value, the simplest first, all of them valid against the schema document where one is named.

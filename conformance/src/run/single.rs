@@ -4,20 +4,23 @@ use std::collections::BTreeSet;
 
 use tokio::{sync::mpsc, time::Instant};
 
-use super::{
-    Settings,
-    courier::{Courier, Undelivered},
+use crate::run::courier::{Courier, Undelivered};
+use crate::run::on_chain::Chain;
+use paymaster_cli::settings::Settings;
+use paymaster_client::{
     pace::Pace,
     stop::{Reason, Stop},
 };
-use crate::{
-    case::Group,
-    context::Context,
-    exchange::{Exchange, Failure},
-    finding::Violation,
-    judge::{self, Judge},
+use paymaster_exchange::{Exchange, Failure};
+use paymaster_judge::{
+    cases::case::Group,
     rules::{Rule, View},
-    unread::Unread,
+    session::{
+        judge::{self, Judge},
+        unread::Unread,
+    },
+    target::context::Context,
+    verdict::finding::Violation,
 };
 
 /// What the answers to a group show of one rule.
@@ -35,6 +38,7 @@ pub enum Replayed {
 /// answer. The error says why the target could not be tested.
 pub async fn once(
     settings: &Settings,
+    chain: Option<Chain>,
     rule: &'static Rule,
     group: &Group,
     found: (usize, Option<u16>),
@@ -50,7 +54,8 @@ pub async fn once(
         Pace::new(settings.rate, settings.max_requests, ends),
         settings.jobs,
         news,
-    );
+    )
+    .simulating_on(chain);
     let delivered = tokio::select! {
         biased;
         () = stop.stopped() => Err(ended(stop)),

@@ -2,18 +2,14 @@
 
 use std::sync::Arc;
 
-use super::{Shelf, shrink::Simpler};
-use crate::{
-    case::Relation,
-    context::Context,
-    discovery::DISCOVERY,
-    events::Observations,
-    generate,
-    known::Known,
-    plan::Plan,
-    recorded::RECORDED,
-    relations::RELATIONS,
+use crate::run::on_chain::Chain;
+use crate::run::{Shelf, shrink::Simpler};
+use paymaster_judge::{
+    cases::{case::Relation, discovery::DISCOVERY, generate, plan::Plan, relations::RELATIONS},
     rules::{self, Rule, View, observers::OBSERVERS},
+    session::recorded::RECORDED,
+    target::context::Context,
+    verdict::{known::Known, summary::Observations},
 };
 
 /// What a run is made of; a test brings its own.
@@ -31,6 +27,8 @@ pub struct Suite {
     pub simpler: Simpler,
     /// Watches what is not judged.
     pub observe: fn(&[View<'_>], &Context, &mut Observations),
+    /// The chain on which returned operations are simulated, where there is one.
+    pub chain: Option<Chain>,
     /// Failures that are known, explained and dated.
     pub known: Arc<Known>,
 }
@@ -45,6 +43,7 @@ impl Suite {
             shelf: None,
             simpler: generate::shrink::simpler,
             observe: observe_all,
+            chain: None,
             known: Arc::default(),
         }
     }

@@ -7,8 +7,8 @@ use tokio::{
     task::JoinHandle,
 };
 
-use super::Suite;
-use crate::{case::Group, context::Context};
+use crate::run::Suite;
+use paymaster_judge::{cases::case::Group, target::context::Context};
 
 /// How many groups are handed over at a time: waking the other side for each of them would cost more than making it.
 const BATCH: usize = 32;
@@ -94,7 +94,7 @@ impl Supply {
 #[cfg(test)]
 mod tests {
     use super::{super::Shelf, *};
-    use crate::plan::plan;
+    use paymaster_judge::cases::plan::plan;
 
     const CASES: u32 = 4;
 

@@ -7,7 +7,7 @@ use std::sync::{
 
 use bytes::Bytes;
 
-use crate::exchange::{Exchange, Failure};
+use paymaster_exchange::{Exchange, Failure};
 
 /// So many unanswered exchanges at the start, one after the other, and nobody is there.
 const PATIENCE_AT_START: u64 = 3;
@@ -127,7 +127,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::exchange::Response;
+    use paymaster_exchange::Response;
 
     fn exchange(answered: bool) -> Exchange {
         Exchange {

@@ -9,20 +9,22 @@ use std::{
     },
 };
 
-use super::{
+use crate::run::{
     Suite,
     courier::{Courier, Undelivered},
     supply::Supply,
     vitals,
 };
-use crate::{
-    case::Group,
-    context::Context,
-    exchange::Exchange,
-    judge::{self, Judge},
+use paymaster_exchange::Exchange;
+use paymaster_judge::{
+    cases::case::Group,
     rules::Rule,
-    tally::Tally,
-    unread::Unread,
+    session::{
+        judge::{self, Judge},
+        tally::Tally,
+        unread::Unread,
+    },
+    target::context::Context,
 };
 
 /// What the workers share.

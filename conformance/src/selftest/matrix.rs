@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use paymaster_schemas::Basis;
 
-use super::trial::{Deviation, Trial};
-use crate::rules::{Rule, rules};
+use crate::selftest::trial::{Deviation, Trial};
+use paymaster_judge::rules::{Rule, rules};
 
 /// All trials of a selftest.
 #[derive(Debug, Default)]

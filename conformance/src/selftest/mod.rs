@@ -19,7 +19,8 @@ use std::{
     thread,
 };
 
-use crate::run::{Shelf, Stop, Suite};
+use crate::run::{Shelf, Suite};
+use paymaster_client::stop::Stop;
 
 /// Some faults keep answers back: while their trials wait, others have the core.
 const THREADS_PER_CORE: usize = 2;

@@ -7,11 +7,16 @@ use paymaster_schemas::Basis;
 
 use crate::{
     events::Event,
-    rules::Rule,
-    run::{self, Dialler, Embedded, Limits, Reporter, Settings, Stop, Suite, Target, Transport},
-    tally::Strictness,
-    verdict::Conclusion,
+    run::{self, Reporter, Suite},
 };
+use paymaster_cli::{embedded::Embedded, settings::Settings};
+use paymaster_client::{
+    dial::Dialler,
+    stop::Stop,
+    target::Target,
+    transport::{Limits, Transport},
+};
+use paymaster_judge::{rules::Rule, session::tally::Strictness, verdict::conclusion::Conclusion};
 
 /// A way in which the reference server deviates.
 #[derive(Clone, Copy, Debug)]
@@ -109,7 +114,7 @@ impl Trial {
         } else {
             let (embedded, pipe) = Embedded::serve_piped(&config, service);
             let target = Target::parse(&embedded.url).map_err(|cause| cause.to_string())?;
-            let dialler = Dialler::piped(&target, pipe);
+            let dialler = Dialler::piped(&target, std::sync::Arc::new(move || pipe.connect()));
             (embedded, Transport::new(target, limits, &[]).dialled_by(dialler))
         };
         let settings = Settings {

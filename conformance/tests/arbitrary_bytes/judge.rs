@@ -3,15 +3,13 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use bytes::Bytes;
-use paymaster_conformance::{
-    case::Group,
-    context::Context,
-    events::Observations,
-    exchange::{Exchange, Response},
-    judge::{Judge, read},
-    plan::Plan,
-    profile::Profile,
-    run::Suite,
+use paymaster_conformance::run::Suite;
+use paymaster_exchange::{Exchange, Response};
+use paymaster_judge::{
+    cases::{case::Group, plan::Plan},
+    session::judge::{Judge, read},
+    target::{context::Context, profile::Profile},
+    verdict::summary::Observations,
 };
 use paymaster_reference_server::{Config, Service};
 

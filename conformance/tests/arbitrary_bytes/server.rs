@@ -1,6 +1,9 @@
 //! What must hold of the reference server, whatever bytes it is sent.
 
-use paymaster_conformance::{context::Context, plan::Plan, profile::Profile};
+use paymaster_judge::{
+    cases::plan::Plan,
+    target::{context::Context, profile::Profile},
+};
 use paymaster_reference_server::{Config, Service};
 use serde_json::Value;
 

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
-use paymaster_conformance::cli::duration;
+use paymaster_cli::duration;
 
 use crate::{
     embedded::Deviations,

@@ -1,6 +1,6 @@
 //! Exit codes: those of every binary of this project, in the words of a load test.
 
-use paymaster_conformance::cli::exit;
+use paymaster_cli::exit;
 
 use crate::summary::Verdict;
 

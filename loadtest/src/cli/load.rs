@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use paymaster_conformance::cli::{
+use paymaster_cli::{
     exit as codes,
-    target::{self, Flags, Known, LoadTable},
+    file::LoadTable,
+    target::{self, Flags, Known},
 };
 
 use super::{args::LoadArgs, exit, out, reports};

@@ -9,7 +9,7 @@ mod reports;
 use std::process::ExitCode;
 
 use clap::{Parser, error::ErrorKind};
-use paymaster_conformance::cli::exit as codes;
+use paymaster_cli::exit as codes;
 
 use args::{Cli, Command};
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use paymaster_conformance::{cli::target, report::Paint};
+use paymaster_cli::{target, terminal::Paint};
 
 /// Writes to standard output.
 pub(crate) fn print(text: &str) -> Result<(), String> {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use paymaster_conformance::cli::exit as codes;
+use paymaster_cli::exit as codes;
 
 use super::{
     args::{CompareArgs, MergeArgs},

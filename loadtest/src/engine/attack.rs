@@ -12,7 +12,7 @@ use goose::{
     goose::{Scenario, Transaction, TransactionFunction},
     is_killswitch_triggered, trigger_killswitch,
 };
-use paymaster_conformance::report::harmless;
+use paymaster_cli::terminal::harmless;
 
 use super::{
     pacer,

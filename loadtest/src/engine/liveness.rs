@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use paymaster_conformance::exchange::Failure;
+use paymaster_exchange::Failure;
 
 /// A target to which connections have failed for so long, without a response in between, has stopped answering.
 const DEAD: Duration = Duration::from_secs(2);

@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use paymaster_conformance::{redact::Redactor, run::Transport};
+use paymaster_client::{redact::Redactor, transport::Transport};
 use tokio::sync::Semaphore;
 
 use super::{clock::Clock, liveness::Liveness, user::State};

@@ -8,10 +8,8 @@ use std::{
 };
 
 use goose::goose::GooseUser;
-use paymaster_conformance::{
-    exchange::{Exchange, Failure, Response},
-    run::{Line, pause},
-};
+use paymaster_client::{retry_after::pause, transport::Line};
+use paymaster_exchange::{Exchange, Failure, Response};
 
 use super::{
     shared::{Ended, Pace, Shared},

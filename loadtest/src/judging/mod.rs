@@ -4,14 +4,14 @@ mod skeleton;
 
 use std::time::SystemTime;
 
-use paymaster_conformance::{
-    answer::Answer,
-    context::Context,
-    exchange::{Exchange, Failure, Response},
-    finding::{Key, Violation},
-    judge::Judge,
+use paymaster_client::retry_after::pause;
+use paymaster_exchange::{Exchange, Failure, Response};
+use paymaster_judge::{
+    message::answer::Answer,
     rules::{Check, Rule, View, rules},
-    run::pause,
+    session::judge::Judge,
+    target::context::Context,
+    verdict::finding::{Key, Violation},
 };
 use paymaster_schemas::Basis;
 use serde_json::Value;

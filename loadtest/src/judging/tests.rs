@@ -1,9 +1,11 @@
 use std::time::Duration;
 
-use paymaster_conformance::{
-    exchange::Response,
-    run::{Embedded, Limits, Line, Target, Transport, profile_of},
+use paymaster_cli::embedded::{Embedded, profile_of};
+use paymaster_client::{
+    target::Target,
+    transport::{Limits, Line, Transport},
 };
+use paymaster_exchange::Response;
 use paymaster_reference_server::{Config, Fault, Service, Variant, faults, find_fault, variants};
 
 use super::*;

@@ -1,6 +1,6 @@
 //! What to do next, from what a run shows.
 
-use paymaster_conformance::rules::find_rule;
+use paymaster_judge::rules::find_rule;
 
 use crate::{
     figures::outcome::Outcome,

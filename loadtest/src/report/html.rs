@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use paymaster_conformance::report::harmless;
+use paymaster_cli::terminal::harmless;
 
 use super::{
     advice,

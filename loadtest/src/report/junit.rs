@@ -2,7 +2,7 @@
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use paymaster_conformance::report::harmless;
+use paymaster_cli::terminal::harmless;
 
 use crate::{
     compare::{Comparison, Direction},

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use paymaster_conformance::report::{Paint, harmless, wrapped};
+use paymaster_cli::terminal::{Paint, harmless, wrapped};
 
 use super::{
     advice,

@@ -1,6 +1,6 @@
 //! What must be refused: token mode without a token and with an unsupported one, and calls that break one keyword of their schema.
 
-use paymaster_conformance::{
+use paymaster_judge::cases::{
     case::Relation,
     plan::Plan,
     relations::{ABSENT_FEE_TOKEN, MALFORMED_PARAMS, UNSUPPORTED_FEE_TOKEN},

@@ -1,7 +1,7 @@
 //! What a wallet does: it asks what an operation costs in each token, chooses a token of the answer, and has the same operation
 //! sponsored in it. The token is spelled as the quote spells it.
 
-use paymaster_conformance::case::Base;
+use paymaster_judge::cases::case::Base;
 use paymaster_schemas::Pair;
 use serde_json::json;
 

@@ -90,7 +90,8 @@ fn pair(id: &str) -> Option<Pair> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use paymaster_conformance::{context::Context, run::profile_of};
+    use paymaster_cli::embedded::profile_of;
+    use paymaster_judge::target::context::Context;
     use paymaster_reference_server::Config;
 
     use super::*;

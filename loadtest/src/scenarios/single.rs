@@ -1,6 +1,6 @@
 //! One method in one mode, with an operation that the target should accept.
 
-use paymaster_conformance::case::Base;
+use paymaster_judge::cases::case::Base;
 
 use super::{Chain, Scenario, pair};
 use crate::corpus::{Draws, Entry};

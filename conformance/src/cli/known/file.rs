@@ -7,10 +7,10 @@ use paymaster_schemas::{Method, Mode};
 use serde::Deserialize;
 use toml::{Spanned, value::Datetime};
 
-use crate::{
-    cli::file::{nearest, place, suggest},
-    known::{Entry, Kind},
+use paymaster_cli::file::{nearest, place, suggest};
+use paymaster_judge::{
     rules::{find_rule, rules},
+    verdict::known::{Entry, Kind},
 };
 
 /// How a reason or an owner begins that is still to be written.

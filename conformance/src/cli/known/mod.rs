@@ -7,8 +7,12 @@ use std::{path::PathBuf, sync::Arc};
 
 use chrono::{NaiveDate, Utc};
 
-use super::{args::KnownArgs, out};
-use crate::{events::Summary, exit, known::Known, tally::Strictness};
+use crate::cli::{args::KnownArgs, out};
+use paymaster_cli::exit;
+use paymaster_judge::{
+    session::tally::Strictness,
+    verdict::{known::Known, summary::Summary},
+};
 
 /// The list to write to where none is named.
 const DEFAULT_PATH: &str = "known-failing.toml";

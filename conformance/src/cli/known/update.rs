@@ -9,14 +9,16 @@ use std::{
 use chrono::{Datelike, NaiveDate};
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
-use super::file::PLACEHOLDER;
-use crate::{
-    events::Summary,
-    finding::{Finding, Key},
-    known::{Kind, Known},
-    report::harmless,
+use crate::cli::known::file::PLACEHOLDER;
+use paymaster_cli::terminal::harmless;
+use paymaster_judge::{
     rules::find_rule,
-    tally::{Strictness, fails_the_run},
+    session::tally::{Strictness, fails_the_run},
+    verdict::{
+        finding::{Finding, Key},
+        known::{Kind, Known},
+        summary::Summary,
+    },
 };
 
 /// What a new list begins with.

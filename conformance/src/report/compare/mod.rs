@@ -6,11 +6,12 @@ use std::collections::BTreeSet;
 
 use paymaster_schemas::Basis;
 
-use super::{
+use crate::report::{
     counts::Standing,
     recorded::{Recorded, RecordedRule},
 };
-use crate::{exit, finding::FINDINGS_PER_RULE, verdict::Conclusion};
+use paymaster_cli::exit;
+use paymaster_judge::verdict::{conclusion::Conclusion, finding::FINDINGS_PER_RULE};
 
 pub use text::{Words, render};
 

@@ -1,6 +1,7 @@
-use super::super::{json, sample};
-use super::*;
-use crate::{report::Paint, verdict::Verdict};
+use crate::report::compare::*;
+use crate::report::{json, sample};
+use paymaster_cli::terminal::Paint;
+use paymaster_judge::verdict::conclusion::Verdict;
 
 fn recorded(change: impl FnOnce(&mut Recorded)) -> Recorded {
     let mut run = Recorded::of(json::report(&sample::violations().finished())).unwrap();

@@ -1,16 +1,13 @@
 //! A comparison for people.
 
-use super::{
-    super::{
-        Paint,
-        compact::cut,
-        paint::{harmless, wrapped},
-        recorded::{Recorded, RecordedRule},
-        terminal::WIDTH,
-        words,
-    },
-    Change, Comparison, Difference, Kind,
+use crate::report::{
+    compact::cut,
+    compare::{Change, Comparison, Difference, Kind},
+    recorded::{Recorded, RecordedRule},
+    terminal::WIDTH,
+    words,
 };
+use paymaster_cli::terminal::{Paint, harmless, wrapped};
 
 /// What is told of the two sides.
 #[derive(Clone, Debug)]

@@ -2,14 +2,16 @@
 
 use maud::{Markup, html};
 
-use super::{
-    super::{compact::cut, curl, words},
-    Page, json,
+use crate::report::{
+    compact::cut,
+    curl,
+    html::{Page, json},
+    words,
 };
-use crate::{
-    events::RuleOutcome,
-    exchange::Exchange,
+use paymaster_exchange::Exchange;
+use paymaster_judge::verdict::{
     finding::{Attempt, Finding},
+    summary::RuleOutcome,
 };
 
 /// Longest text that is shown of what is no JSON, in characters.

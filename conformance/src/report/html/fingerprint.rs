@@ -3,8 +3,8 @@
 use maud::{Markup, html};
 use paymaster_schemas::Pair;
 
-use super::{super::compact, Page};
-use crate::verdict::Conclusion;
+use crate::report::{compact, html::Page};
+use paymaster_judge::verdict::conclusion::Conclusion;
 
 /// More values of one observation are counted, not listed.
 const MOST_VALUES: usize = 12;

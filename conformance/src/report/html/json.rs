@@ -3,11 +3,11 @@
 
 use maud::{Markup, PreEscaped, html};
 
-use super::super::{
+use crate::report::{
     compact::cut,
-    paint::harmless,
     raw_json::{self, Node, spelled},
 };
+use paymaster_cli::terminal::harmless;
 
 /// Longer strings are cut in the middle.
 const LONGEST_STRING: usize = 120;

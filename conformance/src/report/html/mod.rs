@@ -13,13 +13,14 @@ use std::time::SystemTime;
 
 use maud::{Markup, html};
 
-use super::{Finished, counts::Standing, known, paint::harmless, words};
-use crate::{
-    events::RuleOutcome,
+use crate::report::{Finished, counts::Standing, known, words};
+use paymaster_cli::terminal::harmless;
+use paymaster_judge::verdict::{
+    conclusion::{Conclusion, Verdict},
     finding::Finding,
     known::Outcome,
-    verdict::{Conclusion, Verdict},
-    verdict_line::VerdictLine,
+    line::VerdictLine,
+    summary::RuleOutcome,
 };
 
 /// The page.
@@ -100,7 +101,7 @@ impl Page<'_> {
                             div { dt { "time" } dd { (words::time(summary.took)) } }
                             div { dt { "seed" } dd { (summary.seed) } }
                         }
-                        div { dt { "exit code" } dd { (crate::exit::code(conclusion)) } }
+                        div { dt { "exit code" } dd { (paymaster_cli::exit::code(conclusion)) } }
                         @if self.finished.strictness.strict { div { dt { "strict" } dd { "yes" } } }
                     }
                     @for warning in &self.finished.place.warnings {

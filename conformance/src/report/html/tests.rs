@@ -1,6 +1,6 @@
-use super::super::sample;
-use super::*;
-use crate::finding::Violation;
+use crate::report::html::*;
+use crate::report::sample;
+use paymaster_judge::verdict::finding::Violation;
 
 #[test]
 fn the_page_tells_what_is_broken_and_how_to_see_it_again() {
@@ -87,7 +87,7 @@ fn markup_from_the_target_stays_text() {
         (0, EVIL.to_owned()),
         (1, serde_json::json!({EVIL: [EVIL]}).to_string()),
     ] {
-        let response = crate::exchange::Response {
+        let response = paymaster_exchange::Response {
             status: 200,
             headers: vec![("x".to_owned(), EVIL.to_owned())],
             body: body.into(),

@@ -5,14 +5,12 @@ use std::collections::BTreeMap;
 use maud::{Markup, html};
 use paymaster_schemas::{Basis, Clause, find_clause};
 
-use super::{
-    super::{
-        counts::{Counts, Standing},
-        sections, words,
-    },
-    Page,
+use crate::report::{
+    counts::{Counts, Standing},
+    html::Page,
+    sections, words,
 };
-use crate::events::RuleOutcome;
+use paymaster_judge::verdict::summary::RuleOutcome;
 
 /// A row of the tree.
 enum Row<'a> {
@@ -199,7 +197,7 @@ fn observed_mark() -> Markup {
 }
 
 fn word(outcome: &RuleOutcome, standing: Standing) -> &'static str {
-    if outcome.verdict == crate::verdict::Verdict::Flaky {
+    if outcome.verdict == paymaster_judge::verdict::conclusion::Verdict::Flaky {
         return "flaky";
     }
     match standing {

@@ -4,18 +4,19 @@ mod place;
 
 use serde_json::{Value, json};
 
-use super::{
+use crate::report::{
     Finished,
     counts::{Counts, Standing},
-    curl, known,
-    paint::harmless,
-    sections, words,
+    curl, known, sections, words,
 };
-use crate::{
-    events::RuleOutcome,
-    finding::{Finding, Key},
+use paymaster_cli::terminal::harmless;
+use paymaster_judge::{
     rules::Rule,
-    verdict::Conclusion,
+    verdict::{
+        conclusion::Conclusion,
+        finding::{Finding, Key},
+        summary::RuleOutcome,
+    },
 };
 use place::SchemaPlace;
 
@@ -46,7 +47,7 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
             "columnKind": "unicodeCodePoints",
             "invocations": [{
                 "executionSuccessful": summary.conclusion != Conclusion::CouldNotTest,
-                "exitCode": crate::exit::code(summary.conclusion),
+                "exitCode": paymaster_cli::exit::code(summary.conclusion),
                 "exitCodeDescription": finished.verdict().sentence(),
                 "toolConfigurationNotifications": stale(finished),
                 "toolExecutionNotifications": notifications(finished),
@@ -67,7 +68,7 @@ fn rule(outcome: &RuleOutcome, finished: &Finished<'_>) -> Value {
         .into_iter()
         .filter(|text| !text.is_empty())
         .collect::<Vec<_>>();
-    let fails = crate::tally::fails_the_run(clause.basis, finished.strictness.strict);
+    let fails = paymaster_judge::session::tally::fails_the_run(clause.basis, finished.strictness.strict);
     json!({
         "id": rule.id,
         "shortDescription": {"text": clause.text},
@@ -98,7 +99,7 @@ fn result(number: usize, finding: &Finding, finished: &Finished<'_>) -> Value {
         "ruleId": finding.rule.id,
         "ruleIndex": index(finding.rule, finished),
         "kind": "fail",
-        "level": if crate::tally::fails_the_run(finding.basis, finished.strictness.strict) { "error" } else { "warning" },
+        "level": if paymaster_judge::session::tally::fails_the_run(finding.basis, finished.strictness.strict) { "error" } else { "warning" },
         "message": {"text": format!(
             "{call}: expected {}, got {} at {pointer} ({})",
             safe(&violation.expected),

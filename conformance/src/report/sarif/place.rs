@@ -3,10 +3,10 @@
 use paymaster_schemas::{Document, Pair, document, documents, resolved};
 use serde_json::Value;
 
-use super::super::raw_json::{self, Node};
-use crate::{
-    finding::Finding,
+use crate::report::raw_json::{self, Node};
+use paymaster_judge::{
     rules::{Check, Rule},
+    verdict::finding::Finding,
 };
 
 /// The envelope of every answer (section 2.10): where a rule stands that no table speaks of.
@@ -119,7 +119,7 @@ fn offset(node: &Node<'_>, path: &[&str], text: &str) -> Option<usize> {
 mod tests {
     use super::super::super::sample;
     use super::*;
-    use crate::rules::rules;
+    use paymaster_judge::rules::rules;
 
     /// The line of a document on which a place points.
     fn line(place: &SchemaPlace) -> &'static str {

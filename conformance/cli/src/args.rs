@@ -1,0 +1,65 @@
+//! Arguments that several commands share.
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::Args;
+
+use crate::duration;
+
+/// How the target is reached and how a run goes.
+#[derive(Debug, Default, Args)]
+pub struct RunArgs {
+    /// The configuration file [default: paymaster.toml, when it is there].
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// A request header, `Name: value`; ${NAME} in the value is read from the environment. Repeatable.
+    #[arg(short = 'H', long = "header", value_name = "HEADER")]
+    pub headers: Vec<String>,
+    #[command(flatten)]
+    /// Which certificates are trusted.
+    pub trust: TrustArgs,
+    /// How many requests of each method and mode are sent at least [default: 250].
+    #[arg(long, value_name = "N")]
+    pub cases: Option<u32>,
+    /// The same seed gives the same cases [default: 1].
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// How many exchanges run at the same time [default: 100].
+    #[arg(short, long, value_name = "N")]
+    pub jobs: Option<usize>,
+    /// At most that many requests a second [default: no limit].
+    #[arg(long, value_name = "N")]
+    pub rate: Option<f64>,
+    /// Total time of one exchange, as 500ms or 10s [default: 10s].
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub timeout: Option<Duration>,
+    /// Total time of the run [default: 5m].
+    #[arg(long, value_name = "TIME", value_parser = duration::parse)]
+    pub time_limit: Option<Duration>,
+    /// At most that many requests in all [default: no limit].
+    #[arg(long, value_name = "N")]
+    pub max_requests: Option<usize>,
+    /// At most that many requests to make one failure small [default: 60].
+    #[arg(long, value_name = "N")]
+    pub shrink_requests: Option<u32>,
+    /// Leave failures as large as they were found.
+    #[arg(long, conflicts_with = "shrink_requests")]
+    pub no_shrink: bool,
+    /// What only warns (json-rpc, interoperability) fails the run too.
+    #[arg(long)]
+    pub strict: bool,
+    /// Stated rules that stayed inconclusive do not fail the run, as long as any request got a result.
+    #[arg(long)]
+    pub allow_incomplete: bool,
+}
+
+/// Whom to trust with https://.
+#[derive(Debug, Default, Args)]
+pub struct TrustArgs {
+    /// Believe the certificates in this PEM file instead of the platform's [default: the platform's, or SSL_CERT_FILE].
+    #[arg(long, value_name = "FILE")]
+    pub cacert: Option<PathBuf>,
+    /// Believe any certificate of an https:// target. The report says so.
+    #[arg(short = 'k', long, conflicts_with = "cacert")]
+    pub insecure: bool,
+}

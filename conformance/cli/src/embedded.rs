@@ -1,0 +1,143 @@
+//! The embedded target: the reference server on a free loopback port, and a profile that says what its configuration says.
+
+use std::{io, sync::Arc};
+
+use paymaster_reference_server::{Config, Listen, PipeConnector, Service, pipe};
+use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
+
+use paymaster_judge::target::profile::{
+    Accepts, Operations, Profile, SmartAccount, Sponsors, Target, Token, TokenLists,
+};
+
+/// Tokens that the default configuration does not know.
+const UNSUPPORTED: [&str; 3] = [
+    "0x1111111111111111111111111111111111111111",
+    "0x2222222222222222222222222222222222222222",
+    "0xFfFfFfFfFfFfFfFfFfFfFfFfFfFfFfFfFfFfFfFf",
+];
+
+/// The versions that published clients send with the account names that the server knows; others get the last one.
+const VERSIONS: [(&str, &str); 3] = [("BICONOMY", "2.0.0"), ("INFINITISM", "1.0.0"), ("SAFE", "1.4.1")];
+
+/// What requests through a pipe are addressed to: a name that no resolver knows (RFC 6761).
+const PIPED_URL: &str = "http://embedded.invalid/";
+
+/// A running reference server.
+#[derive(Debug)]
+pub struct Embedded {
+    /// Where it listens.
+    pub url: String,
+    /// What it supports.
+    pub profile: Profile,
+    shutdown: oneshot::Sender<()>,
+    serving: JoinHandle<()>,
+}
+
+impl Embedded {
+    /// Starts the server with its default configuration.
+    pub async fn start() -> io::Result<Self> {
+        Self::start_with(&Config::default()).await
+    }
+
+    /// Starts the server with that configuration.
+    pub async fn start_with(config: &Config) -> io::Result<Self> {
+        let service = Service::new(config).map_err(io::Error::other)?;
+        Self::serve(config, service).await
+    }
+
+    /// Serves a service of that configuration.
+    pub async fn serve(config: &Config, service: Service) -> io::Result<Self> {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+        let url = format!("http://{}/", listener.local_addr()?);
+        Ok(Self::answer(listener, url, config, service))
+    }
+
+    /// Serves a service of that configuration to those who have the connector: without a port.
+    pub fn serve_piped(config: &Config, service: Service) -> (Self, PipeConnector) {
+        let (connector, listener) = pipe();
+        let embedded = Self::answer(listener, PIPED_URL.to_owned(), config, service);
+        (embedded, connector)
+    }
+
+    fn answer(
+        listener: impl Listen + Send + 'static,
+        url: String,
+        config: &Config,
+        service: Service,
+    ) -> Self {
+        let (shutdown, stopped) = oneshot::channel::<()>();
+        let serving = tokio::spawn(paymaster_reference_server::run(
+            listener,
+            Arc::new(service),
+            async {
+                // A dropped sender means the same as a sent word: it is over.
+                let _ = stopped.await;
+            },
+        ));
+        Self {
+            url,
+            profile: profile_of(config),
+            shutdown,
+            serving,
+        }
+    }
+
+    /// Stops the server and waits for its end.
+    pub async fn stop(self) {
+        // Neither can fail in a way that matters: the run is over.
+        let _ = self.shutdown.send(());
+        let _ = self.serving.await;
+    }
+}
+
+/// The profile of a reference server of that configuration.
+pub fn profile_of(config: &Config) -> Profile {
+    let version = |name: &str| {
+        VERSIONS
+            .iter()
+            .find(|(known, _)| *known == name)
+            .map_or("1.0.0", |(_, version)| *version)
+    };
+    Profile {
+        target: Target::default(),
+        tokens: TokenLists {
+            supported: config
+                .tokens
+                .iter()
+                .map(|token| Token {
+                    address: token.address.clone(),
+                    symbol: Some(token.symbol.clone()),
+                    decimals: u8::try_from(token.decimals).ok(),
+                })
+                .collect(),
+            unsupported: UNSUPPORTED
+                .iter()
+                .filter(|address| {
+                    !config
+                        .tokens
+                        .iter()
+                        .any(|token| token.address.eq_ignore_ascii_case(address))
+                })
+                .map(|address| (*address).to_owned())
+                .collect(),
+            complete: false,
+        },
+        accounts: config
+            .policy
+            .account_names
+            .iter()
+            .map(|name| SmartAccount {
+                name: name.clone(),
+                version: version(name).to_owned(),
+            })
+            .collect(),
+        operations: Operations {
+            accepts: Accepts::Any,
+            refused_senders: config.policy.denied_senders.clone(),
+            max_call_data_bytes: Some(config.policy.max_call_data_bytes),
+            sponsors: Some(Sponsors::Any),
+            ..Operations::default()
+        },
+        ..Profile::default()
+    }
+}

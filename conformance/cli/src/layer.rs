@@ -1,0 +1,247 @@
+//! One layer of settings. Precedence, the weakest first: default, file, environment, flags.
+
+use std::{path::PathBuf, time::Duration};
+
+use crate::{args::RunArgs, duration, environment::Environment, file::RunTable};
+use paymaster_client::transport::Limits;
+use paymaster_judge::target::profile::Target;
+
+/// Settings of one source; what it does not say is none.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Layer {
+    /// The paymaster URL.
+    pub url: Option<String>,
+    /// A PEM file of certificates to trust instead of the platform's.
+    pub cacert: Option<PathBuf>,
+    /// Whether any certificate is trusted.
+    pub insecure: Option<bool>,
+    /// How many requests of each method and mode are sent at least.
+    pub cases: Option<u32>,
+    /// The seed of what is generated.
+    pub seed: Option<u64>,
+    /// How many exchanges run at the same time.
+    pub jobs: Option<usize>,
+    /// At most that many requests a second.
+    pub rate: Option<f64>,
+    /// Total time of one exchange.
+    pub timeout: Option<Duration>,
+    /// Total time of the run.
+    pub time_limit: Option<Duration>,
+    /// At most that many requests in all.
+    pub max_requests: Option<usize>,
+    /// At most that many requests to make one failure small.
+    pub shrink_requests: Option<u32>,
+    /// Whether clauses that only warn fail the run.
+    pub strict: Option<bool>,
+    /// Whether inconclusive rules leave the exit code at 0.
+    pub allow_incomplete: Option<bool>,
+    /// The list of known failures.
+    pub known_failing: Option<PathBuf>,
+}
+
+impl Layer {
+    /// This layer, and below it another.
+    #[must_use]
+    pub fn over(self, below: Self) -> Self {
+        Self {
+            url: self.url.or(below.url),
+            // Each of the two says whom to trust: the one of a stronger source stands alone.
+            cacert: self
+                .cacert
+                .clone()
+                .or(below.cacert.filter(|_| self.insecure.is_none())),
+            insecure: self.insecure.or(below.insecure.filter(|_| self.cacert.is_none())),
+            cases: self.cases.or(below.cases),
+            seed: self.seed.or(below.seed),
+            jobs: self.jobs.or(below.jobs),
+            rate: self.rate.or(below.rate),
+            timeout: self.timeout.or(below.timeout),
+            time_limit: self.time_limit.or(below.time_limit),
+            max_requests: self.max_requests.or(below.max_requests),
+            shrink_requests: self.shrink_requests.or(below.shrink_requests),
+            strict: self.strict.or(below.strict),
+            allow_incomplete: self.allow_incomplete.or(below.allow_incomplete),
+            known_failing: self.known_failing.or(below.known_failing),
+        }
+    }
+
+    /// The bounds of an exchange.
+    pub fn limits(&self) -> Limits {
+        Limits {
+            timeout: self.timeout.unwrap_or(Limits::default().timeout),
+            ..Limits::default()
+        }
+    }
+
+    /// The layer of the configuration file.
+    pub fn of_file(target: &Target, run: &RunTable) -> Result<Self, String> {
+        Ok(Self {
+            url: target.url.clone(),
+            cacert: target.cacert.clone(),
+            insecure: target.insecure,
+            cases: run.cases,
+            seed: run.seed,
+            jobs: target.concurrency,
+            rate: target.requests_per_second,
+            timeout: read("run.timeout", run.timeout.as_deref(), duration::parse)?,
+            time_limit: read("run.time-limit", run.time_limit.as_deref(), duration::parse)?,
+            max_requests: run.max_requests,
+            shrink_requests: run.shrink_requests,
+            strict: run.strict,
+            allow_incomplete: run.allow_incomplete,
+            known_failing: run.known_failing.clone(),
+        })
+    }
+
+    /// The layer of the environment.
+    pub fn of_environment(environment: &Environment) -> Result<Self, String> {
+        let number = |text: &str| text.parse().map_err(|_| format!("`{text}` is no whole number"));
+        let get = |name| environment.get(name);
+        Ok(Self {
+            url: get("PAYMASTER_URL").map(str::to_owned),
+            cases: read("PAYMASTER_CASES", get("PAYMASTER_CASES"), |text| {
+                text.parse().map_err(|_| format!("`{text}` is no whole number"))
+            })?,
+            seed: read("PAYMASTER_SEED", get("PAYMASTER_SEED"), number)?,
+            jobs: read("PAYMASTER_JOBS", get("PAYMASTER_JOBS"), |text| {
+                text.parse().map_err(|_| format!("`{text}` is no whole number"))
+            })?,
+            rate: read("PAYMASTER_RATE", get("PAYMASTER_RATE"), |text| {
+                text.parse().map_err(|_| format!("`{text}` is no number"))
+            })?,
+            timeout: read("PAYMASTER_TIMEOUT", get("PAYMASTER_TIMEOUT"), duration::parse)?,
+            time_limit: read(
+                "PAYMASTER_TIME_LIMIT",
+                get("PAYMASTER_TIME_LIMIT"),
+                duration::parse,
+            )?,
+            ..Self::default()
+        })
+    }
+
+    /// The layer of the command line.
+    pub fn of_flags(args: &RunArgs, url: Option<&str>) -> Self {
+        Self {
+            url: url.map(str::to_owned),
+            cacert: args.trust.cacert.clone(),
+            insecure: args.trust.insecure.then_some(true),
+            cases: args.cases,
+            seed: args.seed,
+            jobs: args.jobs,
+            rate: args.rate,
+            timeout: args.timeout,
+            time_limit: args.time_limit,
+            max_requests: args.max_requests,
+            shrink_requests: if args.no_shrink {
+                Some(0)
+            } else {
+                args.shrink_requests
+            },
+            strict: args.strict.then_some(true),
+            allow_incomplete: args.allow_incomplete.then_some(true),
+            known_failing: None, // a flag of `check` and its kin alone: see `known`
+        }
+    }
+
+    /// Refuses values that make no sense, whatever the source.
+    pub fn checked(self) -> Result<Self, String> {
+        if self.cases == Some(0) {
+            return Err("the number of cases must be at least 1".to_owned());
+        }
+        if self.jobs.is_some_and(|jobs| !(1..=MAX_JOBS).contains(&jobs)) {
+            return Err(format!(
+                "the number of jobs (concurrency) must be from 1 to {MAX_JOBS}"
+            ));
+        }
+        if self.rate.is_some_and(|rate| !(0.001..=1e6).contains(&rate)) {
+            return Err("the rate must be from 0.001 to 1000000 requests a second".to_owned());
+        }
+        if self.insecure == Some(true) && self.cacert.is_some() {
+            return Err("cacert and insecure exclude each other".to_owned());
+        }
+        if self.max_requests == Some(0) {
+            return Err("the request budget must be at least 1".to_owned());
+        }
+        Ok(self)
+    }
+}
+
+/// Most exchanges at a time: each holds a connection.
+const MAX_JOBS: usize = 1024;
+
+fn read<T>(
+    name: &str,
+    text: Option<&str>,
+    parse: impl FnOnce(&str) -> Result<T, String>,
+) -> Result<Option<T>, String> {
+    text.map(parse)
+        .transpose()
+        .map_err(|cause| format!("{name}: {cause}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_upper_layer_wins_where_it_says_something() {
+        let below = Layer {
+            cases: Some(1),
+            seed: Some(1),
+            ..Layer::default()
+        };
+        let above = Layer {
+            cases: Some(2),
+            ..Layer::default()
+        };
+        let both = above.over(below);
+        assert_eq!((both.cases, both.seed), (Some(2), Some(1)));
+    }
+
+    #[test]
+    fn whom_to_trust_is_said_by_one_source() {
+        let strict = Layer {
+            cacert: Some("ca.pem".into()),
+            ..Layer::default()
+        };
+        let lax = Layer {
+            insecure: Some(true),
+            ..Layer::default()
+        };
+        assert_eq!(strict.clone().over(lax.clone()), strict);
+        assert_eq!(lax.clone().over(strict), lax);
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for layer in [
+            Layer {
+                cases: Some(0),
+                ..Layer::default()
+            },
+            Layer {
+                jobs: Some(0),
+                ..Layer::default()
+            },
+            Layer {
+                rate: Some(f64::NAN),
+                ..Layer::default()
+            },
+            Layer {
+                rate: Some(0.0),
+                ..Layer::default()
+            },
+            Layer {
+                max_requests: Some(0),
+                ..Layer::default()
+            },
+            Layer {
+                cacert: Some("ca.pem".into()),
+                insecure: Some(true),
+                ..Layer::default()
+            },
+        ] {
+            assert!(layer.checked().is_err());
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! What the command lines of the paymaster tools share.
+
+pub mod args;
+pub mod duration;
+pub mod embedded;
+pub mod environment;
+pub mod exit;
+pub mod file;
+pub mod headers;
+pub mod layer;
+pub mod plausible;
+pub mod public_words;
+pub mod settings;
+pub mod setup;
+pub mod shell;
+pub mod target;
+pub mod terminal;

@@ -1,0 +1,62 @@
+//! Words that are no keys: those that URLs and texts about paymasters are made of, and names of the specification.
+
+use paymaster_client::redact::is_version;
+use paymaster_schemas::documents;
+
+/// Words that stand in URLs of paymasters, and in texts about them.
+const WORDS: [&str; 34] = [
+    "account",
+    "accounts",
+    "arbitrum",
+    "avalanche",
+    "bundler",
+    "bundlers",
+    "development",
+    "endpoint",
+    "erc20",
+    "ethereum",
+    "gateway",
+    "holesky",
+    "jsonrpc",
+    "localhost",
+    "mainnet",
+    "network",
+    "optimism",
+    "paymaster",
+    "paymasters",
+    "polygon",
+    "private",
+    "production",
+    "public",
+    "sandbox",
+    "sepolia",
+    "service",
+    "services",
+    "sponsor",
+    "sponsored",
+    "sponsoring",
+    "sponsorship",
+    "staging",
+    "testnet",
+    "webhook",
+];
+
+/// The same, too short to be a key alone, which stand beside others with `-` or `_` between.
+const SHORT_WORDS: [&str; 12] = [
+    "api", "base", "bsc", "dev", "eth", "json", "main", "prod", "rpc", "test", "token", "user",
+];
+
+/// A word that texts are made of, a name of the specification, a number or a version. Words with `-` or `_` between count as each.
+pub fn is_common(text: &str) -> bool {
+    let is_word = |part: &str| {
+        let lower = part.to_ascii_lowercase();
+        WORDS.contains(&&*lower) || SHORT_WORDS.contains(&&*lower) || is_version(&lower)
+    };
+    text.split(['-', '_']).all(is_word) || is_name(text)
+}
+
+/// A method, a member or another word that the specification's schemas quote.
+fn is_name(text: &str) -> bool {
+    let quoted = format!("\"{text}\"");
+    documents().iter().any(|document| document.text.contains(&quoted))
+}

@@ -1,0 +1,370 @@
+//! Redaction by value: what is secret is replaced wherever it stands in an output, and nothing else is touched.
+//!
+//! What counts as secret:
+//!
+//! - each segment of the URL's path that the profile does not declare public (`public-path-segments`), each value of its query, each
+//!   request header value, and what headers take from the environment; user and password of a proxy's URL.
+//! - Replaced by value is what could be a key: not what is shorter than six characters, a number or version (`v2`, `80001`), an
+//!   address, or a word that texts about paymasters are made of (`sponsorship`, `tokenInfo`): replacing those everywhere would garble
+//!   what is not secret. They are hidden where the URL or the header is printed, and only there.
+//! - Values of headers that negotiate content, as Accept, are no secret.
+//! - A secret is found as it was given, percent-encoded and decoded, and as JSON writes it; and the beginning of one where a text was cut.
+
+mod common;
+mod forms;
+
+use std::borrow::Cow;
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+
+pub use common::is_version;
+use common::{is_address, is_plain};
+
+/// What stands in the place of a secret.
+pub const SHOWN: &str = "***";
+
+/// Shorter values are no keys.
+const SHORTEST: usize = 6;
+
+/// So much of the beginning of a secret is replaced where a text was cut within it.
+const SHORTEST_PART: usize = 4;
+
+/// What stands where a text was cut.
+const CUT: &str = "...";
+
+/// Texts of this length may end with a body that was cut without a mark; white space at its ends may have gone since.
+const KEPT: usize = paymaster_exchange::KEPT - 1024;
+
+/// Headers whose values are no secret, unless they come from the environment.
+const PUBLIC_HEADERS: [&str; 9] = [
+    "accept",
+    "accept-encoding",
+    "accept-language",
+    "cache-control",
+    "content-type",
+    "host",
+    "origin",
+    "pragma",
+    "user-agent",
+];
+
+/// Knows the secrets of a run.
+#[derive(Clone, Debug)]
+pub struct Redactor {
+    secrets: Vec<Secret>,
+    /// Whether a text is a word that outputs are made of, so that it is no key.
+    is_public_word: fn(&str) -> bool,
+}
+
+impl Default for Redactor {
+    fn default() -> Self {
+        Self::with_public_words(|_| false)
+    }
+}
+
+/// One form of a secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Secret {
+    form: String,
+    /// A word is replaced only where it stands alone.
+    word: bool,
+}
+
+impl Redactor {
+    /// A redactor that knows no secret yet, and takes no text for a key for which `is_public_word` is true.
+    pub fn with_public_words(is_public_word: fn(&str) -> bool) -> Self {
+        Self {
+            secrets: Vec::new(),
+            is_public_word,
+        }
+    }
+
+    /// From now on this value is replaced, in every form in which it travels; what could be no key is not taken.
+    pub fn hide(&mut self, secret: &str) {
+        if secret.len() < SHORTEST
+            || is_address(secret)
+            || is_version(secret)
+            || (self.is_public_word)(secret)
+        {
+            return;
+        }
+        let word = secret.bytes().all(|byte| byte.is_ascii_lowercase());
+        for form in forms::of(secret) {
+            let secret = Secret { form, word };
+            if !self.secrets.contains(&secret) {
+                self.secrets.push(secret);
+            }
+        }
+        // A secret that contains another one is replaced whole.
+        self.secrets
+            .sort_by_key(|secret| std::cmp::Reverse(secret.form.len()));
+    }
+
+    /// Hides what came from the environment or stands in a header whose value is secret, and the credentials in it: without their
+    /// scheme (`Bearer ...`), decoded (`Basic ...`), of each cookie.
+    pub fn hide_header(&mut self, value: &str) {
+        self.hide(value);
+        if let Some((scheme, credentials)) = value.split_once(' ') {
+            let credentials = credentials.trim();
+            self.hide(credentials);
+            let decoded = BASE64_STANDARD.decode(credentials).ok();
+            let decoded = decoded.and_then(|bytes| String::from_utf8(bytes).ok());
+            if let Some(pair) = decoded.filter(|_| scheme.eq_ignore_ascii_case("basic")) {
+                self.hide(&pair);
+                if let Some((_, password)) = pair.split_once(':') {
+                    self.hide(password);
+                }
+            }
+        }
+        for part in value.split([';', ',']) {
+            if let Some((_, value)) = part.split_once('=') {
+                self.hide(value.trim().trim_matches('"'));
+            }
+        }
+    }
+
+    /// Whether the value of a header of that lower-case name is secret.
+    pub fn is_secret_header(name: &str) -> bool {
+        !PUBLIC_HEADERS.contains(&name)
+    }
+
+    /// Hides what is secret in the path and query of a URL; gives the path and query as they may be shown.
+    ///
+    /// On this machine (`loopback`), segments that are plain words, versions or small numbers are no secret; elsewhere only
+    /// those named in `public` are not.
+    pub fn hide_path(
+        &mut self,
+        path: &str,
+        query: Option<&str>,
+        loopback: bool,
+        public: &[String],
+    ) -> String {
+        let is_public = |segment: &str| {
+            segment.is_empty() || public.iter().any(|word| word == segment) || (loopback && is_plain(segment))
+        };
+        let segments: Vec<&str> = path
+            .split('/')
+            .map(|segment| {
+                if is_public(segment) {
+                    return segment;
+                }
+                self.hide(segment);
+                SHOWN
+            })
+            .collect();
+        let mut shown = segments.join("/");
+        if let Some(query) = query {
+            let parts: Vec<String> = query
+                .split('&')
+                .map(|part| {
+                    if let Some((name, value)) = part.split_once('=') {
+                        self.hide(value);
+                        return format!("{name}={SHOWN}");
+                    }
+                    self.hide(part);
+                    SHOWN.to_owned()
+                })
+                .collect();
+            shown = format!("{shown}?{}", parts.join("&"));
+        }
+        if shown.contains(SHOWN) {
+            let whole = query.map_or_else(|| path.to_owned(), |query| format!("{path}?{query}"));
+            // Short parts are hidden with the whole; of one segment alone there is no whole.
+            if path.trim_matches('/').contains('/') || query.is_some() {
+                self.hide(&whole);
+            }
+        }
+        shown
+    }
+
+    /// The text without the secrets.
+    pub fn apply<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let cut_at_the_end = text.len() >= KEPT;
+        let mut text = Cow::Borrowed(text);
+        for secret in &self.secrets {
+            if text.contains(&secret.form) {
+                text = Cow::Owned(secret.replaced(&text));
+            }
+        }
+        if cut_at_the_end || text.contains(CUT) {
+            text = self.without_beginnings(text, cut_at_the_end);
+        }
+        text
+    }
+
+    /// Replaces the beginning of a secret where the text was cut within it.
+    fn without_beginnings<'a>(&self, text: Cow<'a, str>, cut_at_the_end: bool) -> Cow<'a, str> {
+        let cuts = text.match_indices(CUT).map(|(place, _)| place);
+        let end = cut_at_the_end.then_some(text.len());
+        let ranges: Vec<_> = cuts
+            .chain(end)
+            .filter_map(|cut| {
+                let before = &text[..cut];
+                let longest = self
+                    .secrets
+                    .iter()
+                    .filter_map(|secret| secret.begins(before))
+                    .max()?;
+                Some(cut - longest..cut)
+            })
+            .collect();
+        if ranges.is_empty() {
+            return text;
+        }
+        let mut clean = text.into_owned();
+        for range in ranges.into_iter().rev() {
+            clean.replace_range(range, SHOWN);
+        }
+        Cow::Owned(clean)
+    }
+}
+
+impl Secret {
+    fn replaced(&self, text: &str) -> String {
+        if !self.word {
+            return text.replace(&self.form, SHOWN);
+        }
+        let mut clean = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(place) = rest.find(&self.form) {
+            let (before, from) = rest.split_at(place);
+            let behind = &from[self.form.len()..];
+            let joined = |letter: Option<char>| letter.is_some_and(char::is_alphanumeric);
+            // What was taken already is the neighbour of what begins the rest.
+            let neighbour = before.chars().next_back().or_else(|| clean.chars().next_back());
+            clean.push_str(before);
+            if joined(neighbour) || joined(behind.chars().next()) {
+                clean.push_str(&self.form);
+            } else {
+                clean.push_str(SHOWN);
+            }
+            rest = behind;
+        }
+        clean.push_str(rest);
+        clean
+    }
+
+    /// How many bytes of the beginning of this secret a text ends with.
+    fn begins(&self, text: &str) -> Option<usize> {
+        (SHORTEST_PART..self.form.len())
+            .rev()
+            .find(|length| self.form.is_char_boundary(*length) && text.ends_with(&self.form[..*length]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_hidden_by_value_and_nothing_else_is() {
+        let mut redactor = Redactor::default();
+        let shown = redactor.hide_path(
+            "/api/v2/80001/Ab3.k3y-value",
+            Some("auth=querysecret&flag"),
+            false,
+            &["api".to_owned()],
+        );
+        redactor.hide_header("Bearer tok-12345");
+        assert_eq!(shown, "/api/***/***/***?auth=***&***");
+        let text =
+            redactor.apply("no key Ab3.k3y-value (tok-12345, querysecret) for tokenInfo on chain 80001");
+        assert_eq!(text, "no key *** (***, ***) for tokenInfo on chain 80001");
+    }
+
+    #[test]
+    fn on_this_machine_plain_words_are_shown_and_keys_are_not() {
+        let mut redactor = Redactor::default();
+        let mut shown = |path: &str| redactor.hide_path(path, None, true, &[]);
+        assert_eq!(shown("/"), "/");
+        assert_eq!(shown("/any/path"), "/any/path");
+        assert_eq!(shown("/api/v2/80001/SECRETKEY"), "/api/v2/80001/***");
+        assert_eq!(shown("/my-secret-key"), "/***");
+        assert_eq!(
+            redactor.apply("path /my-secret-key of any api"),
+            "path /*** of any api"
+        );
+    }
+
+    #[test]
+    fn what_texts_are_made_of_is_hidden_in_the_url_alone() {
+        let mut redactor = Redactor::default();
+        let address = "0x00000000000000000000000000000000000000a1";
+        for segment in [
+            address,
+            "sponsorship",
+            "tokenInfo",
+            "pm_sponsorUserOperation",
+            "json-rpc",
+            "mainnet",
+            "v2",
+            "137",
+            "123456789",
+        ] {
+            let shown = redactor.hide_path(&format!("/{segment}"), None, false, &[]);
+            assert_eq!(shown, "/***");
+            let text = format!("{{\"{segment}\":1}} x{segment}");
+            assert_eq!(redactor.apply(&text), text);
+        }
+    }
+
+    #[test]
+    fn a_key_that_is_a_word_is_hidden_where_it_stands_alone() {
+        let mut redactor = Redactor::default();
+        redactor.hide_path("/correcthorse", None, false, &[]);
+        assert_eq!(
+            redactor.apply("correcthorse, correcthorses and acorrecthorse: /correcthorse"),
+            "***, correcthorses and acorrecthorse: /***"
+        );
+    }
+
+    #[test]
+    fn every_form_of_a_secret_is_hidden() {
+        let mut redactor = Redactor::default();
+        redactor.hide_path("/k%2Fey%22one+two", None, false, &[]);
+        redactor.hide_header("Basic dXNlcjpodW50ZXIyMg==");
+        redactor.hide_header("session=cookie-1; theme=\"quoted/2\"");
+        for form in [
+            "k%2Fey%22one+two",
+            "k%2fey%22one+two",
+            "k%2Fey%22one%2Btwo",
+            "k/ey\"one+two",
+            "k/ey\"one two",
+            r#"k/ey\"one+two"#,
+            r#"k\/ey\"one+two"#,
+            "dXNlcjpodW50ZXIyMg==",
+            "user:hunter22",
+            "hunter22",
+            "cookie-1",
+            "quoted/2",
+            r"quoted\/2",
+            "quoted%2F2",
+        ] {
+            let text = redactor.apply(form).into_owned();
+            assert!(
+                !text.contains(|letter: char| letter.is_alphanumeric()),
+                "{form}: {text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_text_that_was_cut_within_a_secret_shows_none_of_its_beginning() {
+        let mut redactor = Redactor::default();
+        redactor.hide("canary-0123456789");
+        assert_eq!(
+            redactor.apply("\"key canary-0123... (99 bytes)"),
+            "\"key ***... (99 bytes)"
+        );
+        assert_eq!(redactor.apply("a can... (99 bytes)"), "a can... (99 bytes)");
+        let long = format!("{}canary-012345", "x".repeat(KEPT));
+        assert!(redactor.apply(&long).ends_with("x***"));
+    }
+
+    #[test]
+    fn headers_that_negotiate_are_no_secret() {
+        assert!(!Redactor::is_secret_header("accept"));
+        assert!(Redactor::is_secret_header("authorization"));
+        assert!(Redactor::is_secret_header("x-api-key"));
+    }
+}

@@ -1,0 +1,232 @@
+//! Where the target is: its URL, taken apart once.
+
+use std::fmt;
+
+use hyper::{
+    Uri,
+    header::HeaderValue,
+    http::uri::{Authority, Scheme},
+};
+
+/// A paymaster URL, ready to be asked.
+#[derive(Clone, Debug)]
+pub struct Target {
+    url: String,
+    /// Whether it is asked through TLS.
+    https: bool,
+    /// Host name or address, without brackets.
+    pub(crate) host: String,
+    /// Port, 80 (443 with https) where the URL names none.
+    pub(crate) port: u16,
+    /// Path and query, as written.
+    pub(crate) path: Uri,
+    /// The value of the Host header.
+    pub authority: HeaderValue,
+}
+
+/// Why a text is no URL that can be asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadUrl(String);
+
+impl fmt::Display for BadUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BadUrl {}
+
+impl Target {
+    /// Takes a URL apart. The messages name no part of the URL that could be a secret.
+    pub fn parse(url: &str) -> Result<Self, BadUrl> {
+        let refuse = |why: &str| BadUrl(why.to_owned());
+        let Some((scheme, rest)) = url.split_once("://") else {
+            return Err(refuse(
+                "the URL has no scheme: write it whole, as in http://127.0.0.1:3000/rpc",
+            ));
+        };
+        let https = scheme.eq_ignore_ascii_case("https");
+        if !https && !scheme.eq_ignore_ascii_case("http") {
+            return Err(refuse("only http:// and https:// URLs can be tested"));
+        }
+        let rest = rest.split('#').next().unwrap_or_default();
+        let split = rest.find(['/', '?']).unwrap_or(rest.len());
+        let (authority, path) = rest.split_at(split);
+        if authority.contains('@') {
+            return Err(refuse(
+                "user and password in the URL are not supported: give an authorization header with -H",
+            ));
+        }
+        let whole: Uri = format!("http://{authority}/")
+            .parse()
+            .map_err(|cause| BadUrl(format!("the host or port of the URL is malformed: {cause}")))?;
+        let path = if path.starts_with('/') {
+            path.to_owned()
+        } else {
+            format!("/{path}")
+        };
+        let path: Uri = path
+            .parse()
+            .map_err(|cause| BadUrl(format!("the path or query of the URL is malformed: {cause}")))?;
+        let bracketed = whole.host().unwrap_or_default();
+        let host = bracketed.trim_start_matches('[').trim_end_matches(']');
+        let port_text = authority.strip_prefix(bracketed).unwrap_or_default();
+        let port = match port_text {
+            "" | ":" if https => 443,
+            "" | ":" => 80,
+            text => text
+                .trim_start_matches(':')
+                .parse()
+                .map_err(|_| refuse("the port of the URL is no number from 0 to 65535"))?,
+        };
+        if host.is_empty() {
+            return Err(refuse("the URL names no host"));
+        }
+        Ok(Self {
+            url: url.to_owned(),
+            https,
+            host: host.to_owned(),
+            port,
+            path,
+            authority: HeaderValue::from_str(authority.trim_end_matches(':'))
+                .map_err(|_| refuse("the host of the URL is malformed"))?,
+        })
+    }
+
+    /// The URL as it was given, secrets included.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Whether it is asked through TLS.
+    pub fn is_https(&self) -> bool {
+        self.https
+    }
+
+    /// `http` or `https`.
+    pub fn scheme(&self) -> &'static str {
+        if self.https { "https" } else { "http" }
+    }
+
+    /// The whole URL for a request that has to name it: to a proxy, and in HTTP/2.
+    pub(crate) fn absolute(&self) -> Uri {
+        let mut parts = self.path.clone().into_parts();
+        parts.scheme = Some(if self.https { Scheme::HTTPS } else { Scheme::HTTP });
+        parts.authority = Authority::try_from(self.authority.as_bytes()).ok();
+        // Host and path were parsed when the target was, so there is nothing that cannot be put together.
+        Uri::from_parts(parts).unwrap_or_else(|_| self.path.clone())
+    }
+
+    /// Host and port, as in `127.0.0.1:3000`: no secret.
+    pub fn address(&self) -> String {
+        if self.host.contains(':') {
+            format!("[{}]:{}", self.host, self.port)
+        } else {
+            format!("{}:{}", self.host, self.port)
+        }
+    }
+
+    /// Scheme, host in lower case and port, as in `http://127.0.0.1:3000`: no secret. Two URLs with the same origin reach the same
+    /// server (RFC 6454, section 4).
+    pub fn origin(&self) -> String {
+        format!("{}://{}", self.scheme(), self.address().to_ascii_lowercase())
+    }
+
+    /// Host name or address, without brackets.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// Whether the host is this machine.
+    pub fn is_loopback(&self) -> bool {
+        self.host.eq_ignore_ascii_case("localhost")
+            || self
+                .host
+                .parse::<std::net::IpAddr>()
+                .is_ok_and(|address| address.is_loopback())
+    }
+
+    /// The path, without the query.
+    pub fn path(&self) -> &str {
+        self.path.path()
+    }
+
+    /// The query, without the question mark.
+    pub fn query(&self) -> Option<&str> {
+        self.path.query()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_taken_apart() {
+        for (url, host, port, path, address) in [
+            ("http://127.0.0.1:3000", "127.0.0.1", 3000, "/", "127.0.0.1:3000"),
+            (
+                "http://localhost/a/b?c=d#e",
+                "localhost",
+                80,
+                "/a/b?c=d",
+                "localhost:80",
+            ),
+            ("HTTP://[::1]:81?k=v", "::1", 81, "/?k=v", "[::1]:81"),
+            ("http://[::1]/", "::1", 80, "/", "[::1]:80"),
+            ("https://[::1]/", "::1", 443, "/", "[::1]:443"),
+            ("https://localhost:/x", "localhost", 443, "/x", "localhost:443"),
+        ] {
+            let target = Target::parse(url).unwrap();
+            assert_eq!(target.host, host);
+            assert_eq!(target.port, port);
+            assert_eq!(target.path.to_string(), path);
+            assert_eq!(target.address(), address);
+            assert!(target.is_loopback());
+        }
+    }
+
+    #[test]
+    fn an_origin_is_scheme_host_and_port() {
+        let origin = |url| Target::parse(url).unwrap().origin();
+        assert_eq!(origin("https://Host.test/key?k=v"), "https://host.test:443");
+        assert_eq!(origin("https://host.test:443"), origin("HTTPS://HOST.test/other"));
+        for other in [
+            "http://host.test:443",
+            "https://host.test:8443",
+            "https://a.host.test",
+            "https://host.test.",
+        ] {
+            assert_ne!(origin(other), origin("https://host.test"), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_proxy_is_told_the_whole_url() {
+        for (url, whole) in [
+            ("http://localhost:/a?b", "http://localhost/a?b"),
+            ("https://[::1]:8443", "https://[::1]:8443/"),
+        ] {
+            assert_eq!(Target::parse(url).unwrap().absolute().to_string(), whole);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_asked_is_refused_with_a_reason() {
+        for (url, word) in [
+            ("127.0.0.1:3000", "scheme"),
+            ("ftp://paymaster.example/secret", "only http"),
+            ("http://user:pw@host/", "authorization"),
+            ("http://host:99999/", "port"),
+            ("http:///path", "host"),
+            ("http://host/a b", "path"),
+        ] {
+            let refusal = Target::parse(url).unwrap_err().to_string();
+            assert!(refusal.contains(word), "{url}: {refusal}");
+            assert!(
+                !refusal.contains("secret") && !refusal.contains("pw"),
+                "{refusal}"
+            );
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Cases and the groups they are sent in.
+//!
+//! A group is built from one base request by a [`Relation`]; building it again from a simpler base gives the same group
+//! in small, which is how failures shrink without losing what they claim.
+
+use bytes::Bytes;
+use paymaster_schemas::Pair;
+use serde_json::Value;
+
+use crate::target::context::Context;
+
+/// How the members of a group are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// One after the other, each when the one before has been answered.
+    Sequential,
+    /// All at the same time.
+    Concurrent,
+}
+
+/// Which operation a base request carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Draw {
+    /// One that the profile says gets a result; without a word of the profile, any well-formed one.
+    Accepted,
+    /// The same, and one that is listed as sponsored where the profile vouches for nothing else.
+    Sponsored,
+    /// One that the profile says cannot be sponsored; there is no base when the profile knows none.
+    Refused,
+}
+
+/// Which tokens a base request in token mode names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tokens {
+    /// Quotes: every lawful mix (one, many, repeated, supported and not, preferred inside, outside or absent). Sponsoring: a supported one.
+    Any,
+    /// Only supported ones, with preferredToken and tokenList both present in a quote.
+    Supported,
+    /// At least one that is not supported, with preferredToken and tokenList both present in a quote.
+    SomeUnsupported,
+}
+
+/// What a relation wants its base requests to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Base {
+    /// Method and mode.
+    pub pair: Pair,
+    /// Which operation.
+    pub draw: Draw,
+    /// Which tokens.
+    pub tokens: Tokens,
+}
+
+impl Base {
+    /// A base with an operation that should be accepted and supported tokens only.
+    pub const fn accepted(pair: Pair) -> Self {
+        Self {
+            pair,
+            draw: Draw::Accepted,
+            tokens: Tokens::Supported,
+        }
+    }
+
+    /// The same with an operation that is sponsored, where the profile says which are.
+    pub const fn sponsored(pair: Pair) -> Self {
+        Self {
+            pair,
+            draw: Draw::Sponsored,
+            tokens: Tokens::Supported,
+        }
+    }
+
+    /// A base with an operation that must be refused sponsorship.
+    pub const fn refused(pair: Pair) -> Self {
+        Self {
+            pair,
+            draw: Draw::Refused,
+            tokens: Tokens::Supported,
+        }
+    }
+}
+
+/// One request of a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Its part in the relation: `baseline`, `variant`, ...
+    pub role: &'static str,
+    /// What sets it apart, for people: `id ""`, `without callGasLimit`.
+    pub label: String,
+    /// The body to send, byte for byte.
+    pub body: Bytes,
+}
+
+/// A way of building related requests from a base request.
+#[derive(Debug)]
+pub struct Relation {
+    /// Its name.
+    pub id: &'static str,
+    /// What it relates, in a line.
+    pub about: &'static str,
+    /// What it wants to be built from; none for requests that need no base.
+    pub bases: &'static [Base],
+    /// How many groups for each base in a default run.
+    pub rounds: Rounds,
+    /// How the members are sent.
+    pub order: Order,
+    /// Builds the members. A pure function of its arguments: the same base, twist and ids give the same bytes.
+    /// Empty when the relation cannot be built from this base.
+    pub members: fn(&Seed<'_>, &mut Ids) -> Vec<Member>,
+}
+
+/// How often a relation is built for each of its bases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rounds {
+    /// That often, whatever `--cases` says.
+    Fixed(u32),
+    /// As often as `--cases` says, times this share in percent.
+    Share(u32),
+}
+
+/// What a group is built from.
+#[derive(Clone, Copy, Debug)]
+pub struct Seed<'a> {
+    /// The pair of the base request; none for relations without a base.
+    pub pair: Option<Pair>,
+    /// The base request (a whole envelope), [`Value::Null`] for relations without a base.
+    pub base: &'a Value,
+    /// The round: picks among the variants that a relation knows.
+    pub twist: u32,
+    /// What is known of the target.
+    pub context: &'a Context,
+}
+
+/// Hands out request ids: ordinary ones are JSON integers, distinct within a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Ids(u64);
+
+impl Ids {
+    /// Ids from `first` on.
+    pub const fn starting_at(first: u64) -> Self {
+        Self(first)
+    }
+
+    /// The next id.
+    pub fn next_id(&mut self) -> u64 {
+        let id = self.0;
+        self.0 += 1;
+        id
+    }
+}
+
+/// Related requests, ready to be sent.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// Its place in the plan, from 0.
+    pub number: usize,
+    /// How it was built.
+    pub relation: &'static Relation,
+    /// Method and mode of the base; none for relations without a base.
+    pub pair: Option<Pair>,
+    /// The base it was built from.
+    pub base: Value,
+    /// The round.
+    pub twist: u32,
+    /// Where its ids start.
+    pub first_id: u64,
+    /// The requests.
+    pub members: Vec<Member>,
+}
+
+impl Group {
+    /// A name for people: `gas-fields/sponsor-erc20#12`.
+    pub fn name(&self) -> String {
+        match self.pair {
+            Some(pair) => format!("{}/{pair}#{}", self.relation.id, self.twist),
+            None => format!("{}#{}", self.relation.id, self.twist),
+        }
+    }
+
+    /// The same group built from another base; none when the relation cannot be built from it.
+    pub fn rebuilt(&self, base: Value, context: &Context) -> Option<Self> {
+        let seed = Seed {
+            pair: self.pair,
+            base: &base,
+            twist: self.twist,
+            context,
+        };
+        let members = (self.relation.members)(&seed, &mut Ids::starting_at(self.first_id));
+        (!members.is_empty()).then_some(Self {
+            base,
+            members,
+            ..self.clone()
+        })
+    }
+}

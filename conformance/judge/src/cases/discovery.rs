@@ -1,0 +1,461 @@
+//! Discovery: the first exchanges of a run, which tell the dialect of the target and the tokens it supports.
+//!
+//! Round 1 asks every pair in the default dialect; round 2, for what was not served, in each other reading; round 3 which
+//! tokens are supported; round 4 how tokens that nobody knows are treated, and which tokens are quoted; round 5 the other name
+//! of feeTokenAddress; round 6, for a profile that names no smart account, which ones are served. Nothing here is a verdict, and
+//! what the profile says is never overruled.
+
+use std::collections::BTreeSet;
+
+use paymaster_schemas::{Mode, Pair};
+use serde_json::{Value, json};
+
+use crate::{
+    cases::{
+        case::{Base, Draw, Group, Ids, Member, Order, Relation, Rounds, Seed, Tokens},
+        generate::{source::Source, tokens::NATIVE_COIN},
+        plan::group,
+    },
+    message::{answer::Answer, request::Kind},
+    target::{
+        accounts,
+        context::{Context, Support},
+        dialect::{Amounts, Dialect, QuotedTokens, QuotesRead},
+    },
+};
+use paymaster_exchange::Exchange;
+
+/// The relation under which discovery sends its requests.
+pub static DISCOVERY: Relation = Relation {
+    id: "discovery",
+    about: "the first calls of a run, which tell the dialect and the tokens of the target",
+    bases: &[],
+    rounds: Rounds::Fixed(0),
+    order: Order::Sequential,
+    members: as_given,
+};
+
+fn as_given(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let mut request = seed.base.clone();
+    request["id"] = json!(ids.next_id());
+    vec![Member {
+        role: "discovery",
+        label: String::new(),
+        body: request.to_string().into(),
+    }]
+}
+
+/// Token contracts of large chains and their test networks, to ask for where the profile names none: USDC, USDT, DAI and
+/// wrapped native tokens.
+const WELL_KNOWN_TOKENS: &[&str] = &[
+    "0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48",
+    "0xdac17f958d2ee523a2206206994597c13d831ec7",
+    "0x6b175474e89094c44da98b954eedeac495271d0f",
+    "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2",
+    "0x2791bca1f2de4661ed88a30c99a7a9449aa84174",
+    "0x3c499c542cef5e3811e1192ce70d8cc03d5c3359",
+    "0xc2132d05d31c914a87c6611c10748aeb04b58e8f",
+    "0xda5289fcaaf71d52a80a254da614a192b693e977",
+    "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913",
+    "0x036cbd53842c5426634e7929541ec2318f3dcf7e",
+    "0x1c7d4b196cb0c7b01d743fbc6116a902379c7238",
+    "0xaf88d065e77c8cc2239327c5edb3a432268e5831",
+    "0x0b2c639c533813f4aa9d7837caf62653d097ff85",
+];
+
+/// How many unheard-of tokens are asked for.
+const UNHEARD_OF: u64 = 3;
+
+/// How many supported tokens are asked for alone, to learn their symbols and decimals; of more, those of one long list are learned.
+const ALONE: usize = 8;
+
+/// How many operations each smart account is sent with.
+const TRIES_OF_AN_ACCOUNT: usize = 2;
+
+/// How many supported tokens are asked for at once.
+const MOST_KNOWN: usize = 64;
+
+/// How many quotes are asked for with a preferred token beside the list.
+const READINGS_ASKED: usize = 6;
+
+/// Asks the target, round by round, and remembers what it says.
+#[derive(Debug)]
+pub struct Discovery {
+    context: Context,
+    seed: u64,
+    round: u32,
+    next_id: u64,
+    /// What the requests of the round under way try.
+    trials: Vec<Trial>,
+    served: BTreeSet<Pair>,
+}
+
+#[derive(Clone, Debug)]
+struct Trial {
+    pair: Pair,
+    dialect: Dialect,
+}
+
+impl Discovery {
+    /// A discovery that starts from what the profile says.
+    pub fn new(context: Context, seed: u64) -> Self {
+        Self {
+            context,
+            seed,
+            round: 0,
+            next_id: 1,
+            trials: Vec::new(),
+            served: BTreeSet::new(),
+        }
+    }
+
+    /// Takes in the answers of the round before (none at first) and gives the groups of the next round; none at the end.
+    pub fn next_round(&mut self, answers: &[(Group, Vec<Exchange>)]) -> Option<Vec<Group>> {
+        self.learn(answers);
+        loop {
+            self.round += 1;
+            let groups = match self.round {
+                1 => self.default_dialect(),
+                2 => self.other_dialects(),
+                3 => self.which_tokens(),
+                4 => self.unknown_tokens(),
+                5 => self.other_fee_token_members(),
+                6 => self.which_accounts(),
+                _ => return None,
+            };
+            if !groups.is_empty() {
+                return Some(groups);
+            }
+        }
+    }
+
+    /// What is known of the target now.
+    pub fn finish(self) -> Context {
+        self.context
+    }
+
+    fn default_dialect(&mut self) -> Vec<Group> {
+        let dialect = self.context.dialect.clone();
+        let trials = Pair::ALL
+            .into_iter()
+            .flat_map(|pair| std::iter::repeat_n((pair, dialect.clone()), 2));
+        self.try_all(trials.map(|(pair, dialect)| Trial { pair, dialect }).collect())
+    }
+
+    /// Every combination of readings that the profile leaves open, where nothing was served; the other name of sponsored mode,
+    /// where only token mode was. A reading that serves one pair is never given up for another pair.
+    fn other_dialects(&mut self) -> Vec<Group> {
+        if self.served.iter().any(|pair| pair.mode == Mode::Sponsored) {
+            return Vec::new();
+        }
+        let nothing_served = self.served.is_empty();
+        let pins = self.context.profile.dialect.clone();
+        let own = self.context.dialect.clone();
+        let versions = readings(pins.jsonrpc_version.as_ref(), &["2.0", "2.0.0"]);
+        let names = readings(pins.sponsored_name.as_ref(), &["SPONSORED", "SPONSORSHIP"]);
+        let notations = pins
+            .amount_notation
+            .map_or(vec![Amounts::Decimal, Amounts::Hex, Amounts::Mixed], |pinned| {
+                vec![pinned]
+            });
+        let mut trials = Vec::new();
+        for pair in [Pair::SPONSOR_SPONSORED, Pair::QUOTE_SPONSORED, Pair::QUOTE_ERC20] {
+            for version in &versions {
+                for name in &names {
+                    for notation in &notations {
+                        let dialect = Dialect {
+                            jsonrpc_version: version.clone(),
+                            sponsored_name: name.clone(),
+                            amount_notation: *notation,
+                            ..own.clone()
+                        };
+                        let only_the_name = dialect.jsonrpc_version == own.jsonrpc_version
+                            && dialect.amount_notation == own.amount_notation;
+                        if nothing_served || only_the_name {
+                            trials.push(Trial { pair, dialect });
+                        }
+                    }
+                }
+            }
+        }
+        if !nothing_served {
+            trials.retain(|trial| trial.pair.mode == Mode::Sponsored);
+        }
+        self.try_all(trials)
+    }
+
+    /// The alias of feeTokenAddress, where nothing was served under the pinned or default name.
+    fn other_fee_token_members(&mut self) -> Vec<Group> {
+        if self.served.contains(&Pair::SPONSOR_ERC20) {
+            return Vec::new();
+        }
+        let pinned = self.context.profile.dialect.fee_token_member.clone();
+        let mut trials = Vec::new();
+        for member in readings(pinned.as_ref(), &["feeTokenAddress", "tokenAddress"]) {
+            let dialect = Dialect {
+                fee_token_member: member,
+                ..self.context.dialect.clone()
+            };
+            trials.extend(std::iter::repeat_n(
+                Trial {
+                    pair: Pair::SPONSOR_ERC20,
+                    dialect,
+                },
+                3,
+            ));
+        }
+        self.try_all(trials)
+    }
+
+    /// Sends each smart account of published clients, in both methods, with several operations: one of them alone may be refused
+    /// for a reason of its own.
+    fn which_accounts(&mut self) -> Vec<Group> {
+        self.trials.clear();
+        if !self.context.profile.accounts.is_empty() {
+            return Vec::new();
+        }
+        let context = self.context.clone();
+        let mut source = Source::new(self.seed ^ u64::from(self.round), &context);
+        let mut groups = Vec::new();
+        for pair in [Pair::QUOTE_SPONSORED, Pair::SPONSOR_SPONSORED] {
+            for account in accounts::listed(&accounts::CANDIDATES) {
+                for _ in 0..TRIES_OF_AN_ACCOUNT {
+                    let wanted = Base::sponsored(pair);
+                    let Some(mut request) = source.base(&wanted) else {
+                        continue;
+                    };
+                    request["params"][1]["sponsorshipInfo"]["smartAccountInfo"] =
+                        json!({ "name": account.name, "version": account.version });
+                    self.trials.push(Trial {
+                        pair,
+                        dialect: context.dialect.clone(),
+                    });
+                    self.push(&mut groups, wanted, request, &context);
+                }
+            }
+        }
+        groups
+    }
+
+    /// Asks for the tokens of the profile, for well-known ones, and for all there are.
+    fn which_tokens(&mut self) -> Vec<Group> {
+        if self.context.tokens_that_are(Support::Supported).next().is_some() {
+            return Vec::new();
+        }
+        let infos = [
+            json!({"preferredToken": WELL_KNOWN_TOKENS[0], "tokenList": WELL_KNOWN_TOKENS}),
+            json!({"tokenList": WELL_KNOWN_TOKENS}),
+            json!({}),
+            json!({"tokenList": []}),
+        ];
+        self.quotes(&infos)
+    }
+
+    /// Asks for tokens that nobody has, and for a preferred token outside the list.
+    fn unknown_tokens(&mut self) -> Vec<Group> {
+        let known: Vec<String> = self
+            .context
+            .tokens_that_are(Support::Supported)
+            .take(MOST_KNOWN)
+            .map(str::to_owned)
+            .collect();
+        let unknown: Vec<String> = (0..UNHEARD_OF).map(|salt| unheard_of(self.seed, salt)).collect();
+        let mut infos: Vec<Value> = known
+            .iter()
+            .take(ALONE)
+            .map(|token| json!({"preferredToken": token, "tokenList": [token]}))
+            .collect();
+        infos.extend([
+            json!({"preferredToken": unknown[0], "tokenList": unknown}),
+            json!({"preferredToken": NATIVE_COIN[0], "tokenList": NATIVE_COIN}),
+        ]);
+        if let Some(first) = known.first() {
+            let mut list = unknown.clone();
+            list.push(first.clone());
+            infos.push(json!({"preferredToken": first, "tokenList": list}));
+        }
+        // Beside two listed ones where there are three: a target that leaves out one of the two speaks no reading.
+        let few = &known[..known.len().min(3)];
+        if few.len() > 1 {
+            for turn in 0..READINGS_ASKED {
+                let mut tokens = few.to_vec();
+                tokens.rotate_left(turn % few.len());
+                infos.push(json!({"preferredToken": tokens[0], "tokenList": tokens[1..]}));
+            }
+            infos.push(json!({"preferredToken": known[0], "tokenList": known}));
+        }
+        self.quotes(&infos)
+    }
+
+    /// One quote in token mode for each of these tokenInfo objects.
+    fn quotes(&mut self, infos: &[Value]) -> Vec<Group> {
+        let wanted = Base {
+            pair: Pair::QUOTE_ERC20,
+            draw: Draw::Accepted,
+            tokens: Tokens::Any,
+        };
+        let context = self.context.clone();
+        let mut source = Source::new(self.seed ^ u64::from(self.round), &context);
+        let mut groups = Vec::new();
+        self.trials.clear();
+        for info in infos {
+            let Some(mut request) = source.base(&wanted) else {
+                continue;
+            };
+            request["params"][1]["tokenInfo"] = info.clone();
+            self.trials.push(Trial {
+                pair: wanted.pair,
+                dialect: context.dialect.clone(),
+            });
+            self.push(&mut groups, wanted, request, &context);
+        }
+        groups
+    }
+
+    fn try_all(&mut self, trials: Vec<Trial>) -> Vec<Group> {
+        let mut groups = Vec::new();
+        self.trials.clear();
+        for trial in trials {
+            let mut context = self.context.clone();
+            context.dialect = trial.dialect.clone();
+            let wanted = Base {
+                pair: trial.pair,
+                draw: Draw::Accepted,
+                tokens: Tokens::Any,
+            };
+            let Some(request) = Source::new(self.seed ^ self.next_id, &context).base(&wanted) else {
+                continue;
+            };
+            self.trials.push(trial);
+            self.push(&mut groups, wanted, request, &context);
+        }
+        groups
+    }
+
+    fn push(&mut self, groups: &mut Vec<Group>, wanted: Base, request: Value, context: &Context) {
+        if let Some((group, next)) = group(&DISCOVERY, wanted, request, 0, self.next_id, context) {
+            self.next_id = next;
+            groups.push(Group {
+                number: groups.len(),
+                ..group
+            });
+        }
+    }
+
+    fn learn(&mut self, answers: &[(Group, Vec<Exchange>)]) {
+        let trials = std::mem::take(&mut self.trials);
+        let mut learned = false;
+        let mut unknown = Tally::default();
+        let mut readings = QuotesRead::default();
+        for (group, exchanges) in answers {
+            // By number: a request of the round may have stayed without any answer.
+            let (Some(trial), Some(exchange)) = (trials.get(group.number), exchanges.first()) else {
+                continue;
+            };
+            let answer = Answer::of(exchange);
+            let Some(result) = answer.result().filter(|result| result.is_object()) else {
+                continue;
+            };
+            // The first reading that is served is the one to speak; trials come with the default first.
+            if self.served.insert(trial.pair) && !learned {
+                self.context.dialect = trial.dialect.clone();
+                learned = true;
+            }
+            let Kind::Call(call) = Kind::of(&exchange.request) else {
+                continue;
+            };
+            self.context.served_accounts.learn(&call, result);
+            if trial.pair == Pair::QUOTE_ERC20 {
+                let quoted = addresses(result["feeQuotes"].as_array(), Some("tokenAddress"));
+                let listed = addresses(result["unsupportedTokens"].as_array(), None);
+                if self.round == 4 {
+                    self.context.facts.learn(result);
+                }
+                unknown.count(&call.tokens.quoted(), &quoted, self.seed);
+                if let (Some(preferred), Some(list)) = (&call.tokens.preferred, &call.tokens.list) {
+                    let supported = |token: &str| self.context.support(token) == Support::Supported;
+                    readings.count(preferred, list, &quoted, supported);
+                }
+                for coin in NATIVE_COIN.iter().filter(|coin| quoted.contains(**coin)) {
+                    self.context.learn_token(coin, Support::Supported);
+                }
+                self.note_tokens(&call.tokens.quoted(), &quoted, &listed);
+            }
+        }
+        if unknown.asked > 0 {
+            self.context.learn_unlisted_tokens(if unknown.quoted > 0 {
+                Support::Supported
+            } else {
+                Support::Unsupported
+            });
+        }
+        let reading = readings.most();
+        if self.context.profile.dialect.quoted_tokens.is_none() && reading != QuotedTokens::Union {
+            self.context.dialect.quoted_tokens = reading;
+        }
+    }
+
+    /// A token that the target quotes is supported; one that was asked for and is listed as unsupported is not.
+    fn note_tokens(
+        &mut self,
+        asked: &BTreeSet<String>,
+        quoted: &BTreeSet<String>,
+        listed: &BTreeSet<String>,
+    ) {
+        if self.round != 3 {
+            return;
+        }
+        for token in quoted.difference(listed) {
+            self.context.learn_token(token, Support::Supported);
+        }
+        for token in listed
+            .intersection(asked)
+            .filter(|token| !quoted.contains(*token))
+        {
+            self.context.learn_token(token, Support::Unsupported);
+        }
+    }
+}
+
+/// How tokens that nobody has were treated.
+#[derive(Default)]
+struct Tally {
+    asked: u32,
+    quoted: u32,
+}
+
+impl Tally {
+    fn count(&mut self, asked: &BTreeSet<String>, quoted: &BTreeSet<String>, seed: u64) {
+        for salt in 0..UNHEARD_OF {
+            let token = unheard_of(seed, salt);
+            self.asked += u32::from(asked.contains(&token));
+            self.quoted += u32::from(asked.contains(&token) && quoted.contains(&token));
+        }
+    }
+}
+
+/// A token address that nobody has, made of the seed.
+fn unheard_of(seed: u64, salt: u64) -> String {
+    let mixed = (seed ^ salt.wrapping_add(0x00c0_ffee)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    format!(
+        "0x{mixed:016x}{:016x}{:08x}",
+        mixed.rotate_left(23) ^ 0xa5a5,
+        salt + 0xdead_0000
+    )
+}
+
+fn addresses(list: Option<&Vec<Value>>, member: Option<&str>) -> BTreeSet<String> {
+    let tokens = list.into_iter().flatten();
+    tokens
+        .filter_map(|token| member.map_or(Some(token), |member| token.get(member))?.as_str())
+        .map(str::to_ascii_lowercase)
+        .collect()
+}
+
+/// The readings to try: the pinned one alone, or all.
+fn readings(pinned: Option<&String>, all: &[&str]) -> Vec<String> {
+    pinned.map_or_else(
+        || all.iter().map(|reading| (*reading).to_owned()).collect(),
+        |pinned| vec![pinned.clone()],
+    )
+}

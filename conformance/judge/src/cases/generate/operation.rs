@@ -1,0 +1,216 @@
+//! Partial user operations (section 2.2) that suit a target: all nine members, realistic magnitudes, the target's notation.
+
+use paymaster_schemas::validator_for;
+use proptest::{
+    prelude::{BoxedStrategy, Strategy},
+    strategy::Union,
+    test_runner::TestRng,
+};
+use serde_json::{Map, Value};
+
+use crate::cases::generate::{
+    Overrides, Unsupported,
+    boundary::{self, Notation},
+    dice::{Dice, drawn},
+    strategy,
+    tokens::random_address,
+};
+use crate::{
+    cases::case::Draw,
+    target::{
+        context::Context,
+        dialect::Amounts,
+        profile::{Accepts, Sponsors},
+    },
+};
+
+/// The nine members of the table.
+const MEMBERS: [&str; 9] = [
+    "sender",
+    "nonce",
+    "initCode",
+    "callData",
+    "callGasLimit",
+    "verificationGasLimit",
+    "preVerificationGas",
+    "maxFeePerGas",
+    "maxPriorityFeePerGas",
+];
+
+/// Wei in a gwei.
+const GWEI: u64 = 1_000_000_000;
+/// Usual longest call data, in bytes.
+const CALL_DATA_BYTES: usize = 300;
+/// How often, in percent, an account is yet to be deployed.
+const DEPLOYING: u64 = 20;
+/// How often, in percent, a nonce is a boundary value, where any operation is accepted.
+const BOUNDARY_NONCES: u64 = 4;
+
+/// The strategy of the operations that `draw` asks for; none when the profile knows none.
+pub(super) fn operations(context: &Context, draw: Draw) -> Result<Option<BoxedStrategy<Value>>, Unsupported> {
+    let known = &context.profile.operations;
+    match draw {
+        Draw::Accepted | Draw::Sponsored => {
+            let sponsorable = listed(context, &known.sponsorable);
+            if sponsorable.is_empty() {
+                return generated(context, None).map(Some);
+            }
+            let listed = one_of(context, sponsorable)?;
+            let only_listed = draw == Draw::Sponsored && known.sponsors() != Sponsors::Any;
+            if known.accepts == Accepts::Any && !only_listed {
+                return Ok(Some(Union::new([generated(context, None)?, listed]).boxed()));
+            }
+            Ok(Some(listed))
+        }
+        Draw::Refused => {
+            let refused = listed(context, &known.refused);
+            let senders = valid_addresses(&known.refused_senders);
+            let mut either = Vec::new();
+            if !refused.is_empty() {
+                either.push(one_of(context, refused)?);
+            }
+            if known.sponsors() == Sponsors::None && known.accepts == Accepts::Any {
+                either.push(generated(context, None)?);
+            }
+            if !senders.is_empty() {
+                let sender = drawn(move |rng| Value::String(rng.pick(&senders).clone()));
+                either.push(generated(context, Some(sender))?);
+            }
+            Ok((!either.is_empty()).then(|| Union::new(either).boxed()))
+        }
+    }
+}
+
+/// A fresh operation; of a fresh sender unless one is given.
+fn generated(
+    context: &Context,
+    sender: Option<BoxedStrategy<Value>>,
+) -> Result<BoxedStrategy<Value>, Unsupported> {
+    let (quantities, limits) = notations(context.dialect.amount_notation);
+    let any_nonce = context.profile.operations.accepts == Accepts::Any;
+    let most = context
+        .profile
+        .operations
+        .max_call_data_bytes
+        .unwrap_or(CALL_DATA_BYTES);
+    let refused = context.profile.operations.refused_senders.clone();
+    let fresh = drawn(move |rng| {
+        loop {
+            let sender = random_address(rng);
+            if !refused.iter().any(|known| known.eq_ignore_ascii_case(&sender)) {
+                return Value::String(sender);
+            }
+        }
+    });
+    let gas = |low, high| drawn(move |rng| write(limits, rng.between(low, high)));
+    let mut overrides = Overrides::new()
+        .value("/sender", sender.unwrap_or(fresh))
+        .value("/nonce", drawn(move |rng| nonce(rng, quantities, any_nonce)))
+        .value("/initCode", drawn(|rng| Value::String(init_code(rng))))
+        .value("/callData", drawn(move |rng| Value::String(call_data(rng, most))))
+        .value("/callGasLimit", gas(21_000, 5_000_000))
+        .value("/verificationGasLimit", gas(21_000, 2_000_000))
+        .value("/preVerificationGas", gas(21_000, 500_000))
+        .value(
+            "/maxFeePerGas",
+            drawn(move |rng| write(quantities, rng.between(GWEI, 500 * GWEI))),
+        )
+        // At most what the least maxFeePerGas is: a tip above the whole fee is refused by any chain.
+        .value(
+            "/maxPriorityFeePerGas",
+            drawn(move |rng| write(quantities, rng.between(1, GWEI))),
+        );
+    for member in MEMBERS {
+        overrides = overrides.always(&format!("/{member}"));
+    }
+    strategy("user-operation", &overrides)
+}
+
+/// One of the profile's operations, members that it leaves out filled in.
+fn one_of(context: &Context, listed: Vec<Map<String, Value>>) -> Result<BoxedStrategy<Value>, Unsupported> {
+    let fresh = generated(context, None)?;
+    let choice = drawn(move |rng| Value::Object(rng.pick(&listed).clone()));
+    let filled = (fresh, choice).prop_map(|(fresh, choice)| {
+        let mut operation = Map::with_capacity(MEMBERS.len());
+        for member in MEMBERS {
+            let value = match (choice.get(member), member) {
+                (Some(value), _) => value.clone(),
+                // What the profile leaves out there is empty: a drawn value would make it another operation.
+                (None, "initCode" | "callData") => Value::String("0x".to_owned()),
+                (None, _) => fresh[member].clone(),
+            };
+            operation.insert(member.to_owned(), value);
+        }
+        Value::Object(operation)
+    });
+    Ok(filled.boxed())
+}
+
+/// Those of the profile's operations that can be sent: they name a sender and are otherwise well formed.
+fn listed(context: &Context, operations: &[Map<String, Value>]) -> Vec<Map<String, Value>> {
+    let Some(validator) = validator_for("user-operation") else {
+        return Vec::new();
+    };
+    let (quantities, _) = notations(context.dialect.amount_notation);
+    let whole = |operation: &&Map<String, Value>| {
+        let mut operation = (*operation).clone();
+        for (member, filler) in [
+            ("callData", Value::String("0x".to_owned())),
+            ("nonce", write(quantities, 0)),
+            ("maxFeePerGas", write(quantities, 1)),
+            ("maxPriorityFeePerGas", write(quantities, 1)),
+        ] {
+            operation.entry(member).or_insert(filler);
+        }
+        validator.is_valid(&Value::Object(operation))
+    };
+    operations.iter().filter(whole).cloned().collect()
+}
+
+/// Those of `texts` that are addresses.
+pub(super) fn valid_addresses(texts: &[String]) -> Vec<String> {
+    let Some(validator) = validator_for("address") else {
+        return Vec::new();
+    };
+    let valid = |text: &&String| validator.is_valid(&Value::String((*text).clone()));
+    texts.iter().filter(valid).cloned().collect()
+}
+
+/// The notation of nonce and fees, and that of gas limits.
+fn notations(amounts: Amounts) -> (Notation, Notation) {
+    match amounts {
+        Amounts::Decimal => (Notation::Decimal, Notation::Decimal),
+        Amounts::Hex => (Notation::Hex, Notation::Hex),
+        Amounts::Mixed => (Notation::Hex, Notation::Decimal),
+    }
+}
+
+fn write(notation: Notation, amount: u64) -> Value {
+    match notation {
+        Notation::Decimal => Value::String(amount.to_string()),
+        Notation::Hex => Value::String(format!("{amount:#x}")),
+        Notation::Integer => Value::Number(amount.into()),
+    }
+}
+
+fn nonce(rng: &mut TestRng, notation: Notation, boundaries: bool) -> Value {
+    if boundaries && rng.chance(BOUNDARY_NONCES) {
+        return notation.write(rng.pick(boundary::amounts()));
+    }
+    write(notation, rng.below(1_000))
+}
+
+/// Empty for a deployed account; else its factory and what the factory is called with.
+fn init_code(rng: &mut TestRng) -> String {
+    if !rng.chance(DEPLOYING) {
+        return "0x".to_owned();
+    }
+    let arguments = rng.count(4, 100);
+    rng.hex(20 + arguments)
+}
+
+fn call_data(rng: &mut TestRng, most: usize) -> String {
+    let selector = 4.min(most);
+    let bytes = rng.count(selector, most.min(CALL_DATA_BYTES));
+    rng.hex(bytes)
+}

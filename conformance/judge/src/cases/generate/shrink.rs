@@ -1,0 +1,214 @@
+//! Smaller requests that are still what they were: fewer members, shorter lists, shorter and plainer values.
+//!
+//! Senders, tokens, accounts, method, mode and id stay: with another of those, a request would no longer be what the
+//! profile vouches for, or would ask for something else. Nonce, initCode and callData do change; where the profile lists
+//! operations, the caller asks [`crate::target::context::Context::vouch`] again.
+
+mod plainer;
+
+use paymaster_schemas::validator_for;
+use serde_json::Value;
+
+use crate::cases::generate::schema::escaped;
+use crate::message::tables::{FEES, GAS};
+
+/// Longest list of which each item is taken out in turn.
+const TAKE_EACH: usize = 16;
+
+/// Simpler forms of `base`, the most drastic first: each of less [`weight`], so that shrinking step by step comes to an end.
+/// When `base` is valid against the schema document called `document`, so is each of them.
+pub fn simpler(document: Option<&str>, base: &Value) -> Vec<Value> {
+    let validator = document
+        .and_then(validator_for)
+        .filter(|validator| validator.is_valid(base));
+    let valid = |candidate: &Value| validator.is_none_or(|validator| validator.is_valid(candidate));
+    let before = weight(base);
+    let mut candidates: Vec<(usize, Value)> = Vec::new();
+    let mut offer = |candidate: Value| {
+        let after = weight(&candidate);
+        let known = |(known_weight, known): &(usize, Value)| *known_weight == after && *known == candidate;
+        if after < before && !candidates.iter().any(known) && valid(&candidate) {
+            candidates.push((after, candidate));
+        }
+    };
+    let mut steps = Vec::new();
+    collect(base, "", &mut steps);
+    if validator.is_some() {
+        offer(without_what_may_go(base, &steps, &valid));
+    }
+    for step in &steps {
+        if let Some(candidate) = step.taken(base) {
+            offer(candidate);
+        }
+    }
+    candidates.sort_by_key(|(after, _)| *after);
+    candidates.into_iter().map(|(_, candidate)| candidate).collect()
+}
+
+/// How far a value is from the simplest: it counts members, items, characters, and characters other than zeros.
+pub fn weight(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) => 1,
+        Value::Number(number) => plainer::text_weight(&number.to_string()),
+        Value::String(text) => 2 + plainer::text_weight(text),
+        Value::Array(items) => 3 + items.iter().map(weight).sum::<usize>(),
+        Value::Object(members) => 3 + members.values().map(|member| 4 + weight(member)).sum::<usize>(),
+    }
+}
+
+/// A change at one place.
+struct Step {
+    pointer: String,
+    change: Change,
+}
+
+enum Change {
+    Remove,
+    Replace(Value),
+}
+
+impl Step {
+    fn taken(&self, base: &Value) -> Option<Value> {
+        let mut changed = base.clone();
+        match &self.change {
+            Change::Replace(value) => *changed.pointer_mut(&self.pointer)? = value.clone(),
+            Change::Remove => remove(&mut changed, &self.pointer)?,
+        }
+        Some(changed)
+    }
+}
+
+fn remove(value: &mut Value, pointer: &str) -> Option<()> {
+    let (parent, name) = pointer.rsplit_once('/')?;
+    match value.pointer_mut(parent)? {
+        Value::Object(members) => {
+            members.shift_remove(&name.replace("~1", "/").replace("~0", "~"))?;
+        }
+        Value::Array(items) => {
+            let index = name.parse().ok().filter(|index| *index < items.len())?;
+            items.remove(index);
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
+/// What may be done at a place.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Care {
+    /// Anything.
+    Free,
+    /// It stays, and what it holds may change.
+    Stays,
+    /// It may go; its text may only change its letter case.
+    SameAddress,
+    /// It may go, and nothing else.
+    SameText,
+    /// It stays; its text may only change its letter case.
+    Sender,
+    /// It may go; what it holds may change, and is not zero.
+    Positive,
+    /// It stays as it is.
+    Fixed,
+}
+
+fn is_gas_or_fee(name: &str) -> bool {
+    GAS.contains(&name) || FEES.contains(&name)
+}
+
+fn care(pointer: &str) -> Care {
+    const TOKENS: &str = "/params/1/tokenInfo";
+    const ACCOUNT: &str = "/params/1/sponsorshipInfo/smartAccountInfo";
+    match pointer {
+        "" | "/params" | "/params/0" | "/params/1" => Care::Stays,
+        "/jsonrpc" | "/method" | "/id" | "/params/1/mode" => Care::Fixed,
+        "/params/0/sender" => Care::Sender,
+        // A target may refuse a gas limit or fee of zero: that would be another fault.
+        _ if pointer.strip_prefix("/params/0/").is_some_and(is_gas_or_fee) => Care::Positive,
+        _ => match (pointer.strip_prefix(TOKENS), pointer.strip_prefix(ACCOUNT)) {
+            (Some("/preferredToken" | "/feeTokenAddress" | "/tokenAddress"), _) => Care::SameAddress,
+            (Some(item), _) if item.starts_with("/tokenList/") => Care::SameAddress,
+            (_, Some("/name" | "/version")) => Care::SameText,
+            _ => Care::Free,
+        },
+    }
+}
+
+fn collect(value: &Value, pointer: &str, steps: &mut Vec<Step>) {
+    let care = care(pointer);
+    let mut replace = |value: Value| {
+        steps.push(Step {
+            pointer: pointer.to_owned(),
+            change: Change::Replace(value),
+        });
+    };
+    match value {
+        Value::String(text) if matches!(care, Care::SameAddress | Care::Sender) => {
+            replace(Value::String(text.to_ascii_lowercase()));
+        }
+        Value::String(text) if care == Care::Free => {
+            plainer::texts(text).for_each(|text| replace(text.into()));
+        }
+        Value::String(text) if care == Care::Positive => {
+            plainer::texts(text)
+                .filter(|text| !text.trim_start_matches("0x").bytes().all(|digit| digit == b'0'))
+                .for_each(|text| replace(text.into()));
+        }
+        Value::Number(number) if care == Care::Free => plainer::numbers(number).for_each(replace),
+        Value::Array(items) => {
+            if care == Care::Free && items.len() > 1 {
+                let half = items.len() / 2;
+                replace(Value::Array(Vec::new()));
+                replace(Value::Array(items[..half].to_vec()));
+                replace(Value::Array(items[half..].to_vec()));
+            }
+            for (index, item) in items.iter().enumerate() {
+                let pointer = format!("{pointer}/{index}");
+                let at_an_end = index == 0 || index + 1 == items.len();
+                if items.len() <= TAKE_EACH || at_an_end {
+                    offer_removal(&pointer, steps);
+                }
+                collect(item, &pointer, steps);
+            }
+        }
+        Value::Object(members) => {
+            if care == Care::Free && members.len() > 1 {
+                replace(Value::Object(serde_json::Map::new()));
+            }
+            for (name, member) in members {
+                let pointer = format!("{pointer}/{}", escaped(name));
+                offer_removal(&pointer, steps);
+                collect(member, &pointer, steps);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn offer_removal(pointer: &str, steps: &mut Vec<Step>) {
+    if matches!(
+        care(pointer),
+        Care::Free | Care::Positive | Care::SameAddress | Care::SameText
+    ) {
+        steps.push(Step {
+            pointer: pointer.to_owned(),
+            change: Change::Remove,
+        });
+    }
+}
+
+/// All at once, what the schema lets go, outermost first.
+fn without_what_may_go(base: &Value, steps: &[Step], valid: &dyn Fn(&Value) -> bool) -> Value {
+    let mut left = base.clone();
+    // Backwards, so that the places of items that are still to go do not move.
+    for step in steps.iter().rev() {
+        if !matches!(step.change, Change::Remove) {
+            continue;
+        }
+        let mut without = left.clone();
+        if remove(&mut without, &step.pointer).is_some() && valid(&without) {
+            left = without;
+        }
+    }
+    left
+}

@@ -1,0 +1,7 @@
+//! Test cases: generated requests, related requests, the plan of a run, discovery.
+
+pub mod case;
+pub mod discovery;
+pub mod generate;
+pub mod plan;
+pub mod relations;

@@ -1,0 +1,228 @@
+//! The plan: every group of a run, from seed, context and number of cases alone, whatever the concurrency.
+
+use serde_json::Value;
+
+use crate::{
+    cases::{
+        case::{Base, Group, Ids, Relation, Rounds, Seed},
+        generate::source::Source,
+        relations::RELATIONS,
+    },
+    target::context::Context,
+};
+
+/// How many calls of each pair a default run sends: enough that a fault in one answer of 25 escapes one run in 27,000.
+pub const DEFAULT_CASES: u32 = 250;
+
+/// The first id of the plan; discovery uses the ids below.
+pub(crate) const FIRST_ID: u64 = 1_000;
+
+/// Every group of a run, in the order in which they are sent.
+pub fn plan(context: &Context, seed: u64, cases: u32) -> Vec<Group> {
+    Plan::new(context, seed, cases).collect()
+}
+
+/// The groups of a run, each made when it is asked for: a plan of any length takes the memory of one group.
+///
+/// It cannot be sent between threads, because proptest's strategies cannot: make it on the thread that draws from it.
+#[derive(Debug)]
+pub struct Plan<'a> {
+    context: &'a Context,
+    seed: u64,
+    cases: u32,
+    /// The relations that are not done; the first one is under way.
+    relations: &'a [&'static Relation],
+    /// What the relation under way draws from; none before its first group.
+    source: Option<Source<'a>>,
+    base: usize,
+    round: u32,
+    number: usize,
+    next_id: u64,
+}
+
+impl<'a> Plan<'a> {
+    /// The whole plan.
+    pub fn new(context: &'a Context, seed: u64, cases: u32) -> Self {
+        Self::of(RELATIONS, context, seed, cases)
+    }
+
+    /// The groups of these relations alone. Each relation draws from a source of its own, so that its cases do not depend on
+    /// which others are in the plan.
+    pub fn of(relations: &'a [&'static Relation], context: &'a Context, seed: u64, cases: u32) -> Self {
+        Self {
+            context,
+            seed,
+            cases,
+            relations,
+            source: None,
+            base: 0,
+            round: 0,
+            number: 0,
+            next_id: FIRST_ID,
+        }
+    }
+
+    /// How many groups a whole plan has at most: fewer come where the target gives nothing to build them from.
+    pub fn at_most(cases: u32) -> usize {
+        RELATIONS
+            .iter()
+            .map(|relation| relation.bases.len() * rounds(relation.rounds, cases) as usize)
+            .sum()
+    }
+
+    fn next_base(&mut self) {
+        self.base += 1;
+        self.round = 0;
+    }
+}
+
+impl Iterator for Plan<'_> {
+    type Item = Group;
+
+    fn next(&mut self) -> Option<Group> {
+        loop {
+            let relation = *self.relations.first()?;
+            let Some(base) = relation.bases.get(self.base) else {
+                self.relations = &self.relations[1..];
+                self.source = None;
+                self.base = 0;
+                continue;
+            };
+            if self.round == rounds(relation.rounds, self.cases) {
+                self.next_base();
+                continue;
+            }
+            let source = self
+                .source
+                .get_or_insert_with(|| Source::new(self.seed ^ salt(relation.id), self.context));
+            let Some(request) = source.base(base) else {
+                self.next_base();
+                continue;
+            };
+            let built = group(relation, *base, request, self.round, self.next_id, self.context);
+            self.round += 1;
+            if let Some((group, next_id)) = built {
+                let number = self.number;
+                self.number += 1;
+                self.next_id = next_id;
+                return Some(Group { number, ..group });
+            }
+        }
+    }
+}
+
+/// One group and the id after its last.
+pub(crate) fn group(
+    relation: &'static Relation,
+    base: Base,
+    request: Value,
+    twist: u32,
+    first_id: u64,
+    context: &Context,
+) -> Option<(Group, u64)> {
+    let mut ids = Ids::starting_at(first_id);
+    let seed = Seed {
+        pair: Some(base.pair),
+        base: &request,
+        twist,
+        context,
+    };
+    let members = (relation.members)(&seed, &mut ids);
+    if members.is_empty() {
+        return None;
+    }
+    let pair = Some(base.pair);
+    Some((
+        Group {
+            number: 0,
+            relation,
+            pair,
+            base: request,
+            twist,
+            first_id,
+            members,
+        },
+        ids.next_id(),
+    ))
+}
+
+/// How often a relation is built for each of its bases.
+pub fn rounds(rounds: Rounds, cases: u32) -> u32 {
+    match rounds {
+        Rounds::Fixed(rounds) => rounds,
+        Rounds::Share(percent) => {
+            let share = (u64::from(cases) * u64::from(percent)).div_ceil(100).max(1);
+            u32::try_from(share).unwrap_or(u32::MAX)
+        }
+    }
+}
+
+/// A number that depends on a name alone: FNV-1a.
+fn salt(name: &str) -> u64 {
+    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::profile::{Accepts, Operations, Profile, Token, TokenLists};
+
+    /// The definition of the plan, all at once: relations, bases and rounds, one inside the other.
+    fn all_at_once(context: &Context, seed: u64, cases: u32) -> Vec<Group> {
+        let mut groups: Vec<Group> = Vec::new();
+        let mut next_id = FIRST_ID;
+        for &relation in RELATIONS {
+            let mut source = Source::new(seed ^ salt(relation.id), context);
+            for base in relation.bases {
+                for twist in 0..rounds(relation.rounds, cases) {
+                    let Some(request) = source.base(base) else { break };
+                    if let Some((group, id)) = group(relation, *base, request, twist, next_id, context) {
+                        next_id = id;
+                        let number = groups.len();
+                        groups.push(Group { number, ..group });
+                    }
+                }
+            }
+        }
+        groups
+    }
+
+    fn rich() -> Context {
+        let supported = ["a", "b", "c"].map(|digit| Token {
+            address: format!("0x{}", digit.repeat(40)),
+            ..Token::default()
+        });
+        Context::new(Profile {
+            tokens: TokenLists {
+                supported: supported.into(),
+                unsupported: vec![format!("0x{}", "e".repeat(40))],
+                complete: false,
+            },
+            operations: Operations {
+                accepts: Accepts::Any,
+                refused_senders: vec![format!("0x{}", "d".repeat(40))],
+                ..Operations::default()
+            },
+            ..Profile::default()
+        })
+    }
+
+    #[test]
+    fn drawn_one_by_one_the_plan_is_the_same() {
+        for (context, seed, cases) in [(rich(), 1, 9), (rich(), 7, 1), (Context::default(), 1, 9)] {
+            let expected = all_at_once(&context, seed, cases);
+            let drawn = plan(&context, seed, cases);
+            assert_eq!(drawn.len(), expected.len());
+            assert!(drawn.len() > RELATIONS.len() && drawn.len() <= Plan::at_most(cases));
+            for (drawn, expected) in drawn.iter().zip(&expected) {
+                assert_eq!(drawn.number, expected.number);
+                assert_eq!(drawn.name(), expected.name());
+                assert_eq!(drawn.first_id, expected.first_id);
+                assert_eq!(drawn.base, expected.base);
+                assert_eq!(drawn.members, expected.members);
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! Calls alone and in a batch.
+
+use paymaster_schemas::{Mode, Pair};
+use serde_json::{Value, json};
+
+use crate::cases::relations::edit::{ALL_PAIRS, MODE, as_it_stands, set};
+use crate::{
+    cases::case::{Ids, Member, Order, Relation, Rounds, Seed},
+    target::context::Support,
+};
+
+/// Two calls, each alone, and then both in a batch.
+pub static BATCH_ELEMENTS: Relation = Relation {
+    id: "batch-elements",
+    about: "two calls each alone and then in a batch: of the two modes, one that is an error, ids alike, twelve at once",
+    bases: ALL_PAIRS,
+    rounds: Rounds::Fixed(4),
+    order: Order::Sequential,
+    members: batch_elements,
+};
+
+fn batch_elements(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let twist = seed.twist % 4;
+    let other = if twist == 1 {
+        in_other_mode(seed)
+    } else {
+        Some(with_method(seed.base, "pm_noSuchMethod"))
+    };
+    let (base, Some(other)) = (seed.base, other) else {
+        return Vec::new();
+    };
+    let mut next = |request: &Value| with_id(request, json!(ids.next_id()));
+    let alone = [next(base), next(&other)];
+    let (label, batch) = match twist {
+        0 => (
+            "a batch with an unknown method in the middle",
+            vec![next(base), next(&other), next(base)],
+        ),
+        1 => (
+            "a batch of both modes",
+            vec![next(base), next(&other), next(base)],
+        ),
+        2 => (
+            "a batch of twelve",
+            (0..12)
+                .map(|place| next(if place == 5 { &other } else { base }))
+                .collect(),
+        ),
+        _ => {
+            let first = next(base);
+            let same = json!(first["id"].to_string());
+            (
+                "a batch of a number and the same digits as a string for ids",
+                vec![first, with_id(&other, same)],
+            )
+        }
+    };
+    vec![
+        as_it_stands("baseline", "the call alone", &alone[0]),
+        as_it_stands("alone", "the other call alone", &alone[1]),
+        as_it_stands("batch", label, &Value::Array(batch)),
+    ]
+}
+
+fn with_id(request: &Value, id: Value) -> Value {
+    let mut request = request.clone();
+    request["id"] = id;
+    request
+}
+
+fn with_method(request: &Value, method: &str) -> Value {
+    let mut request = request.clone();
+    request["method"] = json!(method);
+    request
+}
+
+/// A quote for the same operation in the other mode; none when nothing is known to ask for.
+fn in_other_mode(seed: &Seed<'_>) -> Option<Value> {
+    let mode = match seed.pair?.mode {
+        Mode::Sponsored => {
+            let token = seed.context.tokens_that_are(Support::Supported).next()?;
+            let info = json!({ "preferredToken": token, "tokenList": [token] });
+            json!({ "mode": "ERC20", "calculateGasLimits": true, "tokenInfo": info })
+        }
+        Mode::Erc20 => {
+            let account = seed.context.accounts().into_iter().next()?;
+            let info = json!({
+                "webhookData": {},
+                "smartAccountInfo": { "name": account.name, "version": account.version },
+            });
+            let name = &seed.context.dialect.sponsored_name;
+            json!({ "mode": name, "calculateGasLimits": true, "sponsorshipInfo": info })
+        }
+    };
+    let mut request = with_method(seed.base, Pair::QUOTE_ERC20.method.name());
+    set(&mut request, "", "params", json!([seed.base["params"][0], {}]));
+    *request.pointer_mut(MODE)? = mode;
+    Some(request)
+}

@@ -1,0 +1,149 @@
+//! Small edits of base requests, and members made of them.
+
+use std::{borrow::Borrow, fmt::Write as _};
+
+use bytes::Bytes;
+use paymaster_schemas::Pair;
+use serde::{Serialize, Serializer, ser::SerializeMap};
+use serde_json::Value;
+
+use crate::cases::case::{Base, Ids, Member, Seed};
+
+/// A base of each pair that should be accepted.
+pub(super) const ALL_PAIRS: &[Base] = &[
+    Base::accepted(Pair::QUOTE_SPONSORED),
+    Base::accepted(Pair::QUOTE_ERC20),
+    Base::accepted(Pair::SPONSOR_SPONSORED),
+    Base::accepted(Pair::SPONSOR_ERC20),
+];
+/// The partial user operation.
+pub(super) const OPERATION: &str = "/params/0";
+/// The mode object.
+pub(super) const MODE: &str = "/params/1";
+
+/// Sets or adds the member `name` of the object at `place`.
+pub(super) fn set(request: &mut Value, place: &str, name: &str, value: Value) {
+    if let Some(object) = request.pointer_mut(place).and_then(Value::as_object_mut) {
+        object.insert(name.to_owned(), value);
+    }
+}
+
+/// Takes the member `name` away from the object at `place`.
+pub(super) fn remove(request: &mut Value, place: &str, name: &str) {
+    if let Some(object) = request.pointer_mut(place).and_then(Value::as_object_mut) {
+        object.shift_remove(name);
+    }
+}
+
+/// A member of a group: the request with a fresh id.
+pub(super) fn member(
+    role: &'static str,
+    label: impl Into<String>,
+    request: impl Borrow<Value>,
+    ids: &mut Ids,
+) -> Member {
+    let request = Renumbered {
+        request: request.borrow(),
+        id: ids.next_id(),
+    };
+    Member {
+        role,
+        label: label.into(),
+        body: text(&request),
+    }
+}
+
+/// A member of a group: the request with the id that it has.
+pub(super) fn as_it_stands(role: &'static str, label: impl Into<String>, request: &Value) -> Member {
+    Member {
+        role,
+        label: label.into(),
+        body: text(request),
+    }
+}
+
+fn text(request: &impl Serialize) -> Bytes {
+    Bytes::from(serde_json::to_vec(request).expect("a JSON value can always be written"))
+}
+
+/// A request as it is written with another id, without a copy of it.
+struct Renumbered<'a> {
+    request: &'a Value,
+    id: u64,
+}
+
+impl Serialize for Renumbered<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Some(members) = self.request.as_object() else {
+            return self.request.serialize(serializer);
+        };
+        let mut map = serializer.serialize_map(None)?;
+        for (name, value) in members {
+            if name == "id" {
+                map.serialize_entry(name, &self.id)?;
+            } else {
+                map.serialize_entry(name, value)?;
+            }
+        }
+        if !members.contains_key("id") {
+            map.serialize_entry("id", &self.id)?;
+        }
+        map.end()
+    }
+}
+
+/// The base itself, as the baseline of a group.
+pub(super) fn baseline(seed: &Seed<'_>, ids: &mut Ids) -> Member {
+    member("baseline", "the baseline", seed.base, ids)
+}
+
+/// The baseline and one variant of it.
+pub(super) fn beside(
+    seed: &Seed<'_>,
+    ids: &mut Ids,
+    label: impl Into<String>,
+    variant: Value,
+) -> Vec<Member> {
+    vec![baseline(seed, ids), member("variant", label, variant, ids)]
+}
+
+/// The item of `items` whose turn it is in this round.
+pub(super) fn turn<'a, T>(seed: &Seed<'_>, items: &'a [T]) -> &'a T {
+    &items[seed.twist as usize % items.len()]
+}
+
+/// A pseudo-random address that depends on the seed's round and `salt` alone; lower case.
+pub(super) fn address(seed: &Seed<'_>, salt: u64) -> String {
+    let mut state = (u64::from(seed.twist) << 32) ^ salt.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5eed_5eed;
+    let mut text = String::from("0x");
+    for _ in 0..5 {
+        // One step of splitmix64 for each eight digits: well mixed, and the same everywhere.
+        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        let eight_digits = (mixed ^ (mixed >> 31)) >> 32;
+        write!(text, "{eight_digits:08x}").expect("a String takes all");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_member_differs_from_its_request_in_the_id_alone() {
+        for mut request in [
+            json!({ "jsonrpc": "2.0", "id": 1, "params": [{ "id": 1 }] }),
+            json!({ "id": "x", "text": "\u{1}\"" }),
+            json!({ "method": "m" }),
+        ] {
+            let member = member("call", "", &request, &mut Ids::starting_at(77));
+            request["id"] = json!(77);
+            assert_eq!(member.body, request.to_string());
+        }
+    }
+}

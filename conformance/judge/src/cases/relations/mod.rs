@@ -1,0 +1,102 @@
+//! The relations: which related requests are sent, and how they are built from a base request.
+//!
+//! Exchange rules judge every request of every relation; a group rule judges the relation it names. To add a relation: a
+//! `static` in the file of its kind, and its line in [`RELATIONS`].
+
+mod batches;
+mod calls;
+mod edit;
+mod envelope;
+mod malformed;
+mod mode_object;
+mod notation;
+mod on_chain;
+mod operation;
+mod probes;
+mod sequences;
+mod tokens;
+
+pub use batches::BATCH_ELEMENTS;
+pub use calls::{CALLS, REFUSED_CALLS, REFUSED_IN_TOKEN_MODE};
+pub use envelope::{NUMBER_IDS, STRING_IDS};
+pub use malformed::{BATCHES, MALFORMED_BODIES, MALFORMED_PARAMS};
+pub use mode_object::{BOTH_INFOS, CALCULATE_GAS_LIMITS, EXPIRY_DURATION, SMART_ACCOUNTS, WEBHOOK_DATA};
+pub use notation::NOTATION;
+pub use on_chain::ON_CHAIN;
+pub use operation::{AMOUNTS, CALL_DATA, GAS_FIELDS, INIT_CODE, LISTED_FIELDS, NONCES};
+pub(crate) use probes::probe;
+pub use probes::{BEHAVIOUR_PROBES, DIALECT_PROBES};
+pub use sequences::{CONCURRENT, DECISION, LATER};
+pub use tokens::{ABSENT_FEE_TOKEN, LONG_TOKEN_LIST, UNSUPPORTED_FEE_TOKEN, UNSUPPORTED_IN_QUOTE};
+
+use crate::cases::case::Relation;
+
+/// Every relation, in the order of the plan.
+pub static RELATIONS: &[&Relation] = &[
+    &CALLS,
+    &REFUSED_CALLS,
+    &REFUSED_IN_TOKEN_MODE,
+    &UNSUPPORTED_FEE_TOKEN,
+    &ABSENT_FEE_TOKEN,
+    &UNSUPPORTED_IN_QUOTE,
+    &LONG_TOKEN_LIST,
+    &NUMBER_IDS,
+    &STRING_IDS,
+    &GAS_FIELDS,
+    &LISTED_FIELDS,
+    &CALCULATE_GAS_LIMITS,
+    &EXPIRY_DURATION,
+    &WEBHOOK_DATA,
+    &SMART_ACCOUNTS,
+    &BOTH_INFOS,
+    &NONCES,
+    &AMOUNTS,
+    &INIT_CODE,
+    &CALL_DATA,
+    &NOTATION,
+    &DECISION,
+    &LATER,
+    &CONCURRENT,
+    &MALFORMED_PARAMS,
+    &MALFORMED_BODIES,
+    &BATCHES,
+    &BATCH_ELEMENTS,
+    &DIALECT_PROBES,
+    &BEHAVIOUR_PROBES,
+    &ON_CHAIN,
+];
+
+/// The relation of that id.
+pub fn find_relation(id: &str) -> Option<&'static Relation> {
+    RELATIONS.iter().copied().find(|relation| relation.id == id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::{Check, rules};
+
+    #[test]
+    fn names_are_unique() {
+        for (place, relation) in RELATIONS.iter().enumerate() {
+            assert!(
+                RELATIONS[..place].iter().all(|other| other.id != relation.id),
+                "{} stands twice",
+                relation.id
+            );
+        }
+    }
+
+    #[test]
+    fn every_group_rule_has_its_relation_in_the_plan() {
+        for rule in rules() {
+            if let Check::Group(relation, _) = rule.check {
+                assert!(
+                    RELATIONS.iter().any(|known| std::ptr::eq(*known, relation)),
+                    "{}",
+                    rule.id
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Changes of the mode object (sections 2.3 and 2.4).
+
+use paymaster_schemas::{Method, Mode, Pair};
+use serde_json::{Map, Value, json};
+
+use crate::cases::relations::edit::{ALL_PAIRS, MODE, address, baseline, beside, member, remove, set, turn};
+use crate::{
+    cases::case::{Base, Ids, Member, Order, Relation, Rounds, Seed},
+    target::context::Support,
+};
+
+const SPONSORED_PAIRS: &[Base] = &[
+    Base::accepted(Pair::QUOTE_SPONSORED),
+    Base::accepted(Pair::SPONSOR_SPONSORED),
+];
+
+/// calculateGasLimits true and false.
+pub static CALCULATE_GAS_LIMITS: Relation = Relation {
+    id: "calculate-gas-limits",
+    about: "the same call with calculateGasLimits true and false",
+    bases: ALL_PAIRS,
+    rounds: Rounds::Fixed(6),
+    order: Order::Sequential,
+    members: calculate_gas_limits,
+};
+
+/// Expiry durations of many sizes.
+pub static EXPIRY_DURATION: Relation = Relation {
+    id: "expiry-duration",
+    about: "the same sponsor request with other expiry durations",
+    bases: &[Base::accepted(Pair::SPONSOR_SPONSORED)],
+    rounds: Rounds::Fixed(8),
+    order: Order::Sequential,
+    members: expiry_duration,
+};
+
+/// webhookData with content.
+pub static WEBHOOK_DATA: Relation = Relation {
+    id: "webhook-data",
+    about: "the same call with webhookData of some content",
+    bases: SPONSORED_PAIRS,
+    rounds: Rounds::Fixed(14),
+    order: Order::Sequential,
+    members: webhook_data,
+};
+
+/// Each smart account of the profile.
+pub static SMART_ACCOUNTS: Relation = Relation {
+    id: "smart-accounts",
+    about: "the same call with each smart account that the profile names",
+    bases: SPONSORED_PAIRS,
+    rounds: Rounds::Fixed(8),
+    order: Order::Sequential,
+    members: smart_accounts,
+};
+
+/// The info object of the other mode beside the own one, as published clients send both.
+pub static BOTH_INFOS: Relation = Relation {
+    id: "both-infos",
+    about: "the same call with tokenInfo beside sponsored mode, and sponsorshipInfo beside token mode",
+    bases: ALL_PAIRS,
+    rounds: Rounds::Fixed(9),
+    order: Order::Sequential,
+    members: both_infos,
+};
+
+fn calculate_gas_limits(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let first = seed.twist.is_multiple_of(2);
+    let with = |value: bool| {
+        let mut request = seed.base.clone();
+        set(&mut request, MODE, "calculateGasLimits", json!(value));
+        request
+    };
+    vec![
+        member(
+            "baseline",
+            format!("calculateGasLimits {first}"),
+            with(first),
+            ids,
+        ),
+        member(
+            "variant",
+            format!("calculateGasLimits {}", !first),
+            with(!first),
+            ids,
+        ),
+    ]
+}
+
+/// By turns beside 300 seconds, the duration of the sample, and beside no duration.
+fn expiry_duration(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let seconds = *turn(seed, &[60_u32, 300, 600, 1_800, 3_600, 240, 120, 900]);
+    let mut plain = seed.base.clone();
+    if seed.twist.is_multiple_of(2) {
+        set(&mut plain, MODE, "expiryDuration", json!(300));
+    } else {
+        remove(&mut plain, MODE, "expiryDuration");
+    }
+    let mut request = seed.base.clone();
+    set(&mut request, MODE, "expiryDuration", json!(seconds));
+    vec![
+        member("baseline", "another expiryDuration, or none", plain, ids),
+        member("variant", format!("expiryDuration {seconds}"), request, ids),
+    ]
+}
+
+fn webhook_data(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let data = [
+        json!({"campaign": "spring"}),
+        json!({"a": 1, "b": [true, null], "c": {"d": "e"}}),
+        json!({"": "an empty name", "user": {"id": 12_345_678_901_u64}}),
+        json!({"text": "x".repeat(500)}),
+        json!({"note": "zażółć 支付 \u{1F680}", "ключ": "значение"}),
+        json!({"constructor": {"name": 1}, "length": -1, "toString": "x", "<b>": "&amp;'\""}),
+        json!({"list": [[[[[[[[]]]]]]], 0.1, -7, 1.5e300, true, null], "id": "0x12"}),
+    ];
+    let with = |data: Value| {
+        let mut request = seed.base.clone();
+        set(&mut request, "/params/1/sponsorshipInfo", "webhookData", data);
+        request
+    };
+    let (empty, some) = (with(json!({})), with(turn(seed, &data).clone()));
+    if seed.twist.is_multiple_of(2) {
+        vec![
+            member("baseline", "empty webhookData", empty, ids),
+            member("variant", "webhookData of some content", some, ids),
+        ]
+    } else {
+        vec![
+            member("baseline", "webhookData of some content", some, ids),
+            member("variant", "empty webhookData", empty, ids),
+        ]
+    }
+}
+
+fn smart_accounts(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let accounts = &seed.context.profile.accounts;
+    if accounts.len() < 2 {
+        return Vec::new();
+    }
+    let account = turn(seed, accounts);
+    let mut request = seed.base.clone();
+    let info = json!({"name": account.name, "version": account.version});
+    set(
+        &mut request,
+        "/params/1/sponsorshipInfo",
+        "smartAccountInfo",
+        info,
+    );
+    beside(
+        seed,
+        ids,
+        format!("smart account {} {}", account.name, account.version),
+        request,
+    )
+}
+
+fn both_infos(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let Some(pair) = seed.pair else { return Vec::new() };
+    if seed.twist % 3 == 2 {
+        return in_the_other_mode(seed, pair, ids);
+    }
+    let mut request = seed.base.clone();
+    let (name, info) = other_info(seed, pair);
+    set(&mut request, MODE, name, info);
+    vec![
+        baseline(seed, ids),
+        member("variant", format!("{name} beside {}", pair.mode), request, ids),
+    ]
+}
+
+/// The name and a value of the info object that only the other mode has.
+pub(super) fn other_info(seed: &Seed<'_>, pair: Pair) -> (&'static str, Value) {
+    if pair.mode == Mode::Erc20 {
+        ("sponsorshipInfo", sponsorship_info(seed))
+    } else if seed.twist.is_multiple_of(2) {
+        ("tokenInfo", json!({}))
+    } else {
+        ("tokenInfo", token_info(seed, true, true))
+    }
+}
+
+/// The same operation in the other mode, and the baseline again: a target must not take one answer for the other.
+fn in_the_other_mode(seed: &Seed<'_>, pair: Pair, ids: &mut Ids) -> Vec<Member> {
+    let quote = pair.method == Method::GetFeeQuoteOrData;
+    let mut request = seed.base.clone();
+    let mut mode = Map::new();
+    if pair.mode == Mode::Sponsored {
+        mode.insert("mode".to_owned(), json!(Mode::Erc20.name()));
+        mode.insert("calculateGasLimits".to_owned(), json!(true));
+        mode.insert("tokenInfo".to_owned(), token_info(seed, quote, !quote));
+    } else {
+        mode.insert("mode".to_owned(), json!(seed.context.dialect.sponsored_name));
+        mode.insert("calculateGasLimits".to_owned(), json!(true));
+        if !quote {
+            mode.insert("expiryDuration".to_owned(), json!(300));
+        }
+        mode.insert("sponsorshipInfo".to_owned(), sponsorship_info(seed));
+    }
+    request["params"][1] = Value::Object(mode);
+    vec![
+        baseline(seed, ids),
+        member("variant", "the same operation in the other mode", request, ids),
+        member(
+            "variant",
+            "the baseline again, after the other mode",
+            seed.base.clone(),
+            ids,
+        ),
+    ]
+}
+
+fn token_info(seed: &Seed<'_>, to_quote: bool, to_pay: bool) -> Value {
+    let known = seed
+        .context
+        .tokens_that_are(Support::Supported)
+        .next()
+        .map(str::to_owned);
+    let token = known.unwrap_or_else(|| address(seed, 1));
+    let mut info = Map::new();
+    if to_quote {
+        info.insert("preferredToken".to_owned(), json!(token));
+        info.insert("tokenList".to_owned(), json!([token]));
+    }
+    if to_pay {
+        info.insert(seed.context.dialect.fee_token_member.clone(), json!(token));
+    }
+    Value::Object(info)
+}
+
+fn sponsorship_info(seed: &Seed<'_>) -> Value {
+    let accounts = seed.context.accounts();
+    let account = turn(seed, &accounts);
+    json!({"webhookData": {}, "smartAccountInfo": {"name": account.name, "version": account.version}})
+}

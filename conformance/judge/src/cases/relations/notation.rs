@@ -1,0 +1,193 @@
+//! The same request in another notation of its JSON: member order, white space, escapes.
+
+use std::fmt::Write as _;
+
+use bytes::Bytes;
+use paymaster_schemas::Pair;
+use serde_json::{Map, Value};
+
+use crate::cases::case::{Base, Draw, Ids, Member, Order, Relation, Rounds, Seed, Tokens};
+use crate::cases::relations::edit::{baseline, member};
+
+/// The same request written in other ways.
+pub static NOTATION: Relation = Relation {
+    id: "notation",
+    about: "the same call with members in another order, with white space, with escaped strings",
+    bases: &[
+        Base::accepted(Pair::QUOTE_SPONSORED),
+        Base {
+            pair: Pair::QUOTE_ERC20,
+            draw: Draw::Accepted,
+            tokens: Tokens::SomeUnsupported,
+        },
+        Base::accepted(Pair::SPONSOR_SPONSORED),
+        Base::accepted(Pair::SPONSOR_ERC20),
+        Base::refused(Pair::SPONSOR_SPONSORED),
+    ],
+    rounds: Rounds::Fixed(8),
+    order: Order::Sequential,
+    members: notations,
+};
+
+fn notations(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let first = baseline(seed, ids);
+    let mut request = seed.base.clone();
+    request["id"] = ids.next_id().into();
+    let (label, text) = match seed.twist % 8 {
+        0 => (
+            "members in reverse order",
+            reordered(&request, &|members| members.reverse()).to_string(),
+        ),
+        1 => (
+            "members in alphabetical order",
+            reordered(&request, &|members| members.sort_by(|a, b| a.0.cmp(&b.0))).to_string(),
+        ),
+        2 => (
+            "members in the order of a published client: method, params, id, jsonrpc",
+            client_order(&request).to_string(),
+        ),
+        3 => (
+            "line breaks and indentation",
+            serde_json::to_string_pretty(&request).unwrap_or_default(),
+        ),
+        4 => ("white space around every token", spaced(&request)),
+        5 => ("escaped letters in string values", escaped(&request, false)),
+        6 => ("escaped letters in member names", escaped(&request, true)),
+        _ => ("the id as the last member", id_last(&request).to_string()),
+    };
+    let variant = Member {
+        role: "variant",
+        label: label.to_owned(),
+        body: Bytes::from(text),
+    };
+    vec![
+        first,
+        variant,
+        member("again", "the baseline again", seed.base.clone(), ids),
+    ]
+}
+
+fn id_last(request: &Value) -> Value {
+    let mut request = request.clone();
+    if let Some(id) = request
+        .as_object_mut()
+        .and_then(|envelope| envelope.shift_remove("id"))
+    {
+        request["id"] = id;
+    }
+    request
+}
+
+type Members = Vec<(String, Value)>;
+
+fn reordered(value: &Value, order: &dyn Fn(&mut Members)) -> Value {
+    match value {
+        Value::Object(object) => {
+            let mut members: Members = object
+                .iter()
+                .map(|(name, value)| (name.clone(), reordered(value, order)))
+                .collect();
+            order(&mut members);
+            Value::Object(Map::from_iter(members))
+        }
+        Value::Array(items) => items.iter().map(|item| reordered(item, order)).collect(),
+        other => other.clone(),
+    }
+}
+
+fn client_order(request: &Value) -> Value {
+    let names = ["method", "params", "id", "jsonrpc"];
+    names
+        .iter()
+        .filter_map(|name| Some(((*name).to_owned(), request.get(*name)?.clone())))
+        .collect()
+}
+
+/// The JSON text with every kind of insignificant white space around every token.
+fn spaced(value: &Value) -> String {
+    match value {
+        Value::Object(object) => {
+            let members: Vec<String> = object
+                .iter()
+                .map(|(name, value)| format!("\r\n\t {} \n:\t{}", Value::from(name.as_str()), spaced(value)))
+                .collect();
+            format!(" {{ {} \r\n}} ", members.join(" ,"))
+        }
+        Value::Array(items) => format!(
+            "\t[ {}\n] ",
+            items.iter().map(spaced).collect::<Vec<_>>().join("\t, ")
+        ),
+        other => format!(" {other}\n"),
+    }
+}
+
+/// The JSON text with some letters of its strings, or of its member names, written as `\u` escapes.
+fn escaped(value: &Value, names: bool) -> String {
+    match value {
+        Value::Object(object) => {
+            let members: Vec<String> = object
+                .iter()
+                .map(|(name, value)| {
+                    let name = if names {
+                        escape(name)
+                    } else {
+                        Value::from(name.as_str()).to_string()
+                    };
+                    format!("{name}:{}", escaped(value, names))
+                })
+                .collect();
+            format!("{{{}}}", members.join(","))
+        }
+        Value::Array(items) => {
+            format!(
+                "[{}]",
+                items
+                    .iter()
+                    .map(|item| escaped(item, names))
+                    .collect::<Vec<_>>()
+                    .join(",")
+            )
+        }
+        Value::String(text) if !names => escape(text),
+        other => other.to_string(),
+    }
+}
+
+/// Every third character as an escape, the first one included; upper and lower case hex digits by turns.
+fn escape(text: &str) -> String {
+    let mut out = String::from("\"");
+    for (place, letter) in text.chars().enumerate() {
+        let plain = (' '..='~').contains(&letter) && !"\"\\".contains(letter);
+        if plain && place % 3 != 0 {
+            out.push(letter);
+            continue;
+        }
+        for unit in letter.encode_utf16(&mut [0; 2]) {
+            let written = if place.is_multiple_of(2) {
+                write!(out, "\\u{unit:04x}")
+            } else {
+                write!(out, "\\u{unit:04X}")
+            };
+            written.expect("a String takes all");
+        }
+    }
+    out.push('"');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn every_notation_says_the_same() {
+        let value = json!({"id": 1, "b": ["x\"y\\z", {"c": "0xAbC", "é\n": null}], "n": 1.50});
+        let read = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+        assert_eq!(read(&spaced(&value)), value);
+        assert_eq!(read(&escaped(&value, false)), value);
+        assert_eq!(read(&escaped(&value, true)), value);
+        assert_ne!(escaped(&value, true), value.to_string());
+        assert_eq!(reordered(&value, &|members| members.reverse()), value);
+    }
+}

@@ -1,0 +1,232 @@
+//! Changes of the user operation (section 2.2).
+
+use std::fmt::Write as _;
+
+use paymaster_schemas::Pair;
+use serde_json::{Value, json};
+
+use crate::cases::relations::edit::{
+    ALL_PAIRS, MODE, OPERATION, baseline, beside, member, remove, set, turn,
+};
+use crate::{
+    cases::case::{Base, Ids, Member, Order, Relation, Rounds, Seed},
+    message::tables::{FEES, GAS, is_hex},
+    target::context::Vouch,
+};
+
+/// All eight combinations of the three optional gas members, in token mode.
+pub static GAS_FIELDS: Relation = Relation {
+    id: "gas-fields",
+    about: "all eight combinations of the three optional gas limits when sponsoring in token mode",
+    bases: &[Base::accepted(Pair::SPONSOR_ERC20)],
+    rounds: Rounds::Fixed(16),
+    order: Order::Sequential,
+    members: gas_fields,
+};
+
+/// The nine listed members against the same with what else some clients send.
+pub static LISTED_FIELDS: Relation = Relation {
+    id: "listed-fields",
+    about: "the listed members of the operation alone, beside the same with signature and paymasterAndData",
+    bases: ALL_PAIRS,
+    rounds: Rounds::Fixed(3),
+    order: Order::Sequential,
+    members: listed_fields,
+};
+
+/// Nonces up to 2^256-1.
+pub static NONCES: Relation = Relation {
+    id: "nonces",
+    about: "nonces at the edges of 32, 53, 64, 128 and 256 bits",
+    bases: ALL_PAIRS,
+    rounds: Rounds::Fixed(9),
+    order: Order::Sequential,
+    members: nonces,
+};
+
+/// Gas limits and fees at the edges. Section 2.2 gives them no range, so that no result is owed: what is judged is the form of
+/// whatever is answered.
+pub static AMOUNTS: Relation = Relation {
+    id: "amounts",
+    about: "gas limits and fees of zero and at the edges of 53, 64 and 256 bits, each alone and all together",
+    bases: ALL_PAIRS,
+    rounds: Rounds::Fixed(4),
+    order: Order::Sequential,
+    members: amounts,
+};
+
+/// Accounts that are not deployed yet.
+pub static INIT_CODE: Relation = Relation {
+    id: "init-code",
+    about: "the same call with an initCode that is not empty",
+    bases: ALL_PAIRS,
+    rounds: Rounds::Fixed(6),
+    order: Order::Sequential,
+    members: init_code,
+};
+
+/// Call data from empty to large.
+pub static CALL_DATA: Relation = Relation {
+    id: "call-data",
+    about: "call data from none to 24 kilobytes",
+    bases: ALL_PAIRS,
+    rounds: Rounds::Fixed(7),
+    order: Order::Sequential,
+    members: call_data,
+};
+
+fn gas_fields(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let left_out: Vec<&str> = (0..3)
+        .filter(|bit| seed.twist >> bit & 1 == 1)
+        .map(|bit| GAS[bit])
+        .collect();
+    if left_out.is_empty() {
+        return vec![baseline(seed, ids)];
+    }
+    let mut request = seed.base.clone();
+    for name in &left_out {
+        remove(&mut request, OPERATION, name);
+    }
+    beside(seed, ids, format!("without {}", left_out.join(", ")), request)
+}
+
+fn listed_fields(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let mut full = seed.base.clone();
+    set(&mut full, OPERATION, "paymasterAndData", json!("0x"));
+    set(&mut full, OPERATION, "signature", json!("0x"));
+    // The baseline carries more than the specification lists: what is served with it is served without.
+    vec![
+        member("baseline", "with signature and paymasterAndData", full, ids),
+        member(
+            "variant",
+            "only the listed members of the operation",
+            seed.base.clone(),
+            ids,
+        ),
+    ]
+}
+
+/// Hex digits of the nonces, small ones first.
+const NONCES_HEX: &[&str] = &[
+    "0",
+    "1",
+    "ffffffff",
+    "20000000000001",
+    "ffffffffffffffff",
+    "10000000000000000",
+    "ffffffffffffffffffffffffffffffff",
+    "8000000000000000000000000000000000000000000000000000000000000000",
+    "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+];
+
+fn nonces(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let digits = *turn(seed, NONCES_HEX);
+    let nonce = written(seed, "nonce", digits);
+    changed(seed, ids, "nonce", &nonce, format!("nonce 0x{digits}"))
+}
+
+/// Hex digits of gas limits and fees.
+const AMOUNTS_HEX: &[&str] = &[
+    "0",
+    "20000000000001",
+    "10000000000000000",
+    "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+];
+
+fn amounts(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let digits = *turn(seed, AMOUNTS_HEX);
+    let mut all = seed.base.clone();
+    let mut members = Vec::new();
+    for name in GAS.into_iter().chain(FEES) {
+        let amount = Value::String(written(seed, name, digits));
+        let mut one = seed.base.clone();
+        set(&mut one, OPERATION, name, amount.clone());
+        set(&mut all, OPERATION, name, amount);
+        members.push(member("call", format!("{name} 0x{digits}"), one, ids));
+    }
+    for calculated in [true, false] {
+        set(&mut all, MODE, "calculateGasLimits", json!(calculated));
+        let label = format!("gas limits and fees 0x{digits}, calculateGasLimits {calculated}");
+        members.push(member("call", label, &all, ids));
+    }
+    members
+}
+
+/// An amount as the target's dialect writes it.
+fn written(seed: &Seed<'_>, name: &str, digits: &str) -> String {
+    if is_hex(name, seed.context.dialect.amount_notation) {
+        return format!("0x{digits}");
+    }
+    num_bigint::BigUint::parse_bytes(digits.as_bytes(), 16)
+        .unwrap_or_default()
+        .to_string()
+}
+
+fn init_code(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let bytes = *turn(seed, &[20_usize, 88, 21, 300, 1_000, 64]);
+    changed(
+        seed,
+        ids,
+        "initCode",
+        &hex(bytes, seed.twist),
+        format!("initCode of {bytes} bytes"),
+    )
+}
+
+fn call_data(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let limit = seed
+        .context
+        .profile
+        .operations
+        .max_call_data_bytes
+        .unwrap_or(usize::MAX);
+    let bytes = (*turn(seed, &[0_usize, 1, 4, 1_000, 8_192, 24_576, 68])).min(limit);
+    let data = hex(bytes, seed.twist);
+    if seed.twist % 7 == 6 {
+        let upper = format!("0x{}", data[2..].to_ascii_uppercase());
+        return changed(
+            seed,
+            ids,
+            "callData",
+            &upper,
+            "call data in upper-case hex digits".to_owned(),
+        );
+    }
+    changed(
+        seed,
+        ids,
+        "callData",
+        &data,
+        format!("call data of {bytes} bytes"),
+    )
+}
+
+/// The baseline and the same with another value of one member, where the profile does not already speak against it.
+fn changed(seed: &Seed<'_>, ids: &mut Ids, name: &str, value: &str, label: String) -> Vec<Member> {
+    let mut request = seed.base.clone();
+    set(&mut request, OPERATION, name, Value::String(value.to_owned()));
+    let is_refused = |request: &Value| {
+        let info = &request["params"][1]["sponsorshipInfo"];
+        let vouch = |pair| seed.context.vouch(pair, &request["params"][0], info);
+        seed.pair
+            .is_some_and(|pair| matches!(vouch(pair), Vouch::Refused | Vouch::NotSponsored))
+    };
+    if is_refused(&request) && !is_refused(seed.base) {
+        Vec::new()
+    } else {
+        beside(seed, ids, label, request)
+    }
+}
+
+/// That many bytes of varied content.
+fn hex(bytes: usize, salt: u32) -> String {
+    let varied = (0..=u8::MAX)
+        .cycle()
+        .map(|place| place.wrapping_mul(31).wrapping_add(salt.to_le_bytes()[0]));
+    let mut text = String::with_capacity(2 + 2 * bytes);
+    text.push_str("0x");
+    for byte in varied.take(bytes) {
+        write!(text, "{byte:02x}").expect("a String takes all");
+    }
+    text
+}

@@ -1,0 +1,368 @@
+//! Sequences of requests: what came before, or comes at the same time, must not change an answer.
+
+use paymaster_schemas::{Method, Mode, Pair};
+use serde_json::{Value, json};
+
+use crate::cases::relations::edit::{MODE, OPERATION, as_it_stands, baseline, member, remove, set, turn};
+use crate::{
+    cases::case::{Base, Ids, Member, Order, Relation, Rounds, Seed},
+    message::tables::is_member,
+    rules::{SAME_AGAIN, SAME_DECISION},
+    target::context::{Context, Support},
+};
+
+/// The same operation and sponsorshipInfo, everything else changed.
+pub static DECISION: Relation = Relation {
+    id: "decision",
+    about: "the same operation and sponsorshipInfo with another id, expiryDuration, calculateGasLimits, unrelated members, and after other requests",
+    bases: &[
+        Base::sponsored(Pair::SPONSOR_SPONSORED),
+        Base::refused(Pair::SPONSOR_SPONSORED),
+    ],
+    rounds: Rounds::Fixed(20),
+    order: Order::Sequential,
+    members: decision,
+};
+
+/// A request, others that differ from it in one thing, and the request again.
+pub static LATER: Relation = Relation {
+    id: "later",
+    about: "a call, the same with another token, mode, sender or the same id, and the first call again",
+    bases: &[
+        Base::sponsored(Pair::QUOTE_SPONSORED),
+        Base::accepted(Pair::QUOTE_ERC20),
+        Base::sponsored(Pair::SPONSOR_SPONSORED),
+        Base::accepted(Pair::SPONSOR_ERC20),
+    ],
+    rounds: Rounds::Fixed(12),
+    order: Order::Sequential,
+    members: later,
+};
+
+/// Different calls at the same time.
+pub static CONCURRENT: Relation = Relation {
+    id: "concurrent",
+    about: "calls with distinct ids, tokens, modes and methods at the same time",
+    bases: &[
+        Base::accepted(Pair::QUOTE_ERC20),
+        Base::sponsored(Pair::SPONSOR_SPONSORED),
+    ],
+    rounds: Rounds::Fixed(12),
+    order: Order::Concurrent,
+    members: concurrent,
+};
+
+/// What is sent after the baseline: the role, what sets it apart, and the request, whose id is replaced unless it is the point.
+type Step = (&'static str, String, Value);
+
+fn decision(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let mut members = vec![baseline(seed, ids)];
+    let keeps_ids = seed.twist as usize % STEPS.len() == ID_STEPS;
+    for (role, label, request) in turn(seed, STEPS)(seed) {
+        members.push(if keeps_ids {
+            as_it_stands(role, label, &request)
+        } else {
+            member(role, label, request, ids)
+        });
+    }
+    members
+}
+
+/// What must not change a decision, round by round.
+const STEPS: &[fn(&Seed<'_>) -> Vec<Step>] = &[
+    chance,
+    other_ids,
+    expiry_durations,
+    calculate_gas_limits,
+    foreign_members,
+    member_order,
+    other_operations,
+    a_quote,
+    an_error,
+    left_out,
+];
+
+/// The place of [`other_ids`] in [`STEPS`].
+const ID_STEPS: usize = 1;
+
+fn chance(seed: &Seed<'_>) -> Vec<Step> {
+    vec![(SAME_DECISION, SAME_AGAIN.to_owned(), seed.base.clone()); 4]
+}
+
+fn other_ids(seed: &Seed<'_>) -> Vec<Step> {
+    let ids = [json!(0), json!(7_777_777), json!("an id of letters"), json!("")];
+    let with = |id: Value| {
+        let mut request = seed.base.clone();
+        let label = format!("id {id}");
+        request["id"] = id;
+        (SAME_DECISION, label, request)
+    };
+    ids.into_iter().map(with).collect()
+}
+
+fn expiry_durations(seed: &Seed<'_>) -> Vec<Step> {
+    // A second, a minute, an hour, a year, and more than 32 bits.
+    [1_u64, 60, 3_600, 31_536_000, 4_294_967_296]
+        .map(|seconds| with_mode_member(seed, SAME_DECISION, "expiryDuration", json!(seconds)))
+        .into()
+}
+
+fn calculate_gas_limits(seed: &Seed<'_>) -> Vec<Step> {
+    [true, false]
+        .map(|value| with_mode_member(seed, SAME_DECISION, "calculateGasLimits", json!(value)))
+        .into()
+}
+
+/// Members that only the other mode has, and one that no table has.
+fn foreign_members(seed: &Seed<'_>) -> Vec<Step> {
+    let token = seed
+        .context
+        .tokens_that_are(Support::Supported)
+        .next()
+        .map(|token| json!({"feeTokenAddress": token}));
+    let infos = [Some(json!({})), token];
+    let mut steps: Vec<Step> = infos
+        .into_iter()
+        .flatten()
+        .map(|info| with_mode_member(seed, SAME_DECISION, "tokenInfo", info))
+        .collect();
+    steps.push(with_mode_member(
+        seed,
+        SAME_DECISION,
+        "note",
+        json!("a member that no table has"),
+    ));
+    steps
+}
+
+/// Without what a sponsor request may carry, and in the other version of JSON-RPC.
+fn left_out(seed: &Seed<'_>) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    for name in ["expiryDuration", "calculateGasLimits"] {
+        let mut request = seed.base.clone();
+        remove(&mut request, MODE, name);
+        steps.push((SAME_DECISION, format!("no {name}"), request));
+    }
+    let mut request = seed.base.clone();
+    let other = if request["jsonrpc"] == "2.0" {
+        "2.0.0"
+    } else {
+        "2.0"
+    };
+    request["jsonrpc"] = json!(other);
+    steps.push((SAME_DECISION, format!("jsonrpc {other}"), request));
+    steps
+}
+
+fn with_mode_member(seed: &Seed<'_>, role: &'static str, name: &str, value: Value) -> Step {
+    let mut request = seed.base.clone();
+    let label = format!("{name} {value}");
+    set(&mut request, MODE, name, value);
+    (role, label, request)
+}
+
+fn member_order(seed: &Seed<'_>) -> Vec<Step> {
+    let names = ["params", "method", "id", "jsonrpc"];
+    let shuffled: Value = names
+        .iter()
+        .map(|name| ((*name).to_owned(), seed.base[*name].clone()))
+        .collect();
+    vec![(SAME_DECISION, "members in another order".to_owned(), shuffled)]
+}
+
+fn other_operations(seed: &Seed<'_>) -> Vec<Step> {
+    others(seed.base, seed.context)
+        .into_iter()
+        .flat_map(|other| between(seed, "a request for another operation", other))
+        .collect()
+}
+
+fn a_quote(seed: &Seed<'_>) -> Vec<Step> {
+    let mut quote = seed.base.clone();
+    quote["method"] = json!(Method::GetFeeQuoteOrData.name());
+    remove(&mut quote, MODE, "expiryDuration");
+    between(seed, "a quote for the same operation", quote).into()
+}
+
+/// A request that must get an error: token mode without a token.
+fn an_error(seed: &Seed<'_>) -> Vec<Step> {
+    let mut wrong = seed.base.clone();
+    wrong["params"][1] = json!({ "mode": Mode::Erc20.name(), "calculateGasLimits": true });
+    between(seed, "an error for the same operation", wrong).into()
+}
+
+/// Another request, and the baseline again after it.
+fn between(seed: &Seed<'_>, label: &str, other: Value) -> [Step; 2] {
+    [
+        ("other", label.to_owned(), other),
+        (SAME_DECISION, format!("coming after {label}"), seed.base.clone()),
+    ]
+}
+
+/// Operations that the profile refuses, or that differ in their nonce: requests to stand between.
+fn others(base: &Value, context: &Context) -> Vec<Value> {
+    let mut found = Vec::new();
+    found.extend(refused_operation(base, context));
+    for sender in context.profile.operations.refused_senders.iter().take(1) {
+        let mut other = base.clone();
+        if other["params"][0]["sender"]
+            .as_str()
+            .is_some_and(|own| own.eq_ignore_ascii_case(sender))
+        {
+            set(
+                &mut other,
+                OPERATION,
+                "sender",
+                json!("0x00000000000000000000000000000000000c0ffe"),
+            );
+        } else {
+            set(&mut other, OPERATION, "sender", json!(sender));
+        }
+        found.push(other);
+    }
+    let mut other = base.clone();
+    set(&mut other, OPERATION, "callData", json!("0x12345678"));
+    found.push(other);
+    found
+}
+
+/// The base with an operation that the profile lists as refused, where it lists one.
+fn refused_operation(base: &Value, context: &Context) -> Option<Value> {
+    let refused = context.profile.operations.refused.first()?;
+    let mut other = base.clone();
+    for (name, value) in refused.iter().filter(|(name, _)| is_member(name)) {
+        set(&mut other, OPERATION, name, value.clone());
+    }
+    Some(other)
+}
+
+fn later(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let Some(pair) = seed.pair else { return Vec::new() };
+    let shared = json!(ids.next_id());
+    let reuses_id = seed.twist % 2 == 1;
+    let send = |role: &'static str, label: String, mut request: Value, ids: &mut Ids| {
+        // Published clients number requests by the second, so that different requests share an id.
+        request["id"] = if reuses_id {
+            shared.clone()
+        } else {
+            json!(ids.next_id())
+        };
+        as_it_stands(role, label, &request)
+    };
+    let mut members = vec![send(
+        "baseline",
+        "the baseline".to_owned(),
+        seed.base.clone(),
+        ids,
+    )];
+    for (label, other) in differing(seed, pair) {
+        members.push(send("other", label.clone(), other, ids));
+        members.push(send(
+            "again",
+            format!("the baseline again, after {label}"),
+            seed.base.clone(),
+            ids,
+        ));
+    }
+    members
+}
+
+/// The base with one thing changed: another token, another sender, the other method, the other mode.
+fn differing(seed: &Seed<'_>, pair: Pair) -> Vec<(String, Value)> {
+    let base = seed.base;
+    let round = seed.twist as usize / 2;
+    let supported: Vec<&str> = seed.context.tokens_that_are(Support::Supported).collect();
+    let mut found = Vec::new();
+    if pair == Pair::QUOTE_ERC20 && !supported.is_empty() {
+        let token = supported[round % supported.len()];
+        let mut other = base.clone();
+        set(
+            &mut other,
+            MODE,
+            "tokenInfo",
+            json!({"preferredToken": token, "tokenList": [token]}),
+        );
+        found.push(("a quote for another token".to_owned(), other));
+    }
+    if pair == Pair::SPONSOR_ERC20 {
+        let unsupported = seed.context.tokens_that_are(Support::Unsupported).next();
+        let member = seed.context.dialect.fee_token_member.clone();
+        for token in unsupported
+            .into_iter()
+            .chain(supported.get(round % supported.len().max(1)).copied())
+        {
+            let mut other = base.clone();
+            set(&mut other, MODE, "tokenInfo", json!({ member.clone(): token }));
+            found.push(("a request for another token".to_owned(), other));
+        }
+    }
+    if pair.mode == Mode::Sponsored {
+        for other in others(base, seed.context) {
+            found.push(("a request for another operation".to_owned(), other));
+        }
+    }
+    let mut other = base.clone();
+    let quote = pair.method == Method::GetFeeQuoteOrData;
+    let method = if quote {
+        Method::SponsorUserOperation
+    } else {
+        Method::GetFeeQuoteOrData
+    };
+    other["method"] = json!(method.name());
+    if pair == Pair::QUOTE_SPONSORED {
+        set(&mut other, MODE, "expiryDuration", json!(300));
+    } else if pair == Pair::SPONSOR_SPONSORED {
+        remove(&mut other, MODE, "expiryDuration");
+    }
+    if let Some(token) = supported.first() {
+        if pair == Pair::QUOTE_ERC20 {
+            let member = seed.context.dialect.fee_token_member.clone();
+            set(&mut other, MODE, "tokenInfo", json!({ member: token }));
+        } else if pair == Pair::SPONSOR_ERC20 {
+            set(
+                &mut other,
+                MODE,
+                "tokenInfo",
+                json!({"preferredToken": token, "tokenList": [token]}),
+            );
+        }
+    }
+    found.push(("the other method".to_owned(), other));
+    found
+}
+
+/// How many calls are sent at the same time.
+const AT_ONCE: usize = 12;
+
+fn concurrent(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let Some(pair) = seed.pair else { return Vec::new() };
+    let supported: Vec<&str> = seed.context.tokens_that_are(Support::Supported).collect();
+    let refused = seed.context.profile.operations.refused_senders.first();
+    (0..AT_ONCE)
+        .map(|place| {
+            let mut request = seed.base.clone();
+            if pair == Pair::QUOTE_ERC20 && !supported.is_empty() {
+                let token = supported[place % supported.len()];
+                set(
+                    &mut request,
+                    MODE,
+                    "tokenInfo",
+                    json!({"preferredToken": token, "tokenList": [token]}),
+                );
+            } else if place % 2 == 1
+                && let Some(sender) = refused
+            {
+                set(&mut request, OPERATION, "sender", json!(sender));
+            } else if place % 2 == 1
+                && let Some(other) = refused_operation(&request, seed.context)
+            {
+                request = other;
+            }
+            if pair.mode == Mode::Sponsored && place % 3 == 2 {
+                request["method"] = json!(Method::GetFeeQuoteOrData.name());
+                remove(&mut request, MODE, "expiryDuration");
+            }
+            member("call", "one of several at the same time", request, ids)
+        })
+        .collect()
+}

@@ -1,0 +1,214 @@
+//! Tokens: absent, unsupported, many (sections 2.5, 4.1 and 4.2).
+
+use paymaster_schemas::Pair;
+use serde_json::{Value, json};
+
+use crate::cases::relations::{
+    calls::now_and_then_again,
+    edit::{MODE, OPERATION, address, beside, member, remove, set},
+};
+use crate::{
+    cases::case::{Base, Draw, Ids, Member, Order, Relation, Rounds, Seed, Tokens},
+    message::tables::GAS,
+    target::context::Support,
+};
+
+/// Sponsoring in token mode with a token that is not supported.
+pub static UNSUPPORTED_FEE_TOKEN: Relation = Relation {
+    id: "unsupported-fee-token",
+    about: "sponsor requests in token mode with an unsupported token, with and without gas limits, beside the tokens of a quote, and one that goes on after a supported address or ends within it",
+    bases: &[Base {
+        pair: Pair::SPONSOR_ERC20,
+        draw: Draw::Accepted,
+        tokens: Tokens::SomeUnsupported,
+    }],
+    rounds: Rounds::Share(50),
+    order: Order::Sequential,
+    members: unsupported_fee_token,
+};
+
+/// Sponsoring in token mode without a token.
+pub static ABSENT_FEE_TOKEN: Relation = Relation {
+    id: "absent-fee-token",
+    about: "sponsor requests in token mode without a token: no tokenInfo, an empty one, or a token of null or \"\"",
+    bases: &[Base {
+        pair: Pair::SPONSOR_ERC20,
+        draw: Draw::Accepted,
+        tokens: Tokens::Any,
+    }],
+    rounds: Rounds::Share(40),
+    order: Order::Sequential,
+    members: absent_fee_token,
+};
+
+/// Quotes for supported tokens alone, and the same with unsupported ones.
+pub static UNSUPPORTED_IN_QUOTE: Relation = Relation {
+    id: "unsupported-in-quote",
+    about: "the same quote with unsupported tokens added, in the list or preferred, up to all of them",
+    bases: &[Base::accepted(Pair::QUOTE_ERC20)],
+    rounds: Rounds::Fixed(24),
+    order: Order::Sequential,
+    members: unsupported_in_quote,
+};
+
+/// Quotes for short and long token lists.
+pub static LONG_TOKEN_LIST: Relation = Relation {
+    id: "long-token-list",
+    about: "the same quote with lists of one token to 100",
+    bases: &[Base::accepted(Pair::QUOTE_ERC20)],
+    rounds: Rounds::Fixed(8),
+    order: Order::Sequential,
+    members: long_token_list,
+};
+
+fn unsupported_fee_token(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    const INFO: &str = "/params/1/tokenInfo";
+    let mut request = seed.base.clone();
+    // What a target quotes need not be an address.
+    let mut known = seed.context.tokens_that_are(Support::Supported);
+    let known = known.find(|token| token.is_ascii() && token.len() == "0x".len() + 40);
+    let label = match (seed.twist % 10, known) {
+        (2, _) => {
+            for name in GAS {
+                remove(&mut request, OPERATION, name);
+            }
+            "without the gas limits"
+        }
+        (4, _) => {
+            remove(&mut request, OPERATION, GAS[seed.twist as usize / 10 % GAS.len()]);
+            "without a gas limit"
+        }
+        (6, Some(known)) => {
+            set(&mut request, INFO, "preferredToken", json!(known));
+            set(&mut request, INFO, "tokenList", json!([known]));
+            "beside supported tokens of a quote"
+        }
+        (8, Some(known)) => {
+            let name = seed.context.dialect.fee_token_member.as_str();
+            // Alternately: the twist goes up by ten from one to the next.
+            if (seed.twist / 10).is_multiple_of(2) {
+                set(&mut request, INFO, name, json!(format!("{known}00")));
+                "a supported address and two digits more"
+            } else {
+                set(&mut request, INFO, name, json!(known[..known.len() - 2]));
+                "a supported address without its last two digits"
+            }
+        }
+        _ => "",
+    };
+    now_and_then_again(seed, request, label, ids)
+}
+
+fn absent_fee_token(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let mut request = seed.base.clone();
+    let name = seed.context.dialect.fee_token_member.as_str();
+    let label = match seed.twist / 2 % 8 {
+        3 => {
+            let token = seed.context.tokens_that_are(Support::Supported).next();
+            let info = json!({ "preferredToken": token, "tokenList": [token] });
+            set(&mut request, MODE, "tokenInfo", info);
+            "the tokenInfo of a quote"
+        }
+        5 => {
+            set(&mut request, MODE, "tokenInfo", json!({ name: null }));
+            "a fee token of null"
+        }
+        7 => {
+            set(&mut request, MODE, "tokenInfo", json!({ name: "" }));
+            "an empty fee token"
+        }
+        twist if twist.is_multiple_of(2) => {
+            remove(&mut request, MODE, "tokenInfo");
+            "no tokenInfo"
+        }
+        _ => {
+            set(&mut request, MODE, "tokenInfo", json!({}));
+            "an empty tokenInfo"
+        }
+    };
+    now_and_then_again(seed, request, label, ids)
+}
+
+/// An unsupported token: one that the profile names, or one that nobody has.
+fn unsupported(seed: &Seed<'_>, salt: u64) -> Option<String> {
+    let named: Vec<&str> = seed.context.tokens_that_are(Support::Unsupported).collect();
+    let round = seed.twist as usize + usize::try_from(salt).unwrap_or_default();
+    let unheard_of = seed.context.unlisted_tokens == Support::Unsupported;
+    if !named.is_empty() && (round.is_multiple_of(2) || !unheard_of) {
+        return Some(named[round % named.len()].to_owned());
+    }
+    (seed.context.unlisted_tokens != Support::Supported).then(|| address(seed, salt + 100))
+}
+
+fn unsupported_in_quote(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    const INFO: &str = "/params/1/tokenInfo";
+    let (Some(first), Some(second)) = (unsupported(seed, 0), unsupported(seed, 1)) else {
+        return Vec::new();
+    };
+    let mut request = seed.base.clone();
+    let mut list = request["params"][1]["tokenInfo"]["tokenList"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
+    let label = match seed.twist % 4 {
+        0 => {
+            list.insert(seed.twist as usize / 4 % (list.len() + 1), json!(first));
+            "an unsupported token in the list"
+        }
+        1 => {
+            set(&mut request, INFO, "preferredToken", json!(first));
+            "an unsupported preferred token"
+        }
+        2 => {
+            list.push(json!(first));
+            list.insert(0, json!(second));
+            "two unsupported tokens in the list"
+        }
+        _ => {
+            list = vec![json!(first), json!(second)];
+            set(&mut request, INFO, "preferredToken", json!(first));
+            "only unsupported tokens"
+        }
+    };
+    set(&mut request, INFO, "tokenList", Value::Array(list));
+    let mut members = beside(seed, ids, label, request);
+    let again = members.last().cloned();
+    members.extend(again.map(|member| Member {
+        label: format!("{label}, the same bytes again"),
+        ..member
+    }));
+    members
+}
+
+/// How many tokens the lists name, round by round.
+const LENGTHS: [usize; 8] = [1, 2, 3, 5, 10, 30, 60, 100];
+
+/// Beside a short list that holds an unsupported token too: only the length is different.
+fn long_token_list(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let length = LENGTHS[seed.twist as usize % LENGTHS.len()];
+    let known: Vec<&str> = seed.context.tokens_that_are(Support::Supported).collect();
+    if seed.context.unlisted_tokens == Support::Supported || known.is_empty() {
+        return Vec::new();
+    }
+    let of_length = |length: usize| {
+        // At least one that is not supported, but in a list of one.
+        let supported = known
+            .iter()
+            .take(length.div_ceil(2))
+            .map(|token| (*token).to_owned());
+        let mut list: Vec<String> = supported.collect();
+        list.extend((list.len()..length).map(|place| address(seed, place as u64)));
+        let mut request = seed.base.clone();
+        set(&mut request, "/params/1/tokenInfo", "tokenList", json!(list));
+        request
+    };
+    vec![
+        member("baseline", "a list of 2 tokens", of_length(2), ids),
+        member(
+            "variant",
+            format!("a list of {length} tokens"),
+            of_length(length),
+            ids,
+        ),
+    ]
+}

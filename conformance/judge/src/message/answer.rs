@@ -1,0 +1,109 @@
+//! What an answer says, read from its bytes by the judge's own eyes and never by the server's types.
+
+use serde_json::{Map, Value};
+
+use crate::json::document::{Document, NotJson};
+use paymaster_exchange::{Exchange, Failure, Response};
+
+/// What came back for a request.
+#[derive(Clone, Debug)]
+pub enum Answer<'a> {
+    /// No complete response.
+    None(&'a Failure),
+    /// A response whose body is no JSON text.
+    NotJson(&'a Response, NotJson),
+    /// A response whose body is a JSON text.
+    Json(&'a Response, Document),
+}
+
+impl<'a> Answer<'a> {
+    /// Reads the answer of an exchange.
+    pub fn of(exchange: &'a Exchange) -> Self {
+        match &exchange.outcome {
+            Err(failure) => Self::None(failure),
+            Ok(response) => match Document::parse(&response.body) {
+                Ok(document) => Self::Json(response, document),
+                Err(cause) => Self::NotJson(response, coded(response).unwrap_or(cause)),
+            },
+        }
+    }
+
+    /// What of the answer is more than we read, in words. Nothing can be said of such an answer: the specification sets no
+    /// bounds (section 8), and ours are there to protect the user's machine.
+    pub fn beyond_reading(&self) -> Option<String> {
+        match self {
+            Self::None(failure @ Failure::TooLarge { .. }) => Some(failure.to_string()),
+            Self::NotJson(_, not_json) if not_json.is_our_limit => Some(not_json.cause.clone()),
+            _ => None,
+        }
+    }
+
+    /// The response, when there is a complete one.
+    pub fn response(&self) -> Option<&'a Response> {
+        match self {
+            Self::None(_) => None,
+            Self::NotJson(response, _) | Self::Json(response, _) => Some(response),
+        }
+    }
+
+    /// The JSON text.
+    pub fn document(&self) -> Option<&Document> {
+        match self {
+            Self::Json(_, document) => Some(document),
+            _ => None,
+        }
+    }
+
+    /// The answer as an object.
+    pub fn object(&self) -> Option<&Map<String, Value>> {
+        self.document().and_then(|document| document.value.as_object())
+    }
+
+    /// The answers to a batch.
+    pub fn array(&self) -> Option<&Vec<Value>> {
+        self.document().and_then(|document| document.value.as_array())
+    }
+
+    /// The result, when the answer carries one and no error beside it.
+    pub fn result(&self) -> Option<&Value> {
+        result_of(self.object()?)
+    }
+
+    /// The error, when the answer carries one and no result beside it.
+    pub fn error(&self) -> Option<&Value> {
+        error_of(self.object()?)
+    }
+}
+
+/// The result of one answer, alone or of a batch, when it carries one and no error beside it.
+pub fn result_of(answer: &Map<String, Value>) -> Option<&Value> {
+    if present(answer, "error").is_some() {
+        None
+    } else {
+        present(answer, "result")
+    }
+}
+
+/// The error of one answer, alone or of a batch, when it carries one and no result beside it.
+pub fn error_of(answer: &Map<String, Value>) -> Option<&Value> {
+    let alone = !answer.contains_key("result");
+    answer
+        .get("error")
+        .filter(|error| alone || !error.is_null() && present(answer, "result").is_none())
+}
+
+/// What is wrong with a body that came in a content coding, which we never ask for and never decode.
+fn coded(response: &Response) -> Option<NotJson> {
+    let coding = response.header("content-encoding")?;
+    (!coding.eq_ignore_ascii_case("identity")).then(|| {
+        NotJson::new(format!(
+            "a body in a coding that was not asked for (Content-Encoding: {coding})"
+        ))
+    })
+}
+
+/// A member that is there and not null. A null beside the other member is judged as a member too many, and what stands beside it
+/// is read; of an answer that carries both, neither is believed.
+fn present<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    object.get(name).filter(|value| !value.is_null())
+}

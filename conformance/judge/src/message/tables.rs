@@ -1,0 +1,209 @@
+//! Requests as the tables of sections 2.1 to 2.5 have them: every ordinary member there, nothing else beside it, written in the
+//! dialect that the target speaks.
+//!
+//! The schemas accept more than that, because published clients send more and leave things out. A target may refuse what goes
+//! beyond the tables; only a request that keeps to them is owed an answer of a certain kind.
+
+use paymaster_schemas::{Mode, Pair};
+use serde_json::{Map, Value};
+
+use crate::{
+    message::request::Call,
+    target::dialect::{Amounts, Dialect},
+};
+
+const ORDINARY: [&str; 6] = [
+    "sender",
+    "nonce",
+    "initCode",
+    "callData",
+    "maxFeePerGas",
+    "maxPriorityFeePerGas",
+];
+/// The gas limits of an operation.
+pub(crate) const GAS: [&str; 3] = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
+/// The fees of an operation.
+pub(crate) const FEES: [&str; 2] = ["maxFeePerGas", "maxPriorityFeePerGas"];
+
+/// Whether a call keeps to the tables. `listed` are the profile's operations that it may be one of: amounts may be written as
+/// they are there.
+pub fn keeps_to_the_tables(call: &Call, dialect: &Dialect, listed: &[&Map<String, Value>]) -> bool {
+    call.valid
+        && !call.has_fractional_id()
+        && call.envelope["jsonrpc"] == dialect.jsonrpc_version.as_str()
+        && operation(call, dialect, listed)
+        && mode_object(call, dialect)
+}
+
+fn operation(call: &Call, dialect: &Dialect, listed: &[&Map<String, Value>]) -> bool {
+    let Some(operation) = call.operation().as_object() else {
+        return false;
+    };
+    let gas_may_be_absent = call.pair == Pair::SPONSOR_ERC20;
+    has(operation, &ORDINARY)
+        && (gas_may_be_absent || has(operation, &GAS))
+        && operation.keys().all(|name| is_member(name))
+        && operation.iter().all(|(name, value)| {
+            in_notation(name, value, dialect.amount_notation)
+                || listed.iter().any(|known| known.get(name) == Some(value))
+        })
+}
+
+/// Whether section 2.2 lists a member of that name.
+pub(crate) fn is_member(name: &str) -> bool {
+    ORDINARY.contains(&name) || GAS.contains(&name)
+}
+
+/// Whether a member of an operation is written as that notation has it.
+pub(crate) fn in_notation(name: &str, value: &Value, notation: Amounts) -> bool {
+    let is_amount = name == "nonce" || GAS.contains(&name) || FEES.contains(&name);
+    let hex = is_hex(name, notation);
+    !is_amount || value.as_str().is_some_and(|text| text.starts_with("0x") == hex)
+}
+
+/// Whether that notation writes the amount of that name in hex.
+pub(crate) fn is_hex(name: &str, notation: Amounts) -> bool {
+    match notation {
+        Amounts::Decimal => false,
+        Amounts::Hex => true,
+        Amounts::Mixed => !GAS.contains(&name),
+    }
+}
+
+fn mode_object(call: &Call, dialect: &Dialect) -> bool {
+    let Some(mode) = call.mode_object().as_object() else {
+        return false;
+    };
+    let (name, info, extra): (&str, &[&str], &[&str]) = match call.pair {
+        Pair::QUOTE_SPONSORED => (
+            &dialect.sponsored_name,
+            &["webhookData", "smartAccountInfo"],
+            &["sponsorshipInfo"],
+        ),
+        Pair::SPONSOR_SPONSORED => (
+            &dialect.sponsored_name,
+            &["webhookData", "smartAccountInfo"],
+            &["sponsorshipInfo", "expiryDuration"],
+        ),
+        Pair::QUOTE_ERC20 => (
+            Mode::Erc20.name(),
+            &["preferredToken", "tokenList"],
+            &["tokenInfo"],
+        ),
+        Pair::SPONSOR_ERC20 => (
+            Mode::Erc20.name(),
+            &[dialect.fee_token_member.as_str()],
+            &["tokenInfo"],
+        ),
+    };
+    mode.get("mode").is_some_and(|told| told == name)
+        && exactly(mode, &[&["mode", "calculateGasLimits"], extra].concat())
+        && mode
+            .get(extra[0])
+            .and_then(Value::as_object)
+            .is_some_and(|object| exactly(object, info))
+        && mode.get("sponsorshipInfo").is_none_or(|info| {
+            info["smartAccountInfo"]
+                .as_object()
+                .is_some_and(|account| exactly(account, &["name", "version"]))
+        })
+}
+
+fn has(object: &Map<String, Value>, names: &[&str]) -> bool {
+    names.iter().all(|name| object.contains_key(*name))
+}
+
+fn exactly(object: &Map<String, Value>, names: &[&str]) -> bool {
+    object.len() == names.len() && has(object, names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        cases::{
+            case::{Base, Draw, Tokens},
+            generate::Source,
+        },
+        message::request::Kind,
+        target::{
+            context::Context,
+            profile::{Profile, Token, TokenLists},
+        },
+    };
+
+    #[test]
+    fn amounts_keep_to_the_notation_that_the_target_speaks() {
+        let hex = |name| in_notation(name, &Value::from("0x7"), Amounts::Hex);
+        let decimal = |name| in_notation(name, &Value::from("7"), Amounts::Decimal);
+        for name in ["nonce", "callGasLimit", "maxFeePerGas"] {
+            assert!(hex(name) && decimal(name), "{name}");
+            assert!(!in_notation(name, &Value::from("7"), Amounts::Hex), "{name}");
+            assert!(
+                !in_notation(name, &Value::from("0x7"), Amounts::Decimal),
+                "{name}"
+            );
+            assert!(!in_notation(name, &Value::from(7), Amounts::Decimal), "{name}");
+            let in_hex = in_notation(name, &Value::from("0x7"), Amounts::Mixed);
+            assert_eq!(in_hex, name != "callGasLimit", "{name}");
+            assert_ne!(
+                in_hex,
+                in_notation(name, &Value::from("7"), Amounts::Mixed),
+                "{name}"
+            );
+        }
+        assert!(in_notation("callData", &Value::from("0x7"), Amounts::Decimal));
+    }
+
+    #[test]
+    fn what_is_drawn_keeps_to_the_tables_until_something_is_added_or_taken() {
+        let token = Token {
+            address: format!("0x{}", "ab".repeat(20)),
+            symbol: None,
+            decimals: None,
+        };
+        let tokens = TokenLists {
+            supported: vec![token],
+            unsupported: Vec::new(),
+            complete: false,
+        };
+        let context = Context::new(Profile {
+            tokens,
+            ..Profile::default()
+        });
+        let mut source = Source::new(1, &context);
+        let keeps = |request: &Value| match Kind::of(request.to_string().as_bytes()) {
+            Kind::Call(call) => keeps_to_the_tables(&call, &context.dialect, &[]),
+            _ => false,
+        };
+        for pair in Pair::ALL {
+            let request = source
+                .base(&Base {
+                    pair,
+                    draw: Draw::Accepted,
+                    tokens: Tokens::Supported,
+                })
+                .unwrap();
+            assert!(keeps(&request), "{request}");
+            for place in ["/params/0", "/params/1"] {
+                let mut more = request.clone();
+                more.pointer_mut(place).unwrap()["signature"] = "0x".into();
+                assert!(!keeps(&more), "{more}");
+                for name in request.pointer(place).unwrap().as_object().unwrap().keys() {
+                    let mut fewer = request.clone();
+                    fewer
+                        .pointer_mut(place)
+                        .unwrap()
+                        .as_object_mut()
+                        .unwrap()
+                        .remove(name);
+                    let may_go = pair == Pair::SPONSOR_ERC20 && GAS.contains(&name.as_str());
+                    assert_eq!(keeps(&fewer), may_go, "{fewer}");
+                }
+            }
+            let mut other = request.clone();
+            other["params"][0]["nonce"] = "0x1".into();
+            assert!(!keeps(&other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! The operation that an answer completes.
+
+use alloy_primitives::{Address, Bytes, U256, hex};
+use paymaster_schemas::Mode;
+use serde_json::Value;
+
+use crate::on_chain::calls::UserOperation;
+use crate::{
+    json::number::amount,
+    message::{answer::Answer, request::Kind},
+};
+use paymaster_exchange::Exchange;
+
+/// A signature that has the form of one, and is nobody's: accounts that look at it say that it is wrong instead of failing.
+const DUMMY_SIGNATURE: [u8; 65] = {
+    let mut signature = [0xff; 65];
+    let mut place = 16;
+    while place < 33 {
+        signature[place] = 0;
+        place += 1;
+    }
+    signature[32] = 0x07;
+    place = 33;
+    while place < 64 {
+        signature[place] = 0xaa;
+        place += 1;
+    }
+    signature[64] = 0x1c;
+    signature
+};
+
+/// The operation of a request, with what its answer returned.
+#[derive(Clone, Debug)]
+pub struct Completed {
+    pub(super) operation: UserOperation,
+    /// In which mode it is paid for.
+    pub mode: Mode,
+}
+
+impl Completed {
+    /// The operation of an exchange whose result carries a paymasterAndData, `0x` alone excepted.
+    pub fn of(exchange: &Exchange) -> Option<Self> {
+        let kind = Kind::of(&exchange.request);
+        let call = kind.valid_call()?;
+        let answer = Answer::of(exchange);
+        let result = answer.result()?;
+        let sent = call.operation();
+        let paymaster_and_data = bytes(result.get("paymasterAndData")?)?;
+        if paymaster_and_data.is_empty() {
+            return None;
+        }
+        let bytes_of = |member: &str| sent.get(member).map_or(Some(Bytes::new()), bytes);
+        let signature = bytes_of("signature")
+            .filter(|signature| !signature.is_empty())
+            .unwrap_or_else(|| Bytes::from(DUMMY_SIGNATURE));
+        Some(Self {
+            operation: UserOperation {
+                sender: sent.get("sender")?.as_str()?.parse().ok()?,
+                nonce: uint(sent.get("nonce")?)?,
+                initCode: bytes_of("initCode")?,
+                callData: bytes_of("callData")?,
+                callGasLimit: uint(result.get("callGasLimit")?)?,
+                verificationGasLimit: uint(result.get("verificationGasLimit")?)?,
+                preVerificationGas: uint(result.get("preVerificationGas")?)?,
+                maxFeePerGas: uint(sent.get("maxFeePerGas")?)?,
+                maxPriorityFeePerGas: uint(sent.get("maxPriorityFeePerGas")?)?,
+                paymasterAndData: paymaster_and_data,
+                signature,
+            },
+            mode: call.pair.mode,
+        })
+    }
+
+    /// The contract that is to pay: the first 20 bytes of paymasterAndData, or none when there are fewer.
+    pub fn paymaster(&self) -> Option<Address> {
+        let data = self.operation.paymasterAndData.get(..Address::len_bytes())?;
+        Some(Address::from_slice(data))
+    }
+}
+
+fn bytes(value: &Value) -> Option<Bytes> {
+    hex::decode(value.as_str()?.strip_prefix("0x")?)
+        .ok()
+        .map(Bytes::from)
+}
+
+fn uint(value: &Value) -> Option<U256> {
+    U256::try_from_be_slice(&amount(value)?.to_bytes_be())
+}

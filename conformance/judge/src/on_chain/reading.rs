@@ -1,0 +1,184 @@
+//! Reading what the calls return.
+
+use alloy_primitives::{B256, U256, hex};
+use alloy_sol_types::{Revert, SolCall, SolError};
+use paymaster_schemas::Mode;
+use serde_json::Value;
+
+use crate::on_chain::calls::{
+    FailedOp, ReturnInfo, ValidationResult, ValidationResultWithAggregation, getUserOpHashCall,
+    validatePaymasterUserOpCall,
+};
+use paymaster_exchange::Simulation;
+
+/// What came of an eth_call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Called {
+    /// The call returned this.
+    Returned(Vec<u8>),
+    /// The call reverted with this.
+    Reverted(Vec<u8>),
+}
+
+impl Called {
+    /// Reads the body of a node's answer. The error says why it tells nothing.
+    pub fn read(body: &[u8]) -> Result<Self, String> {
+        let reply: Value = serde_json::from_slice(body)
+            .map_err(|_| "the answer is not that of a JSON-RPC node".to_owned())?;
+        if let Some(text) = reply["result"].as_str() {
+            return bytes(text)
+                .map(Self::Returned)
+                .ok_or_else(|| "the node's result is not hex".to_owned());
+        }
+        let error = &reply["error"];
+        // Nodes put the data of a revert here, one level deeper, or behind a word.
+        let places = [&error["data"], &error["data"]["data"], &error["data"]["result"]];
+        let data = places
+            .into_iter()
+            .filter_map(Value::as_str)
+            .find_map(|text| bytes(text.strip_prefix("Reverted ").unwrap_or(text)));
+        match (data, error["message"].as_str()) {
+            (Some(data), _) => Ok(Self::Reverted(data)),
+            (None, Some(message)) if message.contains("revert") => Ok(Self::Reverted(Vec::new())),
+            (None, Some(message)) => Err(format!("the node says: {}", beginning(message))),
+            (None, None) => Err("the node's answer has neither result nor error".to_owned()),
+        }
+    }
+}
+
+/// What the simulation of the whole operation says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum First {
+    /// All that is to be said.
+    Told(Simulation),
+    /// The account stands in the way, as this says: the paymaster is to be asked by itself.
+    AskThePaymaster(String),
+}
+
+/// Reads what came of [`simulation_call`](super::simulation_call), at `now`, the time of the chain's last block.
+pub fn first_reading(called: &Called, mode: Mode, now: u64) -> First {
+    let Called::Reverted(data) = called else {
+        return First::Told(Simulation::Unclear(
+            "simulateValidation did not revert: that is no EntryPoint v0.6".to_owned(),
+        ));
+    };
+    let validated = ValidationResult::abi_decode(data)
+        .map(|result| result.returnInfo)
+        .or_else(|_| ValidationResultWithAggregation::abi_decode(data).map(|result| result.returnInfo));
+    if let Ok(ReturnInfo {
+        sigFailed,
+        validAfter,
+        validUntil,
+        ..
+    }) = validated
+    {
+        return if sigFailed {
+            First::AskThePaymaster("the account or the paymaster finds its signature wrong".to_owned())
+        } else {
+            First::Told(in_time(validAfter.to(), validUntil.to(), now))
+        };
+    }
+    match FailedOp::abi_decode(data) {
+        Ok(FailedOp { reason, .. }) if reason.starts_with("AA3") => {
+            let reverted = reason.starts_with("AA33");
+            First::Told(refused_or_unpaid(reason, reverted, mode))
+        }
+        Ok(FailedOp { reason, .. }) => First::AskThePaymaster(reason),
+        Err(_) => First::AskThePaymaster(format!("simulateValidation reverted with {}", revert(data))),
+    }
+}
+
+/// Reads what came of [`hash_call`](super::hash_call).
+pub fn hash_reading(called: &Called) -> Option<B256> {
+    match called {
+        Called::Returned(data) => getUserOpHashCall::abi_decode_returns(data).ok(),
+        Called::Reverted(_) => None,
+    }
+}
+
+/// Reads what came of [`own_check`](super::own_check), at `now`, the time of the chain's last block.
+pub fn own_reading(called: &Called, mode: Mode, now: u64) -> Simulation {
+    let data = match called {
+        Called::Reverted(data) => {
+            return refused_or_unpaid(format!("AA33 reverted: {}", revert(data)), true, mode);
+        }
+        Called::Returned(data) if data.is_empty() => {
+            return Simulation::Refused("AA30 paymaster not deployed".to_owned());
+        }
+        Called::Returned(data) => data,
+    };
+    match validatePaymasterUserOpCall::abi_decode_returns(data) {
+        Ok(returned) => {
+            let data = ValidationData::unpack(returned.validationData);
+            if data.aggregator.is_zero() {
+                in_time(data.valid_after, data.valid_until, now)
+            } else {
+                Simulation::Refused("AA34 signature error".to_owned())
+            }
+        }
+        Err(_) => Simulation::Refused(
+            "AA33 reverted: what validatePaymasterUserOp returned cannot be read".to_owned(),
+        ),
+    }
+}
+
+/// In token mode a paymaster may well revert because the account has no tokens, which is no fault of the service.
+fn refused_or_unpaid(reason: String, reverted: bool, mode: Mode) -> Simulation {
+    if reverted && mode == Mode::Erc20 {
+        Simulation::Unclear(format!(
+            "{reason} (does the account lack tokens or an allowance?)"
+        ))
+    } else {
+        Simulation::Refused(reason)
+    }
+}
+
+/// EntryPoint's rule: not after `until`, which is 0 for ever, and not before `after`.
+fn in_time(after: u64, until: u64, now: u64) -> Simulation {
+    let expired = until != 0 && now > until;
+    if expired || now < after {
+        Simulation::Refused(format!(
+            "AA32 paymaster expired or not due: good from {after} to {until}, and the chain is at {now}"
+        ))
+    } else {
+        Simulation::Accepted
+    }
+}
+
+/// `aggregator | validUntil << 160 | validAfter << 208`; the aggregator 1 says that the signature is wrong.
+struct ValidationData {
+    aggregator: U256,
+    valid_until: u64,
+    valid_after: u64,
+}
+
+impl ValidationData {
+    fn unpack(word: U256) -> Self {
+        let uint48 = |shift: usize| ((word >> shift) & U256::from((1_u64 << 48) - 1)).to::<u64>();
+        Self {
+            aggregator: word & ((U256::ONE << 160) - U256::ONE),
+            valid_until: uint48(160),
+            valid_after: uint48(208),
+        }
+    }
+}
+
+/// The reason of a revert, or its data.
+fn revert(data: &[u8]) -> String {
+    if data.is_empty() {
+        return "no reason".to_owned();
+    }
+    match Revert::abi_decode(data) {
+        Ok(revert) => beginning(revert.reason()),
+        Err(_) => beginning(&hex::encode_prefixed(data)),
+    }
+}
+
+fn beginning(text: &str) -> String {
+    const LONGEST: usize = 160;
+    text.chars().take(LONGEST).collect()
+}
+
+fn bytes(text: &str) -> Option<Vec<u8>> {
+    hex::decode(text.strip_prefix("0x")?).ok()
+}

@@ -1,0 +1,161 @@
+//! Sections 2.1 to 2.5: what the request tables oblige a server to accept.
+//!
+//! Each is judged beside a baseline: the same request without the change. Where the baseline is served, so must the variant
+//! be; the reason why a target refuses an operation can then not be mistaken for a refusal of the change. Where the change is
+//! one of the operation itself, only the profile's word that any operation is accepted makes the refusal a fault.
+
+use crate::rules::{Check, Report, Rule, View, always, gist, no_token};
+use crate::{
+    cases::relations as related,
+    message::request::Call,
+    target::{
+        context::{Context, Vouch},
+        profile::Accepts,
+    },
+};
+
+const NOT_SERVED: &str = "the target served too few of the baseline requests: name operations and tokens that it accepts in the profile";
+const NAME_ACCOUNTS: &str = "name the smart accounts of the target in the profile (accounts)";
+
+const fn rule(id: &'static str, hint: &'static str, check: Check) -> Rule {
+    Rule {
+        id,
+        clause: id,
+        quota: 4,
+        advice: NOT_SERVED,
+        hint,
+        not_applicable: always,
+        check,
+    }
+}
+
+pub(super) const RULES: &[Rule] = &[
+    rule(
+        "request.id-number",
+        "a number is a lawful id, 0 and negative ones included",
+        Check::Group(&related::NUMBER_IDS, same_operation),
+    ),
+    rule(
+        "request.id-string",
+        "a string is a lawful id, the empty one included",
+        Check::Group(&related::STRING_IDS, same_operation),
+    ),
+    Rule {
+        not_applicable: no_token,
+        ..rule(
+            "request.gas-fields-optional",
+            "token mode must do without the three gas limits, each and all",
+            Check::Group(&related::GAS_FIELDS, same_operation),
+        )
+    },
+    rule(
+        "request.listed-fields-suffice",
+        "signature and paymasterAndData are no part of the partial operation",
+        Check::Group(&related::LISTED_FIELDS, same_operation),
+    ),
+    rule(
+        "request.calculate-gas-limits",
+        "calculateGasLimits is a boolean: accept both",
+        Check::Group(&related::CALCULATE_GAS_LIMITS, same_operation),
+    ),
+    rule(
+        "request.expiry-duration",
+        "expiryDuration is a number of seconds",
+        Check::Group(&related::EXPIRY_DURATION, same_operation),
+    ),
+    rule(
+        "request.webhook-data",
+        "webhookData is an object of any content",
+        Check::Group(&related::WEBHOOK_DATA, same_operation),
+    ),
+    Rule {
+        advice: NAME_ACCOUNTS,
+        not_applicable: one_account,
+        ..rule(
+            "request.smart-account-info",
+            "each of the two account names is accepted",
+            Check::Group(&related::SMART_ACCOUNTS, same_operation),
+        )
+    },
+    Rule {
+        not_applicable: no_token,
+        ..rule(
+            "request.token-list",
+            "tokenList has no stated bound",
+            Check::Group(&related::LONG_TOKEN_LIST, same_operation),
+        )
+    },
+    Rule {
+        not_applicable: only_listed,
+        ..rule(
+            "request.nonce-uint256",
+            "a nonce has 256 bits: read it as such",
+            Check::Group(&related::NONCES, other_operation),
+        )
+    },
+    Rule {
+        not_applicable: only_listed,
+        ..rule(
+            "request.init-code",
+            "an account that is not deployed yet carries initCode",
+            Check::Group(&related::INIT_CODE, other_operation),
+        )
+    },
+    Rule {
+        not_applicable: only_listed,
+        ..rule(
+            "request.call-data",
+            "call data has no stated bound",
+            Check::Group(&related::CALL_DATA, other_operation),
+        )
+    },
+];
+
+fn only_listed(context: &Context) -> Option<&'static str> {
+    (context.profile.operations.accepts == Accepts::Listed).then_some(
+        "the profile says that only listed operations are accepted, so there is no other operation to try",
+    )
+}
+
+fn one_account(context: &Context) -> Option<&'static str> {
+    (context.profile.accounts.len() == 1).then_some("the profile names only one smart account")
+}
+
+/// The operation is that of the baseline: what was served without the change is served with it.
+fn same_operation(views: &[View<'_>], _: &Context, report: &mut Report) {
+    let Some((baseline, variants)) = views.split_first() else {
+        return;
+    };
+    for (place, view) in variants.iter().enumerate() {
+        report.turn_to(place + 1);
+        let owed =
+            baseline.answer.result().is_some() && !view.valid_call().is_some_and(Call::has_fractional_id);
+        served(view, owed, report);
+    }
+}
+
+/// The operation is another one: it must be served only where the profile vouches for it.
+fn other_operation(views: &[View<'_>], _: &Context, report: &mut Report) {
+    let Some((baseline, variants)) = views.split_first() else {
+        return;
+    };
+    for (place, view) in variants.iter().enumerate() {
+        report.turn_to(place + 1);
+        // One that is not sponsored is owed a result too: 0x.
+        let owed = baseline.answer.result().is_some()
+            && (view.vouch.owes_a_result() || view.vouch == Vouch::Refused);
+        served(view, owed, report);
+    }
+}
+
+fn served(view: &View<'_>, owed: bool, report: &mut Report) {
+    if view.answer.result().is_some() {
+        report.held();
+    } else if owed && view.answer.error().is_some() {
+        report.broken(
+            "/error",
+            format!("a result, as without this change: {}", view.label),
+            gist(&view.answer),
+        );
+    }
+}

@@ -1,0 +1,193 @@
+//! Sections 1 and 2.10: the form of a JSON-RPC answer.
+
+use serde_json::Value;
+
+use crate::rules::{Check, Report, Rule, View, always, gist, shown, shown_member};
+use crate::{
+    json::number::same_number,
+    message::{answer::Answer, request::Kind},
+    target::context::Context,
+};
+use paymaster_exchange::Failure;
+
+const UNANSWERED: &str = "the target answered too few requests: look at its address, its headers and its log";
+
+const fn rule(id: &'static str, hint: &'static str, check: fn(&View<'_>, &Context, &mut Report)) -> Rule {
+    Rule {
+        id,
+        clause: id,
+        quota: 10,
+        advice: UNANSWERED,
+        hint,
+        not_applicable: always,
+        check: Check::Exchange(check),
+    }
+}
+
+pub(super) const RULES: &[Rule] = &[
+    rule(
+        "answer.http-message",
+        "look at Content-Length, at chunk ends, at when the connection is closed and at requests that never finish",
+        http_message,
+    ),
+    rule(
+        "answer.json-text",
+        "write the answer with a JSON library and send its bytes, all of them and nothing else",
+        json_text,
+    ),
+    rule(
+        "answer.single-valued-members",
+        "a member is written twice with different values",
+        single_valued_members,
+    ),
+    rule("answer.object", "answer one request with one object", object),
+    rule(
+        "answer.result-or-error",
+        "leave the member out that does not apply; null counts as present",
+        result_or_error,
+    ),
+    rule("answer.jsonrpc", "copy jsonrpc from the request", jsonrpc),
+    rule(
+        "answer.id",
+        "copy the id from the request as it stands, without converting it; falsy ids are ids too",
+        id,
+    ),
+    rule(
+        "answer.result-object",
+        "the result of both methods is an object",
+        result_object,
+    ),
+];
+
+/// A request that is served gets a complete HTTP response.
+fn http_message(view: &View<'_>, _: &Context, report: &mut Report) {
+    if view.valid_call().is_none() && !view.names_no_fee_token() {
+        return;
+    }
+    match &view.answer {
+        Answer::None(Failure::Connect(_) | Failure::TooLarge { .. }) => {}
+        Answer::None(failure) => report.broken("", "a complete HTTP response", failure.to_string()),
+        _ => report.held(),
+    }
+}
+
+/// The body of an answer is one complete JSON text in UTF-8.
+fn json_text(view: &View<'_>, _: &Context, report: &mut Report) {
+    if !view.must_be_answered() {
+        return;
+    }
+    match &view.answer {
+        Answer::None(_) => {}
+        Answer::NotJson(_, cause) if cause.is_our_limit => {}
+        Answer::NotJson(response, _) if matches!(response.status, 404 | 405) => {} // for endpoint.both-methods
+        Answer::NotJson(response, cause) => {
+            let body = String::from_utf8_lossy(&response.body);
+            let body = shown(&Value::String(body.into_owned()));
+            report.broken(
+                "",
+                "one JSON text",
+                format!("{cause} (HTTP {}, body {body})", response.status),
+            );
+        }
+        Answer::Json(..) => report.held(),
+    }
+}
+
+/// No member of an answer stands twice with different values.
+fn single_valued_members(view: &View<'_>, _: &Context, report: &mut Report) {
+    let Some(document) = view.answer.document().filter(|_| view.must_be_answered()) else {
+        return;
+    };
+    match document.duplicates.iter().find(|duplicate| duplicate.conflicting) {
+        Some(duplicate) => report.broken(
+            &duplicate.pointer,
+            "one value",
+            "the member stands twice with different values",
+        ),
+        None => report.held(),
+    }
+}
+
+/// The answer to one request is one JSON object.
+fn object(view: &View<'_>, _: &Context, report: &mut Report) {
+    if let Some(document) = view.answer.document().filter(|_| view.must_be_answered()) {
+        report.expect(document.value.is_object(), "", "one JSON object", || {
+            shown(&document.value)
+        });
+    }
+}
+
+/// An answer carries either result or error.
+fn result_or_error(view: &View<'_>, _: &Context, report: &mut Report) {
+    let Some(object) = view.answer.object().filter(|_| view.must_be_answered()) else {
+        return;
+    };
+    let actual = match (object.contains_key("result"), object.contains_key("error")) {
+        (true, false) | (false, true) => return report.held(),
+        (true, true) => format!(
+            "both: result {} and error {}",
+            shown(&object["result"]),
+            shown(&object["error"])
+        ),
+        (false, false) => format!("neither, in {}", gist(&view.answer)),
+    };
+    report.broken("", "either result or error", actual);
+}
+
+/// An answer carries jsonrpc and echoes the version of the request. To `2.0.0`, which only the field table of section 2.1
+/// has, `2.0` is an echo too; a request in the version that the target does not speak may be refused in the other.
+fn jsonrpc(view: &View<'_>, context: &Context, report: &mut Report) {
+    let Some(object) = view.answer.object().filter(|_| view.must_be_answered()) else {
+        return;
+    };
+    let asked = match &view.request {
+        Kind::Call(call) => call.envelope["jsonrpc"].as_str().unwrap_or_default(),
+        Kind::UnknownMethod { .. } | Kind::Modeless { .. } => "2.0",
+        _ => return,
+    };
+    let told = object.get("jsonrpc");
+    let foreign = asked != context.dialect.jsonrpc_version;
+    let holds = told
+        .and_then(Value::as_str)
+        .is_some_and(|told| told == asked || told == "2.0" || foreign && told == "2.0.0");
+    report.expect(holds, "/jsonrpc", format_args!("\"{asked}\""), || {
+        shown_member(told)
+    });
+}
+
+/// An answer echoes the id of its request. Numbers are compared by value, exactly. An error may carry the id null where the
+/// request goes beyond the tables (an id with a fraction included): it need not have been read.
+fn id(view: &View<'_>, _: &Context, report: &mut Report) {
+    let Some(object) = view.answer.object().filter(|_| view.must_be_answered()) else {
+        return;
+    };
+    let Some(sent) = view.request.id() else { return };
+    let told = object.get("id");
+    let holds = match (sent, told) {
+        (Value::Number(sent), Some(Value::Number(told))) => same_number(sent, told),
+        (_, Some(Value::Null)) if view.answer.error().is_some() => view.beyond_the_tables(),
+        (sent, told) => Some(sent) == told,
+    };
+    if holds {
+        report.held();
+    } else {
+        report.broken("/id", shown(sent), shown_member(told));
+    }
+}
+
+/// The result of an answer is an object.
+fn result_object(view: &View<'_>, _: &Context, report: &mut Report) {
+    let Some(object) = view
+        .answer
+        .object()
+        .filter(|_| matches!(view.request, Kind::Call(_)))
+    else {
+        return;
+    };
+    if object.contains_key("error") {
+        return;
+    }
+    if let Some(result) = object.get("result") {
+        report.expect(result.is_object(), "/result", "an object", || shown(result));
+    }
+}

@@ -1,0 +1,108 @@
+//! JSON-RPC 2.0, section 6: a batch is its calls, each processed like any other.
+
+use std::fmt;
+
+use paymaster_schemas::{Mode, Pair};
+use serde_json::{Map, Value};
+
+use crate::rules::{Check, Report, Rule, View, always, shown};
+use crate::{
+    message::{
+        answer::{error_of, result_of},
+        request::Kind,
+    },
+    target::context::Context,
+};
+
+pub(super) const RULES: &[Rule] = &[Rule {
+    id: "json-rpc.batch-elements",
+    clause: "json-rpc.batch-elements",
+    quota: 4,
+    advice: "the target answered too few batches",
+    hint: "answer each call of a batch as if it had come alone",
+    not_applicable: always,
+    check: Check::Group(&crate::cases::relations::BATCH_ELEMENTS, batch_elements),
+}];
+
+/// What an answer is, as far as it is the same whenever the same is asked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    Error,
+    /// A result of that mode; of quotes or not.
+    Result(Mode, bool),
+}
+
+impl fmt::Display for Sort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Error => f.write_str("an error"),
+            Self::Result(mode, false) => write!(f, "a result of {mode} mode"),
+            Self::Result(mode, true) => write!(f, "quotes, of {mode} mode"),
+        }
+    }
+}
+
+fn sort_of(answer: &Map<String, Value>) -> Option<Sort> {
+    if error_of(answer).is_some() {
+        return Some(Sort::Error);
+    }
+    let result = result_of(answer)?;
+    let mode = result.get("MODE").or_else(|| result.get("mode"))?;
+    Some(Sort::Result(
+        Mode::from_name(mode.as_str()?)?,
+        result.get("feeQuotes").is_some(),
+    ))
+}
+
+/// The sort that this call is to get; none where it does not get it alone, which is for other rules.
+fn expected(alone: &View<'_>) -> Option<Sort> {
+    let sort = match &alone.request {
+        Kind::Call(call) => Sort::Result(call.pair.mode, call.pair == Pair::QUOTE_ERC20),
+        Kind::UnknownMethod { .. } => Sort::Error,
+        _ => return None,
+    };
+    (sort_of(alone.answer.object()?)? == sort).then_some(sort)
+}
+
+/// Each call of the batch gets the sort of answer that it gets alone. Calls are told apart by all but their ids. A batch that is
+/// refused as a whole, or answers that are missing, are for json-rpc.batch.
+fn batch_elements(views: &[View<'_>], _: &Context, report: &mut Report) {
+    let [alone @ .., batch] = views else { return };
+    let Kind::Batch(calls) = &batch.request else {
+        return;
+    };
+    let Some(answers) = batch.answer.array() else {
+        return;
+    };
+    report.turn_to(views.len() - 1);
+    for call in calls {
+        let same = |view: &&View<'_>| is_same(&view.request, call);
+        let Some(expected) = alone.iter().find(same).and_then(expected) else {
+            continue;
+        };
+        let own = answers
+            .iter()
+            .enumerate()
+            .filter(|(_, answer)| answer.get("id") == call.id());
+        let [(place, Value::Object(told))] = own.collect::<Vec<_>>()[..] else {
+            continue;
+        };
+        report.expect(
+            sort_of(told) == Some(expected),
+            format_args!("/{place}"),
+            format_args!("{expected}, as the call gets alone"),
+            || shown(&Value::Object(told.clone())),
+        );
+    }
+}
+
+/// Whether two requests ask for the same, whatever their ids.
+fn is_same(one: &Kind, other: &Kind) -> bool {
+    match (one, other) {
+        (Kind::Call(one), Kind::Call(other)) => ["method", "params"]
+            .iter()
+            .all(|name| one.envelope[name] == other.envelope[name]),
+        (Kind::UnknownMethod { .. }, Kind::UnknownMethod { .. }) => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,228 @@
+//! Section 7: what is an error, what is not, and the form of an error.
+
+use paymaster_schemas::{Mode, Pair};
+use serde_json::Value;
+
+use crate::rules::{Check, Report, Rule, View, always, gist, no_token, shown, shown_member};
+use crate::{
+    json::number::Exact,
+    message::request::Kind,
+    target::context::{Context, Support, Vouch},
+};
+
+const NO_ERRORS: &str = "the target answered too few requests with an error";
+const NO_REFUSED: &str = "name an operation that the target does not sponsor in the profile (operations.refused or operations.refused-senders), or say operations.sponsors = \"any\" or \"none\"";
+const NO_TOKENS: &str =
+    "name supported and unsupported tokens in the profile (tokens.supported, tokens.unsupported)";
+
+const fn rule(
+    id: &'static str,
+    quota: u64,
+    advice: &'static str,
+    hint: &'static str,
+    check: fn(&View<'_>, &Context, &mut Report),
+) -> Rule {
+    Rule {
+        id,
+        clause: id,
+        quota,
+        advice,
+        hint,
+        not_applicable: always,
+        check: Check::Exchange(check),
+    }
+}
+
+pub(super) const RULES: &[Rule] = &[
+    rule(
+        "error.object",
+        3,
+        NO_ERRORS,
+        "an error is an object with code and message, not a string",
+        object,
+    ),
+    rule(
+        "error.code",
+        3,
+        NO_ERRORS,
+        "an error code is an integer, not a string",
+        code,
+    ),
+    rule(
+        "error.message",
+        3,
+        NO_ERRORS,
+        "an error message is a string",
+        message,
+    ),
+    Rule {
+        not_applicable: no_token,
+        ..rule(
+            "error.token-absent",
+            5,
+            NO_TOKENS,
+            "token mode without feeTokenAddress is served instead of refused",
+            token_absent,
+        )
+    },
+    rule(
+        "error.token-unsupported",
+        5,
+        NO_TOKENS,
+        "token mode serves a token that the service does not support",
+        token_unsupported,
+    ),
+    Rule {
+        not_applicable: super::decision::refuses_nothing,
+        ..rule(
+            "error.refusal-is-none",
+            5,
+            NO_REFUSED,
+            "answer with a result whose paymasterAndData is 0x",
+            refusal_is_none,
+        )
+    },
+    Rule {
+        id: "error.unsupported-quote-is-none",
+        clause: "error.unsupported-quote-is-none",
+        quota: 5,
+        advice: NO_TOKENS,
+        hint: "list the tokens in unsupportedTokens and answer with a result, even when no token is left to quote",
+        not_applicable: no_token,
+        check: Check::Group(
+            &crate::cases::relations::UNSUPPORTED_IN_QUOTE,
+            unsupported_quote_is_none,
+        ),
+    },
+];
+
+/// The error of an answer to a request that must be answered.
+fn error_of<'a>(view: &'a View<'_>) -> Option<&'a Value> {
+    view.answer.error().filter(|_| view.must_be_answered())
+}
+
+/// The error of an answer is an object.
+fn object(view: &View<'_>, _: &Context, report: &mut Report) {
+    if let Some(error) = error_of(view) {
+        report.expect(error.is_object(), "/error", "an object", || shown(error));
+    }
+}
+
+/// An error carries code, an integer.
+fn code(view: &View<'_>, _: &Context, report: &mut Report) {
+    if let Some(error) = error_of(view).filter(|error| error.is_object()) {
+        let holds = error["code"]
+            .as_number()
+            .is_some_and(|code| Exact::parse(&code.to_string()).is_some_and(|code| code.is_integer()));
+        report.expect(holds, "/error/code", "an integer", || {
+            shown_member(error.get("code"))
+        });
+    }
+}
+
+/// An error carries message, a string.
+fn message(view: &View<'_>, _: &Context, report: &mut Report) {
+    if let Some(error) = error_of(view).filter(|error| error.is_object()) {
+        report.expect(error["message"].is_string(), "/error/message", "a string", || {
+            shown_member(error.get("message"))
+        });
+    }
+}
+
+/// Token mode without a token is answered with an error.
+fn token_absent(view: &View<'_>, _: &Context, report: &mut Report) {
+    if view.names_no_fee_token() {
+        an_error(view, "an error: the request names no token", report);
+    }
+}
+
+/// Token mode with an unsupported token is answered with an error. So is a text of more or fewer hex digits than an address has, which is nobody's.
+fn token_unsupported(view: &View<'_>, context: &Context, report: &mut Report) {
+    let Kind::Call(call) = &view.request else { return };
+    if call.pair != Pair::SPONSOR_ERC20 {
+        return;
+    }
+    if let Some(token) = call
+        .tokens
+        .fee
+        .as_ref()
+        .filter(|token| is_no_address(token, context))
+    {
+        return an_error(view, &format!("an error: {token} is no token's address"), report);
+    }
+    if !call.valid {
+        return;
+    }
+    if let Some(token) = call
+        .tokens
+        .fee
+        .as_ref()
+        .filter(|token| context.support(token) == Support::Unsupported)
+    {
+        an_error(view, &format!("an error: {token} is not supported"), report);
+    }
+}
+
+/// More digits than an address has, or fewer. Zeros before it are another way to write one, and where it begins with zeros they
+/// may be left out.
+fn is_no_address(token: &str, context: &Context) -> bool {
+    let Some(digits) = token
+        .strip_prefix("0x")
+        .filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
+    else {
+        return false;
+    };
+    match digits.len() {
+        0 | DIGITS => false,
+        1..DIGITS => context.support(&format!("0x{digits:0>DIGITS$}")) == Support::Unsupported,
+        _ => !digits.starts_with('0'),
+    }
+}
+
+/// The hex digits of an address.
+const DIGITS: usize = 40;
+
+fn an_error(view: &View<'_>, expected: &str, report: &mut Report) {
+    if view.answer.error().is_some() {
+        report.held();
+    } else if view.answer.result().is_some() {
+        report.broken("/result", expected, gist(&view.answer));
+    }
+}
+
+/// A request that cannot be sponsored is answered with a result.
+fn refusal_is_none(view: &View<'_>, _: &Context, report: &mut Report) {
+    let sponsored = view
+        .valid_call()
+        .is_some_and(|call| call.pair.mode == Mode::Sponsored);
+    if sponsored && view.vouch == Vouch::Refused {
+        a_result(view, "a result: what cannot be sponsored is no error", report);
+    }
+}
+
+/// A quote for tokens that are not supported is answered with a result. Judged beside the same request with supported tokens
+/// alone, so that an error for another reason is not taken for this one.
+fn unsupported_quote_is_none(views: &[View<'_>], _: &Context, report: &mut Report) {
+    let Some((baseline, variants)) = views.split_first() else {
+        return;
+    };
+    if baseline.answer.result().is_none() {
+        return;
+    }
+    for (place, view) in variants.iter().enumerate() {
+        report.turn_to(place + 1);
+        a_result(
+            view,
+            "a result: tokens that are not supported are no error of a quote",
+            report,
+        );
+    }
+}
+
+fn a_result(view: &View<'_>, expected: &str, report: &mut Report) {
+    if view.answer.result().is_some() {
+        report.held();
+    } else if view.answer.error().is_some() {
+        report.broken("/error", expected, gist(&view.answer));
+    }
+}

@@ -1,0 +1,282 @@
+//! What JSON-RPC 2.0 recommends beyond what the specification asks: reserved codes, batches, notifications. These warn.
+
+use paymaster_schemas::{Pair, member_validator};
+use serde_json::Value;
+
+use crate::rules::{Check, Report, Rule, View, always, gist, shown_member};
+use crate::{
+    json::number::same_number,
+    message::{
+        answer::Answer,
+        request::{Call, Kind},
+    },
+    target::context::Context,
+};
+
+const ADVICE: &str = "the target answered too few malformed requests";
+
+const fn rule(id: &'static str, hint: &'static str, check: fn(&View<'_>, &Context, &mut Report)) -> Rule {
+    Rule {
+        id,
+        clause: id,
+        quota: 2,
+        advice: ADVICE,
+        hint,
+        not_applicable: always,
+        check: Check::Exchange(check),
+    }
+}
+
+pub(super) const RULES: &[Rule] = &[
+    rule(
+        "json-rpc.parse-error",
+        "answer what is no JSON with the error -32700",
+        parse_error,
+    ),
+    rule(
+        "json-rpc.invalid-request",
+        "answer what is no request object with the error -32600",
+        invalid_request,
+    ),
+    rule(
+        "json-rpc.method-not-found",
+        "answer unknown methods with the error -32601",
+        method_not_found,
+    ),
+    rule(
+        "json-rpc.invalid-params",
+        "answer parameters of the wrong shape with the error -32602",
+        invalid_params,
+    ),
+    rule(
+        "json-rpc.reserved-codes",
+        "-32700 and -32601 have a meaning of their own",
+        reserved_codes,
+    ),
+    rule(
+        "json-rpc.null-id",
+        "an error without a readable request carries id null",
+        null_id,
+    ),
+    rule(
+        "json-rpc.batch",
+        "answer an array with an array, one answer for each request with an id",
+        batch,
+    ),
+    rule(
+        "json-rpc.empty-batch",
+        "answer an empty array with one error object",
+        empty_batch,
+    ),
+    rule(
+        "json-rpc.notification",
+        "do not answer a request that has no id",
+        notification,
+    ),
+    rule(
+        "json-rpc.unique-members",
+        "a member is written twice",
+        unique_members,
+    ),
+];
+
+/// The request got an error with that code.
+fn has_code(code: i64, view: &View<'_>, report: &mut Report) {
+    has_one_of(&[code], view, report);
+}
+
+/// The request got an error with one of these codes.
+fn has_one_of(codes: &[i64], view: &View<'_>, report: &mut Report) {
+    // An HTTP 200 without an object in it is no attempt at an error: its form is for other rules.
+    let attempt = view.answer.object().is_some()
+        || view
+            .answer
+            .response()
+            .is_some_and(|response| response.status != 200);
+    if view.turned_away() || !attempt {
+        return;
+    }
+    let told = view.answer.error().and_then(|error| error.get("code"));
+    let holds = told
+        .and_then(Value::as_number)
+        .is_some_and(|told| codes.iter().any(|code| same_number(told, &(*code).into())));
+    let expected: Vec<String> = codes.iter().map(i64::to_string).collect();
+    report.expect(holds, "/error/code", expected.join(" or "), || match told {
+        Some(_) => shown_member(told),
+        None => gist(&view.answer),
+    });
+}
+
+fn parse_error(view: &View<'_>, _: &Context, report: &mut Report) {
+    if view.request == Kind::NotJson {
+        has_code(-32700, view, report);
+    }
+}
+
+fn invalid_request(view: &View<'_>, _: &Context, report: &mut Report) {
+    match view.request {
+        Kind::NotARequest => has_code(-32600, view, report),
+        // Such a text is no request object, and its parameters are invalid: JSON-RPC has a code for either.
+        Kind::Unstructured => has_one_of(&[-32600, -32602], view, report),
+        _ => {}
+    }
+}
+
+fn method_not_found(view: &View<'_>, _: &Context, report: &mut Report) {
+    if matches!(view.request, Kind::UnknownMethod { .. }) {
+        has_code(-32601, view, report);
+    }
+}
+
+/// Parameters of the wrong shape get -32602, where they are refused at all. A fee token that is missing or none has an error
+/// of its own, whose code is not shown.
+fn invalid_params(view: &View<'_>, _: &Context, report: &mut Report) {
+    let malformed = match &view.request {
+        Kind::Call(call) if call.pair == Pair::SPONSOR_ERC20 => !call.valid && has_fee_token(call),
+        Kind::Call(call) => !call.valid,
+        Kind::Modeless { .. } => true,
+        _ => false,
+    };
+    if malformed && view.answer.error().is_some() {
+        has_code(-32602, view, report);
+    }
+}
+
+fn has_fee_token(call: &Call) -> bool {
+    let address = member_validator("token-info", "feeTokenAddress");
+    call.tokens
+        .fee
+        .as_ref()
+        .is_some_and(|token| address.is_some_and(|address| address.is_valid(&Value::String(token.clone()))))
+}
+
+/// A request that is JSON and names a known method is refused neither as unreadable nor as an unknown method. (A valid call
+/// whose method is said to be unknown is for endpoint.both-methods.)
+fn reserved_codes(view: &View<'_>, _: &Context, report: &mut Report) {
+    if !matches!(view.request, Kind::Call(_) | Kind::Modeless { .. }) {
+        return;
+    }
+    if let Some(code) = view.answer.error().and_then(|error| error.get("code")) {
+        let text = code.to_string();
+        report.expect(
+            text != "-32700" && text != "-32601",
+            "/error/code",
+            "neither -32700 nor -32601: the request is JSON and its method exists",
+            || text.clone(),
+        );
+    }
+}
+
+/// Where the id could not be read, the error carries the id null.
+fn null_id(view: &View<'_>, _: &Context, report: &mut Report) {
+    if view.request != Kind::NotJson || view.answer.error().is_none() {
+        return;
+    }
+    let told = view.answer.object().and_then(|object| object.get("id"));
+    report.expect(told == Some(&Value::Null), "/id", "null", || shown_member(told));
+}
+
+/// So many calls are no large batch.
+const FEW: usize = 3;
+
+/// A batch is answered with one answer for each request that has an id, in any order.
+fn batch(view: &View<'_>, _: &Context, report: &mut Report) {
+    let Kind::Batch(requests) = &view.request else {
+        return;
+    };
+    let readable = requests
+        .iter()
+        .all(|request| request.id().is_some() || *request == Kind::Notification);
+    if !readable || view.turned_away() || matches!(view.answer, Answer::None(_)) {
+        return;
+    }
+    let ids: Vec<&Value> = requests.iter().filter_map(Kind::id).collect();
+    if ids.is_empty() {
+        return nothing(view, report);
+    }
+    // JSON-RPC does not say how many calls a batch may have.
+    if requests.len() > FEW && view.answer.error().is_some() {
+        return;
+    }
+    let Some(answers) = view.answer.array() else {
+        return report.broken(
+            "",
+            format!("an array of {} answers", ids.len()),
+            gist(&view.answer),
+        );
+    };
+    let told: Vec<&Value> = answers.iter().filter_map(|answer| answer.get("id")).collect();
+    let matched = ids
+        .iter()
+        .all(|id| told.iter().filter(|told| told == &id).count() == 1);
+    // Answers to notifications are for json-rpc.notification.
+    let as_many = answers.len() == ids.len() || ids.len() < requests.len();
+    report.expect(
+        matched && as_many,
+        "",
+        format_args!("one answer for each of {} requests", ids.len()),
+        || {
+            format!(
+                "{} answers, with the ids {}",
+                answers.len(),
+                told.iter()
+                    .map(ToString::to_string)
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            )
+        },
+    );
+}
+
+/// An empty batch gets one error object.
+fn empty_batch(view: &View<'_>, _: &Context, report: &mut Report) {
+    if view.request == Kind::EmptyBatch && !view.turned_away() && view.answer.response().is_some() {
+        report.expect(view.answer.error().is_some(), "", "one error object", || {
+            gist(&view.answer)
+        });
+    }
+}
+
+/// A request without an id gets no JSON-RPC answer, alone or in a batch.
+fn notification(view: &View<'_>, _: &Context, report: &mut Report) {
+    match &view.request {
+        Kind::Notification => nothing(view, report),
+        Kind::Batch(requests) if requests.contains(&Kind::Notification) => {
+            let ids = requests.iter().filter_map(Kind::id).count();
+            let Some(answers) = view.answer.array() else {
+                return;
+            };
+            report.expect(
+                answers.len() <= ids,
+                "",
+                format_args!("{ids} answers: the other requests have no id"),
+                || format!("{} answers", answers.len()),
+            );
+        }
+        _ => {}
+    }
+}
+
+fn nothing(view: &View<'_>, report: &mut Report) {
+    let Some(response) = view.answer.response() else {
+        return;
+    };
+    let silent = response.body.iter().all(u8::is_ascii_whitespace);
+    report.expect(silent, "", "no JSON-RPC answer: the request has no id", || {
+        gist(&view.answer)
+    });
+}
+
+/// No member of an answer stands twice, not even with the same value.
+fn unique_members(view: &View<'_>, _: &Context, report: &mut Report) {
+    let Some(document) = view.answer.document().filter(|_| view.must_be_answered()) else {
+        return;
+    };
+    if document.duplicates.iter().any(|duplicate| duplicate.conflicting) {
+        return; // for answer.single-valued-members
+    }
+    match document.duplicates.first() {
+        Some(duplicate) => report.broken(&duplicate.pointer, "one such member", "the member stands twice"),
+        None => report.held(),
+    }
+}

@@ -1,0 +1,341 @@
+//! The rules: each the check that guards one clause, a function of what was sent and what came back.
+//!
+//! A rule has no clock, no socket and no opinion about colour. To add one: a literal and a function in the file of its
+//! group (or a new file, and its line in `GROUPS`); if it needs requests that nothing else sends, a relation beside it in
+//! [`crate::cases::relations`].
+
+mod accepted;
+mod answer_form;
+mod batches;
+mod decision;
+mod errors;
+mod http;
+mod interoperability;
+mod json_rpc;
+mod notation;
+pub mod observers;
+mod on_chain;
+mod quoted_tokens;
+mod rows;
+mod served;
+mod token_facts;
+
+use std::fmt;
+
+use paymaster_schemas::{Basis, Clause, Pair, find_clause};
+use serde_json::Value;
+
+use crate::{
+    cases::case::Relation,
+    message::{
+        answer::Answer,
+        request::{Call, Kind},
+    },
+    target::context::{Context, Vouch},
+    verdict::finding::Violation,
+};
+use paymaster_exchange::{Exchange, Simulation};
+
+pub(crate) use decision::{SAME_AGAIN, SAME_DECISION};
+pub use rows::check as check_row;
+
+/// The groups of rules, in the order of the reports.
+const GROUPS: &[&[Rule]] = &[
+    answer_form::RULES,
+    rows::RULES,
+    served::RULES,
+    decision::RULES,
+    quoted_tokens::RULES,
+    token_facts::RULES,
+    errors::RULES,
+    accepted::RULES,
+    notation::RULES,
+    json_rpc::RULES,
+    batches::RULES,
+    http::RULES,
+    interoperability::RULES,
+    on_chain::RULES,
+];
+
+/// Every rule, in the order of the reports.
+pub fn rules() -> impl Iterator<Item = &'static Rule> {
+    GROUPS.iter().flat_map(|group| group.iter())
+}
+
+/// How many rules are not among those selected. Rules about a chain are left out wherever no chain is asked, and do not count.
+pub fn left_out(selected: &[&Rule]) -> usize {
+    rules()
+        .filter(|rule| rule.basis() != Basis::OnChain && !selected.iter().any(|other| other.id == rule.id))
+        .count()
+}
+
+/// The rule of that id.
+pub fn find_rule(id: &str) -> Option<&'static Rule> {
+    rules().find(|rule| rule.id == id)
+}
+
+/// A rule.
+#[derive(Debug)]
+pub struct Rule {
+    /// Its name; the id of its clause where it is the only rule of it.
+    pub id: &'static str,
+    /// The id of the clause it guards.
+    pub clause: &'static str,
+    /// How often it must be exercised before it can pass.
+    pub quota: u64,
+    /// What to add to the profile, or to look at, when it stays inconclusive.
+    pub advice: &'static str,
+    /// What to look at in an implementation that breaks it.
+    pub hint: &'static str,
+    /// Why it cannot apply to a target, by a word of the profile.
+    pub not_applicable: fn(&Context) -> Option<&'static str>,
+    /// How it judges.
+    pub check: Check,
+}
+
+/// For rules that apply to every target.
+pub(crate) fn always(_: &Context) -> Option<&'static str> {
+    None
+}
+
+/// For rules about results with a token in them.
+pub(crate) fn no_token(context: &Context) -> Option<&'static str> {
+    let none = context.profile.tokens.is_none_supported();
+    none.then_some("the profile says that the target supports no token")
+}
+
+/// How a rule judges.
+pub enum Check {
+    /// One exchange at a time.
+    Exchange(fn(&View<'_>, &Context, &mut Report)),
+    /// One row of a result table: the member of every result of that document.
+    Row {
+        /// The schema document of the table.
+        document: &'static str,
+        /// The member of the row.
+        member: &'static str,
+        /// What has to stand there, for people.
+        expected: &'static str,
+    },
+    /// All exchanges of a group of that relation together.
+    Group(&'static Relation, fn(&[View<'_>], &Context, &mut Report)),
+}
+
+impl fmt::Debug for Check {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exchange(_) => f.write_str("Exchange"),
+            Self::Row { document, member, .. } => write!(f, "Row({document}.{member})"),
+            Self::Group(relation, _) => write!(f, "Group({})", relation.id),
+        }
+    }
+}
+
+impl Rule {
+    /// The clause it guards.
+    pub fn clause(&self) -> &'static Clause {
+        find_clause(self.clause).expect("a test holds that every rule names a clause")
+    }
+
+    /// On what ground it stands.
+    pub fn basis(&self) -> Basis {
+        self.clause().basis
+    }
+}
+
+/// One exchange, read.
+#[derive(Clone, Debug)]
+pub struct View<'a> {
+    /// Its part in the relation.
+    pub role: &'static str,
+    /// What sets it apart.
+    pub label: &'a str,
+    /// What was asked.
+    pub request: Kind,
+    /// What came back.
+    pub answer: Answer<'a>,
+    /// Whether the request is a call that keeps to the tables of sections 2.1 to 2.5.
+    pub tabled: bool,
+    /// What the profile says of its operation.
+    pub vouch: Vouch,
+    /// What a chain says of the answer, where it was asked.
+    pub on_chain: Option<&'a Simulation>,
+}
+
+impl<'a> View<'a> {
+    /// Reads an exchange.
+    pub fn new(role: &'static str, label: &'a str, exchange: &'a Exchange, context: &Context) -> Self {
+        let request = Kind::of(&exchange.request);
+        let (tabled, vouch) = request
+            .valid_call()
+            .map_or((false, Vouch::Unknown), |call| context.standing(call));
+        Self {
+            role,
+            label,
+            request,
+            answer: Answer::of(exchange),
+            tabled,
+            vouch,
+            on_chain: exchange.on_chain.as_ref(),
+        }
+    }
+
+    /// The call, when it is one of a known method in a known mode that is valid against the schemas.
+    pub fn valid_call(&self) -> Option<&Call> {
+        self.request.valid_call()
+    }
+
+    /// Whether the request is one request object with an id, so that it must get one JSON-RPC answer.
+    pub fn must_be_answered(&self) -> bool {
+        self.request.id().is_some() && !self.turned_away() && !self.malformed_and_refused()
+    }
+
+    /// Whether the request sponsors in token mode and names no token, or null or an empty text for one: not valid, and still one whose answer the
+    /// specification shows (section 4.2, rule 4).
+    pub fn names_no_fee_token(&self) -> bool {
+        let Kind::Call(call) = &self.request else {
+            return false;
+        };
+        let absent = match call.mode_object().get("tokenInfo") {
+            None => true,
+            Some(Value::Object(info)) => ["feeTokenAddress", "tokenAddress"]
+                .iter()
+                .filter_map(|name| info.get(*name))
+                .all(|token| token.is_null() || token == ""),
+            Some(_) => false,
+        };
+        call.pair == Pair::SPONSOR_ERC20 && absent
+    }
+
+    /// Whether the specification says nothing of how such a request is answered: one that does not keep to the tables, unless
+    /// it only names no fee token.
+    pub fn beyond_the_tables(&self) -> bool {
+        !self.tabled && !self.names_no_fee_token()
+    }
+
+    /// Whether such a request was refused by HTTP alone, with a status of 400 to 499, or of a request that is malformed also of
+    /// 500 to 599: the answer to malformed requests is not shown (section 7).
+    pub fn malformed_and_refused(&self) -> bool {
+        let by_status = self
+            .answer
+            .response()
+            .is_some_and(|response| match response.status {
+                400..500 => true,
+                500..600 => self.valid_call().is_none(),
+                _ => false,
+            });
+        let json_rpc = self
+            .answer
+            .object()
+            .is_some_and(|object| object.contains_key("jsonrpc"));
+        self.beyond_the_tables() && by_status && !json_rpc
+    }
+
+    /// The status with which something before the service answered a request that the service owed an answer. Limits of size are
+    /// left out: what is large may be turned away, and says nothing of what is not.
+    pub fn answered_by_another(&self) -> Option<u16> {
+        let status = self.answer.response()?.status;
+        let is_of_size = matches!(status, 413 | 414 | 431);
+        (self.tabled && self.turned_away() && !is_of_size).then_some(status)
+    }
+
+    /// Whether HTTP itself, a gateway or a limiter turned the request away or elsewhere before the service saw it: lawful, and no
+    /// answer of the service to judge.
+    pub fn turned_away(&self) -> bool {
+        let by_status = self.answer.response().is_some_and(|response| {
+            matches!(
+                response.status,
+                301..=303 | 307 | 308 | 401 | 403 | 407 | 408 | 413 | 414 | 415 | 421 | 425 | 426 | 429 | 431 | 502..=504
+            )
+        });
+        by_status && self.answer.object().is_none()
+    }
+}
+
+/// What a check found: how often the rule was exercised and held, and where it was broken.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// How often the rule held.
+    pub held: u64,
+    /// Where it was broken.
+    pub violations: Vec<Violation>,
+    member: usize,
+}
+
+impl Report {
+    /// From here on the report is on that member of the group.
+    pub fn turn_to(&mut self, member: usize) {
+        self.member = member;
+    }
+
+    /// The rule was exercised and held.
+    pub fn held(&mut self) {
+        self.held += 1;
+    }
+
+    /// The rule was broken at `pointer` of the answer.
+    pub fn broken(
+        &mut self,
+        pointer: impl Into<String>,
+        expected: impl Into<String>,
+        actual: impl Into<String>,
+    ) {
+        self.violations.push(Violation {
+            member: self.member,
+            pointer: pointer.into(),
+            expected: expected.into(),
+            actual: actual.into(),
+        });
+    }
+
+    /// The rule held or was broken, as `holds` says; the words are only made when they are needed.
+    pub fn expect(
+        &mut self,
+        holds: bool,
+        pointer: impl fmt::Display,
+        expected: impl fmt::Display,
+        actual: impl FnOnce() -> String,
+    ) {
+        if holds {
+            self.held();
+        } else {
+            self.broken(pointer.to_string(), expected.to_string(), actual());
+        }
+    }
+}
+
+/// A JSON value for people: short ones whole, long ones with their beginning.
+pub(crate) fn shown(value: &Value) -> String {
+    const LONGEST: usize = 160;
+    let text = value.to_string();
+    match text.char_indices().nth(LONGEST) {
+        None => text,
+        Some((cut, _)) => format!("{}... ({} bytes)", &text[..cut], text.len()),
+    }
+}
+
+/// A member of the answer for people, or that it is missing.
+pub(crate) fn shown_member(value: Option<&Value>) -> String {
+    value.map_or_else(|| "the member is missing".to_owned(), shown)
+}
+
+/// What an answer is, in a few words.
+pub(crate) fn gist(answer: &Answer<'_>) -> String {
+    match answer {
+        Answer::None(failure) => failure.to_string(),
+        Answer::NotJson(response, cause) => format!("HTTP {}, {cause}", response.status),
+        Answer::Json(response, document) => {
+            if let Some(error) = answer.error() {
+                format!(
+                    "error {} {}",
+                    shown_member(error.get("code")),
+                    shown_member(error.get("message"))
+                )
+            } else if let Some(result) = answer.result() {
+                format!("result {}", shown(result))
+            } else {
+                format!("HTTP {}, {}", response.status, shown(&document.value))
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Section 1: the notation of a request's JSON says nothing.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::rules::{Check, Report, Rule, View, always, gist};
+use crate::{message::answer::Answer, target::context::Context};
+
+pub(super) const RULES: &[Rule] = &[Rule {
+    id: "request.json-notation",
+    clause: "request.json-notation",
+    quota: 10,
+    advice: "the target answered too few requests",
+    hint: "read requests with a JSON parser: member order, white space and escapes mean nothing",
+    not_applicable: always,
+    check: Check::Group(&crate::cases::relations::NOTATION, notation),
+}];
+
+/// What an answer says, as far as the specification fixes it: never a signature, a price or a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Essence {
+    Error,
+    Sponsored(bool),
+    Quote(BTreeSet<String>, BTreeSet<String>),
+}
+
+fn essence(answer: &Answer<'_>) -> Option<Essence> {
+    if answer.error().is_some() {
+        return Some(Essence::Error);
+    }
+    let result = answer.result()?;
+    if let Some(data) = result["paymasterAndData"].as_str() {
+        return Some(Essence::Sponsored(data != "0x"));
+    }
+    let addresses = |tokens: Option<&Value>, member: Option<&str>| -> BTreeSet<String> {
+        let tokens = tokens.and_then(Value::as_array).into_iter().flatten();
+        tokens
+            .filter_map(|token| member.map_or(Some(token), |member| token.get(member))?.as_str())
+            .map(str::to_ascii_lowercase)
+            .collect()
+    };
+    result.get("feeQuotes").map(|quotes| {
+        Essence::Quote(
+            addresses(Some(quotes), Some("tokenAddress")),
+            addresses(result.get("unsupportedTokens"), None),
+        )
+    })
+}
+
+/// Member order, white space and string escapes change nothing. The baseline comes twice, before and after the variant: where its
+/// own answers differ, something else is wrong.
+fn notation(views: &[View<'_>], _: &Context, report: &mut Report) {
+    let [baseline, variant, again] = views else { return };
+    let (Some(expected), Some(told)) = (essence(&baseline.answer), essence(&variant.answer)) else {
+        return;
+    };
+    if essence(&again.answer).as_ref() != Some(&expected) {
+        return;
+    }
+    report.turn_to(1);
+    report.expect(
+        told == expected,
+        "",
+        format_args!("{}, as without {}", gist(&baseline.answer), variant.label),
+        || gist(&variant.answer),
+    );
+}

@@ -1,0 +1,428 @@
+//! Observers: they watch what the specification leaves open, for the dialect and behaviour fingerprint. Nobody fails here.
+
+use paymaster_schemas::{Method, Mode, Pair};
+use serde_json::Value;
+
+use crate::rules::{View, shown};
+use crate::{
+    cases::relations::probe,
+    message::{answer::Answer, request::Kind},
+    target::context::{Context, Support},
+};
+
+/// Watches one point that the specification leaves open.
+pub struct Observer {
+    /// The clause, of basis *ambiguous* or *not shown*.
+    pub clause: &'static str,
+    /// What the views of a group say of it: values that are counted.
+    pub watch: fn(&[View<'_>], &Context, &mut Vec<String>),
+}
+
+/// Every observer.
+pub static OBSERVERS: &[Observer] = &[
+    Observer {
+        clause: "dialect.jsonrpc-version",
+        watch: |views, _, seen| acceptance(views, &probe::VERSION, seen),
+    },
+    Observer {
+        clause: "dialect.sponsored-name",
+        watch: |views, _, seen| acceptance(views, &probe::SPONSORED_NAME, seen),
+    },
+    Observer {
+        clause: "dialect.fee-token-member",
+        watch: |views, _, seen| acceptance(views, &probe::FEE_TOKEN_MEMBER, seen),
+    },
+    Observer {
+        clause: "dialect.amount-notation",
+        watch: |views, _, seen| acceptance(views, &probe::AMOUNTS, seen),
+    },
+    Observer {
+        clause: "dialect.mode-member",
+        watch: mode_member,
+    },
+    Observer {
+        clause: "dialect.quoted-tokens",
+        watch: quoted_tokens,
+    },
+    Observer {
+        clause: "behaviour.valid-until-unit",
+        watch: valid_until_unit,
+    },
+    Observer {
+        clause: "behaviour.unsupported-when-none",
+        watch: unsupported_when_none,
+    },
+    Observer {
+        clause: "behaviour.unsupported-without-both",
+        watch: unsupported_without_both,
+    },
+    Observer {
+        clause: "behaviour.empty-token-list",
+        watch: |views, _, seen| acceptance(views, &probe::NO_TOKENS, seen),
+    },
+    Observer {
+        clause: "behaviour.token-letter-case",
+        watch: token_letter_case,
+    },
+    Observer {
+        clause: "behaviour.repeated-tokens",
+        watch: repeated_tokens,
+    },
+    Observer {
+        clause: "behaviour.error-codes",
+        watch: error_codes,
+    },
+    Observer {
+        clause: "behaviour.error-status",
+        watch: error_status,
+    },
+    Observer {
+        clause: "behaviour.extra-members",
+        watch: |views, _, seen| acceptance(views, &[probe::SIGNATURE], seen),
+    },
+    Observer {
+        clause: "behaviour.sponsored-required-fields",
+        watch: |views, _, seen| acceptance(views, &probe::SENDER_ONLY, seen),
+    },
+    Observer {
+        clause: "behaviour.quote-without-mode",
+        watch: |views, _, seen| acceptance(views, &[probe::NO_MODE], seen),
+    },
+    Observer {
+        clause: "behaviour.gas-limits-returned",
+        watch: gas_limits_returned,
+    },
+    Observer {
+        clause: "behaviour.paymaster-and-data-layout",
+        watch: layout,
+    },
+    Observer {
+        clause: "behaviour.deterministic-data",
+        watch: deterministic_data,
+    },
+    Observer {
+        clause: "behaviour.malformed-params",
+        watch: malformed_params,
+    },
+];
+
+/// What probes of those labels were answered with, where the baseline was served.
+fn acceptance(views: &[View<'_>], labels: &[&str], seen: &mut Vec<String>) {
+    let Some(baseline) = views.first().filter(|view| view.role == "baseline") else {
+        return;
+    };
+    if baseline.answer.result().is_none() {
+        return;
+    }
+    for view in views
+        .iter()
+        .filter(|view| view.role == "probe" && labels.contains(&view.label))
+    {
+        let told = if view.answer.result().is_some() {
+            "served"
+        } else if view.answer.error().is_some() {
+            "refused"
+        } else {
+            continue;
+        };
+        seen.push(format!("{}: {told}", view.label));
+    }
+}
+
+fn results<'a>(
+    views: &'a [View<'a>],
+) -> impl Iterator<Item = (&'a View<'a>, &'a crate::message::request::Call, &'a Value)> {
+    views
+        .iter()
+        .filter_map(|view| Some((view, view.valid_call()?, view.answer.result()?)))
+}
+
+fn mode_member(views: &[View<'_>], _: &Context, seen: &mut Vec<String>) {
+    for (_, _, result) in results(views) {
+        seen.push(
+            match (result.get("MODE").is_some(), result.get("mode").is_some()) {
+                (true, true) => "MODE and mode",
+                (true, false) => "MODE",
+                (false, true) => "mode",
+                (false, false) => "neither",
+            }
+            .to_owned(),
+        );
+    }
+}
+
+fn lower(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_ascii_lowercase)
+}
+
+/// Which supported tokens are quoted, when both members are present and the preferred one is not in the list.
+fn quoted_tokens(views: &[View<'_>], context: &Context, seen: &mut Vec<String>) {
+    for (_, call, result) in results(views).filter(|(_, call, _)| call.pair == Pair::QUOTE_ERC20) {
+        let (Some(preferred), Some(list)) = (&call.tokens.preferred, &call.tokens.list) else {
+            continue;
+        };
+        let outside = !list.iter().any(|token| token.eq_ignore_ascii_case(preferred));
+        let listed = list
+            .iter()
+            .find(|token| context.support(token) == Support::Supported);
+        let (true, Support::Supported, Some(listed)) = (outside, context.support(preferred), listed) else {
+            continue;
+        };
+        let quotes = |token: &str| {
+            let token = token.to_ascii_lowercase();
+            result["feeQuotes"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .any(|quote| lower(&quote["tokenAddress"]).as_ref() == Some(&token))
+        };
+        seen.push(
+            match (quotes(preferred), quotes(listed)) {
+                (true, true) => "the preferred token and the listed ones",
+                (true, false) => "the preferred token alone",
+                (false, true) => "the listed tokens alone",
+                (false, false) => "neither",
+            }
+            .to_owned(),
+        );
+    }
+}
+
+/// Above this, a timestamp of our times is in milliseconds: in seconds it would be the year 5138.
+const SECONDS_END: f64 = 1e11;
+
+fn valid_until_unit(views: &[View<'_>], _: &Context, seen: &mut Vec<String>) {
+    for (_, _, result) in results(views) {
+        for quote in result["feeQuotes"].as_array().into_iter().flatten() {
+            if let Some(until) = quote["validUntil"].as_f64() {
+                let unit = if until == 0.0 {
+                    "zero"
+                } else if until < 1e9 {
+                    "neither: a small number"
+                } else if until < SECONDS_END {
+                    "seconds"
+                } else {
+                    "milliseconds"
+                };
+                seen.push(unit.to_owned());
+            }
+        }
+    }
+}
+
+fn unsupported_when_none(views: &[View<'_>], context: &Context, seen: &mut Vec<String>) {
+    for (_, call, result) in results(views).filter(|(_, call, _)| call.pair == Pair::QUOTE_ERC20) {
+        let named = call.tokens.quoted();
+        if !named.is_empty()
+            && named
+                .iter()
+                .all(|token| context.support(token) == Support::Supported)
+        {
+            seen.push(
+                match result.get("unsupportedTokens") {
+                    None => "absent",
+                    Some(Value::Array(list)) if list.is_empty() => "empty",
+                    Some(_) => "something else",
+                }
+                .to_owned(),
+            );
+        }
+    }
+}
+
+fn unsupported_without_both(views: &[View<'_>], context: &Context, seen: &mut Vec<String>) {
+    for (_, call, result) in results(views).filter(|(_, call, _)| call.pair == Pair::QUOTE_ERC20) {
+        let named = call.tokens.quoted();
+        let both = call.tokens.preferred.is_some() && call.tokens.list.is_some();
+        if !both
+            && named
+                .iter()
+                .any(|token| context.support(token) == Support::Unsupported)
+        {
+            let listed = result["unsupportedTokens"]
+                .as_array()
+                .is_some_and(|list| !list.is_empty());
+            seen.push(if listed { "listed" } else { "not listed" }.to_owned());
+        }
+    }
+}
+
+fn token_letter_case(views: &[View<'_>], _: &Context, seen: &mut Vec<String>) {
+    for (_, call, result) in results(views).filter(|(_, call, _)| call.pair == Pair::QUOTE_ERC20) {
+        let named: Vec<&String> = call
+            .tokens
+            .list
+            .iter()
+            .flatten()
+            .chain(&call.tokens.preferred)
+            .collect();
+        for quote in result["feeQuotes"].as_array().into_iter().flatten() {
+            let Some(told) = quote["tokenAddress"].as_str() else {
+                continue;
+            };
+            if let Some(asked) = named.iter().find(|asked| asked.eq_ignore_ascii_case(told))
+                && asked[2..].bytes().any(|byte| byte.is_ascii_uppercase())
+            {
+                seen.push(
+                    if asked.as_str() == told {
+                        "as in the request"
+                    } else {
+                        "in a spelling of its own"
+                    }
+                    .to_owned(),
+                );
+            }
+        }
+    }
+}
+
+fn repeated_tokens(views: &[View<'_>], _: &Context, seen: &mut Vec<String>) {
+    let is_asked = |view: &View<'_>| view.label == probe::REPEATED && view.role == "probe";
+    for (_, _, result) in results(views).filter(|(view, ..)| is_asked(view)) {
+        if let Some(quotes) = result["feeQuotes"].as_array() {
+            seen.push(format!(
+                "quoted {} times when asked for three times",
+                quotes.len()
+            ));
+        }
+    }
+}
+
+fn error_codes(views: &[View<'_>], context: &Context, seen: &mut Vec<String>) {
+    for view in views {
+        let Kind::Call(call) = &view.request else { continue };
+        let Some(error) = view.answer.error() else {
+            continue;
+        };
+        let about = if view.names_no_fee_token() {
+            "no token"
+        } else if call.valid
+            && call
+                .tokens
+                .fee
+                .as_ref()
+                .is_some_and(|token| context.support(token) == Support::Unsupported)
+        {
+            "unsupported token"
+        } else {
+            continue;
+        };
+        seen.push(format!("{about}: {}", shown(&error["code"])));
+    }
+}
+
+fn error_status(views: &[View<'_>], _: &Context, seen: &mut Vec<String>) {
+    for view in views {
+        if let (Some(response), Some(_)) = (view.answer.response(), view.answer.error()) {
+            seen.push(format!("HTTP {}", response.status));
+        }
+    }
+}
+
+fn gas_limits_returned(views: &[View<'_>], _: &Context, seen: &mut Vec<String>) {
+    for (_, call, result) in results(views).filter(|(_, call, _)| call.pair != Pair::QUOTE_ERC20) {
+        let Some(calculate) = call.mode_object()["calculateGasLimits"].as_bool() else {
+            continue;
+        };
+        let asked = &call.operation()["callGasLimit"];
+        if !asked.is_null() {
+            let same =
+                crate::json::number::amount(asked) == crate::json::number::amount(&result["callGasLimit"]);
+            let told = if same { "those of the request" } else { "others" };
+            seen.push(format!("calculateGasLimits {calculate}: {told}"));
+        }
+    }
+}
+
+fn layout(views: &[View<'_>], _: &Context, seen: &mut Vec<String>) {
+    for (_, call, result) in results(views) {
+        let Some(data) = result["paymasterAndData"].as_str().filter(|data| data.len() > 2) else {
+            continue;
+        };
+        seen.push(format!("{} mode: {} bytes", call.pair.mode, (data.len() - 2) / 2));
+    }
+}
+
+fn deterministic_data(views: &[View<'_>], _: &Context, seen: &mut Vec<String>) {
+    let Some(baseline) = views.first() else { return };
+    let data = |view: &View<'_>| {
+        view.answer
+            .result()
+            .and_then(|result| result["paymasterAndData"].as_str())
+            .map(str::to_owned)
+    };
+    let Some(first) = data(baseline).filter(|data| data.len() > 2) else {
+        return;
+    };
+    for view in views.iter().filter(|view| view.label == super::SAME_AGAIN) {
+        if let Some(again) = data(view) {
+            seen.push(
+                if again == first {
+                    "the same twice"
+                } else {
+                    "another each time"
+                }
+                .to_owned(),
+            );
+        }
+    }
+}
+
+fn malformed_params(views: &[View<'_>], _: &Context, seen: &mut Vec<String>) {
+    for view in views.iter().filter(|view| view.role == "malformed") {
+        let Kind::Call(call) = &view.request else { continue };
+        let method = if call.pair.method == Method::GetFeeQuoteOrData {
+            "quote"
+        } else {
+            "sponsor"
+        };
+        let mode = if call.pair.mode == Mode::Sponsored {
+            "sponsored"
+        } else {
+            "token"
+        };
+        let told = match &view.answer {
+            Answer::Json(..) if view.answer.result().is_some() => "let through",
+            Answer::Json(..) if view.answer.error().is_some() => "refused",
+            _ => "no JSON-RPC answer",
+        };
+        seen.push(format!("{method} in {mode} mode: {told}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use paymaster_schemas::clauses;
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::rules::rules;
+
+    #[test]
+    fn every_clause_has_a_rule_an_observer_or_a_reason() {
+        let ruled: HashSet<&str> = rules().map(|rule| rule.clause).collect();
+        let watched: HashSet<&str> = OBSERVERS.iter().map(|observer| observer.clause).collect();
+        for clause in clauses() {
+            let judged = if clause.basis.is_observed() {
+                watched.contains(clause.id)
+            } else {
+                ruled.contains(clause.id)
+            };
+            assert!(
+                judged != clause.unjudged.is_some(),
+                "{}: needs a rule, an observer or a written reason, and not two of them",
+                clause.id
+            );
+        }
+        for clause in ruled.iter().chain(&watched) {
+            assert!(
+                paymaster_schemas::find_clause(clause).is_some(),
+                "{clause} is no clause"
+            );
+        }
+        assert!(
+            rules().all(|rule| !rule.basis().is_observed()),
+            "an observed clause can fail nobody"
+        );
+    }
+}

@@ -1,0 +1,275 @@
+//! Sections 2.5, 2.7 and 4.1, rule 3: the quoted and the unsupported tokens are those of the request.
+//!
+//! Sets of addresses, without regard to letter case, order or repetition. Whether a token is supported is what the profile or
+//! the target itself said; tokens that nobody said anything of are not judged.
+
+use std::collections::BTreeSet;
+
+use paymaster_schemas::{Pair, member_validator};
+use serde_json::Value;
+
+use crate::rules::{Check, Report, Rule, View, always, no_token};
+use crate::{
+    message::request::{Call, Named},
+    target::{
+        context::{Context, Support},
+        dialect::QuotedTokens,
+    },
+};
+
+const NO_QUOTES: &str =
+    "name supported tokens in the profile (tokens.supported), and operations that the target quotes";
+const NO_UNSUPPORTED: &str =
+    "name tokens in the profile that the target does not support (tokens.unsupported)";
+
+const fn rule(
+    id: &'static str,
+    advice: &'static str,
+    hint: &'static str,
+    check: fn(&View<'_>, &Context, &mut Report),
+) -> Rule {
+    Rule {
+        id,
+        clause: id,
+        quota: 10,
+        advice,
+        hint,
+        not_applicable: always,
+        check: Check::Exchange(check),
+    }
+}
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        not_applicable: no_token,
+        ..rule(
+            "quote.tokens-quoted",
+            NO_QUOTES,
+            "every supported token asked for gets a quote; compare addresses without regard to letter case",
+            tokens_quoted,
+        )
+    },
+    Rule {
+        not_applicable: no_token,
+        ..rule(
+            "quote.only-requested",
+            NO_QUOTES,
+            "quote the tokens of the request and no others; look at caches",
+            only_requested,
+        )
+    },
+    rule(
+        "quote.unsupported-listed",
+        NO_UNSUPPORTED,
+        "list every requested token that is not supported, the preferred one included",
+        unsupported_listed,
+    ),
+    rule(
+        "quote.unsupported-only-unsupported",
+        NO_UNSUPPORTED,
+        "list only tokens of the request, and none that is supported",
+        unsupported_only_unsupported,
+    ),
+];
+
+/// A readable quote: the call and the tokens of its answer, lower case.
+struct Quote<'a> {
+    call: &'a Call,
+    quoted: Vec<String>,
+    unsupported: Vec<String>,
+    has_unsupported: bool,
+}
+
+fn read<'a>(view: &'a View<'_>) -> Option<Quote<'a>> {
+    let call = view.valid_call().filter(|call| call.pair == Pair::QUOTE_ERC20)?;
+    let result = view.answer.result()?;
+    let quotes = result.get("feeQuotes")?.as_array()?;
+    // A quote without a readable address is for the row of tokenAddress; nothing can be said of the set then.
+    let quoted = quotes
+        .iter()
+        .map(|quote| quote["tokenAddress"].as_str().map(str::to_ascii_lowercase))
+        .collect::<Option<Vec<_>>>()?;
+    // A list that is no list of addresses is for its row.
+    let listed = result.get("unsupportedTokens");
+    let row = member_validator("quote-result", "unsupportedTokens")?;
+    if listed.is_some_and(|listed| !row.is_valid(listed)) {
+        return None;
+    }
+    let unsupported: Vec<String> = listed
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(|token| token.as_str().map(str::to_ascii_lowercase))
+        .collect();
+    Some(Quote {
+        call,
+        quoted,
+        unsupported,
+        has_unsupported: listed.is_some_and(Value::is_array),
+    })
+}
+
+/// The tokens that a quote must hold, supported or not, by the reading that the target speaks.
+pub(super) fn expected(named: &Named, reading: QuotedTokens) -> BTreeSet<String> {
+    match (&named.preferred, &named.list) {
+        (Some(preferred), Some(list)) if !list.is_empty() => match reading {
+            QuotedTokens::Union => named.quoted(),
+            QuotedTokens::List => list.iter().map(|token| token.to_ascii_lowercase()).collect(),
+            QuotedTokens::Preferred => BTreeSet::from([preferred.to_ascii_lowercase()]),
+        },
+        _ => named.quoted(),
+    }
+}
+
+fn list<'a>(tokens: impl IntoIterator<Item = &'a String>) -> String {
+    let tokens: Vec<_> = tokens.into_iter().map(String::as_str).collect();
+    if tokens.is_empty() {
+        "none".to_owned()
+    } else {
+        tokens.join(", ")
+    }
+}
+
+/// Every supported token that the request asks for is quoted.
+fn tokens_quoted(view: &View<'_>, context: &Context, report: &mut Report) {
+    let Some(quote) = read(view) else { return };
+    let read_so = expected(&quote.call.tokens, context.dialect.quoted_tokens);
+    let expected: Vec<_> = read_so
+        .iter()
+        .filter(|token| context.support(token) == Support::Supported)
+        .collect();
+    if expected.is_empty() {
+        return;
+    }
+    let missing: Vec<&String> = expected
+        .iter()
+        .copied()
+        .filter(|token| !quote.quoted.contains(token))
+        .collect();
+    // Of a target that quotes the listed tokens alone, or the preferred one alone, one that does not is at odds with itself.
+    let asked = quote.call.tokens.quoted();
+    let beyond: Vec<_> = asked
+        .iter()
+        .filter(|token| quote.quoted.contains(token) && !read_so.contains(*token))
+        .collect();
+    if missing.is_empty() && !beyond.is_empty() {
+        return report.broken(
+            "/result/feeQuotes",
+            format!(
+                "no quote for {}: {}",
+                list(beyond),
+                alone(context.dialect.quoted_tokens)
+            ),
+            format!("quotes for {}", list(&quote.quoted)),
+        );
+    }
+    report.expect(
+        missing.is_empty(),
+        "/result/feeQuotes",
+        format_args!(
+            "a quote for each supported token of the request, {} included",
+            list(missing.iter().copied())
+        ),
+        || format!("quotes for {}", list(&quote.quoted)),
+    );
+}
+
+const fn alone(reading: QuotedTokens) -> &'static str {
+    match reading {
+        QuotedTokens::Union => "",
+        QuotedTokens::List => "the target quotes the listed tokens alone",
+        QuotedTokens::Preferred => "the target quotes the preferred token alone",
+    }
+}
+
+/// When the request names tokens, only those are quoted. An empty tokenList beside a preferred token may well ask for all.
+fn only_requested(view: &View<'_>, _: &Context, report: &mut Report) {
+    let Some(quote) = read(view) else { return };
+    if quote.call.tokens.list.as_ref().is_none_or(Vec::is_empty) || quote.quoted.is_empty() {
+        return;
+    }
+    let requested = quote.call.tokens.quoted();
+    match quote.quoted.iter().position(|token| !requested.contains(token)) {
+        None => report.held(),
+        Some(index) => report.broken(
+            format!("/result/feeQuotes/{index}/tokenAddress"),
+            format!("a token of the request: {}", list(&requested)),
+            quote.quoted[index].clone(),
+        ),
+    }
+}
+
+/// With preferredToken and tokenList both present, every requested token that is not supported stands in unsupportedTokens.
+fn unsupported_listed(view: &View<'_>, context: &Context, report: &mut Report) {
+    let Some(quote) = read(view) else { return };
+    let named = &quote.call.tokens;
+    if named.preferred.is_none() || named.list.as_ref().is_none_or(Vec::is_empty) {
+        return;
+    }
+    let unsupported: Vec<_> = expected(named, unsupported_reading(context))
+        .into_iter()
+        .filter(|token| context.support(token) == Support::Unsupported)
+        .collect();
+    if unsupported.is_empty() {
+        return;
+    }
+    let missing: Vec<_> = unsupported
+        .iter()
+        .filter(|token| !quote.unsupported.contains(token))
+        .collect();
+    report.expect(
+        missing.is_empty(),
+        "/result/unsupportedTokens",
+        format_args!(
+            "each unsupported token of the request, {} included",
+            list(missing.iter().copied())
+        ),
+        || {
+            if quote.has_unsupported {
+                list(&quote.unsupported)
+            } else {
+                "the member is missing".to_owned()
+            }
+        },
+    );
+}
+
+/// Rule 3 speaks of both members, whichever of their tokens are quoted; only where the target quotes the listed tokens alone
+/// is the preferred one no token that it was asked for.
+fn unsupported_reading(context: &Context) -> QuotedTokens {
+    match context.dialect.quoted_tokens {
+        QuotedTokens::List => QuotedTokens::List,
+        QuotedTokens::Union | QuotedTokens::Preferred => QuotedTokens::Union,
+    }
+}
+
+/// unsupportedTokens lists only tokens of the request, and none that the service supports.
+fn unsupported_only_unsupported(view: &View<'_>, context: &Context, report: &mut Report) {
+    let Some(quote) = read(view).filter(|quote| quote.has_unsupported) else {
+        return;
+    };
+    let requested = quote.call.tokens.quoted();
+    let wrong = quote.unsupported.iter().position(|token| {
+        !requested.contains(token)
+            || context.support(token) == Support::Supported
+            || quote.quoted.contains(token)
+    });
+    match wrong {
+        None => report.held(),
+        Some(index) => {
+            let token = &quote.unsupported[index];
+            let why = if !requested.contains(token) {
+                "which the request does not name"
+            } else if quote.quoted.contains(token) {
+                "which the same answer quotes"
+            } else {
+                "which is supported"
+            };
+            report.broken(
+                format!("/result/unsupportedTokens/{index}"),
+                "only tokens of the request that are not supported",
+                format!("{token}, {why}"),
+            );
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Section 4: valid requests are served, each with the result of its method and mode.
+//!
+//! What must be served is what the profile vouches for. An operation that nobody vouches for may be answered with an error.
+
+use paymaster_schemas::Pair;
+use serde_json::Value;
+
+use crate::rules::{Check, Report, Rule, View, always, gist, no_token};
+use crate::{
+    json::number::same_number,
+    message::{answer::Answer, request::Call},
+    target::context::{Context, Support},
+};
+
+const VOUCH: &str = "name operations that the target accepts in the profile: operations.accepts = \"any\", or operations.sponsorable";
+
+const fn rule(id: &'static str, hint: &'static str, check: fn(&View<'_>, &Context, &mut Report)) -> Rule {
+    Rule {
+        id,
+        clause: id,
+        quota: 10,
+        advice: VOUCH,
+        hint,
+        not_applicable: always,
+        check: Check::Exchange(check),
+    }
+}
+
+pub(super) const RULES: &[Rule] = &[
+    rule(
+        "endpoint.both-methods",
+        "route both methods at the one address",
+        both_methods,
+    ),
+    rule(
+        "quote.sponsored-result",
+        "a quote in sponsored mode is refused",
+        quote_sponsored,
+    ),
+    Rule {
+        not_applicable: no_token,
+        ..rule(
+            "quote.erc20-result",
+            "a quote in token mode for supported tokens is refused",
+            quote_erc20,
+        )
+    },
+    rule(
+        "sponsor.sponsored-result",
+        "sponsoring in sponsored mode is refused with an error",
+        sponsor_sponsored,
+    ),
+    Rule {
+        not_applicable: no_token,
+        ..rule(
+            "sponsor.erc20-result",
+            "sponsoring in token mode with a supported token is refused",
+            sponsor_erc20,
+        )
+    },
+];
+
+/// The code that says that a method does not exist.
+const METHOD_NOT_FOUND: i64 = -32_601;
+
+/// Both methods are served at the same address, over POST.
+fn both_methods(view: &View<'_>, context: &Context, report: &mut Report) {
+    let owed = view.valid_call().is_some_and(|call| {
+        // The error for a token that is not supported may have any code.
+        call.tokens
+            .fee
+            .as_ref()
+            .is_none_or(|token| context.support(token) == Support::Supported)
+    });
+    if !owed || view.turned_away() {
+        return;
+    }
+    let missing = match &view.answer {
+        Answer::None(_) => return,
+        Answer::NotJson(response, _) => matches!(response.status, 404 | 405),
+        Answer::Json(..) => view.answer.error().is_some_and(says_not_found),
+    };
+    report.expect(!missing, "", "the method is served here", || gist(&view.answer));
+}
+
+fn says_not_found(error: &Value) -> bool {
+    error["code"]
+        .as_number()
+        .is_some_and(|code| same_number(code, &METHOD_NOT_FOUND.into()))
+}
+
+fn quote_sponsored(view: &View<'_>, _: &Context, report: &mut Report) {
+    served(Pair::QUOTE_SPONSORED, view, report, |_| true);
+}
+
+/// Only where both tokenInfo members are present and all tokens are supported: other errors are for other rules.
+fn quote_erc20(view: &View<'_>, context: &Context, report: &mut Report) {
+    served(Pair::QUOTE_ERC20, view, report, |call| {
+        let named = call.tokens.quoted();
+        call.tokens.preferred.is_some()
+            && call.tokens.list.as_ref().is_some_and(|list| !list.is_empty())
+            && named
+                .iter()
+                .all(|token| context.support(token) == Support::Supported)
+    });
+}
+
+fn sponsor_sponsored(view: &View<'_>, _: &Context, report: &mut Report) {
+    served(Pair::SPONSOR_SPONSORED, view, report, |_| true);
+}
+
+/// Only with all gas limits: that they may be left out is for request.gas-fields-optional.
+fn sponsor_erc20(view: &View<'_>, context: &Context, report: &mut Report) {
+    const GAS: [&str; 3] = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
+    served(Pair::SPONSOR_ERC20, view, report, |call| {
+        let supported = |token: &String| context.support(token) == Support::Supported;
+        call.tokens.fee.as_ref().is_some_and(supported)
+            && GAS.iter().all(|name| call.operation().get(*name).is_some())
+    });
+}
+
+fn served(pair: Pair, view: &View<'_>, report: &mut Report, fair: impl Fn(&Call) -> bool) {
+    let Some(call) = view.valid_call().filter(|call| call.pair == pair) else {
+        return;
+    };
+    if !fair(call) || view.turned_away() {
+        return;
+    }
+    if let Some(result) = view.answer.result() {
+        let kind = &MEMBERS[usize::from(pair == Pair::QUOTE_ERC20)];
+        let shaped = !result.is_object() || kind.iter().any(|member| result.get(*member).is_some());
+        report.expect(shaped, "/result", "a result of this method and mode", || {
+            gist(&view.answer)
+        });
+    } else if let Some(error) = view.answer.error()
+        && view.vouch.owes_a_result()
+        && !says_not_found(error)
+    {
+        report.broken(
+            "/error",
+            "a result: the profile vouches for the operation",
+            gist(&view.answer),
+        );
+    }
+}
+
+/// Members of a sponsored or token sponsor result, and of a quote in token mode: a result that has none of them is of another
+/// kind. One that lacks a single member is for the row of that member.
+const MEMBERS: [&[&str]; 2] = [
+    &[
+        "paymasterAndData",
+        "preVerificationGas",
+        "verificationGasLimit",
+        "callGasLimit",
+    ],
+    &["paymasterAddress", "feeQuotes"],
+];

@@ -1,0 +1,96 @@
+//! The judge: brings the exchanges of a group before every rule that has something to say about them.
+
+use crate::{
+    cases::case::Group,
+    rules::{Check, Report, Rule, View, check_row},
+    target::context::Context,
+    verdict::finding::Violation,
+};
+use paymaster_exchange::Exchange;
+
+/// What one rule says of one group.
+#[derive(Clone, Debug)]
+pub struct Judgement {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// How often it was exercised and held.
+    pub held: u64,
+    /// Where it was broken.
+    pub violations: Vec<Violation>,
+}
+
+/// Judges groups by a selection of the rules.
+#[derive(Clone, Debug)]
+pub struct Judge {
+    rules: Vec<&'static Rule>,
+}
+
+impl Judge {
+    /// A judge who knows these rules.
+    pub fn new(rules: Vec<&'static Rule>) -> Self {
+        Self { rules }
+    }
+
+    /// The rules it judges by.
+    pub fn rules(&self) -> &[&'static Rule] {
+        &self.rules
+    }
+
+    /// Judges a group and its exchanges, one exchange a member, in order. Rules that were not exercised are left out.
+    pub fn group(&self, group: &Group, exchanges: &[Exchange], context: &Context) -> Vec<Judgement> {
+        self.views(&read(group, exchanges, context), Some(group), context)
+    }
+
+    /// Judges views that were read before; without a group, only by the rules that need one exchange.
+    pub fn views(&self, views: &[View<'_>], group: Option<&Group>, context: &Context) -> Vec<Judgement> {
+        self.rules
+            .iter()
+            .filter_map(|rule| {
+                let report = apply(rule, views, group, context);
+                (report.held > 0 || !report.violations.is_empty()).then_some(Judgement {
+                    rule,
+                    held: report.held,
+                    violations: report.violations,
+                })
+            })
+            .collect()
+    }
+}
+
+/// Reads the exchanges of a group.
+pub fn read<'a>(group: &'a Group, exchanges: &'a [Exchange], context: &Context) -> Vec<View<'a>> {
+    group
+        .members
+        .iter()
+        .zip(exchanges)
+        .map(|(member, exchange)| View::new(member.role, &member.label, exchange, context))
+        .collect()
+}
+
+fn apply(rule: &'static Rule, views: &[View<'_>], group: Option<&Group>, context: &Context) -> Report {
+    let mut report = Report::default();
+    match &rule.check {
+        Check::Exchange(check) => {
+            for (member, view) in views.iter().enumerate() {
+                report.turn_to(member);
+                check(view, context, &mut report);
+            }
+        }
+        Check::Row {
+            document,
+            member: row,
+            expected,
+        } => {
+            for (member, view) in views.iter().enumerate() {
+                report.turn_to(member);
+                check_row(document, row, expected, view, context, &mut report);
+            }
+        }
+        Check::Group(relation, check) => {
+            if group.is_some_and(|group| std::ptr::eq(group.relation, *relation)) {
+                check(views, context, &mut report);
+            }
+        }
+    }
+    report
+}

@@ -1,0 +1,311 @@
+//! What traffic tells of the target: the dialect it serves, and the tokens it supports. What the profile says is never overruled.
+//!
+//! A recording is taken as one stretch in which the target's tokens stay the same. A token that was quoted once and listed as
+//! unsupported another time tells that they did not, or that the target is at odds with itself: nothing is known of it then.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use paymaster_schemas::{Mode, Pair};
+use serde_json::{Map, Value};
+
+use crate::{
+    message::{
+        answer::Answer,
+        request::{Call, Kind},
+        tables::in_notation,
+    },
+    target::{
+        context::{Context, Support},
+        dialect::{Amounts, Dialect, QuotedTokens, QuotesRead, tells_readings_apart},
+        facts::Facts,
+        profile::Profile,
+    },
+};
+use paymaster_exchange::Exchange;
+
+/// Learns from one exchange after the other.
+#[derive(Debug)]
+pub struct Learner {
+    base: Context,
+    served: Served,
+    tokens: BTreeMap<String, Support>,
+    facts: Facts,
+    /// Quotes from which the reading of preferredToken beside tokenList shows once their tokens are known.
+    readings: Vec<Reading>,
+}
+
+/// How often each reading was served with a result.
+#[derive(Debug, Default)]
+struct Served {
+    versions: BTreeMap<String, u64>,
+    names: BTreeMap<String, u64>,
+    fee_members: BTreeMap<&'static str, u64>,
+    notations: [u64; 3],
+}
+
+#[derive(Debug)]
+struct Reading {
+    preferred: String,
+    list: Vec<String>,
+    quoted: BTreeSet<String>,
+}
+
+/// More quotes of this kind tell nothing new, and a proxy may run for long.
+const MOST_READINGS: usize = 1_000;
+
+/// The notations, the default first.
+const NOTATIONS: [Amounts; 3] = [Amounts::Decimal, Amounts::Hex, Amounts::Mixed];
+
+impl Learner {
+    /// A learner who knows what the profile says.
+    pub fn new(profile: Profile) -> Self {
+        Self {
+            base: Context::new(profile),
+            served: Served::default(),
+            tokens: BTreeMap::new(),
+            facts: Facts::default(),
+            readings: Vec::new(),
+        }
+    }
+
+    /// Takes in an exchange.
+    pub fn see(&mut self, exchange: &Exchange) {
+        let Kind::Call(call) = Kind::of(&exchange.request) else {
+            return;
+        };
+        let answer = Answer::of(exchange);
+        let Some(result) = answer.result().filter(|result| call.valid && result.is_object()) else {
+            return;
+        };
+        self.served.count(&call);
+        self.base.served_accounts.learn(&call, result);
+        if call.pair == Pair::QUOTE_ERC20 {
+            self.quote(&call, result);
+        }
+    }
+
+    /// What is known of the target now.
+    pub fn context(&self) -> Context {
+        let mut context = self.base.clone();
+        context.facts.clone_from(&self.facts);
+        for (token, support) in &self.tokens {
+            if *support != Support::Unknown {
+                context.learn_token(token, *support);
+            }
+        }
+        let pins = &self.base.profile.dialect;
+        let served = &self.served;
+        let Dialect {
+            jsonrpc_version,
+            sponsored_name,
+            fee_token_member,
+            amount_notation,
+            ..
+        } = &mut context.dialect;
+        if pins.jsonrpc_version.is_none() {
+            choose(jsonrpc_version, &served.versions);
+        }
+        if pins.sponsored_name.is_none() {
+            choose(sponsored_name, &served.names);
+        }
+        if pins.fee_token_member.is_none() {
+            choose(fee_token_member, &served.fee_members);
+        }
+        if pins.amount_notation.is_none() {
+            let most = served.notations.iter().max().copied().unwrap_or_default();
+            let first = served.notations.iter().position(|times| *times == most);
+            *amount_notation = NOTATIONS[first.unwrap_or_default()];
+        }
+        if pins.quoted_tokens.is_none() {
+            context.dialect.quoted_tokens = self.quoted_tokens(&context);
+        }
+        context
+    }
+
+    fn quote(&mut self, call: &Call, result: &Value) {
+        self.facts.learn(result);
+        let quoted = addresses(&result["feeQuotes"], Some("tokenAddress"));
+        let listed = addresses(&result["unsupportedTokens"], None);
+        let asked = call.tokens.quoted();
+        for token in quoted.difference(&listed) {
+            self.note(token, Support::Supported);
+        }
+        for token in listed
+            .intersection(&asked)
+            .filter(|token| !quoted.contains(*token))
+        {
+            self.note(token, Support::Unsupported);
+        }
+        if let (Some(preferred), Some(list)) = (&call.tokens.preferred, &call.tokens.list)
+            && tells_readings_apart(preferred, list)
+            && self.readings.len() < MOST_READINGS
+        {
+            self.readings.push(Reading {
+                preferred: preferred.clone(),
+                list: list.clone(),
+                quoted,
+            });
+        }
+    }
+
+    fn note(&mut self, token: &str, support: Support) {
+        let known = self.tokens.entry(token.to_owned()).or_insert(support);
+        if *known != support {
+            *known = Support::Unknown;
+        }
+    }
+
+    /// Which reading explains the quotes.
+    fn quoted_tokens(&self, context: &Context) -> QuotedTokens {
+        let supported = |token: &str| context.support(token) == Support::Supported;
+        let mut read = QuotesRead::default();
+        for Reading {
+            preferred,
+            list,
+            quoted,
+        } in &self.readings
+        {
+            read.count(preferred, list, quoted, supported);
+        }
+        read.most()
+    }
+}
+
+impl Served {
+    fn count(&mut self, call: &Call) {
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        if let Some(version) = text(&call.envelope["jsonrpc"]) {
+            *self.versions.entry(version).or_default() += 1;
+        }
+        let mode = text(&call.mode_object()["mode"]).filter(|_| call.pair.mode == Mode::Sponsored);
+        if let Some(name) = mode {
+            *self.names.entry(name).or_default() += 1;
+        }
+        if call.pair == Pair::SPONSOR_ERC20 {
+            let info = &call.mode_object()["tokenInfo"];
+            let named = |member: &str| info.get(member).is_some();
+            match (named("feeTokenAddress"), named("tokenAddress")) {
+                (true, false) => *self.fee_members.entry("feeTokenAddress").or_default() += 1,
+                (false, true) => *self.fee_members.entry("tokenAddress").or_default() += 1,
+                _ => {}
+            }
+        }
+        let Some(operation) = call.operation().as_object() else {
+            return;
+        };
+        for (times, notation) in self.notations.iter_mut().zip(NOTATIONS) {
+            *times += u64::from(is_written(operation, notation));
+        }
+    }
+}
+
+fn is_written(operation: &Map<String, Value>, notation: Amounts) -> bool {
+    operation
+        .iter()
+        .all(|(name, value)| in_notation(name, value, notation))
+}
+
+/// Takes the reading that was served most often; the one in use where others are not served more often.
+fn choose(reading: &mut String, served: &BTreeMap<impl AsRef<str> + Ord, u64>) {
+    let own = served
+        .iter()
+        .find(|(name, _)| name.as_ref() == reading.as_str())
+        .map_or(0, |(_, times)| *times);
+    let most = served.iter().max_by_key(|(_, times)| **times);
+    if let Some((name, _)) = most.filter(|(_, times)| **times > own) {
+        name.as_ref().clone_into(reading);
+    }
+}
+
+fn addresses(list: &Value, member: Option<&str>) -> BTreeSet<String> {
+    let tokens = list.as_array().into_iter().flatten();
+    tokens
+        .filter_map(|token| member.map_or(Some(token), |member| token.get(member))?.as_str())
+        .map(str::to_ascii_lowercase)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use serde_json::json;
+
+    use super::*;
+    use crate::target::dialect::Pins;
+    use paymaster_exchange::Response;
+
+    const A: &str = "0x00000000000000000000000000000000000000aa";
+    const B: &str = "0x00000000000000000000000000000000000000bb";
+
+    fn quote(info: &Value, quoted: &[&str], unsupported: &[&str]) -> Exchange {
+        let amount = "0x5208";
+        let request = json!({
+            "jsonrpc": "2.0.0", "id": 1, "method": "pm_getFeeQuoteOrData",
+            "params": [
+                {
+                    "sender": A, "nonce": amount, "initCode": "0x", "callData": "0x", "callGasLimit": amount,
+                    "verificationGasLimit": amount, "preVerificationGas": amount, "maxFeePerGas": amount,
+                    "maxPriorityFeePerGas": amount,
+                },
+                {"mode": "ERC20", "tokenInfo": info},
+            ],
+        });
+        let quotes: Vec<Value> = quoted
+            .iter()
+            .map(|token| json!({"tokenAddress": token}))
+            .collect();
+        let answer = json!({"jsonrpc": "2.0", "id": 1, "result": {"feeQuotes": quotes, "unsupportedTokens": unsupported}});
+        Exchange {
+            on_chain: None,
+            request: Bytes::from(request.to_string()),
+            outcome: Ok(Response {
+                status: 200,
+                headers: Vec::new(),
+                body: Bytes::from(answer.to_string()),
+            }),
+            took: std::time::Duration::ZERO,
+        }
+    }
+
+    #[test]
+    fn dialect_and_tokens_are_learned_from_what_is_served() {
+        let mut learner = Learner::new(Profile::default());
+        assert_eq!(learner.context().dialect, Dialect::default());
+        let both = json!({"preferredToken": A, "tokenList": [B]});
+        learner.see(&quote(&both, &[A], &[]));
+        learner.see(&quote(&json!({"preferredToken": B, "tokenList": [B]}), &[B], &[]));
+        let context = learner.context();
+        assert_eq!(context.dialect.jsonrpc_version, "2.0.0");
+        assert_eq!(context.dialect.amount_notation, Amounts::Hex);
+        assert_eq!(context.dialect.quoted_tokens, QuotedTokens::Preferred);
+        assert_eq!(context.support(A), Support::Supported);
+        learner.see(&quote(&both, &[B], &[A]));
+        assert_eq!(
+            learner.context().support(A),
+            Support::Unknown,
+            "quoted once, unsupported once"
+        );
+    }
+
+    #[test]
+    fn the_profile_is_never_overruled() {
+        let profile = Profile {
+            dialect: Pins {
+                jsonrpc_version: Some("2.0".to_owned()),
+                amount_notation: Some(Amounts::Decimal),
+                ..Pins::default()
+            },
+            tokens: crate::target::profile::TokenLists {
+                supported: Vec::new(),
+                unsupported: vec![A.to_owned()],
+                complete: false,
+            },
+            ..Profile::default()
+        };
+        let mut learner = Learner::new(profile);
+        learner.see(&quote(&json!({"preferredToken": A, "tokenList": [A]}), &[A], &[]));
+        let context = learner.context();
+        assert_eq!(context.dialect, Dialect::default());
+        assert_eq!(context.support(A), Support::Unsupported);
+    }
+}

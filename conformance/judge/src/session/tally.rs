@@ -1,0 +1,454 @@
+//! From judgements to verdicts: counts that can be taken in any order and added up, so that the outcome of a run does not
+//! depend on its concurrency.
+
+use std::collections::BTreeMap;
+
+use paymaster_schemas::Basis;
+
+use crate::{
+    cases::case::Group,
+    rules::{Rule, View},
+    session::{access::Access, judge::Judgement},
+    target::context::Context,
+    verdict::{
+        conclusion::{Conclusion, Verdict},
+        finding::{Finding, Key, Violation},
+        known::{self, Known},
+        summary::{Observations, Reached, RuleOutcome},
+    },
+};
+use paymaster_exchange::Exchange;
+
+/// What was counted so far.
+#[derive(Debug, Default)]
+pub struct Tally {
+    rules: BTreeMap<&'static str, Count>,
+    seen: BTreeMap<Key, Seen>,
+    /// How far the valid requests of each pair got.
+    pub reached: BTreeMap<&'static str, Reached>,
+    /// What was watched.
+    pub observations: Observations,
+    /// Whether any request got past HTTP to the service.
+    pub access: Access,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    held: u64,
+    broken: u64,
+}
+
+/// The first time, in the order of the plan, that a key was seen.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// What was broken.
+    pub violation: Violation,
+    /// In which group.
+    pub group: Group,
+    /// Its exchanges.
+    pub exchanges: Vec<Exchange>,
+    /// How many violations with this key there were in all.
+    pub times: u64,
+}
+
+impl Tally {
+    /// Takes in what the judge says of one group; gives the rules that this tally had not seen broken before.
+    pub fn add(
+        &mut self,
+        group: &Group,
+        exchanges: &[Exchange],
+        views: &[View<'_>],
+        judgements: Vec<Judgement>,
+    ) -> Vec<&'static Rule> {
+        for view in views {
+            self.reach(view);
+        }
+        let mut new = Vec::new();
+        for judgement in judgements {
+            let rule = judgement.rule;
+            let count = self.rules.entry(rule.id).or_default();
+            count.held += judgement.held;
+            if judgement.violations.is_empty() || rule.basis().is_observed() {
+                continue;
+            }
+            if count.broken == 0 {
+                new.push(rule);
+            }
+            count.broken += judgement.violations.len() as u64;
+            for violation in judgement.violations {
+                self.see(rule, group, exchanges, views, violation);
+            }
+        }
+        new
+    }
+
+    /// Takes in another tally.
+    pub fn merge(&mut self, other: Self) {
+        for (rule, count) in other.rules {
+            let own = self.rules.entry(rule).or_default();
+            own.held += count.held;
+            own.broken += count.broken;
+        }
+        for (pair, reached) in other.reached {
+            let own = self.reached.entry(pair).or_default();
+            own.results += reached.results;
+            own.errors += reached.errors;
+            own.unreadable += reached.unreadable;
+        }
+        self.access.merge(other.access);
+        for (clause, values) in other.observations {
+            let own = self.observations.entry(clause).or_default();
+            for (value, times) in values {
+                *own.entry(value).or_default() += times;
+            }
+        }
+        for (key, seen) in other.seen {
+            self.keep(key, seen);
+        }
+    }
+
+    /// Every key that was seen, in the order of the plan.
+    pub fn seen(&self) -> Vec<(&Key, &Seen)> {
+        let mut all: Vec<_> = self.seen.iter().collect();
+        all.sort_by_key(|(_, seen)| (seen.group.number, seen.violation.member));
+        all
+    }
+
+    /// How every one of these rules ends the run, and how the known failures stand. `complete` says that the run got through
+    /// its plan.
+    pub fn outcomes(
+        &self,
+        rules: &[&'static Rule],
+        findings: &[Finding],
+        context: &Context,
+        known: &Known,
+        complete: bool,
+    ) -> (Vec<RuleOutcome>, Vec<known::Outcome>) {
+        let mut outcomes: Vec<RuleOutcome> = rules
+            .iter()
+            .map(|rule| self.outcome(rule, findings, context, known))
+            .collect();
+        let passed = |rule: &'static str| {
+            outcomes
+                .iter()
+                .any(|outcome| outcome.rule.id == rule && outcome.verdict == Verdict::Passed)
+        };
+        let standings = known.outcomes(rules, &self.seen.keys(), passed, complete);
+        for outcome in &mut outcomes {
+            let passes = |known: &&known::Outcome| {
+                known.entry.is_about(outcome.rule) && known.standing == known::Standing::UnexpectedlyPassing
+            };
+            if standings.iter().any(|known| passes(&known)) {
+                outcome.verdict = Verdict::UnexpectedlyPassing;
+                outcome.reason = Some("it is listed as failing: delete its entry from the list".to_owned());
+            }
+        }
+        (outcomes, standings)
+    }
+
+    /// Why nothing of the service was tested, where HTTP refused every valid request. What was judged is dropped then: it was
+    /// no answer of the service.
+    pub fn denied(&mut self) -> Option<String> {
+        let cause = self.access.denied()?;
+        self.rules.clear();
+        self.seen.clear();
+        self.observations.clear();
+        Some(cause)
+    }
+
+    /// Whether valid requests were sent, none of them got an answer of the service, and no rule could be judged by what came back.
+    pub fn shows_nothing(&self) -> bool {
+        let answered = |reached: &Reached| reached.results + reached.errors > 0;
+        !self.reached.is_empty()
+            && !self.reached.values().any(answered)
+            && self.rules.values().all(|count| count.held + count.broken == 0)
+    }
+
+    /// Whether valid requests were sent and none of them got a result.
+    pub fn is_without_result(&self) -> bool {
+        Reached::is_without_result(self.reached.values())
+    }
+
+    fn outcome(
+        &self,
+        rule: &'static Rule,
+        findings: &[Finding],
+        context: &Context,
+        known: &Known,
+    ) -> RuleOutcome {
+        let count = self.rules.get(rule.id).copied().unwrap_or_default();
+        let (verdict, reason) = if count.broken > 0 {
+            let mut entries = self
+                .seen
+                .keys()
+                .filter(|key| key.rule == rule.id)
+                .map(|key| known.covers(key));
+            // One place that nobody knew of makes the rule fail, whatever is known of its other places.
+            if entries.clone().all(|entry| entry.is_some()) {
+                let reason = entries.next().flatten().map(|entry| entry.reason.clone());
+                (Verdict::KnownFailing, reason)
+            } else {
+                let mut own = findings
+                    .iter()
+                    .filter(|finding| finding.rule.id == rule.id && known.covers(&finding.key()).is_none())
+                    .peekable();
+                let flaky = own.peek().is_some() && own.all(Finding::is_flaky);
+                (if flaky { Verdict::Flaky } else { Verdict::Failed }, None)
+            }
+        } else if let Some(reason) = (rule.not_applicable)(context) {
+            (Verdict::NotApplicable, Some(reason.to_owned()))
+        } else if count.held < rule.quota {
+            (Verdict::Inconclusive, Some(rule.advice.to_owned()))
+        } else {
+            (Verdict::Passed, None)
+        };
+        RuleOutcome {
+            rule,
+            verdict,
+            held: count.held,
+            broken: count.broken,
+            reason,
+        }
+    }
+
+    fn reach(&mut self, view: &View<'_>) {
+        let Some(call) = view.request.valid_call() else {
+            return;
+        };
+        self.access.see(view);
+        let reached = self.reached.entry(call.pair.name()).or_default();
+        if view.answer.result().is_some() {
+            reached.results += 1;
+        } else if view.answer.error().is_some() {
+            reached.errors += 1;
+        } else {
+            reached.unreadable += 1;
+        }
+    }
+
+    fn see(
+        &mut self,
+        rule: &'static Rule,
+        group: &Group,
+        exchanges: &[Exchange],
+        views: &[View<'_>],
+        violation: Violation,
+    ) {
+        let pair = views.get(violation.member).and_then(|view| view.request.pair());
+        let key = Key::of(rule, pair, &violation);
+        match self.seen.get_mut(&key) {
+            Some(known) if !is_before(group, &violation, known) => known.times += 1,
+            _ => self.keep(
+                key,
+                Seen {
+                    rule,
+                    violation,
+                    group: group.clone(),
+                    exchanges: exchanges.iter().map(Exchange::keepsake).collect(),
+                    times: 1,
+                },
+            ),
+        }
+    }
+
+    fn keep(&mut self, key: Key, mut seen: Seen) {
+        match self.seen.get_mut(&key) {
+            None => {
+                self.seen.insert(key, seen);
+            }
+            Some(known) => {
+                let times = known.times + seen.times;
+                if is_before(&seen.group, &seen.violation, known) {
+                    std::mem::swap(known, &mut seen);
+                }
+                known.times = times;
+            }
+        }
+    }
+}
+
+fn is_before(group: &Group, violation: &Violation, known: &Seen) -> bool {
+    (group.number, violation.member) < (known.group.number, known.violation.member)
+}
+
+/// How strictly a run is concluded.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Strictness {
+    /// Broken clauses that only warn fail the run.
+    pub strict: bool,
+    /// Stated rules that stayed inconclusive do not matter.
+    pub allow_incomplete: bool,
+}
+
+/// Whether breaking a clause on that ground fails the run.
+pub fn fails_the_run(basis: Basis, strict: bool) -> bool {
+    match basis {
+        Basis::Stated => true,
+        Basis::JsonRpc | Basis::Interoperability | Basis::OnChain => strict,
+        Basis::Ambiguous | Basis::NotShown => false,
+    }
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum End {
+    /// Its plan was done, or the part of it that the budget of requests allowed.
+    #[default]
+    Done,
+    /// It was interrupted, or its time was over.
+    Stopped,
+    /// The target could not be tested, or not to the end.
+    GaveUp,
+}
+
+/// What decides how a run ends, beside its rules and the list of known failures.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Course {
+    /// Why the run ended.
+    pub end: End,
+    /// Valid requests were sent, and none of them got a result.
+    pub no_result: bool,
+    /// Answers could not be read, so that what they hold was not judged.
+    pub unread: bool,
+    /// How many rules were left out.
+    pub left_out: usize,
+}
+
+/// How a run ends.
+pub fn conclude(
+    outcomes: &[RuleOutcome],
+    known: &[known::Outcome],
+    strictness: Strictness,
+    course: Course,
+) -> Conclusion {
+    let broken = |outcome: &RuleOutcome| {
+        outcome.verdict.is_broken() && fails_the_run(outcome.rule.basis(), strictness.strict)
+    };
+    let inconclusive = |outcome: &RuleOutcome| {
+        outcome.verdict == Verdict::Inconclusive && outcome.rule.basis() == Basis::Stated
+    };
+    let unjudged = course.unread || outcomes.iter().any(inconclusive);
+    if outcomes.iter().any(broken) {
+        Conclusion::Violations
+    } else if known.iter().any(|known| known.standing.fails_the_run()) {
+        Conclusion::ListOutOfDate
+    } else if course.end == End::GaveUp {
+        Conclusion::CouldNotTest
+    } else if course.end == End::Stopped || course.no_result || unjudged && !strictness.allow_incomplete {
+        Conclusion::Incomplete
+    } else if unjudged || course.left_out > 0 {
+        Conclusion::NothingBroken
+    } else {
+        Conclusion::Conforms
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::find_rule;
+
+    fn outcome(rule: &str, verdict: Verdict) -> RuleOutcome {
+        RuleOutcome {
+            rule: find_rule(rule).unwrap(),
+            verdict,
+            held: 0,
+            broken: 0,
+            reason: None,
+        }
+    }
+
+    #[test]
+    fn what_concludes_a_run() {
+        let (stated, warning) = ("answer.id", "interoperability.mode-member");
+        let plain = Strictness::default();
+        let strict = Strictness {
+            strict: true,
+            ..plain
+        };
+        let lenient = Strictness {
+            allow_incomplete: true,
+            ..plain
+        };
+        for (rule, verdict, strictness, expected) in [
+            (stated, Verdict::Passed, plain, Conclusion::Conforms),
+            (stated, Verdict::NotApplicable, plain, Conclusion::Conforms),
+            (stated, Verdict::Failed, plain, Conclusion::Violations),
+            (stated, Verdict::Flaky, plain, Conclusion::Violations),
+            (stated, Verdict::Failed, lenient, Conclusion::Violations),
+            (stated, Verdict::Inconclusive, plain, Conclusion::Incomplete),
+            (stated, Verdict::Inconclusive, lenient, Conclusion::NothingBroken),
+            (warning, Verdict::Failed, plain, Conclusion::Conforms),
+            (warning, Verdict::Failed, strict, Conclusion::Violations),
+            (warning, Verdict::Inconclusive, strict, Conclusion::Conforms),
+        ] {
+            let outcomes = [outcome("answer.object", Verdict::Passed), outcome(rule, verdict)];
+            assert_eq!(
+                conclude(&outcomes, &[], strictness, Course::default()),
+                expected,
+                "{rule} {verdict} {strictness:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_happened_to_a_run_decides_too() {
+        let lenient = Strictness {
+            allow_incomplete: true,
+            ..Strictness::default()
+        };
+        let course = Course::default();
+        for (course, strictly, leniently) in [
+            (
+                Course {
+                    end: End::GaveUp,
+                    no_result: true,
+                    ..course
+                },
+                Conclusion::CouldNotTest,
+                Conclusion::CouldNotTest,
+            ),
+            (
+                Course {
+                    end: End::Stopped,
+                    ..course
+                },
+                Conclusion::Incomplete,
+                Conclusion::Incomplete,
+            ),
+            (
+                Course {
+                    no_result: true,
+                    ..course
+                },
+                Conclusion::Incomplete,
+                Conclusion::Incomplete,
+            ),
+            (
+                Course {
+                    unread: true,
+                    ..course
+                },
+                Conclusion::Incomplete,
+                Conclusion::NothingBroken,
+            ),
+            (
+                Course {
+                    left_out: 1,
+                    ..course
+                },
+                Conclusion::NothingBroken,
+                Conclusion::NothingBroken,
+            ),
+        ] {
+            let passed = [outcome("answer.object", Verdict::Passed)];
+            let ends = |outcomes: &[RuleOutcome], strictness| conclude(outcomes, &[], strictness, course);
+            assert_eq!(ends(&passed, Strictness::default()), strictly, "{course:?}");
+            assert_eq!(ends(&passed, lenient), leniently, "{course:?}");
+            let failed = [outcome("answer.object", Verdict::Failed)];
+            assert_eq!(ends(&failed, lenient), Conclusion::Violations, "{course:?}");
+        }
+    }
+}

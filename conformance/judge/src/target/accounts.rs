@@ -1,0 +1,108 @@
+//! Smart accounts (section 2.4) for a profile that names none: which ones published clients send, and which of them the target
+//! was seen to serve.
+
+use std::collections::BTreeMap;
+
+use paymaster_schemas::{Mode, Pair};
+use serde_json::Value;
+
+use crate::{message::request::Call, target::profile::SmartAccount};
+
+/// The smart accounts that published clients send: drawn when the profile names none and the target served none.
+pub(crate) const PUBLISHED: [(&str, &str); 2] = [("BICONOMY", "2.0.0"), ("INFINITISM", "1.0.0")];
+
+/// The smart accounts that discovery asks for when the profile names none.
+pub(crate) const CANDIDATES: [(&str, &str); 4] = [
+    ("BICONOMY", "2.0.0"),
+    ("INFINITISM", "1.0.0"),
+    ("BICONOMY", "1.0.0"),
+    ("SAFE", "1.4.1"),
+];
+
+/// How the target answered a sponsored-mode request that names a smart account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AccountService {
+    /// With a result whose `paymasterAndData` is `0x`.
+    Answered,
+    /// With a result that sponsors the operation.
+    Sponsored,
+}
+
+/// Which smart accounts the target served, in which pair of method and mode, and the best service that each got.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ServedAccounts(BTreeMap<(Pair, String, String), AccountService>);
+
+impl ServedAccounts {
+    /// Notes the result of a call in sponsored mode. Calls in token mode and calls without a smart account are ignored.
+    pub fn learn(&mut self, call: &Call, result: &Value) {
+        let account = account_of(&call.mode_object()["sponsorshipInfo"]);
+        let data = result["paymasterAndData"].as_str();
+        if let (Mode::Sponsored, Some(account), Some(data)) = (call.pair.mode, account, data) {
+            let service = if data == "0x" {
+                AccountService::Answered
+            } else {
+                AccountService::Sponsored
+            };
+            self.note(call.pair, &account, service);
+        }
+    }
+
+    /// Notes how an account was served; the best service counts.
+    pub fn note(&mut self, pair: Pair, account: &SmartAccount, service: AccountService) {
+        let key = (pair, account.name.clone(), account.version.clone());
+        let best = self.0.entry(key).or_insert(service);
+        *best = (*best).max(service);
+    }
+
+    /// How the target served this account in this pair; none when it was not seen to serve it.
+    pub fn service(&self, pair: Pair, account: &SmartAccount) -> Option<AccountService> {
+        let key = (pair, account.name.clone(), account.version.clone());
+        self.0.get(&key).copied()
+    }
+
+    /// Every account that was served, with its pair and service.
+    pub fn all(&self) -> impl Iterator<Item = (Pair, SmartAccount, AccountService)> {
+        self.0.iter().map(|((pair, name, version), service)| {
+            let account = SmartAccount {
+                name: name.clone(),
+                version: version.clone(),
+            };
+            (*pair, account, *service)
+        })
+    }
+
+    /// The accounts that were served in some pair, in the order of the candidates of discovery, others behind them.
+    pub fn accounts(&self) -> Vec<SmartAccount> {
+        let mut accounts: Vec<SmartAccount> = Vec::new();
+        for (_, account, _) in self.all() {
+            if !accounts.contains(&account) {
+                accounts.push(account);
+            }
+        }
+        accounts.sort_by_key(|account| {
+            let place = |known: &(&str, &str)| *known == (account.name.as_str(), account.version.as_str());
+            CANDIDATES.iter().position(place).unwrap_or(CANDIDATES.len())
+        });
+        accounts
+    }
+}
+
+/// The smart account that a sponsorshipInfo names; none when name or version is missing.
+pub(crate) fn account_of(info: &Value) -> Option<SmartAccount> {
+    let account = &info["smartAccountInfo"];
+    Some(SmartAccount {
+        name: account["name"].as_str()?.to_owned(),
+        version: account["version"].as_str()?.to_owned(),
+    })
+}
+
+/// Accounts of one of the tables above.
+pub(crate) fn listed(table: &[(&str, &str)]) -> Vec<SmartAccount> {
+    table
+        .iter()
+        .map(|(name, version)| SmartAccount {
+            name: (*name).to_owned(),
+            version: (*version).to_owned(),
+        })
+        .collect()
+}

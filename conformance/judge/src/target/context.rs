@@ -1,0 +1,578 @@
+//! All that is known of the target when a case is built or an answer is judged.
+
+use std::collections::BTreeMap;
+
+use num_bigint::BigUint;
+use paymaster_schemas::{Mode, Pair};
+use serde_json::{Map, Value};
+
+use crate::{
+    json::number::amount,
+    message::{
+        request::Call,
+        tables::{FEES, GAS, is_member, keeps_to_the_tables},
+    },
+    target::{
+        accounts::{self, AccountService, ServedAccounts, account_of},
+        dialect::Dialect,
+        facts::Facts,
+        profile::{Accepts, Profile, SmartAccount, Sponsors},
+    },
+};
+
+/// Profile, dialect and what the target itself said about its tokens.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Context {
+    /// What the user told us.
+    pub profile: Profile,
+    /// The dialect in use.
+    pub dialect: Dialect,
+    /// What is known of tokens, by lower-case address.
+    tokens: BTreeMap<String, Support>,
+    /// What the target itself said of tokens: symbol and decimals.
+    pub facts: Facts,
+    /// Smart accounts that the target served; they count only where the profile names none.
+    pub served_accounts: ServedAccounts,
+    /// What holds for addresses that nobody said anything about.
+    pub unlisted_tokens: Support,
+    /// Whether a chain is asked what it makes of answers.
+    pub on_chain: bool,
+}
+
+/// Whether a token is supported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Support {
+    /// Nobody said.
+    #[default]
+    Unknown,
+    /// The profile says so, or the target quoted it.
+    Supported,
+    /// The profile says so, or the target said so.
+    Unsupported,
+}
+
+/// What the profile says of an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Vouch {
+    /// It is accepted and, in sponsored mode, sponsored.
+    Sponsored,
+    /// It gets a result; whether it is sponsored nobody said.
+    Accepted,
+    /// It gets a result that does not sponsor it.
+    Refused,
+    /// It gets an error, or a result that does not sponsor it.
+    NotSponsored,
+    /// Nobody said: a result or an error, both are lawful.
+    Unknown,
+}
+
+impl Vouch {
+    /// Whether a result is owed, whatever it decides.
+    pub fn owes_a_result(self) -> bool {
+        matches!(self, Self::Sponsored | Self::Accepted)
+    }
+}
+
+impl Context {
+    /// What the profile alone says.
+    pub fn new(profile: Profile) -> Self {
+        let mut tokens = BTreeMap::new();
+        for token in &profile.tokens.supported {
+            tokens.insert(token.address.to_ascii_lowercase(), Support::Supported);
+        }
+        for address in &profile.tokens.unsupported {
+            tokens.insert(address.to_ascii_lowercase(), Support::Unsupported);
+        }
+        let dialect = Dialect::pinned(&profile.dialect);
+        let unlisted_tokens = if profile.tokens.complete {
+            Support::Unsupported
+        } else {
+            Support::Unknown
+        };
+        Self {
+            profile,
+            dialect,
+            tokens,
+            facts: Facts::default(),
+            served_accounts: ServedAccounts::default(),
+            unlisted_tokens,
+            on_chain: false,
+        }
+    }
+
+    /// The same, and whether a chain is asked what it makes of answers.
+    #[must_use]
+    pub fn asking_a_chain(self, on_chain: bool) -> Self {
+        Self { on_chain, ..self }
+    }
+
+    /// Notes what the target said of a token; what the profile says stands above it.
+    pub fn learn_token(&mut self, address: &str, support: Support) {
+        if !self.profile.tokens.complete {
+            self.tokens.entry(address.to_ascii_lowercase()).or_insert(support);
+        }
+    }
+
+    /// Notes what the target made of tokens that nobody could know; what the profile says stands above it.
+    pub fn learn_unlisted_tokens(&mut self, support: Support) {
+        if !self.profile.tokens.complete {
+            self.unlisted_tokens = support;
+        }
+    }
+
+    /// Whether a token is supported, as far as is known. Letter case does not matter.
+    pub fn support(&self, address: &str) -> Support {
+        self.tokens
+            .get(&address.to_ascii_lowercase())
+            .copied()
+            .unwrap_or(self.unlisted_tokens)
+    }
+
+    /// Every token of that standing, lower case, in order.
+    pub fn tokens_that_are(&self, support: Support) -> impl Iterator<Item = &str> {
+        self.tokens
+            .iter()
+            .filter(move |(_, known)| **known == support)
+            .map(|(address, _)| address.as_str())
+    }
+
+    /// Smart accounts to send: those of the profile, else those that the target served, else those that published clients send.
+    pub fn accounts(&self) -> Vec<SmartAccount> {
+        if !self.profile.accounts.is_empty() {
+            return self.profile.accounts.clone();
+        }
+        let served = self.served_accounts.accounts();
+        if served.is_empty() {
+            accounts::listed(&accounts::PUBLISHED)
+        } else {
+            served
+        }
+    }
+
+    /// Whether a call keeps to the tables of sections 2.1 to 2.5, in the dialect of the target, and what the profile then says
+    /// of its operation. Of a call that does not keep to the tables the profile says nothing: any answer in form is lawful.
+    pub fn standing(&self, call: &Call) -> (bool, Vouch) {
+        let operations = &self.profile.operations;
+        let listed = operations.sponsorable.iter().chain(&operations.refused);
+        let listed = listed
+            .filter(|known| is_listed_as(known, call.operation()))
+            .collect::<Vec<_>>();
+        let tabled = keeps_to_the_tables(call, &self.dialect, &listed);
+        let vouch = if tabled {
+            self.vouch(
+                call.pair,
+                call.operation(),
+                &call.mode_object()["sponsorshipInfo"],
+            )
+        } else {
+            Vouch::Unknown
+        };
+        (tabled, vouch)
+    }
+
+    /// What the target must do with an operation, given the sponsorshipInfo that the request carries. Anything but
+    /// [`Vouch::Unknown`] needs the profile's word for the operation, and that the account is known.
+    pub fn vouch(&self, pair: Pair, operation: &Value, info: &Value) -> Vouch {
+        let operations = &self.profile.operations;
+        let service = self.account_service(pair, info);
+        // A listed operation is listed for the sponsorshipInfo that it is tried with: with another one the target may decide otherwise.
+        let is_listed = |list: &[Map<String, Value>]| {
+            list.iter().any(|known| is_listed_as(known, operation))
+                && (pair.mode == Mode::Erc20 || self.is_plain(info))
+        };
+        let gets_a_result =
+            operations.accepts == Accepts::Any && service.is_some() && self.is_ordinary(operation);
+        let is_refused = is_listed(&operations.refused);
+        if is_refused || self.is_refused_sender(operation) {
+            return match pair.mode {
+                Mode::Erc20 => Vouch::Unknown,
+                Mode::Sponsored if gets_a_result || (is_refused && service.is_some()) => Vouch::Refused,
+                // Which account the listed operation belongs to is not known.
+                Mode::Sponsored if is_refused => Vouch::Unknown,
+                Mode::Sponsored => Vouch::NotSponsored,
+            };
+        }
+        let promised = if is_listed(&operations.sponsorable) {
+            Vouch::Sponsored
+        } else if gets_a_result {
+            match (operations.sponsors(), pair.mode) {
+                (Sponsors::Any, _) => Vouch::Sponsored,
+                (Sponsors::None, Mode::Sponsored) => Vouch::Refused,
+                (Sponsors::None, Mode::Erc20) | (Sponsors::Listed, _) => Vouch::Accepted,
+            }
+        } else {
+            Vouch::Unknown
+        };
+        match (service, promised) {
+            (None, _) => Vouch::Unknown,
+            (Some(AccountService::Answered), Vouch::Sponsored) => Vouch::Accepted,
+            (Some(_), promised) => promised,
+        }
+    }
+
+    /// What the target does for the account of a request; none when it may refuse the account. In token mode no account is
+    /// needed, so that it can not be the reason of a refusal.
+    fn account_service(&self, pair: Pair, info: &Value) -> Option<AccountService> {
+        let account = account_of(info);
+        if pair.mode == Mode::Erc20 && account.is_none() {
+            return Some(AccountService::Sponsored);
+        }
+        let account = account?;
+        if self.profile.accounts.is_empty() {
+            return self.served_accounts.service(pair, &account);
+        }
+        self.profile
+            .accounts
+            .contains(&account)
+            .then_some(AccountService::Sponsored)
+    }
+
+    /// Whether an operation has no size or amount that a target may bound.
+    fn is_ordinary(&self, operation: &Value) -> bool {
+        let limit = self.profile.operations.max_call_data_bytes;
+        let short = limit.is_none_or(|limit| {
+            operation["callData"]
+                .as_str()
+                .is_none_or(|data| data.len().saturating_sub(2) / 2 <= limit)
+        });
+        short && ordinary_amounts(operation)
+    }
+
+    fn is_refused_sender(&self, operation: &Value) -> bool {
+        let sender = operation["sender"].as_str().unwrap_or_default();
+        let refused = &self.profile.operations.refused_senders;
+        refused.iter().any(|known| known.eq_ignore_ascii_case(sender))
+    }
+
+    /// Whether a sponsorshipInfo contains nothing that a policy could decide by: webhookData is empty, as in the samples, and
+    /// the account is the first one that is sent.
+    fn is_plain(&self, info: &Value) -> bool {
+        let first = self.accounts().into_iter().next();
+        info["webhookData"].as_object().is_none_or(Map::is_empty) && account_of(info) == first
+    }
+}
+
+/// Whether gas limits and fees are neither zero nor beyond 64 bits. Section 2.2 gives them no range, so that a target may well
+/// have one.
+fn ordinary_amounts(operation: &Value) -> bool {
+    let ordinary = |amount: BigUint| amount.bits() > 0 && amount.bits() <= 64;
+    GAS.iter()
+        .chain(&FEES)
+        .filter_map(|name| amount(operation.get(*name)?))
+        .all(ordinary)
+}
+
+/// Whether an operation is the one that the profile lists: every member that is listed is sent as it is listed. Any member of
+/// it may decide (section 4.2, rule 1), in whatever letter case and notation a policy compares them.
+fn is_listed_as(known: &Map<String, Value>, sent: &Value) -> bool {
+    let empty = Value::String("0x".to_owned());
+    ["initCode", "callData"]
+        .iter()
+        .all(|member| known.contains_key(*member) || sent.get(*member).is_none_or(|data| *data == empty))
+        && known
+            .iter()
+            .all(|(member, value)| sent.get(member) == Some(value) || !is_member(member))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::profile::{Operations, Token, TokenLists};
+    use paymaster_schemas::Method;
+    use serde_json::json;
+
+    const ACCOUNT: &str = "BICONOMY";
+
+    fn pair(mode: Mode) -> Pair {
+        Pair {
+            method: Method::SponsorUserOperation,
+            mode,
+        }
+    }
+
+    fn operation() -> Value {
+        json!({"sender": "0xAb", "nonce": "7", "initCode": "0x", "callData": "0x0102", "callGasLimit": "1"})
+    }
+
+    fn info(webhook: &Value, account: &str) -> Value {
+        json!({"webhookData": webhook, "smartAccountInfo": {"name": account, "version": "1.0.0"}})
+    }
+
+    fn named(names: &[&str]) -> Vec<SmartAccount> {
+        accounts::listed(&names.iter().map(|name| (*name, "1.0.0")).collect::<Vec<_>>())
+    }
+
+    /// With a profile that names the account, and a request that sends it.
+    fn vouch(operations: Operations, operation: &Value) -> Vouch {
+        with_info(operations, &[ACCOUNT], operation, &info(&json!({}), ACCOUNT))
+    }
+
+    fn with_info(operations: Operations, accounts: &[&str], operation: &Value, info: &Value) -> Vouch {
+        let profile = Profile {
+            accounts: named(accounts),
+            operations,
+            ..Profile::default()
+        };
+        Context::new(profile).vouch(pair(Mode::Sponsored), operation, info)
+    }
+
+    fn in_tokens(operations: Operations, operation: &Value) -> Vouch {
+        let context = Context::new(Profile {
+            operations,
+            ..Profile::default()
+        });
+        context.vouch(pair(Mode::Erc20), operation, &Value::Null)
+    }
+
+    fn listed() -> Operations {
+        Operations {
+            sponsorable: vec![operation().as_object().expect("it is one").clone()],
+            ..Operations::default()
+        }
+    }
+
+    #[test]
+    fn where_the_list_of_tokens_is_complete_nothing_is_learned() {
+        use Support::{Supported, Unknown, Unsupported};
+        let told = |complete| {
+            let mut context = Context::new(Profile {
+                tokens: TokenLists {
+                    supported: vec![Token {
+                        address: "0xAB".to_owned(),
+                        ..Token::default()
+                    }],
+                    unsupported: Vec::new(),
+                    complete,
+                },
+                ..Profile::default()
+            });
+            let before = context.support("0xef");
+            context.learn_token("0xcd", Supported);
+            context.learn_unlisted_tokens(Supported);
+            [
+                context.support("0xab"),
+                context.support("0xcd"),
+                before,
+                context.support("0xef"),
+            ]
+        };
+        assert_eq!(told(true), [Supported, Unsupported, Unsupported, Unsupported]);
+        assert_eq!(told(false), [Supported, Supported, Unknown, Supported]);
+    }
+
+    #[test]
+    fn a_listed_operation_is_the_one_that_is_listed() {
+        let with = |member: &str, value: Value| {
+            let mut changed = operation();
+            changed[member] = value;
+            vouch(listed(), &changed)
+        };
+        assert_eq!(vouch(listed(), &operation()), Vouch::Sponsored);
+        // Any member may decide, and nobody knows how a policy compares them.
+        for (member, other) in [
+            ("sender", json!("0xac")),
+            ("sender", json!("0xaB")),
+            ("nonce", json!("8")),
+            ("nonce", json!("0x7")),
+            ("nonce", json!(7)),
+            ("initCode", json!("0x01")),
+            ("callData", json!("0x0103")),
+            ("callGasLimit", json!("2")),
+        ] {
+            assert_eq!(with(member, other), Vouch::Unknown, "{member}");
+        }
+        // What is not listed does not matter, but for code and call data: nothing listed is none.
+        assert_eq!(with("maxFeePerGas", json!("1")), Vouch::Sponsored);
+        let without = |member: &str| {
+            let mut shorter = listed();
+            shorter.sponsorable[0].remove(member);
+            vouch(shorter, &operation())
+        };
+        assert_eq!(without("nonce"), Vouch::Sponsored);
+        assert_eq!(without("initCode"), Vouch::Sponsored);
+        assert_eq!(without("callData"), Vouch::Unknown);
+        let mut with_more = listed();
+        with_more.sponsorable[0].insert("signature".to_owned(), json!("0x"));
+        assert_eq!(vouch(with_more, &operation()), Vouch::Sponsored);
+    }
+
+    #[test]
+    fn sponsorship_info_decides_too() {
+        let refused = || Operations {
+            accepts: Accepts::Any,
+            refused: listed().sponsorable,
+            ..Operations::default()
+        };
+        let first = info(&json!({}), "FIRST");
+        for other in [
+            info(&json!({"campaign": "x"}), "FIRST"),
+            info(&json!({}), "SECOND"),
+        ] {
+            let tried = |operations, info| with_info(operations, &["FIRST", "SECOND"], &operation(), info);
+            assert_eq!(tried(listed(), &first), Vouch::Sponsored);
+            assert_eq!(tried(listed(), &other), Vouch::Unknown);
+            assert_eq!(tried(refused(), &first), Vouch::Refused);
+            assert_eq!(tried(refused(), &other), Vouch::Accepted);
+        }
+    }
+
+    #[test]
+    fn a_refused_operation_is_owed_no_sponsor_and_in_tokens_nothing_is_known_of_it() {
+        let by_operation = Operations {
+            accepts: Accepts::Any,
+            refused: listed().sponsorable,
+            ..Operations::default()
+        };
+        let by_sender = Operations {
+            accepts: Accepts::Any,
+            refused_senders: vec!["0xaB".to_owned()],
+            ..Operations::default()
+        };
+        let mut other = operation();
+        other["sender"] = json!("0xac");
+        // Who names senders says that the others are sponsored; who names operations gives examples.
+        for (operations, of_others) in [(by_operation, Vouch::Accepted), (by_sender, Vouch::Sponsored)] {
+            assert_eq!(vouch(operations.clone(), &operation()), Vouch::Refused);
+            assert_eq!(vouch(operations.clone(), &other), of_others);
+            assert_eq!(in_tokens(operations, &operation()), Vouch::Unknown);
+        }
+    }
+
+    #[test]
+    fn what_is_accepted_is_sponsored_only_where_the_profile_says_so() {
+        let any = |sponsors| Operations {
+            accepts: Accepts::Any,
+            sponsors,
+            ..Operations::default()
+        };
+        for (sponsors, expected, token) in [
+            (None, Vouch::Accepted, Vouch::Accepted),
+            (Some(Sponsors::Listed), Vouch::Accepted, Vouch::Accepted),
+            (Some(Sponsors::Any), Vouch::Sponsored, Vouch::Sponsored),
+            (Some(Sponsors::None), Vouch::Refused, Vouch::Accepted),
+        ] {
+            assert_eq!(vouch(any(sponsors), &operation()), expected);
+            assert_eq!(in_tokens(any(sponsors), &operation()), token);
+            // What is listed is sure, whatever holds for the rest.
+            let with_list = Operations {
+                sponsorable: listed().sponsorable,
+                ..any(sponsors)
+            };
+            assert_eq!(vouch(with_list, &operation()), Vouch::Sponsored);
+        }
+        let older = Operations {
+            refuses_some: Some(false),
+            ..any(None)
+        };
+        assert_eq!(vouch(older, &operation()), Vouch::Sponsored);
+    }
+
+    #[test]
+    fn nothing_is_owed_for_amounts_that_a_target_may_bound() {
+        let any = || Operations {
+            accepts: Accepts::Any,
+            ..Operations::default()
+        };
+        let with = |name: &str, amount: &str| {
+            let mut changed = operation();
+            changed[name] = json!(amount);
+            vouch(any(), &changed)
+        };
+        for name in GAS.into_iter().chain(FEES) {
+            assert_eq!(with(name, "18446744073709551615"), Vouch::Accepted, "{name}");
+            assert_eq!(with(name, "18446744073709551616"), Vouch::Unknown, "{name}");
+            assert_eq!(with(name, "0"), Vouch::Unknown, "{name}");
+            assert_eq!(with(name, "0x0"), Vouch::Unknown, "{name}");
+        }
+        assert_eq!(with("nonce", "0"), Vouch::Accepted);
+        assert_eq!(with("nonce", &"9".repeat(70)), Vouch::Accepted);
+    }
+
+    #[test]
+    fn nothing_is_expected_of_an_account_that_the_profile_does_not_name() {
+        let any = Operations {
+            accepts: Accepts::Any,
+            ..Operations::default()
+        };
+        for (operations, expected) in [(any, Vouch::Accepted), (listed(), Vouch::Sponsored)] {
+            let sent =
+                |accounts: &[&str], info: &Value| with_info(operations.clone(), accounts, &operation(), info);
+            let of = |account| info(&json!({}), account);
+            assert_eq!(sent(&[], &of(ACCOUNT)), Vouch::Unknown);
+            assert_eq!(sent(&["OTHER"], &of(ACCOUNT)), Vouch::Unknown);
+            assert_eq!(sent(&[ACCOUNT, "OTHER"], &of(ACCOUNT)), expected);
+            assert_eq!(sent(&[ACCOUNT], &json!({"webhookData": {}})), Vouch::Unknown);
+            let other_version =
+                json!({"webhookData": {}, "smartAccountInfo": {"name": ACCOUNT, "version": "2.0.0"}});
+            assert_eq!(sent(&[ACCOUNT], &other_version), Vouch::Unknown);
+            assert_eq!(in_tokens(operations.clone(), &operation()), expected);
+        }
+    }
+
+    #[test]
+    fn an_account_that_the_target_served_is_expected_to_be_served_so_again() {
+        let any = Operations {
+            accepts: Accepts::Any,
+            sponsors: Some(Sponsors::Any),
+            ..Operations::default()
+        };
+        for (operations, best) in [(any, Vouch::Sponsored), (listed(), Vouch::Sponsored)] {
+            let mut context = Context::new(Profile {
+                operations,
+                ..Profile::default()
+            });
+            let account = named(&[ACCOUNT]).remove(0);
+            let sponsor = pair(Mode::Sponsored);
+            let info = info(&json!({}), ACCOUNT);
+            context
+                .served_accounts
+                .note(sponsor, &account, AccountService::Answered);
+            assert_eq!(context.vouch(sponsor, &operation(), &info), Vouch::Accepted);
+            context
+                .served_accounts
+                .note(sponsor, &account, AccountService::Sponsored);
+            context
+                .served_accounts
+                .note(sponsor, &account, AccountService::Answered);
+            assert_eq!(context.vouch(sponsor, &operation(), &info), best);
+            assert_eq!(
+                context.vouch(Pair::QUOTE_SPONSORED, &operation(), &info),
+                Vouch::Unknown
+            );
+            assert_eq!(context.accounts(), [account]);
+        }
+    }
+
+    #[test]
+    fn an_operation_that_is_not_listed_may_be_refused_even_where_its_sender_is_not_sponsored() {
+        let with = |accepts| Operations {
+            accepts,
+            refused_senders: vec!["0xaB".to_owned()],
+            ..listed()
+        };
+        let mut other = operation();
+        other["nonce"] = json!("0");
+        for accepts in [Accepts::Listed, Accepts::Unknown] {
+            assert_eq!(vouch(with(accepts), &other), Vouch::NotSponsored);
+            assert_eq!(in_tokens(with(accepts), &other), Vouch::Unknown);
+        }
+        assert_eq!(vouch(with(Accepts::Any), &other), Vouch::Refused);
+    }
+
+    #[test]
+    fn call_data_is_measured_in_bytes() {
+        let up_to = |limit| Operations {
+            accepts: Accepts::Any,
+            max_call_data_bytes: Some(limit),
+            ..Operations::default()
+        };
+        assert_eq!(vouch(up_to(2), &operation()), Vouch::Accepted);
+        assert_eq!(vouch(up_to(1), &operation()), Vouch::Unknown);
+        // Beside the limit a listed operation is still one that is listed.
+        let both = Operations {
+            sponsorable: listed().sponsorable,
+            ..up_to(1)
+        };
+        assert_eq!(vouch(both, &operation()), Vouch::Sponsored);
+    }
+}

@@ -1,0 +1,81 @@
+//! What quotes tell of tokens beside their price: symbol and decimals (section 2.8). A token has one of each, whatever is asked.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::{json::number::amount, target::profile::Token};
+
+/// What the target itself said of tokens, the first time it said it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts(BTreeMap<String, Token>);
+
+impl Facts {
+    /// Learns from the result of a quote in token mode what is not known yet. A value of the wrong kind tells nothing.
+    pub fn learn(&mut self, result: &Value) {
+        for quote in result["feeQuotes"].as_array().into_iter().flatten() {
+            if let Some(address) = quote["tokenAddress"].as_str() {
+                self.note(&Token {
+                    address: address.to_owned(),
+                    symbol: quote["symbol"].as_str().map(str::to_owned),
+                    decimals: decimals(&quote["decimal"]),
+                });
+            }
+        }
+    }
+
+    /// Notes what is said of a token, where that is not known yet.
+    pub fn note(&mut self, said: &Token) {
+        let known = self.0.entry(said.address.to_ascii_lowercase()).or_default();
+        if known.address.is_empty() {
+            known.address.clone_from(&said.address);
+        }
+        known.symbol = known.symbol.take().or_else(|| said.symbol.clone());
+        known.decimals = known.decimals.or(said.decimals);
+    }
+
+    /// What is known of a token, whatever the letter case of its address.
+    pub fn of(&self, address: &str) -> Option<&Token> {
+        self.0.get(&address.to_ascii_lowercase())
+    }
+
+    /// Everything that is known, in the order of the addresses.
+    pub fn all(&self) -> impl Iterator<Item = &Token> {
+        self.0.values()
+    }
+}
+
+/// A number of decimals, however it is written; none for what no token has.
+fn decimals(told: &Value) -> Option<u8> {
+    let told = told.is_number().then(|| amount(told)).flatten()?;
+    u8::try_from(&told).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_was_said_first_stays() {
+        let mut facts = Facts::default();
+        facts.learn(&json!({"feeQuotes": [
+            {"tokenAddress": "0xAB", "symbol": "ONE", "decimal": 6.0},
+            {"tokenAddress": "0xCD", "decimal": "18"},
+            {"symbol": "NONE", "decimal": 1},
+        ]}));
+        facts.learn(&json!({"feeQuotes": [
+            {"tokenAddress": "0xab", "symbol": "TWO", "decimal": 18},
+            {"tokenAddress": "0xcd", "symbol": "CD", "decimal": 1.5},
+            {"tokenAddress": "0xcd", "symbol": null, "decimal": 256},
+        ]}));
+        facts.learn(&json!({"paymasterAndData": "0x"}));
+        let one = facts.of("0xaB").unwrap();
+        assert_eq!((one.symbol.as_deref(), one.decimals), (Some("ONE"), Some(6)));
+        let other = facts.of("0xcd").unwrap();
+        assert_eq!((other.symbol.as_deref(), other.decimals), (Some("CD"), None));
+        assert_eq!(facts.all().count(), 2);
+        assert_eq!(facts.of("0xef"), None);
+    }
+}

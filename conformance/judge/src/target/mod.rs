@@ -1,0 +1,7 @@
+//! What is known of the target: profile, dialect, tokens, accounts.
+
+pub mod accounts;
+pub mod context;
+pub mod dialect;
+pub mod facts;
+pub mod profile;

@@ -1,0 +1,149 @@
+//! What the user tells us of the target: plain data, filled from `paymaster.toml` by the shell.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::target::dialect::Pins;
+
+/// The profile of a target.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Profile {
+    /// Where and how to reach it.
+    pub target: Target,
+    /// Fee tokens.
+    pub tokens: TokenLists,
+    /// Smart accounts that the target knows (section 2.4); none when the user names none.
+    pub accounts: Vec<SmartAccount>,
+    /// Which operations it accepts.
+    pub operations: Operations,
+    /// Readings that the user pins.
+    pub dialect: Pins,
+}
+
+/// Where and how to reach the target.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Target {
+    /// The paymaster URL; the command line wins.
+    pub url: Option<String>,
+    /// Request headers, `Name: value`. `${NAME}` in a value is read from the environment. They are sent to the origin of `url` only.
+    pub headers: Vec<String>,
+    /// A PEM file of certificates that are believed instead of the platform's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cacert: Option<PathBuf>,
+    /// Believe any certificate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub insecure: Option<bool>,
+    /// At most that many requests a second.
+    pub requests_per_second: Option<f64>,
+    /// At most that many exchanges at the same time.
+    pub concurrency: Option<usize>,
+    /// Path segments of the URL that are no secret and may stand in reports.
+    pub public_path_segments: Vec<String>,
+}
+
+/// Fee tokens, as far as the user knows them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct TokenLists {
+    /// Tokens that the target supports.
+    pub supported: Vec<Token>,
+    /// Addresses of tokens that it does not support.
+    pub unsupported: Vec<String>,
+    /// Whether `supported` names every token that it supports: any other is unsupported then.
+    pub complete: bool,
+}
+
+impl TokenLists {
+    /// Whether the target supports no token at all: nothing in token mode has a result with a token in it then.
+    pub fn is_none_supported(&self) -> bool {
+        self.complete && self.supported.is_empty()
+    }
+}
+
+/// A fee token. Where symbol and decimals are given, quotes are held to them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Token {
+    /// The token's address, 0x and 40 hex digits.
+    pub address: String,
+    /// The token's symbol.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub symbol: Option<String>,
+    /// The token's number of decimals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decimals: Option<u8>,
+}
+
+/// A smart account implementation (section 2.4).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct SmartAccount {
+    /// `smartAccountInfo.name`.
+    pub name: String,
+    /// `smartAccountInfo.version`, three dotted numbers.
+    pub version: String,
+}
+
+/// Which operations the target accepts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Accepts {
+    /// Nothing is known: a well-formed operation may get a result or an error.
+    #[default]
+    Unknown,
+    /// Any well-formed operation gets a result.
+    Any,
+    /// Only the listed ones: the target simulates operations against a chain.
+    Listed,
+}
+
+/// Which of the operations that it accepts the target sponsors: the others get the result `0x` (section 4.2, rule 2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sponsors {
+    /// All but those listed as refused.
+    Any,
+    /// Those listed as sponsorable; of others nothing is known.
+    Listed,
+    /// None but those listed as sponsorable.
+    None,
+}
+
+/// Which operations the target accepts, and which it refuses to sponsor.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Operations {
+    /// What it does with operations that are not listed.
+    pub accepts: Accepts,
+    /// What it sponsors of the operations that it accepts; see [`Operations::sponsors`] for what holds where it is not said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sponsors: Option<Sponsors>,
+    /// Operations that it sponsors: members as in section 2.2.
+    pub sponsorable: Vec<Map<String, Value>>,
+    /// Operations that it does not sponsor.
+    pub refused: Vec<Map<String, Value>>,
+    /// Senders whose operations it does not sponsor.
+    pub refused_senders: Vec<String>,
+    /// With `accepts = "any"`: the longest call data it accepts, in bytes.
+    pub max_call_data_bytes: Option<usize>,
+    /// The older way to say `sponsors = "any"`: false when there is no operation that it refuses.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refuses_some: Option<bool>,
+}
+
+impl Operations {
+    /// What it sponsors of the operations that it accepts. Where the user does not say: who names the senders that are refused,
+    /// and no operations that are sponsored, means that all others are; else only of the listed ones something is known.
+    pub fn sponsors(&self) -> Sponsors {
+        let by_sender = !self.refused_senders.is_empty() && self.sponsorable.is_empty();
+        match self.sponsors {
+            Some(sponsors) => sponsors,
+            None if self.refuses_some == Some(false) || by_sender => Sponsors::Any,
+            None => Sponsors::Listed,
+        }
+    }
+}

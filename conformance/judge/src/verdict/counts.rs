@@ -1,0 +1,154 @@
+//! How many rules ended how: every report counts here, and nowhere else.
+//!
+//! A report words what it counts with [`crate::verdict::line`].
+
+use serde_json::{Map, Value};
+
+use crate::{
+    session::tally::{Strictness, fails_the_run},
+    verdict::{conclusion::Verdict, summary::RuleOutcome},
+};
+
+/// What a rule's verdict means for the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Standing {
+    /// Broken, and it fails the run.
+    Broken,
+    /// Broken, and it only warns.
+    Warned,
+    /// Broken only where the list of known failures says so.
+    KnownFailing,
+    /// Held, although the list of known failures says that it fails; that fails the run.
+    UnexpectedlyPassing,
+    /// Held, and often enough.
+    Passed,
+    /// Exercised too seldom to say.
+    Inconclusive,
+    /// It cannot apply to the target.
+    NotApplicable,
+}
+
+impl Standing {
+    /// Every standing, in the order of the reports.
+    pub const ALL: [Self; 7] = [
+        Self::Broken,
+        Self::Warned,
+        Self::KnownFailing,
+        Self::UnexpectedlyPassing,
+        Self::Passed,
+        Self::Inconclusive,
+        Self::NotApplicable,
+    ];
+
+    /// The standing of a rule.
+    pub fn of(outcome: &RuleOutcome, strictness: Strictness) -> Self {
+        Self::of_verdict(
+            outcome.verdict,
+            fails_the_run(outcome.rule.basis(), strictness.strict),
+        )
+    }
+
+    /// What a verdict means, when breaking the rule fails the run or does not.
+    pub const fn of_verdict(verdict: Verdict, fails: bool) -> Self {
+        match verdict {
+            Verdict::Failed | Verdict::Flaky if fails => Self::Broken,
+            Verdict::Failed | Verdict::Flaky => Self::Warned,
+            Verdict::KnownFailing => Self::KnownFailing,
+            Verdict::UnexpectedlyPassing => Self::UnexpectedlyPassing,
+            Verdict::Passed => Self::Passed,
+            Verdict::Inconclusive => Self::Inconclusive,
+            Verdict::NotApplicable => Self::NotApplicable,
+        }
+    }
+
+    /// Whether the rule was seen broken.
+    pub const fn is_broken(self) -> bool {
+        matches!(self, Self::Broken | Self::Warned)
+    }
+
+    /// The name, for machines.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Broken => "broken",
+            Self::Warned => "warned",
+            Self::KnownFailing => "known-failing",
+            Self::UnexpectedlyPassing => "unexpectedly-passing",
+            Self::Passed => "passed",
+            Self::Inconclusive => "inconclusive",
+            Self::NotApplicable => "not-applicable",
+        }
+    }
+
+    /// A sign that tells it without colour.
+    pub const fn sign(self) -> &'static str {
+        match self {
+            Self::Broken => "✗",
+            Self::Warned => "!",
+            Self::KnownFailing => "≈",
+            Self::UnexpectedlyPassing => "‼",
+            Self::Passed => "✓",
+            Self::Inconclusive => "?",
+            Self::NotApplicable => "–",
+        }
+    }
+
+    /// The word, for people.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::KnownFailing => "known failing",
+            Self::UnexpectedlyPassing => "unexpectedly passing",
+            Self::NotApplicable => "not applicable",
+            other => other.name(),
+        }
+    }
+}
+
+/// How many rules have each standing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts([usize; Standing::ALL.len()]);
+
+impl Counts {
+    /// Counts the rules of a run.
+    pub fn of(rules: &[RuleOutcome], strictness: Strictness) -> Self {
+        Self::of_standings(rules.iter().map(|outcome| Standing::of(outcome, strictness)))
+    }
+
+    /// Counts standings.
+    pub fn of_standings(standings: impl IntoIterator<Item = Standing>) -> Self {
+        let mut counts = Self::default();
+        for standing in standings {
+            counts.0[standing as usize] += 1;
+        }
+        counts
+    }
+
+    /// How many have that standing.
+    pub const fn get(&self, standing: Standing) -> usize {
+        self.0[standing as usize]
+    }
+
+    /// How many rules there are in all.
+    pub fn rules(&self) -> usize {
+        self.0.iter().sum()
+    }
+
+    /// How many rules were judged: they apply to the target, and were exercised often enough to pass or were broken.
+    pub fn judged(&self) -> usize {
+        self.rules() - self.get(Standing::Inconclusive) - self.get(Standing::NotApplicable)
+    }
+
+    /// `2 broken, 1 warned, 70 passed`: what there is any of.
+    pub fn line(&self) -> String {
+        let told = Standing::ALL
+            .into_iter()
+            .filter(|standing| self.get(*standing) > 0)
+            .map(|standing| format!("{} {}", self.get(standing), standing.word()));
+        told.collect::<Vec<_>>().join(", ")
+    }
+
+    /// `{"broken": 2, "warned": 1, ...}`, every standing.
+    pub fn json(&self) -> Value {
+        let members = Standing::ALL.map(|standing| (standing.name().to_owned(), self.get(standing).into()));
+        Value::Object(Map::from_iter(members))
+    }
+}

@@ -1,0 +1,250 @@
+//! How a list of known failures stands at the end of a run.
+
+use chrono::NaiveDate;
+use serde::Deserialize;
+
+use crate::verdict::known::{Entry, Kind};
+use crate::{rules::Rule, verdict::finding::Key};
+
+/// A list of known failures, and the day on which it is read.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// The entries, in the order of the file.
+    pub entries: Vec<Entry>,
+    /// The day of the run.
+    pub today: NaiveDate,
+}
+
+/// How an entry stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    /// What it names failed.
+    StillFailing,
+    /// It is of the flaky list, and what it names did not fail this time.
+    Quiet,
+    /// Its rule passed: the entry is to be deleted.
+    UnexpectedlyPassing,
+    /// Its rule was not exercised, or broken elsewhere only: the entry is to be corrected or deleted.
+    MatchesNothing,
+    /// Past its expiry: what it names counts as any other failure.
+    Expired,
+    /// What it names was not seen, in a run that did not get through its plan.
+    NotReached,
+}
+
+impl Standing {
+    /// The word in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::StillFailing => "still-failing",
+            Self::Quiet => "quiet",
+            Self::UnexpectedlyPassing => "unexpectedly-passing",
+            Self::MatchesNothing => "matches-nothing",
+            Self::Expired => "expired",
+            Self::NotReached => "not-reached",
+        }
+    }
+
+    /// Whether an entry that stands so fails the run.
+    pub const fn fails_the_run(self) -> bool {
+        matches!(
+            self,
+            Self::UnexpectedlyPassing | Self::MatchesNothing | Self::Expired
+        )
+    }
+}
+
+/// An entry and how it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The entry.
+    pub entry: Entry,
+    /// How it stands.
+    pub standing: Standing,
+}
+
+impl Known {
+    /// The entry that covers findings with that key; expired ones cover nothing.
+    pub fn covers(&self, key: &Key) -> Option<&Entry> {
+        self.entries
+            .iter()
+            .find(|entry| entry.matches(key) && !entry.is_expired(self.today))
+    }
+
+    /// The standing of every entry about the rules that were selected. `passed` says that a rule was exercised often enough and
+    /// never broken, `complete` that the run got through its plan.
+    pub fn outcomes<'a>(
+        &self,
+        rules: &[&'static Rule],
+        keys: &(impl Iterator<Item = &'a Key> + Clone),
+        passed: impl Fn(&'static str) -> bool,
+        complete: bool,
+    ) -> Vec<Outcome> {
+        let selected = |entry: &&Entry| rules.iter().any(|rule| entry.is_about(rule));
+        self.entries
+            .iter()
+            .filter(selected)
+            .map(|entry| {
+                let matched = keys.clone().any(|key| entry.matches(key));
+                let standing = if entry.is_expired(self.today) {
+                    Standing::Expired
+                } else if matched {
+                    Standing::StillFailing
+                } else if entry.kind == Kind::Flaky {
+                    Standing::Quiet
+                } else if !complete {
+                    Standing::NotReached
+                } else if passed(entry.rule) {
+                    Standing::UnexpectedlyPassing
+                } else {
+                    Standing::MatchesNothing
+                };
+                Outcome {
+                    entry: entry.clone(),
+                    standing,
+                }
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use paymaster_schemas::{Mode, Pair};
+
+    use super::*;
+    use crate::rules::find_rule;
+
+    const RULE: &str = "quote-result.feeQuotes";
+
+    fn day(text: &str) -> NaiveDate {
+        text.parse().unwrap()
+    }
+
+    fn entry(kind: Kind, pointer: Option<&str>) -> Entry {
+        Entry {
+            kind,
+            rule: RULE,
+            method: None,
+            mode: None,
+            pointer: pointer.map(str::to_owned),
+            reason: "r".to_owned(),
+            owner: "o".to_owned(),
+            expires: day("2026-06-30"),
+        }
+    }
+
+    fn key(pointer: &str) -> Key {
+        Key {
+            rule: RULE,
+            pair: Some(Pair::QUOTE_ERC20),
+            pointer: pointer.to_owned(),
+        }
+    }
+
+    #[test]
+    fn an_entry_matches_what_it_names_and_nothing_beside_it() {
+        let any = entry(Kind::Failing, None);
+        assert!(any.matches(&key("/a")) && any.matches(&key("")));
+        let index = entry(Kind::Failing, Some("/result/feeQuotes/3/symbol"));
+        assert!(index.matches(&key("/result/feeQuotes/*/symbol")));
+        assert!(!index.matches(&key("/result/feeQuotes")));
+        assert!(!entry(Kind::Failing, Some("")).matches(&key("/a")));
+        let mut other = any.clone();
+        other.mode = Some(Mode::Sponsored);
+        assert!(!other.matches(&key("/a")));
+        other.mode = Some(Mode::Erc20);
+        assert!(other.matches(&key("/a")));
+        other.rule = "answer.id";
+        assert!(!other.matches(&key("/a")));
+    }
+
+    #[test]
+    fn how_an_entry_stands() {
+        let (broken, held, silent) = (false, true, false);
+        for (kind, today, keys, passed, complete, expected) in [
+            (
+                Kind::Failing,
+                "2026-06-30",
+                &["/x"][..],
+                broken,
+                true,
+                Standing::StillFailing,
+            ),
+            (
+                Kind::Failing,
+                "2026-07-01",
+                &["/x"],
+                broken,
+                true,
+                Standing::Expired,
+            ),
+            (Kind::Failing, "2026-07-01", &[], held, true, Standing::Expired),
+            (
+                Kind::Failing,
+                "2026-06-30",
+                &[],
+                held,
+                true,
+                Standing::UnexpectedlyPassing,
+            ),
+            (
+                Kind::Failing,
+                "2026-06-30",
+                &[],
+                silent,
+                true,
+                Standing::MatchesNothing,
+            ),
+            (
+                Kind::Failing,
+                "2026-06-30",
+                &["/y"],
+                broken,
+                true,
+                Standing::MatchesNothing,
+            ),
+            (
+                Kind::Failing,
+                "2026-06-30",
+                &[],
+                held,
+                false,
+                Standing::NotReached,
+            ),
+            (
+                Kind::Flaky,
+                "2026-06-30",
+                &["/x"],
+                broken,
+                true,
+                Standing::StillFailing,
+            ),
+            (Kind::Flaky, "2026-06-30", &[], held, true, Standing::Quiet),
+            (Kind::Flaky, "2026-07-01", &[], held, true, Standing::Expired),
+        ] {
+            let known = Known {
+                entries: vec![entry(kind, Some("/x"))],
+                today: day(today),
+            };
+            let keys: Vec<Key> = keys.iter().map(|pointer| key(pointer)).collect();
+            let rules = [find_rule(RULE).unwrap()];
+            let outcomes = known.outcomes(&rules, &keys.iter(), |_| passed, complete);
+            assert_eq!(
+                outcomes[0].standing, expected,
+                "{kind:?} {today} {keys:?} {passed}"
+            );
+            let nothing = known.outcomes(&[], &keys.iter(), |_| passed, complete);
+            assert!(
+                nothing.is_empty(),
+                "entries of rules that are not judged are left alone"
+            );
+            assert_eq!(
+                known.covers(&key("/x")).is_some(),
+                today == "2026-06-30",
+                "an expired entry covers nothing"
+            );
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! The verdict on a run in one sentence, with the counts that qualify it. Every report words its verdict here.
+
+use crate::{
+    session::tally::Strictness,
+    verdict::{
+        conclusion::Conclusion,
+        counts::{Counts, Standing},
+        known,
+        summary::{Reached, Summary},
+    },
+};
+
+/// How a run ended, and what has to be said with it: how many rules were judged, which failures are known, what is out of date.
+#[derive(Clone, Debug)]
+pub struct VerdictLine {
+    /// How the run ended.
+    pub conclusion: Conclusion,
+    /// How the selected rules ended.
+    pub counts: Counts,
+    /// How many rules `--rule` left out.
+    pub left_out: usize,
+    /// Whether valid requests were sent and none of them got a result.
+    pub no_result: bool,
+    /// Whether the run ended before its plan did.
+    pub cut_short: bool,
+    /// How many groups of requests were sent and not judged.
+    pub unjudged: usize,
+    /// How the entries of the list of known failures stand.
+    pub known: Vec<known::Standing>,
+}
+
+impl VerdictLine {
+    /// The verdict on a run.
+    pub fn of(summary: &Summary, strictness: Strictness) -> Self {
+        Self {
+            conclusion: summary.conclusion,
+            counts: Counts::of(&summary.rules, strictness),
+            left_out: summary.left_out,
+            no_result: Reached::is_without_result(summary.reached.values()),
+            cut_short: summary.cut_short.is_some(),
+            unjudged: summary.unjudged.values().sum(),
+            known: summary.known.iter().map(|known| known.standing).collect(),
+        }
+    }
+
+    /// `conforms but for 3 known failures`.
+    pub fn sentence(&self) -> String {
+        self.conclusion.headline().to_lowercase() + &self.qualification()
+    }
+
+    /// `CONFORMS but for 3 known failures`.
+    pub fn heading(&self) -> String {
+        self.conclusion.headline().to_owned() + &self.qualification()
+    }
+
+    /// What follows the headline and belongs to it: begins with a blank or a mark, and is empty where nothing limits the verdict.
+    pub fn qualification(&self) -> String {
+        let known = match self.counts.get(Standing::KnownFailing) {
+            0 => String::new(),
+            number => format!(" but for {}", count(number as u128, "known failure")),
+        };
+        let mut text = match self.conclusion {
+            Conclusion::Conforms => known,
+            Conclusion::NothingBroken => format!(" in what was judged{known}: {}", self.share()),
+            Conclusion::Violations => {
+                let broken = count(self.counts.get(Standing::Broken) as u128, "rule");
+                format!(": {broken} broken{}", known.replace(" but for ", ", "))
+            }
+            Conclusion::ListOutOfDate => format!(": {}", self.stale()),
+            Conclusion::Incomplete => {
+                let why = if self.no_result {
+                    " no request got a result;"
+                } else {
+                    ""
+                };
+                format!(
+                    ":{why} nothing broken in what was judged{known}: {}",
+                    self.share()
+                )
+            }
+            Conclusion::CouldNotTest => String::new(),
+        };
+        for note in self.notes() {
+            text = format!("{text}; {note}");
+        }
+        text
+    }
+
+    /// `27 of 81 rules`: those that were judged, of all that there are.
+    pub fn share(&self) -> String {
+        let all = self.counts.rules() + self.left_out;
+        format!("{} of {}", self.counts.judged(), count(all as u128, "rule"))
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        let inconclusive = self.counts.get(Standing::Inconclusive);
+        let stale = self.stale();
+        match self.conclusion {
+            Conclusion::Violations | Conclusion::ListOutOfDate | Conclusion::CouldNotTest => {
+                if self.conclusion == Conclusion::Violations && !stale.is_empty() {
+                    notes.push(format!("the known-failures list is out of date: {stale}"));
+                }
+                if self.counts.judged() > 0 && inconclusive + self.left_out > 0 {
+                    notes.push(format!("{} judged", self.share()));
+                }
+            }
+            Conclusion::Conforms | Conclusion::NothingBroken | Conclusion::Incomplete => {
+                if self.conclusion == Conclusion::Conforms && inconclusive > 0 {
+                    notes.push(format!(
+                        "{} not judged",
+                        count(inconclusive as u128, "advisory rule")
+                    ));
+                }
+                if self.unjudged > 0 {
+                    let groups = count(self.unjudged as u128, "group");
+                    notes.push(format!("{groups} of requests not judged"));
+                }
+                if self.cut_short {
+                    notes.push("the run was cut short".to_owned());
+                }
+            }
+        }
+        match self.counts.get(Standing::NotApplicable) {
+            0 => {}
+            1 => notes.push("1 rule does not apply".to_owned()),
+            number => notes.push(format!("{number} rules do not apply")),
+        }
+        notes
+    }
+
+    /// `2 entries expired, 1 entry passes now`: the entries of the list of known failures that fail the run.
+    fn stale(&self) -> String {
+        let words = [
+            (known::Standing::Expired, "entry expired", "entries expired"),
+            (
+                known::Standing::UnexpectedlyPassing,
+                "entry passes now",
+                "entries pass now",
+            ),
+            (
+                known::Standing::MatchesNothing,
+                "entry matches nothing",
+                "entries match nothing",
+            ),
+        ];
+        let told = words.into_iter().filter_map(|(standing, one, several)| {
+            match self.known.iter().filter(|known| **known == standing).count() {
+                0 => None,
+                1 => Some(format!("1 {one}")),
+                number => Some(format!("{number} {several}")),
+            }
+        });
+        told.collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// `1 rule`, `2 rules`.
+pub fn count(number: impl Into<u128>, one: &str) -> String {
+    let number = number.into();
+    if number == 1 {
+        format!("1 {one}")
+    } else {
+        format!("{number} {one}s")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verdict::known::Standing as Entry;
+
+    fn line(conclusion: Conclusion, counts: &[(Standing, usize)]) -> VerdictLine {
+        let standings = counts
+            .iter()
+            .flat_map(|(standing, number)| [*standing].repeat(*number));
+        VerdictLine {
+            conclusion,
+            counts: Counts::of_standings(standings),
+            left_out: 0,
+            no_result: false,
+            cut_short: false,
+            unjudged: 0,
+            known: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_verdict_says_what_it_rests_on() {
+        use Standing::{Broken, Inconclusive, KnownFailing, NotApplicable, Passed, UnexpectedlyPassing};
+
+        let passed = |number| (Passed, number);
+        let base = |conclusion| line(conclusion, &[passed(27), (Inconclusive, 54)]);
+        let stale = vec![
+            Entry::Expired,
+            Entry::StillFailing,
+            Entry::UnexpectedlyPassing,
+            Entry::Expired,
+            Entry::MatchesNothing,
+        ];
+        for (line, expected) in [
+            (line(Conclusion::Conforms, &[passed(81)]), "conforms"),
+            (
+                line(
+                    Conclusion::Conforms,
+                    &[passed(75), (KnownFailing, 3), (NotApplicable, 3)],
+                ),
+                "conforms but for 3 known failures; 3 rules do not apply",
+            ),
+            (
+                VerdictLine {
+                    cut_short: true,
+                    ..line(
+                        Conclusion::Conforms,
+                        &[passed(79), (Inconclusive, 1), (NotApplicable, 1)],
+                    )
+                },
+                "conforms; 1 advisory rule not judged; the run was cut short; 1 rule does not apply",
+            ),
+            (
+                base(Conclusion::NothingBroken),
+                "nothing broken in what was judged: 27 of 81 rules",
+            ),
+            (
+                VerdictLine {
+                    left_out: 80,
+                    ..line(Conclusion::NothingBroken, &[(KnownFailing, 1)])
+                },
+                "nothing broken in what was judged but for 1 known failure: 1 of 81 rules",
+            ),
+            (
+                base(Conclusion::Incomplete),
+                "incomplete: nothing broken in what was judged: 27 of 81 rules",
+            ),
+            (
+                VerdictLine {
+                    no_result: true,
+                    unjudged: 2,
+                    cut_short: true,
+                    ..base(Conclusion::Incomplete)
+                },
+                "incomplete: no request got a result; nothing broken in what was judged: 27 of 81 rules; \
+                 2 groups of requests not judged; the run was cut short",
+            ),
+            (
+                line(Conclusion::Violations, &[(Broken, 1), passed(80)]),
+                "violations: 1 rule broken",
+            ),
+            (
+                VerdictLine {
+                    known: vec![Entry::Expired],
+                    ..line(
+                        Conclusion::Violations,
+                        &[(Broken, 2), (KnownFailing, 1), (Inconclusive, 1)],
+                    )
+                },
+                "violations: 2 rules broken, 1 known failure; the known-failures list is out of date: \
+                 1 entry expired; 3 of 4 rules judged",
+            ),
+            (
+                VerdictLine {
+                    known: stale,
+                    ..line(Conclusion::ListOutOfDate, &[passed(80), (UnexpectedlyPassing, 1)])
+                },
+                "known-failures list is out of date: 2 entries expired, 1 entry passes now, 1 entry matches nothing",
+            ),
+            (
+                base(Conclusion::CouldNotTest),
+                "could not test; 27 of 81 rules judged",
+            ),
+            (
+                line(Conclusion::CouldNotTest, &[(Inconclusive, 81)]),
+                "could not test",
+            ),
+        ] {
+            assert_eq!(line.sentence(), expected);
+        }
+    }
+
+    #[test]
+    fn every_entry_that_fails_a_run_is_in_its_verdict() {
+        for standing in [
+            Entry::StillFailing,
+            Entry::Quiet,
+            Entry::UnexpectedlyPassing,
+            Entry::MatchesNothing,
+            Entry::Expired,
+            Entry::NotReached,
+        ] {
+            let line = VerdictLine {
+                known: vec![standing],
+                ..line(Conclusion::ListOutOfDate, &[])
+            };
+            assert_eq!(!line.stale().is_empty(), standing.fails_the_run(), "{standing:?}");
+        }
+    }
+}

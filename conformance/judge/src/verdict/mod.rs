@@ -1,0 +1,8 @@
+//! Verdicts, findings, known failures and the summary of a run.
+
+pub mod conclusion;
+pub mod counts;
+pub mod finding;
+pub mod known;
+pub mod line;
+pub mod summary;

@@ -1,0 +1,328 @@
+//! What is decided: tokens, sponsorship, errors that are owed (sections 4 and 7).
+
+use paymaster_judge::target::{
+    context::{Context, Support},
+    dialect::QuotedTokens,
+    profile::{Accepts, Operations, Token},
+};
+
+use super::{
+    DAI, ERROR, NONE, OPERATION, SPONSORED, TOKEN_SPONSORED, USDC, broken, broken_in, context, fee_quote,
+    fine, quote, quotes, refused, request, response, result, sponsor, sponsor_in,
+};
+
+#[test]
+fn quoted_and_unsupported_tokens_are_those_of_the_request() {
+    let usdc = fee_quote(USDC, "USDC", 6);
+    let dai = fee_quote(DAI, "DAI", 18);
+    let answer = |tokens: &[&String], unsupported: Option<&[&str]>| {
+        result(&quotes(
+            &tokens.iter().map(|quote| (*quote).clone()).collect::<Vec<_>>(),
+            unsupported,
+        ))
+    };
+    assert_eq!(
+        broken(&quote(USDC, &[USDC, DAI]), &answer(&[&usdc], Some(&[]))),
+        ["quote.tokens-quoted"]
+    );
+    assert_eq!(
+        broken(&quote(USDC, &[USDC]), &answer(&[&usdc, &dai], Some(&[]))),
+        ["quote.only-requested"]
+    );
+    assert_eq!(
+        broken(&quote(NONE, &[USDC]), &answer(&[&usdc], None)),
+        ["quote.unsupported-listed"]
+    );
+    assert_eq!(
+        broken(&quote(NONE, &[USDC]), &answer(&[&usdc], Some(&[]))),
+        ["quote.unsupported-listed"]
+    );
+    assert_eq!(
+        broken(&quote(NONE, &[USDC]), &answer(&[&usdc], Some(&[NONE, DAI]))),
+        ["quote.unsupported-only-unsupported"]
+    );
+    assert_eq!(
+        broken(
+            &quote(USDC, &[USDC, NONE]),
+            &answer(&[&usdc], Some(&[NONE, USDC]))
+        ),
+        ["quote.unsupported-only-unsupported"]
+    );
+}
+
+#[test]
+fn a_target_is_held_to_its_reading_of_which_tokens_are_quoted() {
+    let asked = |reading, quoted: &[&str]| {
+        let mut context = context();
+        context.dialect.quoted_tokens = reading;
+        let quoted: Vec<String> = quoted.iter().map(|token| quote_of(token)).collect();
+        broken_in(
+            &context,
+            &quote(USDC, &[DAI]),
+            Ok(response(&result(&quotes(&quoted, Some(&[]))))),
+        )
+    };
+    let broken = ["quote.tokens-quoted"];
+    for (reading, lawful) in [
+        (QuotedTokens::Union, &[USDC, DAI][..]),
+        (QuotedTokens::List, &[DAI]),
+        (QuotedTokens::Preferred, &[USDC]),
+    ] {
+        for quoted in [&[USDC, DAI][..], &[DAI], &[USDC], &[]] {
+            let expected = if quoted == lawful { &[][..] } else { &broken };
+            assert_eq!(asked(reading, quoted), expected, "{reading:?} {quoted:?}");
+        }
+    }
+    // A preferred token that is not supported leaves nothing to hold that reading to.
+    let mut context = context();
+    context.dialect.quoted_tokens = QuotedTokens::Preferred;
+    let answer = result(&quotes(&[quote_of(DAI)], Some(&[NONE])));
+    assert_eq!(
+        broken_in(&context, &quote(NONE, &[DAI]), Ok(response(&answer))),
+        [""; 0]
+    );
+}
+
+/// Sections 2.5 and 4.1 speak of both members; one alone, or an empty list, is held to less.
+#[test]
+fn what_names_no_tokens_in_a_list_is_held_to_the_preferred_one_at_most() {
+    let answer = |tokens: &[&str], unsupported: Option<&[&str]>| {
+        let quoted: Vec<String> = tokens.iter().map(|token| quote_of(token)).collect();
+        result(&quotes(&quoted, unsupported))
+    };
+    let only_preferred = quote(USDC, &[]).replace(",\"tokenList\":[]", "");
+    assert_eq!(
+        broken(&only_preferred, &answer(&[], None)),
+        ["quote.tokens-quoted"]
+    );
+    fine(&only_preferred, &answer(&[USDC, DAI], None));
+    fine(&quote(USDC, &[]), &answer(&[USDC, DAI], Some(&[])));
+    let only_list = quote(USDC, &[DAI, NONE]).replace(&format!("\"preferredToken\":\"{USDC}\","), "");
+    fine(&only_list, &answer(&[DAI], None));
+    assert_eq!(
+        broken(&only_list, &answer(&[USDC, DAI], None)),
+        ["quote.only-requested"]
+    );
+    // Whatever the reading, an empty list leaves the preferred token.
+    for reading in [QuotedTokens::List, QuotedTokens::Preferred] {
+        let mut context = context();
+        context.dialect.quoted_tokens = reading;
+        let asked = |body: &str| broken_in(&context, &quote(USDC, &[]), Ok(response(body)));
+        assert_eq!(
+            asked(&answer(&[], Some(&[]))),
+            ["quote.tokens-quoted"],
+            "{reading:?}"
+        );
+        assert_eq!(asked(&answer(&[USDC], Some(&[]))), [""; 0], "{reading:?}");
+    }
+}
+
+/// Section 4.1, rule 3, in every reading of which tokens are quoted.
+#[test]
+fn only_who_quotes_the_list_alone_may_leave_the_preferred_token_unlisted() {
+    let unlisted = ["quote.unsupported-listed"];
+    for (reading, beside_list, in_list) in [
+        (QuotedTokens::Union, &unlisted[..], &unlisted[..]),
+        (QuotedTokens::List, &[], &unlisted),
+        (QuotedTokens::Preferred, &unlisted, &unlisted),
+    ] {
+        let mut context = context();
+        context.dialect.quoted_tokens = reading;
+        let answer = result(&quotes(&[quote_of(USDC)], Some(&[])));
+        let asked = |request: &str| broken_in(&context, request, Ok(response(&answer)));
+        assert_eq!(asked(&quote(NONE, &[USDC])), beside_list, "{reading:?}");
+        assert_eq!(asked(&quote(USDC, &[NONE, USDC])), in_list, "{reading:?}");
+    }
+}
+
+#[test]
+fn each_reason_not_to_list_a_token_is_enough() {
+    const UNHEARD: &str = "0x2222222222222222222222222222222222222222";
+    let wrong = ["quote.unsupported-only-unsupported"];
+    // Not asked for.
+    let answer = result(&quotes(&[quote_of(USDC)], Some(&[UNHEARD])));
+    assert_eq!(broken(&quote(USDC, &[USDC]), &answer), wrong);
+    // Supported.
+    let answer = result(&quotes(&[quote_of(USDC)], Some(&[DAI])));
+    assert_eq!(
+        broken(&quote(USDC, &[USDC, DAI]), &answer),
+        ["quote.tokens-quoted", wrong[0]]
+    );
+    // Quoted by the same answer, whatever is known of it.
+    let quote_of_unheard = fee_quote(UNHEARD, "ANY", 6);
+    let answer = result(&quotes(&[quote_of_unheard], Some(&[UNHEARD])));
+    let asked = broken_in(&context(), &quote(UNHEARD, &[UNHEARD]), Ok(response(&answer)));
+    assert_eq!(asked, wrong);
+}
+
+#[test]
+fn a_method_that_is_not_found_is_not_served() {
+    // What JSON-RPC recommends for the code warns beside it.
+    const WARNS: &str = "json-rpc.reserved-codes";
+    let not_found = ERROR.replace("-32001", "-32601");
+    for request in [sponsor("1"), sponsor_in(USDC), quote(USDC, &[USDC])] {
+        assert_eq!(
+            broken(&request, &not_found),
+            ["endpoint.both-methods", WARNS],
+            "{request}"
+        );
+    }
+    // The error for a token that is not supported may have any code.
+    assert_eq!(broken(&sponsor_in(NONE), &not_found), [WARNS]);
+}
+
+#[test]
+fn a_quote_is_owed_where_everything_that_may_be_refused_is_left_aside() {
+    let in_sponsored_mode = sponsor("1")
+        .replace("pm_sponsorUserOperation", "pm_getFeeQuoteOrData")
+        .replace("\"expiryDuration\":300,", "");
+    assert_eq!(broken(&in_sponsored_mode, ERROR), ["quote.sponsored-result"]);
+    assert_eq!(broken(&quote(USDC, &[DAI]), ERROR), ["quote.erc20-result"]);
+    let only_preferred = quote(USDC, &[]).replace(",\"tokenList\":[]", "");
+    let only_list = quote(USDC, &[DAI]).replace(&format!("\"preferredToken\":\"{USDC}\","), "");
+    for lawful in [only_preferred, only_list, quote(USDC, &[])] {
+        fine(&lawful, ERROR);
+    }
+}
+
+fn quote_of(token: &str) -> String {
+    if token == USDC {
+        fee_quote(USDC, "USDC", 6)
+    } else {
+        fee_quote(DAI, "DAI", 18)
+    }
+}
+
+#[test]
+fn what_a_target_said_of_a_token_it_must_say_again() {
+    let mut unnamed = context();
+    for token in &mut unnamed.profile.tokens.supported {
+        (token.symbol, token.decimals) = (None, None);
+    }
+    let told = |context: &Context, symbol, decimal| {
+        let answer = result(&quotes(&[fee_quote(USDC, symbol, decimal)], Some(&[])));
+        broken_in(context, &quote(USDC, &[USDC]), Ok(response(&answer)))
+    };
+    assert_eq!(told(&unnamed, "ANY", 7), [""; 0], "nothing is known of it");
+    unnamed.facts.note(&Token {
+        address: USDC.to_uppercase().replace("0X", "0x"),
+        symbol: Some("USDC".to_owned()),
+        decimals: Some(6),
+    });
+    assert_eq!(told(&unnamed, "USDC", 6), [""; 0]);
+    assert_eq!(told(&unnamed, "DAI", 6), ["fee-quote.symbol-of-token"]);
+    assert_eq!(told(&unnamed, "USDC", 18), ["fee-quote.decimal-of-token"]);
+    // The profile stands above what the target said.
+    let mut named = context();
+    named.facts.note(&Token {
+        address: USDC.to_owned(),
+        symbol: Some("WRONG".to_owned()),
+        decimals: Some(18),
+    });
+    assert_eq!(told(&named, "USDC", 6), [""; 0]);
+    assert_eq!(told(&named, "WRONG", 6), ["fee-quote.symbol-of-token"]);
+}
+
+#[test]
+fn more_digits_than_an_address_or_fewer_are_no_supported_token() {
+    let longer = |token: &str| sponsor_in(&format!("{token}00"));
+    assert_eq!(
+        broken(&longer(USDC), &result(TOKEN_SPONSORED)),
+        ["error.token-unsupported"]
+    );
+    fine(&longer(USDC), ERROR);
+    for piece in [&USDC[..40], "0x27"] {
+        assert_eq!(
+            broken(&sponsor_in(piece), &result(TOKEN_SPONSORED)),
+            ["error.token-unsupported"],
+            "{piece}"
+        );
+        fine(&sponsor_in(piece), ERROR);
+    }
+    // Where any token is supported, a short address may be one.
+    let mut any = context();
+    any.unlisted_tokens = Support::Supported;
+    let answer = Ok(response(&result(TOKEN_SPONSORED)));
+    assert_eq!(broken_in(&any, &sponsor_in(&USDC[..40]), answer), [""; 0]);
+    // An address that begins with zeros may be written without them.
+    let mut zeros = context();
+    zeros.learn_unlisted_tokens(Support::Unsupported);
+    zeros.learn_token(&format!("0x{:0>40}", "a1"), Support::Supported);
+    let answer = Ok(response(&result(TOKEN_SPONSORED)));
+    assert_eq!(broken_in(&zeros, &sponsor_in("0xa1"), answer), [""; 0]);
+    // What is written otherwise may be read as an address all the same.
+    for lenient in [
+        format!("0x{}{}", "0".repeat(24), &USDC[2..]),
+        format!("{USDC} "),
+        USDC[2..].to_owned(),
+    ] {
+        fine(&sponsor_in(&lenient), &result(TOKEN_SPONSORED));
+        fine(&sponsor_in(&lenient), ERROR);
+    }
+}
+
+#[test]
+fn the_decision_is_held_to_the_profile() {
+    let served = result(SPONSORED);
+    assert_eq!(
+        broken(&sponsor("1"), &served.replace("0xabcdef", "0x")),
+        ["sponsor.sponsorable-is-sponsored"]
+    );
+    assert_eq!(broken(&refused("1"), &served), ["sponsor.refused-gets-0x"]);
+    assert_eq!(broken(&refused("1"), ERROR), ["error.refusal-is-none"]);
+    assert_eq!(broken(&sponsor("1"), ERROR), ["sponsor.sponsored-result"]);
+    assert_eq!(broken(&sponsor_in(USDC), ERROR), ["sponsor.erc20-result"]);
+    assert_eq!(broken(&quote(USDC, &[USDC]), ERROR), ["quote.erc20-result"]);
+    assert_eq!(
+        broken(&sponsor_in(NONE), &result(TOKEN_SPONSORED)),
+        ["error.token-unsupported"]
+    );
+    let absent = request(
+        "1",
+        "pm_sponsorUserOperation",
+        r#"{"mode":"ERC20","tokenInfo":{}}"#,
+    );
+    assert_eq!(broken(&absent, &result(TOKEN_SPONSORED)), ["error.token-absent"]);
+    for nothing in ["null", "\"\""] {
+        let absent = absent.replace("{}", &format!("{{\"feeTokenAddress\":{nothing}}}"));
+        assert_eq!(
+            broken(&absent, &result(TOKEN_SPONSORED)),
+            ["error.token-absent"],
+            "{absent}"
+        );
+        fine(&absent, ERROR);
+    }
+    let malformed = absent.replace("{}", "{\"feeTokenAddress\":7}");
+    fine(&malformed, &result(TOKEN_SPONSORED));
+}
+
+#[test]
+fn a_listed_operation_is_owed_a_result_only_as_it_is_listed() {
+    let operation: serde_json::Value = serde_json::from_str(&OPERATION.replace("\"7\"", "\"0x7\"")).unwrap();
+    // A member that is not listed is written in the dialect of the target.
+    let mut listed = operation.as_object().unwrap().clone();
+    listed.remove("callGasLimit");
+    let mut context = context();
+    context.profile.operations = Operations {
+        accepts: Accepts::Listed,
+        sponsorable: vec![listed],
+        ..Operations::default()
+    };
+    let as_listed = sponsor("1").replace("\"nonce\":\"7\"", "\"nonce\":\"0x7\"");
+    assert_eq!(
+        broken_in(&context, &as_listed, Ok(response(ERROR))),
+        ["sponsor.sponsored-result"]
+    );
+    let in_another_notation = [
+        sponsor("1"),
+        as_listed.replace("\"0x7\"", "7"),
+        as_listed.replace("\"50000\"", "50000"),
+    ];
+    for request in in_another_notation {
+        assert_eq!(
+            broken_in(&context, &request, Ok(response(ERROR))),
+            [""; 0],
+            "{request}"
+        );
+    }
+}

@@ -1,0 +1,136 @@
+//! What no rule may call a fault.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use paymaster_exchange::{Exchange, Failure, Response};
+use paymaster_judge::rules::View;
+
+use super::{
+    DAI, ERROR, NONE, SPONSORED, TOKEN_SPONSORED, USDC, broken, broken_by, context, fee_quote, fine, quote,
+    quotes, refused, response, result, sponsor, sponsor_in,
+};
+
+#[test]
+fn lawful_answers_break_nothing() {
+    fine(&sponsor("1"), &result(SPONSORED));
+    fine(
+        &sponsor_in(USDC),
+        &result(TOKEN_SPONSORED).replace("\"MODE\"", "\"extra\":[],\"MODE\""),
+    );
+    fine(&sponsor_in(NONE), ERROR);
+    fine(&refused("1"), &result(&SPONSORED.replace("0xabcdef", "0x")));
+    let both = [
+        fee_quote(DAI, "DAI", 18),
+        fee_quote(&USDC.to_uppercase().replace("0X", "0x"), "USDC", 6),
+    ];
+    fine(
+        &quote(USDC, &[USDC, DAI, USDC]),
+        &result(&quotes(&both, Some(&[]))),
+    );
+    fine(&quote(USDC, &[USDC, DAI]), &result(&quotes(&both, None)));
+    fine(&quote(USDC, &[NONE]), &result(&quotes(&both[1..], Some(&[NONE]))));
+    fine(&quote(NONE, &[NONE]), &result(&quotes(&[], Some(&[NONE]))));
+    fine(
+        "{",
+        r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":""}}"#,
+    );
+    let error_400 = Response {
+        status: 400,
+        ..response(ERROR)
+    };
+    assert_eq!(broken_by(&sponsor_in(NONE), Ok(error_400)), [""; 0]);
+}
+
+#[test]
+fn limiters_and_gateways_are_not_the_service() {
+    for status in [429, 503, 502, 504, 401] {
+        let busy = Response {
+            status,
+            headers: Vec::new(),
+            body: Bytes::from_static(b"<html>busy</html>"),
+        };
+        assert_eq!(broken_by(&sponsor("1"), Ok(busy)), [""; 0], "{status}");
+    }
+    assert_eq!(
+        broken_by(&sponsor("1"), Err(Failure::Connect("refused".to_owned()))),
+        [""; 0]
+    );
+}
+
+#[test]
+fn who_answers_in_place_of_the_service_is_told() {
+    let by_another = |request: &str, status: u16| {
+        let exchange = Exchange {
+            request: Bytes::from(request.to_owned()),
+            outcome: Ok(Response {
+                status,
+                headers: Vec::new(),
+                body: Bytes::from_static(b"<html>"),
+            }),
+            took: Duration::ZERO,
+            on_chain: None,
+        };
+        View::new("call", "", &exchange, &context()).answered_by_another()
+    };
+    for status in [401, 403, 502, 503, 504, 307] {
+        assert_eq!(by_another(&sponsor("1"), status), Some(status));
+    }
+    // Limits of size, the service's own failures, and what nobody owes an answer.
+    for status in [413, 414, 431, 500, 400, 200] {
+        assert_eq!(by_another(&sponsor("1"), status), None, "{status}");
+    }
+    assert_eq!(by_another(&sponsor("1").replace("\"7\"", "7"), 502), None);
+}
+
+#[test]
+fn what_goes_beyond_the_tables_may_be_refused_in_any_way() {
+    let beyond = [
+        sponsor("1").replace("\"nonce\":\"7\"", "\"nonce\":7"),
+        sponsor("1").replace("\"nonce\":\"7\"", "\"nonce\":\"0x7\""),
+        sponsor("1").replace("\"initCode\":\"0x\",", ""),
+        sponsor("1").replace("\"callGasLimit\":\"50000\",", ""),
+        sponsor("1").replace("\"initCode\"", "\"signature\":\"0x\",\"initCode\""),
+        sponsor("1").replace("\"jsonrpc\":\"2.0\"", "\"jsonrpc\":\"2.0.0\""),
+        sponsor("1").replace("\"SPONSORED\"", "\"SPONSORSHIP\""),
+        sponsor("1").replace("\"expiryDuration\":300,", ""),
+        sponsor_in(USDC).replace("feeTokenAddress", "tokenAddress"),
+        quote(USDC, &[DAI]).replace(&format!("\"preferredToken\":\"{USDC}\","), ""),
+    ];
+    let null = ERROR.replace("\"id\":1", "\"id\":null");
+    let plain = Response {
+        status: 422,
+        ..response("{\"detail\":\"no\"}")
+    };
+    for request in beyond {
+        fine(&request, ERROR);
+        fine(&request, &null);
+        assert_eq!(broken_by(&request, Ok(plain.clone())), [""; 0], "{request}");
+    }
+    for request in [sponsor("1"), sponsor_in(USDC), quote(USDC, &[DAI])] {
+        assert!(!broken(&request, ERROR).is_empty(), "{request}");
+        assert!(!broken_by(&request, Ok(plain.clone())).is_empty(), "{request}");
+    }
+}
+
+#[test]
+fn how_malformed_requests_are_refused_is_not_shown() {
+    let crashed = Response {
+        status: 500,
+        ..response("<html>")
+    };
+    for malformed in [
+        sponsor("1").replace("\"nonce\":\"7\"", "\"nonce\":{}"),
+        sponsor("1").replace("pm_sponsorUserOperation", "pm_none"),
+    ] {
+        let broken = broken_by(&malformed, Ok(crashed.clone()));
+        assert!(
+            broken.iter().all(|rule| rule.starts_with("json-rpc.")),
+            "{broken:?}"
+        );
+    }
+    // What the schemas accept is no malformed request: a server that fails at it is broken.
+    for valid in [sponsor("1"), sponsor("1").replace("\"initCode\":\"0x\",", "")] {
+        assert_eq!(broken_by(&valid, Ok(crashed.clone())), ["answer.json-text"]);
+    }
+}
