@@ -66,9 +66,12 @@ LUA
 else
     echo "wrk is not installed: not measured" >&2
 fi
-measure 'ours, every answer judged' "$ours_rate" ours all
 measure 'ours, 10 % judged' "$ours_rate" ours 10%
-measure 'ours, none judged' "$ours_rate" ours none
+# In turn, as what else the machine does costs more than judging.
+for _ in 1 2 3; do
+    measure 'ours, every answer judged' "$ours_rate" ours all
+    measure 'ours, none judged' "$ours_rate" ours none
+done
 if command -v oha >/dev/null; then
     measure oha 's/.*Requests\/sec:\s*([0-9.]+).*/\1/p' $pin_client oha --no-tui -c $users -z "${seconds}s" -m POST -T application/json -D "$work/body.json" "$url"
 else
@@ -110,15 +113,20 @@ fi
 echo "against a bare hyper server, $users connections, ${seconds} s each:"
 echo
 awk -F'|' -v seconds="$seconds" '
-    BEGIN { print "| | requests/s | to wrk | CPU us a request |\n|---|---:|---:|---:|" }
     {
         gsub(/ /, "", $2); split($3, t, " ")
-        if ($1 == "wrk") wrk = $2
-        cpu = (t[3] + t[4] - t[1] - t[2]) * 10000 / ($2 * seconds)
-        printf "| %s | %.0f | %s | %.1f |\n", $1, $2, (wrk ? sprintf("%.2f", $2 / wrk) : "n/a"), cpu
-        of[$1] = cpu
+        if (!($1 in cpu)) names[++count] = $1
+        # Of several rounds, the one that was disturbed least.
+        used = (t[3] + t[4] - t[1] - t[2]) * 10000 / ($2 * seconds)
+        if (!($1 in cpu) || used < cpu[$1]) { cpu[$1] = used; rate[$1] = $2 }
     }
     END {
-        all = of["ours, every answer judged"]
-        if (all) printf "\nCPU of a request with no answer judged, to every answer judged: %.2f\n", of["ours, none judged"] / all
+        print "| | requests/s | to wrk | CPU us a request |\n|---|---:|---:|---:|"
+        for (n = 1; n <= count; n++) {
+            name = names[n]
+            to_wrk = "wrk" in rate ? sprintf("%.2f", rate[name] / rate["wrk"]) : "n/a"
+            printf "| %s | %.0f | %s | %.1f |\n", name, rate[name], to_wrk, cpu[name]
+        }
+        all = cpu["ours, every answer judged"]
+        if (all) printf "\nCPU of a request with no answer judged, to every answer judged: %.2f\n", cpu["ours, none judged"] / all
     }' "$work/table"

@@ -60,8 +60,9 @@ pub(crate) struct LoadArgs {
     #[arg(short, long, value_name = "N", help_heading = "Load")]
     pub(crate) users: Option<usize>,
     /// Open model: that many arrivals a second, whatever the target does; latency counts from the intended start. In steps:
-    /// 500,30s;500,5m goes to 500 in 30 s and stays there for 5 min. A journey is one arrival. A target that is slower is waited
-    /// for, and the verdict states the rate that was reached; only a threshold (rps>=500) makes that a failure.
+    /// 500,30s;500,5m goes to 500 in 30 s and stays there for 5 min. A journey is one arrival. One that
+    /// begins more than 1 ms after its time is late. Where the target does not keep up, its answers are waited for, and the verdict
+    /// states the rate that was reached; only a threshold (rps>=500) makes that a failure.
     #[arg(short, long, value_name = "RATE", value_parser = Rate::parse, help_heading = "Load")]
     pub(crate) rate: Option<Rate>,
     /// The measured time, as 30s or 5m [default: 10s].
