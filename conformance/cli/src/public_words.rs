@@ -60,3 +60,26 @@ fn is_name(text: &str) -> bool {
     let quoted = format!("\"{text}\"");
     documents().iter().any(|document| document.text.contains(&quoted))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_the_field_and_names_of_the_specification_are_public() {
+        for word in [
+            "sponsorship",
+            "tokenInfo",
+            "pm_sponsorUserOperation",
+            "json-rpc",
+            "mainnet",
+            "v2",
+            "137",
+        ] {
+            assert!(is_common(word), "{word}");
+        }
+        for key in ["correcthorse", "k-123456", "mainnet-s3cret"] {
+            assert!(!is_common(key), "{key}");
+        }
+    }
+}

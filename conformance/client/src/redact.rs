@@ -287,20 +287,10 @@ mod tests {
     }
 
     #[test]
-    fn what_texts_are_made_of_is_hidden_in_the_url_alone() {
-        let mut redactor = Redactor::default();
+    fn public_words_are_hidden_in_the_url_alone() {
+        let mut redactor = Redactor::with_public_words(|text| text == "sponsorship");
         let address = "0x00000000000000000000000000000000000000a1";
-        for segment in [
-            address,
-            "sponsorship",
-            "tokenInfo",
-            "pm_sponsorUserOperation",
-            "json-rpc",
-            "mainnet",
-            "v2",
-            "137",
-            "123456789",
-        ] {
+        for segment in [address, "sponsorship", "v2", "137", "123456789"] {
             let shown = redactor.hide_path(&format!("/{segment}"), None, false, &[]);
             assert_eq!(shown, "/***");
             let text = format!("{{\"{segment}\":1}} x{segment}");
