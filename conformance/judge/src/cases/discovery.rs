@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{
     cases::{
-        case::{Base, Draw, Group, Ids, Member, Order, Relation, Rounds, Seed, Tokens},
+        case::{Base, Draw, Group, Ids, Member, Order, Relation, Role, Rounds, Seed, Tokens},
         generate::{source::Source, tokens::NATIVE_COIN},
         plan::group,
     },
@@ -21,7 +21,7 @@ use crate::{
     target::{
         accounts,
         context::{Context, Support},
-        dialect::{Amounts, Dialect, QuotedTokens, QuotesRead},
+        dialect::{Amounts, Dialect, QuotedTokens, ReadingCounts},
     },
 };
 use paymaster_exchange::Exchange;
@@ -40,7 +40,7 @@ fn as_given(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut request = seed.base.clone();
     request["id"] = json!(ids.next_id());
     vec![Member {
-        role: "discovery",
+        role: Role::Discovery,
         label: String::new(),
         body: request.to_string().into(),
     }]
@@ -65,19 +65,19 @@ const WELL_KNOWN_TOKENS: &[&str] = &[
 ];
 
 /// How many unheard-of tokens are asked for.
-const UNHEARD_OF: u64 = 3;
+const INVENTED_TOKENS: u64 = 3;
 
 /// How many supported tokens are asked for alone, to learn their symbols and decimals; of more, those of one long list are learned.
-const ALONE: usize = 8;
+const SINGLE_TOKEN_QUOTES: usize = 8;
 
 /// How many operations each smart account is sent with.
-const TRIES_OF_AN_ACCOUNT: usize = 2;
+const OPERATIONS_PER_ACCOUNT: usize = 2;
 
 /// How many supported tokens are asked for at once.
-const MOST_KNOWN: usize = 64;
+const LONGEST_QUOTE: usize = 64;
 
 /// How many quotes are asked for with a preferred token beside the list.
-const READINGS_ASKED: usize = 6;
+const READING_QUOTES: usize = 6;
 
 /// A state machine: gives the requests of a round, takes their exchanges, and learns from them. Any sender can drive it.
 #[derive(Debug)]
@@ -234,7 +234,7 @@ impl Discovery {
         let mut groups = Vec::new();
         for pair in [Pair::QUOTE_SPONSORED, Pair::SPONSOR_SPONSORED] {
             for account in accounts::listed(&accounts::CANDIDATES) {
-                for _ in 0..TRIES_OF_AN_ACCOUNT {
+                for _ in 0..OPERATIONS_PER_ACCOUNT {
                     let wanted = Base::sponsored(pair);
                     let Some(mut request) = source.base(&wanted) else {
                         continue;
@@ -271,13 +271,15 @@ impl Discovery {
         let known: Vec<String> = self
             .context
             .tokens_that_are(Support::Supported)
-            .take(MOST_KNOWN)
+            .take(LONGEST_QUOTE)
             .map(str::to_owned)
             .collect();
-        let unknown: Vec<String> = (0..UNHEARD_OF).map(|salt| unheard_of(self.seed, salt)).collect();
+        let unknown: Vec<String> = (0..INVENTED_TOKENS)
+            .map(|salt| invented_token(self.seed, salt))
+            .collect();
         let mut infos: Vec<Value> = known
             .iter()
-            .take(ALONE)
+            .take(SINGLE_TOKEN_QUOTES)
             .map(|token| json!({"preferredToken": token, "tokenList": [token]}))
             .collect();
         infos.extend([
@@ -292,7 +294,7 @@ impl Discovery {
         // Beside two listed ones where there are three: a target that leaves out one of the two speaks no reading.
         let few = &known[..known.len().min(3)];
         if few.len() > 1 {
-            for turn in 0..READINGS_ASKED {
+            for turn in 0..READING_QUOTES {
                 let mut tokens = few.to_vec();
                 tokens.rotate_left(turn % few.len());
                 infos.push(json!({"preferredToken": tokens[0], "tokenList": tokens[1..]}));
@@ -361,7 +363,7 @@ impl Discovery {
         let trials = std::mem::take(&mut self.trials);
         let mut learned = false;
         let mut unknown = Tally::default();
-        let mut readings = QuotesRead::default();
+        let mut readings = ReadingCounts::default();
         for (group, exchanges) in answers {
             for view in judge::read(group, exchanges, &self.context) {
                 self.access.see(&view);
@@ -400,7 +402,7 @@ impl Discovery {
                 self.note_tokens(&call.tokens.quoted(), &quoted, &listed);
             }
         }
-        if unknown.asked > 0 {
+        if unknown.requested > 0 {
             self.context.learn_unlisted_tokens(if unknown.quoted > 0 {
                 Support::Supported
             } else {
@@ -416,7 +418,7 @@ impl Discovery {
     /// A token that the target quotes is supported; one that was asked for and is listed as unsupported is not.
     fn note_tokens(
         &mut self,
-        asked: &BTreeSet<String>,
+        requested: &BTreeSet<String>,
         quoted: &BTreeSet<String>,
         listed: &BTreeSet<String>,
     ) {
@@ -427,7 +429,7 @@ impl Discovery {
             self.context.learn_token(token, Support::Supported);
         }
         for token in listed
-            .intersection(asked)
+            .intersection(requested)
             .filter(|token| !quoted.contains(*token))
         {
             self.context.learn_token(token, Support::Unsupported);
@@ -438,22 +440,22 @@ impl Discovery {
 /// How tokens that nobody has were treated.
 #[derive(Default)]
 struct Tally {
-    asked: u32,
+    requested: u32,
     quoted: u32,
 }
 
 impl Tally {
-    fn count(&mut self, asked: &BTreeSet<String>, quoted: &BTreeSet<String>, seed: u64) {
-        for salt in 0..UNHEARD_OF {
-            let token = unheard_of(seed, salt);
-            self.asked += u32::from(asked.contains(&token));
-            self.quoted += u32::from(asked.contains(&token) && quoted.contains(&token));
+    fn count(&mut self, requested: &BTreeSet<String>, quoted: &BTreeSet<String>, seed: u64) {
+        for salt in 0..INVENTED_TOKENS {
+            let token = invented_token(seed, salt);
+            self.requested += u32::from(requested.contains(&token));
+            self.quoted += u32::from(requested.contains(&token) && quoted.contains(&token));
         }
     }
 }
 
 /// A token address that nobody has, made of the seed.
-fn unheard_of(seed: u64, salt: u64) -> String {
+fn invented_token(seed: u64, salt: u64) -> String {
     let mixed = (seed ^ salt.wrapping_add(0x00c0_ffee)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     format!(
         "0x{mixed:016x}{:016x}{:08x}",

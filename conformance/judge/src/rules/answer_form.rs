@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::rules::{Check, Report, Rule, View, always, gist, shown, shown_member};
+use crate::rules::{Check, Report, Rule, View, always, describe_answer, shown, shown_member};
 use crate::{
     json::number::same_number,
     message::{answer::Answer, request::Kind},
@@ -129,7 +129,7 @@ fn result_or_error(view: &View<'_>, _: &Context, report: &mut Report) {
             shown(&object["result"]),
             shown(&object["error"])
         ),
-        (false, false) => format!("neither, in {}", gist(&view.answer)),
+        (false, false) => format!("neither, in {}", describe_answer(&view.answer)),
     };
     report.broken("", "either result or error", actual);
 }
@@ -140,18 +140,18 @@ fn jsonrpc(view: &View<'_>, context: &Context, report: &mut Report) {
     let Some(object) = view.answer.object().filter(|_| view.must_be_answered()) else {
         return;
     };
-    let asked = match &view.request {
+    let sent = match &view.request {
         Kind::Call(call) => call.envelope["jsonrpc"].as_str().unwrap_or_default(),
-        Kind::UnknownMethod { .. } | Kind::Modeless { .. } => "2.0",
+        Kind::UnknownMethod { .. } | Kind::WithoutMode { .. } => "2.0",
         _ => return,
     };
-    let told = object.get("jsonrpc");
-    let foreign = asked != context.dialect.jsonrpc_version;
-    let holds = told
+    let actual = object.get("jsonrpc");
+    let foreign = sent != context.dialect.jsonrpc_version;
+    let holds = actual
         .and_then(Value::as_str)
-        .is_some_and(|told| told == asked || told == "2.0" || foreign && told == "2.0.0");
-    report.expect(holds, "/jsonrpc", format_args!("\"{asked}\""), || {
-        shown_member(told)
+        .is_some_and(|actual| actual == sent || actual == "2.0" || foreign && actual == "2.0.0");
+    report.expect(holds, "/jsonrpc", format_args!("\"{sent}\""), || {
+        shown_member(actual)
     });
 }
 
@@ -162,16 +162,16 @@ fn id(view: &View<'_>, _: &Context, report: &mut Report) {
         return;
     };
     let Some(sent) = view.request.id() else { return };
-    let told = object.get("id");
-    let holds = match (sent, told) {
-        (Value::Number(sent), Some(Value::Number(told))) => same_number(sent, told),
+    let actual = object.get("id");
+    let holds = match (sent, actual) {
+        (Value::Number(sent), Some(Value::Number(actual))) => same_number(sent, actual),
         (_, Some(Value::Null)) if view.answer.error().is_some() => view.beyond_the_tables(),
-        (sent, told) => Some(sent) == told,
+        (sent, actual) => Some(sent) == actual,
     };
     if holds {
         report.held();
     } else {
-        report.broken("/id", shown(sent), shown_member(told));
+        report.broken("/id", shown(sent), shown_member(actual));
     }
 }
 

@@ -3,7 +3,7 @@
 use paymaster_schemas::{Mode, Pair};
 use serde_json::Value;
 
-use crate::rules::{Check, Report, Rule, View, always, gist, no_token, shown, shown_member};
+use crate::rules::{Check, Report, Rule, View, always, describe_answer, no_token, shown, shown_member};
 use crate::{
     json::number::Exact,
     message::request::Kind,
@@ -186,7 +186,7 @@ fn an_error(view: &View<'_>, expected: &str, report: &mut Report) {
     if view.answer.error().is_some() {
         report.held();
     } else if view.answer.result().is_some() {
-        report.broken("/result", expected, gist(&view.answer));
+        report.broken("/result", expected, describe_answer(&view.answer));
     }
 }
 
@@ -195,7 +195,7 @@ fn refusal_is_none(view: &View<'_>, _: &Context, report: &mut Report) {
     let sponsored = view
         .valid_call()
         .is_some_and(|call| call.pair.mode == Mode::Sponsored);
-    if sponsored && view.vouch == Vouch::Refused {
+    if sponsored && view.expectation == Vouch::Refused {
         a_result(view, "a result: what cannot be sponsored is no error", report);
     }
 }
@@ -210,7 +210,7 @@ fn unsupported_quote_is_none(views: &[View<'_>], _: &Context, report: &mut Repor
         return;
     }
     for (place, view) in variants.iter().enumerate() {
-        report.turn_to(place + 1);
+        report.set_member(place + 1);
         a_result(
             view,
             "a result: tokens that are not supported are no error of a quote",
@@ -223,6 +223,6 @@ fn a_result(view: &View<'_>, expected: &str, report: &mut Report) {
     if view.answer.result().is_some() {
         report.held();
     } else if view.answer.error().is_some() {
-        report.broken("/error", expected, gist(&view.answer));
+        report.broken("/error", expected, describe_answer(&view.answer));
     }
 }

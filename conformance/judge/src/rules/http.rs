@@ -40,18 +40,18 @@ fn content_type(view: &View<'_>, _: &Context, report: &mut Report) {
     let Some(response) = view.answer.response().filter(|_| view.answer.object().is_some()) else {
         return;
     };
-    let told = response.header("content-type");
-    let essence = told
+    let actual = response.header("content-type");
+    let meaning = actual
         .and_then(|value| value.split(';').next())
         .unwrap_or_default()
         .trim()
         .to_ascii_lowercase();
-    let json = matches!(essence.as_str(), "application/json" | "application/json-rpc")
-        || (essence.starts_with("application/") && essence.ends_with("+json"));
+    let json = matches!(meaning.as_str(), "application/json" | "application/json-rpc")
+        || (meaning.starts_with("application/") && meaning.ends_with("+json"));
     report.expect(json, "", "Content-Type: application/json", || {
-        told.map_or_else(
+        actual.map_or_else(
             || "no Content-Type".to_owned(),
-            |told| format!("Content-Type: {told}"),
+            |actual| format!("Content-Type: {actual}"),
         )
     });
 }

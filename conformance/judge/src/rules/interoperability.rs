@@ -41,12 +41,12 @@ fn mode_member(view: &View<'_>, _: &Context, report: &mut Report) {
     let expected = call.pair.mode.name();
     // A MODE that is missing or wrong is for its row.
     if result.get("MODE").and_then(Value::as_str) == Some(expected) {
-        let told = result.get("mode");
+        let actual = result.get("mode");
         report.expect(
-            told == result.get("MODE"),
+            actual == result.get("MODE"),
             "/result/mode",
             format_args!("\"{expected}\", as in MODE"),
-            || shown_member(told),
+            || shown_member(actual),
         );
     }
 }
@@ -57,9 +57,9 @@ fn no_result_beside_error(view: &View<'_>, _: &Context, report: &mut Report) {
         return;
     };
     if object.get("error").is_some_and(|error| !error.is_null()) {
-        let told = object.get("result");
-        report.expect(told.is_none(), "/result", "no result beside the error", || {
-            shown_member(told)
+        let actual = object.get("result");
+        report.expect(actual.is_none(), "/result", "no result beside the error", || {
+            shown_member(actual)
         });
     }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::rules::{Check, Report, Rule, View, always, no_token};
 use crate::{
-    message::request::{Call, Named},
+    message::request::{Call, RequestedTokens},
     target::{
         context::{Context, Support},
         dialect::QuotedTokens,
@@ -110,7 +110,7 @@ fn read<'a>(view: &'a View<'_>) -> Option<Quote<'a>> {
 }
 
 /// The tokens that a quote must hold, supported or not, by the reading that the target speaks.
-pub(super) fn expected(named: &Named, reading: QuotedTokens) -> BTreeSet<String> {
+pub(super) fn expected(named: &RequestedTokens, reading: QuotedTokens) -> BTreeSet<String> {
     match (&named.preferred, &named.list) {
         (Some(preferred), Some(list)) if !list.is_empty() => match reading {
             QuotedTokens::Union => named.quoted(),
@@ -147,8 +147,8 @@ fn tokens_quoted(view: &View<'_>, context: &Context, report: &mut Report) {
         .filter(|token| !quote.quoted.contains(token))
         .collect();
     // Of a target that quotes the listed tokens alone, or the preferred one alone, one that does not is at odds with itself.
-    let asked = quote.call.tokens.quoted();
-    let beyond: Vec<_> = asked
+    let requested = quote.call.tokens.quoted();
+    let beyond: Vec<_> = requested
         .iter()
         .filter(|token| quote.quoted.contains(token) && !read_so.contains(*token))
         .collect();

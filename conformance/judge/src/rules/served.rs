@@ -5,21 +5,21 @@
 use paymaster_schemas::Pair;
 use serde_json::Value;
 
-use crate::rules::{Check, Report, Rule, View, always, gist, no_token};
+use crate::rules::{Check, Report, Rule, View, always, describe_answer, no_token};
 use crate::{
     json::number::same_number,
     message::{answer::Answer, request::Call},
     target::context::{Context, Support},
 };
 
-const VOUCH: &str = "name operations that the target accepts in the profile: operations.accepts = \"any\", or operations.sponsorable";
+const NAME_OPERATIONS: &str = "name operations that the target accepts in the profile: operations.accepts = \"any\", or operations.sponsorable";
 
 const fn rule(id: &'static str, hint: &'static str, check: fn(&View<'_>, &Context, &mut Report)) -> Rule {
     Rule {
         id,
         clause: id,
         quota: 10,
-        advice: VOUCH,
+        advice: NAME_OPERATIONS,
         hint,
         not_applicable: always,
         check: Check::Exchange(check),
@@ -80,7 +80,9 @@ fn both_methods(view: &View<'_>, context: &Context, report: &mut Report) {
         Answer::NotJson(response, _) => matches!(response.status, 404 | 405),
         Answer::Json(..) => view.answer.error().is_some_and(says_not_found),
     };
-    report.expect(!missing, "", "the method is served here", || gist(&view.answer));
+    report.expect(!missing, "", "the method is served here", || {
+        describe_answer(&view.answer)
+    });
 }
 
 fn says_not_found(error: &Value) -> bool {
@@ -130,16 +132,16 @@ fn served(pair: Pair, view: &View<'_>, report: &mut Report, fair: impl Fn(&Call)
         let kind = &MEMBERS[usize::from(pair == Pair::QUOTE_ERC20)];
         let shaped = !result.is_object() || kind.iter().any(|member| result.get(*member).is_some());
         report.expect(shaped, "/result", "a result of this method and mode", || {
-            gist(&view.answer)
+            describe_answer(&view.answer)
         });
     } else if let Some(error) = view.answer.error()
-        && view.vouch.owes_a_result()
+        && view.expectation.requires_result()
         && !says_not_found(error)
     {
         report.broken(
             "/error",
             "a result: the profile vouches for the operation",
-            gist(&view.answer),
+            describe_answer(&view.answer),
         );
     }
 }

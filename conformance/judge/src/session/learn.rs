@@ -16,8 +16,8 @@ use crate::{
     },
     target::{
         context::{Context, Support},
-        dialect::{Amounts, Dialect, QuotedTokens, QuotesRead, tells_readings_apart},
-        facts::Facts,
+        dialect::{Amounts, Dialect, QuotedTokens, ReadingCounts, distinguishes_readings},
+        facts::TokenFacts,
         profile::Profile,
     },
 };
@@ -29,7 +29,7 @@ pub struct Learner {
     base: Context,
     served: Served,
     tokens: BTreeMap<String, Support>,
-    facts: Facts,
+    facts: TokenFacts,
     /// Quotes from which the reading of preferredToken beside tokenList shows once their tokens are known.
     readings: Vec<Reading>,
 }
@@ -63,7 +63,7 @@ impl Learner {
             base: Context::new(profile),
             served: Served::default(),
             tokens: BTreeMap::new(),
-            facts: Facts::default(),
+            facts: TokenFacts::default(),
             readings: Vec::new(),
         }
     }
@@ -126,18 +126,18 @@ impl Learner {
         self.facts.learn(result);
         let quoted = addresses(&result["feeQuotes"], Some("tokenAddress"));
         let listed = addresses(&result["unsupportedTokens"], None);
-        let asked = call.tokens.quoted();
+        let requested = call.tokens.quoted();
         for token in quoted.difference(&listed) {
             self.note(token, Support::Supported);
         }
         for token in listed
-            .intersection(&asked)
+            .intersection(&requested)
             .filter(|token| !quoted.contains(*token))
         {
             self.note(token, Support::Unsupported);
         }
         if let (Some(preferred), Some(list)) = (&call.tokens.preferred, &call.tokens.list)
-            && tells_readings_apart(preferred, list)
+            && distinguishes_readings(preferred, list)
             && self.readings.len() < MOST_READINGS
         {
             self.readings.push(Reading {
@@ -158,7 +158,7 @@ impl Learner {
     /// Which reading explains the quotes.
     fn quoted_tokens(&self, context: &Context) -> QuotedTokens {
         let supported = |token: &str| context.support(token) == Support::Supported;
-        let mut read = QuotesRead::default();
+        let mut read = ReadingCounts::default();
         for Reading {
             preferred,
             list,
