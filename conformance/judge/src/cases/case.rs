@@ -63,6 +63,14 @@ impl Base {
         }
     }
 
+    /// A base with an operation that should be accepted and any lawful mix of tokens.
+    pub const fn any_tokens(pair: Pair) -> Self {
+        Self {
+            tokens: Tokens::Any,
+            ..Self::accepted(pair)
+        }
+    }
+
     /// The same with an operation that is sponsored, where the profile says which are.
     pub const fn sponsored(pair: Pair) -> Self {
         Self {

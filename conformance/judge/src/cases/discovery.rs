@@ -12,15 +12,18 @@ use serde_json::{Value, json};
 
 use crate::{
     cases::{
-        case::{Base, Draw, Group, Ids, Member, Order, Relation, Role, Rounds, Seed, Tokens},
+        case::{Base, Group, Ids, Member, Order, Relation, Role, Rounds, Seed},
         generate::{source::Source, tokens::NATIVE_COIN},
         plan::group,
     },
-    message::{answer::Answer, request::Kind},
+    message::{
+        answer::{Answer, quoted_tokens, unsupported_tokens},
+        request::Kind,
+    },
     session::{access::Access, judge},
     target::{
         accounts,
-        context::{Context, Support},
+        context::{Context, Support, shown_support},
         dialect::{Amounts, Dialect, QuotedTokens, ReadingCounts},
     },
 };
@@ -306,11 +309,7 @@ impl Discovery {
 
     /// One quote in token mode for each of these tokenInfo objects.
     fn quotes(&mut self, infos: &[Value]) -> Vec<Group> {
-        let wanted = Base {
-            pair: Pair::QUOTE_ERC20,
-            draw: Draw::Accepted,
-            tokens: Tokens::Any,
-        };
+        let wanted = Base::any_tokens(Pair::QUOTE_ERC20);
         let context = self.context.clone();
         let mut source = Source::new(self.seed ^ u64::from(self.round), &context);
         let mut groups = Vec::new();
@@ -335,11 +334,7 @@ impl Discovery {
         for trial in trials {
             let mut context = self.context.clone();
             context.dialect = trial.dialect.clone();
-            let wanted = Base {
-                pair: trial.pair,
-                draw: Draw::Accepted,
-                tokens: Tokens::Any,
-            };
+            let wanted = Base::any_tokens(trial.pair);
             let Some(request) = Source::new(self.seed ^ self.next_id, &context).base(&wanted) else {
                 continue;
             };
@@ -386,8 +381,7 @@ impl Discovery {
             };
             self.context.served_accounts.learn(&call, result);
             if trial.pair == Pair::QUOTE_ERC20 {
-                let quoted = addresses(result["feeQuotes"].as_array(), Some("tokenAddress"));
-                let listed = addresses(result["unsupportedTokens"].as_array(), None);
+                let quoted = quoted_tokens(result);
                 if self.round == 4 {
                     self.context.facts.learn(result);
                 }
@@ -399,7 +393,12 @@ impl Discovery {
                 for coin in NATIVE_COIN.iter().filter(|coin| quoted.contains(**coin)) {
                     self.context.learn_token(coin, Support::Supported);
                 }
-                self.note_tokens(&call.tokens.quoted(), &quoted, &listed);
+                if self.round == 3 {
+                    let unsupported = unsupported_tokens(result);
+                    for (token, support) in shown_support(&call.tokens.quoted(), &quoted, &unsupported) {
+                        self.context.learn_token(token, support);
+                    }
+                }
             }
         }
         if unknown.requested > 0 {
@@ -412,27 +411,6 @@ impl Discovery {
         let reading = readings.most();
         if self.context.profile.dialect.quoted_tokens.is_none() && reading != QuotedTokens::Union {
             self.context.dialect.quoted_tokens = reading;
-        }
-    }
-
-    /// A token that the target quotes is supported; one that was asked for and is listed as unsupported is not.
-    fn note_tokens(
-        &mut self,
-        requested: &BTreeSet<String>,
-        quoted: &BTreeSet<String>,
-        listed: &BTreeSet<String>,
-    ) {
-        if self.round != 3 {
-            return;
-        }
-        for token in quoted.difference(listed) {
-            self.context.learn_token(token, Support::Supported);
-        }
-        for token in listed
-            .intersection(requested)
-            .filter(|token| !quoted.contains(*token))
-        {
-            self.context.learn_token(token, Support::Unsupported);
         }
     }
 }
@@ -462,14 +440,6 @@ fn invented_token(seed: u64, salt: u64) -> String {
         mixed.rotate_left(23) ^ 0xa5a5,
         salt + 0xdead_0000
     )
-}
-
-fn addresses(list: Option<&Vec<Value>>, member: Option<&str>) -> BTreeSet<String> {
-    let tokens = list.into_iter().flatten();
-    tokens
-        .filter_map(|token| member.map_or(Some(token), |member| token.get(member))?.as_str())
-        .map(str::to_ascii_lowercase)
-        .collect()
 }
 
 /// The readings to try: the pinned one alone, or all.

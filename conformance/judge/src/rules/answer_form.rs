@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::rules::{Check, Report, Rule, View, always, describe_answer, shown, shown_member};
+use crate::rules::{Report, Rule, View, describe_answer, shown, shown_member};
 use crate::{
     json::number::same_number,
     message::{answer::Answer, request::Kind},
@@ -13,15 +13,7 @@ use paymaster_exchange::Failure;
 const UNANSWERED: &str = "the target answered too few requests: look at its address, its headers and its log";
 
 const fn rule(id: &'static str, hint: &'static str, check: fn(&View<'_>, &Context, &mut Report)) -> Rule {
-    Rule {
-        id,
-        clause: id,
-        quota: 10,
-        advice: UNANSWERED,
-        hint,
-        not_applicable: always,
-        check: Check::Exchange(check),
-    }
+    Rule::exchange(id, 10, UNANSWERED, hint, check)
 }
 
 pub(super) const RULES: &[Rule] = &[

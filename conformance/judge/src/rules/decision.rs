@@ -179,7 +179,7 @@ fn mode_served(views: &[View<'_>], context: &Context, report: &mut Report) {
 
 /// Whether a result is one of the mode that was not asked for; none without a result.
 fn is_foreign(view: &View<'_>, context: &Context) -> Option<bool> {
-    let (_, other) = shape(view.valid_call()?.pair);
+    let other = in_other_mode(view.valid_call()?.pair);
     let result = view.answer.result()?;
     let mode = result
         .get(context.dialect.mode_member.as_str())
@@ -187,14 +187,13 @@ fn is_foreign(view: &View<'_>, context: &Context) -> Option<bool> {
     Some(mode == Some(other.mode.name()) || is_of(other, result))
 }
 
-/// The pair and its sibling in the other mode.
-fn shape(pair: Pair) -> (Pair, Pair) {
-    let mode = if pair.mode == Mode::Sponsored {
-        Mode::Erc20
-    } else {
-        Mode::Sponsored
+/// The same method in the other mode.
+fn in_other_mode(pair: Pair) -> Pair {
+    let mode = match pair.mode {
+        Mode::Sponsored => Mode::Erc20,
+        Mode::Erc20 => Mode::Sponsored,
     };
-    (pair, Pair { mode, ..pair })
+    Pair { mode, ..pair }
 }
 
 /// Whether a quote result has the shape of the other mode.

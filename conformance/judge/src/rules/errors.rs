@@ -3,9 +3,9 @@
 use paymaster_schemas::{Mode, Pair};
 use serde_json::Value;
 
-use crate::rules::{Check, Report, Rule, View, always, describe_answer, no_token, shown, shown_member};
+use crate::rules::{Check, Report, Rule, View, describe_answer, no_token, shown, shown_member};
 use crate::{
-    json::number::Exact,
+    json::number::is_integer,
     message::request::Kind,
     target::context::{Context, Support, Vouch},
 };
@@ -15,40 +15,22 @@ const NO_REFUSED: &str = "name an operation that the target does not sponsor in 
 const NO_TOKENS: &str =
     "name supported and unsupported tokens in the profile (tokens.supported, tokens.unsupported)";
 
-const fn rule(
-    id: &'static str,
-    quota: u64,
-    advice: &'static str,
-    hint: &'static str,
-    check: fn(&View<'_>, &Context, &mut Report),
-) -> Rule {
-    Rule {
-        id,
-        clause: id,
-        quota,
-        advice,
-        hint,
-        not_applicable: always,
-        check: Check::Exchange(check),
-    }
-}
-
 pub(super) const RULES: &[Rule] = &[
-    rule(
+    Rule::exchange(
         "error.object",
         3,
         NO_ERRORS,
         "an error is an object with code and message, not a string",
         object,
     ),
-    rule(
+    Rule::exchange(
         "error.code",
         3,
         NO_ERRORS,
         "an error code is an integer, not a string",
         code,
     ),
-    rule(
+    Rule::exchange(
         "error.message",
         3,
         NO_ERRORS,
@@ -57,7 +39,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule {
         not_applicable: no_token,
-        ..rule(
+        ..Rule::exchange(
             "error.token-absent",
             5,
             NO_TOKENS,
@@ -65,7 +47,7 @@ pub(super) const RULES: &[Rule] = &[
             token_absent,
         )
     },
-    rule(
+    Rule::exchange(
         "error.token-unsupported",
         5,
         NO_TOKENS,
@@ -74,7 +56,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule {
         not_applicable: super::decision::refuses_nothing,
-        ..rule(
+        ..Rule::exchange(
             "error.refusal-is-none",
             5,
             NO_REFUSED,
@@ -111,9 +93,7 @@ fn object(view: &View<'_>, _: &Context, report: &mut Report) {
 /// An error carries code, an integer.
 fn code(view: &View<'_>, _: &Context, report: &mut Report) {
     if let Some(error) = error_of(view).filter(|error| error.is_object()) {
-        let holds = error["code"]
-            .as_number()
-            .is_some_and(|code| Exact::parse(&code.to_string()).is_some_and(|code| code.is_integer()));
+        let holds = error["code"].as_number().is_some_and(is_integer);
         report.expect(holds, "/error/code", "an integer", || {
             shown_member(error.get("code"))
         });

@@ -1,29 +1,25 @@
 //! The use of JSON-RPC over HTTP: recommendations, which warn.
 
-use crate::rules::{Check, Report, Rule, View, always};
+use crate::rules::{Report, Rule, View};
 use crate::target::context::Context;
 
 const ADVICE: &str = "the target answered too few requests";
 
 pub(super) const RULES: &[Rule] = &[
-    Rule {
-        id: "http.status-of-result",
-        clause: "http.status-of-result",
-        quota: 10,
-        advice: ADVICE,
-        hint: "clients that look at the status first take anything but 200 for a failure",
-        not_applicable: always,
-        check: Check::Exchange(status_of_result),
-    },
-    Rule {
-        id: "http.content-type",
-        clause: "http.content-type",
-        quota: 10,
-        advice: ADVICE,
-        hint: "send Content-Type: application/json",
-        not_applicable: always,
-        check: Check::Exchange(content_type),
-    },
+    Rule::exchange(
+        "http.status-of-result",
+        10,
+        ADVICE,
+        "clients that look at the status first take anything but 200 for a failure",
+        status_of_result,
+    ),
+    Rule::exchange(
+        "http.content-type",
+        10,
+        ADVICE,
+        "send Content-Type: application/json",
+        content_type,
+    ),
 ];
 
 /// An answer with a result comes with an HTTP status of 200.

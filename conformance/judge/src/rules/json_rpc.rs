@@ -3,7 +3,7 @@
 use paymaster_schemas::{Pair, member_validator};
 use serde_json::Value;
 
-use crate::rules::{Check, Report, Rule, View, always, describe_answer, shown_member};
+use crate::rules::{Report, Rule, View, describe_answer, shown_member};
 use crate::{
     json::number::same_number,
     message::{
@@ -16,15 +16,7 @@ use crate::{
 const ADVICE: &str = "the target answered too few malformed requests";
 
 const fn rule(id: &'static str, hint: &'static str, check: fn(&View<'_>, &Context, &mut Report)) -> Rule {
-    Rule {
-        id,
-        clause: id,
-        quota: 2,
-        advice: ADVICE,
-        hint,
-        not_applicable: always,
-        check: Check::Exchange(check),
-    }
+    Rule::exchange(id, 2, ADVICE, hint, check)
 }
 
 pub(super) const RULES: &[Rule] = &[

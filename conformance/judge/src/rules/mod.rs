@@ -132,6 +132,25 @@ impl fmt::Debug for Check {
 }
 
 impl Rule {
+    /// A rule about single exchanges that applies to every target and is the only rule of its clause.
+    const fn exchange(
+        id: &'static str,
+        quota: u64,
+        advice: &'static str,
+        hint: &'static str,
+        check: fn(&View<'_>, &Context, &mut Report),
+    ) -> Self {
+        Self {
+            id,
+            clause: id,
+            quota,
+            advice,
+            hint,
+            not_applicable: always,
+            check: Check::Exchange(check),
+        }
+    }
+
     /// The clause it guards.
     pub fn clause(&self) -> &'static Clause {
         find_clause(self.clause).expect("a test holds that every rule names a clause")

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
 use crate::rules::{Check, Report, Rule, View, always, describe_answer};
-use crate::{message::answer::Answer, target::context::Context};
+use crate::{
+    message::answer::{Answer, quoted_tokens, unsupported_tokens},
+    target::context::Context,
+};
 
 pub(super) const RULES: &[Rule] = &[Rule {
     id: "request.json-notation",
@@ -33,19 +34,9 @@ fn meaning(answer: &Answer<'_>) -> Option<Meaning> {
     if let Some(data) = result["paymasterAndData"].as_str() {
         return Some(Meaning::Sponsored(data != "0x"));
     }
-    let addresses = |tokens: Option<&Value>, member: Option<&str>| -> BTreeSet<String> {
-        let tokens = tokens.and_then(Value::as_array).into_iter().flatten();
-        tokens
-            .filter_map(|token| member.map_or(Some(token), |member| token.get(member))?.as_str())
-            .map(str::to_ascii_lowercase)
-            .collect()
-    };
-    result.get("feeQuotes").map(|quotes| {
-        Meaning::Quote(
-            addresses(Some(quotes), Some("tokenAddress")),
-            addresses(result.get("unsupportedTokens"), None),
-        )
-    })
+    result
+        .get("feeQuotes")
+        .map(|_| Meaning::Quote(quoted_tokens(result), unsupported_tokens(result)))
 }
 
 /// Member order, white space and string escapes change nothing. The baseline comes twice, before and after the variant: where its

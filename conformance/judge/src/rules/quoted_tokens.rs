@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use paymaster_schemas::{Pair, member_validator};
 use serde_json::Value;
 
-use crate::rules::{Check, Report, Rule, View, always, no_token};
+use crate::rules::{Report, Rule, View, no_token};
 use crate::{
     message::request::{Call, RequestedTokens},
     target::{
@@ -28,15 +28,7 @@ const fn rule(
     hint: &'static str,
     check: fn(&View<'_>, &Context, &mut Report),
 ) -> Rule {
-    Rule {
-        id,
-        clause: id,
-        quota: 10,
-        advice,
-        hint,
-        not_applicable: always,
-        check: Check::Exchange(check),
-    }
+    Rule::exchange(id, 10, advice, hint, check)
 }
 
 pub(super) const RULES: &[Rule] = &[

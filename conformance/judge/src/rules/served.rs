@@ -5,25 +5,17 @@
 use paymaster_schemas::Pair;
 use serde_json::Value;
 
-use crate::rules::{Check, Report, Rule, View, always, describe_answer, no_token};
+use crate::rules::{Report, Rule, View, describe_answer, no_token};
 use crate::{
     json::number::same_number,
-    message::{answer::Answer, request::Call},
+    message::{answer::Answer, request::Call, tables::GAS},
     target::context::{Context, Support},
 };
 
 const NAME_OPERATIONS: &str = "name operations that the target accepts in the profile: operations.accepts = \"any\", or operations.sponsorable";
 
 const fn rule(id: &'static str, hint: &'static str, check: fn(&View<'_>, &Context, &mut Report)) -> Rule {
-    Rule {
-        id,
-        clause: id,
-        quota: 10,
-        advice: NAME_OPERATIONS,
-        hint,
-        not_applicable: always,
-        check: Check::Exchange(check),
-    }
+    Rule::exchange(id, 10, NAME_OPERATIONS, hint, check)
 }
 
 pub(super) const RULES: &[Rule] = &[
@@ -113,7 +105,6 @@ fn sponsor_sponsored(view: &View<'_>, _: &Context, report: &mut Report) {
 
 /// Only with all gas limits: that they may be left out is for request.gas-fields-optional.
 fn sponsor_erc20(view: &View<'_>, context: &Context, report: &mut Report) {
-    const GAS: [&str; 3] = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
     served(Pair::SPONSOR_ERC20, view, report, |call| {
         let supported = |token: &String| context.support(token) == Support::Supported;
         call.tokens.fee.as_ref().is_some_and(supported)

@@ -10,12 +10,12 @@ use serde_json::{Map, Value};
 
 use crate::{
     message::{
-        answer::Answer,
+        answer::{Answer, quoted_tokens, unsupported_tokens},
         request::{Call, Kind},
         tables::in_notation,
     },
     target::{
-        context::{Context, Support},
+        context::{Context, Support, shown_support},
         dialect::{Amounts, Dialect, QuotedTokens, ReadingCounts, distinguishes_readings},
         facts::TokenFacts,
         profile::Profile,
@@ -124,17 +124,10 @@ impl Learner {
 
     fn quote(&mut self, call: &Call, result: &Value) {
         self.facts.learn(result);
-        let quoted = addresses(&result["feeQuotes"], Some("tokenAddress"));
-        let listed = addresses(&result["unsupportedTokens"], None);
-        let requested = call.tokens.quoted();
-        for token in quoted.difference(&listed) {
-            self.note(token, Support::Supported);
-        }
-        for token in listed
-            .intersection(&requested)
-            .filter(|token| !quoted.contains(*token))
-        {
-            self.note(token, Support::Unsupported);
+        let quoted = quoted_tokens(result);
+        let unsupported = unsupported_tokens(result);
+        for (token, support) in shown_support(&call.tokens.quoted(), &quoted, &unsupported) {
+            self.note(token, support);
         }
         if let (Some(preferred), Some(list)) = (&call.tokens.preferred, &call.tokens.list)
             && distinguishes_readings(preferred, list)
@@ -215,14 +208,6 @@ fn choose(reading: &mut String, served: &BTreeMap<impl AsRef<str> + Ord, u64>) {
     if let Some((name, _)) = most.filter(|(_, times)| **times > own) {
         name.as_ref().clone_into(reading);
     }
-}
-
-fn addresses(list: &Value, member: Option<&str>) -> BTreeSet<String> {
-    let tokens = list.as_array().into_iter().flatten();
-    tokens
-        .filter_map(|token| member.map_or(Some(token), |member| token.get(member))?.as_str())
-        .map(str::to_ascii_lowercase)
-        .collect()
 }
 
 #[cfg(test)]

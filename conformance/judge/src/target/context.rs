@@ -1,6 +1,6 @@
 //! All that is known of the target when a case is built or an answer is judged.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use num_bigint::BigUint;
 use paymaster_schemas::{Mode, Pair};
@@ -250,6 +250,22 @@ impl Context {
         let first = self.accounts().into_iter().next();
         info["webhookData"].as_object().is_none_or(Map::is_empty) && account_of(info) == first
     }
+}
+
+/// What a quote shows of its tokens: a quoted token is supported, and a requested token that is listed as unsupported and not
+/// quoted is unsupported. Addresses are lower case.
+pub(crate) fn shown_support<'a>(
+    requested: &'a BTreeSet<String>,
+    quoted: &'a BTreeSet<String>,
+    unsupported: &'a BTreeSet<String>,
+) -> impl Iterator<Item = (&'a String, Support)> {
+    let refused = unsupported
+        .intersection(requested)
+        .filter(|token| !quoted.contains(*token));
+    quoted
+        .difference(unsupported)
+        .map(|token| (token, Support::Supported))
+        .chain(refused.map(|token| (token, Support::Unsupported)))
 }
 
 /// Whether gas limits and fees are neither zero nor beyond 64 bits. Section 2.2 gives them no range, so that a target may well

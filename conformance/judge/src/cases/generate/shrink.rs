@@ -9,7 +9,7 @@ mod plainer;
 use paymaster_schemas::validator_for;
 use serde_json::Value;
 
-use crate::cases::generate::schema::escaped;
+use crate::cases::generate::schema::{escaped, remove};
 use crate::message::tables::{FEES, GAS};
 
 /// Longest list of which each item is taken out in turn.
@@ -76,21 +76,6 @@ impl Step {
         }
         Some(changed)
     }
-}
-
-fn remove(value: &mut Value, pointer: &str) -> Option<()> {
-    let (parent, name) = pointer.rsplit_once('/')?;
-    match value.pointer_mut(parent)? {
-        Value::Object(members) => {
-            members.shift_remove(&name.replace("~1", "/").replace("~0", "~"))?;
-        }
-        Value::Array(items) => {
-            let index = name.parse().ok().filter(|index| *index < items.len())?;
-            items.remove(index);
-        }
-        _ => return None,
-    }
-    Some(())
 }
 
 /// What may be done at a place.

@@ -3,29 +3,21 @@
 use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
-use crate::cases::case::{Base, Draw, Ids, Member, Order, Relation, Role, Rounds, Seed, Tokens};
+use crate::cases::case::{Base, Ids, Member, Order, Relation, Role, Rounds, Seed};
 use crate::cases::relations::{
     edit::{MODE, set, with_own_id},
     mode_object::other_info,
 };
-
-const fn any(pair: Pair) -> Base {
-    Base {
-        pair,
-        draw: Draw::Accepted,
-        tokens: Tokens::Any,
-    }
-}
 
 /// Valid calls of all four pairs.
 pub static CALLS: Relation = Relation {
     id: "calls",
     about: "single valid calls, every lawful mix of tokens",
     bases: &[
-        any(Pair::QUOTE_SPONSORED),
-        any(Pair::QUOTE_ERC20),
-        any(Pair::SPONSOR_SPONSORED),
-        any(Pair::SPONSOR_ERC20),
+        Base::any_tokens(Pair::QUOTE_SPONSORED),
+        Base::any_tokens(Pair::QUOTE_ERC20),
+        Base::any_tokens(Pair::SPONSOR_SPONSORED),
+        Base::any_tokens(Pair::SPONSOR_ERC20),
     ],
     rounds: Rounds::Share(100),
     order: Order::Sequential,

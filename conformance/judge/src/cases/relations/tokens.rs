@@ -31,11 +31,7 @@ pub static UNSUPPORTED_FEE_TOKEN: Relation = Relation {
 pub static ABSENT_FEE_TOKEN: Relation = Relation {
     id: "absent-fee-token",
     about: "sponsor requests in token mode without a token: no tokenInfo, an empty one, or a token of null or \"\"",
-    bases: &[Base {
-        pair: Pair::SPONSOR_ERC20,
-        draw: Draw::Accepted,
-        tokens: Tokens::Any,
-    }],
+    bases: &[Base::any_tokens(Pair::SPONSOR_ERC20)],
     rounds: Rounds::Share(40),
     order: Order::Sequential,
     members: absent_fee_token,

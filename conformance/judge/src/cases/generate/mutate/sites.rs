@@ -124,10 +124,10 @@ impl Finder {
                     place,
                     keyword,
                     location,
-                    [Edit::Without(branch_members(place, keyword)?)],
+                    [Edit::Without(place.branch_members(keyword)?)],
                 ),
                 "oneOf" => {
-                    let members = branch_members(place, keyword)?;
+                    let members = place.branch_members(keyword)?;
                     let mut all = Vec::new();
                     for name in &members {
                         let schema = place.within("properties", name).into_iter().collect::<Vec<_>>();
@@ -222,16 +222,6 @@ impl Finder {
 
 fn count(argument: &Value) -> Option<usize> {
     argument.as_u64().and_then(|count| usize::try_from(count).ok())
-}
-
-/// The members that the branches ask for, one each.
-fn branch_members(place: &Place, keyword: &str) -> Result<Vec<&'static str>, Unsupported> {
-    let branches = place.each(keyword);
-    let member = |branch: &Place| match branch.strings("required").as_slice() {
-        [member] if branch.keywords()?.is_some_and(|keywords| keywords.len() == 1) => Ok(*member),
-        _ => Err(branch.unsupported("a branch other than one required member")),
-    };
-    branches.iter().map(member).collect()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use crate::cases::generate::strategy::{
     choices::Alternative,
     kinds::{JsonKind, JsonKinds},
 };
+use crate::json::number::is_integer;
 
 /// The values that all of `enum` and `const` leave; none when there is neither.
 pub(super) fn read(alternative: &Alternative, kinds: &JsonKinds) -> Result<Option<Vec<Value>>, Unsupported> {
@@ -37,15 +38,8 @@ fn kind(value: &Value) -> JsonKind {
     match value {
         Value::Null => JsonKind::Null,
         Value::Bool(_) => JsonKind::Bool,
-        Value::Number(number) => {
-            let whole = crate::json::number::Exact::parse(&number.to_string())
-                .is_some_and(|exact| exact.is_integer());
-            if whole {
-                JsonKind::Integer
-            } else {
-                JsonKind::Fraction
-            }
-        }
+        Value::Number(number) if is_integer(number) => JsonKind::Integer,
+        Value::Number(_) => JsonKind::Fraction,
         Value::String(_) => JsonKind::Text,
         Value::Array(_) => JsonKind::Array,
         Value::Object(_) => JsonKind::Object,
