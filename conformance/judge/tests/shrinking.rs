@@ -182,7 +182,7 @@ fn what_a_target_accepts_whole_it_accepts_shrunk_while_it_names_an_account() {
             } else {
                 Vouch::Unknown
             };
-            assert_eq!(context.vouch(pair, &candidate["params"][0], info), expected);
+            assert_eq!(context.expectation(pair, &candidate["params"][0], info), expected);
         }
     }
 }

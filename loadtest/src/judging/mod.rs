@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use paymaster_client::retry_after::pause;
 use paymaster_exchange::{Exchange, Failure, Response};
 use paymaster_judge::{
+    cases::case::Role,
     message::answer::Answer,
     rules::{Check, Rule, View, rules},
     session::judge::Judge,
@@ -141,7 +142,7 @@ impl Judging {
     }
 
     fn judge(&self, exchange: &Exchange, entry: &Entry, skeleton: Option<&[u8]>) -> (Outcome, bool, Seen) {
-        let view = View::new("call", "", exchange, &self.context);
+        let view = View::new(Role::Call, "", exchange, &self.context);
         if let Some(what) = view.answer.beyond_reading() {
             return (
                 Outcome::Transport,

@@ -96,7 +96,7 @@ fn mode_object(call: &Call, dialect: &Dialect) -> bool {
             &["tokenInfo"],
         ),
     };
-    mode.get("mode").is_some_and(|told| told == name)
+    mode.get("mode").is_some_and(|value| value == name)
         && exactly(mode, &[&["mode", "calculateGasLimits"], extra].concat())
         && mode
             .get(extra[0])

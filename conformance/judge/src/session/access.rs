@@ -28,7 +28,7 @@ impl Access {
             if self.redirected_to.is_none() && is_redirect(status) {
                 self.redirected_to = response.header("location").map(str::to_owned);
             }
-        } else if !view.malformed_and_refused() {
+        } else if !view.refused_by_status() {
             self.answered = true;
         }
     }

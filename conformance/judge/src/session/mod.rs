@@ -10,7 +10,7 @@ pub mod learn;
 pub mod recheck;
 pub mod recorded;
 pub mod tally;
-pub mod unread;
+pub mod unjudged;
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -29,8 +29,8 @@ use crate::{
 };
 use access::Access;
 use judge::Judge;
-use tally::{Course, End, NewlyBroken, Seen, Strictness, Tally, conclude};
-use unread::Unread;
+use tally::{End, NewlyBroken, RunState, Seen, Strictness, Tally, conclude};
+use unjudged::UnjudgedAnswers;
 
 /// Notes what is observed and not judged: the views of one group, and where the observations go.
 pub type Observe = fn(&[View<'_>], &Context, &mut Observations);
@@ -46,7 +46,7 @@ pub struct Session {
     observe: Observe,
     context: Arc<Context>,
     tally: Tally,
-    unread: Unread,
+    unjudged_answers: UnjudgedAnswers,
     /// Groups that were sent and not judged, by the reason.
     unjudged: BTreeMap<String, usize>,
 }
@@ -82,7 +82,7 @@ impl Session {
             observe,
             context,
             tally: Tally::default(),
-            unread: Unread::default(),
+            unjudged_answers: UnjudgedAnswers::default(),
             unjudged: BTreeMap::new(),
         }
     }
@@ -119,7 +119,7 @@ impl Session {
             return Vec::new();
         }
         let views = judge::read(group, exchanges, &self.context);
-        if !self.unread.lets_judge(&views) {
+        if !self.unjudged_answers.can_judge(&views) {
             return Vec::new();
         }
         let mut judgements = self.judge.views(&views, Some(group), &self.context);
@@ -145,7 +145,7 @@ impl Session {
     /// Adds what another session of the same run counted.
     pub fn merge(&mut self, other: Self) {
         self.tally.merge(other.tally);
-        self.unread.merge(other.unread);
+        self.unjudged_answers.merge(other.unjudged_answers);
         for (reason, groups) in other.unjudged {
             *self.unjudged.entry(reason).or_default() += groups;
         }
@@ -195,7 +195,7 @@ impl Session {
         let is_recorded = ending.recorded.is_some();
         let early = ending.early.or_else(|| {
             let cause = "no answer to a valid request could be judged".to_owned();
-            self.tally.shows_nothing().then_some((End::GaveUp, cause))
+            self.tally.judged_nothing().then_some((End::GaveUp, cause))
         });
         let (end, cut_short) = match early {
             Some((end, cause)) => (end, Some(cause)),
@@ -203,15 +203,17 @@ impl Session {
         };
         // A recording is no plan, and a run that ended early did not see all of its own: what they did not show may still fail.
         let complete = cut_short.is_none() && !is_recorded;
-        let unread = self.unread.told(self.tally.access.denied().is_some());
-        let course = Course {
+        let unjudged_answers = self
+            .unjudged_answers
+            .reasons(self.tally.access.denied().is_some());
+        let state = RunState {
             end,
             no_result: self.tally.is_without_result(),
-            unread: !unread.is_empty(),
+            has_unjudged_answers: !unjudged_answers.is_empty(),
             left_out: rules::left_out(self.judge.rules()),
         };
         let mut unjudged = self.unjudged;
-        unjudged.extend(unread);
+        unjudged.extend(unjudged_answers);
         let (mut rules, known) = self.tally.outcomes(
             self.judge.rules(),
             &ending.findings,
@@ -233,7 +235,7 @@ impl Session {
         } else {
             &[]
         };
-        let conclusion = conclude(&rules, list, ending.strictness, course);
+        let conclusion = conclude(&rules, list, ending.strictness, state);
         let places = self.tally.seen().into_iter().map(|(key, _)| key.clone());
         Summary {
             target: ending.target,
@@ -243,7 +245,7 @@ impl Session {
             cut_short,
             places: places.collect(),
             rules,
-            left_out: course.left_out,
+            left_out: state.left_out,
             findings: ending.findings,
             known,
             unjudged,

@@ -6,7 +6,7 @@ use paymaster_exchange::Exchange;
 use serde_json::Value;
 
 use crate::{
-    cases::case::{Group, Ids, Member, Order, Relation, Rounds, Seed},
+    cases::case::{Group, Ids, Member, Order, Relation, Role, Rounds, Seed},
     rules::Rule,
     session::{
         Ending, Observe, Session,
@@ -89,7 +89,7 @@ impl RecordedSession {
             twist: 0,
             first_id: 0,
             members: vec![Member {
-                role: "recorded",
+                role: Role::Recorded,
                 label: place.to_owned(),
                 body: exchange.request.clone(),
             }],

@@ -167,7 +167,7 @@ impl Tally {
     }
 
     /// Whether valid requests were sent, none of them got an answer of the service, and no rule could be judged by what came back.
-    pub fn shows_nothing(&self) -> bool {
+    pub fn judged_nothing(&self) -> bool {
         let answered = |reached: &Reached| reached.results + reached.errors > 0;
         !self.reached.is_empty()
             && !self.reached.values().any(answered)
@@ -338,13 +338,13 @@ pub enum End {
 
 /// What decides how a run ends, beside its rules and the list of known failures.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Course {
+pub struct RunState {
     /// Why the run ended.
     pub end: End,
     /// Valid requests were sent, and none of them got a result.
     pub no_result: bool,
     /// Answers could not be read, so that what they hold was not judged.
-    pub unread: bool,
+    pub has_unjudged_answers: bool,
     /// How many rules were left out.
     pub left_out: usize,
 }
@@ -354,7 +354,7 @@ pub fn conclude(
     outcomes: &[RuleOutcome],
     known: &[known::Outcome],
     strictness: Strictness,
-    course: Course,
+    state: RunState,
 ) -> Conclusion {
     let broken = |outcome: &RuleOutcome| {
         outcome.verdict.is_broken() && fails_the_run(outcome.rule.basis(), strictness.strict)
@@ -362,16 +362,16 @@ pub fn conclude(
     let inconclusive = |outcome: &RuleOutcome| {
         outcome.verdict == Verdict::Inconclusive && outcome.rule.basis() == Basis::Stated
     };
-    let unjudged = course.unread || outcomes.iter().any(inconclusive);
+    let unjudged = state.has_unjudged_answers || outcomes.iter().any(inconclusive);
     if outcomes.iter().any(broken) {
         Conclusion::Violations
     } else if known.iter().any(|known| known.standing.fails_the_run()) {
         Conclusion::ListOutOfDate
-    } else if course.end == End::GaveUp {
+    } else if state.end == End::GaveUp {
         Conclusion::CouldNotTest
-    } else if course.end == End::Stopped || course.no_result || unjudged && !strictness.allow_incomplete {
+    } else if state.end == End::Stopped || state.no_result || unjudged && !strictness.allow_incomplete {
         Conclusion::Incomplete
-    } else if unjudged || course.left_out > 0 {
+    } else if unjudged || state.left_out > 0 {
         Conclusion::NothingBroken
     } else {
         Conclusion::Conforms
@@ -419,7 +419,7 @@ mod tests {
         ] {
             let outcomes = [outcome("answer.object", Verdict::Passed), outcome(rule, verdict)];
             assert_eq!(
-                conclude(&outcomes, &[], strictness, Course::default()),
+                conclude(&outcomes, &[], strictness, RunState::default()),
                 expected,
                 "{rule} {verdict} {strictness:?}"
             );
@@ -432,56 +432,53 @@ mod tests {
             allow_incomplete: true,
             ..Strictness::default()
         };
-        let course = Course::default();
-        for (course, strictly, leniently) in [
+        let state = RunState::default();
+        for (state, strictly, leniently) in [
             (
-                Course {
+                RunState {
                     end: End::GaveUp,
                     no_result: true,
-                    ..course
+                    ..state
                 },
                 Conclusion::CouldNotTest,
                 Conclusion::CouldNotTest,
             ),
             (
-                Course {
+                RunState {
                     end: End::Stopped,
-                    ..course
+                    ..state
                 },
                 Conclusion::Incomplete,
                 Conclusion::Incomplete,
             ),
             (
-                Course {
+                RunState {
                     no_result: true,
-                    ..course
+                    ..state
                 },
                 Conclusion::Incomplete,
                 Conclusion::Incomplete,
             ),
             (
-                Course {
-                    unread: true,
-                    ..course
+                RunState {
+                    has_unjudged_answers: true,
+                    ..state
                 },
                 Conclusion::Incomplete,
                 Conclusion::NothingBroken,
             ),
             (
-                Course {
-                    left_out: 1,
-                    ..course
-                },
+                RunState { left_out: 1, ..state },
                 Conclusion::NothingBroken,
                 Conclusion::NothingBroken,
             ),
         ] {
             let passed = [outcome("answer.object", Verdict::Passed)];
-            let ends = |outcomes: &[RuleOutcome], strictness| conclude(outcomes, &[], strictness, course);
-            assert_eq!(ends(&passed, Strictness::default()), strictly, "{course:?}");
-            assert_eq!(ends(&passed, lenient), leniently, "{course:?}");
+            let ends = |outcomes: &[RuleOutcome], strictness| conclude(outcomes, &[], strictness, state);
+            assert_eq!(ends(&passed, Strictness::default()), strictly, "{state:?}");
+            assert_eq!(ends(&passed, lenient), leniently, "{state:?}");
             let failed = [outcome("answer.object", Verdict::Failed)];
-            assert_eq!(ends(&failed, lenient), Conclusion::Violations, "{course:?}");
+            assert_eq!(ends(&failed, lenient), Conclusion::Violations, "{state:?}");
         }
     }
 }

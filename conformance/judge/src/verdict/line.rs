@@ -145,14 +145,14 @@ impl VerdictLine {
                 "entries match nothing",
             ),
         ];
-        let told = words.into_iter().filter_map(|(standing, one, several)| {
+        let parts = words.into_iter().filter_map(|(standing, one, several)| {
             match self.known.iter().filter(|known| **known == standing).count() {
                 0 => None,
                 1 => Some(format!("1 {one}")),
                 number => Some(format!("{number} {several}")),
             }
         });
-        told.collect::<Vec<_>>().join(", ")
+        parts.collect::<Vec<_>>().join(", ")
     }
 }
 

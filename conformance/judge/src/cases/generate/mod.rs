@@ -4,17 +4,17 @@
 //! what they accept smaller, and [`source`] draws whole requests that suit a target.
 
 pub mod boundary;
-mod dice;
 pub mod mutate;
 mod operation;
+mod random;
 mod schema;
 pub mod shrink;
 pub mod source;
 pub mod strategy;
 pub(crate) mod tokens;
 
-pub use dice::{Drawn, drawn, runner};
 pub use mutate::{Mutation, mutations};
+pub use random::{Drawn, drawn, runner};
 pub use schema::Unsupported;
 pub use shrink::simpler;
 pub use source::Source;

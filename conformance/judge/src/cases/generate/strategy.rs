@@ -23,10 +23,10 @@ use proptest::{
 use serde_json::Value;
 
 use crate::cases::generate::strategy::{
-    arrays::Array, choices::Alternative, kinds::Kinds, numbers::Numbers, objects::Object, text::Text,
+    arrays::Array, choices::Alternative, kinds::JsonKinds, numbers::Numbers, objects::Object, text::Text,
 };
 use crate::cases::generate::{
-    dice::{Dice, runner},
+    random::{RngExt, runner},
     schema::{Place, Unsupported},
     shrink,
 };
@@ -128,16 +128,16 @@ impl Builder<'_> {
 
     /// What the overrides say of the presence of the member at `location`.
     fn presence(&mut self, location: &str) -> Option<bool> {
-        let mut said = None;
+        let mut presence = None;
         for (index, (pattern, entry)) in self.overrides.0.iter().enumerate() {
             if let Override::Present(present) = entry
                 && fits(pattern, location)
             {
                 self.used[index] = true;
-                said = Some(*present);
+                presence = Some(*present);
             }
         }
-        said
+        presence
     }
 }
 
@@ -152,7 +152,7 @@ enum Node {
 /// One alternative of a place, constraints merged.
 struct Form {
     values: Option<Vec<Value>>,
-    kinds: Kinds,
+    kinds: JsonKinds,
     numbers: Numbers,
     text: Text,
     object: Object,
@@ -166,7 +166,7 @@ impl Form {
         location: &str,
         builder: &mut Builder<'_>,
     ) -> Result<Option<Self>, Unsupported> {
-        let kinds = Kinds::read(alternative)?;
+        let kinds = JsonKinds::read(alternative)?;
         let values = values::read(alternative, &kinds)?;
         let Some(object) = Object::read(alternative, location, builder)? else {
             return Ok(None);
@@ -191,13 +191,13 @@ impl Form {
             return Ok(runner.rng().pick(values).clone());
         }
         match self.kinds.draw(runner.rng()) {
-            kinds::Kind::Null => Ok(Value::Null),
-            kinds::Kind::Bool => Ok(Value::Bool(runner.rng().chance(50))),
-            kinds::Kind::Integer => Ok(self.numbers.integer(runner.rng())),
-            kinds::Kind::Fraction => Ok(self.numbers.fraction(runner.rng())),
-            kinds::Kind::Text => self.text.draw(runner),
-            kinds::Kind::Array => self.array.draw(runner),
-            kinds::Kind::Object => self.object.draw(runner),
+            kinds::JsonKind::Null => Ok(Value::Null),
+            kinds::JsonKind::Bool => Ok(Value::Bool(runner.rng().chance(50))),
+            kinds::JsonKind::Integer => Ok(self.numbers.integer(runner.rng())),
+            kinds::JsonKind::Fraction => Ok(self.numbers.fraction(runner.rng())),
+            kinds::JsonKind::Text => self.text.draw(runner),
+            kinds::JsonKind::Array => self.array.draw(runner),
+            kinds::JsonKind::Object => self.object.draw(runner),
         }
     }
 }
