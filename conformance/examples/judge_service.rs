@@ -17,13 +17,13 @@ use http_body_util::Full;
 use paymaster_conformance::{
     Bytes, Check,
     http::{Request, Response, StatusCode, header::CONTENT_TYPE},
-    profile::{Accepts, Operations, Profile, Token, TokenLists},
+    profile::{Accepts, Operations, Profile, SmartAccount, Token, TokenLists},
 };
 use paymaster_reference_server::{Config, Service};
 use serde_json::Value;
 
 /// The service: reads a request, gives a response.
-async fn answer(service: Arc<Service>, request: Request<Bytes>, is_broken: bool) -> Response<Full<Bytes>> {
+fn answer(service: &Service, request: &Request<Bytes>, is_broken: bool) -> Response<Full<Bytes>> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let reply = service.handle_bytes(request.body(), now.unwrap_or_default().as_secs());
     let mut body = reply.body.unwrap_or_default();
@@ -46,7 +46,12 @@ fn profile(config: &Config) -> Profile {
         address: token.address.clone(),
         ..Token::default()
     });
+    let accounts = config.policy.account_names.iter().map(|name| SmartAccount {
+        name: name.clone(),
+        version: "1.0.0".to_owned(),
+    });
     Profile {
+        accounts: accounts.collect(),
         tokens: TokenLists {
             supported: supported.collect(),
             complete: true,
@@ -67,11 +72,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let config = Config::default();
     for is_broken in [false, true] {
         let service = Arc::new(Service::new(&config)?);
-        let outcome = Check::service(move |request| answer(Arc::clone(&service), request, is_broken))
-            .profile(profile(&config))
-            .cases(20)
-            .run()
-            .await?;
+        let outcome = Check::service(move |request| {
+            let service = Arc::clone(&service);
+            async move { answer(&service, &request, is_broken) }
+        })
+        .profile(profile(&config))
+        .cases(20)
+        .run()
+        .await?;
         println!("{outcome}");
     }
     Ok(())

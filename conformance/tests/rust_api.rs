@@ -21,6 +21,7 @@ use paymaster_conformance::{
     proptest::prelude::*,
     read_profile, requests,
 };
+use paymaster_judge::cases::plan::DEFAULT_CASES;
 use paymaster_reference_server::{Config, Service};
 use serde_json::Value;
 
@@ -241,6 +242,14 @@ async fn a_service_that_never_responds_ends_with_the_run() {
 async fn the_reference_server_is_judged_without_a_port() {
     let outcome = Check::reference_server().run().await.expect("it starts");
     outcome.assert_conforms();
+}
+
+#[test]
+fn the_documentation_states_the_default_number_of_cases() {
+    let row = format!("at least | {DEFAULT_CASES} |");
+    assert!(include_str!("../../docs/rust-api.md").contains(&row), "{row}");
+    let row = format!("(Self::cases) | {DEFAULT_CASES} |");
+    assert!(include_str!("../src/check/mod.rs").contains(&row), "{row}");
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! The API for Rust programs: judges a service at a URL or in this process, and gives the outcome.
 
 mod error;
+mod listeners;
 mod outcome;
+mod route;
 mod service;
 
-use std::{error::Error, fmt, future::Future, path::Path, sync::Arc, time::Duration};
+use std::{error::Error, fmt, future::Future, path::Path, time::Duration};
 
 use bytes::Bytes;
 use hyper::{
@@ -15,41 +17,32 @@ use hyper::{
 };
 
 use paymaster_cli::{
-    embedded::Embedded,
     file,
     public_words::is_common,
     settings::{Place, Settings},
     setup::{DEFAULT_JOBS, DEFAULT_SEED, DEFAULT_SHRINK_REQUESTS, DEFAULT_TIME_LIMIT},
 };
 use paymaster_client::{
-    dial::Dialler,
-    http_proxy::Proxies,
     redact::Redactor,
     stop::Stop,
-    target::Target,
-    tls::Trust,
     transport::{Limits, Transport},
 };
 use paymaster_judge::{
-    cases::plan::DEFAULT_CASES,
-    rules::Rule,
-    session::tally::Strictness,
-    target::profile::{self, Profile},
+    cases::plan::DEFAULT_CASES, rules::Rule, session::tally::Strictness, target::profile::Profile,
 };
-use paymaster_reference_server::{Config, Service as ReferenceServer};
+use paymaster_reference_server::Config;
 
 use crate::{
     events::{Delivered, Event},
-    run::{self, Reporter, Suite},
+    run::{self, Suite},
 };
 
 pub use error::CheckError;
 pub use outcome::Outcome;
 
+use listeners::Listeners;
+use route::{Judged, parse};
 use service::Connections;
-
-/// What requests to a service in this process are addressed to: a name that no resolver knows (RFC 6761).
-const SERVICE_URL: &str = "http://service.invalid/";
 
 /// A run of the conformance suite, ready to start: what is judged, with which profile, and how.
 ///
@@ -57,7 +50,7 @@ const SERVICE_URL: &str = "http://service.invalid/";
 /// |---|---|
 /// | [`profile`](Self::profile) | nothing is known of the target beforehand |
 /// | [`seed`](Self::seed) | 1 |
-/// | [`cases`](Self::cases) | 100 |
+/// | [`cases`](Self::cases) | 250 |
 /// | [`jobs`](Self::jobs) | the profile's `concurrency`, else 100 |
 /// | [`rate`](Self::rate) | the profile's `requests-per-second`, else no limit |
 /// | [`timeout`](Self::timeout) | 10 seconds an exchange |
@@ -94,13 +87,6 @@ pub struct Check<'l> {
     strictness: Strictness,
     rules: Vec<&'static Rule>,
     listeners: Listeners<'l>,
-}
-
-/// What is judged.
-enum Judged {
-    Url(Target),
-    Service(Connections),
-    ReferenceServer,
 }
 
 impl fmt::Debug for Check<'_> {
@@ -332,10 +318,8 @@ impl<'l> Check<'l> {
         };
         let mut listeners = self.listeners;
         let done = run::check(&settings, &suite, &Stop::default(), &mut listeners).await;
-        match route.server {
-            Some(Server::Connections(connections)) => connections.close(),
-            Some(Server::Reference(embedded)) => embedded.stop().await,
-            None => {}
+        if let Some(server) = route.server {
+            server.stop().await;
         }
         Ok(Outcome {
             summary: done.summary,
@@ -350,61 +334,6 @@ impl<'l> Check<'l> {
     }
 }
 
-/// How the target is reached in a run that has started.
-struct Route {
-    target: Target,
-    dialler: Dialler,
-    server: Option<Server>,
-}
-
-/// A server of this process, to be stopped when the run is over.
-enum Server {
-    Connections(Connections),
-    Reference(Embedded),
-}
-
-impl Judged {
-    fn route(self, settings: &profile::Target) -> Result<Route, CheckError> {
-        match self {
-            Self::Url(target) => {
-                let trust = Trust {
-                    cacert: settings.cacert.clone(),
-                    insecure: settings.insecure.unwrap_or_default(),
-                };
-                let dialler = Dialler::new(&target, &trust, &Proxies::default())
-                    .map_err(|cause| CheckError::Tls(cause.into()))?;
-                Ok(Route {
-                    target,
-                    dialler,
-                    server: None,
-                })
-            }
-            Self::Service(connections) => {
-                let target = parse(SERVICE_URL)?;
-                let dialler = Dialler::piped(&target, connections.opener());
-                Ok(Route {
-                    target,
-                    dialler,
-                    server: Some(Server::Connections(connections)),
-                })
-            }
-            Self::ReferenceServer => {
-                let config = Config::default();
-                let service = ReferenceServer::new(&config)
-                    .map_err(|cause| CheckError::ReferenceServer(cause.into()))?;
-                let (embedded, pipe) = Embedded::serve_piped(&config, service);
-                let target = parse(&embedded.url)?;
-                let dialler = Dialler::piped(&target, Arc::new(move || pipe.connect()));
-                Ok(Route {
-                    target,
-                    dialler,
-                    server: Some(Server::Reference(embedded)),
-                })
-            }
-        }
-    }
-}
-
 /// Reads the profile of a configuration file (`paymaster.toml`): see `docs/profile.md`.
 ///
 /// # Errors
@@ -413,29 +342,4 @@ impl Judged {
 pub fn read_profile(path: impl AsRef<Path>) -> Result<Profile, CheckError> {
     let (profile, _) = file::read(Some(path.as_ref())).map_err(|cause| CheckError::Profile(cause.into()))?;
     Ok(profile)
-}
-
-fn parse(url: &str) -> Result<Target, CheckError> {
-    Target::parse(url).map_err(|cause| CheckError::Url(cause.into()))
-}
-
-/// The listeners of a run.
-#[derive(Default)]
-struct Listeners<'l> {
-    events: Vec<Box<dyn FnMut(&Event<'_>) + 'l>>,
-    exchanges: Vec<Box<dyn FnMut(&Delivered) + 'l>>,
-}
-
-impl Reporter for Listeners<'_> {
-    fn event(&mut self, event: &Event<'_>) {
-        if let Event::Exchanged(delivered) = event {
-            self.exchanges.iter_mut().for_each(|listener| listener(delivered));
-        } else {
-            self.events.iter_mut().for_each(|listener| listener(event));
-        }
-    }
-
-    fn wants_exchanges(&self) -> bool {
-        !self.exchanges.is_empty()
-    }
 }
