@@ -28,13 +28,11 @@
 mod check;
 mod cli;
 mod estimate;
-#[doc(hidden)] // Not part of the API. The benchmark and tests of this package implement `Reporter`.
-pub mod events;
+mod events;
 #[doc(hidden)] // Not part of the API. `tests/recorded.rs` reads recordings with it.
 pub mod recorded;
 mod relay;
-#[doc(hidden)] // Not part of the API. `tests/shell/` reads the table of formats.
-pub mod report;
+mod report;
 #[doc(hidden)]
 // Not part of the API. The benchmark and tests of this package run suites of their own with it.
 pub mod run;
@@ -44,6 +42,9 @@ pub mod selftest;
 pub use check::{Check, CheckError, Outcome, read_profile};
 pub use estimate::Estimate;
 pub use events::{Delivered, Event};
+
+#[doc(hidden)] // Not part of the API. `tests/shell/` reads the table of report formats.
+pub use report::formats::FORMATS;
 
 pub use bytes::Bytes;
 pub use hyper::http;
