@@ -225,7 +225,7 @@ async fn a_service_that_never_responds_ends_with_the_run() {
             pending::<Response<String>>().await
         }
     })
-    .timeout(Duration::from_secs(60))
+    .timeout(Duration::from_mins(1))
     .time_limit(Duration::from_millis(300))
     .run()
     .await

@@ -26,6 +26,12 @@ pub(super) struct Route {
     pub(super) server: Option<Server>,
 }
 
+/// A server of this process, to be stopped when the run is over.
+pub(super) enum Server {
+    Connections(Connections),
+    Reference(Box<Embedded>),
+}
+
 impl Server {
     /// Ends the server and its connections.
     pub(super) async fn stop(self) {
@@ -34,12 +40,6 @@ impl Server {
             Self::Reference(embedded) => embedded.stop().await,
         }
     }
-}
-
-/// A server of this process, to be stopped when the run is over.
-pub(super) enum Server {
-    Connections(Connections),
-    Reference(Box<Embedded>),
 }
 
 impl Judged {
