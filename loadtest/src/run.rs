@@ -372,7 +372,7 @@ async fn discover(target: &Target) -> Result<Context, Problem> {
             return Err(Problem::CouldNotTest(format!("{}: {cause}", target.shown_target)));
         }
     }
-    Ok(discovery.finish())
+    Ok(discovery.finish().context)
 }
 
 async fn ask(line: &mut Line, target: &Target, body: &bytes::Bytes) -> Exchange {

@@ -176,13 +176,3 @@ fn who_sponsors_all_or_nothing_decides_nothing() {
         &[],
     );
 }
-
-#[test]
-fn the_older_word_for_who_refuses_nothing_is_still_read() {
-    let refusing = |refuses_some| Operations {
-        refuses_some: Some(refuses_some),
-        ..Operations::default()
-    };
-    leaves_out(refusing(false), &REFUSALS);
-    leaves_out(refusing(true), &[]);
-}

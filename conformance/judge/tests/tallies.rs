@@ -111,7 +111,7 @@ fn added(
     let context = Context::default();
     let views = read(&group, exchanges, &context);
     let new = tally.add(&group, exchanges, &views, said);
-    new.into_iter().map(|rule| rule.id).collect()
+    new.into_iter().map(|new| new.rule.id).collect()
 }
 
 fn outcome(tally: &Tally, id: &str, known: &Known, findings: &[Finding]) -> RuleOutcome {

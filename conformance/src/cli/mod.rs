@@ -43,8 +43,8 @@ pub(crate) fn main() -> ExitCode {
         }
     };
     let done = match cli.command {
-        None => check::run(&cli.check.untangled(), &environment),
-        Some(Command::Check(args)) => check::run(&args.untangled(), &environment),
+        None => check::run(&cli.check, &environment),
+        Some(Command::Check(args)) => check::run(&args, &environment),
         Some(Command::Rules(args)) => rules::run(&args),
         Some(Command::Explain { rule }) => explain::run(&rule),
         Some(Command::Compare(args)) => compare::run(&args, &environment),

@@ -195,7 +195,7 @@ impl RecordedFinding {
     }
 }
 
-const WANTED: &str = "a report is what `paymaster-conformance URL --json FILE` writes";
+const WANTED: &str = "a report is what `paymaster-conformance URL --report json=FILE` writes";
 
 fn first_line(bytes: &[u8]) -> Option<Value> {
     serde_json::from_slice(bytes.split(|byte| *byte == b'\n').next()?).ok()

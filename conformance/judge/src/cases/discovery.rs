@@ -17,6 +17,7 @@ use crate::{
         plan::group,
     },
     message::{answer::Answer, request::Kind},
+    session::{access::Access, judge},
     target::{
         accounts,
         context::{Context, Support},
@@ -78,7 +79,7 @@ const MOST_KNOWN: usize = 64;
 /// How many quotes are asked for with a preferred token beside the list.
 const READINGS_ASKED: usize = 6;
 
-/// Asks the target, round by round, and remembers what it says.
+/// A state machine: gives the requests of a round, takes their exchanges, and learns from them. Any sender can drive it.
 #[derive(Debug)]
 pub struct Discovery {
     context: Context,
@@ -88,6 +89,16 @@ pub struct Discovery {
     /// What the requests of the round under way try.
     trials: Vec<Trial>,
     served: BTreeSet<Pair>,
+    access: Access,
+}
+
+/// What discovery found out.
+#[derive(Debug)]
+pub struct Discovered {
+    /// What is known of the target.
+    pub context: Context,
+    /// Whether requests got past HTTP to the service.
+    pub access: Access,
 }
 
 #[derive(Clone, Debug)]
@@ -106,6 +117,7 @@ impl Discovery {
             next_id: 1,
             trials: Vec::new(),
             served: BTreeSet::new(),
+            access: Access::default(),
         }
     }
 
@@ -129,9 +141,12 @@ impl Discovery {
         }
     }
 
-    /// What is known of the target now.
-    pub fn finish(self) -> Context {
-        self.context
+    /// What was found out.
+    pub fn finish(self) -> Discovered {
+        Discovered {
+            context: self.context,
+            access: self.access,
+        }
     }
 
     fn default_dialect(&mut self) -> Vec<Group> {
@@ -348,6 +363,9 @@ impl Discovery {
         let mut unknown = Tally::default();
         let mut readings = QuotesRead::default();
         for (group, exchanges) in answers {
+            for view in judge::read(group, exchanges, &self.context) {
+                self.access.see(&view);
+            }
             // By number: a request of the round may have stayed without any answer.
             let (Some(trial), Some(exchange)) = (trials.get(group.number), exchanges.first()) else {
                 continue;

@@ -51,7 +51,7 @@ pub(super) const RULES: &[Rule] = &[
 /// Why no operation is ever refused, where the profile says so.
 pub(super) fn refuses_nothing(context: &Context) -> Option<&'static str> {
     let operations = &context.profile.operations;
-    let said = operations.sponsors == Some(Sponsors::Any) || operations.refuses_some == Some(false);
+    let said = operations.sponsors == Some(Sponsors::Any);
     let refused = operations.refused.len() + operations.refused_senders.len();
     (said && refused == 0).then_some("the profile says that the target sponsors every operation")
 }

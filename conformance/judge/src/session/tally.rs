@@ -20,7 +20,7 @@ use crate::{
 use paymaster_exchange::Exchange;
 
 /// What was counted so far.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Tally {
     rules: BTreeMap<&'static str, Count>,
     seen: BTreeMap<Key, Seen>,
@@ -38,7 +38,18 @@ struct Count {
     broken: u64,
 }
 
-/// The first time, in the order of the plan, that a key was seen.
+/// A place at which a rule was broken for the first time.
+#[derive(Clone, Debug)]
+pub struct NewlyBroken {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// The place.
+    pub key: Key,
+    /// What was broken there.
+    pub violation: Violation,
+}
+
+/// The first violation at a place, in the order of the plan.
 #[derive(Clone, Debug)]
 pub struct Seen {
     /// The rule.
@@ -54,14 +65,14 @@ pub struct Seen {
 }
 
 impl Tally {
-    /// Takes in what the judge says of one group; gives the rules that this tally had not seen broken before.
+    /// Adds the judgements on one group; gives the places at which this tally had not seen a rule broken before.
     pub fn add(
         &mut self,
         group: &Group,
         exchanges: &[Exchange],
         views: &[View<'_>],
         judgements: Vec<Judgement>,
-    ) -> Vec<&'static Rule> {
+    ) -> Vec<NewlyBroken> {
         for view in views {
             self.reach(view);
         }
@@ -73,12 +84,9 @@ impl Tally {
             if judgement.violations.is_empty() || rule.basis().is_observed() {
                 continue;
             }
-            if count.broken == 0 {
-                new.push(rule);
-            }
             count.broken += judgement.violations.len() as u64;
             for violation in judgement.violations {
-                self.see(rule, group, exchanges, views, violation);
+                new.extend(self.see(rule, group, exchanges, views, violation));
             }
         }
         new
@@ -228,6 +236,7 @@ impl Tally {
         }
     }
 
+    /// Counts a violation; gives its place when it is the first one there.
     fn see(
         &mut self,
         rule: &'static Rule,
@@ -235,10 +244,16 @@ impl Tally {
         exchanges: &[Exchange],
         views: &[View<'_>],
         violation: Violation,
-    ) {
+    ) -> Option<NewlyBroken> {
         let pair = views.get(violation.member).and_then(|view| view.request.pair());
         let key = Key::of(rule, pair, &violation);
-        match self.seen.get_mut(&key) {
+        let known = self.seen.get_mut(&key);
+        let new = known.is_none().then(|| NewlyBroken {
+            rule,
+            key: key.clone(),
+            violation: violation.clone(),
+        });
+        match known {
             Some(known) if !is_before(group, &violation, known) => known.times += 1,
             _ => self.keep(
                 key,
@@ -251,6 +266,7 @@ impl Tally {
                 },
             ),
         }
+        new
     }
 
     fn keep(&mut self, key: Key, mut seen: Seen) {
@@ -265,6 +281,23 @@ impl Tally {
                 }
                 known.times = times;
             }
+        }
+    }
+}
+
+impl Seen {
+    /// The violation as a finding that was not sent again.
+    pub fn finding(&self, key: &Key) -> Finding {
+        Finding {
+            rule: self.rule,
+            basis: self.rule.basis(),
+            pair: key.pair,
+            violation: self.violation.clone(),
+            group: self.group.clone(),
+            exchanges: self.exchanges.clone(),
+            times: self.times,
+            attempts: Vec::new(),
+            shrink_requests: 0,
         }
     }
 }

@@ -460,11 +460,6 @@ mod tests {
             };
             assert_eq!(vouch(with_list, &operation()), Vouch::Sponsored);
         }
-        let older = Operations {
-            refuses_some: Some(false),
-            ..any(None)
-        };
-        assert_eq!(vouch(older, &operation()), Vouch::Sponsored);
     }
 
     #[test]

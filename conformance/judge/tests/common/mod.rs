@@ -101,7 +101,7 @@ pub(crate) fn run_against(service: &Paymaster<'_>, profile: Profile, seed: u64) 
             .map(|(sent, group)| (group, sent))
             .collect();
     }
-    let context = discovery.finish();
+    let context = discovery.finish().context;
     let judge = Judge::new(rules().collect());
     let mut said = Said::default();
     for group in plan(&context, seed, DEFAULT_CASES) {
