@@ -10,7 +10,7 @@ use paymaster_client::{
     transport::{Limits, Transport},
 };
 use paymaster_conformance::{
-    events::Event,
+    Event,
     recorded::unjudged,
     run::{self, Reporter, Suite},
 };

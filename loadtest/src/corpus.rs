@@ -163,7 +163,7 @@ pub struct Draws<'a> {
     pub seed: u64,
     /// How many requests to make for a scenario.
     pub size: usize,
-    source: Source<'a>,
+    source: Source,
 }
 
 impl<'a> Draws<'a> {

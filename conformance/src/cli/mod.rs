@@ -31,7 +31,7 @@ use paymaster_cli::environment::Environment;
 use paymaster_cli::exit;
 
 /// Runs the command line of this process.
-pub fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     let environment = Environment::of_process();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

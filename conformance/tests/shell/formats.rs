@@ -1,6 +1,6 @@
 //! `--report FORMAT=PATH`.
 
-use paymaster_conformance::report::formats::FORMATS;
+use paymaster_conformance::FORMATS;
 use serde_json::Value;
 use tempfile::tempdir;
 

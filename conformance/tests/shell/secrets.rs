@@ -9,7 +9,7 @@ use hyper::{
     Response,
     header::{HeaderName, HeaderValue},
 };
-use paymaster_conformance::report::formats::FORMATS;
+use paymaster_conformance::FORMATS;
 use serde_json::Value;
 use tempfile::tempdir;
 

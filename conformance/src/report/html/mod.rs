@@ -24,7 +24,7 @@ use paymaster_judge::verdict::{
 };
 
 /// The page.
-pub fn page(finished: &Finished<'_>) -> String {
+pub(crate) fn page(finished: &Finished<'_>) -> String {
     let page = Page {
         finished,
         verdict: finished.verdict(),

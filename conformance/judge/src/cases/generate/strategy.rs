@@ -11,7 +11,10 @@ mod numbers;
 mod objects;
 mod patterns;
 mod text;
+mod tree;
 mod values;
+
+pub(super) use tree::Tree;
 
 use std::fmt;
 
@@ -28,7 +31,6 @@ use crate::cases::generate::strategy::{
 use crate::cases::generate::{
     random::{RngExt, runner},
     schema::{Place, Unsupported},
-    shrink,
 };
 
 /// The strategy that draws what the schema document called `document` accepts. Optional members are there or not by chance;
@@ -221,7 +223,7 @@ pub(super) struct FromSchema {
 }
 
 impl FromSchema {
-    /// As [`strategy`], for whoever only draws: without the tree that would let the value shrink.
+    /// As [`strategy`], with a way to draw values without the tree by which they shrink.
     pub(super) fn new(document: &str, overrides: &Overrides) -> Result<Self, Unsupported> {
         let root = Place::root(document)?;
         let name = root.document;
@@ -237,6 +239,11 @@ impl FromSchema {
             )));
         }
         Ok(Self { document: name, node })
+    }
+
+    /// The name of the schema document.
+    pub(super) fn document(&self) -> &'static str {
+        self.document
     }
 
     /// Draws a value.
@@ -256,53 +263,7 @@ impl Strategy for FromSchema {
     type Value = Value;
 
     fn new_tree(&self, runner: &mut TestRunner) -> NewTree<Self> {
-        Ok(Tree {
-            document: self.document,
-            current: self.node.draw(runner)?,
-            simpler_than: Value::Null,
-            left: Vec::new(),
-        })
-    }
-}
-
-/// A drawn value that shrinks by whole steps of [`shrink::simpler`].
-pub(super) struct Tree {
-    document: &'static str,
-    current: Value,
-    /// What the candidates in `left`, and `current`, are simpler than.
-    simpler_than: Value,
-    /// Candidates not tried yet, the most drastic last.
-    left: Vec<Value>,
-}
-
-impl ValueTree for Tree {
-    type Value = Value;
-
-    fn current(&self) -> Value {
-        self.current.clone()
-    }
-
-    fn simplify(&mut self) -> bool {
-        self.left = shrink::simpler(Some(self.document), &self.current);
-        self.left.reverse();
-        match self.left.pop() {
-            Some(next) => {
-                self.simpler_than = std::mem::replace(&mut self.current, next);
-                true
-            }
-            None => false,
-        }
-    }
-
-    fn complicate(&mut self) -> bool {
-        if let Some(next) = self.left.pop() {
-            self.current = next;
-            return true;
-        }
-        if self.simpler_than != Value::Null {
-            self.current = std::mem::take(&mut self.simpler_than);
-        }
-        false
+        Ok(Tree::new(self.document, self.draw(runner)?, |_| true))
     }
 }
 
