@@ -16,7 +16,8 @@ use crate::{
     layer::Layer,
 };
 use paymaster_client::{
-    dial::Dialler, http_proxy::Proxies, redact::Redactor, target::Target, tls::Trust, transport::Transport,
+    connector::Connector, proxies::Proxies, redact::Redactor, target::Target, tls::Trust,
+    transport::Transport,
 };
 use paymaster_judge::{
     cases::plan::DEFAULT_CASES,
@@ -70,7 +71,7 @@ impl Setup {
             load: run.load,
             config,
             headers,
-            proxies: Proxies::of(|name| environment.get(name))?,
+            proxies: Proxies::of(|name| environment.get(name)).map_err(|cause| cause.to_string())?,
             embedded: false,
         })
     }
@@ -106,8 +107,8 @@ impl Setup {
     /// A way to another URL than the target's, by the same proxies, with the same trust and bounds, and without the headers.
     pub fn transport_to(&self, url: &str) -> Result<Transport, String> {
         let target = Target::parse(url).map_err(|cause| cause.to_string())?;
-        let dialler = self.dialler(&target)?;
-        Ok(Transport::new(target, self.layer.limits(), &[]).dialled_by(dialler))
+        let connector = self.connector(&target)?;
+        Ok(Transport::new(target, self.layer.limits(), &[]).with_connector(connector))
     }
 
     fn trust(&self) -> Trust {
@@ -117,8 +118,8 @@ impl Setup {
         }
     }
 
-    fn dialler(&self, target: &Target) -> Result<Dialler, String> {
-        Dialler::new(target, &self.trust(), &self.proxies)
+    fn connector(&self, target: &Target) -> Result<Connector, String> {
+        Connector::new(target, &self.trust(), &self.proxies).map_err(|cause| cause.to_string())
     }
 
     /// What `replay` has to be given so that it asks as this run did: the configuration file and, as variables, the headers that do not
@@ -141,7 +142,7 @@ impl Setup {
         for secret in self.proxies.secrets() {
             redactor.hide(secret);
         }
-        let dialler = self.dialler(&target)?;
+        let connector = self.connector(&target)?;
         let path = redactor.hide_path(
             target.path(),
             target.query(),
@@ -176,7 +177,7 @@ impl Setup {
             .map(|header| (header.name.clone(), header.value.clone()))
             .collect();
         let settings = Settings {
-            transport: Transport::new(target, limits, &headers).dialled_by(dialler),
+            transport: Transport::new(target, limits, &headers).with_connector(connector),
             shown_target: place.shown.clone(),
             profile: self.profile,
             seed: layer.seed.unwrap_or(DEFAULT_SEED),
