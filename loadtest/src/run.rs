@@ -6,7 +6,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use paymaster_cli::{settings::Settings as Target, target::Known};
+use paymaster_cli::{settings::Settings as Target, target::TargetSetup};
 use paymaster_client::{
     throttling::{RetryPolicy, ThrottleDecision},
     transport::PooledConnection,
@@ -141,8 +141,8 @@ pub enum Problem {
 }
 
 /// Runs a load test.
-pub async fn run(options: &Options, known: Known) -> Result<Summary, Problem> {
-    let Known {
+pub async fn run(options: &Options, known: TargetSetup) -> Result<Summary, Problem> {
+    let TargetSetup {
         settings: target,
         redactor,
         ..

@@ -1,51 +1,76 @@
-//! Whether a profile makes sense: what TOML and its types cannot say.
+//! Checks of a profile that TOML and its types cannot express.
 
 use serde_json::{Map, Value};
 
 use paymaster_judge::target::profile::Profile;
 
-/// Refuses values that no paymaster could mean, naming their place.
-pub fn check(profile: &Profile) -> Result<(), String> {
-    for (number, token) in profile.tokens.supported.iter().enumerate() {
-        address(&token.address, || format!("tokens.supported[{number}].address"))?;
+/// A value of a profile that no paymaster can mean.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProfileError {
+    /// A text is no Ethereum address.
+    #[error("{key}: `{text}` is no address: 0x and 40 hex digits")]
+    NoAddress {
+        /// Where it stands, as in `tokens.unsupported[0]`.
+        key: String,
+        /// The text.
+        text: String,
+    },
+    /// A token is listed as supported and as unsupported.
+    #[error("tokens.unsupported[{index}] stands in tokens.supported too")]
+    Contradiction {
+        /// The index in `tokens.unsupported`.
+        index: usize,
+    },
+    /// The version of an account is no version.
+    #[error("accounts[{index}].version: `{version}` is not three dotted numbers, as 2.0.0")]
+    Version {
+        /// The index in `accounts`.
+        index: usize,
+        /// The text.
+        version: String,
+    },
+}
+
+/// Checks a profile.
+pub(crate) fn check(profile: &Profile) -> Result<(), ProfileError> {
+    for (index, token) in profile.tokens.supported.iter().enumerate() {
+        address(&token.address, || format!("tokens.supported[{index}].address"))?;
     }
-    for (number, token) in profile.tokens.unsupported.iter().enumerate() {
-        address(token, || format!("tokens.unsupported[{number}]"))?;
+    for (index, token) in profile.tokens.unsupported.iter().enumerate() {
+        address(token, || format!("tokens.unsupported[{index}]"))?;
         if profile
             .tokens
             .supported
             .iter()
             .any(|supported| supported.address.eq_ignore_ascii_case(token))
         {
-            return Err(format!(
-                "tokens.unsupported[{number}] stands in tokens.supported too"
-            ));
+            return Err(ProfileError::Contradiction { index });
         }
     }
-    for (number, account) in profile.accounts.iter().enumerate() {
+    for (index, account) in profile.accounts.iter().enumerate() {
         let parts: Vec<&str> = account.version.split('.').collect();
         let dotted = parts.len() == 3
             && parts
                 .iter()
                 .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
         if !dotted {
-            return Err(format!(
-                "accounts[{number}].version: `{}` is not three dotted numbers, as 2.0.0",
-                account.version
-            ));
+            return Err(ProfileError::Version {
+                index,
+                version: account.version.clone(),
+            });
         }
     }
     let operations = &profile.operations;
-    for (number, sender) in operations.refused_senders.iter().enumerate() {
-        address(sender, || format!("operations.refused-senders[{number}]"))?;
+    for (index, sender) in operations.refused_senders.iter().enumerate() {
+        address(sender, || format!("operations.refused-senders[{index}]"))?;
     }
     for (name, list) in [
         ("sponsorable", &operations.sponsorable),
         ("refused", &operations.refused),
     ] {
-        for (number, operation) in list.iter().enumerate() {
+        for (index, operation) in list.iter().enumerate() {
             sender(operation).map_or(Ok(()), |sender| {
-                address(sender, || format!("operations.{name}[{number}].sender"))
+                address(sender, || format!("operations.{name}[{index}].sender"))
             })?;
         }
     }
@@ -56,17 +81,17 @@ fn sender(operation: &Map<String, Value>) -> Option<&str> {
     operation.get("sender").and_then(Value::as_str)
 }
 
-fn address(text: &str, place: impl FnOnce() -> String) -> Result<(), String> {
+fn address(text: &str, key: impl FnOnce() -> String) -> Result<(), ProfileError> {
     let well_formed = text
         .strip_prefix("0x")
         .is_some_and(|digits| digits.len() == 40 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
     if well_formed {
         Ok(())
     } else {
-        Err(format!(
-            "{}: `{text}` is no address: 0x and 40 hex digits",
-            place()
-        ))
+        Err(ProfileError::NoAddress {
+            key: key(),
+            text: text.to_owned(),
+        })
     }
 }
 
@@ -91,7 +116,7 @@ mod tests {
                 "operations.refused[0].sender",
             ),
         ] {
-            let refusal = parse(text).unwrap_err();
+            let refusal = parse(text).unwrap_err().to_string();
             assert!(refusal.contains(place), "{refusal}");
         }
     }

@@ -7,7 +7,7 @@ use paymaster_schemas::{Basis, Clause, clauses, find_clause};
 use crate::cli::out;
 use crate::run::Suite;
 use paymaster_cli::terminal::wrapped;
-use paymaster_cli::{exit, file::nearest};
+use paymaster_cli::{exit, suggestion::nearest};
 use paymaster_judge::rules::{Check, Rule};
 
 /// Widest line.

@@ -15,7 +15,7 @@ use crate::{
     relay::{self, Bounds, Passed, Upstream},
 };
 use paymaster_cli::terminal::{Paint, harmless};
-use paymaster_cli::{environment::Environment, setup::told_of};
+use paymaster_cli::{environment::Environment, setup::trust_notes};
 use paymaster_client::{connector::Connector, proxies::Proxies, target::Target, tls::Trust};
 use paymaster_exchange::Failure;
 use paymaster_judge::session::{
@@ -52,7 +52,7 @@ pub(crate) fn run(args: &ProxyArgs, environment: &Environment) -> Result<u8, Str
     }
     let connector = Connector::new(&target, &trust, &proxies).map_err(|cause| cause.to_string())?;
     let mut place = said.place(&url)?;
-    (place.curl_options, place.warnings) = told_of(&trust, target.is_https());
+    (place.curl_options, place.warnings) = trust_notes(&trust, target.is_https());
     let bounds = Bounds {
         timeout: args.timeout.unwrap_or(Bounds::default().timeout),
         ..Bounds::default()
