@@ -10,8 +10,8 @@ use serde::Deserialize;
 
 use crate::{
     environment::Environment,
-    plausible::{self, ProfileError},
     suggestion::did_you_mean,
+    validation::{self, ProfileError},
 };
 use paymaster_judge::target::{
     dialect::Pins,
@@ -150,7 +150,7 @@ pub fn parse(text: &str) -> Result<(Profile, RunTable), ContentsError> {
         operations: contents.operations,
         dialect: contents.dialect,
     };
-    plausible::check(&profile)?;
+    validation::check(&profile)?;
     let run = RunTable {
         load: contents.load,
         ..contents.run

@@ -99,7 +99,7 @@ impl Header {
 
 /// Reads the headers of every source. `flags` take precedence over `environment_lines`, and these over `profile`. Of headers with the same
 /// name, only those of the first source are read, so that the variables in the others need not be set.
-pub fn merged(
+pub(crate) fn merged(
     profile: &[String],
     environment_lines: &str,
     flags: &[String],

@@ -190,7 +190,7 @@ impl Layer {
             },
             strict: args.strictness.strict.then_some(true),
             allow_incomplete: args.strictness.allow_incomplete.then_some(true),
-            known_failing: None, // a flag of `check` and its kin alone: see `known`
+            known_failing: None, // only commands that judge have the flag: see `known` in their command line
         }
     }
 

@@ -185,19 +185,16 @@ impl Connector {
         if let Some(server) = &self.in_process {
             return Ok(plain(Box::new(server().map_err(ConnectError::InProcess)?)));
         }
-        let mut stream = match &self.proxy {
-            Some(proxy) => self
-                .tcp(proxy.uri())
-                .await
-                .map_err(|source| ConnectError::Proxy {
-                    proxy: proxy.to_string(),
-                    source,
-                })?,
-            None => {
-                let uri = Uri::try_from(format!("http://{}/", self.target.address()));
-                let uri = uri.map_err(|cause| ConnectError::Target(Box::new(cause)))?;
-                self.tcp(uri).await.map_err(ConnectError::Target)?
-            }
+        let mut stream = if let Some(proxy) = &self.proxy {
+            let connected = self.tcp(proxy.uri()).await;
+            connected.map_err(|source| ConnectError::Proxy {
+                proxy: proxy.to_string(),
+                source,
+            })?
+        } else {
+            let uri = Uri::try_from(format!("http://{}/", self.target.address()));
+            let uri = uri.map_err(|cause| ConnectError::Target(Box::new(cause)))?;
+            self.tcp(uri).await.map_err(ConnectError::Target)?
         };
         if let Some(proxy) = self.proxy.as_ref().filter(|_| !self.forwards()) {
             *stage = Stage::Tunnel;

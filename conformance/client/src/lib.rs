@@ -1,4 +1,4 @@
-//! The HTTP client of the paymaster tools. It knows nothing of paymasters, rules or Ethereum.
+//! The HTTP client of the paymaster tools. Nothing in it depends on paymasters, rules or Ethereum.
 
 mod connection;
 pub mod connector;

@@ -43,10 +43,6 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, Args)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a switch of the command line"
-)]
 pub(crate) struct LoadArgs {
     /// The paymaster URL, as http://127.0.0.1:3000/rpc.
     pub(crate) url: Option<String>,
