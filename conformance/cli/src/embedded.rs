@@ -1,4 +1,4 @@
-//! The embedded target: the reference server on a free loopback port, and a profile that says what its configuration says.
+//! The embedded server: the reference server on a free loopback port, with the profile that belongs to its configuration.
 
 use std::{io, sync::Arc};
 
@@ -9,25 +9,25 @@ use paymaster_judge::target::profile::{
     Accepts, Operations, Profile, SmartAccount, Sponsors, Target, Token, TokenLists,
 };
 
-/// Tokens that the default configuration does not know.
+/// Tokens that the default configuration does not support.
 const UNSUPPORTED: [&str; 3] = [
     "0x1111111111111111111111111111111111111111",
     "0x2222222222222222222222222222222222222222",
     "0xFfFfFfFfFfFfFfFfFfFfFfFfFfFfFfFfFfFfFfFf",
 ];
 
-/// The versions that published clients send with the account names that the server knows; others get the last one.
+/// Account names of the server, with the versions that published clients send. Other names get the version 1.0.0.
 const VERSIONS: [(&str, &str); 3] = [("BICONOMY", "2.0.0"), ("INFINITISM", "1.0.0"), ("SAFE", "1.4.1")];
 
-/// What requests through a pipe are addressed to: a name that no resolver knows (RFC 6761).
+/// The URL of a server without a port. Its name resolves nowhere (RFC 6761).
 const PIPED_URL: &str = "http://embedded.invalid/";
 
 /// A running reference server.
 #[derive(Debug)]
 pub struct Embedded {
-    /// Where it listens.
+    /// Its URL.
     pub url: String,
-    /// What it supports.
+    /// The profile of what it supports.
     pub profile: Profile,
     shutdown: oneshot::Sender<()>,
     serving: JoinHandle<()>,
@@ -49,17 +49,17 @@ impl Embedded {
     pub async fn serve(config: &Config, service: Service) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let url = format!("http://{}/", listener.local_addr()?);
-        Ok(Self::answer(listener, url, config, service))
+        Ok(Self::serve_on(listener, url, config, service))
     }
 
-    /// Serves a service of that configuration to those who have the connector: without a port.
+    /// Serves a service of that configuration without a port: connections are made by the connector that is returned.
     pub fn serve_piped(config: &Config, service: Service) -> (Self, PipeConnector) {
         let (connector, listener) = pipe();
-        let embedded = Self::answer(listener, PIPED_URL.to_owned(), config, service);
+        let embedded = Self::serve_on(listener, PIPED_URL.to_owned(), config, service);
         (embedded, connector)
     }
 
-    fn answer(
+    fn serve_on(
         listener: impl Listen + Send + 'static,
         url: String,
         config: &Config,
@@ -70,7 +70,7 @@ impl Embedded {
             listener,
             Arc::new(service),
             async {
-                // A dropped sender means the same as a sent word: it is over.
+                // A dropped sender stops the server too.
                 let _ = stopped.await;
             },
         ));
@@ -84,7 +84,7 @@ impl Embedded {
 
     /// Stops the server and waits for its end.
     pub async fn stop(self) {
-        // Neither can fail in a way that matters: the run is over.
+        // An error means that the server has ended already.
         let _ = self.shutdown.send(());
         let _ = self.serving.await;
     }

@@ -11,7 +11,7 @@ use crate::{
 };
 use paymaster_cli::{embedded::Embedded, settings::Settings};
 use paymaster_client::{
-    dial::Dialler,
+    connector::Connector,
     stop::Stop,
     target::Target,
     transport::{Limits, Transport},
@@ -114,8 +114,11 @@ impl Trial {
         } else {
             let (embedded, pipe) = Embedded::serve_piped(&config, service);
             let target = Target::parse(&embedded.url).map_err(|cause| cause.to_string())?;
-            let dialler = Dialler::piped(&target, std::sync::Arc::new(move || pipe.connect()));
-            (embedded, Transport::new(target, limits, &[]).dialled_by(dialler))
+            let connector = Connector::in_process(&target, std::sync::Arc::new(move || pipe.connect()));
+            (
+                embedded,
+                Transport::new(target, limits, &[]).with_connector(connector),
+            )
         };
         let settings = Settings {
             transport,

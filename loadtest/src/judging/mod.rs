@@ -2,9 +2,7 @@
 
 mod skeleton;
 
-use std::time::SystemTime;
-
-use paymaster_client::retry_after::pause;
+use paymaster_client::throttling::is_throttled;
 use paymaster_exchange::{Exchange, Failure, Response};
 use paymaster_judge::{
     cases::case::Role,
@@ -114,7 +112,7 @@ impl Judging {
             Ok(response) => response,
             Err(failure) => return (ended(failure), false, trouble(failure.to_string())),
         };
-        if pause(response, SystemTime::UNIX_EPOCH).is_some() {
+        if is_throttled(response) {
             return (Outcome::RateLimited, false, Seen::default());
         }
         let id = (FIRST_ID + sent.number).to_string();

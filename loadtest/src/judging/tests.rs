@@ -3,7 +3,7 @@ use std::time::Duration;
 use paymaster_cli::embedded::{Embedded, profile_of};
 use paymaster_client::{
     target::Target,
-    transport::{Limits, Line, Transport},
+    transport::{Limits, PooledConnection, Transport},
 };
 use paymaster_exchange::Response;
 use paymaster_reference_server::{Config, Fault, Service, Variant, faults, find_fault, variants};
@@ -18,7 +18,7 @@ use crate::{
 struct Server {
     embedded: Embedded,
     transport: Transport,
-    line: Line,
+    line: PooledConnection,
 }
 
 impl Server {
@@ -37,7 +37,7 @@ impl Server {
         Self {
             embedded,
             transport,
-            line: Line::default(),
+            line: PooledConnection::default(),
         }
     }
 
@@ -251,7 +251,7 @@ fn without_an_answer_there_is_nothing_to_judge() {
         (Err(Failure::Connect("x".to_owned())), Outcome::Transport),
         (
             Err(Failure::Timeout {
-                waiting_for: "response head",
+                waiting_for: paymaster_exchange::Stage::Head,
                 after: Duration::from_secs(1),
             }),
             Outcome::Timeout,
