@@ -2,7 +2,7 @@
 
 use std::{io, sync::Arc};
 
-use paymaster_reference_server::{Config, Listen, PipeConnector, Service, pipe};
+use paymaster_reference_server::{Config, Listen, PipeConnector, Respond, Service, pipe};
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use paymaster_judge::target::profile::{
@@ -46,14 +46,14 @@ impl Embedded {
     }
 
     /// Serves a service of that configuration.
-    pub async fn serve(config: &Config, service: Service) -> io::Result<Self> {
+    pub async fn serve(config: &Config, service: impl Respond) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let url = format!("http://{}/", listener.local_addr()?);
         Ok(Self::serve_on(listener, url, config, service))
     }
 
     /// Serves a service of that configuration without a port: connections are made by the connector that is returned.
-    pub fn serve_piped(config: &Config, service: Service) -> (Self, PipeConnector) {
+    pub fn serve_piped(config: &Config, service: impl Respond) -> (Self, PipeConnector) {
         let (connector, listener) = pipe();
         let embedded = Self::serve_on(listener, PIPED_URL.to_owned(), config, service);
         (embedded, connector)
@@ -63,7 +63,7 @@ impl Embedded {
         listener: impl Listen + Send + 'static,
         url: String,
         config: &Config,
-        service: Service,
+        service: impl Respond,
     ) -> Self {
         let (shutdown, stopped) = oneshot::channel::<()>();
         let serving = tokio::spawn(paymaster_reference_server::run(

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use paymaster_reference_server::{Config, Fault, Service, Variant, faults, variants};
+use paymaster_reference_server::{Config, Fault, InjectedService, Service, Variant, faults, variants};
 use paymaster_schemas::Basis;
 
 use crate::{
@@ -53,8 +53,9 @@ impl Deviation {
         }
     }
 
-    fn service(self, config: &Config) -> Result<Service, String> {
+    fn service(self, config: &Config) -> Result<InjectedService, String> {
         let service = Service::new(config).map_err(|cause| cause.to_string())?;
+        let service = InjectedService::from(service);
         Ok(match self {
             Self::Fault(fault) => service.with_faults([fault]),
             Self::Variant(variant) => service.with_variants([variant]),

@@ -6,7 +6,9 @@ use paymaster_client::{
     transport::{Limits, PooledConnection, Transport},
 };
 use paymaster_exchange::Response;
-use paymaster_reference_server::{Config, Fault, Service, Variant, faults, find_fault, variants};
+use paymaster_reference_server::{
+    Config, Fault, InjectedService, Service, Variant, faults, find_fault, variants,
+};
 
 use super::*;
 use crate::{
@@ -26,7 +28,9 @@ impl Server {
         let mut config = Config::default();
         config.signing.enabled = false;
         let service = Service::new(&config).unwrap();
-        let service = service.with_variants(variants).with_faults(faults);
+        let service = InjectedService::from(service)
+            .with_variants(variants)
+            .with_faults(faults);
         let embedded = Embedded::serve(&config, service).await.unwrap();
         // Some faults never answer.
         let limits = Limits {
