@@ -1,4 +1,4 @@
-//! Which rules cannot apply to a target, by the words of its profile, and no others.
+//! Which rules cannot apply to a target according to its profile.
 
 use std::collections::BTreeSet;
 
@@ -16,13 +16,13 @@ type Ids = BTreeSet<&'static str>;
 const CHAIN: &str = "on-chain.accepted";
 const SYMBOL: &str = "fee-quote.symbol-of-token";
 const DECIMAL: &str = "fee-quote.decimal-of-token";
-/// What is left out of a run when the profile says nothing and no chain is asked.
+/// The rules that do not apply with an empty profile and without a chain.
 const UNSAID: [&str; 3] = [CHAIN, SYMBOL, DECIMAL];
 const REFUSALS: [&str; 2] = ["sponsor.refused-gets-0x", "error.refusal-is-none"];
 const SPONSORED: &str = "sponsor.sponsorable-is-sponsored";
 const OTHER_OPERATIONS: [&str; 3] = ["request.nonce-uint256", "request.init-code", "request.call-data"];
 
-/// The rules that cannot apply; every one of them says why.
+/// The rules that cannot apply. Each gives a reason.
 fn left_out(context: &Context) -> Ids {
     let reasons = rules().filter_map(|rule| Some((rule.id, (rule.not_applicable)(context)?)));
     reasons
@@ -153,7 +153,7 @@ fn who_sponsors_all_or_nothing_decides_nothing() {
     leaves_out(sponsoring(Sponsors::Any), &REFUSALS);
     leaves_out(sponsoring(Sponsors::Listed), &[]);
     leaves_out(sponsoring(Sponsors::None), &[SPONSORED]);
-    // What is listed stands above the word for all.
+    // Listed operations and senders take precedence over `sponsors`.
     leaves_out(
         Operations {
             refused: operations(),

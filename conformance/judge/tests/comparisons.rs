@@ -216,7 +216,7 @@ fn a_change_of_the_request_is_owed_what_it_got_without() {
     assert_eq!(counts(relation, id, &[ANSWER, NO]), (0, vec![1]));
     assert_eq!(counts(relation, id, &[NO, ANSWER]), (1, Vec::new()));
     assert_eq!(counts(relation, id, &[NO, NO]), (0, Vec::new()));
-    // What is no answer at all is for other rules.
+    // Other rules report a body that is not an answer.
     assert_eq!(counts(relation, id, &[ANSWER, "{}"]), (0, Vec::new()));
 }
 

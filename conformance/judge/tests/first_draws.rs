@@ -1,4 +1,4 @@
-//! What a seed draws, written out. It changes with the generators alone, and then for everyone who runs with that seed.
+//! Snapshots of what a seed draws. They change only with the generators, and then a seed gives other requests for every user.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
@@ -65,7 +65,7 @@ fn bases(context: &Context) -> String {
                 let drawn: Vec<Value> = (0..3).map_while(|_| source.base(&wanted)).collect();
                 writeln!(answered, "{} {draw:?} {tokens:?}", pair.name()).unwrap();
                 for base in drawn {
-                    // What stands in every request says nothing.
+                    // Members that are in every request are left out.
                     let params = &base["params"];
                     let mut values = params[0].as_object().unwrap().clone();
                     values.extend(params[1].as_object().unwrap().clone());

@@ -1,4 +1,4 @@
-//! What the rules say of a server that conforms: nothing is broken, and with a profile every rule is reached.
+//! The rules against a server that conforms: nothing is broken, and with a profile every rule is exercised.
 
 use paymaster_judge::{rules::rules, target::profile::Profile};
 use paymaster_reference_server::{Config, Service};

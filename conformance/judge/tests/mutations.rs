@@ -1,4 +1,4 @@
-//! Mutations break what they say, where they say it, and nothing else; the schema has the last word.
+//! Each mutation breaks the keyword and the place that it names and nothing else. The schema decides.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
@@ -42,7 +42,7 @@ fn base(pair: Pair) -> Value {
     Source::new(3, &context).base(&wanted).unwrap()
 }
 
-/// Holds a mutation to all that it says of itself.
+/// Checks everything that a mutation states about itself.
 fn check(name: &str, valid: &Value, mutation: &Mutation) {
     let Mutation {
         pointer,
@@ -256,7 +256,7 @@ fn a_mutation_reads_as_one_line() {
     );
 }
 
-/// Written out, so that whoever changes a schema or a way to break one sees what it comes to.
+/// A snapshot: it shows the effect of a change of a schema or an edit.
 #[test]
 fn every_way_in_which_a_typed_message_is_broken() {
     let mut settings = insta::Settings::clone_current();

@@ -1,4 +1,4 @@
-//! Targets that decide for reasons of their own, as real ones do: what the profile says of them is all that they may be held to.
+//! Targets with policies of their own, as real ones have. They must do only what the profile states.
 
 use paymaster_judge::{
     rules::find_rule,

@@ -229,7 +229,7 @@ fn proptest_shrinks_by_the_same_steps() {
     );
 }
 
-/// Written out, so that whoever changes what is offered sees what it comes to: one candidate a line, by what is different in it.
+/// A snapshot that shows the effect of a change of shrinking: one candidate a line, by its difference.
 #[test]
 fn what_is_offered_in_place_of_typed_requests() {
     let mut quote = sample::sponsor_request("pm_getFeeQuoteOrData");

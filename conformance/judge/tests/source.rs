@@ -1,4 +1,4 @@
-//! Base requests: valid, in the target's dialect, and made of what the profile vouches for.
+//! Base requests: valid, in the target's dialect, and made of operations, tokens and accounts of the profile.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
@@ -100,7 +100,7 @@ fn keys(value: &Value) -> Vec<&str> {
     value.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
-/// Tokens of a request and where they stand.
+/// Tokens of a request and their place.
 fn tokens(request: &Value) -> (Option<&str>, Vec<&str>) {
     let info = &request["params"][1]["tokenInfo"];
     let list = info["tokenList"].as_array().into_iter().flatten();
@@ -310,7 +310,7 @@ fn quotes_show_every_mix_of_tokens() {
         if distinct.len() < list.len() {
             seen.insert("one repeated");
         }
-        // Those that are drawn are distinct: only on purpose does one stand there twice.
+        // Drawn tokens are distinct, except for deliberate repetitions.
         let known = lower.iter().filter(|token| supported(token));
         if known.clone().count() > known.collect::<BTreeSet<_>>().len() {
             seen.insert("a supported one repeated");
@@ -407,7 +407,7 @@ fn what_is_easily_taken_for_a_token_is_drawn_where_it_cannot_be_one() {
     let seen = drawn(&of(Support::Unsupported));
     assert!(natives.iter().all(|native| seen.contains(native)), "{seen:?}");
     assert!(seen.iter().filter(one_digit_off).count() >= 2, "{seen:?}");
-    // Where nobody said that others are unsupported, one of these may well be a token.
+    // When unlisted tokens may be supported, one of these may be a token.
     let seen = drawn(&of(Support::Unknown));
     assert!(!natives.iter().any(|native| seen.contains(native)), "{seen:?}");
     assert_eq!(seen.iter().filter(one_digit_off).count(), 0, "{seen:?}");

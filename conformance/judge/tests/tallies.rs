@@ -484,7 +484,7 @@ fn flaky_is_what_no_re_sending_showed_again() {
         found(&[never(), finding(&[true], "/result")], &nothing),
         Verdict::Failed
     );
-    // What is known does not speak for the rest, and another rule's findings do not either.
+    // Known failures do not cover other places, and findings of another rule do not count.
     let known = list(vec![entry(Some("/result"), None)]);
     assert_eq!(
         found(&[never(), finding(&[true], "/result")], &known),

@@ -1,4 +1,4 @@
-//! What a violation says: which request of the group, where in its answer, what had to be there and what was.
+//! The texts of violations: the request of the group, the place in its answer, the expected and the actual value.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ mod sample;
 
 use group::{ANSWER, NO, group};
 
-/// What the rule finds when every member is answered well, but the second.
+/// The violations of the rule when every member but the second gets a correct answer.
 fn found(relation: &str, id: &str, second: &Result<&str, Failure>) -> Vec<Violation> {
     let group = group(relation);
     let respond = |body: &str| {
@@ -173,8 +173,8 @@ fn a_row_names_its_member_and_a_long_value_is_cut() {
 const USDC: &str = "0x2791bca1f2de4661ed88a30c99a7a9449aa84174";
 const DAI: &str = "0x6b175474e89094c44da98b954eedeac495271d0f";
 
-/// Place, expectation and what was there, for an answer with those quotes and unsupported tokens to a quote for `preferred` beside
-/// `listed`.
+/// Pointer, expected and actual value of the violation, for an answer with those quotes and unsupported tokens to a quote for
+/// `preferred` and `listed`.
 fn tokens_violation(
     context: &Context,
     id: &str,

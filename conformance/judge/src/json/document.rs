@@ -1,34 +1,35 @@
-//! A strict reading of an answer's bytes that keeps what ordinary parsers hide.
+//! A strict JSON parser for answers. It reports repeated members, which ordinary parsers drop.
 
 use std::{cell::Cell, collections::BTreeMap, fmt};
 
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// A JSON text: its value, and the members that stand in it twice.
+/// A JSON text: its value, and the members that are repeated in it.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// The value; of a member that stands twice, the last one counts.
+    /// The value. Of a repeated member, the last value is kept.
     pub value: Value,
-    /// Members that stand twice.
+    /// Members that occur more than once in their object.
     pub duplicates: Vec<Duplicate>,
 }
 
-/// A member that stands twice in one object.
+/// A member that occurs more than once in one object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Duplicate {
     /// Where the member is, as a JSON pointer.
     pub pointer: String,
-    /// Whether its values differ, so that its meaning depends on the reader.
+    /// Whether its values differ. Parsers then disagree about the value.
     pub conflicting: bool,
 }
 
-/// Why bytes are no JSON text, or none that we read.
+/// Why bytes were not read as a JSON text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotJson {
     /// What is wrong, in words.
     pub cause: String,
-    /// Whether only our own bounds were passed: the specification knows none (section 8), so that nothing is wrong.
+    /// True when the text only exceeds a bound of this judge. The specification sets no bounds (section 8), so this is not a
+    /// violation.
     pub is_our_limit: bool,
 }
 
@@ -94,16 +95,16 @@ impl Document {
     }
 }
 
-/// Most values that we are willing to read in one text: each takes many times its bytes in memory.
+/// The most values that one text may have: each takes many times its bytes in memory.
 const MOST_VALUES: usize = 100_000;
 
-/// How a text with more than that is refused while it is read.
+/// The error message for a text with more values.
 const TOO_MANY: &str = "too many values";
 
-/// How deep `serde_json` reads.
+/// The nesting limit of `serde_json`, in levels.
 const DEEPEST: usize = 127;
 
-/// The place of a value, linked upwards so that nothing is allocated until a duplicate is found.
+/// The place of a value, linked to its parent: nothing is allocated until a duplicate is found.
 enum Path<'a> {
     Root,
     Member(&'a Path<'a>, &'a str),
@@ -193,7 +194,7 @@ impl<'de> Visitor<'de> for Node<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
-        // In order: the same text must give the same duplicates in the same order.
+        // A sorted map: the same text must give the same duplicates in the same order.
         let mut repeated: BTreeMap<String, bool> = BTreeMap::new();
         while let Some(name) = members.next_key::<String>()? {
             if name == NUMBER_KEY && object.is_empty() {

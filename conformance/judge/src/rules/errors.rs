@@ -116,7 +116,7 @@ fn token_absent(view: &View<'_>, _: &Context, report: &mut Report) {
     }
 }
 
-/// Token mode with an unsupported token is answered with an error. So is a text of more or fewer hex digits than an address has, which is nobody's.
+/// Token mode with an unsupported token is answered with an error. So is a hex string with more or fewer digits than an address.
 fn token_unsupported(view: &View<'_>, context: &Context, report: &mut Report) {
     let Kind::Call(call) = &view.request else { return };
     if call.pair != Pair::SPONSOR_ERC20 {
@@ -143,8 +143,8 @@ fn token_unsupported(view: &View<'_>, context: &Context, report: &mut Report) {
     }
 }
 
-/// More digits than an address has, or fewer. Zeros before it are another way to write one, and where it begins with zeros they
-/// may be left out.
+/// Whether a hex string has more or fewer digits than an address. Additional leading zeros are accepted, and an address may be
+/// written without its leading zeros.
 fn is_no_address(token: &str, context: &Context) -> bool {
     let Some(digits) = token
         .strip_prefix("0x")
@@ -180,8 +180,8 @@ fn refusal_is_none(view: &View<'_>, _: &Context, report: &mut Report) {
     }
 }
 
-/// A quote for tokens that are not supported is answered with a result. Judged beside the same request with supported tokens
-/// alone, so that an error for another reason is not taken for this one.
+/// A quote for unsupported tokens is answered with a result. Judged only when the same request with supported tokens gets a
+/// result, so that an error has no other reason.
 fn unsupported_quote_is_none(views: &[View<'_>], _: &Context, report: &mut Report) {
     let Some((baseline, variants)) = views.split_first() else {
         return;

@@ -1,5 +1,5 @@
-//! Section 4.2, rule 7: the value goes into the user operation, so the contracts of the chain are to take it. Judged only when a
-//! chain is given; it warns.
+//! Section 4.2, rule 7: the value goes into the user operation, so the contracts of the chain must accept it. Judged only when a
+//! chain is given. This rule warns.
 
 use crate::rules::{Check, Report, Rule, View};
 use crate::target::context::Context;

@@ -1,5 +1,5 @@
-//! Section 2.8: symbol and decimals of a quote are those of its token: what the profile says, else what the target itself said of the
-//! token first. A target that says two things of one token is wrong in one of them.
+//! Section 2.8: symbol and decimals of a quote are those of its token: as in the profile, or else as in the target's first quote
+//! for the token.
 
 use paymaster_schemas::Pair;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::{
     target::{context::Context, profile::Token},
 };
 
-/// Who said what a token is.
+/// Where the expected value comes from.
 const BY_PROFILE: &str = "as the profile says of";
 const BY_TARGET: &str = "as the target said at first of";
 
@@ -51,7 +51,7 @@ fn tokens(context: &Context) -> impl Iterator<Item = &Token> {
     context.profile.tokens.supported.iter().chain(context.facts.all())
 }
 
-/// What is known of a token, and who said so.
+/// A known fact of a token, and where it comes from.
 fn known<'a, T>(
     context: &'a Context,
     address: &str,

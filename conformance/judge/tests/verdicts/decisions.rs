@@ -1,4 +1,4 @@
-//! What is decided: tokens, sponsorship, errors that are owed (sections 4 and 7).
+//! Decisions: tokens, sponsorship, required errors (sections 4 and 7).
 
 use paymaster_judge::target::{
     context::{Context, Support},
@@ -83,7 +83,7 @@ fn a_target_is_held_to_its_reading_of_which_tokens_are_quoted() {
     );
 }
 
-/// Sections 2.5 and 4.1 speak of both members; one alone, or an empty list, is held to less.
+/// Sections 2.5 and 4.1 are about both members. One alone, or an empty list, must meet fewer rules.
 #[test]
 fn what_names_no_tokens_in_a_list_is_held_to_the_preferred_one_at_most() {
     let answer = |tokens: &[&str], unsupported: Option<&[&str]>| {
@@ -139,7 +139,7 @@ fn only_who_quotes_the_list_alone_may_leave_the_preferred_token_unlisted() {
 fn each_reason_not_to_list_a_token_is_enough() {
     const UNHEARD: &str = "0x2222222222222222222222222222222222222222";
     let wrong = ["quote.unsupported-only-unsupported"];
-    // Not asked for.
+    // Not requested.
     let answer = result(&quotes(&[quote_of(USDC)], Some(&[UNHEARD])));
     assert_eq!(broken(&quote(USDC, &[USDC]), &answer), wrong);
     // Supported.
@@ -212,7 +212,7 @@ fn what_a_target_said_of_a_token_it_must_say_again() {
     assert_eq!(answered(&unnamed, "USDC", 6), [""; 0]);
     assert_eq!(answered(&unnamed, "DAI", 6), ["fee-quote.symbol-of-token"]);
     assert_eq!(answered(&unnamed, "USDC", 18), ["fee-quote.decimal-of-token"]);
-    // The profile stands above what the target said.
+    // The profile takes precedence over the target's quotes.
     let mut named = context();
     named.facts.note(&Token {
         address: USDC.to_owned(),

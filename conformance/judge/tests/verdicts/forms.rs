@@ -92,7 +92,7 @@ fn an_id_is_echoed_in_kind_and_exact_value() {
     }
     let without = result(SPONSORED).replace("\"id\":1,", "");
     assert_eq!(broken(&sponsor("1"), &without), ["answer.id"]);
-    // A fractional id may be refused by one who does not read it as an id.
+    // A target may refuse a fractional id.
     let null = ERROR.replace("\"id\":1", "\"id\":null");
     assert!(!broken(&sponsor("1.5"), &null).contains(&"answer.id"));
     assert!(broken(&sponsor("1"), &null).contains(&"answer.id"));

@@ -39,14 +39,14 @@ fn reserved_codes_and_notifications_warn() {
     assert_eq!(broken(&batch, &format!("[{second}]")), ["json-rpc.batch"]);
     assert_eq!(broken(&batch, &result(SPONSORED)), ["json-rpc.batch"]);
     assert_eq!(broken(&batch, &error(-32600, "null")), ["json-rpc.batch"]);
-    // How many calls a batch may have is not said.
+    // JSON-RPC does not limit the size of a batch.
     let large: Vec<String> = (0..12).map(|id| sponsor(&id.to_string())).collect();
     let large = format!("[{}]", large.join(","));
     assert_eq!(broken(&large, &error(-32600, "null")), [""; 0]);
     assert_eq!(broken(&large, "[]"), ["json-rpc.batch"]);
 }
 
-/// The codes are told apart by value, sign included, and only where an error is attempted.
+/// Codes are compared by value, sign included, and only in error answers.
 #[test]
 fn a_reserved_code_is_that_code_alone() {
     let error = |code: &str, id: &str| {
@@ -64,7 +64,7 @@ fn a_reserved_code_is_that_code_alone() {
         broken("7", &error("-32602", "null")),
         ["json-rpc.invalid-request"]
     );
-    // Where only the params are of the wrong kind, both codes say so.
+    // When only the params are of the wrong kind, both codes are right.
     for params in ["1", "null", "\"text\"", "true"] {
         let request =
             format!(r#"{{"jsonrpc":"2.0","id":1,"method":"pm_sponsorUserOperation","params":{params}}}"#);
@@ -187,7 +187,7 @@ fn a_batch_gets_an_answer_for_each_id_and_none_for_the_rest() {
             list(std::slice::from_ref(&first)),
             &["json-rpc.batch", "json-rpc.notification"],
         ),
-        // Where one cannot be read, nobody knows how many answers there are.
+        // When an element cannot be read, the number of answers is not known.
         (
             &list(&[sponsor("1"), unreadable.to_owned()]),
             list(std::slice::from_ref(&first)),

@@ -76,7 +76,7 @@ fn who_answers_in_place_of_the_service_is_told() {
     for status in [401, 403, 502, 503, 504, 307] {
         assert_eq!(by_another(&sponsor("1"), status), Some(status));
     }
-    // Limits of size, the service's own failures, and what nobody owes an answer.
+    // Size limits, failures of the service itself, and requests that need no answer.
     for status in [413, 414, 431, 500, 400, 200] {
         assert_eq!(by_another(&sponsor("1"), status), None, "{status}");
     }

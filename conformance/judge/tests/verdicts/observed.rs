@@ -1,4 +1,4 @@
-//! What is watched and fails nobody: the fingerprint says of a target what its answers show, and nothing else.
+//! What observers record: the fingerprint has what the answers of a target show, and nothing else.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
-//! Generation of requests from the schemas: valid ones, boundary values, ones that break exactly one keyword, simpler ones.
+//! Generates requests from the schemas: valid ones, boundary values, ones that break exactly one keyword, simpler ones.
 //!
-//! The schemas are the one source. [`strategy()`] draws what they accept, [`mutate`] makes what they refuse, [`shrink`] makes
-//! what they accept smaller, and [`source`] draws whole requests that suit a target.
+//! [`strategy()`] draws values that a schema accepts, [`mutate`] makes values that it rejects, [`shrink`] makes accepted values
+//! smaller, and [`source`] draws whole requests for a target.
 
 pub mod boundary;
 pub mod mutate;

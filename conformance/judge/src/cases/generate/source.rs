@@ -1,5 +1,5 @@
-//! Whole valid requests that suit a target: drawn from the schema of their pair, in the target's dialect, with operations,
-//! tokens and accounts that the profile vouches for.
+//! Whole valid requests for a target: drawn from the schema of their pair, in the target's dialect, with operations, tokens and
+//! accounts of the profile.
 
 use paymaster_schemas::{Mode, Pair, validator_for};
 use proptest::{
@@ -22,10 +22,10 @@ use crate::{
 
 /// Members of the envelope in the order in which most clients send them.
 const ENVELOPE: [&str; 4] = ["jsonrpc", "id", "method", "params"];
-/// Durations that sponsorships are asked for, in seconds.
+/// The values of expiryDuration, in seconds.
 const DURATIONS: [u64; 6] = [60, 300, 600, 900, 1_800, 3_600];
 
-/// Draws base requests. The same seed and context, asked for the same bases, give the same requests.
+/// Draws base requests. The same seed, context and sequence of bases give the same requests.
 #[derive(Debug)]
 pub struct Source<'a> {
     context: &'a Context,
@@ -34,7 +34,7 @@ pub struct Source<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// A source that draws by `seed` what suits `context`.
+    /// A source of requests for `context`. The draws depend on `seed`.
     pub fn new(seed: u64, context: &'a Context) -> Self {
         Self {
             context,
@@ -43,7 +43,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// A whole valid request envelope, its id a placeholder of 1. None when nothing known of the target gives such a request.
+    /// A whole valid request envelope with the id 1 as a placeholder. None when the context has no operation or token for it.
     pub fn base(&mut self, wanted: &Base) -> Option<Value> {
         let known = self.known.iter().position(|(known, _)| known == wanted);
         let index = known.unwrap_or_else(|| {
@@ -56,7 +56,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The strategy for `wanted`, if what it draws is valid: a profile may pin readings or accounts that no schema accepts.
+/// The strategy for `wanted`; none when it draws invalid requests: a profile may pin readings or accounts that no schema accepts.
 fn usable(context: &Context, wanted: Base) -> Option<FromSchema> {
     let strategy = requests(context, wanted).ok().flatten()?;
     let sample = strategy.draw(&mut runner(0)).ok()?;
@@ -94,7 +94,7 @@ fn requests(context: &Context, wanted: Base) -> Result<Option<FromSchema>, Unsup
     };
     let overrides = match wanted.pair.mode {
         Mode::Sponsored => {
-            // What the profile lists is listed for the plain sponsorshipInfo.
+            // The profile lists operations for the plain sponsorshipInfo.
             let of_list =
                 context.profile.operations.accepts == Accepts::Listed || wanted.draw != Draw::Accepted;
             sponsorship(context, overrides.never("/params/1/tokenInfo"), of_list)
@@ -118,8 +118,8 @@ fn requests(context: &Context, wanted: Base) -> Result<Option<FromSchema>, Unsup
     FromSchema::new(wanted.pair.request_document(), &overrides).map(Some)
 }
 
-/// Overrides for `sponsorshipInfo`: webhook data, mostly empty, and one of the accounts that the target knows; when `plain`,
-/// no webhook data and the first account.
+/// Overrides for `sponsorshipInfo`: webhook data, mostly empty, and one of the accounts of the context. When `plain`, empty
+/// webhook data and the first account.
 fn sponsorship(context: &Context, overrides: Overrides, plain: bool) -> Overrides {
     const INFO: &str = "/params/1/sponsorshipInfo";
     let mut accounts: Vec<Value> = context

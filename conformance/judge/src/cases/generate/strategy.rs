@@ -1,8 +1,7 @@
-//! From a schema to a strategy that draws what the schema accepts.
+//! Turns a schema into a proptest strategy of values that the schema accepts.
 //!
-//! A schema is first brought into a normal form: the alternatives that its combining keywords leave, each with the merged
-//! constraints of all schemas that apply at a place. Drawing is then one pass without rejections. What is drawn shrinks as
-//! a whole, through [`super::shrink`], so that it stays valid.
+//! A schema is first expanded into alternatives, each with the merged constraints of all schemas that apply at a place. A value
+//! is then drawn in one pass without rejections. Values shrink as a whole, with [`super::shrink`], so that they stay valid.
 
 mod arrays;
 mod choices;
@@ -31,15 +30,15 @@ use crate::cases::generate::{
     shrink,
 };
 
-/// The strategy that draws what the schema document called `document` accepts. Optional members are there or not by chance;
-/// members that the schema does not name are never there. About one scalar in sixteen is a boundary value.
+/// The strategy of the values that the schema document `document` accepts. Optional members are present at random; members that
+/// the schema does not name are never present. About one scalar in sixteen is a boundary value.
 ///
 /// Fails when the document, or a keyword in it, is unknown, or when an override fits no place of the document.
 pub fn strategy(document: &str, overrides: &Overrides) -> Result<BoxedStrategy<Value>, Unsupported> {
     Ok(FromSchema::new(document, overrides)?.boxed())
 }
 
-/// What is drawn, once and for all, where all of `places` apply.
+/// One value that all of `places` accept, always the same.
 pub(super) fn sample(places: &[Place]) -> Result<Value, Unsupported> {
     let overrides = Overrides::new();
     let mut builder = Builder {
@@ -51,8 +50,8 @@ pub(super) fn sample(places: &[Place]) -> Result<Value, Unsupported> {
         .map_err(|cause| Unsupported(format!("no sample could be drawn: {}", cause.message())))
 }
 
-/// What to draw otherwise than the schema says, by instance location: a JSON pointer in which `*` stands for any one name
-/// or index, such as `/params/1/tokenInfo/tokenList/*`.
+/// Values to draw instead of those of the schema, by instance location: a JSON pointer in which `*` matches any one name or
+/// index, such as `/params/1/tokenInfo/tokenList/*`.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides(Vec<(String, Override)>);
 
@@ -68,21 +67,21 @@ impl Overrides {
         Self::default()
     }
 
-    /// Draws the value at `location` from `strategy`. Whether the member is there is another matter.
+    /// Draws the value at `location` from `strategy`. Whether the member is present is decided separately.
     #[must_use]
     pub fn value(mut self, location: &str, strategy: BoxedStrategy<Value>) -> Self {
         self.0.push((location.to_owned(), Override::Value(strategy)));
         self
     }
 
-    /// The optional member at `location` is always there.
+    /// The optional member at `location` is always present.
     #[must_use]
     pub fn always(mut self, location: &str) -> Self {
         self.0.push((location.to_owned(), Override::Present(true)));
         self
     }
 
-    /// The optional member at `location` is never there.
+    /// The optional member at `location` is never present.
     #[must_use]
     pub fn never(mut self, location: &str) -> Self {
         self.0.push((location.to_owned(), Override::Present(false)));
@@ -126,7 +125,7 @@ impl Builder<'_> {
         }
     }
 
-    /// What the overrides say of the presence of the member at `location`.
+    /// Whether an override makes the member at `location` always or never present; none without such an override.
     fn presence(&mut self, location: &str) -> Option<bool> {
         let mut presence = None;
         for (index, (pattern, entry)) in self.overrides.0.iter().enumerate() {
@@ -221,7 +220,7 @@ pub(super) struct FromSchema {
 }
 
 impl FromSchema {
-    /// As [`strategy`], for whoever only draws: without the tree that would let the value shrink.
+    /// The same as [`strategy`], for callers that draw values and do not shrink them.
     pub(super) fn new(document: &str, overrides: &Overrides) -> Result<Self, Unsupported> {
         let root = Place::root(document)?;
         let name = root.document;
