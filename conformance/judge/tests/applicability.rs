@@ -50,14 +50,14 @@ fn operations() -> Vec<Map<String, Value>> {
 }
 
 #[test]
-fn of_who_says_nothing_only_what_needs_a_word_is_left_out() {
+fn an_empty_profile_excludes_only_rules_that_need_a_fact() {
     leaves_out(Operations::default(), &[]);
     let asking = Context::default().asking_a_chain(true);
     assert_eq!(left_out(&asking), Ids::from([SYMBOL, DECIMAL]));
 }
 
 #[test]
-fn facts_of_tokens_are_held_against_one_that_is_told() {
+fn symbol_and_decimal_rules_need_a_token_with_known_values() {
     let knowing = |symbol: Option<&str>, decimals| {
         let answered = Token {
             symbol: symbol.map(str::to_owned),
@@ -79,7 +79,7 @@ fn facts_of_tokens_are_held_against_one_that_is_told() {
 }
 
 #[test]
-fn who_supports_no_token_owes_no_result_with_one() {
+fn a_target_without_tokens_has_no_rules_about_results_with_tokens() {
     let answered = |supported: Vec<Token>, complete| {
         left_out(&Context::new(Profile {
             tokens: TokenLists {
@@ -116,7 +116,7 @@ fn who_supports_no_token_owes_no_result_with_one() {
 }
 
 #[test]
-fn who_has_one_account_is_not_asked_for_another() {
+fn a_target_with_one_account_has_no_rule_about_several_accounts() {
     let having = |names: &[&str]| {
         let account = |name: &&str| SmartAccount {
             name: (*name).to_owned(),
@@ -134,7 +134,7 @@ fn who_has_one_account_is_not_asked_for_another() {
 }
 
 #[test]
-fn who_accepts_listed_operations_is_sent_no_others() {
+fn a_target_of_listed_operations_has_no_rules_about_other_operations() {
     let accepting = |accepts| Operations {
         accepts,
         ..Operations::default()
@@ -145,7 +145,7 @@ fn who_accepts_listed_operations_is_sent_no_others() {
 }
 
 #[test]
-fn who_sponsors_all_or_nothing_decides_nothing() {
+fn a_target_that_sponsors_all_or_nothing_has_no_rules_about_the_opposite() {
     let sponsoring = |sponsors| Operations {
         sponsors: Some(sponsors),
         ..Operations::default()

@@ -58,7 +58,7 @@ fn counts_of(group: &Group, id: &str, answers: &[&str], context: &Context) -> (u
 }
 
 #[test]
-fn the_mode_asked_for_is_compared_with_the_baseline() {
+fn the_mode_of_a_result_is_judged_when_the_baseline_has_the_right_mode() {
     let (relation, id) = ("both-infos", "sponsor.mode-mandatory-served");
     let foreign = ANSWER.replace("SPONSORED", "ERC20");
     let quotes = r#"{"jsonrpc":"2.0","id":1,"result":{"MODE":"SPONSORED","feeQuotes":[]}}"#;
@@ -173,7 +173,7 @@ fn notation_changes_nothing_that_the_specification_fixes() {
 }
 
 #[test]
-fn a_quote_with_unsupported_tokens_is_owed_what_it_got_without_them() {
+fn a_quote_with_unsupported_tokens_needs_a_result_when_it_gets_one_without_them() {
     let (relation, id) = ("unsupported-in-quote", "error.unsupported-quote-is-none");
     let quotes = r#"{"jsonrpc":"2.0","id":1,"result":{"MODE":"ERC20","feeQuotes":[]}}"#;
     assert_eq!(counts(relation, id, &[quotes, quotes, quotes]), (2, Vec::new()));
@@ -210,7 +210,7 @@ fn decisions_are_compared_with_the_baseline() {
 }
 
 #[test]
-fn a_change_of_the_request_is_owed_what_it_got_without() {
+fn a_changed_request_needs_a_result_when_the_baseline_gets_one() {
     let (relation, id) = (STRING_IDS.id, "request.id-string");
     assert_eq!(counts(relation, id, &[ANSWER, ANSWER]), (1, Vec::new()));
     assert_eq!(counts(relation, id, &[ANSWER, NO]), (0, vec![1]));
@@ -234,7 +234,7 @@ fn a_fractional_id_may_be_refused_as_json_rpc_discourages_it() {
 }
 
 #[test]
-fn another_operation_is_owed_a_result_where_the_profile_vouches_for_it() {
+fn another_operation_needs_a_result_only_when_the_profile_covers_it() {
     let id = "request.nonce-uint256";
     let group = group("nonces");
     assert_eq!(group.members.len(), 2);

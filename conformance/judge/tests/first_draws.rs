@@ -42,7 +42,7 @@ fn tell(answered: &mut String, mut value: Value) {
 }
 
 #[test]
-fn of_every_document() {
+fn draws_of_every_document() {
     let mut answered = String::new();
     for document in documents() {
         let strategy = strategy(document.name, &Overrides::new()).unwrap();
@@ -78,12 +78,12 @@ fn bases(context: &Context) -> String {
 }
 
 #[test]
-fn of_bases_where_nothing_is_known() {
+fn draws_for_an_unknown_target() {
     insta::assert_snapshot!("unknown_target", bases(&Context::default()));
 }
 
 #[test]
-fn of_bases_by_a_profile() {
+fn draws_for_a_profile() {
     let operation = |sender: String| -> Map<String, Value> {
         let operation = json!({ "sender": sender, "nonce": 7, "callData": "0xaabb" });
         operation.as_object().unwrap().clone()

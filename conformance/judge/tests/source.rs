@@ -153,7 +153,7 @@ fn every_base_is_valid_whatever_the_pair_the_draw_the_tokens_and_the_profile() {
 }
 
 #[test]
-fn a_base_is_missing_only_where_the_profile_knows_nothing_of_the_kind() {
+fn a_base_is_missing_only_when_the_profile_has_no_operation_or_token_for_it() {
     let missing = |context: &Context, wanted: Base| Source::new(1, context).base(&wanted).is_none();
     let nothing = Context::default();
     for pair in Pair::ALL {
@@ -206,7 +206,7 @@ fn a_base_is_missing_only_where_the_profile_knows_nothing_of_the_kind() {
 }
 
 #[test]
-fn the_profile_vouches_for_what_was_asked() {
+fn drawn_operations_have_the_requested_expectation() {
     for context in &contexts()[2..8] {
         let mut source = Source::new(5, context);
         for wanted in bases() {
@@ -229,7 +229,7 @@ fn the_profile_vouches_for_what_was_asked() {
 }
 
 #[test]
-fn token_draws_keep_what_they_promise() {
+fn drawn_tokens_are_supported_as_requested() {
     for context in contexts() {
         let mut source = Source::new(5, &context);
         for wanted in bases()
@@ -346,7 +346,7 @@ fn quotes_show_every_mix_of_tokens() {
 }
 
 #[test]
-fn with_both_members_the_preferred_token_stands_on_the_list_or_beside_it() {
+fn with_both_members_the_preferred_token_is_sometimes_in_the_list() {
     let context = Context::new(profile());
     for wanted in [Tokens::Supported, Tokens::SomeUnsupported] {
         let mut source = Source::new(5, &context);
@@ -370,7 +370,7 @@ fn with_both_members_the_preferred_token_stands_on_the_list_or_beside_it() {
 }
 
 #[test]
-fn what_is_easily_taken_for_a_token_is_drawn_where_it_cannot_be_one() {
+fn addresses_that_look_like_tokens_are_drawn_when_they_are_unsupported() {
     let wanted = Base {
         tokens: Tokens::SomeUnsupported,
         ..Base::accepted(Pair::SPONSOR_ERC20)

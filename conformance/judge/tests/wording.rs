@@ -119,7 +119,7 @@ fn an_exchange_rule_names_the_member_the_place_and_both_values() {
 }
 
 #[test]
-fn only_rules_that_were_exercised_have_something_to_say() {
+fn only_exercised_rules_are_reported() {
     let group = group(STRING_IDS.id);
     let exchanges: Vec<Exchange> = group
         .members
@@ -208,7 +208,7 @@ fn tokens_violation(
 }
 
 #[test]
-fn a_rule_of_tokens_names_them() {
+fn violations_about_tokens_name_the_tokens() {
     let mut context = Context::default();
     context.learn_token(USDC, Support::Supported);
     assert_eq!(
@@ -230,7 +230,7 @@ fn a_rule_of_tokens_names_them() {
 }
 
 #[test]
-fn a_reading_that_is_not_kept_is_told() {
+fn a_violation_of_the_reading_names_the_reading() {
     let mut context = Context::default();
     context.learn_token(USDC, Support::Supported);
     context.learn_token(DAI, Support::Supported);
@@ -251,7 +251,7 @@ fn a_reading_that_is_not_kept_is_told() {
 }
 
 #[test]
-fn why_a_token_is_not_to_be_listed_is_told() {
+fn a_violation_gives_the_reason_why_a_token_must_not_be_listed() {
     const OTHER: &str = "0x1111111111111111111111111111111111111111";
     let mut context = Context::default();
     context.learn_token(USDC, Support::Supported);

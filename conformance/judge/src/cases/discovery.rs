@@ -32,7 +32,7 @@ use paymaster_exchange::Exchange;
 /// The relation under which discovery sends its requests.
 pub static DISCOVERY: Relation = Relation {
     id: "discovery",
-    about: "the first calls of a run, which tell the dialect and the tokens of the target",
+    about: "the first calls of a run, which show the dialect and the tokens of the target",
     bases: &[],
     rounds: Rounds::Fixed(0),
     order: Order::Sequential,

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn drawn_one_by_one_the_plan_is_the_same() {
+    fn the_iterator_gives_the_same_plan_as_nested_loops() {
         for (context, seed, cases) in [(rich(), 1, 9), (rich(), 7, 1), (Context::default(), 1, 9)] {
             let expected = all_at_once(&context, seed, cases);
             let drawn = plan(&context, seed, cases);

@@ -90,7 +90,7 @@ impl Document {
         })?;
         deserializer
             .end()
-            .map_err(|_| NotJson::new("more bytes behind the JSON text"))?;
+            .map_err(|_| NotJson::new("more bytes after the JSON text"))?;
         Ok(Self { value, duplicates })
     }
 }
@@ -233,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_survive_whole() {
+    fn numbers_keep_every_digit() {
         for text in [
             "232808808808808800000",
             "1.10",
@@ -252,13 +252,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_text_is_named() {
+    fn every_kind_of_invalid_json_has_its_cause() {
         let refused = |bytes: &[u8]| Document::parse(bytes).unwrap_err().cause;
         assert_eq!(refused(b""), "an empty body");
         assert_eq!(refused(b" \r\n"), "only white space");
         assert_eq!(refused(b"\xEF\xBB\xBF{}"), "a byte order mark in front");
         assert_eq!(refused(b"{\"a\":\"\xFF\"}"), "invalid UTF-8 at byte 6");
-        assert_eq!(refused(b"{}{}"), "more bytes behind the JSON text");
+        assert_eq!(refused(b"{}{}"), "more bytes after the JSON text");
         for text in [
             "{\"a\":NaN}",
             "{\"a\":1,}",
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_much_to_read_is_no_broken_json() {
+    fn json_beyond_our_limits_is_not_invalid() {
         let refused = |text: &str| Document::parse(text.as_bytes()).unwrap_err().cause;
         let nested = |depth| "[".repeat(depth) + &"]".repeat(depth);
         assert!(Document::parse(nested(DEEPEST).as_bytes()).is_ok());
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn several_duplicates_come_in_an_order() {
+    fn repeated_members_are_sorted() {
         let text = r#"{"f":1,"b":1,"d":1,"a":1,"e":1,"c":1,"c":1,"e":1,"a":1,"d":1,"b":1,"f":1}"#;
         let document = Document::parse(text.as_bytes()).unwrap();
         let pointers: Vec<&str> = document
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn members_that_stand_twice_are_found_wherever_they_are() {
+    fn repeated_members_are_found_at_any_depth() {
         let document = Document::parse(br#"{"a":[{"b/c":1,"b/c":1}],"d":1,"e":0,"d":2}"#).unwrap();
         assert_eq!(
             document.duplicates,

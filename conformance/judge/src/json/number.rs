@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_are_told_from_fractions() {
+    fn integers_and_fractions_are_distinguished() {
         for (text, integer) in [
             ("1.0", true),
             ("1.5", false),

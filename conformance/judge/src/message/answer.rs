@@ -116,7 +116,7 @@ fn coded(response: &Response) -> Option<NotJson> {
     let coding = response.header("content-encoding")?;
     (!coding.eq_ignore_ascii_case("identity")).then(|| {
         NotJson::new(format!(
-            "a body in a coding that was not asked for (Content-Encoding: {coding})"
+            "a body in a content coding that was not requested (Content-Encoding: {coding})"
         ))
     })
 }

@@ -133,7 +133,7 @@ mod tests {
     };
 
     #[test]
-    fn amounts_keep_to_the_notation_that_the_target_speaks() {
+    fn amounts_must_be_in_the_notation_of_the_dialect() {
         let hex = |name| in_notation(name, &Value::from("0x7"), Amounts::Hex);
         let decimal = |name| in_notation(name, &Value::from("7"), Amounts::Decimal);
         for name in ["nonce", "callGasLimit", "maxFeePerGas"] {
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_drawn_keeps_to_the_tables_until_something_is_added_or_taken() {
+    fn drawn_requests_keep_to_the_tables_until_a_member_is_added_or_removed() {
         let token = Token {
             address: format!("0x{}", "ab".repeat(20)),
             symbol: None,

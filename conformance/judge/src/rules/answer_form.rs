@@ -19,7 +19,7 @@ const fn rule(id: &'static str, hint: &'static str, check: fn(&View<'_>, &Contex
 pub(super) const RULES: &[Rule] = &[
     rule(
         "answer.http-message",
-        "look at Content-Length, at chunk ends, at when the connection is closed and at requests that never finish",
+        "check Content-Length, the end of chunks, when the connection is closed, and requests that are never answered",
         http_message,
     ),
     rule(
@@ -35,13 +35,13 @@ pub(super) const RULES: &[Rule] = &[
     rule("answer.object", "answer one request with one object", object),
     rule(
         "answer.result-or-error",
-        "leave the member out that does not apply; null counts as present",
+        "leave out the member that does not apply; a member that is null is present",
         result_or_error,
     ),
     rule("answer.jsonrpc", "copy jsonrpc from the request", jsonrpc),
     rule(
         "answer.id",
-        "copy the id from the request as it stands, without converting it; falsy ids are ids too",
+        "copy the id of the request without converting it; falsy ids such as 0 are valid",
         id,
     ),
     rule(
@@ -94,7 +94,7 @@ fn single_valued_members(view: &View<'_>, _: &Context, report: &mut Report) {
         Some(duplicate) => report.broken(
             &duplicate.pointer,
             "one value",
-            "the member stands twice with different values",
+            "the member occurs twice with different values",
         ),
         None => report.held(),
     }

@@ -18,7 +18,7 @@ pub(super) const RULES: &[Rule] = &[
         clause: "sponsor.sponsorable-is-sponsored",
         quota: 10,
         advice: "name operations that the target sponsors in the profile: operations.sponsorable, or operations.sponsors = \"any\" beside operations.accepts = \"any\"",
-        hint: "0x says that the user pays; an operation that can be sponsored gets a value",
+        hint: "0x means that the user pays; an operation that can be sponsored gets a value",
         not_applicable: sponsors_nothing,
         check: Check::Exchange(sponsorable_is_sponsored),
     },
@@ -26,7 +26,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "sponsor.refused-gets-0x",
         clause: "sponsor.refused-gets-0x",
         quota: 5,
-        advice: "name an operation that the target does not sponsor in the profile (operations.refused or operations.refused-senders), or say operations.sponsors = \"any\" or \"none\"",
+        advice: "name an operation that the target does not sponsor in the profile (operations.refused or operations.refused-senders), or set operations.sponsors = \"any\" or \"none\"",
         hint: "answer what cannot be sponsored with paymasterAndData \"0x\" exactly",
         not_applicable: refuses_nothing,
         check: Check::Exchange(refused_gets_0x),
@@ -79,7 +79,7 @@ fn sponsorable_is_sponsored(view: &View<'_>, _: &Context, report: &mut Report) {
         report.expect(
             data != "0x",
             POINTER,
-            "a value: the profile vouches that the operation is sponsored",
+            "a value: according to the profile the operation is sponsored",
             || "\"0x\"".to_owned(),
         );
     });
@@ -91,7 +91,7 @@ fn refused_gets_0x(view: &View<'_>, _: &Context, report: &mut Report) {
         report.expect(
             data == "0x",
             POINTER,
-            "\"0x\": the profile says that the operation is not sponsored",
+            "\"0x\": according to the profile the operation is not sponsored",
             || shown(&Value::String(data.to_owned())),
         );
     });

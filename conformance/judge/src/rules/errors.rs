@@ -11,7 +11,7 @@ use crate::{
 };
 
 const NO_ERRORS: &str = "the target answered too few requests with an error";
-const NO_REFUSED: &str = "name an operation that the target does not sponsor in the profile (operations.refused or operations.refused-senders), or say operations.sponsors = \"any\" or \"none\"";
+const NO_REFUSED: &str = "name an operation that the target does not sponsor in the profile (operations.refused or operations.refused-senders), or set operations.sponsors = \"any\" or \"none\"";
 const NO_TOKENS: &str =
     "name supported and unsupported tokens in the profile (tokens.supported, tokens.unsupported)";
 
@@ -176,7 +176,11 @@ fn refusal_is_none(view: &View<'_>, _: &Context, report: &mut Report) {
         .valid_call()
         .is_some_and(|call| call.pair.mode == Mode::Sponsored);
     if sponsored && view.expectation == Vouch::Refused {
-        a_result(view, "a result: what cannot be sponsored is no error", report);
+        a_result(
+            view,
+            "a result: an operation that cannot be sponsored is not an error",
+            report,
+        );
     }
 }
 
@@ -193,7 +197,7 @@ fn unsupported_quote_is_none(views: &[View<'_>], _: &Context, report: &mut Repor
         report.set_member(place + 1);
         a_result(
             view,
-            "a result: tokens that are not supported are no error of a quote",
+            "a result: unsupported tokens are not an error in a quote",
             report,
         );
     }

@@ -22,12 +22,12 @@ const fn rule(id: &'static str, hint: &'static str, check: fn(&View<'_>, &Contex
 pub(super) const RULES: &[Rule] = &[
     rule(
         "json-rpc.parse-error",
-        "answer what is no JSON with the error -32700",
+        "answer a body that is not JSON with the error -32700",
         parse_error,
     ),
     rule(
         "json-rpc.invalid-request",
-        "answer what is no request object with the error -32600",
+        "answer JSON that is not a request object with the error -32600",
         invalid_request,
     ),
     rule(
@@ -42,7 +42,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
     rule(
         "json-rpc.reserved-codes",
-        "-32700 and -32601 have a meaning of their own",
+        "-32700 is for bodies that are not JSON, and -32601 for unknown methods",
         reserved_codes,
     ),
     rule(
@@ -270,7 +270,7 @@ fn unique_members(view: &View<'_>, _: &Context, report: &mut Report) {
         return; // for answer.single-valued-members
     }
     match document.duplicates.first() {
-        Some(duplicate) => report.broken(&duplicate.pointer, "one such member", "the member stands twice"),
+        Some(duplicate) => report.broken(&duplicate.pointer, "one such member", "the member occurs twice"),
         None => report.held(),
     }
 }

@@ -131,7 +131,7 @@ fn served(pair: Pair, view: &View<'_>, report: &mut Report, fair: impl Fn(&Call)
     {
         report.broken(
             "/error",
-            "a result: the profile vouches for the operation",
+            "a result: according to the profile the operation is accepted",
             describe_answer(&view.answer),
         );
     }

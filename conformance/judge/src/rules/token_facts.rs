@@ -11,8 +11,8 @@ use crate::{
 };
 
 /// Where the expected value comes from.
-const BY_PROFILE: &str = "as the profile says of";
-const BY_TARGET: &str = "as the target said at first of";
+const BY_PROFILE: &str = "as in the profile for";
+const BY_TARGET: &str = "as in the target's first quote for";
 
 const ADVICE: &str = "name supported tokens that the target quotes in the profile, with symbol and decimals";
 

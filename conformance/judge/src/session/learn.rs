@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn the_profile_is_never_overruled() {
+    fn the_profile_takes_precedence() {
         let profile = Profile {
             dialect: Pins {
                 jsonrpc_version: Some("2.0".to_owned()),

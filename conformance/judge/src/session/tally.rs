@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn what_concludes_a_run() {
+    fn verdicts_of_rules_conclude_a_run() {
         let (stated, warning) = ("answer.id", "interoperability.mode-member");
         let plain = Strictness::default();
         let strict = Strictness {
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happened_to_a_run_decides_too() {
+    fn the_state_of_a_run_changes_its_conclusion() {
         let lenient = Strictness {
             allow_incomplete: true,
             ..Strictness::default()

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_of_the_service_is_told_by_its_reason() {
+    fn unjudged_answers_are_counted_by_reason() {
         let too_large = || {
             let limit = 7;
             exchange(CALL, Err(Failure::TooLarge { what: "body", limit }))

@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_list_of_tokens_is_complete_nothing_is_learned() {
+    fn with_a_complete_list_of_tokens_nothing_is_learned() {
         use Support::{Supported, Unknown, Unsupported};
         let told = |complete| {
             let mut context = Context::new(Profile {
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_listed_operation_is_the_one_that_is_listed() {
+    fn a_listed_operation_matches_member_by_member() {
         let with = |member: &str, value: Value| {
             let mut changed = operation();
             changed[member] = value;
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn sponsorship_info_decides_too() {
+    fn the_expectation_depends_on_sponsorship_info() {
         let refused = || Operations {
             accepts: Accepts::Any,
             refused: listed().sponsorable,
@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_operation_is_owed_no_sponsor_and_in_tokens_nothing_is_known_of_it() {
+    fn a_refused_operation_is_not_sponsored_and_unknown_in_token_mode() {
         let by_operation = Operations {
             accepts: Accepts::Any,
             refused: listed().sponsorable,
@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_accepted_is_sponsored_only_where_the_profile_says_so() {
+    fn an_accepted_operation_is_sponsored_only_when_the_profile_states_it() {
         let any = |sponsors| Operations {
             accepts: Accepts::Any,
             sponsors,
@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_owed_for_amounts_that_a_target_may_bound() {
+    fn extreme_amounts_have_no_expectation() {
         let any = || Operations {
             accepts: Accepts::Any,
             ..Operations::default()
@@ -499,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_expected_of_an_account_that_the_profile_does_not_name() {
+    fn an_account_that_the_profile_does_not_name_has_no_expectation() {
         let any = Operations {
             accepts: Accepts::Any,
             ..Operations::default()
@@ -520,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn an_account_that_the_target_served_is_expected_to_be_served_so_again() {
+    fn an_account_that_the_target_served_has_the_same_expectation_again() {
         let any = Operations {
             accepts: Accepts::Any,
             sponsors: Some(Sponsors::Any),
@@ -554,7 +554,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operation_that_is_not_listed_may_be_refused_even_where_its_sender_is_not_sponsored() {
+    fn an_unlisted_operation_of_a_refused_sender_may_get_an_error() {
         let with = |accepts| Operations {
             accepts,
             refused_senders: vec!["0xaB".to_owned()],

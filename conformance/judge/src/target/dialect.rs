@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reading_explains_quotes_whole() {
+    fn a_reading_must_explain_every_token_of_a_quote() {
         assert_eq!(read(&[]), QuotedTokens::Union);
         assert_eq!(read(&[(A, &[B, C], &[A, B, C])]), QuotedTokens::Union);
         assert_eq!(read(&[("0xAA", &["0xBB", C], &[B, C])]), QuotedTokens::List);
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reading_that_explains_most_is_taken_and_the_default_where_two_do() {
+    fn the_reading_that_explains_most_quotes_wins_and_a_tie_goes_to_the_default() {
         let (list, preferred, union): (_, _, (_, &[&str], &[&str])) = (
             (A, &[B][..], &[B][..]),
             (A, &[B][..], &[A][..]),

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_said_first_stays() {
+    fn the_first_values_are_kept() {
         let mut facts = TokenFacts::default();
         facts.learn(&json!({"feeQuotes": [
             {"tokenAddress": "0xAB", "symbol": "ONE", "decimal": 6.0},

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_says_what_it_rests_on() {
+    fn a_verdict_names_what_limits_it() {
         use Standing::{Broken, Inconclusive, KnownFailing, NotApplicable, Passed, UnexpectedlyPassing};
 
         let passed = |number| (Passed, number);
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn every_entry_that_fails_a_run_is_in_its_verdict() {
+    fn every_entry_that_fails_a_run_is_in_the_verdict() {
         for standing in [
             Entry::StillFailing,
             Entry::Quiet,

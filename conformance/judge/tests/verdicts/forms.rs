@@ -114,7 +114,7 @@ fn the_form_of_an_error_is_judged() {
 }
 
 #[test]
-fn only_who_is_owed_an_answer_is_owed_a_whole_message() {
+fn only_a_request_that_needs_an_answer_needs_a_whole_http_message() {
     let cut = || Err(Failure::Cut("after 7 bytes".to_owned()));
     let no_token = sponsor_in(USDC).replace(&format!("\"feeTokenAddress\":\"{USDC}\""), "");
     for owed in [sponsor("1"), no_token] {
@@ -125,7 +125,7 @@ fn only_who_is_owed_an_answer_is_owed_a_whole_message() {
 }
 
 #[test]
-fn what_is_nested_deeper_than_we_read_is_not_called_broken() {
+fn json_nested_beyond_our_limit_breaks_nothing() {
     let deep = |depth: usize| {
         result(&format!(
             "{{\"extra\":{}{}}}",
@@ -142,7 +142,7 @@ fn what_is_nested_deeper_than_we_read_is_not_called_broken() {
 }
 
 #[test]
-fn who_speaks_another_version_may_answer_in_it() {
+fn a_target_may_answer_in_its_own_version() {
     let mut context = context();
     context.dialect.jsonrpc_version = "2.0.0".to_owned();
     let answered = |version: &str| {

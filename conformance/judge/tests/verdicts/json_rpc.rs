@@ -92,7 +92,7 @@ fn a_reserved_code_is_that_code_alone() {
 }
 
 #[test]
-fn published_clients_want_mode_beside_mode_and_no_result_beside_an_error() {
+fn published_clients_need_both_mode_members_and_no_result_with_an_error() {
     let quoted = request(
         "1",
         "pm_getFeeQuoteOrData",
@@ -204,7 +204,7 @@ fn a_batch_gets_an_answer_for_each_id_and_none_for_the_rest() {
 }
 
 #[test]
-fn wrong_parameters_have_a_code_where_they_are_refused() {
+fn refused_parameters_need_the_code_of_invalid_params() {
     let error = |code: i32| format!(r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":{code},"message":""}}}}"#);
     let modeless = sponsor("1").replace("\"mode\":\"SPONSORED\",", "");
     let no_nonce = sponsor_in(NONE).replace("\"nonce\":\"7\",", "");
@@ -223,7 +223,7 @@ fn wrong_parameters_have_a_code_where_they_are_refused() {
 }
 
 #[test]
-fn the_answer_to_an_unknown_method_carries_the_version_too() {
+fn the_answer_to_an_unknown_method_has_the_version() {
     let unknown = sponsor("1").replace("pm_sponsorUserOperation", "pm_none");
     let answer = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}"#;
     assert_eq!(broken(&unknown, answer), [""; 0]);

@@ -183,7 +183,7 @@ mod tests {
     use crate::cases::generate::{Overrides, runner, strategy};
 
     #[test]
-    fn what_breaks_another_keyword_of_the_place_is_no_mutation() {
+    fn an_edit_that_breaks_another_keyword_is_not_a_mutation() {
         let strategy = strategy("fee-quote", &Overrides::new()).unwrap();
         let valid = strategy.new_tree(&mut runner(1)).unwrap().current();
         let too_short = |symbol: Value| Site {

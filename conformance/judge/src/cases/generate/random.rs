@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn draws_stay_within_their_bounds_and_reach_both_ends() {
+    fn draws_reach_both_ends_of_their_bounds() {
         let mut runner = runner(1);
         let rng = runner.rng();
         let drawn: Vec<u64> = (0..500).map(|_| rng.between(3, 6)).collect();
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn hex_has_the_asked_length() {
+    fn hex_has_the_requested_length() {
         let mut runner = runner(1);
         for bytes in [0, 1, 7, 8, 9, 33] {
             let text = runner.rng().hex(bytes);

@@ -163,7 +163,9 @@ impl Place {
         let Self {
             document, pointer, ..
         } = self;
-        Unsupported(format!("no generator understands {what} at {document}#{pointer}"))
+        Unsupported(format!(
+            "the generators do not support {what} at {document}#{pointer}"
+        ))
     }
 
     fn descend(&self, names: &[&str]) -> Option<Self> {
@@ -238,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reference_leads_to_its_place() {
+    fn a_reference_is_resolved() {
         let reference = json!({ "$ref": "#/properties/symbol" });
         let target = Place {
             document: "fee-quote",
@@ -268,11 +270,11 @@ mod tests {
     }
 
     #[test]
-    fn a_keyword_that_nobody_understands_is_named() {
+    fn an_unknown_keyword_is_named_in_the_error() {
         let place = Place::made_up(serde_json::json!({ "not": {} }));
         assert_eq!(
             place.keywords().unwrap_err().to_string(),
-            "no generator understands not at made-up#"
+            "the generators do not support not at made-up#"
         );
         assert!(Place::root("no-such").is_err());
     }

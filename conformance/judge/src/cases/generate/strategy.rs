@@ -314,7 +314,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_override_that_fits_nothing_is_refused() {
+    fn an_override_that_fits_no_place_is_an_error() {
         let wrong = Overrides::new().always("/params/0/initcode");
         let error = strategy("quote-erc20-request", &wrong).unwrap_err();
         assert_eq!(
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_have_every_length_that_they_may_have() {
+    fn texts_have_every_allowed_length() {
         let lengths = |schema: Value| -> BTreeSet<usize> {
             let drawn = draws(schema).unwrap();
             let length = |value: &Value| value.as_str().unwrap().chars().count();
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_without_a_type_is_about_what_its_keywords_are_for() {
+    fn a_schema_without_a_type_has_the_type_of_its_keywords() {
         for (schema, is_one) in [
             (json!({ "minLength": 1 }), Value::is_string as fn(&Value) -> bool),
             (json!({ "pattern": "^[0-9]+$" }), Value::is_string),
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn a_member_that_must_be_there_is_what_its_schema_says() {
+    fn a_required_member_follows_its_schema() {
         let schema = json!({
             "type": "object", "required": ["one", "any"], "properties": { "one": { "const": 1 }, "two": {} }
         });
@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_satisfied_or_is_not_understood_is_refused() {
+    fn contradictions_and_unknown_keywords_are_errors() {
         for schema in [
             json!({ "allOf": [{ "type": "string" }, { "type": "array" }] }),
             json!({ "allOf": [{ "const": 1 }, { "const": 2 }] }),

@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strides_visit_everything() {
+    fn strides_visit_every_place() {
         for length in 1..200_usize {
             let stride = stride(length);
             let seen: std::collections::BTreeSet<usize> =

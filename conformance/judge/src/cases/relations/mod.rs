@@ -81,7 +81,7 @@ mod tests {
         for (place, relation) in RELATIONS.iter().enumerate() {
             assert!(
                 RELATIONS[..place].iter().all(|other| other.id != relation.id),
-                "{} stands twice",
+                "{} is listed twice",
                 relation.id
             );
         }

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_matches_what_it_names_and_nothing_beside_it() {
+    fn an_entry_matches_only_what_it_names() {
         let any = entry(Kind::Failing, None);
         assert!(any.matches(&key("/a")) && any.matches(&key("")));
         let index = entry(Kind::Failing, Some("/result/feeQuotes/3/symbol"));
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn how_an_entry_stands() {
+    fn the_state_of_an_entry_at_the_end_of_a_run() {
         let (broken, held, silent) = (false, true, false);
         for (kind, today, keys, passed, complete, expected) in [
             (

@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn each_edit_does_what_it_says() {
+    fn each_edit_has_its_effect() {
         let text = |edit| edited(&Edit::Text(edit), &json!("0xab"));
         assert_eq!(text(TextEdit::DropLast), Some(json!("0xa")));
         assert_eq!(text(TextEdit::Append("0")), Some(json!("0xab0")));
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_that_does_not_fit_does_nothing() {
+    fn an_edit_that_does_not_fit_gives_none() {
         assert_eq!(edited(&Edit::Text(TextEdit::DropLast), &json!(1)), None);
         assert_eq!(edited(&Edit::Text(TextEdit::NoPrefix), &json!("12")), None);
         assert_eq!(edited(&Edit::Shorten(2), &json!([1])), None);

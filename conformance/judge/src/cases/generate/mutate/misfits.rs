@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_pattern_has_misfits_of_its_own() {
+    fn every_pattern_has_its_own_invalid_texts() {
         let has = |document: &str, pattern: &str, text: &str| {
             misfits(document, pattern).contains(&Edit::Set(json!(text)))
         };

@@ -231,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keywords_that_no_document_uses_yet_have_edits_too() {
+    fn keywords_that_no_document_uses_have_edits() {
         let place =
             Place::made_up(json!({ "allOf": [{ "type": "string", "minLength": 2, "maxLength": 3 }] }));
         let mut finder = Finder {
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_branches_and_dependents_ask_for_is_edited() {
+    fn members_that_branches_and_dependents_require_are_edited() {
         let place = Place::made_up(json!({
             "properties": { "one": { "const": 1 }, "two": { "const": "II" } },
             "oneOf": [{ "required": ["one"] }, { "required": ["two"] }],

@@ -132,7 +132,7 @@ mod tests {
     use crate::cases::generate::random;
 
     #[test]
-    fn no_document_needs_the_slow_way() {
+    fn every_pattern_of_the_documents_has_its_own_generator() {
         fn patterns(schema: &serde_json::Value, found: &mut Vec<String>) {
             match schema {
                 serde_json::Value::Object(map) => {
