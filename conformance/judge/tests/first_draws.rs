@@ -36,45 +36,45 @@ fn cut(value: &mut Value) {
     }
 }
 
-fn tell(answered: &mut String, mut value: Value) {
+fn write_draw(text: &mut String, mut value: Value) {
     cut(&mut value);
-    writeln!(answered, "  {value}").unwrap();
+    writeln!(text, "  {value}").unwrap();
 }
 
 #[test]
 fn draws_of_every_document() {
-    let mut answered = String::new();
+    let mut text = String::new();
     for document in documents() {
         let strategy = strategy(document.name, &Overrides::new()).unwrap();
         let mut runner = runner(1);
-        writeln!(answered, "{}", document.name).unwrap();
+        writeln!(text, "{}", document.name).unwrap();
         for _ in 0..6 {
-            tell(&mut answered, strategy.new_tree(&mut runner).unwrap().current());
+            write_draw(&mut text, strategy.new_tree(&mut runner).unwrap().current());
         }
     }
-    insta::assert_snapshot!("documents", answered);
+    insta::assert_snapshot!("documents", text);
 }
 
 fn bases(context: &Context) -> String {
-    let mut answered = String::new();
+    let mut text = String::new();
     for pair in Pair::ALL {
         for draw in [Draw::Accepted, Draw::Sponsored, Draw::Refused] {
             for tokens in [Tokens::Any, Tokens::Supported, Tokens::SomeUnsupported] {
                 let mut source = Source::new(1, context);
                 let wanted = Base { pair, draw, tokens };
                 let drawn: Vec<Value> = (0..3).map_while(|_| source.base(&wanted)).collect();
-                writeln!(answered, "{} {draw:?} {tokens:?}", pair.name()).unwrap();
+                writeln!(text, "{} {draw:?} {tokens:?}", pair.name()).unwrap();
                 for base in drawn {
                     // Members that are in every request are left out.
                     let params = &base["params"];
                     let mut values = params[0].as_object().unwrap().clone();
                     values.extend(params[1].as_object().unwrap().clone());
-                    tell(&mut answered, values.values().cloned().collect());
+                    write_draw(&mut text, values.values().cloned().collect());
                 }
             }
         }
     }
-    answered
+    text
 }
 
 #[test]

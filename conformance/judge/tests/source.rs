@@ -332,7 +332,7 @@ fn quotes_show_every_mix_of_tokens() {
             });
             cases[usize::from(upper)] += 1;
             if context.support(token) == Support::Unknown {
-                seen.insert("one that nobody knows");
+                seen.insert("an unlisted one");
             }
         }
     }

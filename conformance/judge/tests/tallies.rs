@@ -116,7 +116,7 @@ fn added(
 
 fn outcome(tally: &Tally, id: &str, known: &Known, findings: &[Finding]) -> RuleOutcome {
     let (mut outcomes, _) = tally.outcomes(&[rule(id)], findings, &Context::default(), known, true);
-    outcomes.pop().expect("one rule was asked for")
+    outcomes.pop().expect("one rule was selected")
 }
 
 fn verdict(tally: &Tally, id: &str) -> Verdict {
@@ -478,7 +478,7 @@ fn a_rule_is_flaky_when_no_attempt_reproduces_it() {
     assert_eq!(
         found(&[finding(&[], WATCHED_POINTER)], &nothing),
         Verdict::Failed,
-        "nobody tried"
+        "nothing was re-sent"
     );
     assert_eq!(
         found(&[never(), finding(&[true], "/result")], &nothing),

@@ -66,7 +66,7 @@ fn found(relation: &str, id: &str, second: &Result<&str, Failure>) -> Vec<Violat
 }
 
 #[track_caller]
-fn says(relation: &str, id: &str, second: &Result<&str, Failure>, expected: [&str; 3]) {
+fn assert_violation(relation: &str, id: &str, second: &Result<&str, Failure>, expected: [&str; 3]) {
     let found = found(relation, id, second);
     let [violation] = &found[..] else {
         panic!("{id} found {found:#?}");
@@ -87,16 +87,16 @@ fn an_exchange_rule_names_the_member_the_place_and_both_values() {
     let sent = group(calls).members[1].label.clone();
     assert_eq!(sent, "id \"\"");
     let other_id = ANSWER.replace("\"id\":1", "\"id\":2");
-    says(calls, "answer.id", &Ok(&other_id), ["/id", "\"\"", "2"]);
+    assert_violation(calls, "answer.id", &Ok(&other_id), ["/id", "\"\"", "2"]);
     let no_id = ANSWER.replace("\"id\":1,", "");
-    says(
+    assert_violation(
         calls,
         "answer.id",
         &Ok(&no_id),
         ["/id", "\"\"", "the member is missing"],
     );
     let neither = r#"{"jsonrpc":"2.0","id":1}"#;
-    says(
+    assert_violation(
         calls,
         "answer.result-or-error",
         &Ok(neither),
@@ -106,7 +106,7 @@ fn an_exchange_rule_names_the_member_the_place_and_both_values() {
             "neither, in HTTP 200, {\"jsonrpc\":\"2.0\",\"id\":\"\"}",
         ],
     );
-    says(
+    assert_violation(
         calls,
         "answer.http-message",
         &Err(Failure::Cut("it ended".to_owned())),
@@ -275,7 +275,7 @@ fn a_violation_gives_the_reason_why_a_token_must_not_be_listed() {
 
 #[test]
 fn a_group_rule_names_the_change_and_what_came_of_it() {
-    says(
+    assert_violation(
         STRING_IDS.id,
         "request.id-string",
         &Ok(NO),

@@ -117,8 +117,8 @@ fn the_form_of_an_error_is_judged() {
 fn only_a_request_that_needs_an_answer_needs_a_whole_http_message() {
     let cut = || Err(Failure::Cut("after 7 bytes".to_owned()));
     let no_token = sponsor_in(USDC).replace(&format!("\"feeTokenAddress\":\"{USDC}\""), "");
-    for owed in [sponsor("1"), no_token] {
-        assert_eq!(broken_by(&owed, cut()), ["answer.http-message"], "{owed}");
+    for request in [sponsor("1"), no_token] {
+        assert_eq!(broken_by(&request, cut()), ["answer.http-message"], "{request}");
     }
     let malformed = sponsor("1").replace("\"nonce\":\"7\"", "\"nonce\":{}");
     assert_eq!(broken_by(&malformed, cut()), [""; 0]);

@@ -34,7 +34,7 @@ fn watch_in(context: &Context, clause: &str, requested: &[Member<'_>]) -> Vec<St
         .map(|((role, label, ..), exchange)| View::new(*role, label, exchange, context))
         .collect();
     let mut observers = OBSERVERS.iter().filter(|observer| observer.clause == clause);
-    let observer = observers.next().expect("somebody watches it");
+    let observer = observers.next().expect("the clause has an observer");
     assert!(observers.next().is_none(), "{clause} is watched once");
     let mut seen = Vec::new();
     (observer.watch)(&views, context, &mut seen);
