@@ -1,4 +1,4 @@
-//! What the rules say of a server that conforms: nothing is broken, and with a profile every rule is reached.
+//! The rules against a server that conforms: nothing is broken, and with a profile every rule is exercised.
 
 use paymaster_judge::{rules::rules, target::profile::Profile};
 use paymaster_reference_server::{Config, Service};
@@ -13,7 +13,7 @@ fn the_reference_server_breaks_nothing_and_reaches_every_rule() {
     for seed in 1..4 {
         let found = common::run(&service, common::profile(&config), seed);
         assert!(found.broken.is_empty(), "{:#?}", found.broken);
-        // No chain is asked here.
+        // This run uses no chain.
         for rule in rules().filter(|rule| rule.basis() != Basis::OnChain) {
             let times = found.held.get(rule.id).copied().unwrap_or(0);
             assert!(
@@ -45,7 +45,7 @@ fn without_a_profile_nothing_is_broken_and_the_tokens_are_discovered() {
     for rule in ["sponsor.refused-gets-0x", "sponsor.sponsorable-is-sponsored"] {
         assert!(
             !found.held.contains_key(rule),
-            "{rule} cannot be judged when nobody vouches"
+            "{rule} cannot be judged without a profile"
         );
     }
 }

@@ -99,7 +99,7 @@ fn the_whole_simulation_is_read() {
 }
 
 #[test]
-fn what_the_paymaster_says_by_itself_is_read() {
+fn the_outcome_of_calling_the_paymaster_directly_is_read() {
     let read = |called: &Called| own_reading(called, Mode::Sponsored, NOW);
     assert_eq!(read(&validated(0, 0, LATER)), Simulation::Accepted);
     for (called, code) in [
@@ -128,7 +128,7 @@ fn what_the_paymaster_says_by_itself_is_read() {
 }
 
 #[test]
-fn nodes_tell_a_revert_in_several_ways() {
+fn reverts_are_read_from_several_places_of_an_answer() {
     let read = |body: &Value| Called::read(body.to_string().as_bytes()).ok();
     let error = |error: Value| json!({ "jsonrpc": "2.0", "id": 1, "error": error });
     assert_eq!(
@@ -207,7 +207,7 @@ fn the_operation_is_the_one_of_the_request_with_what_the_answer_returned() {
 }
 
 #[test]
-fn what_is_not_sponsored_is_not_put_before_a_chain() {
+fn an_operation_that_is_not_sponsored_is_not_simulated() {
     assert!(Completed::of(&exchange(&sponsored("0x"))).is_none());
     assert!(Completed::of(&exchange(&sponsored("no hex"))).is_none());
     assert!(Completed::of(&exchange(&json!(null))).is_none());
@@ -220,7 +220,7 @@ fn what_is_not_sponsored_is_not_put_before_a_chain() {
 }
 
 #[test]
-fn only_what_the_chain_refuses_breaks_the_rule() {
+fn only_a_refused_simulation_breaks_the_rule() {
     let judge = Judge::new(vec![find_rule("on-chain.accepted").unwrap()]);
     let found = |on_chain: Option<Simulation>| {
         let exchange = Exchange {

@@ -1,4 +1,4 @@
-//! Targets that decide for reasons of their own, as real ones do: what the profile says of them is all that they may be held to.
+//! Targets with policies of their own, as real ones have. They must do only what the profile states.
 
 use paymaster_judge::{
     rules::find_rule,
@@ -99,7 +99,7 @@ fn lawful(paymaster: &common::Paymaster<'_>, profile: &Profile, rules: &[&str]) 
 }
 
 #[test]
-fn one_that_simulates_serves_the_listed_operations_as_they_are_listed_and_no_others() {
+fn a_target_that_simulates_may_serve_only_listed_operations_exactly_as_listed() {
     let service = service();
     let paymaster = |body: &[u8]| {
         let Some(request) = call(body) else {
@@ -142,7 +142,7 @@ fn one_that_simulates_serves_the_listed_operations_as_they_are_listed_and_no_oth
 }
 
 #[test]
-fn one_with_a_policy_decides_by_any_member_of_operation_and_sponsorship_info() {
+fn a_policy_may_decide_by_any_member_of_operation_and_sponsorship_info() {
     let service = service();
     let paymaster = |body: &[u8]| {
         let Some(request) = call(body) else {
@@ -174,7 +174,7 @@ fn one_with_a_policy_decides_by_any_member_of_operation_and_sponsorship_info() {
 }
 
 #[test]
-fn one_that_sponsors_nobody_breaks_nothing_and_is_held_to_it() {
+fn a_target_that_never_sponsors_must_keep_to_its_profile() {
     let service = service();
     let operations = |sponsors| Operations {
         accepts: Accepts::Any,
@@ -195,7 +195,7 @@ fn one_that_sponsors_nobody_breaks_nothing_and_is_held_to_it() {
 }
 
 #[test]
-fn one_that_bounds_gas_and_fees_may_refuse_what_is_beyond() {
+fn a_target_may_bound_gas_and_fees() {
     let service = service();
     let paymaster = |body: &[u8]| {
         let Some(request) = call(body) else {

@@ -116,7 +116,7 @@ fn added(
 
 fn outcome(tally: &Tally, id: &str, known: &Known, findings: &[Finding]) -> RuleOutcome {
     let (mut outcomes, _) = tally.outcomes(&[rule(id)], findings, &Context::default(), known, true);
-    outcomes.pop().expect("one rule was asked for")
+    outcomes.pop().expect("one rule was selected")
 }
 
 fn verdict(tally: &Tally, id: &str) -> Verdict {
@@ -124,7 +124,7 @@ fn verdict(tally: &Tally, id: &str) -> Verdict {
 }
 
 #[test]
-fn a_rule_passes_when_it_held_as_often_as_its_quota_and_never_broke() {
+fn a_rule_passes_when_it_meets_its_quota_and_is_never_broken() {
     let quota = rule(ID).quota;
     let mut tally = Tally::default();
     assert_eq!(verdict(&tally, ID), Verdict::Inconclusive);
@@ -148,7 +148,7 @@ fn a_rule_passes_when_it_held_as_often_as_its_quota_and_never_broke() {
 }
 
 #[test]
-fn what_cannot_apply_does_not_wait_for_its_quota_and_still_breaks() {
+fn a_rule_that_does_not_apply_needs_no_quota_and_can_be_broken() {
     let context = Context::new(Profile {
         operations: Operations {
             sponsors: Some(Sponsors::Any),
@@ -174,7 +174,7 @@ fn what_cannot_apply_does_not_wait_for_its_quota_and_still_breaks() {
 }
 
 #[test]
-fn a_rule_is_told_as_new_once_and_every_place_is_kept_from_its_first_time() {
+fn a_broken_place_is_new_once_and_keeps_its_first_violation() {
     let mut tally = Tally::default();
     let two = || vec![at(1, "/result/list/3/name"), at(0, "/result/list/12/name")];
     let exchanges = [result(), answered(200, &[], "first")];
@@ -230,7 +230,7 @@ fn a_rule_is_told_as_new_once_and_every_place_is_kept_from_its_first_time() {
 }
 
 #[test]
-fn requests_are_counted_by_what_came_of_them() {
+fn requests_are_counted_by_their_answers() {
     let mut tally = Tally::default();
     let gone = Exchange {
         outcome: Err(Failure::Cut("gone".to_owned())),
@@ -290,7 +290,7 @@ fn a_run_is_denied_when_every_valid_request_was_refused() {
 }
 
 #[test]
-fn a_refusal_by_status_counts_whatever_its_body_is_and_nothing_is_judged_then() {
+fn a_run_refused_by_status_is_denied_whatever_the_bodies_are() {
     for (status, words) in [(401, "the key"), (403, "the headers"), (404, "the path")] {
         for body in ["", "<html>", "no key", r#"{"message":"Forbidden"}"#, NO] {
             let mut tally = Tally::default();
@@ -397,7 +397,7 @@ fn a_rule_is_known_failing_when_every_place_of_it_is_known() {
 }
 
 #[test]
-fn what_is_listed_and_passes_is_told() {
+fn a_listed_rule_that_passes_is_unexpectedly_passing() {
     let mut tally = Tally::default();
     added(
         &mut tally,
@@ -442,7 +442,7 @@ fn what_is_listed_and_passes_is_told() {
 }
 
 #[test]
-fn flaky_is_what_no_re_sending_showed_again() {
+fn a_rule_is_flaky_when_no_attempt_reproduces_it() {
     let mut tally = Tally::default();
     added(
         &mut tally,
@@ -478,13 +478,13 @@ fn flaky_is_what_no_re_sending_showed_again() {
     assert_eq!(
         found(&[finding(&[], WATCHED_POINTER)], &nothing),
         Verdict::Failed,
-        "nobody tried"
+        "nothing was re-sent"
     );
     assert_eq!(
         found(&[never(), finding(&[true], "/result")], &nothing),
         Verdict::Failed
     );
-    // What is known does not speak for the rest, and another rule's findings do not either.
+    // Known failures do not cover other places, and findings of another rule do not count.
     let known = list(vec![entry(Some("/result"), None)]);
     assert_eq!(
         found(&[never(), finding(&[true], "/result")], &known),

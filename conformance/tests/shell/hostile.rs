@@ -251,7 +251,7 @@ fn what_is_no_json_to_be_read_is_named() {
         "a gzip bomb",
         &bomb,
         1,
-        "a coding that was not asked for (Content-Encoding: gzip)",
+        "a content coding that was not requested (Content-Encoding: gzip)",
     );
 }
 

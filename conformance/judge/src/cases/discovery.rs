@@ -1,9 +1,9 @@
-//! Discovery: the first exchanges of a run, which tell the dialect of the target and the tokens it supports.
+//! Discovery: the first exchanges of a run. They show the dialect of the target, its tokens and its smart accounts.
 //!
-//! Round 1 asks every pair in the default dialect; round 2, for what was not served, in each other reading; round 3 which
-//! tokens are supported; round 4 how tokens that nobody knows are treated, and which tokens are quoted; round 5 the other name
-//! of feeTokenAddress; round 6, for a profile that names no smart account, which ones are served. Nothing here is a verdict, and
-//! what the profile says is never overruled.
+//! Round 1 sends every pair in the default dialect. Round 2 sends the pairs that were not served in every other reading. Round 3
+//! finds supported tokens. Round 4 finds how unknown tokens are treated and which tokens are quoted. Round 5 tries the other name
+//! of feeTokenAddress. Round 6 finds smart accounts when the profile names none. Discovery gives no verdict, and the profile
+//! takes precedence over what it finds.
 
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ use paymaster_exchange::Exchange;
 /// The relation under which discovery sends its requests.
 pub static DISCOVERY: Relation = Relation {
     id: "discovery",
-    about: "the first calls of a run, which tell the dialect and the tokens of the target",
+    about: "the first calls of a run, which show the dialect and the tokens of the target",
     bases: &[],
     rounds: Rounds::Fixed(0),
     order: Order::Sequential,
@@ -49,8 +49,8 @@ fn as_given(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     }]
 }
 
-/// Token contracts of large chains and their test networks, to ask for where the profile names none: USDC, USDT, DAI and
-/// wrapped native tokens.
+/// Token contracts of large chains and their test networks, for a profile that names no tokens: USDC, USDT, DAI and wrapped
+/// native tokens.
 const WELL_KNOWN_TOKENS: &[&str] = &[
     "0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48",
     "0xdac17f958d2ee523a2206206994597c13d831ec7",
@@ -67,29 +67,30 @@ const WELL_KNOWN_TOKENS: &[&str] = &[
     "0x0b2c639c533813f4aa9d7837caf62653d097ff85",
 ];
 
-/// How many unheard-of tokens are asked for.
+/// How many invented tokens are requested.
 const INVENTED_TOKENS: u64 = 3;
 
-/// How many supported tokens are asked for alone, to learn their symbols and decimals; of more, those of one long list are learned.
+/// How many supported tokens are quoted one by one, to learn their symbols and decimals. The others are learned from one long
+/// list.
 const SINGLE_TOKEN_QUOTES: usize = 8;
 
-/// How many operations each smart account is sent with.
+/// How many operations are sent for each smart account.
 const OPERATIONS_PER_ACCOUNT: usize = 2;
 
-/// How many supported tokens are asked for at once.
+/// The most supported tokens in one quote.
 const LONGEST_QUOTE: usize = 64;
 
-/// How many quotes are asked for with a preferred token beside the list.
+/// How many quotes have a preferred token that is not in the list.
 const READING_QUOTES: usize = 6;
 
-/// A state machine: gives the requests of a round, takes their exchanges, and learns from them. Any sender can drive it.
+/// A state machine: it returns the requests of a round, takes their exchanges and learns from them. Any sender can drive it.
 #[derive(Debug)]
 pub struct Discovery {
     context: Context,
     seed: u64,
     round: u32,
     next_id: u64,
-    /// What the requests of the round under way try.
+    /// What each request of the current round tries.
     trials: Vec<Trial>,
     served: BTreeSet<Pair>,
     access: Access,
@@ -111,7 +112,7 @@ struct Trial {
 }
 
 impl Discovery {
-    /// A discovery that starts from what the profile says.
+    /// A discovery that starts from the context of the profile.
     pub fn new(context: Context, seed: u64) -> Self {
         Self {
             context,
@@ -124,7 +125,7 @@ impl Discovery {
         }
     }
 
-    /// Takes in the answers of the round before (none at first) and gives the groups of the next round; none at the end.
+    /// Takes the answers of the previous round (none at first) and returns the groups of the next round; none at the end.
     pub fn next_round(&mut self, answers: &[(Group, Vec<Exchange>)]) -> Option<Vec<Group>> {
         self.learn(answers);
         loop {
@@ -144,7 +145,7 @@ impl Discovery {
         }
     }
 
-    /// What was found out.
+    /// What discovery found.
     pub fn finish(self) -> Discovered {
         Discovered {
             context: self.context,
@@ -160,8 +161,8 @@ impl Discovery {
         self.try_all(trials.map(|(pair, dialect)| Trial { pair, dialect }).collect())
     }
 
-    /// Every combination of readings that the profile leaves open, where nothing was served; the other name of sponsored mode,
-    /// where only token mode was. A reading that serves one pair is never given up for another pair.
+    /// When nothing was served: every combination of readings that the profile does not pin. When only token mode was served: the
+    /// other name of sponsored mode. A reading with which one pair was served is kept for all pairs.
     fn other_dialects(&mut self) -> Vec<Group> {
         if self.served.iter().any(|pair| pair.mode == Mode::Sponsored) {
             return Vec::new();
@@ -202,7 +203,7 @@ impl Discovery {
         self.try_all(trials)
     }
 
-    /// The alias of feeTokenAddress, where nothing was served under the pinned or default name.
+    /// The alias of feeTokenAddress, when nothing was served with the pinned or default name.
     fn other_fee_token_members(&mut self) -> Vec<Group> {
         if self.served.contains(&Pair::SPONSOR_ERC20) {
             return Vec::new();
@@ -225,8 +226,8 @@ impl Discovery {
         self.try_all(trials)
     }
 
-    /// Sends each smart account of published clients, in both methods, with several operations: one of them alone may be refused
-    /// for a reason of its own.
+    /// Sends each smart account of published clients in both methods. Several operations are sent for each, because one may be
+    /// refused for another reason.
     fn which_accounts(&mut self) -> Vec<Group> {
         self.trials.clear();
         if !self.context.profile.accounts.is_empty() {
@@ -255,7 +256,7 @@ impl Discovery {
         groups
     }
 
-    /// Asks for the tokens of the profile, for well-known ones, and for all there are.
+    /// Quotes for well-known tokens, and quotes without a list, which may return all tokens.
     fn which_tokens(&mut self) -> Vec<Group> {
         if self.context.tokens_that_are(Support::Supported).next().is_some() {
             return Vec::new();
@@ -269,7 +270,7 @@ impl Discovery {
         self.quotes(&infos)
     }
 
-    /// Asks for tokens that nobody has, and for a preferred token outside the list.
+    /// Quotes for invented tokens, and for a preferred token outside the list.
     fn unknown_tokens(&mut self) -> Vec<Group> {
         let known: Vec<String> = self
             .context
@@ -294,7 +295,7 @@ impl Discovery {
             list.push(first.clone());
             infos.push(json!({"preferredToken": first, "tokenList": list}));
         }
-        // Beside two listed ones where there are three: a target that leaves out one of the two speaks no reading.
+        // With three tokens, two are listed: quotes for only one of the two match no reading.
         let few = &known[..known.len().min(3)];
         if few.len() > 1 {
             for turn in 0..READING_QUOTES {
@@ -363,7 +364,7 @@ impl Discovery {
             for view in judge::read(group, exchanges, &self.context) {
                 self.access.see(&view);
             }
-            // By number: a request of the round may have stayed without any answer.
+            // By group number: a request of the round may have no answer.
             let (Some(trial), Some(exchange)) = (trials.get(group.number), exchanges.first()) else {
                 continue;
             };
@@ -371,7 +372,7 @@ impl Discovery {
             let Some(result) = answer.result().filter(|result| result.is_object()) else {
                 continue;
             };
-            // The first reading that is served is the one to speak; trials come with the default first.
+            // The first reading that is served becomes the dialect. Trials begin with the default.
             if self.served.insert(trial.pair) && !learned {
                 self.context.dialect = trial.dialect.clone();
                 learned = true;
@@ -415,7 +416,7 @@ impl Discovery {
     }
 }
 
-/// How tokens that nobody has were treated.
+/// How invented tokens were treated.
 #[derive(Default)]
 struct Tally {
     requested: u32,
@@ -432,7 +433,7 @@ impl Tally {
     }
 }
 
-/// A token address that nobody has, made of the seed.
+/// An invented token address, derived from the seed.
 fn invented_token(seed: u64, salt: u64) -> String {
     let mixed = (seed ^ salt.wrapping_add(0x00c0_ffee)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     format!(

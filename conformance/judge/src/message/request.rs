@@ -1,4 +1,4 @@
-//! What a request asks for, read from its bytes alone: so recorded traffic is judged like our own.
+//! Reads requests from their bytes alone, so that recorded traffic is judged like the traffic of a run.
 
 use std::collections::BTreeSet;
 
@@ -12,14 +12,14 @@ use crate::json::number::Exact;
 pub enum Kind {
     /// A call of one of the two methods in one of the two modes, with an id.
     Call(Call),
-    /// An envelope that is in order, with an id, and a method that the service does not have.
+    /// A valid envelope with an id and an unknown method.
     UnknownMethod {
-        /// The id to echo.
+        /// The id that the answer must have.
         id: Value,
     },
-    /// An envelope that is in order, with an id and a known method, whose parameters name no mode.
+    /// A valid envelope with an id and a known method, whose parameters name no mode.
     WithoutMode {
-        /// The id to echo.
+        /// The id that the answer must have.
         id: Value,
         /// The method called.
         method: Method,
@@ -28,22 +28,22 @@ pub enum Kind {
     Notification,
     /// An array of requests.
     Batch(Vec<Kind>),
-    /// An array of nothing.
+    /// An empty array.
     EmptyBatch,
-    /// An envelope that is in order, but for its id null: JSON-RPC advises against it and forbids nothing.
+    /// A valid envelope with the id null, which JSON-RPC discourages and does not forbid.
     NullId,
-    /// JSON, but no request object.
+    /// JSON that is not a request object.
     NotARequest,
-    /// A request object but for its params, which are neither an array nor an object.
+    /// A request object whose params are neither an array nor an object.
     UnstructuredParams,
-    /// No JSON.
+    /// Not JSON.
     NotJson,
 }
 
 /// A call of a known method in a known mode.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
-    /// The id to echo.
+    /// The id that the answer must have.
     pub id: Value,
     /// Method and mode.
     pub pair: Pair,
@@ -78,7 +78,7 @@ impl RequestedTokens {
         }
     }
 
-    /// Every token that a quote asks for, lower case.
+    /// The tokens of preferredToken and tokenList, in lower case.
     pub fn quoted(&self) -> BTreeSet<String> {
         let listed = self.list.iter().flatten();
         listed
@@ -99,7 +99,7 @@ impl Call {
         &self.envelope["params"][1]
     }
 
-    /// Whether the id is a number with a fraction, which JSON-RPC advises against: such a request may be refused.
+    /// Whether the id is a number with a fraction. JSON-RPC discourages such ids, so a target may refuse the request.
     pub fn has_fractional_id(&self) -> bool {
         self.id.is_number() && Exact::parse(&self.id.to_string()).is_some_and(|id| !id.is_integer())
     }
@@ -157,7 +157,7 @@ impl Kind {
         })
     }
 
-    /// The id to echo, where it can be read.
+    /// The id that the answer must have, when the request has one.
     pub fn id(&self) -> Option<&Value> {
         match self {
             Self::Call(call) => Some(&call.id),
@@ -166,7 +166,7 @@ impl Kind {
         }
     }
 
-    /// The call, when it is one that is valid.
+    /// The call, when it is valid.
     pub fn valid_call(&self) -> Option<&Call> {
         match self {
             Self::Call(call) if call.valid => Some(call),

@@ -1,8 +1,8 @@
-//! Requests as the tables of sections 2.1 to 2.5 have them: every ordinary member there, nothing else beside it, written in the
-//! dialect that the target speaks.
+//! Whether a request keeps to the tables of sections 2.1 to 2.5: every ordinary member is present, no other is, and all are
+//! written in the dialect of the target.
 //!
-//! The schemas accept more than that, because published clients send more and leave things out. A target may refuse what goes
-//! beyond the tables; only a request that keeps to them is owed an answer of a certain kind.
+//! The schemas accept more, because published clients add and leave out members. A target may refuse requests beyond the tables,
+//! so only requests that keep to them have an expectation.
 
 use paymaster_schemas::{Mode, Pair};
 use serde_json::{Map, Value};
@@ -25,7 +25,7 @@ pub(crate) const GAS: [&str; 3] = ["callGasLimit", "verificationGasLimit", "preV
 /// The fees of an operation.
 pub(crate) const FEES: [&str; 2] = ["maxFeePerGas", "maxPriorityFeePerGas"];
 
-/// Whether a call keeps to the tables. `listed` are the profile's operations that it may be one of: amounts may be written as
+/// Whether a call keeps to the tables. `listed` are the operations of the profile that match the call: amounts may be written as
 /// they are there.
 pub fn keeps_to_the_tables(call: &Call, dialect: &Dialect, listed: &[&Map<String, Value>]) -> bool {
     call.valid
@@ -62,7 +62,7 @@ pub(crate) fn is_member(name: &str) -> bool {
     ORDINARY.contains(&name) || GAS.contains(&name)
 }
 
-/// Whether a member of an operation is written as that notation has it.
+/// Whether a member of an operation is written in that notation. Members other than amounts always are.
 pub(crate) fn in_notation(name: &str, value: &Value, notation: Amounts) -> bool {
     let is_amount = name == "nonce" || GAS.contains(&name) || FEES.contains(&name);
     let hex = is_hex(name, notation);
@@ -141,7 +141,7 @@ mod tests {
     };
 
     #[test]
-    fn amounts_keep_to_the_notation_that_the_target_speaks() {
+    fn amounts_must_be_in_the_notation_of_the_dialect() {
         let hex = |name| in_notation(name, &Value::from("0x7"), Amounts::Hex);
         let decimal = |name| in_notation(name, &Value::from("7"), Amounts::Decimal);
         for name in ["nonce", "callGasLimit", "maxFeePerGas"] {
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_drawn_keeps_to_the_tables_until_something_is_added_or_taken() {
+    fn drawn_requests_keep_to_the_tables_until_a_member_is_added_or_removed() {
         let token = Token {
             address: format!("0x{}", "ab".repeat(20)),
             symbol: None,

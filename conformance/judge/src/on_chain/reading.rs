@@ -1,4 +1,4 @@
-//! Reading what the calls return.
+//! Reads what the calls return.
 
 use std::{error::Error, fmt};
 
@@ -13,7 +13,7 @@ use crate::on_chain::calls::{
 };
 use paymaster_exchange::Simulation;
 
-/// What came of an eth_call.
+/// The outcome of an `eth_call`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Called {
     /// The call returned this.
@@ -66,7 +66,7 @@ impl Called {
             return bytes(text).map(Self::Returned).ok_or(NodeError::NotHex);
         }
         let error = &reply["error"];
-        // Nodes put the data of a revert here, one level deeper, or behind a word.
+        // Nodes put the data of a revert here, one level deeper, or after the word `Reverted`.
         let places = [&error["data"], &error["data"]["data"], &error["data"]["result"]];
         let data = places
             .into_iter()
@@ -81,16 +81,17 @@ impl Called {
     }
 }
 
-/// What the simulation of the whole operation says.
+/// The outcome of simulating the whole operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum First {
-    /// All that is to be said.
+    /// The final outcome.
     Told(Simulation),
-    /// The account stands in the way, as this says: the paymaster is to be asked by itself.
+    /// The account made the simulation fail, for this reason: the paymaster must be called directly.
     AskThePaymaster(String),
 }
 
-/// Reads what came of [`simulation_call`](super::simulation_call), at `now`, the time of the chain's last block.
+/// Reads the outcome of [`simulation_call`](super::simulation_call). `now` is the time of the chain's last block, in Unix
+/// seconds.
 pub fn first_reading(called: &Called, mode: Mode, now: u64) -> First {
     let Called::Reverted(data) = called else {
         return First::Told(Simulation::Unclear(
@@ -123,7 +124,7 @@ pub fn first_reading(called: &Called, mode: Mode, now: u64) -> First {
     }
 }
 
-/// Reads what came of [`hash_call`](super::hash_call).
+/// Reads the outcome of [`hash_call`](super::hash_call).
 pub fn hash_reading(called: &Called) -> Option<B256> {
     match called {
         Called::Returned(data) => getUserOpHashCall::abi_decode_returns(data).ok(),
@@ -131,7 +132,7 @@ pub fn hash_reading(called: &Called) -> Option<B256> {
     }
 }
 
-/// Reads what came of [`own_check`](super::own_check), at `now`, the time of the chain's last block.
+/// Reads the outcome of [`own_check`](super::own_check). `now` is the time of the chain's last block, in Unix seconds.
 pub fn own_reading(called: &Called, mode: Mode, now: u64) -> Simulation {
     let data = match called {
         Called::Reverted(data) => {
@@ -157,7 +158,7 @@ pub fn own_reading(called: &Called, mode: Mode, now: u64) -> Simulation {
     }
 }
 
-/// In token mode a paymaster may well revert because the account has no tokens, which is no fault of the service.
+/// In token mode a paymaster may revert because the account has no tokens, which is not a fault of the service.
 fn refused_or_unpaid(reason: String, reverted: bool, mode: Mode) -> Simulation {
     if reverted && mode == Mode::Erc20 {
         Simulation::Unclear(format!(
@@ -168,7 +169,7 @@ fn refused_or_unpaid(reason: String, reverted: bool, mode: Mode) -> Simulation {
     }
 }
 
-/// EntryPoint's rule: not after `until`, which is 0 for ever, and not before `after`.
+/// EntryPoint's rule: not before `after` and not after `until`; an `until` of 0 means no limit.
 fn in_time(after: u64, until: u64, now: u64) -> Simulation {
     let expired = until != 0 && now > until;
     if expired || now < after {
@@ -180,7 +181,7 @@ fn in_time(after: u64, until: u64, now: u64) -> Simulation {
     }
 }
 
-/// `aggregator | validUntil << 160 | validAfter << 208`; the aggregator 1 says that the signature is wrong.
+/// `aggregator | validUntil << 160 | validAfter << 208`. The aggregator 1 means that the signature is wrong.
 struct ValidationData {
     aggregator: U256,
     valid_until: u64,

@@ -1,8 +1,8 @@
 //! Sections 2.1 to 2.5: what the request tables oblige a server to accept.
 //!
-//! Each is judged beside a baseline: the same request without the change. Where the baseline is served, so must the variant
-//! be; the reason why a target refuses an operation can then not be mistaken for a refusal of the change. Where the change is
-//! one of the operation itself, only the profile's word that any operation is accepted makes the refusal a fault.
+//! Each change is compared with a baseline: the same request without the change. When the baseline is served, the variant must be
+//! served too, so that a target which refuses the operation for another reason is not blamed. A change of the operation itself
+//! must be served only when the profile states that any operation is accepted.
 
 use crate::rules::{Check, Report, Rule, View, always, describe_answer, no_token};
 use crate::{
@@ -121,7 +121,7 @@ fn one_account(context: &Context) -> Option<&'static str> {
     (context.profile.accounts.len() == 1).then_some("the profile names only one smart account")
 }
 
-/// The operation is that of the baseline: what was served without the change is served with it.
+/// The operation is that of the baseline: when the baseline is served, the variant must be served.
 fn same_operation(views: &[View<'_>], _: &Context, report: &mut Report) {
     let Some((baseline, variants)) = views.split_first() else {
         return;
@@ -134,14 +134,14 @@ fn same_operation(views: &[View<'_>], _: &Context, report: &mut Report) {
     }
 }
 
-/// The operation is another one: it must be served only where the profile vouches for it.
+/// The operation is another one: it must be served only when the profile covers it.
 fn other_operation(views: &[View<'_>], _: &Context, report: &mut Report) {
     let Some((baseline, variants)) = views.split_first() else {
         return;
     };
     for (place, view) in variants.iter().enumerate() {
         report.set_member(place + 1);
-        // One that is not sponsored is owed a result too: 0x.
+        // An operation that is not sponsored gets a result too: `0x`.
         let owed = baseline.answer.result().is_some()
             && (view.expectation.requires_result() || view.expectation == Vouch::Refused);
         served(view, owed, report);

@@ -1,4 +1,4 @@
-//! JSON-RPC 2.0, section 6: a batch is its calls, each processed like any other.
+//! JSON-RPC 2.0, section 6: each call of a batch is processed like a single call.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ pub(super) const RULES: &[Rule] = &[Rule {
     check: Check::Group(&crate::cases::relations::BATCH_ELEMENTS, batch_elements),
 }];
 
-/// What an answer is, as far as it is the same whenever the same is asked.
+/// The kind of an answer. Equal requests get answers of the same kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum AnswerKind {
     Error,
@@ -54,7 +54,7 @@ fn answer_kind(answer: &Map<String, Value>) -> Option<AnswerKind> {
     ))
 }
 
-/// The sort that this call is to get; none where it does not get it alone, which is for other rules.
+/// The kind of answer that this call must get; none when the single call gets another kind, which other rules report.
 fn expected(alone: &View<'_>) -> Option<AnswerKind> {
     let sort = match &alone.request {
         Kind::Call(call) => AnswerKind::Result(call.pair.mode, call.pair == Pair::QUOTE_ERC20),
@@ -64,8 +64,8 @@ fn expected(alone: &View<'_>) -> Option<AnswerKind> {
     (answer_kind(alone.answer.object()?)? == sort).then_some(sort)
 }
 
-/// Each call of the batch gets the sort of answer that it gets alone. Calls are told apart by all but their ids. A batch that is
-/// refused as a whole, or answers that are missing, are for json-rpc.batch.
+/// Each call of the batch gets the kind of answer that it gets alone. Calls are matched without their ids. json-rpc.batch reports
+/// refused batches and missing answers.
 fn batch_elements(views: &[View<'_>], _: &Context, report: &mut Report) {
     let [alone @ .., batch] = views else { return };
     let Kind::Batch(calls) = &batch.request else {
@@ -96,7 +96,7 @@ fn batch_elements(views: &[View<'_>], _: &Context, report: &mut Report) {
     }
 }
 
-/// Whether two requests ask for the same, whatever their ids.
+/// Whether two requests are equal except for their ids.
 fn is_same(one: &Kind, other: &Kind) -> bool {
     match (one, other) {
         (Kind::Call(one), Kind::Call(other)) => ["method", "params"]

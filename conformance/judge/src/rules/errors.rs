@@ -11,7 +11,7 @@ use crate::{
 };
 
 const NO_ERRORS: &str = "the target answered too few requests with an error";
-const NO_REFUSED: &str = "name an operation that the target does not sponsor in the profile (operations.refused or operations.refused-senders), or say operations.sponsors = \"any\" or \"none\"";
+const NO_REFUSED: &str = "name an operation that the target does not sponsor in the profile (operations.refused or operations.refused-senders), or set operations.sponsors = \"any\" or \"none\"";
 const NO_TOKENS: &str =
     "name supported and unsupported tokens in the profile (tokens.supported, tokens.unsupported)";
 
@@ -116,7 +116,7 @@ fn token_absent(view: &View<'_>, _: &Context, report: &mut Report) {
     }
 }
 
-/// Token mode with an unsupported token is answered with an error. So is a text of more or fewer hex digits than an address has, which is nobody's.
+/// Token mode with an unsupported token is answered with an error. So is a hex string with more or fewer digits than an address.
 fn token_unsupported(view: &View<'_>, context: &Context, report: &mut Report) {
     let Kind::Call(call) = &view.request else { return };
     if call.pair != Pair::SPONSOR_ERC20 {
@@ -143,8 +143,8 @@ fn token_unsupported(view: &View<'_>, context: &Context, report: &mut Report) {
     }
 }
 
-/// More digits than an address has, or fewer. Zeros before it are another way to write one, and where it begins with zeros they
-/// may be left out.
+/// Whether a hex string has more or fewer digits than an address. Additional leading zeros are accepted, and an address may be
+/// written without its leading zeros.
 fn is_no_address(token: &str, context: &Context) -> bool {
     let Some(digits) = token
         .strip_prefix("0x")
@@ -176,12 +176,16 @@ fn refusal_is_none(view: &View<'_>, _: &Context, report: &mut Report) {
         .valid_call()
         .is_some_and(|call| call.pair.mode == Mode::Sponsored);
     if sponsored && view.expectation == Vouch::Refused {
-        a_result(view, "a result: what cannot be sponsored is no error", report);
+        a_result(
+            view,
+            "a result: an operation that cannot be sponsored is not an error",
+            report,
+        );
     }
 }
 
-/// A quote for tokens that are not supported is answered with a result. Judged beside the same request with supported tokens
-/// alone, so that an error for another reason is not taken for this one.
+/// A quote for unsupported tokens is answered with a result. Judged only when the same request with supported tokens gets a
+/// result, so that an error has no other reason.
 fn unsupported_quote_is_none(views: &[View<'_>], _: &Context, report: &mut Report) {
     let Some((baseline, variants)) = views.split_first() else {
         return;
@@ -193,7 +197,7 @@ fn unsupported_quote_is_none(views: &[View<'_>], _: &Context, report: &mut Repor
         report.set_member(place + 1);
         a_result(
             view,
-            "a result: tokens that are not supported are no error of a quote",
+            "a result: unsupported tokens are not an error in a quote",
             report,
         );
     }

@@ -1,4 +1,4 @@
-//! What published clients need beyond the specification; it warns.
+//! What published clients need beyond the specification. These rules warn.
 
 use paymaster_schemas::Method;
 use serde_json::Value;
@@ -35,7 +35,7 @@ fn mode_member(view: &View<'_>, _: &Context, report: &mut Report) {
         return;
     };
     let expected = call.pair.mode.name();
-    // A MODE that is missing or wrong is for its row.
+    // The rule of its row reports a missing or wrong MODE.
     if result.get("MODE").and_then(Value::as_str) == Some(expected) {
         let actual = result.get("mode");
         report.expect(

@@ -1,4 +1,4 @@
-//! What JSON-RPC 2.0 recommends beyond what the specification asks: reserved codes, batches, notifications. These warn.
+//! What JSON-RPC 2.0 recommends beyond the specification: reserved codes, batches, notifications. These rules warn.
 
 use paymaster_schemas::{Pair, member_validator};
 use serde_json::Value;
@@ -22,12 +22,12 @@ const fn rule(id: &'static str, hint: &'static str, check: fn(&View<'_>, &Contex
 pub(super) const RULES: &[Rule] = &[
     rule(
         "json-rpc.parse-error",
-        "answer what is no JSON with the error -32700",
+        "answer a body that is not JSON with the error -32700",
         parse_error,
     ),
     rule(
         "json-rpc.invalid-request",
-        "answer what is no request object with the error -32600",
+        "answer JSON that is not a request object with the error -32600",
         invalid_request,
     ),
     rule(
@@ -42,7 +42,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
     rule(
         "json-rpc.reserved-codes",
-        "-32700 and -32601 have a meaning of their own",
+        "-32700 is for bodies that are not JSON, and -32601 for unknown methods",
         reserved_codes,
     ),
     rule(
@@ -79,7 +79,7 @@ fn has_code(code: i64, view: &View<'_>, report: &mut Report) {
 
 /// The request got an error with one of these codes.
 fn has_one_of(codes: &[i64], view: &View<'_>, report: &mut Report) {
-    // An HTTP 200 without an object in it is no attempt at an error: its form is for other rules.
+    // HTTP 200 without a JSON object is not an error answer. Other rules report its form.
     let attempt = view.answer.object().is_some()
         || view
             .answer
@@ -108,7 +108,7 @@ fn parse_error(view: &View<'_>, _: &Context, report: &mut Report) {
 fn invalid_request(view: &View<'_>, _: &Context, report: &mut Report) {
     match view.request {
         Kind::NotARequest => has_code(-32600, view, report),
-        // Such a text is no request object, and its parameters are invalid: JSON-RPC has a code for either.
+        // The text is not a request object, and its parameters are invalid: JSON-RPC has a code for each.
         Kind::UnstructuredParams => has_one_of(&[-32600, -32602], view, report),
         _ => {}
     }
@@ -120,8 +120,7 @@ fn method_not_found(view: &View<'_>, _: &Context, report: &mut Report) {
     }
 }
 
-/// Parameters of the wrong shape get -32602, where they are refused at all. A fee token that is missing or none has an error
-/// of its own, whose code is not shown.
+/// Refused parameters of the wrong shape get -32602. The code for a missing or invalid fee token is not shown.
 fn invalid_params(view: &View<'_>, _: &Context, report: &mut Report) {
     let malformed = match &view.request {
         Kind::Call(call) if call.pair == Pair::SPONSOR_ERC20 => !call.valid && has_fee_token(call),
@@ -142,8 +141,8 @@ fn has_fee_token(call: &Call) -> bool {
         .is_some_and(|token| address.is_some_and(|address| address.is_valid(&Value::String(token.clone()))))
 }
 
-/// A request that is JSON and names a known method is refused neither as unreadable nor as an unknown method. (A valid call
-/// whose method is said to be unknown is for endpoint.both-methods.)
+/// A request that is JSON and names a known method is refused neither as unreadable nor as an unknown method.
+/// endpoint.both-methods reports a valid call with the code of an unknown method.
 fn reserved_codes(view: &View<'_>, _: &Context, report: &mut Report) {
     if !matches!(view.request, Kind::Call(_) | Kind::WithoutMode { .. }) {
         return;
@@ -170,7 +169,7 @@ fn null_id(view: &View<'_>, _: &Context, report: &mut Report) {
     });
 }
 
-/// So many calls are no large batch.
+/// The most calls of a small batch. A target may refuse larger batches.
 const FEW: usize = 3;
 
 /// A batch is answered with one answer for each request that has an id, in any order.
@@ -188,7 +187,7 @@ fn batch(view: &View<'_>, _: &Context, report: &mut Report) {
     if ids.is_empty() {
         return nothing(view, report);
     }
-    // JSON-RPC does not say how many calls a batch may have.
+    // JSON-RPC does not limit the size of a batch, so a target may.
     if requests.len() > FEW && view.answer.error().is_some() {
         return;
     }
@@ -203,7 +202,7 @@ fn batch(view: &View<'_>, _: &Context, report: &mut Report) {
     let matched = ids
         .iter()
         .all(|id| actual.iter().filter(|actual| actual == &id).count() == 1);
-    // Answers to notifications are for json-rpc.notification.
+    // json-rpc.notification reports answers to notifications.
     let as_many = answers.len() == ids.len() || ids.len() < requests.len();
     report.expect(
         matched && as_many,
@@ -262,7 +261,7 @@ fn nothing(view: &View<'_>, report: &mut Report) {
     });
 }
 
-/// No member of an answer stands twice, not even with the same value.
+/// No member of an answer occurs twice, not even with the same value.
 fn unique_members(view: &View<'_>, _: &Context, report: &mut Report) {
     let Some(document) = view.answer.document().filter(|_| view.must_be_answered()) else {
         return;
@@ -271,7 +270,7 @@ fn unique_members(view: &View<'_>, _: &Context, report: &mut Report) {
         return; // for answer.single-valued-members
     }
     match document.duplicates.first() {
-        Some(duplicate) => report.broken(&duplicate.pointer, "one such member", "the member stands twice"),
+        Some(duplicate) => report.broken(&duplicate.pointer, "one such member", "the member occurs twice"),
         None => report.held(),
     }
 }

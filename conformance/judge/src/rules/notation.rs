@@ -1,4 +1,4 @@
-//! Section 1: the notation of a request's JSON says nothing.
+//! Section 1: the JSON notation of a request has no meaning.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ pub(super) const RULES: &[Rule] = &[Rule {
     check: Check::Group(&crate::cases::relations::NOTATION, notation),
 }];
 
-/// What an answer says, as far as the specification fixes it: never a signature, a price or a time.
+/// The part of an answer that the specification fixes: no signature, price or time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Meaning {
     Error,
@@ -39,8 +39,8 @@ fn meaning(answer: &Answer<'_>) -> Option<Meaning> {
         .map(|_| Meaning::Quote(quoted_tokens(result), unsupported_tokens(result)))
 }
 
-/// Member order, white space and string escapes change nothing. The baseline comes twice, before and after the variant: where its
-/// own answers differ, something else is wrong.
+/// Member order, white space and string escapes do not change the answer. The baseline is sent before and after the variant;
+/// nothing is judged when its two answers differ.
 fn notation(views: &[View<'_>], _: &Context, report: &mut Report) {
     let [baseline, variant, again] = views else { return };
     let (Some(expected), Some(actual)) = (meaning(&baseline.answer), meaning(&variant.answer)) else {

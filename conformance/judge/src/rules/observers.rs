@@ -1,4 +1,4 @@
-//! Observers: they watch what the specification leaves open, for the dialect and behaviour fingerprint. Nobody fails here.
+//! Observers record what the specification leaves open, for the dialect and behaviour fingerprint. They break no rule.
 
 use paymaster_schemas::{Method, Mode, Pair};
 use serde_json::Value;
@@ -10,11 +10,11 @@ use crate::{
     target::context::{Context, Support},
 };
 
-/// Watches one point that the specification leaves open.
+/// Observes one point that the specification leaves open.
 pub struct Observer {
     /// The clause, of basis *ambiguous* or *not shown*.
     pub clause: &'static str,
-    /// What the views of a group say of it: values that are counted.
+    /// Adds the observed values of a group. They are counted over the run.
     pub watch: fn(&[View<'_>], &Context, &mut Vec<String>),
 }
 
@@ -198,7 +198,7 @@ fn quoted_tokens(views: &[View<'_>], context: &Context, values: &mut Vec<String>
     }
 }
 
-/// Above this, a timestamp of our times is in milliseconds: in seconds it would be the year 5138.
+/// A current timestamp above this is in milliseconds: in seconds it would be the year 5138.
 const SECONDS_END: f64 = 1e11;
 
 fn valid_until_unit(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {

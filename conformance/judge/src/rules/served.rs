@@ -1,6 +1,6 @@
-//! Section 4: valid requests are served, each with the result of its method and mode.
+//! Section 4: a valid request is served with the result of its method and mode.
 //!
-//! What must be served is what the profile vouches for. An operation that nobody vouches for may be answered with an error.
+//! Only operations that the profile covers must be served. Any other operation may be answered with an error.
 
 use paymaster_schemas::Pair;
 use serde_json::Value;
@@ -52,7 +52,7 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-/// The code that says that a method does not exist.
+/// The JSON-RPC error code of an unknown method.
 const METHOD_NOT_FOUND: i64 = -32_601;
 
 /// Both methods are served at the same address, over POST.
@@ -87,7 +87,7 @@ fn quote_sponsored(view: &View<'_>, _: &Context, report: &mut Report) {
     served(Pair::QUOTE_SPONSORED, view, report, |_| true);
 }
 
-/// Only where both tokenInfo members are present and all tokens are supported: other errors are for other rules.
+/// Judged only when both tokenInfo members are present and all tokens are supported. Other rules report other errors.
 fn quote_erc20(view: &View<'_>, context: &Context, report: &mut Report) {
     served(Pair::QUOTE_ERC20, view, report, |call| {
         let named = call.tokens.quoted();
@@ -103,7 +103,7 @@ fn sponsor_sponsored(view: &View<'_>, _: &Context, report: &mut Report) {
     served(Pair::SPONSOR_SPONSORED, view, report, |_| true);
 }
 
-/// Only with all gas limits: that they may be left out is for request.gas-fields-optional.
+/// Judged only with all gas limits: request.gas-fields-optional reports the others.
 fn sponsor_erc20(view: &View<'_>, context: &Context, report: &mut Report) {
     served(Pair::SPONSOR_ERC20, view, report, |call| {
         let supported = |token: &String| context.support(token) == Support::Supported;
@@ -131,14 +131,14 @@ fn served(pair: Pair, view: &View<'_>, report: &mut Report, fair: impl Fn(&Call)
     {
         report.broken(
             "/error",
-            "a result: the profile vouches for the operation",
+            "a result: according to the profile the operation is accepted",
             describe_answer(&view.answer),
         );
     }
 }
 
-/// Members of a sponsored or token sponsor result, and of a quote in token mode: a result that has none of them is of another
-/// kind. One that lacks a single member is for the row of that member.
+/// Members of a sponsored or token sponsor result, and of a quote in token mode. A result that has none of them is of another
+/// kind. A single missing member is reported by the rule of its row.
 const MEMBERS: [&[&str]; 2] = [
     &[
         "paymasterAndData",

@@ -1,7 +1,7 @@
-//! What traffic tells of the target: the dialect it serves, and the tokens it supports. What the profile says is never overruled.
+//! Learns dialect and tokens of the target from its traffic. The profile takes precedence.
 //!
-//! A recording is taken as one stretch in which the target's tokens stay the same. A token that was quoted once and listed as
-//! unsupported another time tells that they did not, or that the target is at odds with itself: nothing is known of it then.
+//! The tokens of the target are assumed to stay the same during a recording. A token that is quoted once and listed as
+//! unsupported another time counts as unknown.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,14 +23,14 @@ use crate::{
 };
 use paymaster_exchange::Exchange;
 
-/// Learns from one exchange after the other.
+/// Learns from exchanges, one at a time.
 #[derive(Debug)]
 pub struct Learner {
     base: Context,
     served: Served,
     tokens: BTreeMap<String, Support>,
     facts: TokenFacts,
-    /// Quotes from which the reading of preferredToken beside tokenList shows once their tokens are known.
+    /// Quotes that show the reading of preferredToken and tokenList once their tokens are known.
     readings: Vec<Reading>,
 }
 
@@ -50,14 +50,14 @@ struct Reading {
     quoted: BTreeSet<String>,
 }
 
-/// More quotes of this kind tell nothing new, and a proxy may run for long.
+/// A bound for a proxy that runs for a long time: more quotes of this kind add nothing.
 const MOST_READINGS: usize = 1_000;
 
 /// The notations, the default first.
 const NOTATIONS: [Amounts; 3] = [Amounts::Decimal, Amounts::Hex, Amounts::Mixed];
 
 impl Learner {
-    /// A learner who knows what the profile says.
+    /// A learner that starts from the profile.
     pub fn new(profile: Profile) -> Self {
         Self {
             base: Context::new(profile),
@@ -68,7 +68,7 @@ impl Learner {
         }
     }
 
-    /// Takes in an exchange.
+    /// Adds an exchange.
     pub fn see(&mut self, exchange: &Exchange) {
         let Kind::Call(call) = Kind::of(&exchange.request) else {
             return;
@@ -198,7 +198,7 @@ fn is_written(operation: &Map<String, Value>, notation: Amounts) -> bool {
         .all(|(name, value)| in_notation(name, value, notation))
 }
 
-/// Takes the reading that was served most often; the one in use where others are not served more often.
+/// Sets the reading that was served most often. The current one stays unless another was served more often.
 fn choose(reading: &mut String, served: &BTreeMap<impl AsRef<str> + Ord, u64>) {
     let own = served
         .iter()
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn the_profile_is_never_overruled() {
+    fn the_profile_takes_precedence() {
         let profile = Profile {
             dialect: Pins {
                 jsonrpc_version: Some("2.0".to_owned()),

@@ -32,7 +32,7 @@ use judge::Judge;
 use tally::{End, NewlyBroken, RunState, Seen, Strictness, Tally, conclude};
 use unjudged::UnjudgedAnswers;
 
-/// Notes what is observed and not judged: the views of one group, and where the observations go.
+/// Adds the observations of the views of one group.
 pub type Observe = fn(&[View<'_>], &Context, &mut Observations);
 
 /// Why a rule over related requests stays inconclusive in recorded traffic.
@@ -97,7 +97,7 @@ impl Session {
         &self.context
     }
 
-    /// Judges what follows by more that is known of the target.
+    /// Replaces the context for the following groups.
     pub fn set_context(&mut self, context: Context) {
         self.context = Arc::new(context);
     }
@@ -128,12 +128,12 @@ impl Session {
         self.tally.add(group, exchanges, &views, judgements)
     }
 
-    /// Notes a group that was sent and cannot be judged.
+    /// Counts a group that was sent and cannot be judged.
     pub fn leave_out(&mut self, reason: String) {
         *self.unjudged.entry(reason).or_default() += 1;
     }
 
-    /// Notes something that was observed of the run as a whole.
+    /// Adds an observation about the whole run.
     pub fn observe(&mut self, clause: &'static str, value: String, times: u64) {
         self.tally
             .observations
@@ -166,8 +166,8 @@ impl Session {
         self.tally.denied()
     }
 
-    /// What was broken and is looked into: at most [`FINDINGS_PER_RULE`] places of a rule, in the order of the rules; places that the
-    /// list of known failures names come last in each rule.
+    /// The broken places to reproduce and shrink: at most [`FINDINGS_PER_RULE`] of each rule, in the order of the rules. Known
+    /// failures come last in each rule.
     pub fn broken(&self, known: &Known) -> Vec<(&Key, &Seen)> {
         let mut all = self.tally.seen();
         // Stable: the places of one rule stay in the order of the plan.
@@ -184,7 +184,7 @@ impl Session {
         all
     }
 
-    /// What was broken, as findings that were not sent again.
+    /// The broken places as findings that were not reproduced.
     pub fn findings(&self, known: &Known) -> Vec<Finding> {
         let broken = self.broken(known).into_iter();
         broken.map(|(key, seen)| seen.finding(key)).collect()
@@ -201,7 +201,8 @@ impl Session {
             Some((end, cause)) => (end, Some(cause)),
             None => (End::Done, None),
         };
-        // A recording is no plan, and a run that ended early did not see all of its own: what they did not show may still fail.
+        // Recorded traffic has no plan, and a run that ended early did not complete its own: failures that they did not show may
+        // still exist.
         let complete = cut_short.is_none() && !is_recorded;
         let unjudged_answers = self
             .unjudged_answers
@@ -229,7 +230,7 @@ impl Session {
                 }
             }
         }
-        // A run that ended early says nothing of the list of known failures.
+        // A run that ended early does not evaluate the list of known failures.
         let list = if complete || is_recorded {
             known.as_slice()
         } else {

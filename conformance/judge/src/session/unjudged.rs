@@ -1,21 +1,20 @@
-//! What came back and tells nothing of the service: more than we read, or an answer that something before it gave.
+//! Answers that cannot be judged: they exceed our limits, or a gateway answered instead of the service.
 
 use std::collections::BTreeMap;
 
 use crate::rules::View;
 
-/// How many groups were left out because of such an answer.
+/// How many groups have such an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnjudgedAnswers {
-    /// By what of the answer was more than we read.
+    /// By the limit that the answer exceeds.
     too_large: BTreeMap<String, usize>,
-    /// By the status with which something before the service answered a request that the service owed an answer. The rest of such a group is
-    /// judged.
+    /// By the HTTP status of the gateway that answered instead of the service. The other answers of such a group are judged.
     by_gateways: BTreeMap<u16, usize>,
 }
 
 impl UnjudgedAnswers {
-    /// Looks at the answers of a group; false when it cannot be judged.
+    /// Counts the answers of a group that cannot be judged; false when the whole group cannot.
     pub fn can_judge(&mut self, views: &[View<'_>]) -> bool {
         if let Some(what) = views.iter().find_map(|view| view.answer.beyond_reading()) {
             *self.too_large.entry(what).or_default() += 1;
@@ -27,7 +26,7 @@ impl UnjudgedAnswers {
         true
     }
 
-    /// Adds what another part of the same run left out.
+    /// Adds the counts of another part of the same run.
     pub fn merge(&mut self, other: Self) {
         for (what, groups) in other.too_large {
             *self.too_large.entry(what).or_default() += groups;
@@ -37,8 +36,8 @@ impl UnjudgedAnswers {
         }
     }
 
-    /// In words, how many groups each. A run with any is no pass, however often the rules held elsewhere. Where every valid request
-    /// was `denied`, the run says so itself.
+    /// The number of groups for each reason. A run with such groups does not pass. When every valid request was `denied`,
+    /// gateways are not counted: the run reports that separately.
     pub fn reasons(self, denied: bool) -> BTreeMap<String, usize> {
         let too_large = self
             .too_large
@@ -88,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_answer_of_the_service_is_told_by_its_reason() {
+    fn unjudged_answers_are_counted_by_reason() {
         let too_large = || {
             let limit = 7;
             exchange(
@@ -112,7 +111,7 @@ mod tests {
         assert!(look(&mut answers, &[gateway(), gateway(), fine()]));
         let mut other = UnjudgedAnswers::default();
         assert!(look(&mut other, &[gateway()]));
-        // What goes beyond the tables may be turned away.
+        // A gateway may reject a request beyond the tables.
         assert!(look(&mut other, &[exchange("{}", Ok((502, "")))]));
         assert!(!look(&mut other, &[too_large()]));
         answers.merge(other);

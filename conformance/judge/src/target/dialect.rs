@@ -1,7 +1,7 @@
-//! The dialect: which reading of each open point of the specification the target speaks.
+//! The dialect: which reading of each ambiguity of the specification the target uses.
 //!
-//! Learned from the first exchanges (`discovery.rs`) unless the profile pins it; requests are then written in it, so that
-//! nobody fails for a lawful reading. The points and their alternatives are `paymaster_schemas::READINGS`.
+//! It is learned from the first exchanges (`discovery.rs`) unless the profile pins it. Requests are written in it, so that no
+//! target fails for a lawful reading. The ambiguities and their readings are `paymaster_schemas::READINGS`.
 
 use std::collections::BTreeSet;
 
@@ -42,8 +42,8 @@ pub struct ReadingCounts {
 }
 
 impl ReadingCounts {
-    /// Takes in a quote for `preferred` and `list`, where it tells readings apart: for a supported token beside a list of other
-    /// supported ones. No reading explains that only some of the listed ones are quoted.
+    /// Counts a quote for `preferred` and `list`. Only quotes that distinguish the readings count: those for a supported token
+    /// that is not in a list of supported tokens. No reading explains a quote for only some of the listed tokens.
     pub fn count(
         &mut self,
         preferred: &str,
@@ -158,12 +158,12 @@ mod tests {
     }
 
     #[test]
-    fn a_reading_explains_quotes_whole() {
+    fn a_reading_must_explain_every_token_of_a_quote() {
         assert_eq!(read(&[]), QuotedTokens::Union);
         assert_eq!(read(&[(A, &[B, C], &[A, B, C])]), QuotedTokens::Union);
         assert_eq!(read(&[("0xAA", &["0xBB", C], &[B, C])]), QuotedTokens::List);
         assert_eq!(read(&[("0xAA", &[B], &[A])]), QuotedTokens::Preferred);
-        // Some of the listed ones are no reading, nor is nothing at all.
+        // No reading explains quotes for some of the listed tokens, or for no token.
         assert_eq!(
             read(&[(A, &[B, C], &[A, C]), (A, &[B, C], &[C]), (A, &[B], &[])]),
             QuotedTokens::Union
@@ -176,7 +176,7 @@ mod tests {
             read(&[(A, &[B, C], &[C]), (A, &[B, C], &[A])]),
             QuotedTokens::Preferred
         );
-        // The preferred one on the list, no list, or a token that is not supported tell nothing.
+        // A preferred token in the list, no list, or an unsupported token does not distinguish the readings.
         assert_eq!(
             read(&[
                 (A, &[B, "0xAA"], &[A]),
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reading_that_explains_most_is_taken_and_the_default_where_two_do() {
+    fn the_reading_that_explains_most_quotes_wins_and_a_tie_goes_to_the_default() {
         let (list, preferred, union): (_, _, (_, &[&str], &[&str])) = (
             (A, &[B][..], &[B][..]),
             (A, &[B][..], &[A][..]),

@@ -21,7 +21,7 @@ use paymaster_reference_server::{Config, Service};
 
 const NOW: u64 = 1_800_000_000;
 
-/// What the rules said of a run.
+/// The counts of the rules over a run.
 #[derive(Debug, Default)]
 pub(crate) struct RuleCounts {
     /// How often each rule held.

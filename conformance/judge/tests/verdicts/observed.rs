@@ -1,4 +1,4 @@
-//! What is watched and fails nobody: the fingerprint says of a target what its answers show, and nothing else.
+//! What observers record: the fingerprint has what the answers of a target show, and nothing else.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ fn watch_in(context: &Context, clause: &str, requested: &[Member<'_>]) -> Vec<St
         .map(|((role, label, ..), exchange)| View::new(*role, label, exchange, context))
         .collect();
     let mut observers = OBSERVERS.iter().filter(|observer| observer.clause == clause);
-    let observer = observers.next().expect("somebody watches it");
+    let observer = observers.next().expect("the clause has an observer");
     assert!(observers.next().is_none(), "{clause} is watched once");
     let mut seen = Vec::new();
     (observer.watch)(&views, context, &mut seen);
@@ -65,7 +65,7 @@ const NOTHING: [&str; 0] = [];
 const OTHER_SHAPE: &str = r#"{"jsonrpc":"2.0","id":1}"#;
 
 #[test]
-fn what_a_probe_got_counts_where_its_baseline_was_served() {
+fn a_probe_counts_only_when_its_baseline_is_served() {
     let served = result(SPONSORED);
     let clause = "dialect.jsonrpc-version";
     let requested = |baseline: &str, first: &str, second: &str| {
@@ -94,7 +94,7 @@ fn what_a_probe_got_counts_where_its_baseline_was_served() {
 }
 
 #[test]
-fn each_probe_stands_under_its_clause() {
+fn each_probe_counts_for_its_clause() {
     let labels = [
         ("dialect.jsonrpc-version", "jsonrpc 2.0.0"),
         ("dialect.sponsored-name", "mode SPONSORSHIP"),
@@ -243,7 +243,7 @@ fn the_letter_case_of_token_addresses() {
 }
 
 #[test]
-fn tokens_that_are_asked_for_again() {
+fn quotes_for_repeated_tokens() {
     let request = quote(USDC, &[USDC, USDC]);
     let requested = |role: Role, label, tokens: &[&str]| {
         watch(
@@ -344,7 +344,7 @@ fn length_and_constancy_of_the_data() {
 }
 
 #[test]
-fn what_malformed_parameters_get() {
+fn answers_to_malformed_parameters() {
     let requested = |role: Role, request: String, answer: &str| {
         watch(
             "behaviour.malformed-params",

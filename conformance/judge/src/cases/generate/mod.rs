@@ -1,8 +1,7 @@
-//! Generation of requests from the schemas: valid ones, boundary values, ones that break exactly one keyword, simpler ones.
+//! Generates requests from the schemas: valid ones, boundary values, ones that break exactly one keyword, simpler ones.
 //!
-//! The schemas are the one source. [`strategy()`] draws what they accept, [`mutate`] makes what they refuse, [`shrink`] makes
-//! what they accept smaller, [`requests()`] is the strategy of whole requests that suit a target, and [`source`] draws a run's requests
-//! with it.
+//! [`strategy()`] draws values that a schema accepts, [`mutate`] makes values that it rejects, [`shrink`] makes accepted values
+//! smaller, [`requests()`] is the strategy of whole requests for a target, and [`source`] draws the requests of a run with it.
 
 pub mod boundary;
 pub mod mutate;

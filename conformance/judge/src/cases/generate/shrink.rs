@@ -1,8 +1,8 @@
-//! Smaller requests that are still what they were: fewer members, shorter lists, shorter and plainer values.
+//! Simpler requests with the same meaning: fewer members, shorter lists, shorter and simpler values.
 //!
-//! Senders, tokens, accounts, method, mode and id stay: with another of those, a request would no longer be what the
-//! profile vouches for, or would ask for something else. Nonce, initCode and callData do change; where the profile lists
-//! operations, the caller asks [`crate::target::context::Context::expectation`] again.
+//! Senders, tokens, accounts, method, mode and id stay, because the expectation of the request depends on them. Nonce, initCode
+//! and callData change; when the profile lists operations, the caller checks [`crate::target::context::Context::expectation`]
+//! again.
 
 mod plainer;
 
@@ -12,11 +12,11 @@ use serde_json::Value;
 use crate::cases::generate::schema::{escaped, remove};
 use crate::message::tables::{FEES, GAS};
 
-/// Longest list of which each item is taken out in turn.
+/// The longest list from which every item is removed in turn.
 const TAKE_EACH: usize = 16;
 
-/// Simpler forms of `base`, the most drastic first: each of less [`weight`], so that shrinking step by step comes to an end.
-/// When `base` is valid against the schema document called `document`, so is each of them.
+/// Simpler forms of `base`, the simplest first. Each has less [`weight`], so that repeated shrinking ends. When `base` is valid
+/// against the schema document `document`, each of them is too.
 pub fn simpler(document: Option<&str>, base: &Value) -> Vec<Value> {
     let validator = document
         .and_then(validator_for)
@@ -45,7 +45,7 @@ pub fn simpler(document: Option<&str>, base: &Value) -> Vec<Value> {
     candidates.into_iter().map(|(_, candidate)| candidate).collect()
 }
 
-/// How far a value is from the simplest: it counts members, items, characters, and characters other than zeros.
+/// The size of a value: it counts members, items and characters. Zeros count least.
 pub fn weight(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) => 1,
@@ -78,22 +78,22 @@ impl Step {
     }
 }
 
-/// What may be done at a place.
+/// What shrinking may change at a place.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Allowed {
     /// Anything.
     Free,
-    /// It stays, and what it holds may change.
+    /// It must stay; its content may change.
     Stays,
-    /// It may go; its text may only change its letter case.
+    /// It may be removed; of its text only the letter case may change.
     SameAddress,
-    /// It may go, and nothing else.
+    /// It may be removed and must not change.
     SameText,
-    /// It stays; its text may only change its letter case.
+    /// It must stay; of its text only the letter case may change.
     Sender,
-    /// It may go; what it holds may change, and is not zero.
+    /// It may be removed or changed to any value but zero.
     Positive,
-    /// It stays as it is.
+    /// It must not change.
     Fixed,
 }
 
@@ -108,7 +108,7 @@ fn allowed(pointer: &str) -> Allowed {
         "" | "/params" | "/params/0" | "/params/1" => Allowed::Stays,
         "/jsonrpc" | "/method" | "/id" | "/params/1/mode" => Allowed::Fixed,
         "/params/0/sender" => Allowed::Sender,
-        // A target may refuse a gas limit or fee of zero: that would be another fault.
+        // A target may refuse a gas limit or fee of zero, which would change the failure.
         _ if pointer.strip_prefix("/params/0/").is_some_and(is_gas_or_fee) => Allowed::Positive,
         _ => match (pointer.strip_prefix(TOKENS), pointer.strip_prefix(ACCOUNT)) {
             (Some("/preferredToken" | "/feeTokenAddress" | "/tokenAddress"), _) => Allowed::SameAddress,
@@ -182,10 +182,10 @@ fn offer_removal(pointer: &str, steps: &mut Vec<Step>) {
     }
 }
 
-/// All at once, what the schema lets go, outermost first.
+/// `base` without everything that the schema does not require, outermost first.
 fn without_what_may_go(base: &Value, steps: &[Step], valid: &dyn Fn(&Value) -> bool) -> Value {
     let mut left = base.clone();
-    // Backwards, so that the places of items that are still to go do not move.
+    // In reverse order, so that the indices of the remaining items stay valid.
     for step in steps.iter().rev() {
         if !matches!(step.change, Change::Remove) {
             continue;

@@ -74,7 +74,7 @@ fn with_method(request: &Value, method: &str) -> Value {
     request
 }
 
-/// A quote for the same operation in the other mode; none when nothing is known to ask for.
+/// A quote for the same operation in the other mode; none when no supported token or account is known.
 fn in_other_mode(input: &Seed<'_>) -> Option<Value> {
     let mode = match input.pair?.mode {
         Mode::Sponsored => {

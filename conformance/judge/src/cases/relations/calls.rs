@@ -1,4 +1,4 @@
-//! Single calls: the bulk of a run, enough of them that a fault in one answer of 25 is found.
+//! Single calls: most of the requests of a run.
 
 use paymaster_schemas::Pair;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ pub static REFUSED_CALLS: Relation = Relation {
     members: single,
 };
 
-/// The same where nothing is sponsored: section 4.2, rule 6, knows no refusal of a supported token.
+/// Calls in token mode whose operation the target does not sponsor: section 4.2, rule 6, allows no refusal of a supported token.
 pub static REFUSED_IN_TOKEN_MODE: Relation = Relation {
     id: "refused-in-token-mode",
     about: "calls in token mode of operations that cannot be sponsored",
@@ -54,8 +54,8 @@ pub(super) fn single(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     with_variations(input, input.base.clone(), "", ids)
 }
 
-/// The request; one in eight with a string for an id, one in eight with the info object of the other mode beside its own, as
-/// published clients send both, and one in eight twice, the second time byte for byte the same.
+/// The request, with a variation in three rounds of eight: a string id; both info objects, as published clients send them; the
+/// same bytes sent twice.
 pub(super) fn with_variations(
     input: &Seed<'_>,
     mut request: Value,

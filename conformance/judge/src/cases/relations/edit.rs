@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::cases::case::{Base, Ids, Member, Role, Seed};
 
-/// A base of each pair that should be accepted.
+/// One base for each pair, with an operation that should be accepted.
 pub(super) const ALL_PAIRS: &[Base] = &[
     Base::accepted(Pair::QUOTE_SPONSORED),
     Base::accepted(Pair::QUOTE_ERC20),
@@ -28,7 +28,7 @@ pub(super) fn set(request: &mut Value, place: &str, name: &str, value: Value) {
     }
 }
 
-/// Takes the member `name` away from the object at `place`.
+/// Removes the member `name` from the object at `place`.
 pub(super) fn remove(request: &mut Value, place: &str, name: &str) {
     if let Some(object) = request.pointer_mut(place).and_then(Value::as_object_mut) {
         object.shift_remove(name);
@@ -53,7 +53,7 @@ pub(super) fn member(
     }
 }
 
-/// A member of a group: the request with the id that it has.
+/// A member of a group: the request with its own id.
 pub(super) fn with_own_id(role: Role, label: impl Into<String>, request: &Value) -> Member {
     Member {
         role,
@@ -66,7 +66,7 @@ fn text(request: &impl Serialize) -> Bytes {
     Bytes::from(serde_json::to_vec(request).expect("a JSON value can always be written"))
 }
 
-/// A request as it is written with another id, without a copy of it.
+/// Serializes a request with another id, without copying it.
 struct Renumbered<'a> {
     request: &'a Value,
     id: u64,
@@ -107,12 +107,12 @@ pub(super) fn with_baseline(
     vec![baseline(input, ids), member(Role::Variant, label, variant, ids)]
 }
 
-/// The item of `items` whose turn it is in this round.
+/// The item of this round: the items take turns.
 pub(super) fn item_of_round<'a, T>(input: &Seed<'_>, items: &'a [T]) -> &'a T {
     &items[input.twist as usize % items.len()]
 }
 
-/// A pseudo-random address that depends on the seed's round and `salt` alone; lower case.
+/// A pseudo-random address in lower case. It depends on the round and `salt` only.
 pub(super) fn address(input: &Seed<'_>, salt: u64) -> String {
     let mut state = (u64::from(input.twist) << 32) ^ salt.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5eed_5eed;
     let mut text = String::from("0x");

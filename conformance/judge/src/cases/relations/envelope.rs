@@ -1,4 +1,4 @@
-//! Ids of every kind (section 2.1): served like any other, and echoed in kind and value.
+//! Ids of every kind (section 2.1): the request is served, and the answer has the same id.
 
 use serde_json::{Number, Value, json};
 
@@ -20,8 +20,8 @@ const NUMBERS: &[&str] = &[
     "1.5",
 ];
 
-/// String ids: falsy, numeric-looking, with spaces, escapes, other scripts, in other letter case, long; and what is taken for
-/// markup, a date, a template or another Unicode form by who does more than copy it.
+/// String ids: falsy, numeric-looking, with spaces, escapes, other scripts, in other letter case, long; and texts that look like
+/// markup, a date, a template or another Unicode form to a server that does more than copy them.
 const STRINGS: &[&str] = &[
     "",
     "0",
@@ -83,7 +83,7 @@ fn number_ids(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     let Ok(number) = text.parse::<Number>() else {
         return Vec::new();
     };
-    // Beside a string id, so that a target that refuses all numbers shows.
+    // The baseline has a string id, so that a target that refuses every number is detected.
     let baseline = json!(format!("baseline-{}", ids.next_id()));
     with_id(input, &baseline, Value::Number(number))
 }

@@ -1,4 +1,4 @@
-//! Malformed requests: how they are answered is not shown, that the answer is a JSON-RPC error is (section 7).
+//! Malformed requests. Section 7 requires a JSON-RPC error and does not show which.
 
 use bytes::Bytes;
 use paymaster_schemas::Pair;
@@ -57,7 +57,7 @@ fn malformed_params(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     if inside.is_empty() {
         return Vec::new();
     }
-    // The round picks the site, whatever the base, so that a smaller base is broken at the same place.
+    // The site depends on the round and not on the base: a simpler base is broken at the same place.
     let site = inside[input.twist as usize * stride(inside.len()) % inside.len()];
     let Some(mutation) = site
         .apply(&base)
@@ -72,7 +72,7 @@ fn malformed_params(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     )]
 }
 
-/// A stride without a factor in common with the length visits every place, in spread-out order.
+/// A stride that is coprime to the length: it visits every place once, in a spread-out order.
 fn stride(length: usize) -> usize {
     (length / 3..=length)
         .find(|stride| common_factor(*stride, length) == 1)
@@ -181,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strides_visit_everything() {
+    fn strides_visit_every_place() {
         for length in 1..200_usize {
             let stride = stride(length);
             let seen: std::collections::BTreeSet<usize> =

@@ -1,7 +1,7 @@
-//! The relations: which related requests are sent, and how they are built from a base request.
+//! The relations: groups of related requests, each built from a base request.
 //!
-//! Exchange rules judge every request of every relation; a group rule judges the relation it names. To add a relation: a
-//! `static` in the file of its kind, and its line in [`RELATIONS`].
+//! Exchange rules judge every request of every relation. A group rule judges the relation that it names. To add a relation, add a
+//! `static` to the file of its kind and a line to [`RELATIONS`].
 
 mod batches;
 mod calls;
@@ -81,7 +81,7 @@ mod tests {
         for (place, relation) in RELATIONS.iter().enumerate() {
             assert!(
                 RELATIONS[..place].iter().all(|other| other.id != relation.id),
-                "{} stands twice",
+                "{} is listed twice",
                 relation.id
             );
         }

@@ -56,7 +56,7 @@ pub static SMART_ACCOUNTS: Relation = Relation {
     members: smart_accounts,
 };
 
-/// The info object of the other mode beside the own one, as published clients send both.
+/// Both info objects in one request, as published clients send them.
 pub static BOTH_INFOS: Relation = Relation {
     id: "both-infos",
     about: "the same call with tokenInfo beside sponsored mode, and sponsorshipInfo beside token mode",
@@ -89,7 +89,7 @@ fn calculate_gas_limits(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     ]
 }
 
-/// By turns beside 300 seconds, the duration of the sample, and beside no duration.
+/// The baseline has by turns 300 seconds, the duration of the sample, and no duration.
 fn expiry_duration(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     let seconds = *item_of_round(input, &[60_u32, 300, 600, 1_800, 3_600, 240, 120, 900]);
     let mut plain = input.base.clone();
@@ -187,7 +187,7 @@ pub(super) fn other_info(input: &Seed<'_>, pair: Pair) -> (&'static str, Value) 
     }
 }
 
-/// The same operation in the other mode, and the baseline again: a target must not take one answer for the other.
+/// The same operation in the other mode, and then the baseline again: the target must answer each request in its own mode.
 fn in_the_other_mode(input: &Seed<'_>, pair: Pair, ids: &mut Ids) -> Vec<Member> {
     let quote = pair.method == Method::GetFeeQuoteOrData;
     let mut request = input.base.clone();

@@ -181,7 +181,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn every_notation_says_the_same() {
+    fn every_notation_has_the_same_value() {
         let value = json!({"id": 1, "b": ["x\"y\\z", {"c": "0xAbC", "é\n": null}], "n": 1.50});
         let read = |text: &str| serde_json::from_str::<Value>(text).unwrap();
         assert_eq!(read(&spaced(&value)), value);

@@ -24,7 +24,7 @@ pub static GAS_FIELDS: Relation = Relation {
     members: gas_fields,
 };
 
-/// The nine listed members against the same with what else some clients send.
+/// The nine listed members, compared with the same and the members that some clients add.
 pub static LISTED_FIELDS: Relation = Relation {
     id: "listed-fields",
     about: "the listed members of the operation alone, beside the same with signature and paymasterAndData",
@@ -44,8 +44,7 @@ pub static NONCES: Relation = Relation {
     members: nonces,
 };
 
-/// Gas limits and fees at the edges. Section 2.2 gives them no range, so that no result is owed: what is judged is the form of
-/// whatever is answered.
+/// Gas limits and fees at the edges. Section 2.2 gives no range, so an error is lawful: only the form of the answer is judged.
 pub static AMOUNTS: Relation = Relation {
     id: "amounts",
     about: "gas limits and fees of zero and at the edges of 53, 64 and 256 bits, each alone and all together",
@@ -94,7 +93,7 @@ fn listed_fields(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut full = input.base.clone();
     set(&mut full, OPERATION, "paymasterAndData", json!("0x"));
     set(&mut full, OPERATION, "signature", json!("0x"));
-    // The baseline carries more than the specification lists: what is served with it is served without.
+    // The baseline has more members than the specification lists: a target that serves it must serve the listed members alone.
     vec![
         member(Role::Baseline, "with signature and paymasterAndData", full, ids),
         member(
@@ -201,7 +200,7 @@ fn call_data(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     )
 }
 
-/// The baseline and the same with another value of one member, where the profile does not already speak against it.
+/// The baseline, and the same with another value of one member. Empty when the profile refuses only the changed operation.
 fn changed(input: &Seed<'_>, ids: &mut Ids, name: &str, value: &str, label: String) -> Vec<Member> {
     let mut request = input.base.clone();
     set(&mut request, OPERATION, name, Value::String(value.to_owned()));

@@ -1,4 +1,4 @@
-//! Probes of what the specification leaves open: nobody fails for the answer, it goes into the fingerprint.
+//! Probes: requests whose answer the specification leaves open. The answers are observed for the fingerprint and break no rule.
 
 use paymaster_schemas::{Method, Mode, Pair};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use crate::{
     target::context::Support,
 };
 
-/// The other readings of each ambiguity.
+/// The same call in every reading of each ambiguity.
 pub static DIALECT_PROBES: Relation = Relation {
     id: "dialect-probes",
     about: "the same call in each reading of what the specification leaves open",
@@ -24,7 +24,7 @@ pub static DIALECT_PROBES: Relation = Relation {
     members: dialects,
 };
 
-/// What the specification is silent about.
+/// Calls about which the specification is silent.
 pub static BEHAVIOUR_PROBES: Relation = Relation {
     id: "behaviour-probes",
     about: "calls whose answer the specification does not show",
@@ -121,7 +121,7 @@ fn dialects(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
 
 const SPONSORSHIP_INFO: &str = "/params/1/sponsorshipInfo";
 
-/// Without what the tables list and do not call mandatory: whatever result comes has the form of its table.
+/// The base without each member that the tables list and do not call mandatory. A result must have the form of its table.
 fn left_out(base: &Value, pair: Pair) -> Vec<(&'static str, Value)> {
     let mut found = Vec::new();
     let mut without = |label, place, name| {

@@ -1,4 +1,4 @@
-//! Sequences of requests: what came before, or comes at the same time, must not change an answer.
+//! Sequences of requests: earlier or concurrent requests must not change an answer.
 
 use paymaster_schemas::{Method, Mode, Pair};
 use serde_json::{Value, json};
@@ -54,7 +54,7 @@ pub static CONCURRENT: Relation = Relation {
     members: concurrent,
 };
 
-/// What is sent after the baseline: the role, what sets it apart, and the request, whose id is replaced unless it is the point.
+/// A request that is sent after the baseline: role, label and body. Its id is replaced, except in [`other_ids`].
 type Step = (Role, String, Value);
 
 fn decision(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
@@ -70,7 +70,7 @@ fn decision(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     members
 }
 
-/// What must not change a decision, round by round.
+/// The changes that must not change a decision, one a round.
 const STEPS: &[fn(&Seed<'_>) -> Vec<Step>] = &[
     repetitions,
     other_ids,
@@ -115,7 +115,7 @@ fn calculate_gas_limits(input: &Seed<'_>) -> Vec<Step> {
         .into()
 }
 
-/// Members that only the other mode has, and one that no table has.
+/// Members of the other mode, and one that is in no table.
 fn foreign_members(input: &Seed<'_>) -> Vec<Step> {
     let token = input
         .context
@@ -137,7 +137,7 @@ fn foreign_members(input: &Seed<'_>) -> Vec<Step> {
     steps
 }
 
-/// Without what a sponsor request may carry, and in the other version of JSON-RPC.
+/// Without the optional members of a sponsor request, and with the other version of JSON-RPC.
 fn left_out(input: &Seed<'_>) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for name in ["expiryDuration", "calculateGasLimits"] {
@@ -197,7 +197,7 @@ fn an_error(input: &Seed<'_>) -> Vec<Step> {
     between(input, "an error for the same operation", wrong).into()
 }
 
-/// Another request, and the baseline again after it.
+/// Another request, and then the baseline again.
 fn between(input: &Seed<'_>, label: &str, other: Value) -> [Step; 2] {
     [
         (Role::Other, label.to_owned(), other),
@@ -209,7 +209,7 @@ fn between(input: &Seed<'_>, label: &str, other: Value) -> [Step; 2] {
     ]
 }
 
-/// Operations that the profile refuses, or that differ in their nonce: requests to stand between.
+/// The base with other operations: one that the profile lists as refused, another sender, other call data.
 fn others(base: &Value, context: &Context) -> Vec<Value> {
     let mut found = Vec::new();
     found.extend(refused_operation(base, context));
@@ -251,7 +251,7 @@ fn later(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     let shared = json!(ids.next_id());
     let reuses_id = input.twist % 2 == 1;
     let send = |role: Role, label: String, mut request: Value, ids: &mut Ids| {
-        // Published clients number requests by the second, so that different requests share an id.
+        // Published clients use the time in seconds as the id, so that different requests share an id.
         request["id"] = if reuses_id {
             shared.clone()
         } else {

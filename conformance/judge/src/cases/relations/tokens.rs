@@ -60,7 +60,7 @@ pub static LONG_TOKEN_LIST: Relation = Relation {
 fn unsupported_fee_token(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     const INFO: &str = "/params/1/tokenInfo";
     let mut request = input.base.clone();
-    // What a target quotes need not be an address.
+    // A quoted token is not always an address.
     let mut known = input.context.tokens_that_are(Support::Supported);
     let known = known.find(|token| token.is_ascii() && token.len() == "0x".len() + 40);
     let label = match (input.twist % 10, known) {
@@ -85,7 +85,7 @@ fn unsupported_fee_token(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
         }
         (8, Some(known)) => {
             let name = input.context.dialect.fee_token_member.as_str();
-            // Alternately: the twist goes up by ten from one to the next.
+            // Alternately: the round increases by ten from one to the next.
             if (input.twist / 10).is_multiple_of(2) {
                 set(&mut request, INFO, name, json!(format!("{known}00")));
                 "a supported address and two digits more"
@@ -129,7 +129,7 @@ fn absent_fee_token(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     with_variations(input, request, label, ids)
 }
 
-/// An unsupported token: one that the profile names, or one that nobody has.
+/// An unsupported token: one that the profile lists, or an invented one.
 fn unsupported(input: &Seed<'_>, salt: u64) -> Option<String> {
     let named: Vec<&str> = input.context.tokens_that_are(Support::Unsupported).collect();
     let round = input.twist as usize + usize::try_from(salt).unwrap_or_default();
@@ -183,7 +183,7 @@ fn unsupported_in_quote(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
 /// How many tokens the lists name, round by round.
 const LENGTHS: [usize; 8] = [1, 2, 3, 5, 10, 30, 60, 100];
 
-/// Beside a short list that holds an unsupported token too: only the length is different.
+/// The baseline has a short list with an unsupported token too, so that only the length differs.
 fn long_token_list(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     let length = LENGTHS[input.twist as usize % LENGTHS.len()];
     let known: Vec<&str> = input.context.tokens_that_are(Support::Supported).collect();
@@ -191,7 +191,7 @@ fn long_token_list(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
         return Vec::new();
     }
     let of_length = |length: usize| {
-        // At least one that is not supported, but in a list of one.
+        // Every list but that of one token has an unsupported token.
         let supported = known
             .iter()
             .take(length.div_ceil(2))

@@ -38,7 +38,7 @@ fn find(name: &'static str) -> Vec<Site> {
         sites: Vec::new(),
         value_lists: BTreeMap::new(),
     };
-    // A document with a keyword that nobody understands has no sites; a test holds every document to having some.
+    // A document with an unknown keyword has no sites. A test checks that every document has sites.
     let walked = Place::root(name).and_then(|root| finder.walk(&root, ""));
     if walked.is_err() {
         return Vec::new();
@@ -50,7 +50,7 @@ fn find(name: &'static str) -> Vec<Site> {
 struct Finder {
     message: &'static str,
     sites: Vec<Site>,
-    /// By location: the schemas that list the values allowed there, and the values.
+    /// By location: the `enum` and `const` keywords there.
     value_lists: BTreeMap<String, Vec<List>>,
 }
 
@@ -167,7 +167,7 @@ impl Finder {
         Ok(())
     }
 
-    /// Adds edits, but for those that another keyword already calls its own at the same place.
+    /// Adds edits, except those that another keyword already has at the same place.
     fn add(
         &mut self,
         place: &Place,
@@ -205,7 +205,7 @@ impl Finder {
         });
     }
 
-    /// Where two schemas list values for one place, what one of them allows may break the other.
+    /// When two schemas list values for one place, a value that only one of them allows breaks the other.
     fn exchange_values(&mut self) {
         for (location, lists) in std::mem::take(&mut self.value_lists) {
             for list in &lists {
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keywords_that_no_document_uses_yet_have_edits_too() {
+    fn keywords_that_no_document_uses_have_edits() {
         let place =
             Place::made_up(json!({ "allOf": [{ "type": "string", "minLength": 2, "maxLength": 3 }] }));
         let mut finder = Finder {
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_branches_and_dependents_ask_for_is_edited() {
+    fn members_that_branches_and_dependents_require_are_edited() {
         let place = Place::made_up(json!({
             "properties": { "one": { "const": 1 }, "two": { "const": "II" } },
             "oneOf": [{ "required": ["one"] }, { "required": ["two"] }],
@@ -276,7 +276,7 @@ mod tests {
         );
         found("/at", "/oneOf", Edit::Without(vec!["one", "two"]));
         found("/at/three", "/dependentSchemas/one/required", Edit::Remove);
-        // A branch that asks for more than one member cannot be told from the others by members alone.
+        // A branch that requires more than one member is not supported.
         let more = json!({ "oneOf": [{ "required": ["one"], "type": "object" }, { "required": ["two"] }] });
         assert!(finder.walk(&Place::made_up(more), "/at").is_err());
     }

@@ -1,4 +1,4 @@
-//! Shorter and plainer scalars, their notation kept.
+//! Shorter and simpler scalars in the same notation.
 
 use serde_json::{Number, Value};
 
@@ -10,7 +10,7 @@ const LEAST_GAS_HEX: &str = "0x5208";
 /// Characters of `0x` and a function selector.
 const SELECTOR: usize = 10;
 
-/// Every character counts, zeros (and the x of a prefix) least, capitals and other scripts most.
+/// The weight of a text: zeros and the x of a prefix weigh least, capitals and other scripts most.
 pub(super) fn text_weight(text: &str) -> usize {
     let weigh = |letter: char| match letter {
         '0' | 'x' => 4,

@@ -2,7 +2,7 @@
 
 use crate::cases::generate::schema::{Place, Unsupported};
 
-/// Deeper nesting of references is taken for a circle.
+/// References nested deeper than this are reported as a cycle.
 const DEEPEST: usize = 32;
 
 /// Schemas that apply together, without combining keywords, and what the choice itself asks for.
@@ -10,9 +10,9 @@ const DEEPEST: usize = 32;
 pub(super) struct Alternative {
     /// The schemas.
     pub(super) places: Vec<Place>,
-    /// Members that must be there.
+    /// Members that must be present.
     pub(super) present: Vec<&'static str>,
-    /// Members that must not be there.
+    /// Members that must be absent.
     pub(super) absent: Vec<&'static str>,
 }
 
@@ -37,7 +37,7 @@ fn expand(place: &Place, depth: usize) -> Result<Vec<Alternative>, Unsupported> 
         ..Alternative::default()
     }];
     if keywords.contains_key("$ref") {
-        // The referred schema first: its members stand in front of those that the referring one adds.
+        // The referenced schema first: its members come before those that the referring one adds.
         all = both(&expand(&place.target()?, depth + 1)?, &all);
     }
     for branch in place.each("allOf") {

@@ -5,7 +5,7 @@ use proptest::test_runner::TestRng;
 use crate::cases::generate::strategy::choices::Alternative;
 use crate::cases::generate::{random::RngExt, schema::Unsupported};
 
-/// A kind of JSON value; numbers with and without a fraction apart.
+/// A kind of JSON value. Integers and fractions are separate kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum JsonKind {
     Null,
@@ -72,7 +72,7 @@ impl JsonKinds {
     }
 }
 
-/// The kind that a schema without `type` is evidently about.
+/// The kind that the keywords of a schema without `type` apply to.
 fn implied(alternative: &Alternative) -> Option<JsonKind> {
     const SIGNS: [(&str, JsonKind); 10] = [
         ("properties", JsonKind::Object),

@@ -21,7 +21,7 @@ struct Member {
 }
 
 impl Object {
-    /// None when a member must be there and must not be there.
+    /// None when a member must be both present and absent.
     pub(super) fn read(
         alternative: &Alternative,
         location: &str,
