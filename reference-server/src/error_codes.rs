@@ -1,7 +1,7 @@
 //! The codes of error responses: the one table from cause to code and message.
 //!
 //! The specification (section 7) requires the JSON-RPC error convention and shows no codes. The first four are predefined by
-//! JSON-RPC; the others are ours, from the range that JSON-RPC reserves for servers (-32000 to -32099).
+//! JSON-RPC; the others are specific to this server, from the range that JSON-RPC reserves for servers (-32000 to -32099).
 
 /// Why a request gets an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

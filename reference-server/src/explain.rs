@@ -174,7 +174,7 @@ fn type_words(kind: &TypeKind, found: &Value) -> String {
     format!("must be {}, not {found}", wanted.join(" or "))
 }
 
-/// What a pattern of the shared documents asks for, in words.
+/// Descriptions of the patterns of the schema documents.
 const PATTERN_WORDS: [(&str, &str); 3] = [
     ("address", "must be an address: 0x and 40 hex digits"),
     ("hex-bytes", "must be bytes in hex: 0x and two digits a byte"),

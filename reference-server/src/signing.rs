@@ -270,7 +270,7 @@ fn parse_key(text: &str) -> Option<SigningKey> {
 /// The address of the account of a key.
 fn address_of(key: &SigningKey) -> Address {
     let point = key.verifying_key().to_sec1_point(false);
-    // The first byte says that the point is not compressed.
+    // The first byte marks an uncompressed point.
     let digest = keccak256(&point.as_bytes()[1..]);
     Address::from_slice(&digest[12..])
 }

@@ -1,4 +1,4 @@
-//! The envelope of an answer (sections 1 and 2.10).
+//! Faults of the response envelope (sections 1 and 2.10).
 
 use paymaster_schemas::Pair;
 use serde_json::{Value, json};
@@ -251,7 +251,7 @@ pub(super) const FAULTS: &[Fault] = &[
     .also(RESULTS),
 ];
 
-/// What is no object is no result of any kind.
+/// The clauses that a result other than an object breaks.
 const RESULTS: &[&str] = &[
     "quote.sponsored-result",
     "quote.erc20-result",

@@ -1,4 +1,4 @@
-//! What JSON-RPC asks for beyond the form of one answer: predefined codes, batches, notifications.
+//! Faults of JSON-RPC beyond the form of one response: predefined codes, batches, notifications.
 
 use std::collections::HashSet;
 
@@ -110,7 +110,7 @@ pub(super) const FAULTS: &[Fault] = &[
             answer.shift_remove("id");
         }),
     )
-    .when(is_unread),
+    .when(has_no_id),
     Fault::new(
         NULL_ID,
         "null-id-zero",
@@ -119,7 +119,7 @@ pub(super) const FAULTS: &[Fault] = &[
             answer.insert("id".to_owned(), 0.into());
         }),
     )
-    .when(is_unread),
+    .when(has_no_id),
     Fault::new(
         NULL_ID,
         "null-id-empty",
@@ -128,7 +128,7 @@ pub(super) const FAULTS: &[Fault] = &[
             answer.insert("id".to_owned(), "".into());
         }),
     )
-    .when(is_unread),
+    .when(has_no_id),
     Fault::new(
         BATCH,
         "batch-only-first",
@@ -261,8 +261,8 @@ pub(super) const FAULTS: &[Fault] = &[
         EMPTY,
         "empty-batch-array",
         "answers an empty batch with an empty array",
-        Behaviour::Reply(|asked, answer| {
-            if is_empty_batch(asked) {
+        Behaviour::Reply(|view, answer| {
+            if is_empty_batch(view) {
                 *answer = Some(json!([]));
             }
         }),
@@ -271,8 +271,8 @@ pub(super) const FAULTS: &[Fault] = &[
         EMPTY,
         "empty-batch-error-in-array",
         "puts the error for an empty batch into an array",
-        Behaviour::Reply(|asked, answer| {
-            if is_empty_batch(asked) {
+        Behaviour::Reply(|view, answer| {
+            if is_empty_batch(view) {
                 *answer = answer.take().map(|answer| Value::Array(vec![answer]));
             }
         }),
@@ -281,8 +281,8 @@ pub(super) const FAULTS: &[Fault] = &[
         EMPTY,
         "empty-batch-silent",
         "does not answer an empty batch",
-        Behaviour::Reply(|asked, answer| {
-            if is_empty_batch(asked) {
+        Behaviour::Reply(|view, answer| {
+            if is_empty_batch(view) {
                 *answer = None;
             }
         }),
@@ -291,9 +291,9 @@ pub(super) const FAULTS: &[Fault] = &[
         NOTIFICATION,
         "notification-answered",
         "answers notifications with id null",
-        Behaviour::Reply(|asked, answer| {
-            if answer.is_none() && asked.request.is_object() {
-                *answer = Some(unasked_answer());
+        Behaviour::Reply(|view, answer| {
+            if answer.is_none() && view.request.is_object() {
+                *answer = Some(notification_answer());
             }
         }),
     ),
@@ -301,8 +301,8 @@ pub(super) const FAULTS: &[Fault] = &[
         NOTIFICATION,
         "notification-refused",
         "answers notifications with an error",
-        Behaviour::Reply(|asked, answer| {
-            if answer.is_none() && asked.request.is_object() {
+        Behaviour::Reply(|view, answer| {
+            if answer.is_none() && view.request.is_object() {
                 *answer = Some(refusal());
             }
         }),
@@ -311,13 +311,13 @@ pub(super) const FAULTS: &[Fault] = &[
         NOTIFICATION,
         "notification-answered-in-batch",
         "answers notifications within a batch",
-        Behaviour::Reply(|asked, answer| {
-            let Value::Array(requests) = asked.request else {
+        Behaviour::Reply(|view, answer| {
+            let Value::Array(requests) = view.request else {
                 return;
             };
             let notifications = requests.iter().filter(|request| is_notification(request)).count();
             if let Some(Value::Array(answers)) = answer {
-                answers.extend((0..notifications).map(|_| unasked_answer()));
+                answers.extend((0..notifications).map(|_| notification_answer()));
             }
         }),
     )
@@ -330,29 +330,29 @@ fn recode(error: &mut Map<String, Value>, from: i32, to: i32) {
     }
 }
 
-/// Whether the request has no id that could be echoed.
-fn is_unread(asked: &RequestView<'_>) -> bool {
-    !asked.id().is_string() && !asked.id().is_number()
+/// Whether the request has no id that the response could repeat.
+fn has_no_id(view: &RequestView<'_>) -> bool {
+    !view.id().is_string() && !view.id().is_number()
 }
 
 fn is_notification(request: &Value) -> bool {
     request.is_object() && request.get("id").is_none() && request.get("method").is_some()
 }
 
-fn is_full_batch(asked: &RequestView<'_>) -> bool {
-    asked.request.as_array().is_some_and(|batch| !batch.is_empty())
+fn is_full_batch(view: &RequestView<'_>) -> bool {
+    view.request.as_array().is_some_and(|batch| !batch.is_empty())
 }
 
-fn is_empty_batch(asked: &RequestView<'_>) -> bool {
-    asked.request.as_array().is_some_and(Vec::is_empty)
+fn is_empty_batch(view: &RequestView<'_>) -> bool {
+    view.request.as_array().is_some_and(Vec::is_empty)
 }
 
 fn refusal() -> Value {
     json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32600, "message": "invalid request" } })
 }
 
-/// An answer to a notification, right in everything but that it is there.
-fn unasked_answer() -> Value {
+/// A response to a notification, correct except that there must be none.
+fn notification_answer() -> Value {
     json!({
         "jsonrpc": "2.0",
         "id": null,

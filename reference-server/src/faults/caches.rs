@@ -1,4 +1,4 @@
-//! Answers that are remembered under too little of the request, or that cross with others.
+//! Faults of caching and concurrency: results that are cached under a part of the request, or swapped between requests.
 
 use paymaster_schemas::Pair;
 use serde_json::{Map, Value};
@@ -124,7 +124,7 @@ pub(super) const FAULTS: &[Fault] = &[
     .also(MODES),
 ];
 
-/// A result of the other mode.
+/// The clauses that a result of the other mode breaks.
 const MODES: &[&str] = &[
     "sponsored-result.MODE",
     "token-sponsor-result.MODE",

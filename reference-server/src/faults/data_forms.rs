@@ -1,4 +1,4 @@
-//! paymasterAndData that is no hex string of whole bytes, in either mode (sections 2.6 and 2.9).
+//! Faults of `paymasterAndData`: values that are not whole bytes in hex, in either mode (sections 2.6 and 2.9).
 
 use serde_json::Value;
 
@@ -73,27 +73,27 @@ pub(super) const FAULTS: &[Fault] = &[
 ];
 
 fn without_prefix(value: &Value) -> Value {
-    spoil(value, |text| text.trim_start_matches("0x").to_owned())
+    change_data(value, |text| text.trim_start_matches("0x").to_owned())
 }
 
 fn half_byte(value: &Value) -> Value {
-    spoil(value, |text| format!("{text}a"))
+    change_data(value, |text| format!("{text}a"))
 }
 
 fn not_hex(value: &Value) -> Value {
-    spoil(value, |text| format!("{text}0g"))
+    change_data(value, |text| format!("{text}0g"))
 }
 
 fn upper_prefix(value: &Value) -> Value {
-    spoil(value, |text| text.replacen("0x", "0X", 1))
+    change_data(value, |text| text.replacen("0x", "0X", 1))
 }
 
 fn blank(value: &Value) -> Value {
-    spoil(value, |text| format!("{text} "))
+    change_data(value, |text| format!("{text} "))
 }
 
-/// Changes data; that of an operation that is not sponsored stays 0x, since another clause is about it.
-fn spoil(value: &Value, change: fn(&str) -> String) -> Value {
+/// Changes the data of a sponsored operation. The data `0x` is left unchanged, because another clause is about it.
+fn change_data(value: &Value, change: fn(&str) -> String) -> Value {
     let text = text_of(value);
     if text == "0x" { text } else { change(&text) }.into()
 }

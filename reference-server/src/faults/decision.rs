@@ -1,4 +1,4 @@
-//! Who is sponsored, and what decides it (section 4.2, rules 1 and 2).
+//! Faults of the decision which operations are sponsored (section 4.2, rules 1 and 2).
 
 use paymaster_schemas::Pair;
 use serde_json::{Map, Value};
@@ -10,10 +10,10 @@ const SPONSORED: &str = "sponsor.sponsorable-is-sponsored";
 const REFUSED: &str = "sponsor.refused-gets-0x";
 const INPUTS: &str = "sponsor.decision-inputs";
 
-/// What a fault gives to an operation that gets no sponsorship: a paymaster's address and nothing behind it.
+/// The data that a fault returns for an operation that is not sponsored: the address of a paymaster and nothing else.
 const SOME_DATA: &str = "0x6d1a5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e";
 
-/// Whoever is not sponsored for a wrong reason misses this too.
+/// The other clauses that a wrong refusal breaks.
 const AND_SPONSORED: &[&str] = &[SPONSORED, "request.json-notation"];
 
 pub(super) const FAULTS: &[Fault] = &[
@@ -88,7 +88,7 @@ pub(super) const FAULTS: &[Fault] = &[
     .also(&["sponsor.decision-inputs", "request.json-notation"]),
     Fault::new(INPUTS, "decision-by-even-id", "sponsors only odd ids", REFUSE)
         .when(|view| {
-            sponsors(view)
+            is_sponsor_call(view)
                 && view
                     .id_number()
                     .is_some_and(|id| id.ends_with(['0', '2', '4', '6', '8']))
@@ -100,7 +100,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "sponsors no request whose id is a string",
         REFUSE,
     )
-    .when(|view| sponsors(view) && view.id().is_string())
+    .when(|view| is_sponsor_call(view) && view.id().is_string())
     .also(AND_SPONSORED),
     Fault::new(
         INPUTS,
@@ -109,7 +109,7 @@ pub(super) const FAULTS: &[Fault] = &[
         REFUSE,
     )
     .when(|view| {
-        sponsors(view)
+        is_sponsor_call(view)
             && view.mode_object()["expiryDuration"]
                 .as_u64()
                 .is_some_and(|seconds| seconds > 300)
@@ -122,7 +122,7 @@ pub(super) const FAULTS: &[Fault] = &[
         REFUSE,
     )
     .when(|view| {
-        sponsors(view)
+        is_sponsor_call(view)
             && view.mode_object()["expiryDuration"]
                 .as_u64()
                 .is_some_and(|seconds| seconds > 86_400)
@@ -135,7 +135,7 @@ pub(super) const FAULTS: &[Fault] = &[
         REFUSE,
     )
     .when(|view| {
-        sponsors(view)
+        is_sponsor_call(view)
             && view.mode_object()["expiryDuration"]
                 .as_u64()
                 .is_some_and(|seconds| seconds < 60)
@@ -163,7 +163,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "sponsors nothing without an expiry",
         REFUSE,
     )
-    .when(|view| sponsors(view) && view.mode_object().get("expiryDuration").is_none())
+    .when(|view| is_sponsor_call(view) && view.mode_object().get("expiryDuration").is_none())
     .also(AND_SPONSORED),
     Fault::new(
         INPUTS,
@@ -171,7 +171,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "sponsors nothing when calculateGasLimits is false",
         REFUSE,
     )
-    .when(|view| sponsors(view) && view.calculates(false))
+    .when(|view| is_sponsor_call(view) && view.calculates(false))
     .also(AND_SPONSORED),
     Fault::new(
         INPUTS,
@@ -179,14 +179,14 @@ pub(super) const FAULTS: &[Fault] = &[
         "sponsors nothing without calculateGasLimits",
         REFUSE,
     )
-    .when(|view| sponsors(view) && view.mode_object().get("calculateGasLimits").is_none()),
+    .when(|view| is_sponsor_call(view) && view.mode_object().get("calculateGasLimits").is_none()),
     Fault::new(
         INPUTS,
         "decision-by-token-info",
         "sponsors nothing when there is a tokenInfo",
         REFUSE,
     )
-    .when(|view| sponsors(view) && view.token_info().is_object())
+    .when(|view| is_sponsor_call(view) && view.token_info().is_object())
     .also(AND_SPONSORED),
     Fault::new(
         INPUTS,
@@ -194,7 +194,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "sponsors nothing when the mode object has a member that the tables do not list",
         REFUSE,
     )
-    .when(|view| sponsors(view) && has_unlisted_member(view.mode_object()))
+    .when(|view| is_sponsor_call(view) && has_unlisted_member(view.mode_object()))
     .also(AND_SPONSORED),
     Fault::new(
         INPUTS,
@@ -202,7 +202,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "sponsors nothing for jsonrpc 2.0.0",
         REFUSE,
     )
-    .when(|view| sponsors(view) && view.request["jsonrpc"] == "2.0.0")
+    .when(|view| is_sponsor_call(view) && view.request["jsonrpc"] == "2.0.0")
     .also(AND_SPONSORED),
     Fault::new(
         INPUTS,
@@ -210,7 +210,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "sponsors an operation once, and not again",
         REFUSE,
     )
-    .when(|view| sponsors(view) && view.memory.seen_before(view.operation().to_string()))
+    .when(|view| is_sponsor_call(view) && view.memory.seen_before(view.operation().to_string()))
     .also(AND_SPONSORED),
     Fault::new(
         INPUTS,
@@ -220,7 +220,7 @@ pub(super) const FAULTS: &[Fault] = &[
     )
     .when(|view| {
         let sender = text_of(&view.operation()["sender"]);
-        sponsors(view) && (0..3).all(|time| view.memory.seen_before(format!("{sender} {time}")))
+        is_sponsor_call(view) && (0..3).all(|time| view.memory.seen_before(format!("{sender} {time}")))
     })
     .also(AND_SPONSORED),
     Fault::new(
@@ -229,7 +229,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "does not sponsor 1 of 25 operations",
         REFUSE,
     )
-    .when(|view| sponsors(view) && view.is_one_in_25())
+    .when(|view| is_sponsor_call(view) && view.is_one_in_25())
     .also(AND_SPONSORED),
     Fault::new(
         INPUTS,
@@ -237,7 +237,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "sponsors operations that it otherwise refuses when there is a tokenInfo",
         Behaviour::Result(|_, result| replace_refusal(result, SOME_DATA)),
     )
-    .when(|view| sponsors(view) && view.token_info().is_object())
+    .when(|view| is_sponsor_call(view) && view.token_info().is_object())
     .also(&[REFUSED]),
     Fault::new(
         INPUTS,
@@ -245,7 +245,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "sponsors operations that it otherwise refuses when calculateGasLimits is false",
         Behaviour::Result(|_, result| replace_refusal(result, SOME_DATA)),
     )
-    .when(|view| sponsors(view) && view.calculates(false))
+    .when(|view| is_sponsor_call(view) && view.calculates(false))
     .also(&[REFUSED]),
     Fault::new(
         INPUTS,
@@ -254,7 +254,7 @@ pub(super) const FAULTS: &[Fault] = &[
         Behaviour::Result(|_, result| replace_refusal(result, SOME_DATA)),
     )
     .when(|view| {
-        sponsors(view)
+        is_sponsor_call(view)
             && view.mode_object()["expiryDuration"]
                 .as_u64()
                 .is_some_and(|seconds| seconds > 300)
@@ -266,10 +266,10 @@ pub(super) const FAULTS: &[Fault] = &[
         "repeats its first decision for the same nonce",
         Behaviour::Result(|view, result| {
             let key = text_of(&view.operation()["nonce"]);
-            remember(view, result, key);
+            repeat_decision(view, result, key);
         }),
     )
-    .when(sponsors)
+    .when(is_sponsor_call)
     .also(&[SPONSORED, INPUTS]),
     Fault::new(
         INPUTS,
@@ -277,10 +277,10 @@ pub(super) const FAULTS: &[Fault] = &[
         "repeats its first decision for the same id",
         Behaviour::Result(|view, result| {
             let key = view.id().to_string();
-            remember(view, result, key);
+            repeat_decision(view, result, key);
         }),
     )
-    .when(sponsors)
+    .when(is_sponsor_call)
     .also(BOTH),
     Fault::new(
         REFUSED,
@@ -288,10 +288,10 @@ pub(super) const FAULTS: &[Fault] = &[
         "repeats its first decision for the same call data",
         Behaviour::Result(|view, result| {
             let key = text_of(&view.operation()["callData"]);
-            remember(view, result, key);
+            repeat_decision(view, result, key);
         }),
     )
-    .when(sponsors)
+    .when(is_sponsor_call)
     .also(&[SPONSORED, INPUTS]),
 ];
 
@@ -303,7 +303,7 @@ const REFUSE: Behaviour = Behaviour::Result(|_, result| {
     }
 });
 
-fn sponsors(view: &RequestView<'_>) -> bool {
+fn is_sponsor_call(view: &RequestView<'_>) -> bool {
     view.is(Pair::SPONSOR_SPONSORED)
 }
 
@@ -329,8 +329,8 @@ fn has_unlisted_member(mode: &Value) -> bool {
         .is_some_and(|mode| mode.keys().any(|key| !LISTED.contains(&key.as_str())))
 }
 
-/// The first decision for a key is kept for all that come with the same key.
-fn remember(view: &RequestView<'_>, result: &mut Map<String, Value>, key: String) {
+/// Stores the first decision for a key and repeats it for all requests with the same key.
+fn repeat_decision(view: &RequestView<'_>, result: &mut Map<String, Value>, key: String) {
     let refused = view.memory.first(key, &is_refused(result).into());
     if refused == true {
         result.insert("paymasterAndData".to_owned(), "0x".into());

@@ -1,4 +1,4 @@
-//! Errors: their form, and where there is one or none (sections 4.2 and 7).
+//! Faults of errors: their form, and requests that must or must not get one (sections 4.2 and 7).
 
 use paymaster_schemas::Pair;
 use serde_json::{Value, json};
@@ -385,7 +385,7 @@ pub(super) const FAULTS: &[Fault] = &[
     .when(|view| view.is(Pair::QUOTE_ERC20) && view.preferred().is_some_and(|token| !view.supports(token))),
 ];
 
-/// The data of token mode is never 0x.
+/// The clauses that `0x` as the data of token mode breaks.
 const PAYS_NOTHING: &[&str] = &["token-sponsor-result.paymasterAndData", "sponsor.erc20-result"];
 
 type Answer = serde_json::Map<String, Value>;
@@ -396,7 +396,7 @@ fn replace(answer: &mut Answer, change: fn(&Value) -> Value) {
     }
 }
 
-/// The predefined codes are guarded by other clauses; the errors about tokens have codes of the service's own.
+/// Whether the request gets an error about its token. Other clauses are about the predefined codes.
 fn is_about_tokens(view: &RequestView<'_>) -> bool {
     names_no_token(view) || names_unsupported(view)
 }
@@ -410,7 +410,7 @@ fn names_unsupported(view: &RequestView<'_>) -> bool {
     view.is(Pair::SPONSOR_ERC20) && view.fee_token().is_some_and(is_other)
 }
 
-/// Serves the first supported token, whatever was named.
+/// Serves the first supported token instead of the token of the request.
 const fn serve_first() -> Behaviour {
     Behaviour::Request(|view, request| {
         let token = view.tokens.first().cloned();
@@ -418,7 +418,7 @@ const fn serve_first() -> Behaviour {
     })
 }
 
-/// A token-mode result that pays nothing.
+/// A token-mode result whose data is `0x`.
 fn refusal() -> Value {
     json!({
         "MODE": "ERC20",

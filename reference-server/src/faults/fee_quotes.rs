@@ -1,4 +1,4 @@
-//! The rows of a fee quote (section 2.8).
+//! Faults of the members of a fee quote (section 2.8).
 
 use serde_json::Value;
 
@@ -252,7 +252,7 @@ pub(super) const FAULTS: &[Fault] = &[
     .when(|view| view.is_one_in_25()),
 ];
 
-/// A quote without a readable address is a quote of nothing.
+/// The clauses that a quote without a valid address breaks.
 const QUOTED: &[&str] = &["quote.tokens-quoted", "quote.only-requested"];
 
 fn same_as_first(result: &mut serde_json::Map<String, Value>, member: &str) {

@@ -1,13 +1,13 @@
-//! Ids: refused, dropped, changed (sections 2.1 and 2.10).
+//! Faults of ids: requests refused for their id, and ids that the response omits or changes (sections 2.1 and 2.10).
 
 use serde_json::{Map, Value};
 
 use super::Fault;
 use crate::injection::{Behaviour, RequestView, decimal_text, json, text_of};
 
-/// The largest integer up to which a double holds every one.
+/// The largest integer below which a double represents every integer.
 const LARGEST_SAFE_INTEGER: i128 = (1 << 53) - 1;
-/// Longer than a usual id: a UUID has 36 letters.
+/// A length that usual ids do not reach: a UUID has 36 characters.
 const LONG_ID: usize = 64;
 
 /// The combining acute accent.
@@ -267,7 +267,7 @@ fn set(answer: &mut Map<String, Value>, id: Value) {
     answer.insert("id".to_owned(), id);
 }
 
-/// A whole number that a double may not hold.
+/// Whether the id is an integer that a double may not represent.
 fn is_large(view: &RequestView<'_>) -> bool {
     let number = view.id_number().and_then(|digits| digits.parse::<i128>().ok());
     number.is_some_and(|number| number.abs() > LARGEST_SAFE_INTEGER)

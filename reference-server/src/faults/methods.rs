@@ -1,4 +1,4 @@
-//! What the two methods answer with (sections 4, 4.1 and 4.2).
+//! Faults of the kind of result of the two methods (sections 4, 4.1 and 4.2).
 
 use paymaster_schemas::Pair;
 use serde_json::{Map, Value, json};
@@ -168,7 +168,7 @@ pub(super) const FAULTS: &[Fault] = &[
     .also(TOKEN_MODE),
 ];
 
-/// What an answer of another kind breaks.
+/// The clauses that a result of another kind breaks in sponsored mode.
 const SPONSORED_ROWS: &[&str] = &[
     "quote.sponsored-result",
     "sponsor.mode-mandatory-served",
@@ -190,7 +190,7 @@ const QUOTE_ROWS: &[&str] = &[
     "quote.unsupported-listed",
     "token-sponsor-result.MODE",
 ];
-/// What token mode as a whole breaks when it is served as sponsored mode.
+/// The clauses that serving token mode as sponsored mode breaks.
 const TOKEN_MODE: &[&str] = &[
     "quote.erc20-result",
     "sponsor.mode-mandatory-served",
@@ -226,10 +226,10 @@ const fn empty() -> Behaviour {
     Behaviour::Result(|_, result| *result = Map::new())
 }
 
-/// Serves token mode, with a token where the request names none.
+/// Serves the request in token mode, with the first supported token if it names none.
 const fn to_tokens() -> Behaviour {
     Behaviour::Request(|view, request| {
-        // Malformed requests stay as they are: there is nothing to put a mode into.
+        // A malformed request has no mode object that could be changed.
         let Some(mode) = request.pointer_mut("/params/1").filter(|mode| mode.is_object()) else {
             return;
         };
@@ -243,7 +243,7 @@ const fn to_tokens() -> Behaviour {
     })
 }
 
-/// Serves sponsored mode.
+/// Serves the request in sponsored mode.
 const fn to_sponsored() -> Behaviour {
     Behaviour::Request(|_, request| {
         let Some(mode) = request.pointer_mut("/params/1").filter(|mode| mode.is_object()) else {

@@ -1,4 +1,4 @@
-//! Requests judged by how their JSON is written (section 1).
+//! Faults of reading JSON: requests refused for their notation (section 1).
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Requests that must be served and are refused (sections 2.2 to 2.5).
+//! Faults of the request tables: valid requests that are refused (sections 2.2 to 2.5).
 
 use alloy_primitives::U256;
 use paymaster_schemas::Pair;
@@ -18,11 +18,11 @@ const WEBHOOK: &str = "request.webhook-data";
 const ACCOUNT: &str = "request.smart-account-info";
 const TOKEN_LIST: &str = "request.token-list";
 
-/// Call data that a service with a small buffer would not take, in bytes.
+/// Length of call data that exceeds a small buffer, in bytes.
 const LARGE_CALL_DATA: usize = 4096;
-/// More tokens than a wallet shows at a time.
+/// Number of tokens of a long list.
 const LONG_TOKEN_LIST: usize = 8;
-/// The expiry of the samples, in seconds.
+/// The expiry of the sample requests, in seconds.
 const SAMPLE_EXPIRY: u64 = 300;
 
 pub(super) const FAULTS: &[Fault] = &[

@@ -1,4 +1,4 @@
-//! The rows of the token-mode quote (section 2.7), and the member that published clients read.
+//! Faults of the members of a token-mode quote result (section 2.7), and of `mode`, which published clients read.
 
 use paymaster_schemas::Pair;
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! The rows of the sponsored result (section 2.6).
+//! Faults of the members of a sponsored result (section 2.6).
 
 use paymaster_schemas::Pair;
 use serde_json::Value;
@@ -185,7 +185,7 @@ pub(super) const FAULTS: &[Fault] = &[
     .when(|view| view.is_one_in_25()),
 ];
 
-/// The digits of a string as a number.
+/// A string of digits as a number.
 pub(super) fn number(value: &Value) -> Value {
     json(&text_of(value))
 }

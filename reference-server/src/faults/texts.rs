@@ -1,4 +1,4 @@
-//! The text of an answer: not JSON, not UTF-8, or members that stand twice (section 1).
+//! Faults of the text of a response: not JSON, not UTF-8, or members that occur twice (section 1).
 
 use super::Fault;
 use crate::injection::Behaviour;
@@ -220,26 +220,26 @@ fn insert(text: &mut Vec<u8>, at: usize, bytes: &[u8]) {
     text.splice(at..at, bytes.iter().copied());
 }
 
-/// Before the bracket that ends the text.
+/// Inserts bytes before the last bracket of the text.
 fn insert_before_end(text: &mut Vec<u8>, bytes: &[u8]) {
     insert(text, text.len().saturating_sub(1), bytes);
 }
 
-/// A further member at the end of the answer, where the text is one object.
+/// Adds a last member, if the text is one object.
 fn add_member(text: &mut Vec<u8>, member: &[u8]) {
     if text.starts_with(b"{") {
         insert_before_end(text, &[b",", member].concat());
     }
 }
 
-/// A further member at the start of the answer, where the text is one object.
+/// Adds a first member, if the text is one object.
 fn add_first_member(text: &mut Vec<u8>, member: &[u8]) {
     if text.starts_with(b"{") {
         insert(text, 1, &[member, b","].concat());
     }
 }
 
-/// Puts the member that `name` opens before itself, with another value.
+/// Inserts a second member `name` with this value before the first one. `name` includes its quotes and the colon.
 fn repeat_within(text: &mut Vec<u8>, name: &[u8], value: &[u8]) {
     if let Some(at) = text.windows(name.len()).position(|window| window == name) {
         insert(text, at, &[name, value, b","].concat());

@@ -1,4 +1,4 @@
-//! The rows of the token-mode sponsor result (section 2.9); the forms of paymasterAndData are in `data_forms`.
+//! Faults of the members of a token-mode sponsor result (section 2.9). The forms of `paymasterAndData` are in `data_forms`.
 
 use super::Fault;
 use super::sponsored_results::number;

@@ -1,7 +1,7 @@
-//! Which tokens a quote holds and which it calls unsupported (sections 2.5, 2.7 and 4.1).
+//! Faults of the tokens that a quote result quotes or lists as unsupported (sections 2.5, 2.7 and 4.1).
 //!
-//! With a preferred token and a list both present, quoting only one of them is a reading of the specification; so these
-//! faults drop only tokens that every reading quotes.
+//! When a preferred token and a list are both present, quoting only one of them is a lawful reading of the specification.
+//! So these faults drop only tokens that every reading quotes.
 
 use paymaster_schemas::Pair;
 use serde_json::{Map, Value, json};
@@ -14,8 +14,8 @@ const ONLY_UNSUPPORTED: &str = "quote.unsupported-only-unsupported";
 const QUOTED: &str = "quote.tokens-quoted";
 const ONLY_REQUESTED: &str = "quote.only-requested";
 
-/// No token of anybody.
-const UNASKED_TOKEN: &str = "0x00000000000000000000000000000000000a5ced";
+/// A token that no request names and no service supports.
+const UNREQUESTED_TOKEN: &str = "0x00000000000000000000000000000000000a5ced";
 
 pub(super) const FAULTS: &[Fault] = &[
     Fault::new(
@@ -152,7 +152,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "unsupported-lists-unasked",
         "lists a token that was not requested",
         Behaviour::Result(|_, result| {
-            list_unsupported(result, UNASKED_TOKEN);
+            list_unsupported(result, UNREQUESTED_TOKEN);
         }),
     )
     .when(|view| view.is(Pair::QUOTE_ERC20)),
@@ -166,7 +166,7 @@ pub(super) const FAULTS: &[Fault] = &[
                 .and_then(Value::as_array)
                 .is_some_and(|tokens| !tokens.is_empty())
             {
-                list_unsupported(result, UNASKED_TOKEN);
+                list_unsupported(result, UNREQUESTED_TOKEN);
             }
         }),
     ),
@@ -344,12 +344,12 @@ pub(super) const FAULTS: &[Fault] = &[
             if let (Some(mut quote), Some(Value::Array(all))) = (quote, result.get_mut("feeQuotes"))
                 && all_named(view).any(|token| !view.supports(token))
             {
-                quote.insert("tokenAddress".to_owned(), UNASKED_TOKEN.into());
+                quote.insert("tokenAddress".to_owned(), UNREQUESTED_TOKEN.into());
                 all.push(Value::Object(quote));
             }
         }),
     )
-    // It has the symbol of whatever was quoted first.
+    // The additional quote has the symbol and decimals of the first one.
     .also(&["fee-quote.symbol", "fee-quote.decimal"]),
 ];
 
@@ -357,7 +357,7 @@ fn names_both(view: &RequestView<'_>) -> bool {
     view.is(Pair::QUOTE_ERC20) && view.preferred().is_some() && !view.token_list().is_empty()
 }
 
-/// Every token that a quote names, the preferred one first.
+/// All tokens that a quote request names, the preferred one first.
 fn all_named<'a>(view: &'a RequestView<'_>) -> impl Iterator<Item = &'a str> {
     view.preferred().into_iter().chain(view.token_list())
 }

@@ -1,4 +1,4 @@
-//! The HTTP message around an answer (section 1, and JSON-RPC over HTTP).
+//! Faults of the HTTP message (section 1, and JSON-RPC over HTTP).
 
 use paymaster_schemas::Pair;
 
@@ -98,7 +98,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "content-type-html",
         "sends answers as text/html",
         Behaviour::Http(|_, response| {
-            retype(response, Some("text/html; charset=utf-8"));
+            set_content_type(response, Some("text/html; charset=utf-8"));
         }),
     ),
     Fault::new(
@@ -106,7 +106,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "content-type-plain",
         "sends answers as text/plain",
         Behaviour::Http(|_, response| {
-            retype(response, Some("text/plain"));
+            set_content_type(response, Some("text/plain"));
         }),
     ),
     Fault::new(
@@ -114,7 +114,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "content-type-bytes",
         "sends answers as application/octet-stream",
         Behaviour::Http(|_, response| {
-            retype(response, Some("application/octet-stream"));
+            set_content_type(response, Some("application/octet-stream"));
         }),
     ),
     Fault::new(
@@ -122,7 +122,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "content-type-missing",
         "sends answers without a content type",
         Behaviour::Http(|_, response| {
-            retype(response, None);
+            set_content_type(response, None);
         }),
     ),
     Fault::new(
@@ -130,7 +130,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "content-type-html-of-results",
         "sends token-mode answers as text/html",
         Behaviour::Http(|_, response| {
-            retype(response, Some("text/html"));
+            set_content_type(response, Some("text/html"));
         }),
     )
     .when(|view| view.is_token_mode()),
@@ -142,7 +142,7 @@ fn set_status(response: &mut WireResponse, status: u16) {
     }
 }
 
-fn retype(response: &mut WireResponse, content_type: Option<&'static str>) {
+fn set_content_type(response: &mut WireResponse, content_type: Option<&'static str>) {
     if response.body.is_some() {
         response.content_type = content_type;
     }

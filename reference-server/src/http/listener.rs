@@ -58,11 +58,11 @@ impl PipeConnector {
     ///
     /// [`io::ErrorKind::ConnectionRefused`] when the listener was dropped.
     pub fn connect(&self) -> io::Result<DuplexStream> {
-        let (ours, theirs) = duplex(PIPE_BYTES);
+        let (client, server) = duplex(PIPE_BYTES);
         self.0
-            .send(theirs)
+            .send(server)
             .map_err(|_| io::Error::from(io::ErrorKind::ConnectionRefused))?;
-        Ok(ours)
+        Ok(client)
     }
 }
 

@@ -141,7 +141,7 @@ mod tests {
         };
         let ticks = TickBounds::new(&bounds);
         assert_eq!(ticks.period(), Duration::from_millis(25));
-        let lasts = |progress: &Progress| (1..).find(|_| progress.tick(&ticks).is_err());
+        let lasts = |progress: &Progress| (1..1000).find(|_| progress.tick(&ticks).is_err());
         let progress = Progress::new();
         assert_eq!(lasts(&progress), Some(41));
         progress.answered();

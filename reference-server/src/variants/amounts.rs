@@ -1,4 +1,4 @@
-//! Numbers: other values and other notations of the same value.
+//! Variants of numbers: other values, and other notations of the same value.
 
 use paymaster_schemas::Pair;
 use serde_json::{Map, Value, json};
@@ -90,7 +90,7 @@ pub(super) const VARIANTS: &[Variant] = &[
     ),
     Variant::new(
         "pre-verification-gas-hex",
-        "preVerificationGas is a hex quantity in token mode, where the table says only string",
+        "preVerificationGas is a hex quantity in token mode, which the table allows as a string",
         Behaviour::Result(|_, result| {
             if let Some(value) = result.get_mut("preVerificationGas") {
                 let amount = text_of(value)
@@ -196,7 +196,7 @@ fn change_limits(result: &mut Map<String, Value>, change: fn(&Value) -> Value) {
     }
 }
 
-/// The same integer in scientific notation, every digit kept.
+/// The same integer in scientific notation, with all its digits.
 fn with_exponent(value: &Value) -> Value {
     let digits = text_of(value);
     let Some((first, rest)) = digits.split_at_checked(1) else {

@@ -1,4 +1,4 @@
-//! Errors: codes, messages and data are the service's own.
+//! Variants of errors: codes, messages and data that a service may choose.
 
 use paymaster_schemas::Pair;
 use serde_json::{Map, Value, json};
@@ -75,7 +75,7 @@ pub(super) const VARIANTS: &[Variant] = &[
         "errors-with-400",
         "errors come with status 400",
         Behaviour::Http(|_, response| {
-            restatus(response, 400);
+            set_error_status(response, 400);
         }),
     )
     .when(is_single),
@@ -83,7 +83,7 @@ pub(super) const VARIANTS: &[Variant] = &[
         "errors-with-500",
         "errors come with status 500",
         Behaviour::Http(|_, response| {
-            restatus(response, 500);
+            set_error_status(response, 500);
         }),
     )
     .when(is_single),
@@ -91,7 +91,7 @@ pub(super) const VARIANTS: &[Variant] = &[
         "errors-with-422",
         "errors come with status 422",
         Behaviour::Http(|_, response| {
-            restatus(response, 422);
+            set_error_status(response, 422);
         }),
     )
     .when(is_single),
@@ -99,7 +99,7 @@ pub(super) const VARIANTS: &[Variant] = &[
         "token-errors-with-404",
         "errors about tokens come with status 404",
         Behaviour::Http(|_, response| {
-            restatus(response, 404);
+            set_error_status(response, 404);
         }),
     )
     .when(|view| view.is(Pair::SPONSOR_ERC20)),
@@ -109,7 +109,7 @@ fn is_single(view: &RequestView<'_>) -> bool {
     !view.request.is_array()
 }
 
-/// The codes of an absent and of an unsupported token are the service's own.
+/// Changes the code of the two errors about tokens, which a service may choose.
 fn recode_token_error(error: &mut Map<String, Value>, code: i32) {
     if error
         .get("code")
@@ -119,7 +119,7 @@ fn recode_token_error(error: &mut Map<String, Value>, code: i32) {
     }
 }
 
-fn restatus(response: &mut crate::injection::WireResponse, status: u16) {
+fn set_error_status(response: &mut crate::injection::WireResponse, status: u16) {
     if response.body.is_some() && !response.has_result {
         response.status = status;
     }

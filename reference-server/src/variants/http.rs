@@ -1,4 +1,4 @@
-//! HTTP: rare forms of a response, and requests that are put off.
+//! Variants of HTTP: rare forms of a response, and requests that must be retried.
 
 use std::time::Duration;
 
@@ -64,14 +64,14 @@ pub(super) const VARIANTS: &[Variant] = &[
         "content-type-with-charset",
         "the content type names a charset",
         Behaviour::Http(|_, response| {
-            retype(response, "application/json; charset=utf-8");
+            set_content_type(response, "application/json; charset=utf-8");
         }),
     ),
     Variant::new(
         "content-type-upper-case",
         "the content type is in another letter case",
         Behaviour::Http(|_, response| {
-            retype(response, "Application/JSON;Charset=\"UTF-8\"");
+            set_content_type(response, "Application/JSON;Charset=\"UTF-8\"");
         }),
     ),
     Variant::new(
@@ -93,7 +93,7 @@ pub(super) const VARIANTS: &[Variant] = &[
         "too-many-requests",
         "answers 1 of 50 requests with status 429",
         Behaviour::Http(|_, response| {
-            put_off(response, 429, "0", "");
+            ask_to_retry(response, 429, "0", "");
         }),
     )
     .when(|view| view.is_one_in(50)),
@@ -101,7 +101,7 @@ pub(super) const VARIANTS: &[Variant] = &[
         "too-many-requests-answered",
         "answers 1 of 50 requests with status 429 and a JSON-RPC error",
         Behaviour::Http(|_, response| {
-            put_off(
+            ask_to_retry(
                 response,
                 429,
                 "0",
@@ -113,23 +113,23 @@ pub(super) const VARIANTS: &[Variant] = &[
     .when(|view| view.is_one_in(50)),
     Variant::new(
         "unavailable",
-        "answers 1 of 200 requests with status 503 and a delay of one second",
+        "answers 1 of 200 requests with status 503 and retry-after 1",
         Behaviour::Http(|_, response| {
-            put_off(response, 503, "1", "<html><body>come back</body></html>");
+            ask_to_retry(response, 503, "1", "<html><body>come back</body></html>");
             response.content_type = Some("text/html");
         }),
     )
     .when(|view| view.is_one_in(200)),
 ];
 
-fn retype(response: &mut WireResponse, content_type: &'static str) {
+fn set_content_type(response: &mut WireResponse, content_type: &'static str) {
     if response.body.is_some() {
         response.content_type = Some(content_type);
     }
 }
 
-/// What is put off is not answered.
-fn put_off(response: &mut WireResponse, status: u16, seconds: &'static str, body: &str) {
+/// Replaces the response by a request to retry after this many seconds.
+fn ask_to_retry(response: &mut WireResponse, status: u16, seconds: &'static str, body: &str) {
     response.status = status;
     response.headers.push(("retry-after", seconds));
     response.content_type = None;

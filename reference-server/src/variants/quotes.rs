@@ -1,4 +1,4 @@
-//! Which tokens a quote holds, where the specification leaves it open.
+//! Variants of quotes: the tokens and values of a quote result that the specification leaves open.
 
 use paymaster_schemas::Pair;
 use serde_json::{Value, json};
@@ -142,7 +142,7 @@ fn names_both(view: &RequestView<'_>) -> bool {
     view.is(Pair::QUOTE_ERC20) && view.preferred().is_some() && !view.token_list().is_empty()
 }
 
-/// At least once: who is not in the list is there for another reason.
+/// How often the list names the token; at least 1, for a token that is quoted without being listed.
 fn times_listed(list: &[&str], token: &str) -> usize {
     let times = list
         .iter()

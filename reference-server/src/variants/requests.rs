@@ -1,4 +1,4 @@
-//! What a service may refuse, because the specification disagrees with itself or does not say that it must be served.
+//! Variants that refuse requests: the specification contradicts itself about them, or does not require to serve them.
 
 use paymaster_schemas::Pair;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! The JSON of an answer: further members, another order, other notation of the same text.
+//! Variants of the JSON of a response: additional members, another order, other notations of the same text.
 
 use paymaster_schemas::Pair;
 use serde_json::{Value, json};
@@ -173,26 +173,26 @@ pub(super) const VARIANTS: &[Variant] = &[
     ),
 ];
 
-/// The same with its prefix as it is.
+/// The same hex string with upper-case digits and the prefix `0x`.
 fn upper_case(text: &str) -> String {
     let digits = text.strip_prefix("0x").unwrap_or(text);
     format!("0x{}", digits.to_ascii_uppercase())
 }
 
-/// The same in the letters of ERC-55; what is no address stays as it is.
+/// An address in the mixed case of ERC-55; any other text unchanged.
 fn checksummed(text: &str) -> String {
     text.parse::<alloy_primitives::Address>()
         .map_or_else(|_| text.to_owned(), |address| address.to_string())
 }
 
-/// Puts other data in the place of a sponsorship; what is refused stays so.
+/// Replaces the data of a sponsored operation; the data `0x` is left unchanged.
 fn replace_data(result: &mut serde_json::Map<String, Value>, data: &str) {
     if result.get("paymasterAndData").is_some_and(|data| data != "0x") {
         result.insert("paymasterAndData".to_owned(), data.into());
     }
 }
 
-/// Differs from call to call; the first 20 bytes are an address.
+/// Data that differs for each request and starts with the 20 bytes of an address.
 fn pseudo_random_data(view: &RequestView<'_>) -> String {
     let count = view.memory.count();
     let seed = alloy_primitives::keccak256(count.to_be_bytes());
@@ -204,7 +204,7 @@ fn pseudo_random_data(view: &RequestView<'_>) -> String {
     )
 }
 
-/// Writes every letter within a string as an escape, but leaves escapes that are there.
+/// Writes every letter within a string as an escape; existing escapes are left unchanged.
 fn escaped(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() * 6);
     let mut within = false;
@@ -212,7 +212,7 @@ fn escaped(text: &[u8]) -> Vec<u8> {
     while let Some(&byte) = bytes.next() {
         match byte {
             b'\\' => {
-                // The escape's own letter must not be escaped; the digits behind \u are no letters that matter.
+                // An existing escape is copied, with the four digits of a \u escape.
                 out.push(byte);
                 if let Some(&next) = bytes.next() {
                     out.push(next);

@@ -8,20 +8,24 @@ use crate::chain::SenderNonces;
 use crate::injection::samples::{NOW, bodies, pair_of, service};
 use crate::injection::{Framing, InjectedService, WireResponse};
 
-/// Often enough for what is done to 1 of 200 requests of the set.
+/// Enough rounds for a variant that changes 1 of 200 responses.
 const ROUNDS: usize = 4;
 
 #[test]
 fn names_are_unique_and_faults_have_others() {
     let mut seen = HashSet::new();
     for variant in variants() {
-        assert!(seen.insert(variant.name), "{} stands twice", variant.name);
+        assert!(seen.insert(variant.name), "{} occurs twice", variant.name);
         assert!(
             crate::find_fault(variant.name).is_err(),
             "{} is a fault too",
             variant.name
         );
-        assert!(variant.about.len() > 6, "{} says too little", variant.name);
+        assert!(
+            variant.about.len() > 6,
+            "{} has too short a description",
+            variant.name
+        );
     }
     assert!(seen.len() >= 40, "only {} variants", seen.len());
 }
@@ -55,20 +59,23 @@ async fn responses(service: &InjectedService) -> Vec<WireResponse> {
 #[tokio::test]
 async fn every_variant_changes_a_response_and_keeps_every_answer_valid() {
     let clean = responses(&service().into()).await;
-    let mut idle = Vec::new();
+    let mut without_effect = Vec::new();
     for variant in variants() {
         let varied = responses(&InjectedService::from(service()).with_variants([variant])).await;
         if varied == clean {
-            idle.push(variant.name);
+            without_effect.push(variant.name);
         }
         for (body, response) in bodies().iter().cycle().zip(&varied) {
             check(variant.name, body, response);
         }
     }
-    assert!(idle.is_empty(), "these change nothing: {idle:?}");
+    assert!(
+        without_effect.is_empty(),
+        "these change nothing: {without_effect:?}"
+    );
 }
 
-/// Holds a response against the schemas.
+/// Checks a response against the schemas.
 fn check(variant: &str, body: &[u8], response: &WireResponse) {
     let request_text = String::from_utf8_lossy(body);
     assert!(
@@ -79,15 +86,15 @@ fn check(variant: &str, body: &[u8], response: &WireResponse) {
         "{variant}: {:?}",
         response.framing
     );
-    let put_off = matches!(response.status, 429 | 503);
-    let Some(text) = response.body.as_ref().filter(|_| !put_off) else {
+    let must_retry = matches!(response.status, 429 | 503);
+    let Some(text) = response.body.as_ref().filter(|_| !must_retry) else {
         assert!(
-            put_off || response.status == 204,
+            must_retry || response.status == 204,
             "{variant}: no answer to {request_text}"
         );
         return;
     };
-    let answer: Value = serde_json::from_slice(text).expect("an answer is JSON");
+    let answer: Value = serde_json::from_slice(text).expect("the response is JSON");
     let request: Value = serde_json::from_slice(body).unwrap_or(Value::Null);
     let single = [answer.clone()];
     let answers = answer.as_array().map_or(single.as_slice(), Vec::as_slice);
@@ -103,7 +110,7 @@ fn check(variant: &str, body: &[u8], response: &WireResponse) {
             assert_eq!(response.status, 200, "{variant}: {request_text}");
             answer_document(request.and_then(pair_of))
         };
-        let validator = validator_for(document).expect("a document of the schemas");
+        let validator = validator_for(document).expect("the document exists");
         let errors: Vec<String> = validator
             .iter_errors(answer)
             .map(|error| format!("{}: {error}", error.instance_path()))

@@ -1,4 +1,4 @@
-//! The reference server from outside: its messages, its HTTP, its command.
+//! Tests of the reference server through its public API: messages, HTTP and the command.
 
 mod agreement;
 mod bounds;
