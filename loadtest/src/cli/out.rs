@@ -1,29 +1,29 @@
-//! Standard output and standard error. A closed pipe is no error: whoever read has read enough.
+//! Standard output and standard error. A closed pipe is no error: its reader has read enough.
 
 use std::io::{self, IsTerminal, Write};
 
 use paymaster_cli::{target, terminal::Paint};
 
 /// Writes to standard output.
-pub(crate) fn print(text: &str) -> Result<(), String> {
+pub(crate) fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => Err(format!("standard output: {cause}")),
+        Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => Err(cause),
         _ => Ok(()),
     }
 }
 
-/// Writes to standard error; nobody can be told when that fails.
+/// Writes to standard error. A text that cannot be written is dropped.
 pub(crate) fn eprint(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// Tells what went wrong.
-pub(crate) fn error(cause: &str) {
+/// Writes an error to standard error.
+pub(crate) fn error(cause: impl std::fmt::Display) {
     eprint(&format!("error: {cause}\n"));
 }
 
-/// Colours for a person who reads the output, who has not declined them.
+/// Colours, if standard output is a terminal and the environment does not decline them.
 pub(crate) fn paint() -> Paint {
     Paint {
         colours: io::stdout().is_terminal() && !target::is_plain(),
