@@ -42,11 +42,9 @@ pub(crate) enum Command {
     EmbeddedServer(DeviationArgs),
 }
 
+// Unlike the report of a conformance run, that of a load test does not mention --insecure.
 #[derive(Debug, Args)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a switch of the command line"
-)]
+#[command(mut_arg("insecure", |arg| arg.help("Believe any certificate of an https:// target")))]
 pub(crate) struct LoadArgs {
     /// The paymaster URL, for example http://127.0.0.1:3000/rpc.
     pub(crate) url: Option<String>,
@@ -100,7 +98,7 @@ pub(crate) struct LoadArgs {
     #[command(flatten)]
     pub(crate) tolerance: Tolerance,
 
-    /// The configuration file [default: paymaster.toml, when it is there].
+    /// The configuration file [default: paymaster.toml, if it exists].
     #[arg(long, value_name = "FILE", help_heading = "Target")]
     pub(crate) config: Option<PathBuf>,
     /// A request header, `Name: value`; ${NAME} in the value is read from the environment. Repeatable.
@@ -142,10 +140,10 @@ pub(crate) struct LoadArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct MergeArgs {
-    /// JSON reports of runs that went at the same time.
+    /// JSON reports of runs that took place at the same time.
     #[arg(required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// Thresholds in place of those of the runs; repeatable.
+    /// A threshold, instead of those of the runs. Repeatable.
     #[arg(short, long = "threshold", value_name = "RULE")]
     pub(crate) thresholds: Vec<Threshold>,
     /// Write a report. Its ending is its format: .json, .html, .md or .xml (JUnit). Repeatable.
@@ -157,7 +155,7 @@ pub(crate) struct MergeArgs {
 pub(crate) struct CompareArgs {
     /// The earlier JSON report.
     pub(crate) before: PathBuf,
-    /// The later one.
+    /// The later JSON report.
     pub(crate) after: PathBuf,
     #[command(flatten)]
     pub(crate) tolerance: Tolerance,

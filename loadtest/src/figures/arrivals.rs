@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The share of the requested rate that counts as reached. Counts of arrivals in a time are never exact.
 const REACHED: f64 = 0.99;
 
-/// Arrivals of the open model by their ends. A journey is one arrival. An arrival is served when each of its requests is answered.
+/// The arrivals of the open model and how they ended. A journey is one arrival. An arrival is served when each of its requests is answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ArrivalCounts {
     /// Arrivals that were due in the measured time.

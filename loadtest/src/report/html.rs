@@ -78,9 +78,9 @@ fn model_words(summary: &RunSummary) -> String {
     let model = &summary.model;
     let rate = match &model.rate {
         Some(rate) if model.name == ModelName::Open => {
-            format!("open model, {} arrivals a second asked", escaped(rate))
+            format!("open model, {} arrivals per second requested", escaped(rate))
         }
-        Some(rate) => format!("closed model, at most {} a second", escaped(rate)),
+        Some(rate) => format!("closed model, at most {} requests per second", escaped(rate)),
         None => "closed model".to_owned(),
     };
     format!(

@@ -45,7 +45,7 @@ fn shortfall(summary: &RunSummary) -> Option<String> {
     })
 }
 
-/// The arrivals of the open model by their ends; `None` in the closed model.
+/// The arrivals of the open model and how they ended; `None` in the closed model.
 pub(super) fn arrivals(arrivals: &ArrivalCounts) -> Option<String> {
     arrivals.requested_rate()?;
     let mut parts = vec![format!(

@@ -220,10 +220,10 @@ fn figures(out: &mut String, summary: &RunSummary, paint: Paint) {
     let _ = writeln!(out);
     let model = &summary.model;
     let model_words = match &model.rate {
-        Some(asked) if model.name == ModelName::Open => {
-            format!("open model, {asked} arrivals a second asked, latency from the intended start")
+        Some(rate) if model.name == ModelName::Open => {
+            format!("open model, {rate} arrivals per second requested, latency from the intended start")
         }
-        Some(asked) => format!("closed model, at most {asked} a second"),
+        Some(rate) => format!("closed model, at most {rate} requests per second"),
         None => "closed model".to_owned(),
     };
     let _ = writeln!(

@@ -185,8 +185,8 @@ impl RunSummary {
         })
     }
 
-    /// Sets the thresholds and the verdict that follows. A run without any answer, or whose target stopped answering, is not a
-    /// test, whatever its thresholds.
+    /// Sets the thresholds and the verdict that follows. A run without any answer, or whose target stopped answering, could
+    /// not be tested, even if it met its thresholds.
     #[must_use]
     pub fn judged(mut self, thresholds: Vec<ThresholdResult>) -> Self {
         self.thresholds = thresholds;
