@@ -14,7 +14,7 @@ use paymaster_client::{
     transport::{Limits, Transport},
 };
 use paymaster_conformance::{
-    events::Event,
+    Event,
     run::{Reporter, Suite, check},
 };
 use paymaster_judge::{session::tally::Strictness, verdict::conclusion::Conclusion};

@@ -1,12 +1,85 @@
-//! Conformance testing of paymaster services: clauses joined to rules, generated requests, judged answers.
+//! Tests whether a paymaster service conforms to its specification, from a Rust program or a Rust test.
 //!
-//! The pure half (everything here but [`run`], [`report`] and [`cli`]) knows no clock, socket, environment or printer.
+//! - [`Check`] judges a service at a URL, or a service in the same process, and gives an [`Outcome`].
+//! - [`requests()`] is a [proptest](https://docs.rs/proptest) strategy of valid requests, for property tests of a service.
+//! - [`profile`] describes what a service supports. With a profile, more rules are judged.
+//!
+//! `docs/rust-api.md` has a page of examples, and `conformance/examples/` has whole programs.
+//!
+//! ```
+//! use paymaster_conformance::Check;
+//!
+//! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+//! let mut requests = 0;
+//! let outcome = Check::reference_server()
+//!     .seed(1)
+//!     .cases(10)
+//!     .on_exchange(|_| requests += 1)
+//!     .run()
+//!     .await
+//!     .unwrap();
+//! outcome.assert_conforms();
+//! assert_eq!(requests, outcome.summary().requests);
+//! # });
+//! ```
 
-pub mod cli;
-pub mod estimate;
-pub mod events;
+#![deny(missing_docs)]
+
+mod check;
+mod cli;
+mod estimate;
+mod events;
+#[doc(hidden)] // Not part of the API. `tests/recorded.rs` reads recordings with it.
 pub mod recorded;
-pub mod relay;
-pub mod report;
+mod relay;
+mod report;
+#[doc(hidden)]
+// Not part of the API. The benchmark and tests of this package run suites of their own with it.
 pub mod run;
+#[doc(hidden)] // Not part of the API. `tests/kill_matrix.rs` runs it.
 pub mod selftest;
+
+pub use check::{Check, CheckError, Outcome, read_profile};
+pub use estimate::Estimate;
+pub use events::{Delivered, Event};
+
+#[doc(hidden)] // Not part of the API. `tests/shell/` reads the table of report formats.
+pub use report::formats::FORMATS;
+
+pub use bytes::Bytes;
+pub use hyper::http;
+pub use proptest;
+
+pub use paymaster_exchange::{Exchange, Failure, Response};
+pub use paymaster_judge::{
+    cases::{
+        case::{Draw, Tokens},
+        generate::{NoRequests, RequestEnvelope, RequestTree, Requests, requests},
+    },
+    rules::Rule,
+    verdict::{
+        conclusion::{Conclusion, Verdict},
+        finding::{Finding, Violation},
+        summary::{RuleOutcome, Summary},
+    },
+};
+pub use paymaster_schemas::{Method, Mode, Pair};
+
+/// What a service supports, as a profile file states it: see `docs/profile.md`.
+pub mod profile {
+    pub use paymaster_judge::target::{
+        dialect::{Amounts, Dialect, Pins, QuotedTokens},
+        profile::{Accepts, Operations, Profile, SmartAccount, Sponsors, Target, Token, TokenLists},
+    };
+}
+
+/// Compiles the examples of the page.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/rust-api.md")]
+struct RustApiPage;
+
+/// The command line. Not part of the API: the binary calls it.
+#[doc(hidden)]
+pub fn main() -> std::process::ExitCode {
+    cli::main()
+}

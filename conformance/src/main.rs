@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    paymaster_conformance::cli::main()
+    paymaster_conformance::main()
 }

@@ -9,7 +9,7 @@ use paymaster_client::{
     transport::{Limits, Transport},
 };
 use paymaster_conformance::{
-    events::Event,
+    Event,
     run::{self, Reporter, Suite},
 };
 use paymaster_judge::{

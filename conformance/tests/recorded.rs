@@ -10,14 +10,14 @@ use paymaster_client::{
     transport::{Limits, Transport},
 };
 use paymaster_conformance::{
-    events::Event,
+    Event,
     recorded::unjudged,
     run::{self, Reporter, Suite},
 };
 use paymaster_exchange::{Exchange, Response};
 use paymaster_judge::{
     rules::{Check, find_rule, rules},
-    session::{recorded::Bench, tally::Strictness},
+    session::{recorded::RecordedSession, tally::Strictness},
     target::profile::Profile,
     verdict::conclusion::{Conclusion, Verdict},
 };
@@ -88,7 +88,7 @@ fn judge(
     profile: &Profile,
     whole_first: bool,
 ) -> (BTreeSet<&'static str>, Vec<String>) {
-    let mut bench = Bench::new(
+    let mut session = RecordedSession::new(
         rules().collect(),
         Suite::standard().observe,
         Arc::default(),
@@ -96,16 +96,16 @@ fn judge(
     );
     if whole_first {
         for exchange in exchanges {
-            bench.learn(exchange);
+            session.learn(exchange);
         }
     }
     for exchange in exchanges {
         if !whole_first {
-            bench.learn(exchange);
+            session.learn(exchange);
         }
-        bench.judge("here", exchange);
+        session.judge("here", exchange);
     }
-    let (summary, _) = bench.finish(
+    let (summary, _) = session.finish(
         String::new(),
         std::collections::BTreeMap::default(),
         Strictness::default(),
@@ -151,18 +151,20 @@ fn what_is_more_than_we_read_is_left_out_and_no_pass() {
     let fine = answered(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#.to_owned());
     let id = find_rule("answer.id").unwrap();
     let finish = |exchanges: &[&Exchange], strictness| {
-        let mut bench = Bench::new(
+        let mut session = RecordedSession::new(
             vec![id],
             Suite::standard().observe,
             Arc::default(),
             Profile::default(),
         );
         for exchange in exchanges {
-            bench.learn(exchange);
-            assert!(bench.judge("here", exchange).is_empty());
+            session.learn(exchange);
+            assert!(session.judge("here", exchange).is_empty());
         }
         let skipped = std::collections::BTreeMap::default();
-        bench.finish(String::new(), skipped, strictness, Duration::ZERO).0
+        session
+            .finish(String::new(), skipped, strictness, Duration::ZERO)
+            .0
     };
     let often = vec![&fine; usize::try_from(id.quota).unwrap()];
     let summary = finish(&often, Strictness::default());

@@ -32,7 +32,7 @@ export class Proxy {
     const binary = resolve(setting("--conformance", "PAYMASTER_CONFORMANCE"));
     const fixed = ["--listen", "127.0.0.1:0", "--strict", "--allow-incomplete", "--replay-dir", join(proxy.#folder, "replays")];
     writeFileSync(join(proxy.#folder, "paymaster.toml"), PROFILE);
-    const args = ["proxy", "--upstream", upstream, ...fixed, "--json", proxy.#report];
+    const args = ["proxy", "--upstream", upstream, ...fixed, "--report", `json=${proxy.#report}`];
     proxy.#started = await start("the proxy", binary, args, /listening on (http:\S+?)\/? /, { cwd: proxy.#folder });
     return proxy;
   }

@@ -33,7 +33,7 @@ def openapi():
 
 def ours(kit, url, cases=250, *more):
     report = kit.folder / "report.json"
-    fixed = ["--cases", str(cases), "--json", str(report), "--replay-dir", str(kit.folder / "replays")]
+    fixed = ["--cases", str(cases), "--report", f"json={report}", "--replay-dir", str(kit.folder / "replays")]
     config = kit.file("paymaster.toml", "")
     cost = Cost([str(kit.conformance), "check", url, "--config", str(config), *fixed, *more], ok=(0, 4))
     return json.loads(report.read_text())["requests"], cost

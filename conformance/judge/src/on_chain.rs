@@ -7,4 +7,4 @@ mod reading;
 
 pub use calls::{hash_call, own_check, simulation_call};
 pub use operation::Completed;
-pub use reading::{Called, First, first_reading, hash_reading, own_reading};
+pub use reading::{Called, First, NodeError, first_reading, hash_reading, own_reading};

@@ -59,14 +59,14 @@ fn of_who_says_nothing_only_what_needs_a_word_is_left_out() {
 #[test]
 fn facts_of_tokens_are_held_against_one_that_is_told() {
     let knowing = |symbol: Option<&str>, decimals| {
-        let told = Token {
+        let answered = Token {
             symbol: symbol.map(str::to_owned),
             decimals,
             ..Token::default()
         };
         left_out(&Context::new(Profile {
             tokens: TokenLists {
-                supported: vec![Token::default(), told],
+                supported: vec![Token::default(), answered],
                 ..TokenLists::default()
             },
             ..Profile::default()
@@ -80,7 +80,7 @@ fn facts_of_tokens_are_held_against_one_that_is_told() {
 
 #[test]
 fn who_supports_no_token_owes_no_result_with_one() {
-    let told = |supported: Vec<Token>, complete| {
+    let answered = |supported: Vec<Token>, complete| {
         left_out(&Context::new(Profile {
             tokens: TokenLists {
                 supported,
@@ -90,9 +90,9 @@ fn who_supports_no_token_owes_no_result_with_one() {
             ..Profile::default()
         }))
     };
-    assert_eq!(told(vec![], false), Ids::from(UNSAID));
-    assert_eq!(told(vec![Token::default()], true), Ids::from(UNSAID));
-    let without = told(vec![], true);
+    assert_eq!(answered(vec![], false), Ids::from(UNSAID));
+    assert_eq!(answered(vec![Token::default()], true), Ids::from(UNSAID));
+    let without = answered(vec![], true);
     assert!(without.is_superset(&Ids::from(UNSAID)));
     let of_tokens = |id: &str| id.starts_with("fee-quote.") || id.starts_with("token-sponsor-result.");
     assert!(rules().all(|rule| !of_tokens(rule.id) || without.contains(rule.id)));
@@ -175,14 +175,4 @@ fn who_sponsors_all_or_nothing_decides_nothing() {
         },
         &[],
     );
-}
-
-#[test]
-fn the_older_word_for_who_refuses_nothing_is_still_read() {
-    let refusing = |refuses_some| Operations {
-        refuses_some: Some(refuses_some),
-        ..Operations::default()
-    };
-    leaves_out(refusing(false), &REFUSALS);
-    leaves_out(refusing(true), &[]);
 }

@@ -253,11 +253,11 @@ fn another_operation_is_owed_a_result_where_the_profile_vouches_for_it() {
         })
     };
     let vouched = accepting(Accepts::Any);
-    let said = |answers: [&str; 2], context: &Context| counts_of(&group, id, &answers, context);
-    assert_eq!(said([ANSWER, ANSWER], &vouched), (1, Vec::new()));
-    assert_eq!(said([ANSWER, NO], &vouched), (0, vec![1]));
-    assert_eq!(said([NO, NO], &vouched), (0, Vec::new()));
+    let found = |answers: [&str; 2], context: &Context| counts_of(&group, id, &answers, context);
+    assert_eq!(found([ANSWER, ANSWER], &vouched), (1, Vec::new()));
+    assert_eq!(found([ANSWER, NO], &vouched), (0, vec![1]));
+    assert_eq!(found([NO, NO], &vouched), (0, Vec::new()));
     let unknown = Context::default();
-    assert_eq!(said([ANSWER, NO], &unknown), (0, Vec::new()));
-    assert_eq!(said([ANSWER, ANSWER], &unknown), (1, Vec::new()));
+    assert_eq!(found([ANSWER, NO], &unknown), (0, Vec::new()));
+    assert_eq!(found([ANSWER, ANSWER], &unknown), (1, Vec::new()));
 }

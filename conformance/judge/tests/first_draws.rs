@@ -36,45 +36,45 @@ fn cut(value: &mut Value) {
     }
 }
 
-fn tell(told: &mut String, mut value: Value) {
+fn tell(answered: &mut String, mut value: Value) {
     cut(&mut value);
-    writeln!(told, "  {value}").unwrap();
+    writeln!(answered, "  {value}").unwrap();
 }
 
 #[test]
 fn of_every_document() {
-    let mut told = String::new();
+    let mut answered = String::new();
     for document in documents() {
         let strategy = strategy(document.name, &Overrides::new()).unwrap();
         let mut runner = runner(1);
-        writeln!(told, "{}", document.name).unwrap();
+        writeln!(answered, "{}", document.name).unwrap();
         for _ in 0..6 {
-            tell(&mut told, strategy.new_tree(&mut runner).unwrap().current());
+            tell(&mut answered, strategy.new_tree(&mut runner).unwrap().current());
         }
     }
-    insta::assert_snapshot!("documents", told);
+    insta::assert_snapshot!("documents", answered);
 }
 
 fn bases(context: &Context) -> String {
-    let mut told = String::new();
+    let mut answered = String::new();
     for pair in Pair::ALL {
         for draw in [Draw::Accepted, Draw::Sponsored, Draw::Refused] {
             for tokens in [Tokens::Any, Tokens::Supported, Tokens::SomeUnsupported] {
                 let mut source = Source::new(1, context);
                 let wanted = Base { pair, draw, tokens };
                 let drawn: Vec<Value> = (0..3).map_while(|_| source.base(&wanted)).collect();
-                writeln!(told, "{} {draw:?} {tokens:?}", pair.name()).unwrap();
+                writeln!(answered, "{} {draw:?} {tokens:?}", pair.name()).unwrap();
                 for base in drawn {
                     // What stands in every request says nothing.
                     let params = &base["params"];
                     let mut values = params[0].as_object().unwrap().clone();
                     values.extend(params[1].as_object().unwrap().clone());
-                    tell(&mut told, values.values().cloned().collect());
+                    tell(&mut answered, values.values().cloned().collect());
                 }
             }
         }
     }
-    told
+    answered
 }
 
 #[test]

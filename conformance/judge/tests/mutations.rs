@@ -199,14 +199,14 @@ fn a_mutation_of_a_shrunk_base_is_still_that_mutation() {
         assert_ne!(smaller, valid);
         let mut kept = 0;
         for mutation in mutations(name, &valid) {
-            assert!(mutation.still_holds(&valid, &mutation.broken));
-            assert!(!mutation.still_holds(&valid, &valid));
+            assert!(mutation.is_mutation_of(&valid, &mutation.broken));
+            assert!(!mutation.is_mutation_of(&valid, &valid));
             let Some(again) = mutation.reapply(&smaller) else {
                 continue;
             };
             check(name, &smaller, &again);
             assert_eq!((&again.site, again.keyword), (&mutation.site, mutation.keyword));
-            assert!(mutation.still_holds(&smaller, &again.broken));
+            assert!(mutation.is_mutation_of(&smaller, &again.broken));
             assert_eq!(
                 mutation.reapply(&mutation.broken),
                 None,
@@ -229,11 +229,11 @@ fn another_pair_that_is_asked_for_by_accident_is_told() {
         panic!("{swapped:?}")
     };
     assert_eq!(
-        (swapped.keyword, swapped.asks_for()),
+        (swapped.keyword, swapped.valid_pair()),
         ("const", Some(Pair::SPONSOR_SPONSORED))
     );
     let plain = all.iter().find(|mutation| mutation.keyword == "pattern").unwrap();
-    assert_eq!(plain.asks_for(), None);
+    assert_eq!(plain.valid_pair(), None);
 }
 
 #[test]

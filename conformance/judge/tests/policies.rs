@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 mod common;
 
-use common::Said;
+use common::RuleCounts;
 
 const KNOWN: &str = "0x5b38da6a701c568545dcfcb03fcb875f56beddc4";
 
@@ -69,8 +69,8 @@ fn call(body: &[u8]) -> Option<Value> {
 }
 
 #[track_caller]
-fn nothing_stated_is_broken(said: &Said) {
-    let stated = said
+fn nothing_stated_is_broken(found: &RuleCounts) {
+    let stated = found
         .broken
         .iter()
         .filter(|(rule, _)| find_rule(rule).is_some_and(|rule| rule.basis() == Basis::Stated));
@@ -79,10 +79,10 @@ fn nothing_stated_is_broken(said: &Said) {
 }
 
 #[track_caller]
-fn reached(said: &Said, rules: &[&str]) {
+fn reached(found: &RuleCounts, rules: &[&str]) {
     for rule in rules {
         assert!(
-            said.held.get(rule).is_some_and(|times| *times >= 5),
+            found.held.get(rule).is_some_and(|times| *times >= 5),
             "{rule} was not reached"
         );
     }
@@ -92,9 +92,9 @@ fn reached(said: &Said, rules: &[&str]) {
 #[track_caller]
 fn lawful(paymaster: &common::Paymaster<'_>, profile: &Profile, rules: &[&str]) {
     for seed in 1..3 {
-        let said = common::run_against(paymaster, profile.clone(), seed);
-        nothing_stated_is_broken(&said);
-        reached(&said, rules);
+        let found = common::run_against(paymaster, profile.clone(), seed);
+        nothing_stated_is_broken(&found);
+        reached(&found, rules);
     }
 }
 
@@ -111,7 +111,7 @@ fn one_that_simulates_serves_the_listed_operations_as_they_are_listed_and_no_oth
                 |name: &str| name.contains("Gas") && !name.contains("Fee") && !name.contains("PerGas");
             known
                 .iter()
-                .all(|(name, value)| sent.get(name).map_or(of_gas(name), |told| told == value))
+                .all(|(name, value)| sent.get(name).map_or(of_gas(name), |answered| answered == value))
         };
         if too_dear().iter().any(is) {
             decided(&service, body, false)
@@ -182,16 +182,16 @@ fn one_that_sponsors_nobody_breaks_nothing_and_is_held_to_it() {
         ..Operations::default()
     };
     let never = |body: &[u8]| decided(&service, body, false);
-    let said = common::run_against(&never, profile(operations(None)), 1);
-    nothing_stated_is_broken(&said);
-    assert!(!said.held.contains_key("sponsor.sponsorable-is-sponsored"));
-    let said = common::run_against(&never, profile(operations(Some(Sponsors::None))), 1);
-    nothing_stated_is_broken(&said);
-    reached(&said, &["sponsor.refused-gets-0x", "request.nonce-uint256"]);
-    let said = common::run_against(&never, profile(operations(Some(Sponsors::Any))), 1);
-    assert!(said.broken.contains_key("sponsor.sponsorable-is-sponsored"));
-    let said = common::run(&service, profile(operations(Some(Sponsors::None))), 1);
-    assert!(said.broken.contains_key("sponsor.refused-gets-0x"));
+    let found = common::run_against(&never, profile(operations(None)), 1);
+    nothing_stated_is_broken(&found);
+    assert!(!found.held.contains_key("sponsor.sponsorable-is-sponsored"));
+    let found = common::run_against(&never, profile(operations(Some(Sponsors::None))), 1);
+    nothing_stated_is_broken(&found);
+    reached(&found, &["sponsor.refused-gets-0x", "request.nonce-uint256"]);
+    let found = common::run_against(&never, profile(operations(Some(Sponsors::Any))), 1);
+    assert!(found.broken.contains_key("sponsor.sponsorable-is-sponsored"));
+    let found = common::run(&service, profile(operations(Some(Sponsors::None))), 1);
+    assert!(found.broken.contains_key("sponsor.refused-gets-0x"));
 }
 
 #[test]
@@ -222,7 +222,7 @@ fn one_that_bounds_gas_and_fees_may_refuse_what_is_beyond() {
         }
     };
     for seed in 1..3 {
-        let said = common::run_against(&paymaster, common::profile(&Config::default()), seed);
-        nothing_stated_is_broken(&said);
+        let found = common::run_against(&paymaster, common::profile(&Config::default()), seed);
+        nothing_stated_is_broken(&found);
     }
 }

@@ -9,10 +9,10 @@ use paymaster_judge::{
     },
     target::{
         context::{Context, Vouch},
-        profile::{Accepts, Operations, Profile, Token, TokenLists},
+        profile::{Accepts, Operations, Profile, SmartAccount, Token, TokenLists},
     },
 };
-use paymaster_schemas::{Pair, documents, validator_for};
+use paymaster_schemas::{Mode, Pair, documents, validator_for};
 use proptest::{prelude::Strategy, strategy::ValueTree, test_runner::TestError};
 use serde_json::{Value, json};
 
@@ -35,6 +35,13 @@ fn context() -> Context {
             accepts: Accepts::Any,
             ..Operations::default()
         },
+        // Those that are drawn for a profile that names none.
+        accounts: [("BICONOMY", "2.0.0"), ("INFINITISM", "1.0.0")]
+            .map(|(name, version)| SmartAccount {
+                name: name.to_owned(),
+                version: version.to_owned(),
+            })
+            .into(),
         ..Profile::default()
     })
 }
@@ -163,15 +170,19 @@ fn greedy_shrinking_ends_at_the_smallest_request_that_still_fails() {
 }
 
 #[test]
-fn what_a_target_accepts_whole_it_accepts_shrunk() {
+fn what_a_target_accepts_whole_it_accepts_shrunk_while_it_names_an_account() {
     let context = context();
     for (pair, base) in bases(5) {
         for candidate in simpler(Some(pair.request_document()), &base) {
             let info = &candidate["params"][1]["sponsorshipInfo"];
-            assert_eq!(
-                context.vouch(pair, &candidate["params"][0], info),
+            let account = &info["smartAccountInfo"];
+            let named = account["name"].is_string() && account["version"].is_string();
+            let expected = if pair.mode == Mode::Erc20 || named {
                 Vouch::Accepted
-            );
+            } else {
+                Vouch::Unknown
+            };
+            assert_eq!(context.expectation(pair, &candidate["params"][0], info), expected);
         }
     }
 }

@@ -7,7 +7,7 @@ use chrono::NaiveDate;
 use paymaster_exchange::{Exchange, Failure, Response};
 use paymaster_judge::{
     cases::{
-        case::{Group, Member},
+        case::{Group, Member, Role},
         relations::CALLS,
     },
     rules::{Rule, find_rule},
@@ -46,7 +46,7 @@ fn request() -> serde_json::Value {
 fn group(number: usize, members: usize) -> Group {
     let body = Bytes::from(request().to_string());
     let member = |place: usize| Member {
-        role: "call",
+        role: Role::Call,
         label: format!("member {place}"),
         body: body.clone(),
     };
@@ -105,13 +105,13 @@ fn added(
     tally: &mut Tally,
     number: usize,
     exchanges: &[Exchange],
-    said: Vec<Judgement>,
+    found: Vec<Judgement>,
 ) -> Vec<&'static str> {
     let group = group(number, exchanges.len());
     let context = Context::default();
     let views = read(&group, exchanges, &context);
-    let new = tally.add(&group, exchanges, &views, said);
-    new.into_iter().map(|rule| rule.id).collect()
+    let new = tally.add(&group, exchanges, &views, found);
+    new.into_iter().map(|new| new.rule.id).collect()
 }
 
 fn outcome(tally: &Tally, id: &str, known: &Known, findings: &[Finding]) -> RuleOutcome {
@@ -156,20 +156,20 @@ fn what_cannot_apply_does_not_wait_for_its_quota_and_still_breaks() {
         },
         ..Profile::default()
     });
-    let said = |tally: &Tally, refuses: &str| {
+    let found = |tally: &Tally, refuses: &str| {
         let (outcomes, _) = tally.outcomes(&[rule(refuses)], &[], &context, &Known::default(), true);
         outcomes[0].verdict
     };
     for refuses in ["sponsor.refused-gets-0x", "error.refusal-is-none"] {
         let mut tally = Tally::default();
-        assert_eq!(said(&tally, refuses), Verdict::NotApplicable);
+        assert_eq!(found(&tally, refuses), Verdict::NotApplicable);
         added(
             &mut tally,
             0,
             &[result()],
             vec![judgement(refuses, 0, vec![at(0, "/result")])],
         );
-        assert_eq!(said(&tally, refuses), Verdict::Failed);
+        assert_eq!(found(&tally, refuses), Verdict::Failed);
     }
 }
 
@@ -216,8 +216,8 @@ fn a_rule_is_told_as_new_once_and_every_place_is_kept_from_its_first_time() {
     assert_eq!(seen, [("/result/list/*/name", 3, 1, 3), ("/id", 4, 0, 1)]);
     // What comes later, or again at the same place, only counts.
     for (number, pointer) in [(3, "/result/list/7/name"), (9, "/result/list/0/name")] {
-        let said = vec![judgement(ROW, 0, vec![at(1, pointer)])];
-        assert_eq!(added(&mut tally, number, &exchanges, said), [""; 0]);
+        let found = vec![judgement(ROW, 0, vec![at(1, pointer)])];
+        assert_eq!(added(&mut tally, number, &exchanges, found), [""; 0]);
     }
     let (_, first) = tally.seen()[0];
     assert_eq!((first.times, first.group.number), (5, 3));
@@ -314,7 +314,7 @@ fn tallies_add_up_in_any_order() {
     let part = |number: usize| {
         let mut tally = Tally::default();
         let away = answered(503, &[("location", "x")], "");
-        let said = vec![
+        let found = vec![
             judgement(ROW, number as u64 + 1, vec![at(0, WATCHED_POINTER)]),
             judgement(ID, 4, Vec::new()),
         ];
@@ -322,7 +322,7 @@ fn tallies_add_up_in_any_order() {
             &mut tally,
             number,
             &[result(), away, answered(200, &[], NO)],
-            said,
+            found,
         );
         let watched = tally.observations.entry("mode-member").or_default();
         *watched.entry("MODE".to_owned()).or_default() += number as u64 + 1;
@@ -467,32 +467,32 @@ fn flaky_is_what_no_re_sending_showed_again() {
             .collect(),
         shrink_requests: 0,
     };
-    let said = |findings: &[Finding], known: &Known| outcome(&tally, ROW, known, findings).verdict;
+    let found = |findings: &[Finding], known: &Known| outcome(&tally, ROW, known, findings).verdict;
     let nothing = Known::default();
     let never = || finding(&[false, false], WATCHED_POINTER);
-    assert_eq!(said(&[never()], &nothing), Verdict::Flaky);
+    assert_eq!(found(&[never()], &nothing), Verdict::Flaky);
     assert_eq!(
-        said(&[finding(&[false, true], WATCHED_POINTER)], &nothing),
+        found(&[finding(&[false, true], WATCHED_POINTER)], &nothing),
         Verdict::Failed
     );
     assert_eq!(
-        said(&[finding(&[], WATCHED_POINTER)], &nothing),
+        found(&[finding(&[], WATCHED_POINTER)], &nothing),
         Verdict::Failed,
         "nobody tried"
     );
     assert_eq!(
-        said(&[never(), finding(&[true], "/result")], &nothing),
+        found(&[never(), finding(&[true], "/result")], &nothing),
         Verdict::Failed
     );
     // What is known does not speak for the rest, and another rule's findings do not either.
     let known = list(vec![entry(Some("/result"), None)]);
     assert_eq!(
-        said(&[never(), finding(&[true], "/result")], &known),
+        found(&[never(), finding(&[true], "/result")], &known),
         Verdict::Flaky
     );
     let others = Finding {
         rule: rule(ID),
         ..finding(&[true], WATCHED_POINTER)
     };
-    assert_eq!(said(&[never(), others], &nothing), Verdict::Flaky);
+    assert_eq!(found(&[never(), others], &nothing), Verdict::Flaky);
 }

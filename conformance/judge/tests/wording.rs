@@ -38,13 +38,15 @@ fn found(relation: &str, id: &str, second: &Result<&str, Failure>) -> Vec<Violat
         .iter()
         .enumerate()
         .map(|(place, member)| {
-            let asked: Value = serde_json::from_slice(&member.body).expect("a member is JSON");
-            let well = ANSWER.replace("\"id\":1", &format!("\"id\":{}", asked["id"]));
+            let requested: Value = serde_json::from_slice(&member.body).expect("a member is JSON");
+            let well = ANSWER.replace("\"id\":1", &format!("\"id\":{}", requested["id"]));
             Exchange {
                 request: member.body.clone(),
                 outcome: match (place, second) {
                     (1, Err(failure)) => Err(failure.clone()),
-                    (1, &Ok(body)) => respond(&body.replace("\"id\":1", &format!("\"id\":{}", asked["id"]))),
+                    (1, &Ok(body)) => {
+                        respond(&body.replace("\"id\":1", &format!("\"id\":{}", requested["id"])))
+                    }
                     _ => respond(&well),
                 },
                 took: Duration::ZERO,
@@ -173,7 +175,7 @@ const DAI: &str = "0x6b175474e89094c44da98b954eedeac495271d0f";
 
 /// Place, expectation and what was there, for an answer with those quotes and unsupported tokens to a quote for `preferred` beside
 /// `listed`.
-fn said_of_tokens(
+fn tokens_violation(
     context: &Context,
     id: &str,
     [preferred, listed]: [&str; 2],
@@ -187,8 +189,8 @@ fn said_of_tokens(
         .iter()
         .map(|token| json!({"tokenAddress": token}))
         .collect();
-    let told = json!({"feeQuotes": quotes, "unsupportedTokens": unsupported});
-    let answer = json!({"jsonrpc": "2.0", "id": request["id"], "result": told});
+    let answered = json!({"feeQuotes": quotes, "unsupportedTokens": unsupported});
+    let answer = json!({"jsonrpc": "2.0", "id": request["id"], "result": answered});
     let exchange = Exchange {
         request: Bytes::from(request.to_string()),
         outcome: Ok(Response {
@@ -210,7 +212,7 @@ fn a_rule_of_tokens_names_them() {
     let mut context = Context::default();
     context.learn_token(USDC, Support::Supported);
     assert_eq!(
-        said_of_tokens(&context, "quote.tokens-quoted", [USDC, USDC], &[], &[]),
+        tokens_violation(&context, "quote.tokens-quoted", [USDC, USDC], &[], &[]),
         [
             "/result/feeQuotes".to_owned(),
             format!("a quote for each supported token of the request, {USDC} included"),
@@ -218,7 +220,7 @@ fn a_rule_of_tokens_names_them() {
         ]
     );
     assert_eq!(
-        said_of_tokens(&context, "quote.only-requested", [USDC, USDC], &[USDC, DAI], &[]),
+        tokens_violation(&context, "quote.only-requested", [USDC, USDC], &[USDC, DAI], &[]),
         [
             "/result/feeQuotes/1/tokenAddress".to_owned(),
             format!("a token of the request: {USDC}"),
@@ -238,7 +240,7 @@ fn a_reading_that_is_not_kept_is_told() {
     ] {
         context.dialect.quoted_tokens = reading;
         assert_eq!(
-            said_of_tokens(&context, "quote.tokens-quoted", [USDC, DAI], &[USDC, DAI], &[]),
+            tokens_violation(&context, "quote.tokens-quoted", [USDC, DAI], &[USDC, DAI], &[]),
             [
                 "/result/feeQuotes".to_owned(),
                 format!("no quote for {beyond}: the target quotes {why}"),
@@ -261,7 +263,7 @@ fn why_a_token_is_not_to_be_listed_is_told() {
     ] {
         let rule = "quote.unsupported-only-unsupported";
         assert_eq!(
-            said_of_tokens(&context, rule, [USDC, DAI], quoted, &[listed]),
+            tokens_violation(&context, rule, [USDC, DAI], quoted, &[listed]),
             [
                 "/result/unsupportedTokens/0".to_owned(),
                 "only tokens of the request that are not supported".to_owned(),

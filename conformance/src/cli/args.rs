@@ -95,7 +95,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// A report (--json) or a paymaster URL: what the other one is held against.
+    /// A JSON report (--report json=FILE) or a paymaster URL: what the other one is held against.
     pub(crate) before: String,
     /// A report or a paymaster URL.
     pub(crate) after: String,
@@ -108,7 +108,7 @@ pub(crate) struct CompareArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct MatrixArgs {
-    /// Reports, as --json writes them; each is a column under the name of its file.
+    /// JSON reports (--report json=FILE); each is a column under the name of its file.
     #[arg(required = true, value_name = "REPORT")]
     pub(crate) reports: Vec<PathBuf>,
     /// Where the page goes.
@@ -245,22 +245,6 @@ pub(crate) struct ReplayArgs {
     pub(crate) chain: ChainArgs,
 }
 
-impl CheckArgs {
-    /// `--json URL`: a URL is no path to write a report to, so it is the URL to check.
-    pub(crate) fn untangled(mut self) -> Self {
-        if self.url.is_none()
-            && self
-                .reports
-                .json
-                .as_deref()
-                .is_some_and(|path| path.contains("://"))
-        {
-            self.url = self.reports.json.replace("-".to_owned());
-        }
-        self
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
@@ -291,15 +275,14 @@ mod tests {
         for line in [
             &["p", "http://h/"][..],
             &["p", "check", "http://h/"],
-            &["p", "--json", "http://h/"],
-            &["p", "--json=-", "http://h/"],
+            &["p", "--report", "json", "http://h/"],
         ] {
             let cli = Cli::try_parse_from(line).unwrap();
             let check = match cli.command {
                 Some(Command::Check(check)) => *check,
                 _ => cli.check,
             };
-            assert_eq!(check.untangled().url.as_deref(), Some("http://h/"), "{line:?}");
+            assert_eq!(check.url.as_deref(), Some("http://h/"), "{line:?}");
         }
     }
 }

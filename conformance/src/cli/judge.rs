@@ -43,7 +43,7 @@ pub(crate) fn run(args: &JudgeArgs, environment: &Environment) -> Result<u8, Str
     }
     let mut desk = Desk::open(said, place, &args.judging)?;
     for entry in &entries {
-        desk.bench.learn(&entry.exchange);
+        desk.session.learn(&entry.exchange);
     }
     let mut took = Duration::ZERO;
     for entry in entries {

@@ -31,7 +31,7 @@ use paymaster_cli::environment::Environment;
 use paymaster_cli::exit;
 
 /// Runs the command line of this process.
-pub fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     let environment = Environment::of_process();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -43,8 +43,8 @@ pub fn main() -> ExitCode {
         }
     };
     let done = match cli.command {
-        None => check::run(&cli.check.untangled(), &environment),
-        Some(Command::Check(args)) => check::run(&args.untangled(), &environment),
+        None => check::run(&cli.check, &environment),
+        Some(Command::Check(args)) => check::run(&args, &environment),
         Some(Command::Rules(args)) => rules::run(&args),
         Some(Command::Explain { rule }) => explain::run(&rule),
         Some(Command::Compare(args)) => compare::run(&args, &environment),

@@ -18,10 +18,7 @@ use paymaster_cli::terminal::{Paint, harmless};
 use paymaster_cli::{environment::Environment, setup::told_of};
 use paymaster_client::{dial::Dialler, http_proxy::Proxies, target::Target, tls::Trust};
 use paymaster_exchange::Failure;
-use paymaster_judge::session::{
-    recorded::{New, Skipped},
-    tally::fails_the_run,
-};
+use paymaster_judge::session::{recorded::Skipped, tally::NewlyBroken, tally::fails_the_run};
 
 /// Where the proxy listens unless it is told.
 pub(crate) const DEFAULT_LISTEN: &str = "127.0.0.1:4337";
@@ -113,7 +110,7 @@ async fn judge(mut desk: Desk, mut passing: mpsc::Receiver<Passed>, paint: Paint
             *skipped.entry(reason).or_default() += 1;
             continue;
         }
-        desk.bench.learn(&passed.exchange);
+        desk.session.learn(&passed.exchange);
         for new in desk.judge(&format!("exchange {number}"), passed.exchange, passed.ended) {
             let line = told(&desk, &new, number, paint);
             out::eprint(&line);
@@ -134,7 +131,7 @@ fn left_out(method: &str, exchange: &paymaster_exchange::Exchange) -> Option<Str
     }
 }
 
-fn told(desk: &Desk, new: &New, number: u64, paint: Paint) -> String {
+fn told(desk: &Desk, new: &NewlyBroken, number: u64, paint: Paint) -> String {
     let fails = fails_the_run(new.rule.basis(), desk.is_strict());
     let label = if desk.is_known(&new.key) {
         paint.odd("KNOWN")

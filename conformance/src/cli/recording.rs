@@ -23,7 +23,8 @@ use paymaster_client::{redact::Redactor, target::Target};
 use paymaster_exchange::{Exchange, Response};
 use paymaster_judge::{
     session::{
-        recorded::{Bench, New, RECORDED, Skipped},
+        recorded::{RECORDED, RecordedSession, Skipped},
+        tally::NewlyBroken,
         tally::Strictness,
     },
     target::profile::Profile,
@@ -137,7 +138,7 @@ impl Said {
 
 /// Where recorded exchanges are judged and reports of them are written.
 pub(crate) struct Desk {
-    pub(crate) bench: Bench,
+    pub(crate) session: RecordedSession,
     said: Said,
     place: Place,
     reports: Reports,
@@ -155,14 +156,14 @@ impl Desk {
             seed: 0,
         });
         let suite = &said.suite;
-        let bench = Bench::new(
+        let session = RecordedSession::new(
             suite.rules.clone(),
             suite.observe,
             Arc::clone(&suite.known),
             said.profile.clone(),
         );
         Ok(Self {
-            bench,
+            session,
             said,
             place,
             reports,
@@ -172,8 +173,8 @@ impl Desk {
     }
 
     /// Judges an exchange by what was learned so far; gives what was seen broken for the first time.
-    pub(crate) fn judge(&mut self, place: &str, exchange: Exchange, ended: SystemTime) -> Vec<New> {
-        let new = self.bench.judge(place, &exchange);
+    pub(crate) fn judge(&mut self, place: &str, exchange: Exchange, ended: SystemTime) -> Vec<NewlyBroken> {
+        let new = self.session.judge(place, &exchange);
         if self.reports.wants_exchanges() {
             let exchange = self.shown(exchange);
             self.reports.event(&Event::Exchanged(&Delivered {
@@ -238,7 +239,7 @@ impl Desk {
     pub(crate) fn close(mut self, skipped: Skipped, took: Duration, environment: &Environment) -> u8 {
         let strictness = self.said.strictness;
         let (summary, context) = self
-            .bench
+            .session
             .finish(self.place.shown.clone(), skipped, strictness, took);
         for finding in &summary.findings {
             self.reports.event(&Event::Found(finding));

@@ -11,11 +11,12 @@ use crate::{
         replay_file::{EMBEDDED, Replay},
         words,
     },
-    run::{self, Replayed, Suite},
+    run::{self, Suite},
 };
 use paymaster_cli::{embedded::Embedded, terminal::harmless};
 use paymaster_cli::{environment::Environment, exit, setup::Setup};
 use paymaster_client::redact::SHOWN;
+use paymaster_judge::session::recheck::{Original, Replayed};
 
 /// Longest part of an answer that is printed, in characters.
 const GIST: usize = 320;
@@ -68,23 +69,25 @@ pub(crate) fn run(args: &ReplayArgs, environment: &Environment) -> Result<u8, St
             Err(cause) => return could_not_test(&cause),
         };
         let context = replay.known.context();
-        let found = (replay.finding.member, replay.finding.status);
-        let seen = run::once(&settings, chain, rule, &group, found, &context, &stop_at_interrupt()).await;
+        let original = Original {
+            member: replay.finding.member,
+            status: replay.finding.status,
+        };
+        let stop = stop_at_interrupt();
+        let (exchanges, replayed) =
+            run::replay(&settings, chain, rule, &group, original, &context, &stop).await;
         if let Some(server) = embedded {
             server.stop().await;
         }
-        let (exchanges, replayed) = match seen {
-            Ok(seen) => seen,
-            Err(cause) => return could_not_test(&cause),
-        };
         let headline = |words: &str| format!("{words}  {}  {}\n", rule.id, place.shown);
         match replayed {
+            Replayed::NotTested(cause) => could_not_test(&cause),
             Replayed::Held => {
                 out::print(&headline("NOT SEEN AGAIN"))?;
                 Ok(exit::CONFORMS)
             }
             Replayed::NotJudged => {
-                let answer = exchanges.get(found.0).map(words::answer).unwrap_or_default();
+                let answer = exchanges.get(original.member).map(words::answer).unwrap_or_default();
                 let answer = compact::cut(&told(&answer), GIST);
                 out::print(&headline("NOT JUDGED"))?;
                 out::print(&format!(

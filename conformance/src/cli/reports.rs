@@ -27,12 +27,6 @@ pub(crate) struct ReportArgs {
     /// Write a report; repeatable. FORMAT is one of the formats below; PATH may be `-` for standard output.
     #[arg(long, value_name = "FORMAT=PATH", help = about())]
     pub(crate) report: Vec<String>,
-    /// As --report json=PATH; without PATH to standard output.
-    #[arg(long, value_name = "PATH", num_args = 0..=1, default_missing_value = "-")]
-    pub(crate) json: Option<String>,
-    /// As --report junit=PATH.
-    #[arg(long, value_name = "PATH")]
-    pub(crate) junit: Option<String>,
 }
 
 fn about() -> String {
@@ -72,13 +66,6 @@ impl Reports {
     /// run goes on for the other reports.
     pub(crate) fn asked(args: &ReportArgs) -> Result<Self, String> {
         let mut reports = Self::default();
-        let short = [("json", &args.json), ("junit", &args.junit)];
-        let short = short
-            .into_iter()
-            .filter_map(|(name, path)| Some((name, path.as_deref()?)));
-        for (name, path) in short {
-            reports.add(formats::find(name).ok_or_else(|| unknown(name))?, path)?;
-        }
         for text in &args.report {
             let (name, path) = match text.split_once('=') {
                 Some((name, path)) => (name, Some(path)),

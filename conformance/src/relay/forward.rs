@@ -23,7 +23,7 @@ use paymaster_exchange::Failure;
 
 /// Where requests are passed on to.
 #[derive(Clone, Debug)]
-pub struct Upstream {
+pub(crate) struct Upstream {
     target: Arc<Target>,
     dialler: Arc<Dialler>,
     pub(super) bounds: Bounds,
@@ -39,7 +39,7 @@ pub(super) struct Asked {
 
 impl Upstream {
     /// An upstream that is reached by that dialler.
-    pub fn new(target: Target, dialler: Dialler, bounds: Bounds) -> Self {
+    pub(crate) fn new(target: Target, dialler: Dialler, bounds: Bounds) -> Self {
         Self {
             target: Arc::new(target),
             dialler: Arc::new(dialler),

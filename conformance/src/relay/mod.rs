@@ -11,14 +11,14 @@ mod serve;
 
 use std::time::{Duration, SystemTime};
 
-pub use forward::Upstream;
-pub use serve::serve;
+pub(crate) use forward::Upstream;
+pub(crate) use serve::serve;
 
 use paymaster_exchange::Exchange;
 
 /// What the relay is willing to wait for and to hold.
 #[derive(Clone, Copy, Debug)]
-pub struct Bounds {
+pub(crate) struct Bounds {
     /// Total time of an exchange with the upstream.
     pub timeout: Duration,
     /// Longest body of a request or an answer, in bytes.
@@ -36,7 +36,7 @@ impl Default for Bounds {
 
 /// An exchange that passed through.
 #[derive(Debug)]
-pub struct Passed {
+pub(crate) struct Passed {
     /// The HTTP method of the request.
     pub method: String,
     /// What was sent and what came back.

@@ -29,7 +29,12 @@ const MOST_CONNECTIONS: usize = 512;
 const RECOVERY: Duration = Duration::from_millis(50);
 
 /// Serves until `stop`; what passes through is told to `passed`. Returns when every exchange has ended or was given up.
-pub async fn serve(listener: TcpListener, upstream: Upstream, passed: mpsc::Sender<Passed>, stop: &Stop) {
+pub(crate) async fn serve(
+    listener: TcpListener,
+    upstream: Upstream,
+    passed: mpsc::Sender<Passed>,
+    stop: &Stop,
+) {
     let mut connections = JoinSet::new();
     loop {
         let stream = tokio::select! {

@@ -13,7 +13,7 @@ const LETTER: usize = 7;
 const ROOM: usize = 12;
 
 /// The badge as a file, or why there is none.
-pub fn svg(run: &Recorded) -> Result<String, String> {
+pub(crate) fn svg(run: &Recorded) -> Result<String, String> {
     Ok(markup(run)?.into_string() + "\n")
 }
 

@@ -13,7 +13,7 @@ use paymaster_cli::{
 const LONGEST_ARGUMENT: usize = 100_000;
 
 /// The line that sends a body; none when it is too long for a command line.
-pub fn line(place: &Place, body: &[u8]) -> Option<String> {
+pub(crate) fn line(place: &Place, body: &[u8]) -> Option<String> {
     if body.len() > LONGEST_ARGUMENT {
         return None;
     }
@@ -37,7 +37,7 @@ pub fn line(place: &Place, body: &[u8]) -> Option<String> {
 
 /// The line that sends the requests of a replay file again to the target of the run. The values of headers and the URL come from the
 /// environment where they are secret.
-pub fn replay(place: &Place, path: &Path, on_chain: bool) -> String {
+pub(crate) fn replay(place: &Place, path: &Path, on_chain: bool) -> String {
     let mut command = format!(
         "paymaster-conformance replay {}",
         word(&path.display().to_string())
@@ -54,7 +54,7 @@ pub fn replay(place: &Place, path: &Path, on_chain: bool) -> String {
 }
 
 /// The environment variables that have to be exported before the lines work; none when none has.
-pub fn needs(place: &Place) -> Option<String> {
+pub(crate) fn needs(place: &Place) -> Option<String> {
     let mut names = Vec::new();
     if place.literal.is_none() {
         names.push("PAYMASTER_URL");

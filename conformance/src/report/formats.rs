@@ -127,7 +127,7 @@ const fn format(
 }
 
 /// The format of that name.
-pub fn find(name: &str) -> Option<&'static Format> {
+pub(crate) fn find(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name == name)
 }
 
@@ -154,7 +154,7 @@ impl Format {
 }
 
 /// The table as text, for the help.
-pub fn help() -> String {
+pub(crate) fn help() -> String {
     let rows: Vec<String> = FORMATS
         .iter()
         .map(|format| format!("{} ({})", format.name, format.about))

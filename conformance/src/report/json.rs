@@ -13,16 +13,13 @@ use paymaster_judge::verdict::{
 };
 
 /// The format of the report.
-pub const FORMAT: &str = "paymaster-report/v1";
-
-/// The schema of the report.
-pub const SCHEMA: &str = include_str!("../../report.schema.json");
+pub(crate) const FORMAT: &str = "paymaster-report/v1";
 
 /// Longer answer bodies are cut; their length is told.
 const LONGEST_BODY: usize = 16 * 1024;
 
 /// The report.
-pub fn report(finished: &Finished<'_>) -> Value {
+pub(crate) fn report(finished: &Finished<'_>) -> Value {
     let summary = finished.summary;
     let reached: Map<String, Value> = Pair::ALL
         .into_iter()
@@ -113,7 +110,7 @@ fn finding_value(finding: &Finding, finished: &Finished<'_>) -> Value {
         "relation": finding.group.relation.id,
         "member": violation.member,
         "requests": finding.group.members.iter().map(|member| json!({
-            "role": member.role,
+            "role": member.role.name(),
             "label": member.label,
             "body": String::from_utf8_lossy(&member.body),
         })).collect::<Vec<_>>(),

@@ -13,7 +13,7 @@ use paymaster_judge::{
 };
 
 /// The report as XML.
-pub fn xml(finished: &Finished<'_>) -> Result<String, String> {
+pub(crate) fn xml(finished: &Finished<'_>) -> Result<String, String> {
     let summary = finished.summary;
     let mut suite = TestSuite::new(format!("paymaster-conformance {}", finished.place.shown));
     suite.set_time(summary.took);

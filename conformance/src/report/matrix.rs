@@ -17,7 +17,7 @@ use paymaster_cli::terminal::harmless;
 
 /// A report under the name of its column.
 #[derive(Debug)]
-pub struct Column {
+pub(crate) struct Column {
     /// The name.
     pub name: String,
     /// The report.
@@ -28,7 +28,7 @@ pub struct Column {
 const MOST_VALUES: usize = 4;
 
 /// The page.
-pub fn page(columns: &[Column]) -> String {
+pub(crate) fn page(columns: &[Column]) -> String {
     let rows = rows(columns);
     let body = html! {
         a.skip href="#matrix" { "Skip to the table" }
@@ -214,7 +214,7 @@ fn badges(columns: &[Column]) -> Markup {
 }
 
 /// The file of a column's badge.
-pub fn file(name: &str) -> String {
+pub(crate) fn file(name: &str) -> String {
     let plain = |letter: char| {
         if letter.is_ascii_alphanumeric() || "-_.".contains(letter) {
             letter

@@ -1,32 +1,32 @@
 //! Reports: what a run leaves for people and machines. They read what the runner leaves behind; the runner knows none of them.
 
-pub mod badge;
+pub(crate) mod badge;
 pub(crate) mod compact;
-pub mod compare;
-pub mod curl;
+pub(crate) mod compare;
+pub(crate) mod curl;
 mod exchange;
 mod finding;
-pub mod formats;
+pub(crate) mod formats;
 mod har;
-pub mod html;
-pub mod json;
-pub mod junit;
+pub(crate) mod html;
+pub(crate) mod json;
+pub(crate) mod junit;
 mod known;
 mod markdown;
-pub mod matrix;
-pub mod ndjson;
+pub(crate) mod matrix;
+pub(crate) mod ndjson;
 mod progress;
 mod raw_json;
-pub mod recorded;
-pub mod replay_file;
+pub(crate) mod recorded;
+pub(crate) mod replay_file;
 #[cfg(test)]
 mod sample;
 mod sarif;
-mod sections;
-pub mod terminal;
+pub(crate) mod sections;
+pub(crate) mod terminal;
 pub(crate) mod words;
 
-pub use progress::{Progress, Ticker};
+pub(crate) use progress::{Progress, Ticker};
 pub(crate) use words::count;
 
 use std::path::PathBuf;

@@ -15,7 +15,7 @@ use paymaster_client::redact::Redactor;
 use paymaster_judge::verdict::finding::Finding;
 
 /// The format of the log, told in its first line.
-pub const FORMAT: &str = "paymaster-events/v1";
+pub(crate) const FORMAT: &str = "paymaster-events/v1";
 
 /// A log without single exchanges.
 pub(crate) fn events(place: &Place, redactor: &Redactor) -> Box<dyn Recorder> {

@@ -10,7 +10,7 @@ const CLEAR: &str = "\r\x1b[2K";
 
 /// The line: each text replaces the one before it, and an empty one takes it away.
 #[derive(Debug)]
-pub struct Ticker {
+pub(crate) struct Ticker {
     watched: bool,
 }
 
@@ -24,7 +24,7 @@ impl Default for Ticker {
 
 impl Ticker {
     /// Says how far the work is.
-    pub fn say(&self, text: &str) {
+    pub(crate) fn say(&self, text: &str) {
         if self.watched {
             let mut out = io::stderr().lock();
             // Nobody is harmed when progress cannot be shown.
@@ -34,7 +34,7 @@ impl Ticker {
     }
 
     /// Writes a line that stays, on a terminal or not.
-    pub fn note(&self, text: &str) {
+    pub(crate) fn note(&self, text: &str) {
         let clear = if self.watched { CLEAR } else { "" };
         // Nobody is harmed when it cannot be shown.
         let _ = writeln!(io::stderr().lock(), "{clear}{text}");
@@ -43,7 +43,7 @@ impl Ticker {
 
 /// Tells a person who watches how far the run is.
 #[derive(Debug, Default)]
-pub struct Progress {
+pub(crate) struct Progress {
     ticker: Ticker,
     at_most: usize,
 }

@@ -22,7 +22,7 @@ use paymaster_judge::{
 
 /// A report.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Recorded {
+pub(crate) struct Recorded {
     /// What wrote it.
     pub tool: Tool,
     /// The target, secrets replaced.
@@ -35,8 +35,6 @@ pub struct Recorded {
     pub conclusion: Conclusion,
     /// Why it ended early.
     pub cut_short: Option<String>,
-    /// Requests sent.
-    pub requests: u64,
     /// How far the valid requests of each pair got.
     pub reached: BTreeMap<String, Reached>,
     /// What was sent and not judged.
@@ -57,14 +55,14 @@ pub struct Recorded {
 
 /// What wrote a report.
 #[derive(Clone, Debug, Deserialize)]
-pub struct Tool {
+pub(crate) struct Tool {
     /// Its version.
     pub version: String,
 }
 
 /// A rule and its verdict.
 #[derive(Clone, Debug, Deserialize)]
-pub struct RecordedRule {
+pub(crate) struct RecordedRule {
     /// The rule.
     pub id: String,
     /// Its clause.
@@ -73,33 +71,27 @@ pub struct RecordedRule {
     pub section: String,
     /// The name of the clause's basis.
     pub basis: String,
-    /// The clause in words.
-    pub text: String,
     /// The verdict.
     pub verdict: Verdict,
-    /// How often it held.
-    pub held: u64,
-    /// How often it was broken.
-    pub broken: u64,
 }
 
 /// Groups of requests that were sent and not judged, for one reason.
 #[derive(Clone, Debug, Deserialize)]
-pub struct RecordedUnjudged {
+pub(crate) struct RecordedUnjudged {
     /// How many groups.
     pub groups: usize,
 }
 
 /// An entry of the list of known failures.
 #[derive(Clone, Debug, Deserialize)]
-pub struct RecordedKnown {
+pub(crate) struct RecordedKnown {
     /// How it stands.
     pub standing: known::Standing,
 }
 
 /// A broken rule at one place.
 #[derive(Clone, Debug, Deserialize)]
-pub struct RecordedFinding {
+pub(crate) struct RecordedFinding {
     /// The rule.
     pub rule: String,
     /// The method, where the request has one.
@@ -116,14 +108,14 @@ pub struct RecordedFinding {
 
 impl Recorded {
     /// Reads a report from a file.
-    pub fn read(path: &Path) -> Result<Self, String> {
+    pub(crate) fn read(path: &Path) -> Result<Self, String> {
         let named = |cause: String| format!("{}: {cause}", path.display());
         let bytes = fs::read(path).map_err(|cause| named(cause.to_string()))?;
         Self::parse(&bytes).map_err(named)
     }
 
     /// Reads a report.
-    pub fn parse(bytes: &[u8]) -> Result<Self, String> {
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, String> {
         let value: Value = serde_json::from_slice(bytes).map_err(|cause| match first_line(bytes) {
             Some(line) if line["format"] == super::ndjson::FORMAT => {
                 format!("this is an event log; {WANTED}")
@@ -148,22 +140,22 @@ impl Recorded {
     }
 
     /// Takes over a report that was just made.
-    pub fn of(report: Value) -> Result<Self, String> {
+    pub(crate) fn of(report: Value) -> Result<Self, String> {
         serde_json::from_value(report).map_err(|cause| cause.to_string())
     }
 
     /// What the verdict on a rule means for the run.
-    pub fn standing(&self, rule: &RecordedRule) -> Standing {
+    pub(crate) fn standing(&self, rule: &RecordedRule) -> Standing {
         Standing::of_verdict(rule.verdict, fails_the_run(rule.ground(), self.strict))
     }
 
     /// The counts.
-    pub fn counts(&self) -> Counts {
+    pub(crate) fn counts(&self) -> Counts {
         Counts::of_standings(self.rules.iter().map(|rule| self.standing(rule)))
     }
 
     /// The verdict, with what it rests on.
-    pub fn verdict(&self) -> VerdictLine {
+    pub(crate) fn verdict(&self) -> VerdictLine {
         VerdictLine {
             conclusion: self.conclusion,
             counts: self.counts(),
@@ -176,14 +168,14 @@ impl Recorded {
     }
 
     /// The rule of that id.
-    pub fn rule(&self, id: &str) -> Option<&RecordedRule> {
+    pub(crate) fn rule(&self, id: &str) -> Option<&RecordedRule> {
         self.rules.iter().find(|rule| rule.id == id)
     }
 }
 
 impl RecordedRule {
     /// On what ground its clause stands; a name that we do not know can fail nobody.
-    pub fn ground(&self) -> Basis {
+    pub(crate) fn ground(&self) -> Basis {
         let known = Basis::ALL.into_iter().find(|basis| basis.name() == self.basis);
         known.unwrap_or(Basis::NotShown)
     }
@@ -191,7 +183,7 @@ impl RecordedRule {
 
 impl RecordedFinding {
     /// Where it is broken, the same in every run: the call, and the pointer with every index as `*`.
-    pub fn place(&self) -> String {
+    pub(crate) fn place(&self) -> String {
         let call = match (&self.method, &self.mode) {
             (Some(method), Some(mode)) => format!("{method} in mode {mode}"),
             _ => "any request".to_owned(),
@@ -203,7 +195,7 @@ impl RecordedFinding {
     }
 }
 
-const WANTED: &str = "a report is what `paymaster-conformance URL --json FILE` writes";
+const WANTED: &str = "a report is what `paymaster-conformance URL --report json=FILE` writes";
 
 fn first_line(bytes: &[u8]) -> Option<Value> {
     serde_json::from_slice(bytes.split(|byte| *byte == b'\n').next()?).ok()

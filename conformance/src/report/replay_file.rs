@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::report::{Finished, words};
 use paymaster_judge::{
-    cases::case::{Group, Member, Relation},
+    cases::case::{Group, Member, Relation, Role},
     target::{
         accounts::AccountService,
         context::{Context, Support},
@@ -25,14 +25,14 @@ use paymaster_judge::{
 };
 
 /// The format that this version reads and writes.
-pub const FORMAT: &str = "paymaster-replay/v1";
+pub(crate) const FORMAT: &str = "paymaster-replay/v1";
 
 /// The target of a replay file of a run against the embedded reference server.
-pub const EMBEDDED: &str = "embedded";
+pub(crate) const EMBEDDED: &str = "embedded";
 
 /// A replay file.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Replay {
+pub(crate) struct Replay {
     /// [`FORMAT`].
     pub format: String,
     /// The rule that was broken.
@@ -57,7 +57,7 @@ pub struct Replay {
 
 /// What was found.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Told {
+pub(crate) struct Told {
     /// Which request, from 0.
     pub member: usize,
     /// Where in its answer.
@@ -75,7 +75,7 @@ pub struct Told {
 
 /// A request.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Sent {
+pub(crate) struct Sent {
     /// Its part in the relation.
     pub role: String,
     /// What sets it apart.
@@ -90,7 +90,7 @@ pub struct Sent {
 
 /// What was known of the target when the answers were judged.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Known {
+pub(crate) struct Known {
     /// What the user said, without where the target is.
     pub profile: Profile,
     /// The dialect.
@@ -111,7 +111,7 @@ pub struct Known {
 
 /// A smart account that the target served in a pair of method and mode.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct ServedAccount {
+pub(crate) struct ServedAccount {
     /// The pair, as `quote-sponsored`.
     pub pair: String,
     /// `smartAccountInfo.name`.
@@ -124,7 +124,7 @@ pub struct ServedAccount {
 
 impl Replay {
     /// The replay file of a finding.
-    pub fn of(finding: &Finding, finished: &Finished<'_>) -> Self {
+    pub(crate) fn of(finding: &Finding, finished: &Finished<'_>) -> Self {
         let violation = &finding.violation;
         let redacted = |text: &str| finished.redactor.apply(text).into_owned();
         Self {
@@ -156,7 +156,7 @@ impl Replay {
     }
 
     /// Reads a replay file.
-    pub fn read(path: &Path) -> Result<Self, String> {
+    pub(crate) fn read(path: &Path) -> Result<Self, String> {
         let text = fs::read_to_string(path).map_err(|cause| format!("{}: {cause}", path.display()))?;
         let replay: Self =
             serde_json::from_str(&text).map_err(|cause| format!("{}: {cause}", path.display()))?;
@@ -171,7 +171,7 @@ impl Replay {
     }
 
     /// The group to send. The relation must be one of `relations`.
-    pub fn group(&self, relations: &[&'static Relation]) -> Result<Group, String> {
+    pub(crate) fn group(&self, relations: &[&'static Relation]) -> Result<Group, String> {
         let relation = relations
             .iter()
             .find(|relation| relation.id == self.relation)
@@ -193,7 +193,7 @@ impl Sent {
     fn of(member: &Member) -> Self {
         let text = std::str::from_utf8(&member.body).ok();
         Self {
-            role: member.role.to_owned(),
+            role: member.role.name().to_owned(),
             label: member.label.clone(),
             body: text.map(str::to_owned),
             body_base64: text.is_none().then(|| BASE64_STANDARD.encode(&member.body)),
@@ -210,8 +210,8 @@ impl Sent {
             _ => return Err("a member needs exactly one of body and body_base64".to_owned()),
         };
         Ok(Member {
-            // Roles are few and a replay is short: leaking one is cheaper than owning it everywhere.
-            role: String::leak(self.role.clone()),
+            role: Role::from_name(&self.role)
+                .ok_or_else(|| format!("there is no role `{}` in this version", self.role))?,
             label: self.label.clone(),
             body,
         })
@@ -253,7 +253,7 @@ impl Known {
     }
 
     /// The context to judge in.
-    pub fn context(&self) -> Context {
+    pub(crate) fn context(&self) -> Context {
         let mut context = Context::new(Profile {
             dialect: self.dialect.clone(),
             ..self.profile.clone()
@@ -293,7 +293,7 @@ fn pair_named(name: &str) -> Option<Pair> {
 }
 
 /// Writes one file for each finding; gives their paths, and what went wrong.
-pub fn write_all(folder: &Path, finished: &Finished<'_>) -> (Vec<Option<PathBuf>>, Vec<String>) {
+pub(crate) fn write_all(folder: &Path, finished: &Finished<'_>) -> (Vec<Option<PathBuf>>, Vec<String>) {
     let findings = &finished.summary.findings;
     let mut trouble = Vec::new();
     if findings.is_empty() {

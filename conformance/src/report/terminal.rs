@@ -19,7 +19,7 @@ use paymaster_judge::verdict::{
 pub(crate) const WIDTH: usize = 110;
 
 /// The whole report.
-pub fn render(finished: &Finished<'_>, paint: Paint) -> String {
+pub(crate) fn render(finished: &Finished<'_>, paint: Paint) -> String {
     let mut page = Page {
         finished,
         paint,

@@ -1,57 +1,38 @@
 //! Confirming: whether the same bytes break the rule again, and how little is needed for it.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
 use tokio::task::JoinSet;
 
 use crate::run::{
     CONFIRMATIONS, SHRUNK_PER_RUN, Suite,
     courier::Courier,
-    shrink::{Bench, Specimen},
+    shrink::{Reproduction, Shrinker},
 };
 use paymaster_cli::settings::Settings;
 use paymaster_client::stop::Reason;
 use paymaster_exchange::Exchange;
 use paymaster_judge::{
-    session::{
-        judge::Judge,
-        tally::{Seen, Tally},
-    },
+    session::{Session, recheck::Recheck, tally::Seen},
     target::context::Context,
-    verdict::finding::{Attempt, FINDINGS_PER_RULE, Finding, Key},
+    verdict::finding::{Attempt, Finding, Key},
 };
 
-/// Looks into everything that a tally saw broken; in the order of the rules, and of the plan for each.
+/// Sends what a session saw broken again, and shrinks it; in the order of the rules, and of the plan for each.
 pub(crate) async fn findings(
     courier: &Arc<Courier>,
     suite: &Suite,
-    context: &Arc<Context>,
-    tally: &Tally,
+    session: &Session,
     settings: &Settings,
 ) -> Vec<Finding> {
-    let mut of_rule = BTreeMap::<&str, usize>::new();
-    let mut chosen = Vec::new();
-    let mut all = tally.seen();
-    // Stable: findings of one rule stay in the order of the plan, behind those that nobody knew of.
-    all.sort_by_key(|(key, seen)| {
-        let rule = suite.rules.iter().position(|rule| rule.id == seen.rule.id);
-        (rule, suite.known.covers(key).is_some())
-    });
-    for (key, seen) in all {
-        let so_far = of_rule.entry(seen.rule.id).or_default();
-        *so_far += 1;
-        if *so_far <= FINDINGS_PER_RULE {
-            chosen.push((key, seen));
-        }
-    }
     let mut looking = JoinSet::new();
-    for (number, (key, seen)) in chosen.into_iter().enumerate() {
+    for (number, (key, seen)) in session.broken(&suite.known).into_iter().enumerate() {
         let budget = settings.closer_look.then_some(if number < SHRUNK_PER_RUN {
             settings.shrink_requests
         } else {
             0
         });
-        let (courier, suite, context) = (Arc::clone(courier), suite.clone(), Arc::clone(context));
+        let (courier, suite, context) = (Arc::clone(courier), suite.clone(), Arc::clone(session.context()));
         let (key, seen) = (key.clone(), seen.clone());
         looking.spawn(async move {
             let finding = look_into(&courier, &suite, &context, &key, &seen, budget).await;
@@ -82,14 +63,14 @@ async fn look_into(
     seen: &Seen,
     budget: Option<u32>,
 ) -> Finding {
-    let bench = Bench {
+    let shrinker = Shrinker {
         courier,
-        judge: Judge::new(vec![seen.rule]),
+        recheck: Recheck::new(seen.rule, context),
         rule: seen.rule,
         key,
         context,
     };
-    let original = Specimen {
+    let original = Reproduction {
         group: seen.group.clone(),
         exchanges: seen.exchanges.clone(),
         violation: seen.violation.clone(),
@@ -99,15 +80,15 @@ async fn look_into(
         let Some(budget) = budget else {
             return (Vec::new(), None);
         };
-        let first = attempts(&bench, &original).await;
+        let first = attempts(&shrinker, &original).await;
         if !reproduces(&first) || budget == 0 {
             return (first, None);
         }
-        let (small, spent) = bench.shrink(original.clone(), suite.simpler, budget).await;
+        let (small, spent) = shrinker.shrink(original.clone(), suite.simpler, budget).await;
         if small.group.members == original.group.members {
             return (first, Some((original.clone(), spent)));
         }
-        let again = attempts(&bench, &small).await;
+        let again = attempts(&shrinker, &small).await;
         if reproduces(&again) {
             (again, Some((small, spent)))
         } else {
@@ -125,25 +106,22 @@ async fn look_into(
             attempts
         }
     };
-    let (specimen, shrink_requests) = shrunk;
+    let (reproduction, shrink_requests) = shrunk;
     Finding {
-        rule: seen.rule,
-        basis: seen.rule.basis(),
-        pair: key.pair,
-        violation: specimen.violation,
-        group: specimen.group,
-        exchanges: specimen.exchanges,
-        times: seen.times,
+        violation: reproduction.violation,
+        group: reproduction.group,
+        exchanges: reproduction.exchanges,
         attempts,
         shrink_requests,
+        ..seen.finding(key)
     }
 }
 
-async fn attempts(bench: &Bench<'_>, specimen: &Specimen) -> Vec<Attempt> {
+async fn attempts(shrinker: &Shrinker<'_>, reproduction: &Reproduction) -> Vec<Attempt> {
     let mut attempts = Vec::with_capacity(CONFIRMATIONS);
     for _ in 0..CONFIRMATIONS {
         // What cannot be delivered says nothing of the rule.
-        let Ok((exchanges, violation)) = bench.see(&specimen.group).await else {
+        let Ok((exchanges, violation)) = shrinker.see(&reproduction.group).await else {
             break;
         };
         attempts.push(Attempt {

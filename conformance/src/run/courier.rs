@@ -279,7 +279,7 @@ impl Courier {
             relation: group.relation.id,
             group: group.number,
             member: number,
-            role: member.role,
+            role: member.role.name(),
             label: member.label.clone(),
             exchange: exchange.keepsake(),
             ended: SystemTime::now(),

@@ -4,10 +4,10 @@ mod confirm;
 mod courier;
 mod forecast;
 mod on_chain;
+mod replay;
 mod runner;
 mod shelf;
 mod shrink;
-mod single;
 mod suite;
 mod supply;
 mod vitals;
@@ -15,10 +15,10 @@ mod worker;
 
 pub use courier::Undelivered;
 pub use on_chain::Chain;
+pub use replay::replay;
 pub use runner::{Outcome, check};
 pub use shelf::Shelf;
 pub use shrink::Simpler;
-pub use single::{Replayed, once};
 pub use suite::Suite;
 
 use crate::events::Event;

@@ -94,7 +94,8 @@ impl Node {
         if let Some(from) = from {
             call["from"] = json!(from.to_string());
         }
-        Called::read(&self.ask(line, "eth_call", &json!([call, "latest"])).await?)
+        let body = self.ask(line, "eth_call", &json!([call, "latest"])).await?;
+        Called::read(&body).map_err(|cause| cause.to_string())
     }
 
     async fn value(&self, line: &mut Line, method: &str, params: &Value) -> Result<Value, String> {

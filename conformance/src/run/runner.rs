@@ -18,7 +18,7 @@ use crate::run::{
     courier::{Courier, News, join},
     forecast::Forecast,
     supply::Supply,
-    worker::{Work, Yield},
+    worker::Work,
 };
 use paymaster_cli::settings::Settings;
 use paymaster_client::{
@@ -27,15 +27,14 @@ use paymaster_client::{
 };
 use paymaster_exchange::Exchange;
 use paymaster_judge::{
-    cases::{case::Group, discovery::Discovery, plan::Plan},
-    rules,
-    session::{
-        access::Access,
-        judge::{self, Judge},
-        tally::{Course, End, Tally, conclude},
+    cases::{
+        case::Group,
+        discovery::{Discovered, Discovery},
+        plan::Plan,
     },
+    session::{Ending, Session, tally::End},
     target::context::Context,
-    verdict::{finding::Finding, summary::Summary},
+    verdict::summary::Summary,
 };
 
 /// How often the reporters are told how far the run is.
@@ -80,17 +79,26 @@ pub async fn check(settings: &Settings, suite: &Suite, stop: &Stop, reporter: &m
     });
     let mut forecast = Forecast::new(settings, suite);
     tell_estimate(&mut forecast, &courier, reporter).await;
-    let (context, access) = discover(settings, suite, &courier, &mut news, reporter).await;
+    let Discovered { context, access } = discover(settings, suite, &courier, &mut news, reporter).await;
     let context = Arc::new(context);
     forecast.learn(&context, courier.pace.sent());
-    let (mut home, cut) = if stop.reason().is_none() && !access.is_denied_for_good() {
-        judge_plan(settings, suite, &courier, &mut forecast, &mut news, reporter).await
-    } else {
-        (Yield::default(), false)
-    };
-    home.tally.access.merge(access);
-    let denied = home.tally.denied().map(Reason::GaveUp);
-    let confirming = confirm::findings(&courier, suite, &context, &home.tally, settings);
+    let mut session = Session::new(suite.rules.clone(), suite.observe, Arc::clone(&context));
+    let mut cut = false;
+    if stop.reason().is_none() && !access.is_denied_for_good() {
+        cut = judge_plan(
+            settings,
+            suite,
+            &courier,
+            &mut forecast,
+            &mut session,
+            &mut news,
+            reporter,
+        )
+        .await;
+    }
+    session.merge_access(access);
+    let denied = session.denied().map(Reason::GaveUp);
+    let confirming = confirm::findings(&courier, suite, &session, settings);
     let findings = telling(confirming, &mut news, reporter).await;
     while let Ok(item) = news.try_recv() {
         tell(&item, reporter);
@@ -100,12 +108,7 @@ pub async fn check(settings: &Settings, suite: &Suite, stop: &Stop, reporter: &m
     }
     limit.abort();
     for (protocol, times) in courier.spoken() {
-        let seen = home
-            .tally
-            .observations
-            .entry("behaviour.http-version")
-            .or_default();
-        seen.insert(protocol.to_string(), times);
+        session.observe("behaviour.http-version", protocol.to_string(), times);
     }
     let hopeless = || courier.vitals.hopeless().map(Reason::GaveUp);
     let ended = denied
@@ -118,32 +121,38 @@ pub async fn check(settings: &Settings, suite: &Suite, stop: &Stop, reporter: &m
         Some(interval) if ended == Some(Reason::TimeLimit) => forecast.at(interval).await,
         _ => None,
     };
-    let summary = summarize(settings, suite, &context, home, findings, ended);
-    let cut_short = match (summary.cut_short, late) {
-        (Some(cause), Some(late)) if late.too_long => Some(format!("{cause}: {late}")),
-        (cause, _) => cause,
-    };
-    let summary = Summary {
+    let early = ended.map(|reason| {
+        let cause = words(&reason, settings);
+        match late.filter(|late| late.too_long) {
+            Some(late) => (end(&reason), format!("{cause}: {late}")),
+            None => (end(&reason), cause),
+        }
+    });
+    let summary = session.conclude(Ending {
+        target: settings.shown_target.clone(),
+        seed: settings.seed,
+        early,
+        findings,
+        known: &suite.known,
+        strictness: settings.strictness,
+        recorded: None,
         requests: courier.pace.sent(),
         took,
-        cut_short,
-        ..summary
-    };
+    });
     reporter.event(&Event::Finished(&summary));
     Outcome { summary, context }
 }
 
-/// Asks the target what it speaks and supports, and whether it lets requests in.
+/// Sends the requests of discovery.
 async fn discover(
     settings: &Settings,
     suite: &Suite,
     courier: &Courier,
     news: &mut UnboundedReceiver<News>,
     reporter: &mut dyn Reporter,
-) -> (Context, Access) {
-    let mut access = Access::default();
-    let unknown = Context::new(settings.profile.clone());
-    let mut discovery = Discovery::new(unknown.clone(), settings.seed);
+) -> Discovered {
+    let context = Context::new(settings.profile.clone()).asking_a_chain(suite.chain.is_some());
+    let mut discovery = Discovery::new(context, settings.seed);
     let mut answers: Vec<(Group, Vec<Exchange>)> = Vec::new();
     while let Some(round) = discovery.next_round(&answers) {
         let delivering = join(round.iter().map(|group| courier.deliver(group)).collect());
@@ -157,14 +166,8 @@ async fn discover(
             .zip(delivered)
             .filter_map(|(group, exchanges)| Some((group, exchanges.ok()?)))
             .collect();
-        for (group, exchanges) in &answers {
-            for view in judge::read(group, exchanges, &unknown) {
-                access.see(&view);
-            }
-        }
     }
-    let context = discovery.finish();
-    (context.asking_a_chain(suite.chain.is_some()), access)
+    discovery.finish()
 }
 
 async fn telling<T>(
@@ -192,15 +195,16 @@ fn tell(item: &News, reporter: &mut dyn Reporter) {
     }
 }
 
-/// Sends and judges every group of the plan.
+/// Sends and judges every group of the plan. Gives whether the request budget ended before the plan did.
 async fn judge_plan(
     settings: &Settings,
     suite: &Suite,
     courier: &Arc<Courier>,
     forecast: &mut Forecast<'_>,
+    session: &mut Session,
     news: &mut UnboundedReceiver<News>,
     reporter: &mut dyn Reporter,
-) -> (Yield, bool) {
+) -> bool {
     let context = &forecast.context();
     let budget = courier.pace.left();
     let at_most = Plan::at_most(settings.cases).min(budget);
@@ -213,9 +217,7 @@ async fn judge_plan(
     let workers = courier.jobs().min(at_most);
     let work = Arc::new(Work {
         courier: Arc::clone(courier),
-        judge: Judge::new(suite.rules.clone()),
-        suite: suite.clone(),
-        context: Arc::clone(context),
+        session: session.clone(),
         groups,
         done: AtomicUsize::new(0),
         broken: Mutex::default(),
@@ -224,7 +226,6 @@ async fn judge_plan(
     for _ in 0..workers {
         crew.spawn(Arc::clone(&work).run());
     }
-    let mut home = Yield::default();
     let mut parts = Vec::new();
     let mut told = BTreeSet::new();
     let mut tick = tokio::time::interval(TELL_EVERY);
@@ -250,16 +251,11 @@ async fn judge_plan(
         false
     });
     let died = matches!(courier.stop.reason(), Some(Reason::GaveUp(_)));
-    for mut part in parts {
-        work.settle(&mut part, died);
-        home.tally.merge(part.tally);
-        home.unread.merge(part.unread);
-        for (reason, times) in part.unjudged {
-            *home.unjudged.entry(reason).or_default() += times;
-        }
+    for part in parts {
+        session.merge(work.settle(part, died));
     }
     tell_progress(&work, &mut told, reporter);
-    (home, cut)
+    cut
 }
 
 fn tell_progress(work: &Work, told: &mut BTreeSet<&'static str>, reporter: &mut dyn Reporter) {
@@ -280,63 +276,12 @@ async fn tell_estimate(forecast: &mut Forecast<'_>, courier: &Courier, reporter:
     }
 }
 
-fn summarize(
-    settings: &Settings,
-    suite: &Suite,
-    context: &Context,
-    home: Yield,
-    findings: Vec<Finding>,
-    ended: Option<Reason>,
-) -> Summary {
-    let Yield {
-        tally,
-        mut unjudged,
-        unread,
-        ..
-    } = home;
-    let Tally {
-        reached,
-        observations,
-        ..
-    } = &tally;
-    let ended = ended.or_else(|| {
-        let cause = "no answer to a valid request could be judged".to_owned();
-        tally.shows_nothing().then_some(Reason::GaveUp(cause))
-    });
-    let unread = unread.told(tally.access.denied().is_some());
-    let course = Course {
-        end: match ended {
-            Some(Reason::GaveUp(_)) => End::GaveUp,
-            Some(Reason::Interrupted | Reason::TimeLimit | Reason::Limited(_)) => End::Stopped,
-            Some(Reason::Budget) | None => End::Done,
-        },
-        no_result: tally.is_without_result(),
-        unread: !unread.is_empty(),
-        left_out: rules::left_out(&suite.rules),
-    };
-    unjudged.extend(unread);
-    let complete = ended.is_none();
-    let (rules, known) = tally.outcomes(&suite.rules, &findings, context, &suite.known, complete);
-    // A run that did not get through its plan says nothing of a list.
-    let list = if complete { known.as_slice() } else { &[] };
-    let conclusion = conclude(&rules, list, settings.strictness, course);
-    Summary {
-        target: settings.shown_target.clone(),
-        seed: settings.seed,
-        conclusion,
-        recorded: None,
-        cut_short: ended.map(|reason| words(&reason, settings)),
-        reached: reached.clone(),
-        observations: observations.clone(),
-        rules,
-        left_out: course.left_out,
-        findings,
-        places: tally.seen().into_iter().map(|(key, _)| key.clone()).collect(),
-        known,
-        unjudged,
-        dialect: context.dialect.clone(),
-        requests: 0,
-        took: Duration::ZERO,
+/// What the reason for which a run ended early means for its conclusion.
+fn end(reason: &Reason) -> End {
+    match reason {
+        Reason::GaveUp(_) => End::GaveUp,
+        Reason::Interrupted | Reason::TimeLimit | Reason::Limited(_) => End::Stopped,
+        Reason::Budget => End::Done,
     }
 }
 

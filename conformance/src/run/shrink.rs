@@ -6,10 +6,10 @@ use serde_json::Value;
 use crate::run::courier::{Courier, Undelivered};
 use paymaster_exchange::Exchange;
 use paymaster_judge::{
-    cases::case::Group,
+    cases::case::{Group, Role},
     message::request::Kind,
     rules::{Check, Rule},
-    session::judge::{self, Judge},
+    session::recheck::Recheck,
     target::context::{Context, Vouch},
     verdict::finding::{Key, Violation},
 };
@@ -19,60 +19,61 @@ pub type Simpler = fn(Option<&str>, &Value) -> Vec<Value>;
 
 /// A group that shows a violation, and how it was seen.
 #[derive(Clone, Debug)]
-pub(crate) struct Specimen {
+pub(crate) struct Reproduction {
     pub(crate) group: Group,
     pub(crate) exchanges: Vec<Exchange>,
     pub(crate) violation: Violation,
 }
 
-/// What shrinking and re-sending need to know.
-pub(crate) struct Bench<'a> {
+/// Sends groups again, and shrinks them.
+pub(crate) struct Shrinker<'a> {
     pub(crate) courier: &'a Courier,
-    pub(crate) judge: Judge,
+    pub(crate) recheck: Recheck<'a>,
     pub(crate) rule: &'static Rule,
     pub(crate) key: &'a Key,
     pub(crate) context: &'a Context,
 }
 
-impl Bench<'_> {
-    /// Sends a group; the violation with the key of the finding, when it is there.
+impl Shrinker<'_> {
+    /// Sends a group; the violation at the place of the finding, when it is broken there again.
     pub(crate) async fn see(&self, group: &Group) -> Result<(Vec<Exchange>, Option<Violation>), Undelivered> {
         let exchanges = self.courier.deliver(group).await?;
-        let views = judge::read(group, &exchanges, self.context);
-        let judgements = self.judge.views(&views, Some(group), self.context);
-        let violation = judgements
-            .into_iter()
-            .flat_map(|judgement| judgement.violations)
-            .find(|violation| {
-                let pair = views.get(violation.member).and_then(|view| view.request.pair());
-                Key::of(self.rule, pair, violation) == *self.key
-            });
-        // Specimens of all findings are in memory at the same time.
+        let violation = self.recheck.violation_at(self.key, group, &exchanges);
+        // Reproductions of all findings are in memory at the same time.
         let exchanges = exchanges.iter().map(Exchange::keepsake).collect();
         Ok((exchanges, violation))
     }
 
-    /// Looks for a smaller specimen within a budget of requests; gives it and what was spent.
-    pub(crate) async fn shrink(&self, specimen: Specimen, simpler: Simpler, budget: u32) -> (Specimen, u32) {
-        let mut purse = Purse { budget, spent: 0 };
-        let (mut specimen, alone) = self.isolate(specimen, &mut purse).await;
-        let claims = claims(&specimen.group, self.context);
-        let document = specimen.group.pair.map(Pair::request_document);
+    /// Looks for a smaller reproduction within a budget of requests; gives it and what was spent.
+    pub(crate) async fn shrink(
+        &self,
+        reproduction: Reproduction,
+        simpler: Simpler,
+        budget: u32,
+    ) -> (Reproduction, u32) {
+        let mut budget = RequestBudget {
+            limit: budget,
+            spent: 0,
+        };
+        let (mut reproduction, alone) = self.isolate(reproduction, &mut budget).await;
+        let claims = claims(&reproduction.group, self.context);
+        let document = reproduction.group.pair.map(Pair::request_document);
         'smaller: loop {
-            for base in simpler(document, &specimen.group.base) {
-                let rebuilt = specimen.group.rebuilt(base, self.context);
+            for base in simpler(document, &reproduction.group.base) {
+                let rebuilt = reproduction.group.rebuilt(base, self.context);
                 let Some(group) = rebuilt.and_then(|group| only(group, alone)) else {
                     continue;
                 };
-                if group.members == specimen.group.members || self::claims(&group, self.context) != claims {
+                if group.members == reproduction.group.members || self::claims(&group, self.context) != claims
+                {
                     continue;
                 }
-                if !purse.pays_for(&group) {
+                if !budget.spend_on(&group) {
                     break 'smaller;
                 }
                 match self.see(&group).await {
                     Ok((exchanges, Some(violation))) => {
-                        specimen = Specimen {
+                        reproduction = Reproduction {
                             group,
                             exchanges,
                             violation,
@@ -85,46 +86,50 @@ impl Bench<'_> {
             }
             break;
         }
-        (specimen, purse.spent)
+        (reproduction, budget.spent)
     }
 
     /// For a rule that needs one exchange: the member that breaks it, alone, when it breaks it alone too. Gives its place.
-    async fn isolate(&self, specimen: Specimen, purse: &mut Purse) -> (Specimen, Option<usize>) {
+    async fn isolate(
+        &self,
+        reproduction: Reproduction,
+        budget: &mut RequestBudget,
+    ) -> (Reproduction, Option<usize>) {
         let one_exchange = !matches!(self.rule.check, Check::Group(..));
-        let place = Some(specimen.violation.member);
-        if !one_exchange || specimen.group.members.len() < 2 {
-            return (specimen, None);
+        let place = Some(reproduction.violation.member);
+        if !one_exchange || reproduction.group.members.len() < 2 {
+            return (reproduction, None);
         }
-        let Some(group) = only(specimen.group.clone(), place) else {
-            return (specimen, None);
+        let Some(group) = only(reproduction.group.clone(), place) else {
+            return (reproduction, None);
         };
-        if !purse.pays_for(&group) {
-            return (specimen, None);
+        if !budget.spend_on(&group) {
+            return (reproduction, None);
         }
         match self.see(&group).await {
             Ok((exchanges, Some(violation))) => {
-                let alone = Specimen {
+                let alone = Reproduction {
                     group,
                     exchanges,
                     violation,
                 };
                 (alone, place)
             }
-            _ => (specimen, None),
+            _ => (reproduction, None),
         }
     }
 }
 
 /// What shrinking may cost.
-struct Purse {
-    budget: u32,
+struct RequestBudget {
+    limit: u32,
     spent: u32,
 }
 
-impl Purse {
-    fn pays_for(&mut self, group: &Group) -> bool {
+impl RequestBudget {
+    fn spend_on(&mut self, group: &Group) -> bool {
         let cost = u32::try_from(group.members.len()).unwrap_or(u32::MAX);
-        let pays = cost <= self.budget.saturating_sub(self.spent);
+        let pays = cost <= self.limit.saturating_sub(self.spent);
         if pays {
             self.spent += cost;
         }
@@ -142,7 +147,7 @@ fn only(mut group: Group, place: Option<usize>) -> Option<Group> {
 }
 
 /// What a group claims of its requests: a smaller one must claim the same.
-type Claims = Vec<(&'static str, Option<Pair>, bool, Option<(bool, Vouch)>)>;
+type Claims = Vec<(Role, Option<Pair>, bool, Option<(bool, Vouch)>)>;
 
 fn claims(group: &Group, context: &Context) -> Claims {
     group

@@ -1,7 +1,7 @@
 //! A worker: takes groups from the plan, has them delivered, judges the answers and counts.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     pin::pin,
     sync::{
         Arc, Mutex, PoisonError,
@@ -10,44 +10,30 @@ use std::{
 };
 
 use crate::run::{
-    Suite,
     courier::{Courier, Undelivered},
     supply::Supply,
     vitals,
 };
 use paymaster_exchange::Exchange;
-use paymaster_judge::{
-    cases::case::Group,
-    rules::Rule,
-    session::{
-        judge::{self, Judge},
-        tally::Tally,
-        unread::Unread,
-    },
-    target::context::Context,
-};
+use paymaster_judge::{cases::case::Group, rules::Rule, session::Session};
 
 /// What the workers share.
 pub(crate) struct Work {
     pub(crate) courier: Arc<Courier>,
-    pub(crate) judge: Judge,
-    pub(crate) suite: Suite,
-    pub(crate) context: Arc<Context>,
+    /// A session without counts: each worker judges in a copy of it.
+    pub(crate) session: Session,
     pub(crate) groups: Supply,
+    /// How many groups were sent.
     pub(crate) done: AtomicUsize,
+    /// Rules that were seen broken.
     pub(crate) broken: Mutex<BTreeSet<&'static str>>,
 }
 
-/// What one worker brings home.
-#[derive(Default)]
-pub(crate) struct Yield {
-    pub(crate) tally: Tally,
-    /// Groups that were not judged because answers stayed away, by the reason.
-    pub(crate) unjudged: BTreeMap<String, usize>,
-    /// What came back and tells nothing of the service.
-    pub(crate) unread: Unread,
-    /// Groups in which an answer stayed away: judged at the end, when it is known whether the target was still there.
-    suspects: Vec<Suspect>,
+/// What one worker judged.
+pub(crate) struct Judged {
+    pub(crate) session: Session,
+    /// Groups in which an answer is missing: they are judged when it is known whether the target had stopped answering.
+    unanswered: Vec<Suspect>,
 }
 
 struct Suspect {
@@ -58,8 +44,11 @@ struct Suspect {
 
 impl Work {
     /// Works until the plan is done or the run is over.
-    pub(crate) async fn run(self: Arc<Self>) -> Yield {
-        let mut home = Yield::default();
+    pub(crate) async fn run(self: Arc<Self>) -> Judged {
+        let mut judged = Judged {
+            session: self.session.clone(),
+            unanswered: Vec::new(),
+        };
         let stop = self.courier.stop.clone();
         let mut stopped = pin!(stop.stopped());
         // What is under way is judged to its end, so that the verdict stands on something.
@@ -72,72 +61,56 @@ impl Work {
             };
             let next = tokio::select! {
                 biased;
-                () = &mut stopped => return home,
+                () = &mut stopped => return judged,
                 next = next => next,
             };
             // The share is held until the answers are judged.
             let Some((group, delivered, _share)) = next else {
-                return home;
+                return judged;
             };
             self.done.fetch_add(1, Ordering::Relaxed);
             match delivered {
                 Ok(exchanges) if exchanges.iter().all(vitals::is_answered) => {
-                    self.judge(&mut home, &group, &exchanges);
+                    self.judge(&mut judged.session, &group, &exchanges);
                 }
-                Ok(exchanges) => home.suspects.push(Suspect {
+                Ok(exchanges) => judged.unanswered.push(Suspect {
                     group,
                     exchanges,
                     stamp: self.courier.vitals.now(),
                 }),
-                Err(Undelivered::Stopped) => return home,
-                Err(undelivered) => *home.unjudged.entry(undelivered.to_string()).or_default() += 1,
+                Err(Undelivered::Stopped) => return judged,
+                Err(undelivered) => judged.session.leave_out(undelivered.to_string()),
             }
         }
-        home
+        judged
     }
 
-    /// Judges what was set aside, now that it is known when the target died, if it did.
-    pub(crate) fn settle(&self, home: &mut Yield, died: bool) {
-        for suspect in std::mem::take(&mut home.suspects) {
-            if died
-                && self
-                    .courier
-                    .vitals
-                    .is_after_death(suspect.stamp, self.courier.jobs())
-            {
-                *home
-                    .unjudged
-                    .entry("the target stopped answering".to_owned())
-                    .or_default() += 1;
+    /// Judges the groups in which an answer is missing. Where the target stopped answering, those at its end are left out.
+    pub(crate) fn settle(&self, judged: Judged, stopped_answering: bool) -> Session {
+        let mut session = judged.session;
+        for suspect in judged.unanswered {
+            let vitals = &self.courier.vitals;
+            if stopped_answering && vitals.is_after_death(suspect.stamp, self.courier.jobs()) {
+                session.leave_out("the target stopped answering".to_owned());
             } else {
-                self.judge(home, &suspect.group, &suspect.exchanges);
+                self.judge(&mut session, &suspect.group, &suspect.exchanges);
             }
         }
+        session
     }
 
-    fn judge(&self, home: &mut Yield, group: &Group, exchanges: &[Exchange]) {
-        if self.judge.rules().is_empty() {
-            return;
-        }
-        let views = judge::read(group, exchanges, &self.context);
-        if !home.unread.lets_judge(&views) {
-            return;
-        }
-        let tally = &mut home.tally;
-        let judgements = self.judge.views(&views, Some(group), &self.context);
-        (self.suite.observe)(&views, &self.context, &mut tally.observations);
-        for rule in tally.add(group, exchanges, &views, judgements) {
-            self.broken
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .insert(rule.id);
+    fn judge(&self, session: &mut Session, group: &Group, exchanges: &[Exchange]) {
+        let new = session.judge(group, exchanges);
+        if !new.is_empty() {
+            let mut broken = self.broken.lock().unwrap_or_else(PoisonError::into_inner);
+            broken.extend(new.iter().map(|new| new.rule.id));
         }
     }
 
     /// The rules that were seen broken so far and are not in `told`.
     pub(crate) fn newly_broken(&self, told: &BTreeSet<&'static str>) -> Vec<&'static Rule> {
         let broken = self.broken.lock().unwrap_or_else(PoisonError::into_inner);
-        let rules = self.judge.rules().iter().copied();
+        let rules = self.session.rules().iter().copied();
         rules
             .filter(|rule| broken.contains(rule.id) && !told.contains(rule.id))
             .collect()

@@ -23,8 +23,8 @@ before(async () => {
   target = await start();
   folder = await mkdtemp(join(tmpdir(), "paymaster-pages-"));
   await mkdir(pictures, { recursive: true });
-  await judge([target.url, "--report", "html=broken.html", "--json", "broken.json", "--report", "har=broken.har"], 1);
-  await judge(["--report", "html=good.html", "--json", "good.json"], 0);
+  await judge([target.url, "--report", "html=broken.html", "--report", "json=broken.json", "--report", "har=broken.har"], 1);
+  await judge(["--report", "html=good.html", "--report", "json=good.json"], 0);
   await judge(["matrix", "good.json", "broken.json", "-o", "matrix.html"], 0);
   report = JSON.parse(await readFile(join(folder, "broken.json"), "utf8"));
   pages = Object.fromEntries(["broken", "good", "matrix"].map((name) => [name, pathToFileURL(join(folder, `${name}.html`)).href]));

@@ -25,7 +25,10 @@ fn two_runs_are_compared_by_their_reports() {
     let folder = tempdir().unwrap();
     let (good, bad) = (sound(), wrong());
     for (server, file) in [(&good, "good.json"), (&bad, "bad.json")] {
-        run(folder.path(), &[&server.url(), "--cases", "8", "--json", file]);
+        run(
+            folder.path(),
+            &[&server.url(), "--cases", "8", "--report", &format!("json={file}")],
+        );
     }
     for (before, after, expected, headline) in [
         ("good.json", "bad.json", 1, "WORSE"),
@@ -98,7 +101,10 @@ fn a_matrix_is_a_page_and_a_badge_for_each() {
     let folder = tempdir().unwrap();
     let (good, bad) = (sound(), wrong());
     for (server, file) in [(&good, "good.json"), (&bad, "bad.json")] {
-        run(folder.path(), &[&server.url(), "--cases", "8", "--json", file]);
+        run(
+            folder.path(),
+            &[&server.url(), "--cases", "8", "--report", &format!("json={file}")],
+        );
     }
     let (code, out, err) = run(
         folder.path(),

@@ -1,6 +1,6 @@
 //! `--report FORMAT=PATH`.
 
-use paymaster_conformance::report::formats::FORMATS;
+use paymaster_conformance::FORMATS;
 use serde_json::Value;
 use tempfile::tempdir;
 
@@ -86,7 +86,7 @@ fn what_cannot_be_meant_is_refused_before_the_run() {
         (&["--report", "pdf=x"], "there are json, html"),
         (&["--report", "json="], "names no file"),
         (&["--report", "json=x", "--report", "har=x"], "two reports"),
-        (&["--json", "--report", "har=-"], "two reports"),
+        (&["--report", "json=-", "--report", "har=-"], "two reports"),
     ] {
         let mut all = vec![url.as_str()];
         all.extend(arguments);
@@ -113,8 +113,8 @@ fn a_file_that_cannot_be_written_is_told_early_and_costs_no_other_report() {
                 "--allow-incomplete",
                 "--report",
                 &asked,
-                "--junit",
-                &good,
+                "--report",
+                &format!("junit={good}"),
             ];
             let (code, out, err) = run(folder.path(), &arguments);
             assert_eq!(code, 2, "{asked}: {out}{err}");

@@ -43,8 +43,8 @@ fn meet(url: &str, more: &[&str]) -> Ordeal {
             DEADLINE,
             "--time-limit",
             "20s",
-            "--json",
-            "report.json",
+            "--report",
+            "json=report.json",
         ])
         .args(more)
         .stdin(Stdio::null())

@@ -121,7 +121,7 @@ fn an_entry_that_outlived_its_failure_fails_the_run() {
     let (code, out, _) = check(
         folder.path(),
         &server,
-        &[&KNOWN[..], &["--json", "r.json"]].concat(),
+        &[&KNOWN[..], &["--report", "json=r.json"]].concat(),
     );
     assert_eq!(code, 1, "{out}");
     assert!(
@@ -204,7 +204,11 @@ fn the_configuration_names_a_list_beside_it_and_the_json_report_tells_it() {
     )
     .unwrap();
     fs::write(folder.path().join("ci/list.toml"), entry("failing", "")).unwrap();
-    let (code, out, err) = check(folder.path(), &server, &["--config", "ci/p.toml", "--json"]);
+    let (code, out, err) = check(
+        folder.path(),
+        &server,
+        &["--config", "ci/p.toml", "--report", "json=-"],
+    );
     assert_eq!(code, 0, "{err}");
     let report: Value = serde_json::from_str(&out).unwrap();
     let schema = serde_json::from_str(include_str!("../../report.schema.json")).unwrap();

@@ -193,8 +193,8 @@ fn the_printed_line_works_when_pasted() {
             "what's broken",
             "--report",
             "markdown=r.md",
-            "--junit",
-            "r.xml",
+            "--report",
+            "junit=r.xml",
         ])
         .env("PAYMASTER_HEADERS", "x-environment: secret-list-5")
         .env("FLAG_KEY", "secret-env-4")

@@ -26,7 +26,7 @@ fn the_json_report_is_valid_against_its_schema() {
     let folder = tempdir().unwrap();
     let server = wrong();
     for (url, expected) in [(server.url(), 1), (crate::server::nobody(), 3)] {
-        let (code, out, err) = run(folder.path(), &[&url, "--cases", "8", "--json", "-"]);
+        let (code, out, err) = run(folder.path(), &[&url, "--cases", "8", "--report", "json=-"]);
         assert_eq!(code, expected, "{err}");
         let report = json(&out);
         let errors: Vec<String> = validator
@@ -36,7 +36,10 @@ fn the_json_report_is_valid_against_its_schema() {
         assert!(errors.is_empty(), "{errors:#?}");
         assert_eq!(report["exit_code"], expected);
     }
-    let (_, out, _) = run(folder.path(), &[&server.url(), "--cases", "8", "--json"]);
+    let (_, out, _) = run(
+        folder.path(),
+        &[&server.url(), "--cases", "8", "--report", "json=-"],
+    );
     let report = json(&out);
     let finding = &report["findings"][0];
     assert_eq!(
@@ -60,7 +63,15 @@ fn findings_and_counts_are_the_same_whatever_the_concurrency() {
     let report = |jobs: &str| {
         let (_, out, _) = run(
             folder.path(),
-            &[&server.url(), "--cases", "15", "--jobs", jobs, "--json"],
+            &[
+                &server.url(),
+                "--cases",
+                "15",
+                "--jobs",
+                jobs,
+                "--report",
+                "json=-",
+            ],
         );
         let mut report = json(&out);
         report["took_ms"] = Value::Null;
@@ -88,7 +99,8 @@ fn another_seed_is_another_run() {
                 "4",
                 "--seed",
                 seed,
-                "--json",
+                "--report",
+                "json=-",
                 "--no-shrink",
             ],
         );
@@ -104,7 +116,7 @@ fn junit_has_one_case_a_rule() {
     let server = wrong();
     let (code, _, _) = run(
         folder.path(),
-        &[&server.url(), "--cases", "8", "--junit", "junit.xml"],
+        &[&server.url(), "--cases", "8", "--report", "junit=junit.xml"],
     );
     assert_eq!(code, 1);
     let xml = std::fs::read_to_string(folder.path().join("junit.xml")).unwrap();
@@ -131,7 +143,7 @@ fn junit_has_one_case_a_rule() {
     );
     assert!(!xml.contains('\u{1b}'));
     let nobody = crate::server::nobody();
-    run(folder.path(), &[&nobody, "--junit", "junit.xml"]);
+    run(folder.path(), &[&nobody, "--report", "junit=junit.xml"]);
     let xml = std::fs::read_to_string(folder.path().join("junit.xml")).unwrap();
     assert!(xml.contains("<error message=\"no answer from"), "{xml}");
     assert!(!xml.contains("<failure"), "{xml}");
@@ -147,10 +159,10 @@ fn a_report_that_cannot_be_written_loses_none_of_the_others() {
         "--cases",
         "8",
         "--allow-incomplete",
-        "--json",
-        "no/such/folder/report.json",
-        "--junit",
-        "junit.xml",
+        "--report",
+        "json=no/such/folder/report.json",
+        "--report",
+        "junit=junit.xml",
     ];
     let (code, out, err) = run(folder.path(), &arguments);
     assert_eq!(code, 2, "{out}{err}");
@@ -196,10 +208,10 @@ fn secrets_stand_in_no_output() {
             &url,
             "--cases",
             "6",
-            "--json",
-            "report.json",
-            "--junit",
-            "junit.xml",
+            "--report",
+            "json=report.json",
+            "--report",
+            "junit=junit.xml",
         ])
         .args(["-H", "x-a: header-secret-3", "-H", "x-b: Bearer ${KEY}"]);
     let (code, out, err) = finish(&mut command);

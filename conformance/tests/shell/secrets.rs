@@ -9,7 +9,7 @@ use hyper::{
     Response,
     header::{HeaderName, HeaderValue},
 };
-use paymaster_conformance::report::formats::FORMATS;
+use paymaster_conformance::FORMATS;
 use serde_json::Value;
 use tempfile::tempdir;
 
@@ -316,7 +316,7 @@ fn declared_and_common_segments_are_shown_and_business_is_untouched() {
         server.url()
     );
     let mut command = binary(folder.path());
-    let (code, out, err) = finish(command.args([&url, "--cases", "8", "--json", "report.json"]));
+    let (code, out, err) = finish(command.args([&url, "--cases", "8", "--report", "json=report.json"]));
     assert_eq!(code, 1, "{out}{err}");
     assert!(
         crate::flat(&out).contains("tokenInfo mainnet Tenant-42 sponsorship v2 137 tokenList"),

@@ -136,7 +136,7 @@ fn insecure_warns_in_every_report_and_curl_is_told() {
     let url = server.url("localhost");
     let mut command = binary(folder.path());
     command
-        .args([&url, "--json", "r.json", "--junit", "r.xml"])
+        .args([&url, "--report", "json=r.json", "--report", "junit=r.xml"])
         .args(SMALL);
     let (code, out, err) = finish(&mut command);
     assert_eq!(code, 0, "{out}{err}");

@@ -117,7 +117,7 @@ fn known_failures_are_part_of_the_verdict_and_of_the_badge() {
         "250",
     ];
     let url = server.url();
-    let mut arguments = vec![url.as_str(), "--json", "r.json"];
+    let mut arguments = vec![url.as_str(), "--report", "json=r.json"];
     arguments.extend(more);
     let (code, out, err) = run(folder.path(), &arguments);
     assert_eq!(code, 0, "{out}{err}");

@@ -19,7 +19,7 @@ async function check(url, args) {
   const folder = mkdtempSync(join(tmpdir(), "paymaster-chain-"));
   try {
     const report = join(folder, "report.json");
-    const all = ["check", url, "--cases", CASES, "--json", report, "--replay-dir", join(folder, "replays"), ...args(folder)];
+    const all = ["check", url, "--cases", CASES, "--report", `json=${report}`, "--replay-dir", join(folder, "replays"), ...args(folder)];
     const binary = resolve(setting("--conformance", "PAYMASTER_CONFORMANCE"));
     // Not spawnSync: somebody has to read meanwhile what the servers say.
     const { code, said } = await new Promise((tell) => {

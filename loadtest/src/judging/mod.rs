@@ -7,6 +7,7 @@ use std::time::SystemTime;
 use paymaster_client::retry_after::pause;
 use paymaster_exchange::{Exchange, Failure, Response};
 use paymaster_judge::{
+    cases::case::Role,
     message::answer::Answer,
     rules::{Check, Rule, View, rules},
     session::judge::Judge,
@@ -197,7 +198,7 @@ impl AnswerJudge {
         template: &RequestTemplate,
         normalized: Option<&[u8]>,
     ) -> Assessment {
-        let view = View::new("call", "", exchange, &self.context);
+        let view = View::new(Role::Call, "", exchange, &self.context);
         if let Some(what) = view.answer.beyond_reading() {
             return Assessment::unanswered(Outcome::Transport, format!("{what}: more than we read"));
         }

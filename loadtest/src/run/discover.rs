@@ -48,7 +48,7 @@ pub(super) async fn discover(target: &TargetSettings) -> Result<Context, RunErro
             });
         }
     }
-    Ok(discovery.finish())
+    Ok(discovery.finish().context)
 }
 
 /// Sends a request, again after each pause that the target requests, for [`LONGEST_PAUSE`] at most.

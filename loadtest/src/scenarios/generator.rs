@@ -20,7 +20,7 @@ pub struct RequestGenerator<'a> {
     pub seed: u64,
     /// How many request sequences to make for each scenario.
     pub size: usize,
-    source: Source<'a>,
+    source: Source,
 }
 
 impl<'a> RequestGenerator<'a> {

@@ -3,6 +3,8 @@
 //! A group is built from one base request by a [`Relation`]; building it again from a simpler base gives the same group
 //! in small, which is how failures shrink without losing what they claim.
 
+use std::fmt;
+
 use bytes::Bytes;
 use paymaster_schemas::Pair;
 use serde_json::Value;
@@ -61,6 +63,14 @@ impl Base {
         }
     }
 
+    /// A base with an operation that should be accepted and any lawful mix of tokens.
+    pub const fn any_tokens(pair: Pair) -> Self {
+        Self {
+            tokens: Tokens::Any,
+            ..Self::accepted(pair)
+        }
+    }
+
     /// The same with an operation that is sponsored, where the profile says which are.
     pub const fn sponsored(pair: Pair) -> Self {
         Self {
@@ -80,11 +90,86 @@ impl Base {
     }
 }
 
+/// The part of a request in its group. Rules and observers select requests by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The request that the others of the group are compared with.
+    Baseline,
+    /// The baseline with one change.
+    Variant,
+    /// The operation and sponsorshipInfo of the baseline: the target must decide as for the baseline.
+    SameDecision,
+    /// A different request, sent between two that are compared.
+    Other,
+    /// The baseline, sent again.
+    Again,
+    /// A request that is judged alone.
+    Call,
+    /// A call that is also an element of the batch of the group.
+    Alone,
+    /// A batch.
+    Batch,
+    /// A request that breaks its schema, or a body that is no request.
+    Malformed,
+    /// A request whose answer the specification leaves open.
+    Probe,
+    /// A request of discovery.
+    Discovery,
+    /// A request of recorded traffic.
+    Recorded,
+}
+
+impl Role {
+    const ALL: [Self; 12] = [
+        Self::Baseline,
+        Self::Variant,
+        Self::SameDecision,
+        Self::Other,
+        Self::Again,
+        Self::Call,
+        Self::Alone,
+        Self::Batch,
+        Self::Malformed,
+        Self::Probe,
+        Self::Discovery,
+        Self::Recorded,
+    ];
+
+    /// The name in reports and replay files: `baseline`, `same decision`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Baseline => "baseline",
+            Self::Variant => "variant",
+            Self::SameDecision => "same decision",
+            Self::Other => "other",
+            Self::Again => "again",
+            Self::Call => "call",
+            Self::Alone => "alone",
+            Self::Batch => "batch",
+            Self::Malformed => "malformed",
+            Self::Probe => "probe",
+            Self::Discovery => "discovery",
+            Self::Recorded => "recorded",
+        }
+    }
+
+    /// The role with that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.name() == name)
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
 /// One request of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// Its part in the relation: `baseline`, `variant`, ...
-    pub role: &'static str,
+    /// Its part in the group.
+    pub role: Role,
     /// What sets it apart, for people: `id ""`, `without callGasLimit`.
     pub label: String,
     /// The body to send, byte for byte.

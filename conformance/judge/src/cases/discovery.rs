@@ -12,15 +12,19 @@ use serde_json::{Value, json};
 
 use crate::{
     cases::{
-        case::{Base, Draw, Group, Ids, Member, Order, Relation, Rounds, Seed, Tokens},
+        case::{Base, Group, Ids, Member, Order, Relation, Role, Rounds, Seed},
         generate::{source::Source, tokens::NATIVE_COIN},
         plan::group,
     },
-    message::{answer::Answer, request::Kind},
+    message::{
+        answer::{Answer, quoted_tokens, unsupported_tokens},
+        request::Kind,
+    },
+    session::{access::Access, judge},
     target::{
         accounts,
-        context::{Context, Support},
-        dialect::{Amounts, Dialect, QuotedTokens, QuotesRead},
+        context::{Context, Support, shown_support},
+        dialect::{Amounts, Dialect, QuotedTokens, ReadingCounts},
     },
 };
 use paymaster_exchange::Exchange;
@@ -39,7 +43,7 @@ fn as_given(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut request = seed.base.clone();
     request["id"] = json!(ids.next_id());
     vec![Member {
-        role: "discovery",
+        role: Role::Discovery,
         label: String::new(),
         body: request.to_string().into(),
     }]
@@ -64,21 +68,21 @@ const WELL_KNOWN_TOKENS: &[&str] = &[
 ];
 
 /// How many unheard-of tokens are asked for.
-const UNHEARD_OF: u64 = 3;
+const INVENTED_TOKENS: u64 = 3;
 
 /// How many supported tokens are asked for alone, to learn their symbols and decimals; of more, those of one long list are learned.
-const ALONE: usize = 8;
+const SINGLE_TOKEN_QUOTES: usize = 8;
 
 /// How many operations each smart account is sent with.
-const TRIES_OF_AN_ACCOUNT: usize = 2;
+const OPERATIONS_PER_ACCOUNT: usize = 2;
 
 /// How many supported tokens are asked for at once.
-const MOST_KNOWN: usize = 64;
+const LONGEST_QUOTE: usize = 64;
 
 /// How many quotes are asked for with a preferred token beside the list.
-const READINGS_ASKED: usize = 6;
+const READING_QUOTES: usize = 6;
 
-/// Asks the target, round by round, and remembers what it says.
+/// A state machine: gives the requests of a round, takes their exchanges, and learns from them. Any sender can drive it.
 #[derive(Debug)]
 pub struct Discovery {
     context: Context,
@@ -88,6 +92,16 @@ pub struct Discovery {
     /// What the requests of the round under way try.
     trials: Vec<Trial>,
     served: BTreeSet<Pair>,
+    access: Access,
+}
+
+/// What discovery found out.
+#[derive(Debug)]
+pub struct Discovered {
+    /// What is known of the target.
+    pub context: Context,
+    /// Whether requests got past HTTP to the service.
+    pub access: Access,
 }
 
 #[derive(Clone, Debug)]
@@ -106,6 +120,7 @@ impl Discovery {
             next_id: 1,
             trials: Vec::new(),
             served: BTreeSet::new(),
+            access: Access::default(),
         }
     }
 
@@ -129,9 +144,12 @@ impl Discovery {
         }
     }
 
-    /// What is known of the target now.
-    pub fn finish(self) -> Context {
-        self.context
+    /// What was found out.
+    pub fn finish(self) -> Discovered {
+        Discovered {
+            context: self.context,
+            access: self.access,
+        }
     }
 
     fn default_dialect(&mut self) -> Vec<Group> {
@@ -219,7 +237,7 @@ impl Discovery {
         let mut groups = Vec::new();
         for pair in [Pair::QUOTE_SPONSORED, Pair::SPONSOR_SPONSORED] {
             for account in accounts::listed(&accounts::CANDIDATES) {
-                for _ in 0..TRIES_OF_AN_ACCOUNT {
+                for _ in 0..OPERATIONS_PER_ACCOUNT {
                     let wanted = Base::sponsored(pair);
                     let Some(mut request) = source.base(&wanted) else {
                         continue;
@@ -256,13 +274,15 @@ impl Discovery {
         let known: Vec<String> = self
             .context
             .tokens_that_are(Support::Supported)
-            .take(MOST_KNOWN)
+            .take(LONGEST_QUOTE)
             .map(str::to_owned)
             .collect();
-        let unknown: Vec<String> = (0..UNHEARD_OF).map(|salt| unheard_of(self.seed, salt)).collect();
+        let unknown: Vec<String> = (0..INVENTED_TOKENS)
+            .map(|salt| invented_token(self.seed, salt))
+            .collect();
         let mut infos: Vec<Value> = known
             .iter()
-            .take(ALONE)
+            .take(SINGLE_TOKEN_QUOTES)
             .map(|token| json!({"preferredToken": token, "tokenList": [token]}))
             .collect();
         infos.extend([
@@ -277,7 +297,7 @@ impl Discovery {
         // Beside two listed ones where there are three: a target that leaves out one of the two speaks no reading.
         let few = &known[..known.len().min(3)];
         if few.len() > 1 {
-            for turn in 0..READINGS_ASKED {
+            for turn in 0..READING_QUOTES {
                 let mut tokens = few.to_vec();
                 tokens.rotate_left(turn % few.len());
                 infos.push(json!({"preferredToken": tokens[0], "tokenList": tokens[1..]}));
@@ -289,11 +309,7 @@ impl Discovery {
 
     /// One quote in token mode for each of these tokenInfo objects.
     fn quotes(&mut self, infos: &[Value]) -> Vec<Group> {
-        let wanted = Base {
-            pair: Pair::QUOTE_ERC20,
-            draw: Draw::Accepted,
-            tokens: Tokens::Any,
-        };
+        let wanted = Base::any_tokens(Pair::QUOTE_ERC20);
         let context = self.context.clone();
         let mut source = Source::new(self.seed ^ u64::from(self.round), &context);
         let mut groups = Vec::new();
@@ -318,11 +334,7 @@ impl Discovery {
         for trial in trials {
             let mut context = self.context.clone();
             context.dialect = trial.dialect.clone();
-            let wanted = Base {
-                pair: trial.pair,
-                draw: Draw::Accepted,
-                tokens: Tokens::Any,
-            };
+            let wanted = Base::any_tokens(trial.pair);
             let Some(request) = Source::new(self.seed ^ self.next_id, &context).base(&wanted) else {
                 continue;
             };
@@ -346,8 +358,11 @@ impl Discovery {
         let trials = std::mem::take(&mut self.trials);
         let mut learned = false;
         let mut unknown = Tally::default();
-        let mut readings = QuotesRead::default();
+        let mut readings = ReadingCounts::default();
         for (group, exchanges) in answers {
+            for view in judge::read(group, exchanges, &self.context) {
+                self.access.see(&view);
+            }
             // By number: a request of the round may have stayed without any answer.
             let (Some(trial), Some(exchange)) = (trials.get(group.number), exchanges.first()) else {
                 continue;
@@ -366,8 +381,7 @@ impl Discovery {
             };
             self.context.served_accounts.learn(&call, result);
             if trial.pair == Pair::QUOTE_ERC20 {
-                let quoted = addresses(result["feeQuotes"].as_array(), Some("tokenAddress"));
-                let listed = addresses(result["unsupportedTokens"].as_array(), None);
+                let quoted = quoted_tokens(result);
                 if self.round == 4 {
                     self.context.facts.learn(result);
                 }
@@ -379,10 +393,15 @@ impl Discovery {
                 for coin in NATIVE_COIN.iter().filter(|coin| quoted.contains(**coin)) {
                     self.context.learn_token(coin, Support::Supported);
                 }
-                self.note_tokens(&call.tokens.quoted(), &quoted, &listed);
+                if self.round == 3 {
+                    let unsupported = unsupported_tokens(result);
+                    for (token, support) in shown_support(&call.tokens.quoted(), &quoted, &unsupported) {
+                        self.context.learn_token(token, support);
+                    }
+                }
             }
         }
-        if unknown.asked > 0 {
+        if unknown.requested > 0 {
             self.context.learn_unlisted_tokens(if unknown.quoted > 0 {
                 Support::Supported
             } else {
@@ -394,62 +413,33 @@ impl Discovery {
             self.context.dialect.quoted_tokens = reading;
         }
     }
-
-    /// A token that the target quotes is supported; one that was asked for and is listed as unsupported is not.
-    fn note_tokens(
-        &mut self,
-        asked: &BTreeSet<String>,
-        quoted: &BTreeSet<String>,
-        listed: &BTreeSet<String>,
-    ) {
-        if self.round != 3 {
-            return;
-        }
-        for token in quoted.difference(listed) {
-            self.context.learn_token(token, Support::Supported);
-        }
-        for token in listed
-            .intersection(asked)
-            .filter(|token| !quoted.contains(*token))
-        {
-            self.context.learn_token(token, Support::Unsupported);
-        }
-    }
 }
 
 /// How tokens that nobody has were treated.
 #[derive(Default)]
 struct Tally {
-    asked: u32,
+    requested: u32,
     quoted: u32,
 }
 
 impl Tally {
-    fn count(&mut self, asked: &BTreeSet<String>, quoted: &BTreeSet<String>, seed: u64) {
-        for salt in 0..UNHEARD_OF {
-            let token = unheard_of(seed, salt);
-            self.asked += u32::from(asked.contains(&token));
-            self.quoted += u32::from(asked.contains(&token) && quoted.contains(&token));
+    fn count(&mut self, requested: &BTreeSet<String>, quoted: &BTreeSet<String>, seed: u64) {
+        for salt in 0..INVENTED_TOKENS {
+            let token = invented_token(seed, salt);
+            self.requested += u32::from(requested.contains(&token));
+            self.quoted += u32::from(requested.contains(&token) && quoted.contains(&token));
         }
     }
 }
 
 /// A token address that nobody has, made of the seed.
-fn unheard_of(seed: u64, salt: u64) -> String {
+fn invented_token(seed: u64, salt: u64) -> String {
     let mixed = (seed ^ salt.wrapping_add(0x00c0_ffee)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     format!(
         "0x{mixed:016x}{:016x}{:08x}",
         mixed.rotate_left(23) ^ 0xa5a5,
         salt + 0xdead_0000
     )
-}
-
-fn addresses(list: Option<&Vec<Value>>, member: Option<&str>) -> BTreeSet<String> {
-    let tokens = list.into_iter().flatten();
-    tokens
-        .filter_map(|token| member.map_or(Some(token), |member| token.get(member))?.as_str())
-        .map(str::to_ascii_lowercase)
-        .collect()
 }
 
 /// The readings to try: the pinned one alone, or all.

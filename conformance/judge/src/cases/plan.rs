@@ -33,7 +33,7 @@ pub struct Plan<'a> {
     /// The relations that are not done; the first one is under way.
     relations: &'a [&'static Relation],
     /// What the relation under way draws from; none before its first group.
-    source: Option<Source<'a>>,
+    source: Option<Source>,
     base: usize,
     round: u32,
     number: usize,

@@ -78,13 +78,13 @@ impl Document {
             left: &Cell::new(MOST_VALUES),
         };
         let value = seed.deserialize(&mut deserializer).map_err(|cause| {
-            let told = cause.to_string();
-            if told.starts_with("recursion limit") {
+            let message = cause.to_string();
+            if message.starts_with("recursion limit") {
                 NotJson::our_limit(format!("JSON nested deeper than {DEEPEST} levels"))
-            } else if told.starts_with(TOO_MANY) {
+            } else if message.starts_with(TOO_MANY) {
                 NotJson::our_limit(format!("JSON of more than {MOST_VALUES} values"))
             } else {
-                NotJson::new(format!("no JSON: {told}"))
+                NotJson::new(format!("no JSON: {message}"))
             }
         })?;
         deserializer
@@ -194,7 +194,7 @@ impl<'de> Visitor<'de> for Node<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
         // In order: the same text must give the same duplicates in the same order.
-        let mut met_before: BTreeMap<String, bool> = BTreeMap::new();
+        let mut repeated: BTreeMap<String, bool> = BTreeMap::new();
         while let Some(name) = members.next_key::<String>()? {
             if name == NUMBER_KEY && object.is_empty() {
                 let text: Value = members.next_value()?;
@@ -215,11 +215,11 @@ impl<'de> Visitor<'de> for Node<'_> {
             })?;
             if let Some(earlier) = object.get(&name) {
                 let conflicting = *earlier != value;
-                *met_before.entry(name.clone()).or_default() |= conflicting;
+                *repeated.entry(name.clone()).or_default() |= conflicting;
             }
             object.insert(name, value);
         }
-        for (name, conflicting) in met_before {
+        for (name, conflicting) in repeated {
             let pointer = Path::Member(self.path, &name).to_string();
             self.duplicates.push(Duplicate { pointer, conflicting });
         }

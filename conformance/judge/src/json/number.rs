@@ -68,6 +68,11 @@ pub fn same_number(left: &serde_json::Number, right: &serde_json::Number) -> boo
         }
 }
 
+/// Whether a number has an integer value, in any notation: `1.0` and `1e3` have. False for a number that is too long to be read.
+pub fn is_integer(number: &serde_json::Number) -> bool {
+    Exact::parse(&number.to_string()).is_some_and(|exact| exact.is_integer())
+}
+
 /// An amount of section 2.2 in any notation that clients use: hex quantity, decimal string or JSON integer, which `1.0` and `1e18` are too.
 pub fn amount(value: &Value) -> Option<BigUint> {
     match value {

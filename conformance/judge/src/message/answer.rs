@@ -1,5 +1,7 @@
 //! What an answer says, read from its bytes by the judge's own eyes and never by the server's types.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value};
 
 use crate::json::document::{Document, NotJson};
@@ -90,6 +92,23 @@ pub fn error_of(answer: &Map<String, Value>) -> Option<&Value> {
     answer
         .get("error")
         .filter(|error| alone || !error.is_null() && present(answer, "result").is_none())
+}
+
+/// The tokens that the result of a quote quotes, lower case.
+pub(crate) fn quoted_tokens(result: &Value) -> BTreeSet<String> {
+    addresses(&result["feeQuotes"], |quote| &quote["tokenAddress"])
+}
+
+/// The tokens that the result of a quote lists as unsupported, lower case.
+pub(crate) fn unsupported_tokens(result: &Value) -> BTreeSet<String> {
+    addresses(&result["unsupportedTokens"], |token| token)
+}
+
+fn addresses(list: &Value, address: fn(&Value) -> &Value) -> BTreeSet<String> {
+    let items = list.as_array().into_iter().flatten();
+    items
+        .filter_map(|item| Some(address(item).as_str()?.to_ascii_lowercase()))
+        .collect()
 }
 
 /// What is wrong with a body that came in a content coding, which we never ask for and never decode.

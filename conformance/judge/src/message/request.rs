@@ -18,7 +18,7 @@ pub enum Kind {
         id: Value,
     },
     /// An envelope that is in order, with an id and a known method, whose parameters name no mode.
-    Modeless {
+    WithoutMode {
         /// The id to echo.
         id: Value,
         /// The method called.
@@ -35,7 +35,7 @@ pub enum Kind {
     /// JSON, but no request object.
     NotARequest,
     /// A request object but for its params, which are neither an array nor an object.
-    Unstructured,
+    UnstructuredParams,
     /// No JSON.
     NotJson,
 }
@@ -52,12 +52,12 @@ pub struct Call {
     /// Whether the request is valid against the schema of its pair.
     pub valid: bool,
     /// Tokens named by the request.
-    pub tokens: Named,
+    pub tokens: RequestedTokens,
 }
 
 /// Tokens that a request names, as spelled there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Named {
+pub struct RequestedTokens {
     /// `tokenInfo.preferredToken`.
     pub preferred: Option<String>,
     /// `tokenInfo.tokenList`; none when the member is absent.
@@ -66,7 +66,7 @@ pub struct Named {
     pub fee: Option<String>,
 }
 
-impl Named {
+impl RequestedTokens {
     fn read(info: &Value) -> Self {
         let text = |member: &str| info[member].as_str().map(str::to_owned);
         Self {
@@ -130,7 +130,7 @@ impl Kind {
         let params_in_order = matches!(envelope["params"], Value::Array(_) | Value::Object(_))
             || envelope.get("params").is_none();
         if !params_in_order {
-            return Self::Unstructured;
+            return Self::UnstructuredParams;
         }
         let id = match envelope.get("id") {
             None => return Self::Notification,
@@ -142,10 +142,10 @@ impl Kind {
             return Self::UnknownMethod { id };
         };
         let Some(mode) = envelope["params"][1]["mode"].as_str().and_then(Mode::from_name) else {
-            return Self::Modeless { id, method };
+            return Self::WithoutMode { id, method };
         };
         let pair = Pair { method, mode };
-        let tokens = Named::read(&envelope["params"][1]["tokenInfo"]);
+        let tokens = RequestedTokens::read(&envelope["params"][1]["tokenInfo"]);
         let valid = paymaster_schemas::validator_for(pair.request_document())
             .is_some_and(|validator| validator.is_valid(&envelope));
         Self::Call(Call {
@@ -161,7 +161,7 @@ impl Kind {
     pub fn id(&self) -> Option<&Value> {
         match self {
             Self::Call(call) => Some(&call.id),
-            Self::UnknownMethod { id } | Self::Modeless { id, .. } => Some(id),
+            Self::UnknownMethod { id } | Self::WithoutMode { id, .. } => Some(id),
             _ => None,
         }
     }

@@ -39,14 +39,22 @@ fn operation(call: &Call, dialect: &Dialect, listed: &[&Map<String, Value>]) -> 
     let Some(operation) = call.operation().as_object() else {
         return false;
     };
-    let gas_may_be_absent = call.pair == Pair::SPONSOR_ERC20;
+    let required = |name: &&str| !is_optional(name, call.pair);
     has(operation, &ORDINARY)
-        && (gas_may_be_absent || has(operation, &GAS))
+        && GAS
+            .iter()
+            .filter(|name| required(name))
+            .all(|name| operation.contains_key(*name))
         && operation.keys().all(|name| is_member(name))
         && operation.iter().all(|(name, value)| {
             in_notation(name, value, dialect.amount_notation)
                 || listed.iter().any(|known| known.get(name) == Some(value))
         })
+}
+
+/// Whether section 2.2 makes a member of the operation optional for calls of that method and mode.
+pub fn is_optional(name: &str, pair: Pair) -> bool {
+    GAS.contains(&name) && pair == Pair::SPONSOR_ERC20
 }
 
 /// Whether section 2.2 lists a member of that name.
@@ -96,7 +104,7 @@ fn mode_object(call: &Call, dialect: &Dialect) -> bool {
             &["tokenInfo"],
         ),
     };
-    mode.get("mode").is_some_and(|told| told == name)
+    mode.get("mode").is_some_and(|value| value == name)
         && exactly(mode, &[&["mode", "calculateGasLimits"], extra].concat())
         && mode
             .get(extra[0])

@@ -1,5 +1,7 @@
 //! Reading what the calls return.
 
+use std::{error::Error, fmt};
+
 use alloy_primitives::{B256, U256, hex};
 use alloy_sol_types::{Revert, SolCall, SolError};
 use paymaster_schemas::Mode;
@@ -20,15 +22,48 @@ pub enum Called {
     Reverted(Vec<u8>),
 }
 
+/// Why the outcome of an `eth_call` is unknown.
+#[derive(Debug)]
+pub enum NodeError {
+    /// The body is not JSON.
+    NotJson(serde_json::Error),
+    /// The result is not a hex string.
+    NotHex,
+    /// The node returned an error other than a revert, with this message.
+    Refused(String),
+    /// The body has neither a result nor an error with a message.
+    NoResult,
+}
+
+impl fmt::Display for NodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotJson(_) => f.write_str("the answer is not that of a JSON-RPC node"),
+            Self::NotHex => f.write_str("the node's result is not hex"),
+            Self::Refused(message) => write!(f, "the node says: {message}"),
+            Self::NoResult => f.write_str("the node's answer has neither result nor error"),
+        }
+    }
+}
+
+impl Error for NodeError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::NotJson(cause) => Some(cause),
+            Self::NotHex | Self::Refused(_) | Self::NoResult => None,
+        }
+    }
+}
+
 impl Called {
-    /// Reads the body of a node's answer. The error says why it tells nothing.
-    pub fn read(body: &[u8]) -> Result<Self, String> {
-        let reply: Value = serde_json::from_slice(body)
-            .map_err(|_| "the answer is not that of a JSON-RPC node".to_owned())?;
+    /// Reads the body of a node's answer to `eth_call`.
+    ///
+    /// # Errors
+    /// When the body shows neither what the call returned nor that it reverted.
+    pub fn read(body: &[u8]) -> Result<Self, NodeError> {
+        let reply: Value = serde_json::from_slice(body).map_err(NodeError::NotJson)?;
         if let Some(text) = reply["result"].as_str() {
-            return bytes(text)
-                .map(Self::Returned)
-                .ok_or_else(|| "the node's result is not hex".to_owned());
+            return bytes(text).map(Self::Returned).ok_or(NodeError::NotHex);
         }
         let error = &reply["error"];
         // Nodes put the data of a revert here, one level deeper, or behind a word.
@@ -40,8 +75,8 @@ impl Called {
         match (data, error["message"].as_str()) {
             (Some(data), _) => Ok(Self::Reverted(data)),
             (None, Some(message)) if message.contains("revert") => Ok(Self::Reverted(Vec::new())),
-            (None, Some(message)) => Err(format!("the node says: {}", beginning(message))),
-            (None, None) => Err("the node's answer has neither result nor error".to_owned()),
+            (None, Some(message)) => Err(NodeError::Refused(beginning(message))),
+            (None, None) => Err(NodeError::NoResult),
         }
     }
 }

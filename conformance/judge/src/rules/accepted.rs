@@ -4,7 +4,7 @@
 //! be; the reason why a target refuses an operation can then not be mistaken for a refusal of the change. Where the change is
 //! one of the operation itself, only the profile's word that any operation is accepted makes the refusal a fault.
 
-use crate::rules::{Check, Report, Rule, View, always, gist, no_token};
+use crate::rules::{Check, Report, Rule, View, always, describe_answer, no_token};
 use crate::{
     cases::relations as related,
     message::request::Call,
@@ -127,7 +127,7 @@ fn same_operation(views: &[View<'_>], _: &Context, report: &mut Report) {
         return;
     };
     for (place, view) in variants.iter().enumerate() {
-        report.turn_to(place + 1);
+        report.set_member(place + 1);
         let owed =
             baseline.answer.result().is_some() && !view.valid_call().is_some_and(Call::has_fractional_id);
         served(view, owed, report);
@@ -140,10 +140,10 @@ fn other_operation(views: &[View<'_>], _: &Context, report: &mut Report) {
         return;
     };
     for (place, view) in variants.iter().enumerate() {
-        report.turn_to(place + 1);
+        report.set_member(place + 1);
         // One that is not sponsored is owed a result too: 0x.
         let owed = baseline.answer.result().is_some()
-            && (view.vouch.owes_a_result() || view.vouch == Vouch::Refused);
+            && (view.expectation.requires_result() || view.expectation == Vouch::Refused);
         served(view, owed, report);
     }
 }
@@ -155,7 +155,7 @@ fn served(view: &View<'_>, owed: bool, report: &mut Report) {
         report.broken(
             "/error",
             format!("a result, as without this change: {}", view.label),
-            gist(&view.answer),
+            describe_answer(&view.answer),
         );
     }
 }

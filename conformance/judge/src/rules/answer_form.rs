@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::rules::{Check, Report, Rule, View, always, gist, shown, shown_member};
+use crate::rules::{Report, Rule, View, describe_answer, shown, shown_member};
 use crate::{
     json::number::same_number,
     message::{answer::Answer, request::Kind},
@@ -13,15 +13,7 @@ use paymaster_exchange::Failure;
 const UNANSWERED: &str = "the target answered too few requests: look at its address, its headers and its log";
 
 const fn rule(id: &'static str, hint: &'static str, check: fn(&View<'_>, &Context, &mut Report)) -> Rule {
-    Rule {
-        id,
-        clause: id,
-        quota: 10,
-        advice: UNANSWERED,
-        hint,
-        not_applicable: always,
-        check: Check::Exchange(check),
-    }
+    Rule::exchange(id, 10, UNANSWERED, hint, check)
 }
 
 pub(super) const RULES: &[Rule] = &[
@@ -129,7 +121,7 @@ fn result_or_error(view: &View<'_>, _: &Context, report: &mut Report) {
             shown(&object["result"]),
             shown(&object["error"])
         ),
-        (false, false) => format!("neither, in {}", gist(&view.answer)),
+        (false, false) => format!("neither, in {}", describe_answer(&view.answer)),
     };
     report.broken("", "either result or error", actual);
 }
@@ -140,18 +132,18 @@ fn jsonrpc(view: &View<'_>, context: &Context, report: &mut Report) {
     let Some(object) = view.answer.object().filter(|_| view.must_be_answered()) else {
         return;
     };
-    let asked = match &view.request {
+    let sent = match &view.request {
         Kind::Call(call) => call.envelope["jsonrpc"].as_str().unwrap_or_default(),
-        Kind::UnknownMethod { .. } | Kind::Modeless { .. } => "2.0",
+        Kind::UnknownMethod { .. } | Kind::WithoutMode { .. } => "2.0",
         _ => return,
     };
-    let told = object.get("jsonrpc");
-    let foreign = asked != context.dialect.jsonrpc_version;
-    let holds = told
+    let actual = object.get("jsonrpc");
+    let foreign = sent != context.dialect.jsonrpc_version;
+    let holds = actual
         .and_then(Value::as_str)
-        .is_some_and(|told| told == asked || told == "2.0" || foreign && told == "2.0.0");
-    report.expect(holds, "/jsonrpc", format_args!("\"{asked}\""), || {
-        shown_member(told)
+        .is_some_and(|actual| actual == sent || actual == "2.0" || foreign && actual == "2.0.0");
+    report.expect(holds, "/jsonrpc", format_args!("\"{sent}\""), || {
+        shown_member(actual)
     });
 }
 
@@ -162,16 +154,16 @@ fn id(view: &View<'_>, _: &Context, report: &mut Report) {
         return;
     };
     let Some(sent) = view.request.id() else { return };
-    let told = object.get("id");
-    let holds = match (sent, told) {
-        (Value::Number(sent), Some(Value::Number(told))) => same_number(sent, told),
+    let actual = object.get("id");
+    let holds = match (sent, actual) {
+        (Value::Number(sent), Some(Value::Number(actual))) => same_number(sent, actual),
         (_, Some(Value::Null)) if view.answer.error().is_some() => view.beyond_the_tables(),
-        (sent, told) => Some(sent) == told,
+        (sent, actual) => Some(sent) == actual,
     };
     if holds {
         report.held();
     } else {
-        report.broken("/id", shown(sent), shown_member(told));
+        report.broken("/id", shown(sent), shown_member(actual));
     }
 }
 

@@ -3,10 +3,13 @@
 use paymaster_schemas::{Mode, Pair, member_validator};
 use serde_json::Value;
 
-use crate::rules::{Check, Report, Rule, View, always, gist, shown};
-use crate::target::{
-    context::{Context, Vouch},
-    profile::Sponsors,
+use crate::rules::{Check, Report, Rule, View, always, describe_answer, shown};
+use crate::{
+    cases::case::Role,
+    target::{
+        context::{Context, Vouch},
+        profile::Sponsors,
+    },
 };
 
 pub(super) const RULES: &[Rule] = &[
@@ -51,9 +54,9 @@ pub(super) const RULES: &[Rule] = &[
 /// Why no operation is ever refused, where the profile says so.
 pub(super) fn refuses_nothing(context: &Context) -> Option<&'static str> {
     let operations = &context.profile.operations;
-    let said = operations.sponsors == Some(Sponsors::Any) || operations.refuses_some == Some(false);
+    let in_words = operations.sponsors == Some(Sponsors::Any);
     let refused = operations.refused.len() + operations.refused_senders.len();
-    (said && refused == 0).then_some("the profile says that the target sponsors every operation")
+    (in_words && refused == 0).then_some("the profile says that the target sponsors every operation")
 }
 
 /// Why no operation is ever sponsored, where the profile says so.
@@ -94,7 +97,7 @@ fn refused_gets_0x(view: &View<'_>, _: &Context, report: &mut Report) {
     });
 }
 
-fn decided(vouches: &[Vouch], view: &View<'_>, judge: impl FnOnce(&str)) {
+fn decided(expectations: &[Vouch], view: &View<'_>, judge: impl FnOnce(&str)) {
     let sponsored = view
         .valid_call()
         .is_some_and(|call| call.pair.mode == Mode::Sponsored);
@@ -104,14 +107,12 @@ fn decided(vouches: &[Vouch], view: &View<'_>, judge: impl FnOnce(&str)) {
     };
     if let Some(data) = paymaster_and_data(view)
         .filter(readable)
-        .filter(|_| sponsored && vouches.contains(&view.vouch))
+        .filter(|_| sponsored && expectations.contains(&view.expectation))
     {
         judge(data);
     }
 }
 
-/// The role of requests whose operation and sponsorshipInfo are those of the baseline.
-pub(crate) const SAME_DECISION: &str = "same decision";
 /// The label of a request that repeats the baseline.
 pub(crate) const SAME_AGAIN: &str = "the same request again";
 
@@ -125,17 +126,17 @@ fn decision_inputs(views: &[View<'_>], _: &Context, report: &mut Report) {
         return;
     };
     for (place, view) in others.iter().enumerate() {
-        if view.role != SAME_DECISION {
+        if view.role != Role::SameDecision {
             continue;
         }
-        report.turn_to(place + 1);
+        report.set_member(place + 1);
         // An error decides nothing: whether the change may be refused is for other rules.
         if let Some(other) = self::decision(view) {
             report.expect(
                 other == decision,
                 POINTER,
-                format_args!("{}, as without this change: {}", said(decision), view.label),
-                || said(other).to_owned(),
+                format_args!("{}, as without this change: {}", in_words(decision), view.label),
+                || in_words(other).to_owned(),
             );
         }
     }
@@ -146,7 +147,7 @@ fn decision(view: &View<'_>) -> Option<bool> {
     paymaster_and_data(view).map(|data| data != "0x")
 }
 
-const fn said(sponsored: bool) -> &'static str {
+const fn in_words(sponsored: bool) -> &'static str {
     if sponsored {
         "sponsored"
     } else {
@@ -164,13 +165,13 @@ fn mode_served(views: &[View<'_>], context: &Context, report: &mut Report) {
         return;
     }
     for (place, view) in variants.iter().enumerate() {
-        report.turn_to(place + 1);
+        report.set_member(place + 1);
         if let (Some(call), Some(foreign)) = (view.valid_call(), is_foreign(view, context)) {
             report.expect(
                 !foreign,
                 "/result",
                 format_args!("the result of {} mode", call.pair.mode),
-                || gist(&view.answer),
+                || describe_answer(&view.answer),
             );
         }
     }
@@ -178,7 +179,7 @@ fn mode_served(views: &[View<'_>], context: &Context, report: &mut Report) {
 
 /// Whether a result is one of the mode that was not asked for; none without a result.
 fn is_foreign(view: &View<'_>, context: &Context) -> Option<bool> {
-    let (_, other) = shape(view.valid_call()?.pair);
+    let other = in_other_mode(view.valid_call()?.pair);
     let result = view.answer.result()?;
     let mode = result
         .get(context.dialect.mode_member.as_str())
@@ -186,14 +187,13 @@ fn is_foreign(view: &View<'_>, context: &Context) -> Option<bool> {
     Some(mode == Some(other.mode.name()) || is_of(other, result))
 }
 
-/// The pair and its sibling in the other mode.
-fn shape(pair: Pair) -> (Pair, Pair) {
-    let mode = if pair.mode == Mode::Sponsored {
-        Mode::Erc20
-    } else {
-        Mode::Sponsored
+/// The same method in the other mode.
+fn in_other_mode(pair: Pair) -> Pair {
+    let mode = match pair.mode {
+        Mode::Sponsored => Mode::Erc20,
+        Mode::Erc20 => Mode::Sponsored,
     };
-    (pair, Pair { mode, ..pair })
+    Pair { mode, ..pair }
 }
 
 /// Whether a quote result has the shape of the other mode.

@@ -3,9 +3,9 @@
 use paymaster_schemas::{Mode, Pair};
 use serde_json::Value;
 
-use crate::rules::{Check, Report, Rule, View, always, gist, no_token, shown, shown_member};
+use crate::rules::{Check, Report, Rule, View, describe_answer, no_token, shown, shown_member};
 use crate::{
-    json::number::Exact,
+    json::number::is_integer,
     message::request::Kind,
     target::context::{Context, Support, Vouch},
 };
@@ -15,40 +15,22 @@ const NO_REFUSED: &str = "name an operation that the target does not sponsor in 
 const NO_TOKENS: &str =
     "name supported and unsupported tokens in the profile (tokens.supported, tokens.unsupported)";
 
-const fn rule(
-    id: &'static str,
-    quota: u64,
-    advice: &'static str,
-    hint: &'static str,
-    check: fn(&View<'_>, &Context, &mut Report),
-) -> Rule {
-    Rule {
-        id,
-        clause: id,
-        quota,
-        advice,
-        hint,
-        not_applicable: always,
-        check: Check::Exchange(check),
-    }
-}
-
 pub(super) const RULES: &[Rule] = &[
-    rule(
+    Rule::exchange(
         "error.object",
         3,
         NO_ERRORS,
         "an error is an object with code and message, not a string",
         object,
     ),
-    rule(
+    Rule::exchange(
         "error.code",
         3,
         NO_ERRORS,
         "an error code is an integer, not a string",
         code,
     ),
-    rule(
+    Rule::exchange(
         "error.message",
         3,
         NO_ERRORS,
@@ -57,7 +39,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule {
         not_applicable: no_token,
-        ..rule(
+        ..Rule::exchange(
             "error.token-absent",
             5,
             NO_TOKENS,
@@ -65,7 +47,7 @@ pub(super) const RULES: &[Rule] = &[
             token_absent,
         )
     },
-    rule(
+    Rule::exchange(
         "error.token-unsupported",
         5,
         NO_TOKENS,
@@ -74,7 +56,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule {
         not_applicable: super::decision::refuses_nothing,
-        ..rule(
+        ..Rule::exchange(
             "error.refusal-is-none",
             5,
             NO_REFUSED,
@@ -111,9 +93,7 @@ fn object(view: &View<'_>, _: &Context, report: &mut Report) {
 /// An error carries code, an integer.
 fn code(view: &View<'_>, _: &Context, report: &mut Report) {
     if let Some(error) = error_of(view).filter(|error| error.is_object()) {
-        let holds = error["code"]
-            .as_number()
-            .is_some_and(|code| Exact::parse(&code.to_string()).is_some_and(|code| code.is_integer()));
+        let holds = error["code"].as_number().is_some_and(is_integer);
         report.expect(holds, "/error/code", "an integer", || {
             shown_member(error.get("code"))
         });
@@ -186,7 +166,7 @@ fn an_error(view: &View<'_>, expected: &str, report: &mut Report) {
     if view.answer.error().is_some() {
         report.held();
     } else if view.answer.result().is_some() {
-        report.broken("/result", expected, gist(&view.answer));
+        report.broken("/result", expected, describe_answer(&view.answer));
     }
 }
 
@@ -195,7 +175,7 @@ fn refusal_is_none(view: &View<'_>, _: &Context, report: &mut Report) {
     let sponsored = view
         .valid_call()
         .is_some_and(|call| call.pair.mode == Mode::Sponsored);
-    if sponsored && view.vouch == Vouch::Refused {
+    if sponsored && view.expectation == Vouch::Refused {
         a_result(view, "a result: what cannot be sponsored is no error", report);
     }
 }
@@ -210,7 +190,7 @@ fn unsupported_quote_is_none(views: &[View<'_>], _: &Context, report: &mut Repor
         return;
     }
     for (place, view) in variants.iter().enumerate() {
-        report.turn_to(place + 1);
+        report.set_member(place + 1);
         a_result(
             view,
             "a result: tokens that are not supported are no error of a quote",
@@ -223,6 +203,6 @@ fn a_result(view: &View<'_>, expected: &str, report: &mut Report) {
     if view.answer.result().is_some() {
         report.held();
     } else if view.answer.error().is_some() {
-        report.broken("/error", expected, gist(&view.answer));
+        report.broken("/error", expected, describe_answer(&view.answer));
     }
 }

@@ -3,7 +3,7 @@
 use paymaster_schemas::{Pair, member_validator};
 use serde_json::Value;
 
-use crate::rules::{Check, Report, Rule, View, always, gist, shown_member};
+use crate::rules::{Report, Rule, View, describe_answer, shown_member};
 use crate::{
     json::number::same_number,
     message::{
@@ -16,15 +16,7 @@ use crate::{
 const ADVICE: &str = "the target answered too few malformed requests";
 
 const fn rule(id: &'static str, hint: &'static str, check: fn(&View<'_>, &Context, &mut Report)) -> Rule {
-    Rule {
-        id,
-        clause: id,
-        quota: 2,
-        advice: ADVICE,
-        hint,
-        not_applicable: always,
-        check: Check::Exchange(check),
-    }
+    Rule::exchange(id, 2, ADVICE, hint, check)
 }
 
 pub(super) const RULES: &[Rule] = &[
@@ -96,14 +88,14 @@ fn has_one_of(codes: &[i64], view: &View<'_>, report: &mut Report) {
     if view.turned_away() || !attempt {
         return;
     }
-    let told = view.answer.error().and_then(|error| error.get("code"));
-    let holds = told
+    let actual = view.answer.error().and_then(|error| error.get("code"));
+    let holds = actual
         .and_then(Value::as_number)
-        .is_some_and(|told| codes.iter().any(|code| same_number(told, &(*code).into())));
+        .is_some_and(|actual| codes.iter().any(|code| same_number(actual, &(*code).into())));
     let expected: Vec<String> = codes.iter().map(i64::to_string).collect();
-    report.expect(holds, "/error/code", expected.join(" or "), || match told {
-        Some(_) => shown_member(told),
-        None => gist(&view.answer),
+    report.expect(holds, "/error/code", expected.join(" or "), || match actual {
+        Some(_) => shown_member(actual),
+        None => describe_answer(&view.answer),
     });
 }
 
@@ -117,7 +109,7 @@ fn invalid_request(view: &View<'_>, _: &Context, report: &mut Report) {
     match view.request {
         Kind::NotARequest => has_code(-32600, view, report),
         // Such a text is no request object, and its parameters are invalid: JSON-RPC has a code for either.
-        Kind::Unstructured => has_one_of(&[-32600, -32602], view, report),
+        Kind::UnstructuredParams => has_one_of(&[-32600, -32602], view, report),
         _ => {}
     }
 }
@@ -134,7 +126,7 @@ fn invalid_params(view: &View<'_>, _: &Context, report: &mut Report) {
     let malformed = match &view.request {
         Kind::Call(call) if call.pair == Pair::SPONSOR_ERC20 => !call.valid && has_fee_token(call),
         Kind::Call(call) => !call.valid,
-        Kind::Modeless { .. } => true,
+        Kind::WithoutMode { .. } => true,
         _ => false,
     };
     if malformed && view.answer.error().is_some() {
@@ -153,7 +145,7 @@ fn has_fee_token(call: &Call) -> bool {
 /// A request that is JSON and names a known method is refused neither as unreadable nor as an unknown method. (A valid call
 /// whose method is said to be unknown is for endpoint.both-methods.)
 fn reserved_codes(view: &View<'_>, _: &Context, report: &mut Report) {
-    if !matches!(view.request, Kind::Call(_) | Kind::Modeless { .. }) {
+    if !matches!(view.request, Kind::Call(_) | Kind::WithoutMode { .. }) {
         return;
     }
     if let Some(code) = view.answer.error().and_then(|error| error.get("code")) {
@@ -172,8 +164,10 @@ fn null_id(view: &View<'_>, _: &Context, report: &mut Report) {
     if view.request != Kind::NotJson || view.answer.error().is_none() {
         return;
     }
-    let told = view.answer.object().and_then(|object| object.get("id"));
-    report.expect(told == Some(&Value::Null), "/id", "null", || shown_member(told));
+    let actual = view.answer.object().and_then(|object| object.get("id"));
+    report.expect(actual == Some(&Value::Null), "/id", "null", || {
+        shown_member(actual)
+    });
 }
 
 /// So many calls are no large batch.
@@ -202,13 +196,13 @@ fn batch(view: &View<'_>, _: &Context, report: &mut Report) {
         return report.broken(
             "",
             format!("an array of {} answers", ids.len()),
-            gist(&view.answer),
+            describe_answer(&view.answer),
         );
     };
-    let told: Vec<&Value> = answers.iter().filter_map(|answer| answer.get("id")).collect();
+    let actual: Vec<&Value> = answers.iter().filter_map(|answer| answer.get("id")).collect();
     let matched = ids
         .iter()
-        .all(|id| told.iter().filter(|told| told == &id).count() == 1);
+        .all(|id| actual.iter().filter(|actual| actual == &id).count() == 1);
     // Answers to notifications are for json-rpc.notification.
     let as_many = answers.len() == ids.len() || ids.len() < requests.len();
     report.expect(
@@ -219,7 +213,8 @@ fn batch(view: &View<'_>, _: &Context, report: &mut Report) {
             format!(
                 "{} answers, with the ids {}",
                 answers.len(),
-                told.iter()
+                actual
+                    .iter()
                     .map(ToString::to_string)
                     .collect::<Vec<_>>()
                     .join(", ")
@@ -232,7 +227,7 @@ fn batch(view: &View<'_>, _: &Context, report: &mut Report) {
 fn empty_batch(view: &View<'_>, _: &Context, report: &mut Report) {
     if view.request == Kind::EmptyBatch && !view.turned_away() && view.answer.response().is_some() {
         report.expect(view.answer.error().is_some(), "", "one error object", || {
-            gist(&view.answer)
+            describe_answer(&view.answer)
         });
     }
 }
@@ -263,7 +258,7 @@ fn nothing(view: &View<'_>, report: &mut Report) {
     };
     let silent = response.body.iter().all(u8::is_ascii_whitespace);
     report.expect(silent, "", "no JSON-RPC answer: the request has no id", || {
-        gist(&view.answer)
+        describe_answer(&view.answer)
     });
 }
 

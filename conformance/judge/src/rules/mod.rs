@@ -26,7 +26,7 @@ use paymaster_schemas::{Basis, Clause, Pair, find_clause};
 use serde_json::Value;
 
 use crate::{
-    cases::case::Relation,
+    cases::case::{Relation, Role},
     message::{
         answer::Answer,
         request::{Call, Kind},
@@ -36,7 +36,7 @@ use crate::{
 };
 use paymaster_exchange::{Exchange, Simulation};
 
-pub(crate) use decision::{SAME_AGAIN, SAME_DECISION};
+pub(crate) use decision::SAME_AGAIN;
 pub use rows::check as check_row;
 
 /// The groups of rules, in the order of the reports.
@@ -132,6 +132,25 @@ impl fmt::Debug for Check {
 }
 
 impl Rule {
+    /// A rule about single exchanges that applies to every target and is the only rule of its clause.
+    const fn exchange(
+        id: &'static str,
+        quota: u64,
+        advice: &'static str,
+        hint: &'static str,
+        check: fn(&View<'_>, &Context, &mut Report),
+    ) -> Self {
+        Self {
+            id,
+            clause: id,
+            quota,
+            advice,
+            hint,
+            not_applicable: always,
+            check: Check::Exchange(check),
+        }
+    }
+
     /// The clause it guards.
     pub fn clause(&self) -> &'static Clause {
         find_clause(self.clause).expect("a test holds that every rule names a clause")
@@ -147,7 +166,7 @@ impl Rule {
 #[derive(Clone, Debug)]
 pub struct View<'a> {
     /// Its part in the relation.
-    pub role: &'static str,
+    pub role: Role,
     /// What sets it apart.
     pub label: &'a str,
     /// What was asked.
@@ -155,18 +174,18 @@ pub struct View<'a> {
     /// What came back.
     pub answer: Answer<'a>,
     /// Whether the request is a call that keeps to the tables of sections 2.1 to 2.5.
-    pub tabled: bool,
+    pub within_tables: bool,
     /// What the profile says of its operation.
-    pub vouch: Vouch,
+    pub expectation: Vouch,
     /// What a chain says of the answer, where it was asked.
     pub on_chain: Option<&'a Simulation>,
 }
 
 impl<'a> View<'a> {
     /// Reads an exchange.
-    pub fn new(role: &'static str, label: &'a str, exchange: &'a Exchange, context: &Context) -> Self {
+    pub fn new(role: Role, label: &'a str, exchange: &'a Exchange, context: &Context) -> Self {
         let request = Kind::of(&exchange.request);
-        let (tabled, vouch) = request
+        let (within_tables, expectation) = request
             .valid_call()
             .map_or((false, Vouch::Unknown), |call| context.standing(call));
         Self {
@@ -174,8 +193,8 @@ impl<'a> View<'a> {
             label,
             request,
             answer: Answer::of(exchange),
-            tabled,
-            vouch,
+            within_tables,
+            expectation,
             on_chain: exchange.on_chain.as_ref(),
         }
     }
@@ -187,7 +206,7 @@ impl<'a> View<'a> {
 
     /// Whether the request is one request object with an id, so that it must get one JSON-RPC answer.
     pub fn must_be_answered(&self) -> bool {
-        self.request.id().is_some() && !self.turned_away() && !self.malformed_and_refused()
+        self.request.id().is_some() && !self.turned_away() && !self.refused_by_status()
     }
 
     /// Whether the request sponsors in token mode and names no token, or null or an empty text for one: not valid, and still one whose answer the
@@ -210,12 +229,12 @@ impl<'a> View<'a> {
     /// Whether the specification says nothing of how such a request is answered: one that does not keep to the tables, unless
     /// it only names no fee token.
     pub fn beyond_the_tables(&self) -> bool {
-        !self.tabled && !self.names_no_fee_token()
+        !self.within_tables && !self.names_no_fee_token()
     }
 
     /// Whether such a request was refused by HTTP alone, with a status of 400 to 499, or of a request that is malformed also of
     /// 500 to 599: the answer to malformed requests is not shown (section 7).
-    pub fn malformed_and_refused(&self) -> bool {
+    pub fn refused_by_status(&self) -> bool {
         let by_status = self
             .answer
             .response()
@@ -233,10 +252,10 @@ impl<'a> View<'a> {
 
     /// The status with which something before the service answered a request that the service owed an answer. Limits of size are
     /// left out: what is large may be turned away, and says nothing of what is not.
-    pub fn answered_by_another(&self) -> Option<u16> {
+    pub fn gateway_status(&self) -> Option<u16> {
         let status = self.answer.response()?.status;
         let is_of_size = matches!(status, 413 | 414 | 431);
-        (self.tabled && self.turned_away() && !is_of_size).then_some(status)
+        (self.within_tables && self.turned_away() && !is_of_size).then_some(status)
     }
 
     /// Whether HTTP itself, a gateway or a limiter turned the request away or elsewhere before the service saw it: lawful, and no
@@ -264,7 +283,7 @@ pub struct Report {
 
 impl Report {
     /// From here on the report is on that member of the group.
-    pub fn turn_to(&mut self, member: usize) {
+    pub fn set_member(&mut self, member: usize) {
         self.member = member;
     }
 
@@ -320,7 +339,7 @@ pub(crate) fn shown_member(value: Option<&Value>) -> String {
 }
 
 /// What an answer is, in a few words.
-pub(crate) fn gist(answer: &Answer<'_>) -> String {
+pub(crate) fn describe_answer(answer: &Answer<'_>) -> String {
     match answer {
         Answer::None(failure) => failure.to_string(),
         Answer::NotJson(response, cause) => format!("HTTP {}, {cause}", response.status),

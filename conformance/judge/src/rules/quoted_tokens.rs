@@ -8,9 +8,9 @@ use std::collections::BTreeSet;
 use paymaster_schemas::{Pair, member_validator};
 use serde_json::Value;
 
-use crate::rules::{Check, Report, Rule, View, always, no_token};
+use crate::rules::{Report, Rule, View, no_token};
 use crate::{
-    message::request::{Call, Named},
+    message::request::{Call, RequestedTokens},
     target::{
         context::{Context, Support},
         dialect::QuotedTokens,
@@ -28,15 +28,7 @@ const fn rule(
     hint: &'static str,
     check: fn(&View<'_>, &Context, &mut Report),
 ) -> Rule {
-    Rule {
-        id,
-        clause: id,
-        quota: 10,
-        advice,
-        hint,
-        not_applicable: always,
-        check: Check::Exchange(check),
-    }
+    Rule::exchange(id, 10, advice, hint, check)
 }
 
 pub(super) const RULES: &[Rule] = &[
@@ -110,7 +102,7 @@ fn read<'a>(view: &'a View<'_>) -> Option<Quote<'a>> {
 }
 
 /// The tokens that a quote must hold, supported or not, by the reading that the target speaks.
-pub(super) fn expected(named: &Named, reading: QuotedTokens) -> BTreeSet<String> {
+pub(super) fn expected(named: &RequestedTokens, reading: QuotedTokens) -> BTreeSet<String> {
     match (&named.preferred, &named.list) {
         (Some(preferred), Some(list)) if !list.is_empty() => match reading {
             QuotedTokens::Union => named.quoted(),
@@ -147,8 +139,8 @@ fn tokens_quoted(view: &View<'_>, context: &Context, report: &mut Report) {
         .filter(|token| !quote.quoted.contains(token))
         .collect();
     // Of a target that quotes the listed tokens alone, or the preferred one alone, one that does not is at odds with itself.
-    let asked = quote.call.tokens.quoted();
-    let beyond: Vec<_> = asked
+    let requested = quote.call.tokens.quoted();
+    let beyond: Vec<_> = requested
         .iter()
         .filter(|token| quote.quoted.contains(token) && !read_so.contains(*token))
         .collect();

@@ -223,12 +223,12 @@ pub fn check(
     if member == "feeQuotes" {
         return judge_quotes(value, expected, report);
     }
-    let told = value.and_then(Value::as_str);
+    let actual = value.and_then(Value::as_str);
     let names = [
         Some(context.dialect.sponsored_name.as_str()),
         call.mode_object()["mode"].as_str(),
     ];
-    if member == "MODE" && call.pair.mode == Mode::Sponsored && told.is_some() && names.contains(&told) {
+    if member == "MODE" && call.pair.mode == Mode::Sponsored && actual.is_some() && names.contains(&actual) {
         return report.held(); // a target that is asked for SPONSORSHIP may say so
     }
     report.expect(fits(value), format_args!("/result/{name}"), expected, || {

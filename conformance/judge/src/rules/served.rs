@@ -5,25 +5,17 @@
 use paymaster_schemas::Pair;
 use serde_json::Value;
 
-use crate::rules::{Check, Report, Rule, View, always, gist, no_token};
+use crate::rules::{Report, Rule, View, describe_answer, no_token};
 use crate::{
     json::number::same_number,
-    message::{answer::Answer, request::Call},
+    message::{answer::Answer, request::Call, tables::GAS},
     target::context::{Context, Support},
 };
 
-const VOUCH: &str = "name operations that the target accepts in the profile: operations.accepts = \"any\", or operations.sponsorable";
+const NAME_OPERATIONS: &str = "name operations that the target accepts in the profile: operations.accepts = \"any\", or operations.sponsorable";
 
 const fn rule(id: &'static str, hint: &'static str, check: fn(&View<'_>, &Context, &mut Report)) -> Rule {
-    Rule {
-        id,
-        clause: id,
-        quota: 10,
-        advice: VOUCH,
-        hint,
-        not_applicable: always,
-        check: Check::Exchange(check),
-    }
+    Rule::exchange(id, 10, NAME_OPERATIONS, hint, check)
 }
 
 pub(super) const RULES: &[Rule] = &[
@@ -80,7 +72,9 @@ fn both_methods(view: &View<'_>, context: &Context, report: &mut Report) {
         Answer::NotJson(response, _) => matches!(response.status, 404 | 405),
         Answer::Json(..) => view.answer.error().is_some_and(says_not_found),
     };
-    report.expect(!missing, "", "the method is served here", || gist(&view.answer));
+    report.expect(!missing, "", "the method is served here", || {
+        describe_answer(&view.answer)
+    });
 }
 
 fn says_not_found(error: &Value) -> bool {
@@ -111,7 +105,6 @@ fn sponsor_sponsored(view: &View<'_>, _: &Context, report: &mut Report) {
 
 /// Only with all gas limits: that they may be left out is for request.gas-fields-optional.
 fn sponsor_erc20(view: &View<'_>, context: &Context, report: &mut Report) {
-    const GAS: [&str; 3] = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
     served(Pair::SPONSOR_ERC20, view, report, |call| {
         let supported = |token: &String| context.support(token) == Support::Supported;
         call.tokens.fee.as_ref().is_some_and(supported)
@@ -130,16 +123,16 @@ fn served(pair: Pair, view: &View<'_>, report: &mut Report, fair: impl Fn(&Call)
         let kind = &MEMBERS[usize::from(pair == Pair::QUOTE_ERC20)];
         let shaped = !result.is_object() || kind.iter().any(|member| result.get(*member).is_some());
         report.expect(shaped, "/result", "a result of this method and mode", || {
-            gist(&view.answer)
+            describe_answer(&view.answer)
         });
     } else if let Some(error) = view.answer.error()
-        && view.vouch.owes_a_result()
+        && view.expectation.requires_result()
         && !says_not_found(error)
     {
         report.broken(
             "/error",
             "a result: the profile vouches for the operation",
-            gist(&view.answer),
+            describe_answer(&view.answer),
         );
     }
 }

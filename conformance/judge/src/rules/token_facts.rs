@@ -66,14 +66,14 @@ fn known<'a, T>(
 
 fn symbol(view: &View<'_>, context: &Context, report: &mut Report) {
     quotes(view, |index, quote, address| {
-        if let (Some((known, said)), Some(told)) = (
+        if let (Some((known, source)), Some(actual)) = (
             known(context, address, |token| token.symbol.as_deref()),
             quote["symbol"].as_str(),
         ) {
             report.expect(
-                told == known,
+                actual == known,
                 format_args!("/result/feeQuotes/{index}/symbol"),
-                format_args!("\"{known}\", {said} {address}"),
+                format_args!("\"{known}\", {source} {address}"),
                 || shown_member(quote.get("symbol")),
             );
         }
@@ -82,16 +82,16 @@ fn symbol(view: &View<'_>, context: &Context, report: &mut Report) {
 
 fn decimal(view: &View<'_>, context: &Context, report: &mut Report) {
     quotes(view, |index, quote, address| {
-        if let (Some((known, said)), Some(told)) = (
+        if let (Some((known, source)), Some(actual)) = (
             known(context, address, |token| token.decimals),
             quote["decimal"].as_number(),
         ) {
-            let holds = Exact::parse(&told.to_string()) == Exact::parse(&known.to_string());
+            let holds = Exact::parse(&actual.to_string()) == Exact::parse(&known.to_string());
             report.expect(
                 holds,
                 format_args!("/result/feeQuotes/{index}/decimal"),
-                format_args!("{known}, {said} {address}"),
-                || told.to_string(),
+                format_args!("{known}, {source} {address}"),
+                || actual.to_string(),
             );
         }
     });

@@ -6,7 +6,7 @@ use crate::rules::View;
 
 /// Counts the valid requests that HTTP refused. Whatever answers 401, 403 or 404 to all of them, nothing of the service was
 /// tested: the body may come from a gateway, from a framework, or be a JSON-RPC error about the missing key.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Access {
     /// Valid requests that were refused or redirected, by status.
     refused: BTreeMap<u16, u64>,
@@ -28,7 +28,7 @@ impl Access {
             if self.redirected_to.is_none() && is_redirect(status) {
                 self.redirected_to = response.header("location").map(str::to_owned);
             }
-        } else if !view.malformed_and_refused() {
+        } else if !view.refused_by_status() {
             self.answered = true;
         }
     }

@@ -72,7 +72,7 @@ fn apply(rule: &'static Rule, views: &[View<'_>], group: Option<&Group>, context
     match &rule.check {
         Check::Exchange(check) => {
             for (member, view) in views.iter().enumerate() {
-                report.turn_to(member);
+                report.set_member(member);
                 check(view, context, &mut report);
             }
         }
@@ -82,7 +82,7 @@ fn apply(rule: &'static Rule, views: &[View<'_>], group: Option<&Group>, context
             expected,
         } => {
             for (member, view) in views.iter().enumerate() {
-                report.turn_to(member);
+                report.set_member(member);
                 check_row(document, row, expected, view, context, &mut report);
             }
         }

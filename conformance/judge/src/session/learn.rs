@@ -10,14 +10,14 @@ use serde_json::{Map, Value};
 
 use crate::{
     message::{
-        answer::Answer,
+        answer::{Answer, quoted_tokens, unsupported_tokens},
         request::{Call, Kind},
         tables::in_notation,
     },
     target::{
-        context::{Context, Support},
-        dialect::{Amounts, Dialect, QuotedTokens, QuotesRead, tells_readings_apart},
-        facts::Facts,
+        context::{Context, Support, shown_support},
+        dialect::{Amounts, Dialect, QuotedTokens, ReadingCounts, distinguishes_readings},
+        facts::TokenFacts,
         profile::Profile,
     },
 };
@@ -29,7 +29,7 @@ pub struct Learner {
     base: Context,
     served: Served,
     tokens: BTreeMap<String, Support>,
-    facts: Facts,
+    facts: TokenFacts,
     /// Quotes from which the reading of preferredToken beside tokenList shows once their tokens are known.
     readings: Vec<Reading>,
 }
@@ -63,7 +63,7 @@ impl Learner {
             base: Context::new(profile),
             served: Served::default(),
             tokens: BTreeMap::new(),
-            facts: Facts::default(),
+            facts: TokenFacts::default(),
             readings: Vec::new(),
         }
     }
@@ -124,20 +124,13 @@ impl Learner {
 
     fn quote(&mut self, call: &Call, result: &Value) {
         self.facts.learn(result);
-        let quoted = addresses(&result["feeQuotes"], Some("tokenAddress"));
-        let listed = addresses(&result["unsupportedTokens"], None);
-        let asked = call.tokens.quoted();
-        for token in quoted.difference(&listed) {
-            self.note(token, Support::Supported);
-        }
-        for token in listed
-            .intersection(&asked)
-            .filter(|token| !quoted.contains(*token))
-        {
-            self.note(token, Support::Unsupported);
+        let quoted = quoted_tokens(result);
+        let unsupported = unsupported_tokens(result);
+        for (token, support) in shown_support(&call.tokens.quoted(), &quoted, &unsupported) {
+            self.note(token, support);
         }
         if let (Some(preferred), Some(list)) = (&call.tokens.preferred, &call.tokens.list)
-            && tells_readings_apart(preferred, list)
+            && distinguishes_readings(preferred, list)
             && self.readings.len() < MOST_READINGS
         {
             self.readings.push(Reading {
@@ -158,7 +151,7 @@ impl Learner {
     /// Which reading explains the quotes.
     fn quoted_tokens(&self, context: &Context) -> QuotedTokens {
         let supported = |token: &str| context.support(token) == Support::Supported;
-        let mut read = QuotesRead::default();
+        let mut read = ReadingCounts::default();
         for Reading {
             preferred,
             list,
@@ -215,14 +208,6 @@ fn choose(reading: &mut String, served: &BTreeMap<impl AsRef<str> + Ord, u64>) {
     if let Some((name, _)) = most.filter(|(_, times)| **times > own) {
         name.as_ref().clone_into(reading);
     }
-}
-
-fn addresses(list: &Value, member: Option<&str>) -> BTreeSet<String> {
-    let tokens = list.as_array().into_iter().flatten();
-    tokens
-        .filter_map(|token| member.map_or(Some(token), |member| token.get(member))?.as_str())
-        .map(str::to_ascii_lowercase)
-        .collect()
 }
 
 #[cfg(test)]

@@ -1,8 +1,259 @@
-//! Judging: exchanges in, findings and counts out.
+//! Judging: exchanges go in; findings, counts and the conclusion come out.
+//!
+//! Everything that judges uses this module: the runner of a check, shrinking and re-sending, `replay`, recorded traffic, the proxy
+//! and the load generator. A [`Session`] judges whole groups and keeps count; a [`recheck`] judges a group that is sent again by the
+//! one rule of a finding.
 
 pub mod access;
 pub mod judge;
 pub mod learn;
+pub mod recheck;
 pub mod recorded;
 pub mod tally;
-pub mod unread;
+pub mod unjudged;
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use paymaster_exchange::Exchange;
+
+use crate::{
+    cases::case::Group,
+    rules::{self, Check, Rule, View},
+    target::context::Context,
+    verdict::{
+        conclusion::Verdict,
+        finding::{FINDINGS_PER_RULE, Finding, Key},
+        known::Known,
+        summary::{Observations, Recorded, Summary},
+    },
+};
+use access::Access;
+use judge::Judge;
+use tally::{End, NewlyBroken, RunState, Seen, Strictness, Tally, conclude};
+use unjudged::UnjudgedAnswers;
+
+/// Notes what is observed and not judged: the views of one group, and where the observations go.
+pub type Observe = fn(&[View<'_>], &Context, &mut Observations);
+
+/// Why a rule over related requests stays inconclusive in recorded traffic.
+const UNRELATED: &str =
+    "recorded traffic cannot show it: it takes related requests, which `paymaster-conformance check` sends";
+
+/// Judges the exchanges of a target and counts the results. Sessions that judge parts of one run are merged, in any order.
+#[derive(Clone, Debug)]
+pub struct Session {
+    judge: Judge,
+    observe: Observe,
+    context: Arc<Context>,
+    tally: Tally,
+    unjudged_answers: UnjudgedAnswers,
+    /// Groups that were sent and not judged, by the reason.
+    unjudged: BTreeMap<String, usize>,
+}
+
+/// How a run ended, and what the summary states beside the verdicts.
+#[derive(Debug)]
+pub struct Ending<'a> {
+    /// The target, secrets redacted.
+    pub target: String,
+    /// The seed of the run.
+    pub seed: u64,
+    /// Why the run ended before its plan did, where it did.
+    pub early: Option<(End, String)>,
+    /// The findings that were looked into.
+    pub findings: Vec<Finding>,
+    /// The list of known failures.
+    pub known: &'a Known,
+    /// How strictly the run is concluded.
+    pub strictness: Strictness,
+    /// Set for recorded traffic, which has no plan.
+    pub recorded: Option<Recorded>,
+    /// How many requests were sent.
+    pub requests: usize,
+    /// From the first request to the end.
+    pub took: Duration,
+}
+
+impl Session {
+    /// A session that judges by these rules what is known of the target in `context`.
+    pub fn new(rules: Vec<&'static Rule>, observe: Observe, context: Arc<Context>) -> Self {
+        Self {
+            judge: Judge::new(rules),
+            observe,
+            context,
+            tally: Tally::default(),
+            unjudged_answers: UnjudgedAnswers::default(),
+            unjudged: BTreeMap::new(),
+        }
+    }
+
+    /// The rules that judge.
+    pub fn rules(&self) -> &[&'static Rule] {
+        self.judge.rules()
+    }
+
+    /// What is known of the target.
+    pub fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    /// Judges what follows by more that is known of the target.
+    pub fn set_context(&mut self, context: Context) {
+        self.context = Arc::new(context);
+    }
+
+    /// Judges a group by its exchanges, one exchange a member, in order. Gives the places at which this session had not seen a rule
+    /// broken before. Without rules, nothing is read.
+    pub fn judge(&mut self, group: &Group, exchanges: &[Exchange]) -> Vec<NewlyBroken> {
+        self.judge_except(group, exchanges, |_| false)
+    }
+
+    /// The same without the rules for which `left_out` is true.
+    pub fn judge_except(
+        &mut self,
+        group: &Group,
+        exchanges: &[Exchange],
+        left_out: impl Fn(&Rule) -> bool,
+    ) -> Vec<NewlyBroken> {
+        if self.rules().is_empty() {
+            return Vec::new();
+        }
+        let views = judge::read(group, exchanges, &self.context);
+        if !self.unjudged_answers.can_judge(&views) {
+            return Vec::new();
+        }
+        let mut judgements = self.judge.views(&views, Some(group), &self.context);
+        judgements.retain(|judgement| !left_out(judgement.rule));
+        (self.observe)(&views, &self.context, &mut self.tally.observations);
+        self.tally.add(group, exchanges, &views, judgements)
+    }
+
+    /// Notes a group that was sent and cannot be judged.
+    pub fn leave_out(&mut self, reason: String) {
+        *self.unjudged.entry(reason).or_default() += 1;
+    }
+
+    /// Notes something that was observed of the run as a whole.
+    pub fn observe(&mut self, clause: &'static str, value: String, times: u64) {
+        self.tally
+            .observations
+            .entry(clause)
+            .or_default()
+            .insert(value, times);
+    }
+
+    /// Adds what another session of the same run counted.
+    pub fn merge(&mut self, other: Self) {
+        self.tally.merge(other.tally);
+        self.unjudged_answers.merge(other.unjudged_answers);
+        for (reason, groups) in other.unjudged {
+            *self.unjudged.entry(reason).or_default() += groups;
+        }
+    }
+
+    /// Adds whether earlier requests got past HTTP to the service.
+    pub fn merge_access(&mut self, access: Access) {
+        self.tally.access.merge(access);
+    }
+
+    /// Whether HTTP refused every valid request so far.
+    pub fn is_denied(&self) -> bool {
+        self.tally.access.denied().is_some()
+    }
+
+    /// Why nothing of the service was tested, where HTTP refused every valid request. What was judged is dropped then.
+    pub fn denied(&mut self) -> Option<String> {
+        self.tally.denied()
+    }
+
+    /// What was broken and is looked into: at most [`FINDINGS_PER_RULE`] places of a rule, in the order of the rules; places that the
+    /// list of known failures names come last in each rule.
+    pub fn broken(&self, known: &Known) -> Vec<(&Key, &Seen)> {
+        let mut all = self.tally.seen();
+        // Stable: the places of one rule stay in the order of the plan.
+        all.sort_by_key(|(key, seen)| {
+            let rule = self.rules().iter().position(|rule| rule.id == seen.rule.id);
+            (rule, known.covers(key).is_some())
+        });
+        let mut of_rule = BTreeMap::<&str, usize>::new();
+        all.retain(|(key, _)| {
+            let so_far = of_rule.entry(key.rule).or_default();
+            *so_far += 1;
+            *so_far <= FINDINGS_PER_RULE
+        });
+        all
+    }
+
+    /// What was broken, as findings that were not sent again.
+    pub fn findings(&self, known: &Known) -> Vec<Finding> {
+        let broken = self.broken(known).into_iter();
+        broken.map(|(key, seen)| seen.finding(key)).collect()
+    }
+
+    /// The summary of the run.
+    pub fn conclude(self, ending: Ending<'_>) -> Summary {
+        let is_recorded = ending.recorded.is_some();
+        let early = ending.early.or_else(|| {
+            let cause = "no answer to a valid request could be judged".to_owned();
+            self.tally.judged_nothing().then_some((End::GaveUp, cause))
+        });
+        let (end, cut_short) = match early {
+            Some((end, cause)) => (end, Some(cause)),
+            None => (End::Done, None),
+        };
+        // A recording is no plan, and a run that ended early did not see all of its own: what they did not show may still fail.
+        let complete = cut_short.is_none() && !is_recorded;
+        let unjudged_answers = self
+            .unjudged_answers
+            .reasons(self.tally.access.denied().is_some());
+        let state = RunState {
+            end,
+            no_result: self.tally.is_without_result(),
+            has_unjudged_answers: !unjudged_answers.is_empty(),
+            left_out: rules::left_out(self.judge.rules()),
+        };
+        let mut unjudged = self.unjudged;
+        unjudged.extend(unjudged_answers);
+        let (mut rules, known) = self.tally.outcomes(
+            self.judge.rules(),
+            &ending.findings,
+            &self.context,
+            ending.known,
+            complete,
+        );
+        if is_recorded {
+            for outcome in &mut rules {
+                if outcome.verdict == Verdict::Inconclusive && matches!(outcome.rule.check, Check::Group(..))
+                {
+                    outcome.reason = Some(UNRELATED.to_owned());
+                }
+            }
+        }
+        // A run that ended early says nothing of the list of known failures.
+        let list = if complete || is_recorded {
+            known.as_slice()
+        } else {
+            &[]
+        };
+        let conclusion = conclude(&rules, list, ending.strictness, state);
+        let places = self.tally.seen().into_iter().map(|(key, _)| key.clone());
+        Summary {
+            target: ending.target,
+            seed: ending.seed,
+            conclusion,
+            recorded: ending.recorded,
+            cut_short,
+            places: places.collect(),
+            rules,
+            left_out: state.left_out,
+            findings: ending.findings,
+            known,
+            unjudged,
+            observations: self.tally.observations,
+            dialect: self.context.dialect.clone(),
+            requests: ending.requests,
+            reached: self.tally.reached,
+            took: ending.took,
+        }
+    }
+}

@@ -20,7 +20,7 @@ use crate::{
 use paymaster_exchange::Exchange;
 
 /// What was counted so far.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Tally {
     rules: BTreeMap<&'static str, Count>,
     seen: BTreeMap<Key, Seen>,
@@ -38,7 +38,18 @@ struct Count {
     broken: u64,
 }
 
-/// The first time, in the order of the plan, that a key was seen.
+/// A place at which a rule was broken for the first time.
+#[derive(Clone, Debug)]
+pub struct NewlyBroken {
+    /// The rule.
+    pub rule: &'static Rule,
+    /// The place.
+    pub key: Key,
+    /// What was broken there.
+    pub violation: Violation,
+}
+
+/// The first violation at a place, in the order of the plan.
 #[derive(Clone, Debug)]
 pub struct Seen {
     /// The rule.
@@ -54,14 +65,14 @@ pub struct Seen {
 }
 
 impl Tally {
-    /// Takes in what the judge says of one group; gives the rules that this tally had not seen broken before.
+    /// Adds the judgements on one group; gives the places at which this tally had not seen a rule broken before.
     pub fn add(
         &mut self,
         group: &Group,
         exchanges: &[Exchange],
         views: &[View<'_>],
         judgements: Vec<Judgement>,
-    ) -> Vec<&'static Rule> {
+    ) -> Vec<NewlyBroken> {
         for view in views {
             self.reach(view);
         }
@@ -73,12 +84,9 @@ impl Tally {
             if judgement.violations.is_empty() || rule.basis().is_observed() {
                 continue;
             }
-            if count.broken == 0 {
-                new.push(rule);
-            }
             count.broken += judgement.violations.len() as u64;
             for violation in judgement.violations {
-                self.see(rule, group, exchanges, views, violation);
+                new.extend(self.see(rule, group, exchanges, views, violation));
             }
         }
         new
@@ -159,7 +167,7 @@ impl Tally {
     }
 
     /// Whether valid requests were sent, none of them got an answer of the service, and no rule could be judged by what came back.
-    pub fn shows_nothing(&self) -> bool {
+    pub fn judged_nothing(&self) -> bool {
         let answered = |reached: &Reached| reached.results + reached.errors > 0;
         !self.reached.is_empty()
             && !self.reached.values().any(answered)
@@ -228,6 +236,7 @@ impl Tally {
         }
     }
 
+    /// Counts a violation; gives its place when it is the first one there.
     fn see(
         &mut self,
         rule: &'static Rule,
@@ -235,10 +244,16 @@ impl Tally {
         exchanges: &[Exchange],
         views: &[View<'_>],
         violation: Violation,
-    ) {
+    ) -> Option<NewlyBroken> {
         let pair = views.get(violation.member).and_then(|view| view.request.pair());
         let key = Key::of(rule, pair, &violation);
-        match self.seen.get_mut(&key) {
+        let known = self.seen.get_mut(&key);
+        let new = known.is_none().then(|| NewlyBroken {
+            rule,
+            key: key.clone(),
+            violation: violation.clone(),
+        });
+        match known {
             Some(known) if !is_before(group, &violation, known) => known.times += 1,
             _ => self.keep(
                 key,
@@ -251,6 +266,7 @@ impl Tally {
                 },
             ),
         }
+        new
     }
 
     fn keep(&mut self, key: Key, mut seen: Seen) {
@@ -265,6 +281,23 @@ impl Tally {
                 }
                 known.times = times;
             }
+        }
+    }
+}
+
+impl Seen {
+    /// The violation as a finding that was not sent again.
+    pub fn finding(&self, key: &Key) -> Finding {
+        Finding {
+            rule: self.rule,
+            basis: self.rule.basis(),
+            pair: key.pair,
+            violation: self.violation.clone(),
+            group: self.group.clone(),
+            exchanges: self.exchanges.clone(),
+            times: self.times,
+            attempts: Vec::new(),
+            shrink_requests: 0,
         }
     }
 }
@@ -305,13 +338,13 @@ pub enum End {
 
 /// What decides how a run ends, beside its rules and the list of known failures.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Course {
+pub struct RunState {
     /// Why the run ended.
     pub end: End,
     /// Valid requests were sent, and none of them got a result.
     pub no_result: bool,
     /// Answers could not be read, so that what they hold was not judged.
-    pub unread: bool,
+    pub has_unjudged_answers: bool,
     /// How many rules were left out.
     pub left_out: usize,
 }
@@ -321,7 +354,7 @@ pub fn conclude(
     outcomes: &[RuleOutcome],
     known: &[known::Outcome],
     strictness: Strictness,
-    course: Course,
+    state: RunState,
 ) -> Conclusion {
     let broken = |outcome: &RuleOutcome| {
         outcome.verdict.is_broken() && fails_the_run(outcome.rule.basis(), strictness.strict)
@@ -329,16 +362,16 @@ pub fn conclude(
     let inconclusive = |outcome: &RuleOutcome| {
         outcome.verdict == Verdict::Inconclusive && outcome.rule.basis() == Basis::Stated
     };
-    let unjudged = course.unread || outcomes.iter().any(inconclusive);
+    let unjudged = state.has_unjudged_answers || outcomes.iter().any(inconclusive);
     if outcomes.iter().any(broken) {
         Conclusion::Violations
     } else if known.iter().any(|known| known.standing.fails_the_run()) {
         Conclusion::ListOutOfDate
-    } else if course.end == End::GaveUp {
+    } else if state.end == End::GaveUp {
         Conclusion::CouldNotTest
-    } else if course.end == End::Stopped || course.no_result || unjudged && !strictness.allow_incomplete {
+    } else if state.end == End::Stopped || state.no_result || unjudged && !strictness.allow_incomplete {
         Conclusion::Incomplete
-    } else if unjudged || course.left_out > 0 {
+    } else if unjudged || state.left_out > 0 {
         Conclusion::NothingBroken
     } else {
         Conclusion::Conforms
@@ -386,7 +419,7 @@ mod tests {
         ] {
             let outcomes = [outcome("answer.object", Verdict::Passed), outcome(rule, verdict)];
             assert_eq!(
-                conclude(&outcomes, &[], strictness, Course::default()),
+                conclude(&outcomes, &[], strictness, RunState::default()),
                 expected,
                 "{rule} {verdict} {strictness:?}"
             );
@@ -399,56 +432,53 @@ mod tests {
             allow_incomplete: true,
             ..Strictness::default()
         };
-        let course = Course::default();
-        for (course, strictly, leniently) in [
+        let state = RunState::default();
+        for (state, strictly, leniently) in [
             (
-                Course {
+                RunState {
                     end: End::GaveUp,
                     no_result: true,
-                    ..course
+                    ..state
                 },
                 Conclusion::CouldNotTest,
                 Conclusion::CouldNotTest,
             ),
             (
-                Course {
+                RunState {
                     end: End::Stopped,
-                    ..course
+                    ..state
                 },
                 Conclusion::Incomplete,
                 Conclusion::Incomplete,
             ),
             (
-                Course {
+                RunState {
                     no_result: true,
-                    ..course
+                    ..state
                 },
                 Conclusion::Incomplete,
                 Conclusion::Incomplete,
             ),
             (
-                Course {
-                    unread: true,
-                    ..course
+                RunState {
+                    has_unjudged_answers: true,
+                    ..state
                 },
                 Conclusion::Incomplete,
                 Conclusion::NothingBroken,
             ),
             (
-                Course {
-                    left_out: 1,
-                    ..course
-                },
+                RunState { left_out: 1, ..state },
                 Conclusion::NothingBroken,
                 Conclusion::NothingBroken,
             ),
         ] {
             let passed = [outcome("answer.object", Verdict::Passed)];
-            let ends = |outcomes: &[RuleOutcome], strictness| conclude(outcomes, &[], strictness, course);
-            assert_eq!(ends(&passed, Strictness::default()), strictly, "{course:?}");
-            assert_eq!(ends(&passed, lenient), leniently, "{course:?}");
+            let ends = |outcomes: &[RuleOutcome], strictness| conclude(outcomes, &[], strictness, state);
+            assert_eq!(ends(&passed, Strictness::default()), strictly, "{state:?}");
+            assert_eq!(ends(&passed, lenient), leniently, "{state:?}");
             let failed = [outcome("answer.object", Verdict::Failed)];
-            assert_eq!(ends(&failed, lenient), Conclusion::Violations, "{course:?}");
+            assert_eq!(ends(&failed, lenient), Conclusion::Violations, "{state:?}");
         }
     }
 }

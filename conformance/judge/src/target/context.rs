@@ -1,6 +1,6 @@
 //! All that is known of the target when a case is built or an answer is judged.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use num_bigint::BigUint;
 use paymaster_schemas::{Mode, Pair};
@@ -15,7 +15,7 @@ use crate::{
     target::{
         accounts::{self, AccountService, ServedAccounts, account_of},
         dialect::Dialect,
-        facts::Facts,
+        facts::TokenFacts,
         profile::{Accepts, Profile, SmartAccount, Sponsors},
     },
 };
@@ -30,7 +30,7 @@ pub struct Context {
     /// What is known of tokens, by lower-case address.
     tokens: BTreeMap<String, Support>,
     /// What the target itself said of tokens: symbol and decimals.
-    pub facts: Facts,
+    pub facts: TokenFacts,
     /// Smart accounts that the target served; they count only where the profile names none.
     pub served_accounts: ServedAccounts,
     /// What holds for addresses that nobody said anything about.
@@ -68,7 +68,7 @@ pub enum Vouch {
 
 impl Vouch {
     /// Whether a result is owed, whatever it decides.
-    pub fn owes_a_result(self) -> bool {
+    pub fn requires_result(self) -> bool {
         matches!(self, Self::Sponsored | Self::Accepted)
     }
 }
@@ -93,7 +93,7 @@ impl Context {
             profile,
             dialect,
             tokens,
-            facts: Facts::default(),
+            facts: TokenFacts::default(),
             served_accounts: ServedAccounts::default(),
             unlisted_tokens,
             on_chain: false,
@@ -157,9 +157,9 @@ impl Context {
         let listed = listed
             .filter(|known| is_listed_as(known, call.operation()))
             .collect::<Vec<_>>();
-        let tabled = keeps_to_the_tables(call, &self.dialect, &listed);
-        let vouch = if tabled {
-            self.vouch(
+        let within_tables = keeps_to_the_tables(call, &self.dialect, &listed);
+        let expectation = if within_tables {
+            self.expectation(
                 call.pair,
                 call.operation(),
                 &call.mode_object()["sponsorshipInfo"],
@@ -167,12 +167,12 @@ impl Context {
         } else {
             Vouch::Unknown
         };
-        (tabled, vouch)
+        (within_tables, expectation)
     }
 
     /// What the target must do with an operation, given the sponsorshipInfo that the request carries. Anything but
     /// [`Vouch::Unknown`] needs the profile's word for the operation, and that the account is known.
-    pub fn vouch(&self, pair: Pair, operation: &Value, info: &Value) -> Vouch {
+    pub fn expectation(&self, pair: Pair, operation: &Value, info: &Value) -> Vouch {
         let operations = &self.profile.operations;
         let service = self.account_service(pair, info);
         // A listed operation is listed for the sponsorshipInfo that it is tried with: with another one the target may decide otherwise.
@@ -252,6 +252,22 @@ impl Context {
     }
 }
 
+/// What a quote shows of its tokens: a quoted token is supported, and a requested token that is listed as unsupported and not
+/// quoted is unsupported. Addresses are lower case.
+pub(crate) fn shown_support<'a>(
+    requested: &'a BTreeSet<String>,
+    quoted: &'a BTreeSet<String>,
+    unsupported: &'a BTreeSet<String>,
+) -> impl Iterator<Item = (&'a String, Support)> {
+    let refused = unsupported
+        .intersection(requested)
+        .filter(|token| !quoted.contains(*token));
+    quoted
+        .difference(unsupported)
+        .map(|token| (token, Support::Supported))
+        .chain(refused.map(|token| (token, Support::Unsupported)))
+}
+
 /// Whether gas limits and fees are neither zero nor beyond 64 bits. Section 2.2 gives them no range, so that a target may well
 /// have one.
 fn ordinary_amounts(operation: &Value) -> bool {
@@ -303,7 +319,7 @@ mod tests {
     }
 
     /// With a profile that names the account, and a request that sends it.
-    fn vouch(operations: Operations, operation: &Value) -> Vouch {
+    fn expectation(operations: Operations, operation: &Value) -> Vouch {
         with_info(operations, &[ACCOUNT], operation, &info(&json!({}), ACCOUNT))
     }
 
@@ -313,7 +329,7 @@ mod tests {
             operations,
             ..Profile::default()
         };
-        Context::new(profile).vouch(pair(Mode::Sponsored), operation, info)
+        Context::new(profile).expectation(pair(Mode::Sponsored), operation, info)
     }
 
     fn in_tokens(operations: Operations, operation: &Value) -> Vouch {
@@ -321,7 +337,7 @@ mod tests {
             operations,
             ..Profile::default()
         });
-        context.vouch(pair(Mode::Erc20), operation, &Value::Null)
+        context.expectation(pair(Mode::Erc20), operation, &Value::Null)
     }
 
     fn listed() -> Operations {
@@ -365,9 +381,9 @@ mod tests {
         let with = |member: &str, value: Value| {
             let mut changed = operation();
             changed[member] = value;
-            vouch(listed(), &changed)
+            expectation(listed(), &changed)
         };
-        assert_eq!(vouch(listed(), &operation()), Vouch::Sponsored);
+        assert_eq!(expectation(listed(), &operation()), Vouch::Sponsored);
         // Any member may decide, and nobody knows how a policy compares them.
         for (member, other) in [
             ("sender", json!("0xac")),
@@ -386,14 +402,14 @@ mod tests {
         let without = |member: &str| {
             let mut shorter = listed();
             shorter.sponsorable[0].remove(member);
-            vouch(shorter, &operation())
+            expectation(shorter, &operation())
         };
         assert_eq!(without("nonce"), Vouch::Sponsored);
         assert_eq!(without("initCode"), Vouch::Sponsored);
         assert_eq!(without("callData"), Vouch::Unknown);
         let mut with_more = listed();
         with_more.sponsorable[0].insert("signature".to_owned(), json!("0x"));
-        assert_eq!(vouch(with_more, &operation()), Vouch::Sponsored);
+        assert_eq!(expectation(with_more, &operation()), Vouch::Sponsored);
     }
 
     #[test]
@@ -432,8 +448,8 @@ mod tests {
         other["sender"] = json!("0xac");
         // Who names senders says that the others are sponsored; who names operations gives examples.
         for (operations, of_others) in [(by_operation, Vouch::Accepted), (by_sender, Vouch::Sponsored)] {
-            assert_eq!(vouch(operations.clone(), &operation()), Vouch::Refused);
-            assert_eq!(vouch(operations.clone(), &other), of_others);
+            assert_eq!(expectation(operations.clone(), &operation()), Vouch::Refused);
+            assert_eq!(expectation(operations.clone(), &other), of_others);
             assert_eq!(in_tokens(operations, &operation()), Vouch::Unknown);
         }
     }
@@ -451,20 +467,15 @@ mod tests {
             (Some(Sponsors::Any), Vouch::Sponsored, Vouch::Sponsored),
             (Some(Sponsors::None), Vouch::Refused, Vouch::Accepted),
         ] {
-            assert_eq!(vouch(any(sponsors), &operation()), expected);
+            assert_eq!(expectation(any(sponsors), &operation()), expected);
             assert_eq!(in_tokens(any(sponsors), &operation()), token);
             // What is listed is sure, whatever holds for the rest.
             let with_list = Operations {
                 sponsorable: listed().sponsorable,
                 ..any(sponsors)
             };
-            assert_eq!(vouch(with_list, &operation()), Vouch::Sponsored);
+            assert_eq!(expectation(with_list, &operation()), Vouch::Sponsored);
         }
-        let older = Operations {
-            refuses_some: Some(false),
-            ..any(None)
-        };
-        assert_eq!(vouch(older, &operation()), Vouch::Sponsored);
     }
 
     #[test]
@@ -476,7 +487,7 @@ mod tests {
         let with = |name: &str, amount: &str| {
             let mut changed = operation();
             changed[name] = json!(amount);
-            vouch(any(), &changed)
+            expectation(any(), &changed)
         };
         for name in GAS.into_iter().chain(FEES) {
             assert_eq!(with(name, "18446744073709551615"), Vouch::Accepted, "{name}");
@@ -527,16 +538,16 @@ mod tests {
             context
                 .served_accounts
                 .note(sponsor, &account, AccountService::Answered);
-            assert_eq!(context.vouch(sponsor, &operation(), &info), Vouch::Accepted);
+            assert_eq!(context.expectation(sponsor, &operation(), &info), Vouch::Accepted);
             context
                 .served_accounts
                 .note(sponsor, &account, AccountService::Sponsored);
             context
                 .served_accounts
                 .note(sponsor, &account, AccountService::Answered);
-            assert_eq!(context.vouch(sponsor, &operation(), &info), best);
+            assert_eq!(context.expectation(sponsor, &operation(), &info), best);
             assert_eq!(
-                context.vouch(Pair::QUOTE_SPONSORED, &operation(), &info),
+                context.expectation(Pair::QUOTE_SPONSORED, &operation(), &info),
                 Vouch::Unknown
             );
             assert_eq!(context.accounts(), [account]);
@@ -553,10 +564,10 @@ mod tests {
         let mut other = operation();
         other["nonce"] = json!("0");
         for accepts in [Accepts::Listed, Accepts::Unknown] {
-            assert_eq!(vouch(with(accepts), &other), Vouch::NotSponsored);
+            assert_eq!(expectation(with(accepts), &other), Vouch::NotSponsored);
             assert_eq!(in_tokens(with(accepts), &other), Vouch::Unknown);
         }
-        assert_eq!(vouch(with(Accepts::Any), &other), Vouch::Refused);
+        assert_eq!(expectation(with(Accepts::Any), &other), Vouch::Refused);
     }
 
     #[test]
@@ -566,13 +577,13 @@ mod tests {
             max_call_data_bytes: Some(limit),
             ..Operations::default()
         };
-        assert_eq!(vouch(up_to(2), &operation()), Vouch::Accepted);
-        assert_eq!(vouch(up_to(1), &operation()), Vouch::Unknown);
+        assert_eq!(expectation(up_to(2), &operation()), Vouch::Accepted);
+        assert_eq!(expectation(up_to(1), &operation()), Vouch::Unknown);
         // Beside the limit a listed operation is still one that is listed.
         let both = Operations {
             sponsorable: listed().sponsorable,
             ..up_to(1)
         };
-        assert_eq!(vouch(both, &operation()), Vouch::Sponsored);
+        assert_eq!(expectation(both, &operation()), Vouch::Sponsored);
     }
 }

@@ -35,13 +35,13 @@ pub enum QuotedTokens {
 
 /// How many quotes each reading explains.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct QuotesRead {
+pub struct ReadingCounts {
     union: u32,
     list: u32,
     preferred: u32,
 }
 
-impl QuotesRead {
+impl ReadingCounts {
     /// Takes in a quote for `preferred` and `list`, where it tells readings apart: for a supported token beside a list of other
     /// supported ones. No reading explains that only some of the listed ones are quoted.
     pub fn count(
@@ -52,7 +52,7 @@ impl QuotesRead {
         is_supported: impl Fn(&str) -> bool,
     ) {
         let supported = is_supported(preferred) && list.iter().all(|token| is_supported(token));
-        if !supported || !tells_readings_apart(preferred, list) {
+        if !supported || !distinguishes_readings(preferred, list) {
             return;
         }
         let has = |token: &str| quoted.contains(&token.to_ascii_lowercase());
@@ -78,7 +78,7 @@ impl QuotesRead {
 }
 
 /// Whether a quote for these tokens shows which of them are quoted.
-pub fn tells_readings_apart(preferred: &str, list: &[String]) -> bool {
+pub fn distinguishes_readings(preferred: &str, list: &[String]) -> bool {
     !list.is_empty() && !list.iter().any(|token| token.eq_ignore_ascii_case(preferred))
 }
 
@@ -148,7 +148,7 @@ mod tests {
     const C: &str = "0xcc";
 
     fn read(quotes: &[(&str, &[&str], &[&str])]) -> QuotedTokens {
-        let mut read = QuotesRead::default();
+        let mut read = ReadingCounts::default();
         for (preferred, list, quoted) in quotes {
             let list: Vec<String> = list.iter().map(|token| (*token).to_owned()).collect();
             let quoted = quoted.iter().map(|token| (*token).to_owned()).collect();

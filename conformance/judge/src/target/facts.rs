@@ -8,9 +8,9 @@ use crate::{json::number::amount, target::profile::Token};
 
 /// What the target itself said of tokens, the first time it said it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Facts(BTreeMap<String, Token>);
+pub struct TokenFacts(BTreeMap<String, Token>);
 
-impl Facts {
+impl TokenFacts {
     /// Learns from the result of a quote in token mode what is not known yet. A value of the wrong kind tells nothing.
     pub fn learn(&mut self, result: &Value) {
         for quote in result["feeQuotes"].as_array().into_iter().flatten() {
@@ -25,13 +25,13 @@ impl Facts {
     }
 
     /// Notes what is said of a token, where that is not known yet.
-    pub fn note(&mut self, said: &Token) {
-        let known = self.0.entry(said.address.to_ascii_lowercase()).or_default();
+    pub fn note(&mut self, token: &Token) {
+        let known = self.0.entry(token.address.to_ascii_lowercase()).or_default();
         if known.address.is_empty() {
-            known.address.clone_from(&said.address);
+            known.address.clone_from(&token.address);
         }
-        known.symbol = known.symbol.take().or_else(|| said.symbol.clone());
-        known.decimals = known.decimals.or(said.decimals);
+        known.symbol = known.symbol.take().or_else(|| token.symbol.clone());
+        known.decimals = known.decimals.or(token.decimals);
     }
 
     /// What is known of a token, whatever the letter case of its address.
@@ -46,9 +46,9 @@ impl Facts {
 }
 
 /// A number of decimals, however it is written; none for what no token has.
-fn decimals(told: &Value) -> Option<u8> {
-    let told = told.is_number().then(|| amount(told)).flatten()?;
-    u8::try_from(&told).ok()
+fn decimals(value: &Value) -> Option<u8> {
+    let value = value.is_number().then(|| amount(value)).flatten()?;
+    u8::try_from(&value).ok()
 }
 
 #[cfg(test)]
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn what_was_said_first_stays() {
-        let mut facts = Facts::default();
+        let mut facts = TokenFacts::default();
         facts.learn(&json!({"feeQuotes": [
             {"tokenAddress": "0xAB", "symbol": "ONE", "decimal": 6.0},
             {"tokenAddress": "0xCD", "decimal": "18"},

@@ -130,9 +130,6 @@ pub struct Operations {
     pub refused_senders: Vec<String>,
     /// With `accepts = "any"`: the longest call data it accepts, in bytes.
     pub max_call_data_bytes: Option<usize>,
-    /// The older way to say `sponsors = "any"`: false when there is no operation that it refuses.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub refuses_some: Option<bool>,
 }
 
 impl Operations {
@@ -142,7 +139,7 @@ impl Operations {
         let by_sender = !self.refused_senders.is_empty() && self.sponsorable.is_empty();
         match self.sponsors {
             Some(sponsors) => sponsors,
-            None if self.refuses_some == Some(false) || by_sender => Sponsors::Any,
+            None if by_sender => Sponsors::Any,
             None => Sponsors::Listed,
         }
     }

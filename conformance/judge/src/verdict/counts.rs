@@ -139,11 +139,11 @@ impl Counts {
 
     /// `2 broken, 1 warned, 70 passed`: what there is any of.
     pub fn line(&self) -> String {
-        let told = Standing::ALL
+        let parts = Standing::ALL
             .into_iter()
             .filter(|standing| self.get(*standing) > 0)
             .map(|standing| format!("{} {}", self.get(standing), standing.word()));
-        told.collect::<Vec<_>>().join(", ")
+        parts.collect::<Vec<_>>().join(", ")
     }
 
     /// `{"broken": 2, "warned": 1, ...}`, every standing.

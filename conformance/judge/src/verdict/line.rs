@@ -123,6 +123,7 @@ impl VerdictLine {
         }
         match self.counts.get(Standing::NotApplicable) {
             0 => {}
+            _ if self.conclusion == Conclusion::CouldNotTest => {}
             1 => notes.push("1 rule does not apply".to_owned()),
             number => notes.push(format!("{number} rules do not apply")),
         }
@@ -144,14 +145,14 @@ impl VerdictLine {
                 "entries match nothing",
             ),
         ];
-        let told = words.into_iter().filter_map(|(standing, one, several)| {
+        let parts = words.into_iter().filter_map(|(standing, one, several)| {
             match self.known.iter().filter(|known| **known == standing).count() {
                 0 => None,
                 1 => Some(format!("1 {one}")),
                 number => Some(format!("{number} {several}")),
             }
         });
-        told.collect::<Vec<_>>().join(", ")
+        parts.collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -269,7 +270,10 @@ mod tests {
                 "could not test; 27 of 81 rules judged",
             ),
             (
-                line(Conclusion::CouldNotTest, &[(Inconclusive, 81)]),
+                line(
+                    Conclusion::CouldNotTest,
+                    &[(Inconclusive, 79), (NotApplicable, 2)],
+                ),
                 "could not test",
             ),
         ] {

@@ -52,7 +52,7 @@ fn quoted_and_unsupported_tokens_are_those_of_the_request() {
 
 #[test]
 fn a_target_is_held_to_its_reading_of_which_tokens_are_quoted() {
-    let asked = |reading, quoted: &[&str]| {
+    let requested = |reading, quoted: &[&str]| {
         let mut context = context();
         context.dialect.quoted_tokens = reading;
         let quoted: Vec<String> = quoted.iter().map(|token| quote_of(token)).collect();
@@ -70,7 +70,7 @@ fn a_target_is_held_to_its_reading_of_which_tokens_are_quoted() {
     ] {
         for quoted in [&[USDC, DAI][..], &[DAI], &[USDC], &[]] {
             let expected = if quoted == lawful { &[][..] } else { &broken };
-            assert_eq!(asked(reading, quoted), expected, "{reading:?} {quoted:?}");
+            assert_eq!(requested(reading, quoted), expected, "{reading:?} {quoted:?}");
         }
     }
     // A preferred token that is not supported leaves nothing to hold that reading to.
@@ -107,13 +107,13 @@ fn what_names_no_tokens_in_a_list_is_held_to_the_preferred_one_at_most() {
     for reading in [QuotedTokens::List, QuotedTokens::Preferred] {
         let mut context = context();
         context.dialect.quoted_tokens = reading;
-        let asked = |body: &str| broken_in(&context, &quote(USDC, &[]), Ok(response(body)));
+        let requested = |body: &str| broken_in(&context, &quote(USDC, &[]), Ok(response(body)));
         assert_eq!(
-            asked(&answer(&[], Some(&[]))),
+            requested(&answer(&[], Some(&[]))),
             ["quote.tokens-quoted"],
             "{reading:?}"
         );
-        assert_eq!(asked(&answer(&[USDC], Some(&[]))), [""; 0], "{reading:?}");
+        assert_eq!(requested(&answer(&[USDC], Some(&[]))), [""; 0], "{reading:?}");
     }
 }
 
@@ -129,9 +129,9 @@ fn only_who_quotes_the_list_alone_may_leave_the_preferred_token_unlisted() {
         let mut context = context();
         context.dialect.quoted_tokens = reading;
         let answer = result(&quotes(&[quote_of(USDC)], Some(&[])));
-        let asked = |request: &str| broken_in(&context, request, Ok(response(&answer)));
-        assert_eq!(asked(&quote(NONE, &[USDC])), beside_list, "{reading:?}");
-        assert_eq!(asked(&quote(USDC, &[NONE, USDC])), in_list, "{reading:?}");
+        let requested = |request: &str| broken_in(&context, request, Ok(response(&answer)));
+        assert_eq!(requested(&quote(NONE, &[USDC])), beside_list, "{reading:?}");
+        assert_eq!(requested(&quote(USDC, &[NONE, USDC])), in_list, "{reading:?}");
     }
 }
 
@@ -151,8 +151,8 @@ fn each_reason_not_to_list_a_token_is_enough() {
     // Quoted by the same answer, whatever is known of it.
     let quote_of_unheard = fee_quote(UNHEARD, "ANY", 6);
     let answer = result(&quotes(&[quote_of_unheard], Some(&[UNHEARD])));
-    let asked = broken_in(&context(), &quote(UNHEARD, &[UNHEARD]), Ok(response(&answer)));
-    assert_eq!(asked, wrong);
+    let requested = broken_in(&context(), &quote(UNHEARD, &[UNHEARD]), Ok(response(&answer)));
+    assert_eq!(requested, wrong);
 }
 
 #[test]
@@ -199,19 +199,19 @@ fn what_a_target_said_of_a_token_it_must_say_again() {
     for token in &mut unnamed.profile.tokens.supported {
         (token.symbol, token.decimals) = (None, None);
     }
-    let told = |context: &Context, symbol, decimal| {
+    let answered = |context: &Context, symbol, decimal| {
         let answer = result(&quotes(&[fee_quote(USDC, symbol, decimal)], Some(&[])));
         broken_in(context, &quote(USDC, &[USDC]), Ok(response(&answer)))
     };
-    assert_eq!(told(&unnamed, "ANY", 7), [""; 0], "nothing is known of it");
+    assert_eq!(answered(&unnamed, "ANY", 7), [""; 0], "nothing is known of it");
     unnamed.facts.note(&Token {
         address: USDC.to_uppercase().replace("0X", "0x"),
         symbol: Some("USDC".to_owned()),
         decimals: Some(6),
     });
-    assert_eq!(told(&unnamed, "USDC", 6), [""; 0]);
-    assert_eq!(told(&unnamed, "DAI", 6), ["fee-quote.symbol-of-token"]);
-    assert_eq!(told(&unnamed, "USDC", 18), ["fee-quote.decimal-of-token"]);
+    assert_eq!(answered(&unnamed, "USDC", 6), [""; 0]);
+    assert_eq!(answered(&unnamed, "DAI", 6), ["fee-quote.symbol-of-token"]);
+    assert_eq!(answered(&unnamed, "USDC", 18), ["fee-quote.decimal-of-token"]);
     // The profile stands above what the target said.
     let mut named = context();
     named.facts.note(&Token {
@@ -219,8 +219,8 @@ fn what_a_target_said_of_a_token_it_must_say_again() {
         symbol: Some("WRONG".to_owned()),
         decimals: Some(18),
     });
-    assert_eq!(told(&named, "USDC", 6), [""; 0]);
-    assert_eq!(told(&named, "WRONG", 6), ["fee-quote.symbol-of-token"]);
+    assert_eq!(answered(&named, "USDC", 6), [""; 0]);
+    assert_eq!(answered(&named, "WRONG", 6), ["fee-quote.symbol-of-token"]);
 }
 
 #[test]

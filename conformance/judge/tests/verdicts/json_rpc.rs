@@ -153,7 +153,7 @@ fn a_batch_gets_an_answer_for_each_id_and_none_for_the_rest() {
     let list = |items: &[String]| format!("[{}]", items.join(","));
     let two = list(&[sponsor("1"), sponsor("\"b\"")]);
     let (first, second) = (answer("1"), answer("\"b\""));
-    for (asked, told, expected) in [
+    for (requested, answered, expected) in [
         (&two, list(&[first.clone(), second.clone()]), &[][..]),
         (&two, list(std::slice::from_ref(&first)), &["json-rpc.batch"]),
         (&two, list(&[first.clone(), first.clone()]), &["json-rpc.batch"]),
@@ -194,7 +194,7 @@ fn a_batch_gets_an_answer_for_each_id_and_none_for_the_rest() {
             &[],
         ),
     ] {
-        assert_eq!(broken(asked, &told), expected, "{asked} {told}");
+        assert_eq!(broken(requested, &answered), expected, "{requested} {answered}");
     }
     let away = Response {
         status: 429,

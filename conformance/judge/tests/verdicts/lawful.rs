@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use paymaster_exchange::{Exchange, Failure, Response};
-use paymaster_judge::rules::View;
+use paymaster_judge::{cases::case::Role, rules::View};
 
 use super::{
     DAI, ERROR, NONE, SPONSORED, TOKEN_SPONSORED, USDC, broken, broken_by, context, fee_quote, fine, quote,
@@ -71,7 +71,7 @@ fn who_answers_in_place_of_the_service_is_told() {
             took: Duration::ZERO,
             on_chain: None,
         };
-        View::new("call", "", &exchange, &context()).answered_by_another()
+        View::new(Role::Call, "", &exchange, &context()).gateway_status()
     };
     for status in [401, 403, 502, 503, 504, 307] {
         assert_eq!(by_another(&sponsor("1"), status), Some(status));

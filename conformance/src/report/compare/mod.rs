@@ -13,11 +13,11 @@ use crate::report::{
 use paymaster_cli::exit;
 use paymaster_judge::verdict::{conclusion::Conclusion, finding::FINDINGS_PER_RULE};
 
-pub use text::{Words, render};
+pub(crate) use text::{Words, render};
 
 /// What became of a rule from the first run to the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Fails the run now, and did not before.
     New,
     /// Warns now, and did not before.
@@ -38,7 +38,7 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind, in the order of the report.
-    pub const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::New,
         Self::NewPlace,
         Self::NewWarning,
@@ -52,7 +52,7 @@ impl Kind {
 
 /// A rule of which there is something to say.
 #[derive(Clone, Debug)]
-pub struct Change<'a> {
+pub(crate) struct Change<'a> {
     /// What became of it.
     pub kind: Kind,
     /// The rule before, where that report has it.
@@ -65,7 +65,7 @@ pub struct Change<'a> {
 
 /// A clause of the fingerprint on which the two differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
+pub(crate) struct Difference {
     /// A point of the dialect, or an observed clause.
     pub name: String,
     /// What only the first run saw.
@@ -76,7 +76,7 @@ pub struct Difference {
 
 /// Two runs, compared.
 #[derive(Debug)]
-pub struct Comparison<'a> {
+pub(crate) struct Comparison<'a> {
     /// The first run: what the second one is held against.
     pub before: &'a Recorded,
     /// The second run.
@@ -92,7 +92,7 @@ pub struct Comparison<'a> {
 }
 
 /// Compares a run with one before it.
-pub fn compare<'a>(before: &'a Recorded, after: &'a Recorded) -> Comparison<'a> {
+pub(crate) fn compare<'a>(before: &'a Recorded, after: &'a Recorded) -> Comparison<'a> {
     let mut changes = Vec::new();
     let mut alike = 0;
     for rule in &after.rules {
@@ -120,17 +120,17 @@ pub fn compare<'a>(before: &'a Recorded, after: &'a Recorded) -> Comparison<'a> 
 
 impl<'a> Comparison<'a> {
     /// The rules of that kind.
-    pub fn of(&self, kind: Kind) -> impl Iterator<Item = &Change<'a>> {
+    pub(crate) fn of(&self, kind: Kind) -> impl Iterator<Item = &Change<'a>> {
         self.changes.iter().filter(move |change| change.kind == kind)
     }
 
     /// How many rules are of that kind.
-    pub fn count(&self, kind: Kind) -> usize {
+    pub(crate) fn count(&self, kind: Kind) -> usize {
         self.of(kind).count()
     }
 
     /// Whether something fails the second run that did not fail the first.
-    pub fn is_worse(&self) -> bool {
+    pub(crate) fn is_worse(&self) -> bool {
         let fails = |change: &Change<'_>| {
             let now = change.after.map(|rule| self.after.standing(rule));
             now == Some(Standing::Broken)
@@ -139,20 +139,20 @@ impl<'a> Comparison<'a> {
     }
 
     /// Whether one of the runs says nothing because its target could not be tested.
-    pub fn is_void(&self) -> bool {
+    pub(crate) fn is_void(&self) -> bool {
         [self.before, self.after]
             .into_iter()
             .any(|run| run.conclusion == Conclusion::CouldNotTest)
     }
 
     /// Whether stated rules that were judged before are not judged any more.
-    pub fn judges_less(&self) -> bool {
+    pub(crate) fn judges_less(&self) -> bool {
         let stated = |change: &Change<'_>| change.before.is_some_and(|rule| rule.ground() == Basis::Stated);
         self.of(Kind::Lost).any(stated)
     }
 
     /// The exit code, out of the one table: 1 when something new fails, 3 when there was nothing to compare, 4 when less is judged.
-    pub fn exit_code(&self, allow_incomplete: bool) -> u8 {
+    pub(crate) fn exit_code(&self, allow_incomplete: bool) -> u8 {
         if self.is_void() {
             exit::COULD_NOT_TEST
         } else if self.is_worse() {

@@ -11,7 +11,7 @@ use paymaster_cli::terminal::{Paint, harmless, wrapped};
 
 /// What is told of the two sides.
 #[derive(Clone, Debug)]
-pub struct Words {
+pub(crate) struct Words {
     /// The name of the first, as a file or a URL without its secrets.
     pub before: String,
     /// The name of the second.
@@ -24,7 +24,7 @@ pub struct Words {
 const MOST_VALUES: usize = 6;
 
 /// The comparison as text.
-pub fn render(comparison: &Comparison<'_>, words: &Words, paint: Paint) -> String {
+pub(crate) fn render(comparison: &Comparison<'_>, words: &Words, paint: Paint) -> String {
     let mut page = Page {
         comparison,
         words,

@@ -139,14 +139,14 @@ impl Mutation {
     }
 
     /// Whether `shrunk` is this breakage of `base` and nothing else.
-    pub fn still_holds(&self, base: &Value, shrunk: &Value) -> bool {
+    pub fn is_mutation_of(&self, base: &Value, shrunk: &Value) -> bool {
         self.reapply(base)
             .is_some_and(|mutation| mutation.broken == *shrunk)
     }
 
     /// The pair for which the broken request is valid all the same: another method or mode name makes it ask for something
     /// else, which the target may well grant.
-    pub fn asks_for(&self) -> Option<Pair> {
+    pub fn valid_pair(&self) -> Option<Pair> {
         Pair::ALL.into_iter().find(|pair| {
             validator_for(pair.request_document()).is_some_and(|validator| validator.is_valid(&self.broken))
         })

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::cases::generate::{
     Overrides, Unsupported,
     boundary::{self, Notation},
-    dice::{Dice, drawn},
+    random::{RngExt, drawn},
     strategy,
     tokens::random_address,
 };

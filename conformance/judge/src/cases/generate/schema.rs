@@ -124,6 +124,15 @@ impl Place {
         items.filter_map(Value::as_str).collect()
     }
 
+    /// The one member that each schema of the array at `keyword` requires. Branches with other keywords are not supported.
+    pub(super) fn branch_members(&self, keyword: &str) -> Result<Vec<&'static str>, Unsupported> {
+        let member = |branch: &Self| match branch.strings("required").as_slice() {
+            [member] if branch.keywords()?.is_some_and(|keywords| keywords.len() == 1) => Ok(*member),
+            _ => Err(branch.unsupported("a branch other than one required member")),
+        };
+        self.each(keyword).iter().map(member).collect()
+    }
+
     /// Where `$ref` leads.
     pub(super) fn target(&self) -> Result<Self, Unsupported> {
         let reference = self.schema["$ref"].as_str().unwrap_or_default();
@@ -180,6 +189,22 @@ impl Place {
 /// A name as a segment of a JSON pointer.
 pub(super) fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
+}
+
+/// Removes the member or item at a JSON pointer; none when nothing stands there.
+pub(super) fn remove(value: &mut Value, pointer: &str) -> Option<()> {
+    let (parent, name) = pointer.rsplit_once('/')?;
+    match value.pointer_mut(parent)? {
+        Value::Object(members) => {
+            members.shift_remove(&name.replace("~1", "/").replace("~0", "~"))?;
+        }
+        Value::Array(items) => {
+            let index = name.parse().ok().filter(|index| *index < items.len())?;
+            items.remove(index);
+        }
+        _ => return None,
+    }
+    Some(())
 }
 
 #[cfg(test)]

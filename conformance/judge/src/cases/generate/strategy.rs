@@ -11,7 +11,10 @@ mod numbers;
 mod objects;
 mod patterns;
 mod text;
+mod tree;
 mod values;
+
+pub(super) use tree::Tree;
 
 use std::fmt;
 
@@ -23,12 +26,11 @@ use proptest::{
 use serde_json::Value;
 
 use crate::cases::generate::strategy::{
-    arrays::Array, choices::Alternative, kinds::Kinds, numbers::Numbers, objects::Object, text::Text,
+    arrays::Array, choices::Alternative, kinds::JsonKinds, numbers::Numbers, objects::Object, text::Text,
 };
 use crate::cases::generate::{
-    dice::{Dice, runner},
+    random::{RngExt, runner},
     schema::{Place, Unsupported},
-    shrink,
 };
 
 /// The strategy that draws what the schema document called `document` accepts. Optional members are there or not by chance;
@@ -128,16 +130,16 @@ impl Builder<'_> {
 
     /// What the overrides say of the presence of the member at `location`.
     fn presence(&mut self, location: &str) -> Option<bool> {
-        let mut said = None;
+        let mut presence = None;
         for (index, (pattern, entry)) in self.overrides.0.iter().enumerate() {
             if let Override::Present(present) = entry
                 && fits(pattern, location)
             {
                 self.used[index] = true;
-                said = Some(*present);
+                presence = Some(*present);
             }
         }
-        said
+        presence
     }
 }
 
@@ -152,7 +154,7 @@ enum Node {
 /// One alternative of a place, constraints merged.
 struct Form {
     values: Option<Vec<Value>>,
-    kinds: Kinds,
+    kinds: JsonKinds,
     numbers: Numbers,
     text: Text,
     object: Object,
@@ -166,7 +168,7 @@ impl Form {
         location: &str,
         builder: &mut Builder<'_>,
     ) -> Result<Option<Self>, Unsupported> {
-        let kinds = Kinds::read(alternative)?;
+        let kinds = JsonKinds::read(alternative)?;
         let values = values::read(alternative, &kinds)?;
         let Some(object) = Object::read(alternative, location, builder)? else {
             return Ok(None);
@@ -191,13 +193,13 @@ impl Form {
             return Ok(runner.rng().pick(values).clone());
         }
         match self.kinds.draw(runner.rng()) {
-            kinds::Kind::Null => Ok(Value::Null),
-            kinds::Kind::Bool => Ok(Value::Bool(runner.rng().chance(50))),
-            kinds::Kind::Integer => Ok(self.numbers.integer(runner.rng())),
-            kinds::Kind::Fraction => Ok(self.numbers.fraction(runner.rng())),
-            kinds::Kind::Text => self.text.draw(runner),
-            kinds::Kind::Array => self.array.draw(runner),
-            kinds::Kind::Object => self.object.draw(runner),
+            kinds::JsonKind::Null => Ok(Value::Null),
+            kinds::JsonKind::Bool => Ok(Value::Bool(runner.rng().chance(50))),
+            kinds::JsonKind::Integer => Ok(self.numbers.integer(runner.rng())),
+            kinds::JsonKind::Fraction => Ok(self.numbers.fraction(runner.rng())),
+            kinds::JsonKind::Text => self.text.draw(runner),
+            kinds::JsonKind::Array => self.array.draw(runner),
+            kinds::JsonKind::Object => self.object.draw(runner),
         }
     }
 }
@@ -221,7 +223,7 @@ pub(super) struct FromSchema {
 }
 
 impl FromSchema {
-    /// As [`strategy`], for whoever only draws: without the tree that would let the value shrink.
+    /// As [`strategy`], with a way to draw values without the tree by which they shrink.
     pub(super) fn new(document: &str, overrides: &Overrides) -> Result<Self, Unsupported> {
         let root = Place::root(document)?;
         let name = root.document;
@@ -237,6 +239,11 @@ impl FromSchema {
             )));
         }
         Ok(Self { document: name, node })
+    }
+
+    /// The name of the schema document.
+    pub(super) fn document(&self) -> &'static str {
+        self.document
     }
 
     /// Draws a value.
@@ -256,53 +263,7 @@ impl Strategy for FromSchema {
     type Value = Value;
 
     fn new_tree(&self, runner: &mut TestRunner) -> NewTree<Self> {
-        Ok(Tree {
-            document: self.document,
-            current: self.node.draw(runner)?,
-            simpler_than: Value::Null,
-            left: Vec::new(),
-        })
-    }
-}
-
-/// A drawn value that shrinks by whole steps of [`shrink::simpler`].
-pub(super) struct Tree {
-    document: &'static str,
-    current: Value,
-    /// What the candidates in `left`, and `current`, are simpler than.
-    simpler_than: Value,
-    /// Candidates not tried yet, the most drastic last.
-    left: Vec<Value>,
-}
-
-impl ValueTree for Tree {
-    type Value = Value;
-
-    fn current(&self) -> Value {
-        self.current.clone()
-    }
-
-    fn simplify(&mut self) -> bool {
-        self.left = shrink::simpler(Some(self.document), &self.current);
-        self.left.reverse();
-        match self.left.pop() {
-            Some(next) => {
-                self.simpler_than = std::mem::replace(&mut self.current, next);
-                true
-            }
-            None => false,
-        }
-    }
-
-    fn complicate(&mut self) -> bool {
-        if let Some(next) = self.left.pop() {
-            self.current = next;
-            return true;
-        }
-        if self.simpler_than != Value::Null {
-            self.current = std::mem::take(&mut self.simpler_than);
-        }
-        false
+        Ok(Tree::new(self.document, self.draw(runner)?, |_| true))
     }
 }
 

@@ -5,8 +5,8 @@ use proptest::{prelude::BoxedStrategy, test_runner::TestRng};
 use serde_json::{Value, json};
 
 use crate::cases::generate::{
-    dice::{Dice, drawn},
     operation::valid_addresses,
+    random::{RngExt, drawn},
 };
 use crate::{
     cases::case::Tokens,
@@ -255,7 +255,7 @@ fn repeat_one(rng: &mut TestRng, tokens: &mut Vec<Token>) {
     }
 }
 
-fn shuffle<T>(rng: &mut impl Dice, items: &mut [T]) {
+fn shuffle<T>(rng: &mut impl RngExt, items: &mut [T]) {
     for end in (1..items.len()).rev() {
         let other = rng.count(0, end);
         items.swap(end, other);

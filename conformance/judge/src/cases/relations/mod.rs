@@ -24,7 +24,7 @@ pub use mode_object::{BOTH_INFOS, CALCULATE_GAS_LIMITS, EXPIRY_DURATION, SMART_A
 pub use notation::NOTATION;
 pub use on_chain::ON_CHAIN;
 pub use operation::{AMOUNTS, CALL_DATA, GAS_FIELDS, INIT_CODE, LISTED_FIELDS, NONCES};
-pub(crate) use probes::probe;
+pub(crate) use probes::Probe;
 pub use probes::{BEHAVIOUR_PROBES, DIALECT_PROBES};
 pub use sequences::{CONCURRENT, DECISION, LATER};
 pub use tokens::{ABSENT_FEE_TOKEN, LONG_TOKEN_LIST, UNSUPPORTED_FEE_TOKEN, UNSUPPORTED_IN_QUOTE};

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::cases::generate::schema::remove;
+
 /// What is done at a place.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Edit {
@@ -44,10 +46,7 @@ impl Edit {
     /// Edits `message` at `pointer`. None when the edit does not fit what is there.
     pub(super) fn perform(&self, message: &mut Value, pointer: &str) -> Option<()> {
         if let Self::Remove = self {
-            let (parent, name) = pointer.rsplit_once('/')?;
-            let members = message.pointer_mut(parent)?.as_object_mut()?;
-            members.shift_remove(&name.replace("~1", "/").replace("~0", "~"))?;
-            return Some(());
+            return remove(message, pointer);
         }
         let place = message.pointer_mut(pointer)?;
         match self {

@@ -36,14 +36,14 @@ fn find(name: &'static str) -> Vec<Site> {
     let mut finder = Finder {
         message: name,
         sites: Vec::new(),
-        words: BTreeMap::new(),
+        value_lists: BTreeMap::new(),
     };
     // A document with a keyword that nobody understands has no sites; a test holds every document to having some.
     let walked = Place::root(name).and_then(|root| finder.walk(&root, ""));
     if walked.is_err() {
         return Vec::new();
     }
-    finder.borrow_words();
+    finder.exchange_values();
     finder.sites
 }
 
@@ -51,7 +51,7 @@ struct Finder {
     message: &'static str,
     sites: Vec<Site>,
     /// By location: the schemas that list the values allowed there, and the values.
-    words: BTreeMap<String, Vec<List>>,
+    value_lists: BTreeMap<String, Vec<List>>,
 }
 
 /// An `enum` or `const` and the values it allows.
@@ -124,10 +124,10 @@ impl Finder {
                     place,
                     keyword,
                     location,
-                    [Edit::Without(branch_members(place, keyword)?)],
+                    [Edit::Without(place.branch_members(keyword)?)],
                 ),
                 "oneOf" => {
-                    let members = branch_members(place, keyword)?;
+                    let members = place.branch_members(keyword)?;
                     let mut all = Vec::new();
                     for name in &members {
                         let schema = place.within("properties", name).into_iter().collect::<Vec<_>>();
@@ -197,7 +197,7 @@ impl Finder {
             location,
             near_misses(&values).into_iter().map(Edit::Set),
         );
-        let known = self.words.entry(location.to_owned()).or_default();
+        let known = self.value_lists.entry(location.to_owned()).or_default();
         known.push(List {
             place: place.clone(),
             keyword,
@@ -206,8 +206,8 @@ impl Finder {
     }
 
     /// Where two schemas list values for one place, what one of them allows may break the other.
-    fn borrow_words(&mut self) {
-        for (location, lists) in std::mem::take(&mut self.words) {
+    fn exchange_values(&mut self) {
+        for (location, lists) in std::mem::take(&mut self.value_lists) {
             for list in &lists {
                 let others = lists.iter().flat_map(|other| &other.values);
                 let foreign = others
@@ -224,16 +224,6 @@ fn count(argument: &Value) -> Option<usize> {
     argument.as_u64().and_then(|count| usize::try_from(count).ok())
 }
 
-/// The members that the branches ask for, one each.
-fn branch_members(place: &Place, keyword: &str) -> Result<Vec<&'static str>, Unsupported> {
-    let branches = place.each(keyword);
-    let member = |branch: &Place| match branch.strings("required").as_slice() {
-        [member] if branch.keywords()?.is_some_and(|keywords| keywords.len() == 1) => Ok(*member),
-        _ => Err(branch.unsupported("a branch other than one required member")),
-    };
-    branches.iter().map(member).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -247,7 +237,7 @@ mod tests {
         let mut finder = Finder {
             message: "made-up",
             sites: Vec::new(),
-            words: BTreeMap::new(),
+            value_lists: BTreeMap::new(),
         };
         finder.walk(&place, "/at").unwrap();
         let found = |keyword: &str, edit: Edit| {
@@ -270,7 +260,7 @@ mod tests {
         let mut finder = Finder {
             message: "made-up",
             sites: Vec::new(),
-            words: BTreeMap::new(),
+            value_lists: BTreeMap::new(),
         };
         finder.walk(&place, "/at").unwrap();
         let found = |location: &str, schema_pointer: &str, edit: Edit| {

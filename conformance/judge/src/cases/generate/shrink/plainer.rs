@@ -113,12 +113,4 @@ mod tests {
         let number: Number = "-12.5e3".parse().unwrap();
         assert!(numbers(&number).any(|candidate| candidate == 12));
     }
-
-    #[test]
-    fn zeros_weigh_least() {
-        assert!(text_weight("0x00") < text_weight("0x01"));
-        assert!(text_weight("0xab") < text_weight("0xAB"));
-        assert!(text_weight("a") < text_weight("00"));
-        assert!(text_weight("z") < text_weight("ż"));
-    }
 }

@@ -9,7 +9,7 @@ use proptest::{
 
 use crate::cases::generate::{
     boundary,
-    dice::Dice,
+    random::RngExt,
     schema::{Place, Unsupported},
 };
 
@@ -128,7 +128,7 @@ mod tests {
     use paymaster_schemas::documents;
 
     use super::*;
-    use crate::cases::generate::dice;
+    use crate::cases::generate::random;
 
     #[test]
     fn no_document_needs_the_slow_way() {
@@ -161,7 +161,7 @@ mod tests {
     fn unknown_patterns_are_drawn_too() {
         let place = Place::root("url").unwrap();
         let pattern = Pattern::read("^[ab]{3}$", &place).unwrap();
-        let text = pattern.draw(&mut dice::runner(1)).unwrap();
+        let text = pattern.draw(&mut random::runner(1)).unwrap();
         assert!(
             text.len() == 3 && text.bytes().all(|letter| letter == b'a' || letter == b'b'),
             "{text}"

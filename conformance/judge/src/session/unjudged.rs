@@ -6,50 +6,50 @@ use crate::rules::View;
 
 /// How many groups were left out because of such an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Unread {
+pub struct UnjudgedAnswers {
     /// By what of the answer was more than we read.
-    beyond_us: BTreeMap<String, usize>,
+    too_large: BTreeMap<String, usize>,
     /// By the status with which something before the service answered a request that the service owed an answer. The rest of such a group is
     /// judged.
-    by_others: BTreeMap<u16, usize>,
+    by_gateways: BTreeMap<u16, usize>,
 }
 
-impl Unread {
+impl UnjudgedAnswers {
     /// Looks at the answers of a group; false when it cannot be judged.
-    pub fn lets_judge(&mut self, views: &[View<'_>]) -> bool {
+    pub fn can_judge(&mut self, views: &[View<'_>]) -> bool {
         if let Some(what) = views.iter().find_map(|view| view.answer.beyond_reading()) {
-            *self.beyond_us.entry(what).or_default() += 1;
+            *self.too_large.entry(what).or_default() += 1;
             return false;
         }
-        if let Some(status) = views.iter().find_map(View::answered_by_another) {
-            *self.by_others.entry(status).or_default() += 1;
+        if let Some(status) = views.iter().find_map(View::gateway_status) {
+            *self.by_gateways.entry(status).or_default() += 1;
         }
         true
     }
 
     /// Adds what another part of the same run left out.
     pub fn merge(&mut self, other: Self) {
-        for (what, groups) in other.beyond_us {
-            *self.beyond_us.entry(what).or_default() += groups;
+        for (what, groups) in other.too_large {
+            *self.too_large.entry(what).or_default() += groups;
         }
-        for (status, groups) in other.by_others {
-            *self.by_others.entry(status).or_default() += groups;
+        for (status, groups) in other.by_gateways {
+            *self.by_gateways.entry(status).or_default() += groups;
         }
     }
 
     /// In words, how many groups each. A run with any is no pass, however often the rules held elsewhere. Where every valid request
     /// was `denied`, the run says so itself.
-    pub fn told(self, denied: bool) -> BTreeMap<String, usize> {
-        let beyond_us = self
-            .beyond_us
+    pub fn reasons(self, denied: bool) -> BTreeMap<String, usize> {
+        let too_large = self
+            .too_large
             .into_iter()
             .map(|(what, groups)| (format!("{what}: more than we read"), groups));
-        let by_others = self
-            .by_others
+        let by_gateways = self
+            .by_gateways
             .into_iter()
             .filter(|_| !denied)
             .map(|(status, groups)| (format!("HTTP {status}, and no answer of the service"), groups));
-        beyond_us.chain(by_others).collect()
+        too_large.chain(by_gateways).collect()
     }
 }
 
@@ -60,7 +60,7 @@ mod tests {
     use bytes::Bytes;
 
     use super::*;
-    use crate::target::context::Context;
+    use crate::{cases::case::Role, target::context::Context};
     use paymaster_exchange::{Exchange, Failure, Response};
 
     const CALL: &str = r#"{"jsonrpc":"2.0","id":1,"method":"pm_sponsorUserOperation","params":[{"sender":"0x6fa3c1a0cd5b8ad3d71d5c70f1fe1dc1eaf0c5e1","nonce":"7","initCode":"0x","callData":"0x","callGasLimit":"1","verificationGasLimit":"1","preVerificationGas":"1","maxFeePerGas":"1","maxPriorityFeePerGas":"1"},{"mode":"SPONSORED","calculateGasLimits":true,"expiryDuration":300,"sponsorshipInfo":{"webhookData":{},"smartAccountInfo":{"name":"BICONOMY","version":"2.0.0"}}}]}"#;
@@ -78,13 +78,13 @@ mod tests {
         }
     }
 
-    fn look(unread: &mut Unread, exchanges: &[Exchange]) -> bool {
+    fn look(answers: &mut UnjudgedAnswers, exchanges: &[Exchange]) -> bool {
         let context = Context::default();
         let views: Vec<View<'_>> = exchanges
             .iter()
-            .map(|exchange| View::new("call", "", exchange, &context))
+            .map(|exchange| View::new(Role::Call, "", exchange, &context))
             .collect();
-        unread.lets_judge(&views)
+        answers.can_judge(&views)
     }
 
     #[test]
@@ -95,27 +95,27 @@ mod tests {
         };
         let gateway = || exchange(CALL, Ok((502, "<html>")));
         let fine = || exchange(CALL, Ok((200, "{}")));
-        let mut unread = Unread::default();
-        assert!(look(&mut unread, &[fine()]));
-        assert_eq!(unread, Unread::default());
-        assert!(!look(&mut unread, &[fine(), too_large()]));
+        let mut answers = UnjudgedAnswers::default();
+        assert!(look(&mut answers, &[fine()]));
+        assert_eq!(answers, UnjudgedAnswers::default());
+        assert!(!look(&mut answers, &[fine(), too_large()]));
         assert!(
-            !look(&mut unread, &[gateway(), too_large()]),
+            !look(&mut answers, &[gateway(), too_large()]),
             "it is not judged, for one reason"
         );
-        assert!(look(&mut unread, &[gateway(), gateway(), fine()]));
-        let mut other = Unread::default();
+        assert!(look(&mut answers, &[gateway(), gateway(), fine()]));
+        let mut other = UnjudgedAnswers::default();
         assert!(look(&mut other, &[gateway()]));
         // What goes beyond the tables may be turned away.
         assert!(look(&mut other, &[exchange("{}", Ok((502, "")))]));
         assert!(!look(&mut other, &[too_large()]));
-        unread.merge(other);
-        let told: Vec<(String, usize)> = unread.clone().told(false).into_iter().collect();
-        let [(theirs, 2), (ours, 3)] = &told[..] else {
-            panic!("{told:?}");
+        answers.merge(other);
+        let reasons: Vec<(String, usize)> = answers.clone().reasons(false).into_iter().collect();
+        let [(theirs, 2), (ours, 3)] = &reasons[..] else {
+            panic!("{reasons:?}");
         };
         assert_eq!(theirs, "HTTP 502, and no answer of the service");
         assert!(ours.ends_with("more than we read"), "{ours}");
-        assert_eq!(unread.told(true).len(), 1);
+        assert_eq!(answers.reasons(true).len(), 1);
     }
 }

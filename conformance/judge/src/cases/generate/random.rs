@@ -22,7 +22,7 @@ pub fn runner(seed: u64) -> TestRunner {
 }
 
 /// Everyday draws. All in 64 bits, so that a seed means the same on every machine.
-pub(super) trait Dice: Rng {
+pub(super) trait RngExt: Rng {
     /// A number below `bound`; 0 when the bound is 0.
     fn below(&mut self, bound: u64) -> u64 {
         let wide = (u128::from(self.next_u64()) * u128::from(bound)) >> 64;
@@ -74,7 +74,7 @@ pub(super) trait Dice: Rng {
     }
 }
 
-impl Dice for TestRng {}
+impl RngExt for TestRng {}
 
 /// A strategy made of a function that draws from the runner's generator. It does not shrink by itself: requests shrink as a
 /// whole, by [`super::shrink`].

@@ -1,0 +1,345 @@
+//! The API for Rust programs: judges a service at a URL or in this process, and gives the outcome.
+
+mod error;
+mod listeners;
+mod outcome;
+mod route;
+mod service;
+
+use std::{error::Error, fmt, future::Future, path::Path, time::Duration};
+
+use bytes::Bytes;
+use hyper::{
+    Request, Response,
+    body::{Body, Incoming},
+    header::{HeaderName, HeaderValue},
+    service::Service,
+};
+
+use paymaster_cli::{
+    file,
+    public_words::is_common,
+    settings::{Place, Settings},
+    setup::{DEFAULT_JOBS, DEFAULT_SEED, DEFAULT_SHRINK_REQUESTS, DEFAULT_TIME_LIMIT},
+};
+use paymaster_client::{
+    redact::Redactor,
+    stop::Stop,
+    transport::{Limits, Transport},
+};
+use paymaster_judge::{
+    cases::plan::DEFAULT_CASES, rules::Rule, session::tally::Strictness, target::profile::Profile,
+};
+use paymaster_reference_server::Config;
+
+use crate::{
+    events::{Delivered, Event},
+    run::{self, Suite},
+};
+
+pub use error::CheckError;
+pub use outcome::Outcome;
+
+use listeners::Listeners;
+use route::{Judged, parse};
+use service::Connections;
+
+/// A run of the conformance suite, ready to start: what is judged, with which profile, and how.
+///
+/// | setting | unless set |
+/// |---|---|
+/// | [`profile`](Self::profile) | nothing is known of the target beforehand |
+/// | [`seed`](Self::seed) | 1 |
+/// | [`cases`](Self::cases) | 250 |
+/// | [`jobs`](Self::jobs) | the profile's `concurrency`, else 100 |
+/// | [`rate`](Self::rate) | the profile's `requests-per-second`, else no limit |
+/// | [`timeout`](Self::timeout) | 10 seconds an exchange |
+/// | [`time_limit`](Self::time_limit) | 5 minutes a run |
+/// | [`max_requests`](Self::max_requests) | no limit |
+/// | [`strict`](Self::strict), [`allow_incomplete`](Self::allow_incomplete) | off |
+///
+/// ```
+/// use paymaster_conformance::{Bytes, Check, Conclusion, http::{Request, Response}};
+///
+/// // A service without any method, which gives every response the same id.
+/// async fn answer(_request: Request<Bytes>) -> Response<String> {
+///     let body = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no such method"}}"#;
+///     Response::new(body.to_owned())
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// let outcome = Check::service(answer).seed(1).cases(2).run().await.unwrap();
+/// assert_eq!(outcome.conclusion(), Conclusion::Violations);
+/// println!("{outcome}");
+/// # });
+/// ```
+pub struct Check<'l> {
+    judged: Judged,
+    profile: Profile,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    seed: u64,
+    cases: u32,
+    jobs: Option<usize>,
+    rate: Option<f64>,
+    max_requests: Option<usize>,
+    timeout: Duration,
+    time_limit: Duration,
+    strictness: Strictness,
+    rules: Vec<&'static Rule>,
+    listeners: Listeners<'l>,
+}
+
+impl fmt::Debug for Check<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The URL and the headers can hold keys.
+        f.debug_struct("Check")
+            .field("seed", &self.seed)
+            .field("cases", &self.cases)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'l> Check<'l> {
+    /// Judges the service at a URL, such as `http://127.0.0.1:3000/rpc`.
+    ///
+    /// Neither the environment nor a configuration file is read: `HTTPS_PROXY` and `PAYMASTER_HEADERS` have no effect.
+    ///
+    /// # Errors
+    ///
+    /// [`CheckError::Url`] when the text is no `http://` or `https://` URL.
+    pub fn url(url: &str) -> Result<Self, CheckError> {
+        Ok(Self::of(Judged::Url(parse(url)?)))
+    }
+
+    /// Judges an async function of this process. Requests and responses go through HTTP/1.1 in memory, without a port.
+    ///
+    /// The function gets every request with its whole body. A function that panics breaks off the connection, which is a violation.
+    /// Services with a `Result` or a streamed body, and routers of web frameworks, go into [`Check::hyper_service`].
+    pub fn service<S, F, B>(service: S) -> Self
+    where
+        S: Fn(Request<Bytes>) -> F + Send + Sync + 'static,
+        F: Future<Output = Response<B>> + Send + 'static,
+        B: Body + Send + 'static,
+        B::Data: Send,
+        B::Error: Into<Box<dyn Error + Send + Sync>>,
+    {
+        Self::hyper_service(service::with_whole_body(service))
+    }
+
+    /// Judges a service of hyper in this process, as [`Check::service`] does. A tower service, such as a router of axum, becomes one by
+    /// `hyper_util::service::TowerToHyperService::new`. A service that returns an error breaks off the connection.
+    pub fn hyper_service<S, B>(service: S) -> Self
+    where
+        S: Service<Request<Incoming>, Response = Response<B>> + Send + Sync + 'static,
+        S::Future: Send + 'static,
+        S::Error: Into<Box<dyn Error + Send + Sync>>,
+        B: Body + Send + 'static,
+        B::Data: Send,
+        B::Error: Into<Box<dyn Error + Send + Sync>>,
+    {
+        Self::of(Judged::Service(Connections::to(service)))
+    }
+
+    /// Judges the reference server, which is part of this package, with its own profile: a run without a service of yours.
+    pub fn reference_server() -> Self {
+        let profile = paymaster_cli::embedded::profile_of(&Config::default());
+        Self::of(Judged::ReferenceServer).profile(profile)
+    }
+
+    fn of(judged: Judged) -> Self {
+        Self {
+            judged,
+            profile: Profile::default(),
+            headers: Vec::new(),
+            seed: DEFAULT_SEED,
+            cases: DEFAULT_CASES,
+            jobs: None,
+            rate: None,
+            max_requests: None,
+            timeout: Limits::default().timeout,
+            time_limit: DEFAULT_TIME_LIMIT,
+            strictness: Strictness::default(),
+            rules: Suite::standard().rules,
+            listeners: Listeners::default(),
+        }
+    }
+
+    /// What the target supports: tokens, smart accounts, operations, dialect. Without a profile, several rules stay inconclusive.
+    ///
+    /// `requests-per-second`, `concurrency`, `cacert`, `insecure` and `public-path-segments` of [`Profile::target`] have an effect; its
+    /// `url` and `headers` have none.
+    #[must_use]
+    pub fn profile(mut self, profile: Profile) -> Self {
+        self.profile = profile;
+        self
+    }
+
+    /// Sends a header with every request, such as an API key. A header of the same name as one of the suite's replaces it.
+    #[must_use]
+    pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.push((name, value));
+        self
+    }
+
+    /// The seed of what is generated. The same seed, profile and answers give the same requests.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// How many requests of each pair of method and mode are sent at least. Relations between requests come on top.
+    #[must_use]
+    pub fn cases(mut self, cases: u32) -> Self {
+        self.cases = cases;
+        self
+    }
+
+    /// How many exchanges run at the same time, at least 1.
+    #[must_use]
+    pub fn jobs(mut self, jobs: usize) -> Self {
+        self.jobs = Some(jobs.max(1));
+        self
+    }
+
+    /// At most so many requests a second. A value that is not above 0 is ignored.
+    #[must_use]
+    pub fn rate(mut self, requests_per_second: f64) -> Self {
+        self.rate = (requests_per_second > 0.0).then_some(requests_per_second);
+        self
+    }
+
+    /// At most so many requests in the run.
+    #[must_use]
+    pub fn max_requests(mut self, requests: usize) -> Self {
+        self.max_requests = Some(requests);
+        self
+    }
+
+    /// The deadline of one exchange: connecting, sending, and reading the response.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// The run ends after that time, and its outcome is then [`Conclusion::Incomplete`](crate::Conclusion::Incomplete) at best.
+    #[must_use]
+    pub fn time_limit(mut self, time_limit: Duration) -> Self {
+        self.time_limit = time_limit;
+        self
+    }
+
+    /// Whether a broken rule that only warns is a violation too.
+    #[must_use]
+    pub fn strict(mut self, strict: bool) -> Self {
+        self.strictness.strict = strict;
+        self
+    }
+
+    /// Whether the run may pass although rules stayed inconclusive.
+    #[must_use]
+    pub fn allow_incomplete(mut self, allow_incomplete: bool) -> Self {
+        self.strictness.allow_incomplete = allow_incomplete;
+        self
+    }
+
+    /// Judges by the rules for which `keep` is true. A run without all rules ends at best with
+    /// [`Conclusion::NothingBroken`](crate::Conclusion::NothingBroken).
+    #[must_use]
+    pub fn only_rules(mut self, keep: impl Fn(&Rule) -> bool) -> Self {
+        self.rules.retain(|rule| keep(rule));
+        self
+    }
+
+    /// Calls `listener` for every event of the run but [`Event::Exchanged`].
+    #[must_use]
+    pub fn on_event(mut self, listener: impl FnMut(&Event<'_>) + 'l) -> Self {
+        self.listeners.events.push(Box::new(listener));
+        self
+    }
+
+    /// Calls `listener` for every exchange, in the order in which they ended. Without such a listener no exchange is kept.
+    #[must_use]
+    pub fn on_exchange(mut self, listener: impl FnMut(&Delivered) + 'l) -> Self {
+        self.listeners.exchanges.push(Box::new(listener));
+        self
+    }
+
+    /// Sends the requests and judges the responses.
+    ///
+    /// It runs within a Tokio runtime that has I/O and time enabled, such as that of `#[tokio::test]`. The future is not `Send`.
+    ///
+    /// # Errors
+    ///
+    /// The run could not start: a certificate of the profile cannot be read, or the reference server could not be set up. A target that
+    /// does not respond is no error; the outcome is then [`Conclusion::CouldNotTest`](crate::Conclusion::CouldNotTest).
+    pub async fn run(self) -> Result<Outcome, CheckError> {
+        let mut redactor = Redactor::with_public_words(is_common);
+        for (name, value) in &self.headers {
+            if Redactor::is_secret_header(name.as_str()) {
+                redactor.hide_header(&String::from_utf8_lossy(value.as_bytes()));
+            }
+        }
+        let route = self.judged.route(&self.profile.target)?;
+        let target = &route.target;
+        let of_profile = &self.profile.target;
+        let path = redactor.hide_path(
+            target.path(),
+            target.query(),
+            target.is_loopback(),
+            &of_profile.public_path_segments,
+        );
+        let shown = match route.server {
+            Some(_) => target.url().to_owned(),
+            None => format!("{}://{}{path}", target.scheme(), target.address()),
+        };
+        let limits = Limits {
+            timeout: self.timeout,
+            ..Limits::default()
+        };
+        let settings = Settings {
+            transport: Transport::new(route.target, limits, &self.headers).dialled_by(route.dialler),
+            shown_target: shown.clone(),
+            seed: self.seed,
+            cases: self.cases,
+            jobs: self.jobs.or(of_profile.concurrency).unwrap_or(DEFAULT_JOBS),
+            rate: self.rate.or(of_profile.requests_per_second),
+            max_requests: self.max_requests,
+            time_limit: self.time_limit,
+            shrink_requests: DEFAULT_SHRINK_REQUESTS,
+            closer_look: true,
+            strictness: self.strictness,
+            profile: self.profile,
+        };
+        let suite = Suite {
+            rules: self.rules,
+            ..Suite::standard()
+        };
+        let mut listeners = self.listeners;
+        let done = run::check(&settings, &suite, &Stop::default(), &mut listeners).await;
+        if let Some(server) = route.server {
+            server.stop().await;
+        }
+        Ok(Outcome {
+            summary: done.summary,
+            context: done.context,
+            strictness: settings.strictness,
+            redactor,
+            place: Place {
+                shown,
+                ..Place::default()
+            },
+        })
+    }
+}
+
+/// Reads the profile of a configuration file (`paymaster.toml`): see `docs/profile.md`.
+///
+/// # Errors
+///
+/// [`CheckError::Profile`] when the file cannot be read, or holds a key or value that is not known.
+pub fn read_profile(path: impl AsRef<Path>) -> Result<Profile, CheckError> {
+    let (profile, _) = file::read(Some(path.as_ref())).map_err(|cause| CheckError::Profile(cause.into()))?;
+    Ok(profile)
+}

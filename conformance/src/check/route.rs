@@ -1,0 +1,91 @@
+//! What is judged, and how it is reached.
+
+use std::sync::Arc;
+
+use paymaster_cli::embedded::Embedded;
+use paymaster_client::{dial::Dialler, http_proxy::Proxies, target::Target, tls::Trust};
+use paymaster_judge::target::profile;
+use paymaster_reference_server::{Config, Service};
+
+use crate::check::{CheckError, service::Connections};
+
+/// What requests to a service in this process are addressed to: a name that no resolver knows (RFC 6761).
+const SERVICE_URL: &str = "http://service.invalid/";
+
+/// What is judged.
+pub(super) enum Judged {
+    Url(Target),
+    Service(Connections),
+    ReferenceServer,
+}
+
+/// How the target is reached in a run that has started.
+pub(super) struct Route {
+    pub(super) target: Target,
+    pub(super) dialler: Dialler,
+    pub(super) server: Option<Server>,
+}
+
+/// A server of this process, to be stopped when the run is over.
+pub(super) enum Server {
+    Connections(Connections),
+    Reference(Box<Embedded>),
+}
+
+impl Server {
+    /// Ends the server and its connections.
+    pub(super) async fn stop(self) {
+        match self {
+            Self::Connections(connections) => connections.close(),
+            Self::Reference(embedded) => embedded.stop().await,
+        }
+    }
+}
+
+impl Judged {
+    /// Prepares the way to the target. A server of this process is started.
+    pub(super) fn route(self, settings: &profile::Target) -> Result<Route, CheckError> {
+        match self {
+            Self::Url(target) => {
+                let trust = Trust {
+                    cacert: settings.cacert.clone(),
+                    insecure: settings.insecure.unwrap_or_default(),
+                };
+                let dialler = Dialler::new(&target, &trust, &Proxies::default())
+                    .map_err(|cause| CheckError::Tls(cause.into()))?;
+                Ok(Route {
+                    target,
+                    dialler,
+                    server: None,
+                })
+            }
+            Self::Service(connections) => {
+                let target = parse(SERVICE_URL)?;
+                let dialler = Dialler::piped(&target, connections.opener());
+                Ok(Route {
+                    target,
+                    dialler,
+                    server: Some(Server::Connections(connections)),
+                })
+            }
+            Self::ReferenceServer => {
+                let config = Config::default();
+                let service =
+                    Service::new(&config).map_err(|cause| CheckError::ReferenceServer(cause.into()))?;
+                let (embedded, pipe) = Embedded::serve_piped(&config, service);
+                let target = parse(&embedded.url)?;
+                let dialler = Dialler::piped(&target, Arc::new(move || pipe.connect()));
+                Ok(Route {
+                    target,
+                    dialler,
+                    server: Some(Server::Reference(Box::new(embedded))),
+                })
+            }
+        }
+    }
+}
+
+/// The target at a URL.
+pub(super) fn parse(url: &str) -> Result<Target, CheckError> {
+    Target::parse(url).map_err(|cause| CheckError::Url(cause.into()))
+}
