@@ -8,7 +8,7 @@ use crate::cli::out;
 use crate::report::sections;
 use crate::run::Suite;
 use paymaster_cli::terminal::wrapped;
-use paymaster_cli::{exit, file::nearest};
+use paymaster_cli::{exit, suggestion::nearest};
 use paymaster_judge::rules::{Check, Rule};
 
 /// Widest line.

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
-use paymaster_cli::{args::TrustArgs, duration};
+use paymaster_cli::{args::TargetArgs, duration};
 
 use super::{embedded::DeviationArgs, help};
 use crate::{
@@ -98,17 +98,11 @@ pub(crate) struct LoadArgs {
     #[command(flatten)]
     pub(crate) tolerance: Tolerance,
 
-    /// The configuration file [default: paymaster.toml, if it exists].
-    #[arg(long, value_name = "FILE", help_heading = "Target")]
-    pub(crate) config: Option<PathBuf>,
-    /// A request header, `Name: value`; ${NAME} in the value is read from the environment. Repeatable.
-    #[arg(short = 'H', long = "header", value_name = "HEADER", help_heading = "Target")]
-    pub(crate) headers: Vec<String>,
+    #[command(flatten, next_help_heading = "Target")]
+    pub(crate) target: TargetArgs,
     /// Total time of one exchange, for example 500ms or 10s [default: 10s].
     #[arg(long, value_name = "TIME", value_parser = duration::parse, help_heading = "Target")]
     pub(crate) timeout: Option<Duration>,
-    #[command(flatten, next_help_heading = "Target")]
-    pub(crate) trust: TrustArgs,
     /// Pause as the target requests with 429 or 503 and Retry-After. Arrivals that are due in a pause are not sent, and counted.
     #[arg(long, help_heading = "Target")]
     pub(crate) respect_retry_after: bool,

@@ -11,7 +11,7 @@ use std::{
 
 use paymaster_cli::embedded::profile_of;
 use paymaster_judge::target::profile::Profile;
-use paymaster_reference_server::{Config, Service, find_fault, find_variant};
+use paymaster_reference_server::{Config, InjectedService, Service, find_fault, find_variant};
 use tokio::net::TcpListener;
 
 /// The name of the hidden subcommand.
@@ -34,11 +34,11 @@ impl DeviationArgs {
         self.faults.is_empty() && self.variants.is_empty()
     }
 
-    fn service(&self, config: &Config) -> Result<Service, EmbeddedError> {
+    fn service(&self, config: &Config) -> Result<InjectedService, EmbeddedError> {
         let faults: Result<Vec<_>, _> = self.faults.iter().map(|name| find_fault(name)).collect();
         let variants: Result<Vec<_>, _> = self.variants.iter().map(|name| find_variant(name)).collect();
         let service = Service::new(config).map_err(|cause| EmbeddedError::Service(cause.into()))?;
-        Ok(service
+        Ok(InjectedService::from(service)
             .with_variants(variants.map_err(|cause| EmbeddedError::Service(cause.into()))?)
             .with_faults(faults.map_err(|cause| EmbeddedError::Service(cause.into()))?))
     }

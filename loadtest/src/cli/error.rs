@@ -1,8 +1,8 @@
 //! Why a command fails.
 
-use std::{error::Error, io};
+use std::io;
 
-use paymaster_cli::exit;
+use paymaster_cli::{exit, output::OutputError, setup::SetupError};
 
 use super::embedded::EmbeddedError;
 use crate::{
@@ -28,15 +28,15 @@ pub(crate) enum CommandError {
     Embedded(#[from] EmbeddedError),
     /// The configuration of the target: file, environment or arguments.
     #[error(transparent)]
-    Target(Box<dyn Error + Send + Sync>),
+    Target(#[from] SetupError),
     #[error("load.thresholds: {0}")]
     ThresholdOfProfile(#[source] ThresholdError),
     #[error("--fault and --variant are for the embedded server: give no URL")]
     DeviationsWithUrl,
     #[error("the runtime: {0}")]
     Runtime(#[source] io::Error),
-    #[error("standard output: {0}")]
-    Stdout(#[source] io::Error),
+    #[error(transparent)]
+    Output(#[from] OutputError),
     #[error("interrupted before anything was measured")]
     Interrupted,
 }

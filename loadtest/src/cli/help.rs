@@ -21,11 +21,7 @@ pub(super) fn scenarios() -> String {
 
 /// The list of exit codes.
 pub(super) fn exit_codes() -> String {
-    let rows: Vec<_> = exit::TABLE
-        .iter()
-        .map(|(code, meaning)| format!("  {code}  {meaning}"))
-        .collect();
-    format!("Exit codes:\n{}", rows.join("\n"))
+    paymaster_cli::exit::help_of(exit::TABLE)
 }
 
 /// The end of the long help.

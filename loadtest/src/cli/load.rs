@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use paymaster_cli::{
+    args::RunArgs,
     exit as codes,
     file::LoadTable,
-    target::{self, Flags, Known},
+    output as out,
+    target::{self, TargetSetup},
 };
 
-use super::{args::LoadArgs, embedded::Embedded, error::CommandError, exit, out, reports};
+use super::{args::LoadArgs, embedded::Embedded, error::CommandError, exit, reports};
 use crate::{
     report,
     results::{
@@ -30,18 +32,18 @@ pub(super) fn run(args: &LoadArgs) -> Result<u8, CommandError> {
     // An earlier report that cannot be read is an error before anything is sent.
     let earlier = args.compare.as_deref().map(RunSummary::read).transpose()?;
     let mut embedded = None;
-    let known = read_target(args, &mut embedded)?;
-    if !known.embedded && !args.deviations.is_empty() {
+    let setup = read_target(args, &mut embedded)?;
+    if !setup.embedded && !args.deviations.is_empty() {
         return Err(CommandError::DeviationsWithUrl);
     }
-    let options = options(args, &known.load)?;
+    let options = options(args, &setup.load)?;
     if let Some(port) = args.dashboard {
         out::eprint(&format!("dashboard: http://127.0.0.1:{port}/\n"));
     }
     let done: Result<RunSummary, CommandError> = runtime()?.block_on(async {
         tokio::spawn(stop_on_sigterm());
         tokio::select! {
-            done = run::run(&options, known) => Ok(done?),
+            done = run::run(&options, setup) => Ok(done?),
             () = interrupted_before_the_load() => Err(CommandError::Interrupted),
         }
     });
@@ -81,23 +83,20 @@ fn exit_code(summary: &RunSummary, comparison: Option<&RunComparison>) -> u8 {
 }
 
 /// Reads the target from file, environment and arguments. Without a URL, it starts the embedded server.
-fn read_target(args: &LoadArgs, embedded: &mut Option<Embedded>) -> Result<Known, CommandError> {
-    let flags = Flags {
-        url: args.url.clone(),
-        config: args.config.clone(),
-        headers: args.headers.clone(),
+fn read_target(args: &LoadArgs, embedded: &mut Option<Embedded>) -> Result<TargetSetup, CommandError> {
+    let run_args = RunArgs {
+        target: args.target.clone(),
         timeout: args.timeout,
         seed: args.seed,
-        cacert: args.trust.cacert.clone(),
-        insecure: args.trust.insecure,
+        ..RunArgs::default()
     };
     let start = || {
-        let server = Embedded::start(&args.deviations)?;
+        let server = Embedded::start(&args.deviations).map_err(|cause| cause.to_string())?;
         let known = (server.url.clone(), server.profile.clone());
         *embedded = Some(server);
-        Ok::<_, super::embedded::EmbeddedError>(known)
+        Ok(known)
     };
-    target::read(&flags, start).map_err(|cause| CommandError::Target(cause.into()))
+    Ok(target::read(&run_args, args.url.as_deref(), start)?)
 }
 
 /// The options of the run: arguments, or else the table `[load]` of the profile.

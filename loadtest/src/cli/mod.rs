@@ -6,13 +6,12 @@ mod error;
 mod exit;
 mod help;
 mod load;
-mod out;
 mod reports;
 
 use std::process::ExitCode;
 
 use clap::{Parser, error::ErrorKind};
-use paymaster_cli::exit as codes;
+use paymaster_cli::{exit as codes, output as out};
 
 use self::{
     args::{Cli, Command},
@@ -37,7 +36,7 @@ pub fn main() -> ExitCode {
         } else {
             ""
         };
-        out::error(format_args!("{prefix}{error}"));
+        out::error(&format!("{prefix}{error}"));
         code
     });
     ExitCode::from(code)
@@ -48,7 +47,7 @@ fn execute(cli: Cli) -> Result<u8, CommandError> {
         None => load::run(&cli.load),
         Some(Command::Run(args)) => load::run(&args),
         Some(Command::Scenarios) => {
-            out::print(&format!("{}\n", help::scenarios())).map_err(CommandError::Stdout)?;
+            out::print(&format!("{}\n", help::scenarios()))?;
             Ok(codes::CONFORMS)
         }
         Some(Command::Merge(args)) => reports::merge(&args),

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use paymaster_cli::exit as codes;
+use paymaster_cli::{environment::Environment, exit as codes, output as out, terminal::Paint};
 
 use super::{
     args::{CompareArgs, MergeArgs},
     error::CommandError,
-    exit, out,
+    exit,
 };
 use crate::{
     report::{self, terminal},
@@ -16,8 +16,8 @@ use crate::{
 
 /// Prints the report and writes the report files. An error of one file does not stop the others. Returns whether all succeeded.
 pub(super) fn publish(summary: &RunSummary, comparison: Option<&RunComparison>, paths: &[PathBuf]) -> bool {
-    let printed = out::print(&terminal::render(summary, comparison, out::paint()));
-    let printed = printed.map_err(CommandError::Stdout);
+    let printed = out::print(&terminal::render(summary, comparison, paint()));
+    let printed = printed.map_err(CommandError::Output);
     let written = paths
         .iter()
         .map(|path| report::write(path, summary, comparison).map_err(CommandError::Report));
@@ -27,9 +27,14 @@ pub(super) fn publish(summary: &RunSummary, comparison: Option<&RunComparison>, 
         .filter_map(Result::err)
         .collect();
     for error in &errors {
-        out::error(format_args!("a report could not be written: {error}"));
+        out::error(&format!("a report could not be written: {error}"));
     }
     errors.is_empty()
+}
+
+/// Colours for standard output.
+fn paint() -> Paint {
+    out::paint(&Environment::of_process(), false)
 }
 
 /// `merge`: merges several reports and judges them as one run.
@@ -62,7 +67,7 @@ pub(super) fn compare(args: &CompareArgs) -> Result<u8, CommandError> {
         ("NOT WORSE", codes::CONFORMS)
     };
     let mut text = verdict.to_owned();
-    terminal::compared(&mut text, &comparison, out::paint());
-    out::print(&text).map_err(CommandError::Stdout)?;
+    terminal::compared(&mut text, &comparison, paint());
+    out::print(&text)?;
     Ok(code)
 }

@@ -8,8 +8,8 @@ use std::{
 };
 
 use goose::goose::GooseUser;
-use paymaster_client::retry_after::pause;
-use paymaster_exchange::{Exchange, Response};
+use paymaster_client::throttling::{RetryPolicy, ThrottleDecision};
+use paymaster_exchange::Exchange;
 
 use super::{
     iteration::{self, Iteration},
@@ -128,7 +128,7 @@ async fn execute(
         let body = template.body(number, token.as_deref());
         let sent_at = Instant::now();
         let intended = iteration.due.filter(|_| step == 0).unwrap_or(sent_at);
-        let exchange = state.line.exchange(&run.settings.transport, body).await;
+        let exchange = state.connection.exchange(&run.settings.transport, body).await;
         let timing = Timing {
             intended,
             latency: sent_at.duration_since(intended) + exchange.took,
@@ -171,17 +171,11 @@ fn note_response(run: &RunState, exchange: &Exchange, outcome: Outcome, intended
         run.note_answer(elapsed);
     }
     if run.settings.respect_retry_after
-        && let Some(requested) = limited(response)
+        && let ThrottleDecision::Wait(pause) =
+            RetryPolicy::UNDER_LOAD.start().decide(response, SystemTime::now)
     {
-        run.pause(requested);
+        run.pause(pause);
     }
-}
-
-fn limited(response: &Response) -> Option<Duration> {
-    // Other statuses cost no reading of the clock.
-    matches!(response.status, 429 | 503)
-        .then(|| pause(response, SystemTime::now()))
-        .flatten()
 }
 
 /// Counts an exchange. In the warm-up, only its outcome counts.

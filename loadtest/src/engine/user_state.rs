@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use paymaster_client::transport::Line;
+use paymaster_client::transport::PooledConnection;
 use paymaster_exchange::{Exchange, Failure};
 
 /// The pause after a user's first failed connection. It doubles with each further failure in a row.
@@ -13,7 +13,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// The connection of a user, and when it may connect again.
 #[derive(Default)]
 pub(crate) struct UserState {
-    pub(super) line: Line,
+    pub(super) connection: PooledConnection,
     /// A buffer for normalized answers, kept to be reused.
     pub(super) scratch: Vec<u8>,
     /// Failed connections in a row.

@@ -2,9 +2,7 @@
 
 mod normalize;
 
-use std::time::SystemTime;
-
-use paymaster_client::retry_after::pause;
+use paymaster_client::throttling::is_throttled;
 use paymaster_exchange::{Exchange, Failure, Response};
 use paymaster_judge::{
     cases::case::Role,
@@ -164,7 +162,7 @@ impl AnswerJudge {
             Ok(response) => response,
             Err(failure) => return Assessment::unanswered(outcome_of(failure), failure.to_string()),
         };
-        if pause(response, SystemTime::UNIX_EPOCH).is_some() {
+        if is_throttled(response) {
             return Assessment::new(Outcome::RateLimited, false);
         }
         let id = (FIRST_ID + sent.number).to_string();

@@ -1,10 +1,13 @@
 //! Discovery before the load: what the target supports and which dialect it has.
 
-use std::time::{Duration, Instant, SystemTime};
+use std::time::SystemTime;
 
 use bytes::Bytes;
 use paymaster_cli::settings::Settings as TargetSettings;
-use paymaster_client::{retry_after::pause, transport::Line};
+use paymaster_client::{
+    throttling::{RetryPolicy, ThrottleDecision},
+    transport::PooledConnection,
+};
 use paymaster_exchange::Exchange;
 use paymaster_judge::{
     cases::{case::Group, discovery::Discovery},
@@ -13,15 +16,10 @@ use paymaster_judge::{
 
 use super::error::RunError;
 
-/// The longest time to wait for a target that requests a pause.
-const LONGEST_PAUSE: Duration = Duration::from_secs(10);
-/// The shortest pause that is made.
-const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
-
 /// Sends the requests of discovery. An error if the target answers none of the first ones.
 pub(super) async fn discover(target: &TargetSettings) -> Result<Context, RunError> {
     let mut discovery = Discovery::new(Context::new(target.profile.clone()), target.seed);
-    let mut line = Line::default();
+    let mut connection = PooledConnection::default();
     let mut answers: Vec<(Group, Vec<Exchange>)> = Vec::new();
     let (mut answered, mut failure) = (false, None);
     while let Some(round) = discovery.next_round(&answers) {
@@ -29,7 +27,7 @@ pub(super) async fn discover(target: &TargetSettings) -> Result<Context, RunErro
         for group in round {
             let mut exchanges = Vec::new();
             for member in &group.members {
-                let exchange = send(&mut line, target, &member.body).await;
+                let exchange = send(&mut connection, target, &member.body).await;
                 match &exchange.outcome {
                     Ok(response) => {
                         answered |= response.body.first() == Some(&b'{');
@@ -51,21 +49,18 @@ pub(super) async fn discover(target: &TargetSettings) -> Result<Context, RunErro
     Ok(discovery.finish().context)
 }
 
-/// Sends a request, again after each pause that the target requests, for [`LONGEST_PAUSE`] at most.
-async fn send(line: &mut Line, target: &TargetSettings, body: &Bytes) -> Exchange {
-    let until = Instant::now() + LONGEST_PAUSE;
+/// Sends a request, again after each pause that the target requests (see [`RetryPolicy::BEFORE_LOAD`]).
+async fn send(connection: &mut PooledConnection, target: &TargetSettings, body: &Bytes) -> Exchange {
+    let mut retries = RetryPolicy::BEFORE_LOAD.start();
     loop {
-        let exchange = line.exchange(&target.transport, body.clone()).await;
-        let requested = exchange
+        let exchange = connection.exchange(&target.transport, body.clone()).await;
+        let decision = exchange
             .outcome
             .as_ref()
-            .ok()
-            .and_then(|response| pause(response, SystemTime::now()));
-        match requested {
-            Some(requested) if Instant::now() + requested < until => {
-                tokio::time::sleep(requested.max(SHORTEST_PAUSE)).await;
-            }
-            _ => return exchange,
-        }
+            .map(|response| retries.decide(response, SystemTime::now));
+        let Ok(ThrottleDecision::Wait(pause)) = decision else {
+            return exchange;
+        };
+        tokio::time::sleep(pause).await;
     }
 }

@@ -12,8 +12,8 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use paymaster_cli::{settings::Settings as TargetSettings, target::Known};
-use paymaster_client::transport::Line;
+use paymaster_cli::{settings::Settings as TargetSettings, target::TargetSetup};
+use paymaster_client::transport::PooledConnection;
 
 use self::{
     error::RunError,
@@ -42,12 +42,12 @@ const OPEN_USERS: usize = 100;
 const MOST_REQUESTS_PER_ITERATION: f64 = 2.0;
 
 /// Executes a load test and returns its summary.
-pub async fn run(options: &RunOptions, known: Known) -> Result<RunSummary, RunError> {
-    let Known {
+pub async fn run(options: &RunOptions, setup: TargetSetup) -> Result<RunSummary, RunError> {
+    let TargetSetup {
         settings: target,
         redactor,
         ..
-    } = known;
+    } = setup;
     let limit = target.rate;
     let timing = Timing::of(options, &target)?;
     check_target(options, &target, limit).await?;
@@ -138,7 +138,9 @@ fn judged(mut summary: RunSummary, options: &RunOptions, run: &RunState) -> RunS
 /// stopped answering shortly before the end would look like one with a few failed requests.
 async fn still_answers(run: &RunState) -> bool {
     let body = run.settings.mix.sequence(0)[0].body(run.sent(), None);
-    let exchange = Line::default().exchange(&run.settings.transport, body).await;
+    let exchange = PooledConnection::default()
+        .exchange(&run.settings.transport, body)
+        .await;
     exchange.outcome.is_ok()
 }
 

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::Fault;
-use crate::deviations::Damage::By;
-use crate::deviations::text_of;
+use crate::injection::MemberChange::Map;
+use crate::injection::text_of;
 
 const SPONSORED: &str = "sponsored-result.paymasterAndData";
 const TOKEN: &str = "token-sponsor-result.paymasterAndData";
@@ -13,62 +13,62 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault::row(
         SPONSORED,
         "sponsored-data-without-prefix",
-        "paymasterAndData lacks its 0x",
-        By(without_prefix),
+        "paymasterAndData has no 0x prefix",
+        Map(without_prefix),
     ),
     Fault::row(
         SPONSORED,
         "sponsored-data-half-byte",
         "paymasterAndData has an odd number of digits",
-        By(half_byte),
+        Map(half_byte),
     ),
     Fault::row(
         SPONSORED,
         "sponsored-data-not-hex",
-        "paymasterAndData has a letter that is no hex digit",
-        By(not_hex),
+        "paymasterAndData has a letter that is not a hex digit",
+        Map(not_hex),
     ),
     Fault::row(
         SPONSORED,
         "sponsored-data-upper-prefix",
         "paymasterAndData starts with 0X",
-        By(upper_prefix),
+        Map(upper_prefix),
     ),
     Fault::row(
         SPONSORED,
         "sponsored-data-blank",
         "paymasterAndData ends with a blank",
-        By(blank),
+        Map(blank),
     ),
     Fault::row(
         TOKEN,
         "token-data-without-prefix",
-        "paymasterAndData lacks its 0x",
-        By(without_prefix),
+        "paymasterAndData has no 0x prefix",
+        Map(without_prefix),
     ),
     Fault::row(
         TOKEN,
         "token-data-half-byte",
         "paymasterAndData has an odd number of digits",
-        By(half_byte),
+        Map(half_byte),
     ),
     Fault::row(
         TOKEN,
         "token-data-not-hex",
-        "paymasterAndData has a letter that is no hex digit",
-        By(not_hex),
+        "paymasterAndData has a letter that is not a hex digit",
+        Map(not_hex),
     ),
     Fault::row(
         TOKEN,
         "token-data-upper-prefix",
         "paymasterAndData starts with 0X",
-        By(upper_prefix),
+        Map(upper_prefix),
     ),
     Fault::row(
         TOKEN,
         "token-data-line-break",
         "paymasterAndData ends with a line break",
-        By(|value| format!("{}\n", text_of(value)).into()),
+        Map(|value| format!("{}\n", text_of(value)).into()),
     ),
 ];
 

@@ -4,10 +4,9 @@ use paymaster_schemas::{Basis, clauses, find_clause, member_validator, resolved}
 use serde_json::{Map, Value};
 
 use super::{faults, find_fault};
-use crate::chain::World;
-use crate::deviations::samples::{NOW, bodies, pair_of, service};
-use crate::deviations::{Deviations, Sent};
-use crate::service::Service;
+use crate::chain::SenderNonces;
+use crate::injection::samples::{NOW, bodies, pair_of, service};
+use crate::injection::{InjectedService, WireResponse};
 
 /// Often enough for a fault in 1 of 25 requests of a kind that the set has once.
 const ROUNDS: usize = 25;
@@ -76,14 +75,12 @@ fn the_nearest_fault_is_named() {
 }
 
 /// The responses to the whole set, two requests at a time, so that answers can cross.
-async fn responses(service: &Service) -> Vec<Sent> {
-    let none = Deviations::new(Vec::new());
-    let deviations = service.deviations().unwrap_or(&none);
+async fn responses(service: &InjectedService) -> Vec<WireResponse> {
     let mut responses = Vec::new();
     for pair in bodies().chunks(2) {
-        let (first, second) = tokio::join!(deviations.respond(service, &pair[0], World::at(NOW)), async {
+        let (first, second) = tokio::join!(service.response(&pair[0], NOW, &SenderNonces::Zero), async {
             match pair.get(1) {
-                Some(body) => Some(deviations.respond(service, body, World::at(NOW)).await),
+                Some(body) => Some(service.response(body, NOW, &SenderNonces::Zero).await),
                 None => None,
             }
         });
@@ -94,11 +91,11 @@ async fn responses(service: &Service) -> Vec<Sent> {
 }
 
 /// The rows of section 2 that a response breaks, judged by the schemas: `fee-quote.symbol` and the like.
-fn broken_rows(body: &[u8], sent: &Sent) -> HashSet<String> {
+fn broken_rows(body: &[u8], response: &WireResponse) -> HashSet<String> {
     let mut broken = HashSet::new();
     let request: Value = serde_json::from_slice(body).unwrap_or(Value::Null);
     let answer: Value =
-        serde_json::from_slice(sent.body.as_deref().unwrap_or_default()).unwrap_or(Value::Null);
+        serde_json::from_slice(response.body.as_deref().unwrap_or_default()).unwrap_or(Value::Null);
     let Some(result) = answer["result"].as_object() else {
         return broken;
     };
@@ -146,12 +143,12 @@ async fn a_fault_breaks_its_row_and_no_other() {
     let bodies = bodies();
     let mut wrong = Vec::new();
     for fault in faults() {
-        let faulty = service().with_faults([fault]);
+        let faulty = InjectedService::from(service()).with_faults([fault]);
         let mut broken = HashSet::new();
         for _ in 0..ROUNDS {
             let responses = responses(&faulty).await;
-            for (body, sent) in bodies.iter().zip(&responses) {
-                broken.extend(broken_rows(body, sent));
+            for (body, response) in bodies.iter().zip(&responses) {
+                broken.extend(broken_rows(body, response));
             }
             if broken.contains(fault.clause) || !is_row(fault.clause) {
                 break;
@@ -179,10 +176,10 @@ fn is_row(clause: &str) -> bool {
 
 #[tokio::test]
 async fn every_fault_changes_an_answer() {
-    let clean = responses(&service()).await;
+    let clean = responses(&service().into()).await;
     let mut idle = Vec::new();
     for fault in faults() {
-        let faulty = service().with_faults([fault]);
+        let faulty = InjectedService::from(service()).with_faults([fault]);
         let mut changes = false;
         for _ in 0..ROUNDS {
             changes = responses(&faulty).await != clean;

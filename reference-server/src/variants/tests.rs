@@ -4,10 +4,9 @@ use paymaster_schemas::{Basis, Pair, find_clause, validator_for};
 use serde_json::Value;
 
 use super::{find_variant, variants};
-use crate::chain::World;
-use crate::deviations::samples::{NOW, bodies, pair_of, service};
-use crate::deviations::{Deviations, Framing, Sent};
-use crate::service::Service;
+use crate::chain::SenderNonces;
+use crate::injection::samples::{NOW, bodies, pair_of, service};
+use crate::injection::{Framing, InjectedService, WireResponse};
 
 /// Often enough for what is done to 1 of 200 requests of the set.
 const ROUNDS: usize = 4;
@@ -43,13 +42,11 @@ fn the_nearest_variant_is_named() {
     assert_eq!(error, "unknown variant `chunkd`: did you mean `chunked`?");
 }
 
-async fn responses(service: &Service) -> Vec<Sent> {
-    let none = Deviations::new(Vec::new());
-    let deviations = service.deviations().unwrap_or(&none);
+async fn responses(service: &InjectedService) -> Vec<WireResponse> {
     let mut responses = Vec::new();
     for _ in 0..ROUNDS {
         for body in bodies() {
-            responses.push(deviations.respond(service, &body, World::at(NOW)).await);
+            responses.push(service.response(&body, NOW, &SenderNonces::Zero).await);
         }
     }
     responses
@@ -57,34 +54,37 @@ async fn responses(service: &Service) -> Vec<Sent> {
 
 #[tokio::test]
 async fn every_variant_changes_a_response_and_keeps_every_answer_valid() {
-    let clean = responses(&service()).await;
+    let clean = responses(&service().into()).await;
     let mut idle = Vec::new();
     for variant in variants() {
-        let varied = responses(&service().with_variants([variant])).await;
+        let varied = responses(&InjectedService::from(service()).with_variants([variant])).await;
         if varied == clean {
             idle.push(variant.name);
         }
-        for (body, sent) in bodies().iter().cycle().zip(&varied) {
-            check(variant.name, body, sent);
+        for (body, response) in bodies().iter().cycle().zip(&varied) {
+            check(variant.name, body, response);
         }
     }
     assert!(idle.is_empty(), "these change nothing: {idle:?}");
 }
 
 /// Holds a response against the schemas.
-fn check(variant: &str, body: &[u8], sent: &Sent) {
-    let asked = String::from_utf8_lossy(body);
+fn check(variant: &str, body: &[u8], response: &WireResponse) {
+    let request_text = String::from_utf8_lossy(body);
     assert!(
         !matches!(
-            sent.framing,
+            response.framing,
             Framing::TooLong(_) | Framing::CutChunks | Framing::Half | Framing::Nothing | Framing::Reset
         ),
         "{variant}: {:?}",
-        sent.framing
+        response.framing
     );
-    let put_off = matches!(sent.status, 429 | 503);
-    let Some(text) = sent.body.as_ref().filter(|_| !put_off) else {
-        assert!(put_off || sent.status == 204, "{variant}: no answer to {asked}");
+    let put_off = matches!(response.status, 429 | 503);
+    let Some(text) = response.body.as_ref().filter(|_| !put_off) else {
+        assert!(
+            put_off || response.status == 204,
+            "{variant}: no answer to {request_text}"
+        );
         return;
     };
     let answer: Value = serde_json::from_slice(text).expect("an answer is JSON");
@@ -100,7 +100,7 @@ fn check(variant: &str, body: &[u8], sent: &Sent) {
         let document = if answer.get("error").is_some() {
             "error-answer"
         } else {
-            assert_eq!(sent.status, 200, "{variant}: {asked}");
+            assert_eq!(response.status, 200, "{variant}: {request_text}");
             answer_document(request.and_then(pair_of))
         };
         let validator = validator_for(document).expect("a document of the schemas");
@@ -108,7 +108,10 @@ fn check(variant: &str, body: &[u8], sent: &Sent) {
             .iter_errors(answer)
             .map(|error| format!("{}: {error}", error.instance_path()))
             .collect();
-        assert!(errors.is_empty(), "{variant}: {errors:?} in {answer} for {asked}");
+        assert!(
+            errors.is_empty(),
+            "{variant}: {errors:?} in {answer} for {request_text}"
+        );
         if let Some(request) = request.filter(|_| !id.is_null()) {
             assert_eq!(*id, request["id"], "{variant}");
         }

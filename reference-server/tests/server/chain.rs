@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
-use paymaster_reference_server::{Config, RpcUrl, Service, SigningConfig, find_fault};
+use paymaster_reference_server::{Config, InjectedService, RpcUrl, Service, SigningConfig, find_fault};
 use serde_json::{Value, json};
 
 use crate::signature::{TEST_ACCOUNT, recovered_sponsorship};
@@ -221,7 +221,8 @@ fn without_http_nobody_is_asked_and_nothing_is_signed() {
 fn a_faulty_server_reads_the_chain_too() {
     let node = Node::counting();
     let fault = find_fault("mode-member-missing").unwrap();
-    let server = Server::of(Service::new(&config(node.url())).unwrap().with_faults([fault]));
+    let server =
+        Server::of(InjectedService::from(Service::new(&config(node.url())).unwrap()).with_faults([fault]));
     let mut client = server.connect();
     client.post("/", &of_sender(NINE).to_string());
     let answer = client.answer().expect("an answer").json();

@@ -231,7 +231,7 @@ fn tokens_are_checked() {
     assert!(
         problem(&format!("{}{}", token(""), token("")))
             .unwrap()
-            .contains("listed once")
+            .contains("no other token has")
     );
 }
 

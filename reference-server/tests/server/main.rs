@@ -5,7 +5,7 @@ mod bounds;
 mod chain;
 mod command;
 mod connections;
-mod deviations;
+mod injection;
 mod json_rpc;
 mod quotes;
 mod signature;

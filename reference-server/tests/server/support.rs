@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use paymaster_reference_server::{Config, Service, run};
+use paymaster_reference_server::{Config, Respond, Service, run};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
@@ -123,7 +123,7 @@ impl Server {
         Self::of(Service::new(config).expect("the configuration is valid"))
     }
 
-    pub(crate) fn of(service: Service) -> Self {
+    pub(crate) fn of(service: impl Respond) -> Self {
         let service = Arc::new(service);
         let (stop, stopped) = oneshot::channel();
         let (tell, told) = std::sync::mpsc::channel();

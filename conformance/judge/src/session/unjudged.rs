@@ -91,7 +91,13 @@ mod tests {
     fn what_is_no_answer_of_the_service_is_told_by_its_reason() {
         let too_large = || {
             let limit = 7;
-            exchange(CALL, Err(Failure::TooLarge { what: "body", limit }))
+            exchange(
+                CALL,
+                Err(Failure::TooLarge {
+                    part: paymaster_exchange::Part::Body,
+                    limit,
+                }),
+            )
         };
         let gateway = || exchange(CALL, Ok((502, "<html>")));
         let fine = || exchange(CALL, Ok((200, "{}")));
