@@ -1,10 +1,10 @@
 #!/bin/sh
-# How fast this generator is beside others, in one run on one machine: requests a second and CPU time of a request against the same
-# bare server, as ratios in Markdown. Request rates drift on shared machines, CPU time of a request less: look at both.
+# Compares load generators in one run on one machine: requests per second and CPU time per request against the same
+# minimal server, as ratios in Markdown. On shared machines request rates vary more than CPU time per request, so both are shown.
 #
 #   loadtest/benches/compare.sh [SECONDS]
 #
-# Measures what is installed of wrk, oha, k6 and locust, and names what is not. LOADTEST and SERVER name other binaries of ours.
+# Measures wrk, oha, k6 and locust if they are installed. LOADTEST and SERVER name other binaries of this project.
 set -eu
 cd "$(dirname "$0")/../.."
 seconds=${1:-10}
@@ -15,7 +15,7 @@ if [ -z "${LOADTEST:-}" ]; then
 fi
 loadtest=${LOADTEST:-target/release/paymaster-loadtest}
 server=${SERVER:-target/release/examples/bare_server}
-# One core for the server and one for the generator, where there are two and taskset is there.
+# One core for the server and one for the generator, if there are two cores and taskset is installed.
 pin_server='' pin_client=''
 if command -v taskset >/dev/null && [ "$(nproc)" -ge 2 ]; then
     pin_server='taskset -c 0' pin_client='taskset -c 1'
@@ -67,7 +67,7 @@ else
     echo "wrk is not installed: not measured" >&2
 fi
 measure 'ours, 10 % judged' "$ours_rate" ours 10%
-# In turn, as what else the machine does costs more than judging.
+# Alternating, because the noise of the machine is larger than the cost of judging.
 for _ in 1 2 3; do
     measure 'ours, every answer judged' "$ours_rate" ours all
     measure 'ours, none judged' "$ours_rate" ours none

@@ -1,5 +1,4 @@
-//! A server that does next to nothing, on one thread: what `benches/compare.sh` measures generators against. Its answers are right,
-//! so that a generator that judges them finds nothing.
+//! A minimal server on one thread, against which `benches/compare.sh` measures load generators. Its answers break no rule.
 
 use std::{convert::Infallible, io::Write};
 
@@ -18,7 +17,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         let (stream, _) = listener.accept().await?;
         stream.set_nodelay(true)?;
         tokio::spawn(async move {
-            // A connection that ends badly is the client's affair.
+            // Errors of a connection are ignored.
             let _ = hyper::server::conn::http1::Builder::new()
                 .pipeline_flush(true)
                 .serve_connection(TokioIo::new(stream), service_fn(answer))

@@ -1,20 +1,15 @@
-//! Load testing of paymaster services whose answers are judged: an answer that is fast and wrong counts as a failure.
+//! Load testing of paymaster services with judged answers: a fast answer that breaks a rule counts as a failure.
 //!
-//! [`scenarios`] say what is sent, [`corpus`] makes the requests before the clock runs, [`engine`] sends and judges them
-//! (goose keeps the users, their plan and its dashboard), [`figures`] count, [`run`] puts them together, [`report`] tells.
+//! From the command line to the reports: [`cli`] reads arguments, [`run`] puts a run together, [`scenarios`] makes its requests,
+//! [`engine`] sends them (goose manages the users), [`judging`] judges the answers, [`figures`] counts them, [`results`] holds
+//! summary, thresholds, merging and comparison, [`report`] renders them. [`text`] formats numbers.
 
 pub mod cli;
-pub mod compare;
-pub mod corpus;
-pub mod embedded;
 pub mod engine;
 pub mod figures;
 pub mod judging;
-pub mod merge;
-pub mod politeness;
 pub mod report;
+pub mod results;
 pub mod run;
 pub mod scenarios;
-pub mod schedule;
-pub mod summary;
-pub mod threshold;
+pub mod text;

@@ -5,21 +5,21 @@ use std::{path::PathBuf, time::Duration};
 use clap::{Args, Parser, Subcommand};
 use paymaster_cli::{args::TargetArgs, duration};
 
+use super::{embedded::DeviationArgs, help};
 use crate::{
-    embedded::Deviations,
-    engine::plan::Steps,
-    judging::Share,
-    run::Rate,
-    scenarios,
-    threshold::{self, Threshold},
+    engine::plan::StepPlan,
+    judging::JudgedShare,
+    results::threshold::Threshold,
+    run::options::Rate,
+    scenarios::{self, mix::parse_weight},
 };
 
-/// Load tests a paymaster JSON-RPC service (ERC-4337) and judges its answers: one that is fast and wrong counts as a failure.
+/// Load tests a paymaster JSON-RPC service (ERC-4337) and judges its answers: a fast answer that breaks a rule counts as a failure.
 ///
-/// Without a URL, an embedded reference server is started in a process of its own and loaded.
+/// Without a URL, it starts an embedded reference server in another process and loads that.
 #[derive(Debug, Parser)]
 #[command(name = "paymaster-loadtest", version, args_conflicts_with_subcommands = true)]
-#[command(after_help = super::exit::help(), after_long_help = super::long_help())]
+#[command(after_help = help::exit_codes(), after_long_help = help::long())]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
@@ -33,64 +33,66 @@ pub(crate) enum Command {
     Run(Box<LoadArgs>),
     /// List the scenarios.
     Scenarios,
-    /// Judge JSON reports of several machines as one run.
+    /// Merge JSON reports of several machines and judge them as one run.
     Merge(MergeArgs),
-    /// Compare a JSON report with an earlier one, noise taken into account.
+    /// Compare a JSON report with an earlier one, with respect to noise.
     Compare(CompareArgs),
-    /// The reference server that a run without a URL loads.
-    #[command(hide = true, name = crate::embedded::SUBCOMMAND)]
-    EmbeddedServer(Deviations),
+    /// Serve the reference server, for a run without a URL.
+    #[command(hide = true, name = super::embedded::SUBCOMMAND)]
+    EmbeddedServer(DeviationArgs),
 }
 
+// Unlike the report of a conformance run, that of a load test does not mention --insecure.
 #[derive(Debug, Args)]
+#[command(mut_arg("insecure", |arg| arg.help("Believe any certificate of an https:// target")))]
 pub(crate) struct LoadArgs {
-    /// The paymaster URL, as http://127.0.0.1:3000/rpc.
+    /// The paymaster URL, for example http://127.0.0.1:3000/rpc.
     pub(crate) url: Option<String>,
-    /// What is sent: a scenario of the list below, or all of them by their weights.
+    /// The scenario to send: one of the list below, or all of them by their weights.
     #[arg(short, long, value_name = "NAME", default_value = scenarios::MIXED, help_heading = "Load")]
     pub(crate) scenario: String,
-    /// How often a scenario is part of `mixed`, as journey=3; repeatable. Scenarios without one are left out then.
-    #[arg(long = "weight", value_name = "NAME=N", value_parser = scenarios::parse_weight, help_heading = "Load")]
+    /// The weight of a scenario in `mixed`, for example journey=3. Repeatable. Scenarios without a weight are then not sent.
+    #[arg(long = "weight", value_name = "NAME=N", value_parser = parse_weight, help_heading = "Load")]
     pub(crate) weights: Vec<(String, u32)>,
-    /// Users at a time, each with a connection of its own [default: 10, or 100 with --rate].
+    /// Users at a time, each with its own connection [default: 10, or 100 with --rate].
     #[arg(short, long, value_name = "N", help_heading = "Load")]
     pub(crate) users: Option<usize>,
-    /// Open model: that many arrivals a second, whatever the target does; latency counts from the intended start. In steps:
-    /// 500,30s;500,5m goes to 500 in 30 s and stays there for 5 min. A journey is one arrival. One that
-    /// begins more than 1 ms after its time is late. Where the target does not keep up, its answers are waited for, and the verdict
-    /// states the rate that was reached; only a threshold (rps>=500) makes that a failure.
+    /// Open model: this many arrivals per second, independent of answers. Latency counts from the intended start. In steps:
+    /// 500,30s;500,5m goes to 500 in 30 s and stays there for 5 min. A journey is one arrival. An arrival that begins more than
+    /// 1 ms after its time is late. If the target is too slow, the run waits for its answers and the verdict states the rate that
+    /// was reached; only a threshold (rps>=500) makes that a failure.
     #[arg(short, long, value_name = "RATE", value_parser = Rate::parse, help_heading = "Load")]
     pub(crate) rate: Option<Rate>,
-    /// The measured time, as 30s or 5m [default: 10s].
+    /// The measured time, for example 30s or 5m [default: 10s].
     #[arg(short, long, value_name = "TIME", value_parser = duration::parse, help_heading = "Load", conflicts_with = "test_plan")]
     pub(crate) duration: Option<Duration>,
-    /// Users are started over this time; it is not measured.
+    /// The time over which users are started. It is not measured.
     #[arg(long, value_name = "TIME", value_parser = duration::parse, help_heading = "Load", conflicts_with = "test_plan")]
     pub(crate) ramp: Option<Duration>,
-    /// This long nothing is measured at first.
+    /// The time after the ramp that is not measured.
     #[arg(long, value_name = "TIME", value_parser = duration::parse, help_heading = "Load")]
     pub(crate) warm_up: Option<Duration>,
-    /// Users over time, in goose's notation: 10,10s;10,1m;100,5s;100,30s;0,10s is a step, a hold, a spike, a hold, an end.
-    #[arg(long, value_name = "PLAN", value_parser = Steps::parse, help_heading = "Load", conflicts_with = "users")]
-    pub(crate) test_plan: Option<Steps>,
-    /// At most that many requests.
+    /// Users over time, in the notation of goose: 10,10s;10,1m;100,5s;100,30s;0,10s is a ramp, a hold, a spike, a hold and an end.
+    #[arg(long, value_name = "PLAN", value_parser = StepPlan::parse, help_heading = "Load", conflicts_with = "users")]
+    pub(crate) test_plan: Option<StepPlan>,
+    /// Most requests [default: no limit].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Load")]
     pub(crate) max_requests: Option<u64>,
-    /// The same seed makes the same requests [default: 1].
+    /// The same seed gives the same requests [default: 1].
     #[arg(long, value_name = "N", help_heading = "Load")]
     pub(crate) seed: Option<u64>,
 
-    /// Which answers are judged: all, none, or a share as 10%.
-    #[arg(long, value_name = "SHARE", default_value = "all", value_parser = Share::parse, help_heading = "Verdict")]
-    pub(crate) judge: Share,
-    /// What only warns in a conformance run (json-rpc, interoperability) is wrong too.
+    /// The answers to judge: all, none, or a share, for example 10%.
+    #[arg(long, value_name = "SHARE", default_value = "all", value_parser = JudgedShare::parse, help_heading = "Verdict")]
+    pub(crate) judge: JudgedShare,
+    /// Rules that only warn in a conformance run (json-rpc, interoperability) count too.
     #[arg(long, help_heading = "Verdict")]
     pub(crate) strict: bool,
-    /// What the run must keep to, as p95<200ms, error-rate<1%, wrong-rate<=0%, rps>=500, each also `... for journey`; repeatable.
-    /// rps is the number of answers divided by the time until the last one.
+    /// A limit for the run, for example p95<200ms, error-rate<1%, wrong-rate<=0% or rps>=500, also with `for journey`. Repeatable.
+    /// rps is the number of answers divided by the time until the last answer.
     #[arg(short, long = "threshold", value_name = "RULE", help_heading = "Verdict")]
     pub(crate) thresholds: Vec<Threshold>,
-    /// Compare with an earlier run's JSON report; what became worse fails the run.
+    /// Compare with the JSON report of an earlier run. A figure that became worse fails the run.
     #[arg(long, value_name = "FILE", help_heading = "Verdict")]
     pub(crate) compare: Option<PathBuf>,
     #[command(flatten)]
@@ -98,26 +100,26 @@ pub(crate) struct LoadArgs {
 
     #[command(flatten, next_help_heading = "Target")]
     pub(crate) target: TargetArgs,
-    /// Total time of one exchange, as 500ms or 10s [default: 10s].
+    /// Total time of one exchange, for example 500ms or 10s [default: 10s].
     #[arg(long, value_name = "TIME", value_parser = duration::parse, help_heading = "Target")]
     pub(crate) timeout: Option<Duration>,
-    /// Wait as long as the target says with 429 or 503 and Retry-After; open arrivals of that time are held back and counted.
+    /// Pause as the target requests with 429 or 503 and Retry-After. Arrivals that are due in a pause are not sent, and counted.
     #[arg(long, help_heading = "Target")]
     pub(crate) respect_retry_after: bool,
-    /// The target is yours to load, although it is not on a private network.
+    /// You may load the target although it is not on a private network.
     #[arg(long, help_heading = "Target")]
     pub(crate) i_own_this_target: bool,
 
-    /// Write a report; its ending says which: .json, .html, .md, .xml (JUnit). Repeatable.
+    /// Write a report. Its ending is its format: .json, .html, .md or .xml (JUnit). Repeatable.
     #[arg(short = 'o', long = "report", value_name = "FILE", help_heading = "Reports")]
     pub(crate) reports: Vec<PathBuf>,
-    /// Serve goose's live dashboard on this port of 127.0.0.1 [default port: 5118].
+    /// Serve the live dashboard of goose on this port of 127.0.0.1 [default port: 5118].
     #[arg(long, value_name = "PORT", num_args = 0..=1, default_missing_value = "5118", require_equals = true, help_heading = "Reports")]
     pub(crate) dashboard: Option<u16>,
-    /// Have goose write its own report too, .html, .md or .json; repeatable.
+    /// Also write the report of goose: .html, .md or .json. Repeatable.
     #[arg(long, value_name = "FILE", help_heading = "Reports")]
     pub(crate) goose_report: Vec<PathBuf>,
-    /// An earlier JSON report of goose for its own report to compare with.
+    /// An earlier JSON report of goose, with which its report compares.
     #[arg(
         long,
         value_name = "FILE",
@@ -127,18 +129,18 @@ pub(crate) struct LoadArgs {
     pub(crate) goose_baseline: Option<PathBuf>,
 
     #[command(flatten)]
-    pub(crate) deviations: Deviations,
+    pub(crate) deviations: DeviationArgs,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct MergeArgs {
-    /// JSON reports of runs that went at the same time.
+    /// JSON reports of runs that took place at the same time.
     #[arg(required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// Thresholds in place of those of the runs; repeatable.
+    /// A threshold, instead of those of the runs. Repeatable.
     #[arg(short, long = "threshold", value_name = "RULE")]
     pub(crate) thresholds: Vec<Threshold>,
-    /// Write a report; its ending says which: .json, .html, .md, .xml (JUnit). Repeatable.
+    /// Write a report. Its ending is its format: .json, .html, .md or .xml (JUnit). Repeatable.
     #[arg(short = 'o', long = "report", value_name = "FILE")]
     pub(crate) reports: Vec<PathBuf>,
 }
@@ -147,7 +149,7 @@ pub(crate) struct MergeArgs {
 pub(crate) struct CompareArgs {
     /// The earlier JSON report.
     pub(crate) before: PathBuf,
-    /// The later one.
+    /// The later JSON report.
     pub(crate) after: PathBuf,
     #[command(flatten)]
     pub(crate) tolerance: Tolerance,
@@ -155,22 +157,22 @@ pub(crate) struct CompareArgs {
 
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Tolerance {
-    /// Differences of rate and latency below this do not matter, however certain they are.
+    /// Differences of rate and latency below this share do not count.
     #[arg(long = "tolerance", value_name = "SHARE", default_value = "5%", value_parser = tolerance, help_heading = "Verdict")]
     pub(crate) share: f64,
 }
 
-fn tolerance(text: &str) -> Result<f64, String> {
+/// A text is not a tolerance.
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` is not a share: write 5%")]
+struct ToleranceError(String);
+
+fn tolerance(text: &str) -> Result<f64, ToleranceError> {
     let number = text.strip_suffix('%').unwrap_or(text).trim().parse::<f64>().ok();
     number
         .filter(|percent| (0.0..=1_000.0).contains(percent))
         .map(|percent| percent / 100.0)
-        .ok_or_else(|| format!("`{text}` is no share: write 5%"))
-}
-
-/// What thresholds can be about, for the help.
-pub(crate) fn metrics() -> String {
-    format!("Thresholds are about {}.", threshold::metrics())
+        .ok_or_else(|| ToleranceError(text.to_owned()))
 }
 
 #[cfg(test)]
@@ -180,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_line_is_in_order() {
+    fn the_command_line_is_valid() {
         Cli::command().debug_assert();
         let help = Cli::command().render_long_help().to_string();
         for scenario in scenarios::names() {
@@ -190,20 +192,20 @@ mod tests {
     }
 
     #[test]
-    fn the_default_tolerance_is_the_one_that_is_used() {
+    fn the_help_shows_the_default_tolerance() {
         let cli = Cli::try_parse_from(["p"]).unwrap();
-        assert!((cli.load.tolerance.share - crate::compare::DEFAULT_TOLERANCE).abs() < 1e-12);
+        assert!((cli.load.tolerance.share - crate::results::compare::DEFAULT_TOLERANCE).abs() < 1e-12);
     }
 
     #[test]
-    fn nonsense_is_refused() {
+    fn invalid_arguments_are_refused() {
         for line in [
             &["p", "--rate", "0"][..],
             &["p", "--judge", "11"],
             &["p", "--threshold", "p95"],
             &["p", "--max-requests", "0"],
             &["p", "--test-plan", "5,5s", "--users", "3"],
-            &["p", "--weight", "nobody=3"],
+            &["p", "--weight", "nothing=3"],
             &["p", "--tolerance", "x"],
             &["p", "merge"],
         ] {

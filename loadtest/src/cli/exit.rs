@@ -1,18 +1,18 @@
-//! Exit codes: those of every binary of this project, in the words of a load test.
+//! Exit codes: the same as of the other binaries, with descriptions for a load test.
 
 use paymaster_cli::exit;
 
-use crate::summary::Verdict;
+use crate::results::summary::RunVerdict;
 
-/// Every exit code and what it says: the help reads this.
-pub const TABLE: &[(u8, &str)] = &[
+/// Every exit code and its description, as the help shows them.
+pub(crate) const TABLE: &[(u8, &str)] = &[
     (
         exit::CONFORMS,
-        "every threshold was met, and no judged answer was wrong; an asked rate (--rate) that was not reached is stated in the first line",
+        "every threshold was met, and no judged answer was wrong; if the requested rate (--rate) was not reached, the first line says so",
     ),
     (
         exit::VIOLATIONS,
-        "a threshold was missed, wrong answers included (wrong-rate<=0% and error-rate<1% hold by default); a comparison shows worse",
+        "a threshold was missed, wrong answers included (wrong-rate<=0% and error-rate<1% are the defaults), or a figure became worse (--compare)",
     ),
     (
         exit::USAGE,
@@ -20,27 +20,22 @@ pub const TABLE: &[(u8, &str)] = &[
     ),
     (
         exit::COULD_NOT_TEST,
-        "could not test: nobody answers, nothing was measured, or the target stopped answering",
+        "could not test: the target does not answer, nothing was measured, or the target stopped answering",
     ),
     (
         exit::INCOMPLETE,
-        "incomplete: nothing failed, but the run was cut short, or a comparison cannot tell",
+        "incomplete: nothing failed, but the run was cut short, or is too short for a comparison",
     ),
 ];
 
 /// The exit code of a verdict.
-pub const fn code(verdict: Verdict) -> u8 {
+pub(crate) const fn code(verdict: RunVerdict) -> u8 {
     match verdict {
-        Verdict::Passed => exit::CONFORMS,
-        Verdict::Failed => exit::VIOLATIONS,
-        Verdict::CouldNotTest => exit::COULD_NOT_TEST,
-        Verdict::Incomplete => exit::INCOMPLETE,
+        RunVerdict::Passed => exit::CONFORMS,
+        RunVerdict::Failed => exit::VIOLATIONS,
+        RunVerdict::CouldNotTest => exit::COULD_NOT_TEST,
+        RunVerdict::Incomplete => exit::INCOMPLETE,
     }
-}
-
-/// The table as text, for the help.
-pub fn help() -> String {
-    exit::help_of(TABLE)
 }
 
 #[cfg(test)]

@@ -1,127 +1,127 @@
-//! The default command: a run.
+//! The default command: a load test.
 
 use std::time::Duration;
 
 use paymaster_cli::{
-    args::{RunArgs, TargetArgs},
+    args::RunArgs,
     exit as codes,
     file::LoadTable,
+    output as out,
     target::{self, TargetSetup},
 };
 
-use super::{args::LoadArgs, exit, out, reports};
+use super::{args::LoadArgs, embedded::Embedded, error::CommandError, exit, reports};
 use crate::{
-    compare::Comparison,
-    embedded::Embedded,
     report,
-    run::{self, Options, Problem},
-    scenarios::Weights,
-    summary::{Summary, Verdict},
-    threshold::Threshold,
+    results::{
+        compare::{CompareError, RunComparison},
+        summary::{RunSummary, RunVerdict},
+        threshold::Threshold,
+    },
+    run::{self, options::RunOptions},
 };
 
-/// The measured time where nobody says how long.
+/// The default measured time.
 const DURATION: Duration = Duration::from_secs(10);
 
-/// Runs a load test and reports it.
-pub(super) fn run(args: &LoadArgs) -> Result<u8, Problem> {
+/// Executes a load test and writes its reports.
+pub(super) fn run(args: &LoadArgs) -> Result<u8, CommandError> {
     for path in &args.reports {
-        report::format_of(path).map_err(Problem::Usage)?;
+        report::format_of(path)?;
     }
-    // What cannot be compared with is told before anything is sent.
-    let earlier = args
-        .compare
-        .as_deref()
-        .map(|path| Summary::read(path).map(|summary| (path.display().to_string(), summary)))
-        .transpose()
-        .map_err(|cause| Problem::Usage(cause.to_string()))?;
+    // An earlier report that cannot be read is an error before anything is sent.
+    let earlier = args.compare.as_deref().map(RunSummary::read).transpose()?;
     let mut embedded = None;
-    let known = aimed(args, &mut embedded).map_err(Problem::Usage)?;
-    if !known.embedded && !args.deviations.is_empty() {
-        return Err(Problem::Usage(
-            "--fault and --variant are for the embedded server: give no URL".to_owned(),
-        ));
+    let setup = read_target(args, &mut embedded)?;
+    if !setup.embedded && !args.deviations.is_empty() {
+        return Err(CommandError::DeviationsWithUrl);
     }
-    let options = options(args, &known.load).map_err(Problem::Usage)?;
+    let options = options(args, &setup.load)?;
     if let Some(port) = args.dashboard {
         out::eprint(&format!("dashboard: http://127.0.0.1:{port}/\n"));
     }
-    let done = runtime().map_err(Problem::Usage)?.block_on(async {
-        tokio::spawn(stop_when_asked());
+    let done: Result<RunSummary, CommandError> = runtime()?.block_on(async {
+        tokio::spawn(stop_on_sigterm());
         tokio::select! {
-            done = run::run(&options, known) => done,
-            () = interrupted_before() => Err(Problem::CouldNotTest("interrupted before anything was measured".to_owned())),
+            done = run::run(&options, setup) => Ok(done?),
+            () = interrupted_before_the_load() => Err(CommandError::Interrupted),
         }
     });
     drop(embedded);
     let summary = done?;
-    let comparison = earlier
-        .map(|(name, before)| Comparison::of(&name, &before, &summary, args.tolerance.share))
-        .transpose()
-        .map_err(Problem::Usage);
-    let (comparison, refused) = match comparison {
-        Ok(comparison) => (comparison, None),
-        Err(problem) => (None, Some(problem)),
-    };
-    let written = reports::tell(&summary, comparison.as_ref(), &args.reports);
-    let code = code(&summary, comparison.as_ref());
+    let comparison = compare(args, earlier.as_ref(), &summary);
+    let compared = comparison.as_ref().ok().and_then(Option::as_ref);
+    let published = reports::publish(&summary, compared, &args.reports);
+    let code = exit_code(&summary, compared);
     if code == codes::VIOLATIONS {
         return Ok(code);
     }
-    match refused {
-        Some(problem) => Err(problem),
-        None if written => Ok(code),
-        None => Ok(codes::USAGE),
-    }
+    comparison?;
+    Ok(if published { code } else { codes::USAGE })
 }
 
-fn code(summary: &Summary, comparison: Option<&Comparison>) -> u8 {
+fn compare(
+    args: &LoadArgs,
+    earlier: Option<&RunSummary>,
+    summary: &RunSummary,
+) -> Result<Option<RunComparison>, CompareError> {
+    let (Some(path), Some(earlier)) = (&args.compare, earlier) else {
+        return Ok(None);
+    };
+    let name = path.display().to_string();
+    RunComparison::of(&name, earlier, summary, args.tolerance.share).map(Some)
+}
+
+fn exit_code(summary: &RunSummary, comparison: Option<&RunComparison>) -> u8 {
     match (summary.verdict, comparison) {
-        (Verdict::Passed | Verdict::Incomplete, Some(comparison)) if comparison.is_worse() => {
+        (RunVerdict::Passed | RunVerdict::Incomplete, Some(comparison)) if comparison.is_worse() => {
             codes::VIOLATIONS
         }
-        (Verdict::Passed, Some(comparison)) if comparison.is_unclear() => codes::INCOMPLETE,
+        (RunVerdict::Passed, Some(comparison)) if comparison.is_unclear() => codes::INCOMPLETE,
         (verdict, _) => exit::code(verdict),
     }
 }
 
-fn aimed(args: &LoadArgs, embedded: &mut Option<Embedded>) -> Result<TargetSetup, String> {
-    let flags = RunArgs {
-        target: TargetArgs::clone(&args.target),
+/// Reads the target from file, environment and arguments. Without a URL, it starts the embedded server.
+fn read_target(args: &LoadArgs, embedded: &mut Option<Embedded>) -> Result<TargetSetup, CommandError> {
+    let run_args = RunArgs {
+        target: args.target.clone(),
         timeout: args.timeout,
         seed: args.seed,
         ..RunArgs::default()
     };
-    let setup = target::read(&flags, args.url.as_deref(), || {
-        let server = Embedded::start(&args.deviations)?;
-        let told = (server.url.clone(), server.profile.clone());
+    let start = || {
+        let server = Embedded::start(&args.deviations).map_err(|cause| cause.to_string())?;
+        let known = (server.url.clone(), server.profile.clone());
         *embedded = Some(server);
-        Ok(told)
-    })?;
-    Ok(setup)
+        Ok(known)
+    };
+    Ok(target::read(&run_args, args.url.as_deref(), start)?)
 }
 
-fn options(args: &LoadArgs, load: &LoadTable) -> Result<Options, String> {
-    let mut weights: Weights = load.weights.clone();
-    if !args.weights.is_empty() {
-        weights = args.weights.iter().cloned().collect();
-    }
+/// The options of the run: arguments, or else the table `[load]` of the profile.
+fn options(args: &LoadArgs, load: &LoadTable) -> Result<RunOptions, CommandError> {
+    let weights = if args.weights.is_empty() {
+        load.weights.clone()
+    } else {
+        args.weights.iter().cloned().collect()
+    };
     let mut thresholds = args.thresholds.clone();
     if thresholds.is_empty() {
-        let of_file: Result<Vec<Threshold>, _> = load.thresholds.iter().map(|text| text.parse()).collect();
-        thresholds = of_file.map_err(|cause| format!("load.thresholds: {cause}"))?;
+        let of_profile: Result<Vec<Threshold>, _> = load.thresholds.iter().map(|text| text.parse()).collect();
+        thresholds = of_profile.map_err(CommandError::ThresholdOfProfile)?;
     }
-    let mut goose = Vec::new();
+    let mut goose_options = Vec::new();
     if let Some(port) = args.dashboard {
-        goose.extend(["--dashboard".to_owned(), format!("--dashboard-port={port}")]);
+        goose_options.extend(["--dashboard".to_owned(), format!("--dashboard-port={port}")]);
     }
     for path in &args.goose_report {
-        goose.push(format!("--report-file={}", path.display()));
+        goose_options.push(format!("--report-file={}", path.display()));
     }
     if let Some(path) = &args.goose_baseline {
-        goose.push(format!("--baseline-file={}", path.display()));
+        goose_options.push(format!("--baseline-file={}", path.display()));
     }
-    Ok(Options {
+    Ok(RunOptions {
         scenario: args.scenario.clone(),
         weights,
         users: args.users,
@@ -136,30 +136,30 @@ fn options(args: &LoadArgs, load: &LoadTable) -> Result<Options, String> {
         thresholds,
         respect_retry_after: args.respect_retry_after,
         own_target: args.i_own_this_target || load.own_target,
-        goose,
+        goose_options,
     })
 }
 
-/// A runtime with a worker for each core.
-pub(super) fn runtime() -> Result<tokio::runtime::Runtime, String> {
+/// A runtime with one worker thread for each core.
+pub(super) fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
-        .map_err(|cause| format!("the runtime: {cause}"))
+        .map_err(CommandError::Runtime)
 }
 
-/// goose listens to Ctrl-C alone; when the system asks this process to end, that is the same.
-async fn stop_when_asked() {
+/// Treats SIGTERM like Ctrl-C, which is the only signal that goose handles.
+async fn stop_on_sigterm() {
     #[cfg(unix)]
     if let Ok(mut terminate) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
         && terminate.recv().await.is_some()
     {
-        goose::trigger_killswitch("asked to end");
+        goose::trigger_killswitch("SIGTERM");
     }
 }
 
-/// Ctrl-C while the target is asked what it speaks; once the load begins, goose takes the signal over.
-async fn interrupted_before() {
+/// Returns at Ctrl-C in discovery. During the load, goose handles the signal.
+async fn interrupted_before_the_load() {
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;
     }

@@ -1,67 +1,64 @@
-//! Reports of runs: written after a run, added up, compared.
+//! Reports: written after a run, merged and compared.
 
 use std::path::PathBuf;
 
-use paymaster_cli::{environment::Environment, exit as codes, terminal::Paint};
+use paymaster_cli::{environment::Environment, exit as codes, output as out, terminal::Paint};
 
 use super::{
     args::{CompareArgs, MergeArgs},
-    exit, out,
+    error::CommandError,
+    exit,
 };
 use crate::{
-    compare::Comparison,
-    merge,
     report::{self, terminal},
-    summary::Summary,
+    results::{compare::RunComparison, merge, summary::RunSummary},
 };
 
-/// Prints the report and writes the files; one that cannot be written loses none of the others. False when one could not.
-pub(super) fn tell(summary: &Summary, comparison: Option<&Comparison>, paths: &[PathBuf]) -> bool {
-    let mut trouble = Vec::new();
-    trouble.extend(
-        out::print(&terminal::render(summary, comparison, paint()))
-            .err()
-            .map(|cause| cause.to_string()),
-    );
-    for path in paths {
-        trouble.extend(report::write(path, summary, comparison).err());
+/// Prints the report and writes the report files. An error of one file does not stop the others. Returns whether all succeeded.
+pub(super) fn publish(summary: &RunSummary, comparison: Option<&RunComparison>, paths: &[PathBuf]) -> bool {
+    let printed = out::print(&terminal::render(summary, comparison, paint()));
+    let printed = printed.map_err(CommandError::Output);
+    let written = paths
+        .iter()
+        .map(|path| report::write(path, summary, comparison).map_err(CommandError::Report));
+    let errors: Vec<CommandError> = [printed]
+        .into_iter()
+        .chain(written)
+        .filter_map(Result::err)
+        .collect();
+    for error in &errors {
+        out::error(&format!("a report could not be written: {error}"));
     }
-    for cause in &trouble {
-        out::error(&format!("a report could not be written: {cause}"));
-    }
-    trouble.is_empty()
+    errors.is_empty()
 }
 
+/// Colours for standard output.
 fn paint() -> Paint {
     out::paint(&Environment::of_process(), false)
 }
 
-/// `merge`: judges several reports as one run.
-pub(super) fn merge(args: &MergeArgs) -> Result<u8, String> {
+/// `merge`: merges several reports and judges them as one run.
+pub(super) fn merge(args: &MergeArgs) -> Result<u8, CommandError> {
     for path in &args.reports {
         report::format_of(path)?;
     }
-    let parts = args.files.iter().map(|path| Summary::read(path));
-    let parts: Vec<Summary> = parts
-        .collect::<Result<_, _>>()
-        .map_err(|cause| cause.to_string())?;
-    let merged = merge::merge(&parts, &args.thresholds)?;
-    let written = tell(&merged, None, &args.reports);
+    let runs = args.files.iter().map(|path| RunSummary::read(path));
+    let runs: Vec<RunSummary> = runs.collect::<Result<_, _>>()?;
+    let merged = merge::merge(&runs, &args.thresholds)?;
+    let published = publish(&merged, None, &args.reports);
     let code = exit::code(merged.verdict);
-    Ok(if written || code == codes::VIOLATIONS {
+    Ok(if published || code == codes::VIOLATIONS {
         code
     } else {
         codes::USAGE
     })
 }
 
-/// `compare`: says what became worse.
-pub(super) fn compare(args: &CompareArgs) -> Result<u8, String> {
-    let read = |path: &PathBuf| Summary::read(path).map_err(|cause| cause.to_string());
-    let (before, after) = (read(&args.before)?, read(&args.after)?);
+/// `compare`: compares two reports.
+pub(super) fn compare(args: &CompareArgs) -> Result<u8, CommandError> {
+    let (before, after) = (RunSummary::read(&args.before)?, RunSummary::read(&args.after)?);
     let name = args.before.display().to_string();
-    let comparison = Comparison::of(&name, &before, &after, args.tolerance.share)?;
-    let mut text = String::new();
+    let comparison = RunComparison::of(&name, &before, &after, args.tolerance.share)?;
     let (verdict, code) = if comparison.is_worse() {
         ("WORSE", codes::VIOLATIONS)
     } else if comparison.is_unclear() {
@@ -69,7 +66,7 @@ pub(super) fn compare(args: &CompareArgs) -> Result<u8, String> {
     } else {
         ("NOT WORSE", codes::CONFORMS)
     };
-    text.push_str(verdict);
+    let mut text = verdict.to_owned();
     terminal::compared(&mut text, &comparison, paint());
     out::print(&text)?;
     Ok(code)

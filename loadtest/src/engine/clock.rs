@@ -1,20 +1,20 @@
-//! The times of a run: it starts with the first user, is warm, and ends.
+//! The times of a run. It starts with the first user, warms up, measures and ends.
 
 use std::{
     sync::OnceLock,
     time::{Duration, Instant},
 };
 
-/// When things happen.
+/// The start, warm-up and length of a run.
 #[derive(Debug)]
-pub struct Clock {
+pub struct RunClock {
     started: OnceLock<Instant>,
     warm_up: Duration,
     length: Duration,
 }
 
-impl Clock {
-    /// A clock of a run of that length, of which the first part is for warming up.
+impl RunClock {
+    /// A clock that is not started. `length` includes the warm-up.
     pub fn new(warm_up: Duration, length: Duration) -> Self {
         Self {
             started: OnceLock::new(),
@@ -23,37 +23,37 @@ impl Clock {
         }
     }
 
-    /// The start: the moment of the first call.
+    /// The start of the run. The first call starts it.
     pub fn start(&self) -> Instant {
         *self.started.get_or_init(Instant::now)
     }
 
-    /// When the run started; none before.
+    /// When the run started; `None` before.
     pub fn started(&self) -> Option<Instant> {
         self.started.get().copied()
     }
 
-    /// How long the run has been going.
+    /// The time since the start; 0 before.
     pub fn elapsed(&self) -> Duration {
         self.started().map(|start| start.elapsed()).unwrap_or_default()
     }
 
-    /// When nothing more is begun.
+    /// When the last iteration may start.
     pub fn ends(&self) -> Instant {
         self.start() + self.length
     }
 
-    /// The time of the warm-up.
+    /// The length of the warm-up.
     pub fn warm_up(&self) -> Duration {
         self.warm_up
     }
 
-    /// The whole time.
+    /// The length of the run, with the warm-up.
     pub fn length(&self) -> Duration {
         self.length
     }
 
-    /// A moment, after the first measured one; none in the warm-up.
+    /// The time from the end of the warm-up to `moment`; `None` in the warm-up.
     pub fn measured(&self, moment: Instant) -> Option<Duration> {
         moment
             .saturating_duration_since(self.start())

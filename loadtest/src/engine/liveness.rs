@@ -1,4 +1,4 @@
-//! Whether the target still responds, by what became of the requests since its last response.
+//! Whether the target still responds, by the failed requests since its last response.
 
 use std::{
     fmt,
@@ -8,38 +8,38 @@ use std::{
 
 use paymaster_exchange::Failure;
 
-/// A target to which connections have failed for so long, without a response in between, has stopped answering.
-const DEAD: Duration = Duration::from_secs(2);
-/// So has one that lets requests time out for so long; twice the deadline of an exchange if that is more.
-const HANGING: Duration = Duration::from_secs(10);
-/// A single failed request says nothing of the target.
-const FEWEST: u64 = 2;
+/// After this time of failed connections without a response, the target has stopped answering.
+const PATIENCE_BROKEN: Duration = Duration::from_secs(2);
+/// The same time if requests timed out; twice the timeout of an exchange if that is longer.
+const PATIENCE_TIMEOUT: Duration = Duration::from_secs(10);
+/// Fewer failed requests are not enough to decide.
+const FEWEST_FAILURES: u64 = 2;
 
-/// What is known of the target since its last response.
+/// The failed requests since the last response.
 #[derive(Debug, Default)]
 pub(crate) struct Liveness {
-    /// When the last response came, in nanoseconds after the start.
+    /// When the last response arrived, in nanoseconds after the start.
     last_response: AtomicU64,
-    /// Requests since then for which no connection could be made, or whose connection ended without a response.
+    /// Requests since then without a connection, or whose connection ended without a response.
     broken: AtomicU64,
     /// Requests since then that timed out.
     timed_out: AtomicU64,
 }
 
 impl Liveness {
-    /// A response came.
+    /// Notes a response, at this time after the start.
     pub(super) fn responded(&self, elapsed: Duration) {
         let now = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
         self.last_response.store(now, Ordering::Relaxed);
         for failures in [&self.broken, &self.timed_out] {
-            // In the common case nothing is written.
+            // Usually there is nothing to reset, and the cache line stays shared.
             if failures.load(Ordering::Relaxed) > 0 {
                 failures.store(0, Ordering::Relaxed);
             }
         }
     }
 
-    /// A request got no whole response. One that began to come is a sign of life too.
+    /// Notes a request without a complete response. A partial response counts as a response.
     pub(super) fn failed(&self, failure: &Failure, elapsed: Duration) {
         match failure {
             Failure::Connect(_) | Failure::Broken(_) => {
@@ -52,19 +52,19 @@ impl Liveness {
         }
     }
 
-    /// Requests without a response since the last response.
+    /// Failed requests since the last response.
     pub(crate) fn failures(&self) -> u64 {
         self.broken.load(Ordering::Relaxed) + self.timed_out.load(Ordering::Relaxed)
     }
 
-    /// Whether the target has stopped answering; `timeout` is the deadline of an exchange.
+    /// Whether the target has stopped answering. `elapsed` is the time since the start, `timeout` that of an exchange.
     pub(super) fn has_stopped(&self, elapsed: Duration, timeout: Duration) -> bool {
         let patience = if self.timed_out.load(Ordering::Relaxed) > 0 {
-            HANGING.max(timeout * 2)
+            PATIENCE_TIMEOUT.max(timeout * 2)
         } else {
-            DEAD
+            PATIENCE_BROKEN
         };
-        self.failures() >= FEWEST && elapsed >= self.last_response() + patience
+        self.failures() >= FEWEST_FAILURES && elapsed >= self.last_response() + patience
     }
 
     fn last_response(&self) -> Duration {
@@ -76,9 +76,9 @@ impl fmt::Display for Liveness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "the target stopped answering: its last response came {:.1} s after the start, {} since then got none",
+            "the target stopped answering: its last response arrived {:.1} s after the start, {} since then got none",
             self.last_response().as_secs_f64(),
-            crate::report::words::count(self.failures(), "request")
+            crate::text::count(self.failures(), "request")
         )
     }
 }
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn failed_connections_are_waited_for_less_than_slow_answers() {
+    fn failed_connections_end_a_run_sooner_than_timeouts() {
         let connect = || Failure::Connect("refused".to_owned());
         let broken = || Failure::Broken("reset".to_owned());
         let timeout = || Failure::Timeout {
@@ -114,7 +114,7 @@ mod tests {
             (vec![timeout(), timeout()], Some(15)),
             (vec![connect()], None),
             (vec![], None),
-            // It began to respond at 6 s.
+            // A partial response at 6 s.
             (vec![connect(), connect(), cut()], None),
             (vec![cut(), connect(), connect()], Some(8)),
         ] {

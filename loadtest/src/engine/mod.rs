@@ -1,28 +1,29 @@
-//! Sends and judges while the clock runs.
+//! Sends requests and judges answers while the clock runs.
 //!
-//! goose keeps the users: it starts and stops them after its test plan, catches Ctrl-C and serves its dashboard. What a user does is
-//! ours, because of what was measured of goose 0.19: its client is timed to the response head, it has no arrival rate (its throttle
-//! runs 9 to 10 % low and does not see custom requests), and a stall of the target hides from its percentiles. So each user drives
-//! a connection of its own, times exchanges from when they were meant to start to the last byte, and tells goose of them
-//! (`record_custom_request_duration`) when goose is asked to show something.
+//! goose manages the users: it starts and stops them by its test plan, handles Ctrl-C and serves its dashboard. What a user does is
+//! our code, because of these limits of goose 0.19: its client measures the time to the response head only; it has no arrival rate
+//! (its throttle is 9 to 10 % too slow and ignores custom requests); and its percentiles hide a stall of the target. So each user
+//! has a connection of its own, measures exchanges from their intended start to the last byte, and reports them to goose
+//! (`record_custom_request_duration`) if the user asked for a dashboard or report of goose.
 //!
-//! Other limits of goose 0.19 to know: the spans of its plans are whole seconds and its main loop looks twice a second, so the end
-//! of a run is told by our own clock; it waits for its users without a deadline, and a user that returns at once starves the
-//! runtime; it prints to standard output whatever it is told; one switch means Ctrl-C and the end.
+//! Other limits of goose 0.19: the times of its plans are whole seconds and its main loop checks twice a second, so our own clock
+//! ends the run; it waits for its users without a deadline; a user that returns at once starves the runtime; it always prints to
+//! standard output; and it has one switch for both Ctrl-C and the end of the run.
 
-mod attack;
 mod clock;
+mod execute;
+mod iteration;
 mod liveness;
 mod pacer;
 pub mod plan;
 mod progress;
-mod shared;
-mod silence;
-mod turn;
+pub mod schedule;
+mod state;
+mod stdout;
 mod user;
-pub mod vitals;
+mod user_state;
 
-pub use attack::{Failed, attack};
-pub use clock::Clock;
-pub use progress::Progress;
-pub use shared::{Ended, Pace, Settings, Shared};
+pub use clock::RunClock;
+pub use execute::{EngineError, execute};
+pub use progress::ProgressLine;
+pub use state::{EndReason, Pacing, RunSettings, RunState};

@@ -1,5 +1,5 @@
-//! Hands out permits for arrivals at the moment they are due, from a thread of its own: the timers of tokio go by the millisecond,
-//! a sleeping thread wakes within about 0.1 ms.
+//! Adds a permit for every iteration when it is due. It is a thread, because the timers of tokio have a resolution of 1 ms and a
+//! sleeping thread wakes up within about 0.1 ms.
 
 use std::{
     sync::Arc,
@@ -7,47 +7,47 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::shared::{Pace, Shared};
+use super::state::{Pacing, RunState};
 
-/// Looks this often whether the run is over.
+/// The longest sleep between two checks whether the run is over.
 const LONGEST_SLEEP: Duration = Duration::from_millis(20);
 
-/// Starts the thread; it ends with the run or when all arrivals were handed out.
-pub(super) fn start(shared: &Arc<Shared>) -> std::io::Result<()> {
-    if shared.settings.pace.schedule().is_none() {
+/// Starts the thread, unless the model is closed. It ends with the run or after the last permit.
+pub(super) fn start(run: &Arc<RunState>) -> std::io::Result<()> {
+    if run.settings.pacing.schedule().is_none() {
         return Ok(());
     }
-    let shared = Arc::clone(shared);
+    let run = Arc::clone(run);
     thread::Builder::new()
         .name("pacer".to_owned())
-        .spawn(move || hand_out(&shared))
+        .spawn(move || add_permits(&run))
         .map(drop)
 }
 
-fn hand_out(shared: &Shared) {
-    let Some(schedule) = shared.settings.pace.schedule() else {
+fn add_permits(run: &RunState) {
+    let Some(schedule) = run.settings.pacing.schedule() else {
         return;
     };
-    let mut handed_out = 0;
-    while handed_out < schedule.total() && !shared.is_over() {
-        // The clock starts with the first user.
-        let Some(start) = shared.clock.started() else {
+    let mut added = 0;
+    while added < schedule.total() && !run.is_over() {
+        // The first user starts the clock.
+        let Some(start) = run.clock.started() else {
             thread::sleep(Duration::from_millis(1));
             continue;
         };
         let due = schedule.due_by(start.elapsed());
-        if due > handed_out {
-            let more = usize::try_from(due - handed_out).unwrap_or(usize::MAX);
-            let room = match shared.settings.pace {
-                // What a slow target did not take must not come as a burst.
-                Pace::Capped(_) => usize::from(shared.due.available_permits() == 0),
-                Pace::Closed | Pace::Open(_) => tokio::sync::Semaphore::MAX_PERMITS / 2,
+        if due > added {
+            let more = usize::try_from(due - added).unwrap_or(usize::MAX);
+            let room = match run.settings.pacing {
+                // Permits that a slow target left unused must not become a burst.
+                Pacing::Capped(_) => usize::from(run.due.available_permits() == 0),
+                Pacing::Closed | Pacing::Open(_) => tokio::sync::Semaphore::MAX_PERMITS / 2,
             };
-            shared.due.add_permits(more.min(room));
-            handed_out = due;
+            run.due.add_permits(more.min(room));
+            added = due;
             continue;
         }
-        let next = schedule.due(handed_out).map(|due| start + due);
+        let next = schedule.due(added).map(|due| start + due);
         let sleep = next.map_or(LONGEST_SLEEP, |next| {
             next.saturating_duration_since(Instant::now())
         });

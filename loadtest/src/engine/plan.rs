@@ -1,40 +1,64 @@
-//! How many users work when: goose's test plan, and how long that takes.
+//! Steps of users or rates over time, in the notation of goose's test plans.
 
 use std::{fmt::Write as _, time::Duration};
 
-/// Steps of users, or of anything else that a notation of goose's test plans describes: `100,30s;100,5m;0,10s`.
+/// Values over time: each step reaches its value in its time, linearly. `100,30s;100,5m` goes to 100 in 30 s and stays for 5 min.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Steps(Vec<(f64, Duration)>);
+pub struct StepPlan(Vec<(f64, Duration)>);
 
-/// Most users: each holds a connection.
+/// Most users at a time. Each has a connection.
 pub const MOST_USERS: usize = 10_000;
 
-impl Steps {
-    /// Reads steps, each a value and the time to reach it.
-    pub fn parse(text: &str) -> Result<Self, String> {
+/// Users over time, for goose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UserPlan {
+    /// Most users at a time.
+    pub users: usize,
+    /// The test plan in goose's notation.
+    pub plan: String,
+}
+
+/// Why steps cannot be read or used.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PlanError {
+    /// A step is not written as `VALUE,TIME`.
+    #[error("`{0}`: write a step as VALUE,TIME, for example 100,30s, and join steps by ;")]
+    Syntax(String),
+    /// Every value is 0.
+    #[error("`{0}`: every step is 0")]
+    AllZero(String),
+    /// Every time is 0.
+    #[error("`{0}`: the steps take no time")]
+    NoTime(String),
+    /// A value is not a number of users.
+    #[error("`{0}` is not a number of users from 0 to {MOST_USERS}")]
+    Users(f64),
+    /// A time of users is not a whole number of seconds.
+    #[error("{} s: times of users are whole seconds", .0.as_secs_f64())]
+    FractionalTime(Duration),
+}
+
+impl StepPlan {
+    /// Reads steps `VALUE,TIME`, joined by `;`.
+    pub fn parse(text: &str) -> Result<Self, PlanError> {
         let mut steps = Vec::new();
         for step in text.split(';') {
             let parts = step.split_once(',').and_then(|(value, time)| {
                 let value: f64 = value.trim().parse().ok()?;
                 (value.is_finite() && value >= 0.0).then_some((value, span(time.trim())?))
             });
-            steps.push(parts.ok_or_else(|| {
-                format!(
-                    "`{}`: a step is written VALUE,TIME, as 100,30s; steps are joined by ;",
-                    step.trim()
-                )
-            })?);
+            steps.push(parts.ok_or_else(|| PlanError::Syntax(step.trim().to_owned()))?);
         }
         if steps.iter().all(|(value, _)| *value == 0.0) {
-            return Err(format!("`{text}`: every step is 0"));
+            return Err(PlanError::AllZero(text.to_owned()));
         }
         if steps.iter().all(|(_, time)| time.is_zero()) {
-            return Err(format!("`{text}`: it takes no time"));
+            return Err(PlanError::NoTime(text.to_owned()));
         }
         Ok(Self(steps))
     }
 
-    /// All steps together.
+    /// The time of all steps.
     pub fn length(&self) -> Duration {
         self.0.iter().map(|(_, time)| *time).sum()
     }
@@ -49,34 +73,31 @@ impl Steps {
         &self.0
     }
 
-    /// The steps as a plan of users for goose. Its spans are whole seconds. A plan that does not end without users gets time
-    /// for the last answers: the end of the run is told by our own clock.
-    pub fn users(&self, slack: Duration) -> Result<(usize, String), String> {
+    /// The steps as a plan of users for goose, whose times are whole seconds. If the last step has users, the plan goes on for
+    /// `slack`, in which the last answers arrive.
+    pub fn users(&self, slack: Duration) -> Result<UserPlan, PlanError> {
         let mut plan = String::new();
         let mut last = 0;
         for (value, time) in &self.0 {
             last = whole(*value)
                 .filter(|users| *users <= MOST_USERS)
-                .ok_or_else(|| format!("`{value}` is no number of users from 0 to {MOST_USERS}"))?;
+                .ok_or(PlanError::Users(*value))?;
             if time.subsec_nanos() > 0 {
-                return Err(format!(
-                    "{} s: times of users are whole seconds",
-                    time.as_secs_f64()
-                ));
+                return Err(PlanError::FractionalTime(*time));
             }
             let _ = write!(plan, "{last},{}s;", time.as_secs());
         }
-        let most = whole(self.highest()).unwrap_or(MOST_USERS);
+        let users = whole(self.highest()).unwrap_or(MOST_USERS);
         if last > 0 {
             let _ = write!(plan, "{last},{}s;0,0s", slack.as_secs() + 1);
         } else {
             plan.pop();
         }
-        Ok((most, plan))
+        Ok(UserPlan { users, plan })
     }
 }
 
-/// That many users, started over `ramp`, for so long.
+/// A plan for goose that starts `users` users over `ramp` and keeps them for `hold`. Times are rounded up to seconds.
 pub fn constant(users: usize, ramp: Duration, hold: Duration) -> String {
     let seconds = |time: Duration| time.as_secs() + u64::from(time.subsec_nanos() > 0);
     format!("{users},{}s;{users},{}s;0,0s", seconds(ramp), seconds(hold))
@@ -91,7 +112,7 @@ fn whole(value: f64) -> Option<usize> {
     ((0.0..=1e9).contains(&value) && value.fract() == 0.0).then_some(value as usize)
 }
 
-/// A time as goose writes it: `90`, `30s`, `1h30m`.
+/// Reads a time in goose's notation: `90` (seconds), `30s`, `1h30m`.
 fn span(text: &str) -> Option<Duration> {
     if let Ok(seconds) = text.parse::<u64>() {
         return Some(Duration::from_secs(seconds));
@@ -114,16 +135,24 @@ fn span(text: &str) -> Option<Duration> {
 mod tests {
     use super::*;
 
+    #[expect(clippy::unnecessary_wraps, reason = "compared with a result")]
+    fn user_plan(users: usize, plan: &str) -> Result<UserPlan, PlanError> {
+        Ok(UserPlan {
+            users,
+            plan: plan.to_owned(),
+        })
+    }
+
     #[test]
-    fn steps_are_read_as_goose_reads_them() {
-        let steps = Steps::parse("10, 30s; 100,1m30s;0,5").unwrap();
+    fn steps_have_the_notation_of_goose() {
+        let steps = StepPlan::parse("10, 30s; 100,1m30s;0,5").unwrap();
         assert_eq!(steps.length(), Duration::from_secs(125));
         assert_eq!(
             steps.users(Duration::from_secs(9)),
-            Ok((100, "10,30s;100,90s;0,5s".to_owned()))
+            user_plan(100, "10,30s;100,90s;0,5s")
         );
-        let open_end = Steps::parse("10,30s").unwrap().users(Duration::from_secs(9));
-        assert_eq!(open_end, Ok((10, "10,30s;10,10s;0,0s".to_owned())));
+        let open_end = StepPlan::parse("10,30s").unwrap().users(Duration::from_secs(9));
+        assert_eq!(open_end, user_plan(10, "10,30s;10,10s;0,0s"));
         for plan in [
             "10,30s;100,90s;0,5s",
             "10,30s;10,10s;0,0s",
@@ -134,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_plan_is_refused_with_its_step() {
+    fn an_error_names_the_step() {
         for (text, word) in [
             ("10", "VALUE,TIME"),
             ("10,", "VALUE,TIME"),
@@ -146,15 +175,20 @@ mod tests {
             ("0,30s", "every step is 0"),
             ("10,0s", "no time"),
         ] {
-            let refusal = Steps::parse(text).unwrap_err();
-            assert!(refusal.contains(word), "{text}: {refusal}");
+            let error = StepPlan::parse(text).unwrap_err().to_string();
+            assert!(error.contains(word), "{text}: {error}");
         }
-        assert!(Steps::parse("1.5,30s").unwrap().users(Duration::ZERO).is_err());
-        assert!(Steps::parse("99999,30s").unwrap().users(Duration::ZERO).is_err());
+        assert!(StepPlan::parse("1.5,30s").unwrap().users(Duration::ZERO).is_err());
+        assert!(
+            StepPlan::parse("99999,30s")
+                .unwrap()
+                .users(Duration::ZERO)
+                .is_err()
+        );
     }
 
     #[test]
-    fn ramps_and_holds_are_whole_seconds() {
+    fn times_are_rounded_up_to_whole_seconds() {
         assert_eq!(
             constant(5, Duration::ZERO, Duration::from_millis(1_500)),
             "5,0s;5,2s;0,0s"

@@ -1,4 +1,4 @@
-//! One line on standard error that says how the run goes; none when standard error is no terminal.
+//! One line on standard error with the progress of the run, if standard error is a terminal.
 
 use std::{
     fmt::Write as _,
@@ -6,92 +6,99 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::shared::Shared;
+use super::state::RunState;
 use crate::{
-    figures::outcome::{Counts, Outcome},
-    report::words::{duration, number},
+    figures::outcome::{Outcome, OutcomeCounts},
+    text::{duration, number},
 };
 
-/// Goes back to the beginning of the line and clears it.
+/// Returns to the beginning of the line and clears it.
 const CLEAR: &str = "\r\x1b[2K";
-/// How often the line changes.
-const EVERY: Duration = Duration::from_millis(250);
+/// How often the line is refreshed.
+const REFRESH_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Tells a person who watches how the run goes.
+/// The progress line.
 #[derive(Debug)]
-pub struct Progress {
-    watched: bool,
-    told: Option<Instant>,
-    /// Answers at the last telling, and when that was.
+pub struct ProgressLine {
+    is_terminal: bool,
+    refreshed: Option<Instant>,
+    /// The number of answers when the rate was last computed, and that time after the start.
     before: (u64, Duration),
     rate: f64,
 }
 
-impl Default for Progress {
+impl Default for ProgressLine {
     fn default() -> Self {
         Self {
-            watched: io::stderr().is_terminal(),
-            told: None,
+            is_terminal: io::stderr().is_terminal(),
+            refreshed: None,
             before: (0, Duration::ZERO),
             rate: 0.0,
         }
     }
 }
 
-impl Progress {
-    pub(super) fn tell(&mut self, shared: &Shared) {
-        if !self.watched || self.told.is_some_and(|told| told.elapsed() < EVERY) {
+impl ProgressLine {
+    pub(super) fn refresh(&mut self, run: &RunState) {
+        if !self.is_terminal || self.refreshed.is_some_and(|at| at.elapsed() < REFRESH_INTERVAL) {
             return;
         }
-        self.told = Some(Instant::now());
-        let elapsed = shared.clock.elapsed();
-        let answers = answers(shared);
+        self.refreshed = Some(Instant::now());
+        let elapsed = run.clock.elapsed();
+        let answers = answers(run);
         let seconds = elapsed.saturating_sub(self.before.1).as_secs_f64();
         if seconds > 0.5 {
-            #[expect(clippy::cast_precision_loss, reason = "for people")]
+            #[expect(clippy::cast_precision_loss, reason = "shown to people")]
             let more = answers.saturating_sub(self.before.0) as f64;
             self.rate = more / seconds;
             self.before = (answers, elapsed);
         }
-        let line = line(shared, answers, self.rate, elapsed);
-        // Nobody is harmed when progress cannot be shown.
+        let line = line(run, answers, self.rate, elapsed);
+        // A progress line that cannot be written is dropped.
         let mut out = io::stderr().lock();
         let _ = write!(out, "{CLEAR}{line}");
         let _ = out.flush();
     }
 
     pub(super) fn clear(&mut self) {
-        if self.watched && self.told.take().is_some() {
+        if self.is_terminal && self.refreshed.take().is_some() {
             let _ = write!(io::stderr(), "{CLEAR}");
         }
     }
 }
 
-/// Answers so far, those of the warm-up included.
-fn answers(shared: &Shared) -> u64 {
+/// Answers so far, with those of the warm-up.
+fn answers(run: &RunState) -> u64 {
     let mut answers = 0;
-    for part in shared.parts() {
-        let labels = part.labels.values().map(|label| label.counts.answered());
-        answers += labels.sum::<u64>() + part.warm_up.answered();
+    for figures in run.shards() {
+        let labels = figures.labels.values().map(|label| label.counts.answered());
+        answers += labels.sum::<u64>() + figures.warm_up.answered();
     }
     answers
 }
 
-fn line(shared: &Shared, answers: u64, rate: f64, elapsed: Duration) -> String {
-    let mut counts = Counts::default();
+fn line(run: &RunState, answers: u64, rate: f64, elapsed: Duration) -> String {
+    let mut counts = OutcomeCounts::default();
     let mut p95 = None;
-    for part in shared.parts() {
-        for label in part.labels.values() {
+    for figures in run.shards() {
+        for label in figures.labels.values() {
             counts.merge(&label.counts);
         }
-        if let Some(slot) = part.series.slots.iter().rev().nth(1).or(part.series.slots.last()) {
+        if let Some(slot) = figures
+            .series
+            .slots
+            .iter()
+            .rev()
+            .nth(1)
+            .or(figures.series.slots.last())
+        {
             p95 = p95.max(slot.percentile(95.0));
         }
     }
-    let length = shared.clock.length();
-    let phase = if elapsed < shared.clock.warm_up() {
+    let length = run.clock.length();
+    let phase = if elapsed < run.clock.warm_up() {
         "warming up, "
-    } else if shared.is_draining() {
+    } else if run.is_draining() {
         "waiting for the last answers, "
     } else {
         ""
@@ -108,7 +115,7 @@ fn line(shared: &Shared, answers: u64, rate: f64, elapsed: Duration) -> String {
     }
     for outcome in Outcome::ALL.into_iter().skip(1) {
         if counts.of(outcome) > 0 {
-            let _ = write!(line, ", {} {}", number(counts.of(outcome)), outcome.words());
+            let _ = write!(line, ", {} {}", number(counts.of(outcome)), outcome.description());
         }
     }
     line
@@ -117,7 +124,7 @@ fn line(shared: &Shared, answers: u64, rate: f64, elapsed: Duration) -> String {
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "a rate for people: not negative"
+    reason = "shown to people, and not negative"
 )]
 fn whole(rate: f64) -> u64 {
     rate as u64

@@ -1,6 +1,6 @@
-//! What a user does: it takes a turn, sends a chain of requests over its own connection, has the answers judged and counted.
+//! A user: it starts iterations, sends their requests over its own connection, and counts the judged answers.
 //!
-//! goose looks at its users between transactions, so a transaction is a slice of a user's work, not one exchange.
+//! goose can stop a user between two transactions only. So a transaction is a slice of a user's time, not one exchange.
 
 use std::{
     sync::{Arc, PoisonError, atomic::Ordering},
@@ -8,268 +8,247 @@ use std::{
 };
 
 use goose::goose::GooseUser;
-use paymaster_client::{
-    throttling::{RetryPolicy, ThrottleDecision},
-    transport::PooledConnection,
-};
-use paymaster_exchange::{Exchange, Failure};
+use paymaster_client::throttling::{RetryPolicy, ThrottleDecision};
+use paymaster_exchange::Exchange;
 
 use super::{
-    shared::{Ended, Pace, Shared},
-    turn::{self, Turn},
+    iteration::{self, Iteration},
+    state::{EndReason, Pacing, RunState},
+    user_state::UserState,
 };
 use crate::{
-    corpus::Entry,
     figures::{Example, Sample, WrongKey, outcome::Outcome},
-    judging::{self, Seen, Sent},
+    judging::{self, Assessment, SentRequest},
 };
 
-/// How long a user works until goose may stop it.
+/// How long a user works before goose may stop it.
 const SLICE: Duration = Duration::from_millis(100);
-/// How long a user rests who has nothing to do.
+/// How long a user sleeps if it has no iteration to start.
 const IDLE: Duration = Duration::from_millis(2);
-/// How long a user waits after its first failed connection; after each further one in a row, twice as long.
-const FIRST_WAIT: Duration = Duration::from_millis(10);
-/// How long it waits at most.
-const LONGEST_WAIT: Duration = Duration::from_secs(1);
-/// How much of a wrong answer is kept.
+/// Bytes of request and response bodies that are kept with a wrong answer.
 const KEPT: usize = 4_096;
 
-/// What a user has of its own.
-#[derive(Default)]
-pub(crate) struct State {
-    line: PooledConnection,
-    scratch: Vec<u8>,
-    /// Failed connections in a row.
-    failed: u32,
-    /// No connection is tried before.
-    waits_until: Option<Instant>,
-}
-
-impl State {
-    /// Notes how an exchange ended: after a failed connection, the next one has to wait.
-    fn back_off(&mut self, exchange: &Exchange) {
-        if let Err(Failure::Connect(_) | Failure::Broken(_)) = &exchange.outcome {
-            let wait = FIRST_WAIT
-                .saturating_mul(1 << self.failed.min(10))
-                .min(LONGEST_WAIT);
-            self.failed += 1;
-            self.waits_until = Some(Instant::now() + wait);
-        } else {
-            (self.failed, self.waits_until) = (0, None);
-        }
-    }
-}
-
-impl std::fmt::Debug for State {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("State")
-    }
-}
-
-/// Works for a while.
-pub(super) async fn work(shared: &Arc<Shared>, user: &mut GooseUser) {
-    let own = user.weighted_users_index;
-    let mut state = rested(shared, own).unwrap_or_default();
+/// Starts iterations until the end of the slice.
+pub(super) async fn work(run: &Arc<RunState>, user: &mut GooseUser) {
+    let index = user.weighted_users_index;
+    let mut state = take_state(run, index).unwrap_or_default();
     let until = Instant::now() + SLICE;
-    shared.clock.start();
+    run.clock.start();
     loop {
-        if let Some(wait) = state.waits_until.filter(|wait| *wait > Instant::now()) {
-            tokio::time::sleep_until(wait.min(until).into()).await;
-            if wait >= until {
+        if let Some(pause_ends) = state.paused_until.filter(|ends| *ends > Instant::now()) {
+            tokio::time::sleep_until(pause_ends.min(until).into()).await;
+            if pause_ends >= until {
                 break;
             }
         }
-        let Some(turn) = turn::next(shared, until).await else {
-            // goose comes again at once, and never lets go of the thread by itself: without a pause here, users with nothing to
-            // do would keep the timers from running.
+        let Some(iteration) = iteration::next(run, until).await else {
+            // goose starts the next slice at once and never yields by itself. Without this sleep, idle users would keep the timers
+            // of the runtime from firing.
             tokio::time::sleep(IDLE).await;
             break;
         };
-        let guard = Busy::new(shared);
-        chain(shared, &mut state, user, own, turn).await;
+        let guard = BusyGuard::new(run);
+        execute(run, &mut state, user, index, iteration).await;
         drop(guard);
         if Instant::now() >= until {
             break;
         }
     }
-    let mut resting = shared.resting.lock().unwrap_or_else(PoisonError::into_inner);
-    resting.insert(own, state);
+    let mut idle = run.idle_users.lock().unwrap_or_else(PoisonError::into_inner);
+    idle.insert(index, state);
 }
 
-/// A user goes for good, and its connection with it.
-pub(super) fn leave(shared: &Shared, user: &GooseUser) {
-    drop(rested(shared, user.weighted_users_index));
+/// Closes the connection of a user that goose has stopped.
+pub(super) fn leave(run: &RunState, user: &GooseUser) {
+    drop(take_state(run, user.weighted_users_index));
 }
 
-fn rested(shared: &Shared, own: usize) -> Option<State> {
-    let mut resting = shared.resting.lock().unwrap_or_else(PoisonError::into_inner);
-    resting.remove(&own)
+fn take_state(run: &RunState, index: usize) -> Option<UserState> {
+    let mut idle = run.idle_users.lock().unwrap_or_else(PoisonError::into_inner);
+    idle.remove(&index)
 }
 
-/// Counts a user as busy for as long as it lives.
-struct Busy<'a>(&'a Shared);
+/// Counts a user as busy until it is dropped.
+struct BusyGuard<'a>(&'a RunState);
 
-impl<'a> Busy<'a> {
-    fn new(shared: &'a Shared) -> Self {
-        shared.busy.fetch_add(1, Ordering::AcqRel);
-        Self(shared)
+impl<'a> BusyGuard<'a> {
+    fn new(run: &'a RunState) -> Self {
+        run.busy.fetch_add(1, Ordering::AcqRel);
+        Self(run)
     }
 }
 
-impl Drop for Busy<'_> {
+impl Drop for BusyGuard<'_> {
     fn drop(&mut self) {
         self.0.busy.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
-/// Sends the requests of a chain, one after the other.
-async fn chain(shared: &Arc<Shared>, state: &mut State, user: &mut GooseUser, own: usize, turn: Turn) {
-    if turn.is_held_back(shared, own) {
+/// The times of a request.
+#[derive(Clone, Copy)]
+struct Timing {
+    /// When the request was due; in the closed model, when it was sent.
+    intended: Instant,
+    /// From then to the last byte of the response.
+    latency: Duration,
+}
+
+/// Sends the requests of an iteration, one after the other.
+async fn execute(
+    run: &Arc<RunState>,
+    state: &mut UserState,
+    user: &mut GooseUser,
+    index: usize,
+    iteration: Iteration,
+) {
+    if iteration.is_held_back(run, index) {
         return;
     }
+    let sequence = run.settings.mix.sequence(iteration.number);
     let mut token: Option<String> = None;
-    let mut begun = None;
-    for (step, entry) in shared.settings.mix.chain(turn.number).iter().enumerate() {
-        if step > 0 && entry.takes_a_token() && token.is_none() {
-            shared.part(own).unfinished += 1;
+    let mut started = None;
+    for (step, template) in sequence.iter().enumerate() {
+        if step > 0 && template.takes_a_token() && token.is_none() {
+            run.figures_of(index).unfinished += 1;
             break;
         }
-        if step > 0 && matches!(shared.settings.pace, Pace::Capped(_)) {
-            // The cap is one of requests, not of journeys.
-            match shared.due.acquire().await {
+        if step > 0 && matches!(run.settings.pacing, Pacing::Capped(_)) {
+            // The cap limits requests, not iterations.
+            match run.due.acquire().await {
                 Ok(permit) => permit.forget(),
                 Err(_) => break,
             }
         }
-        let number = shared.sent.fetch_add(1, Ordering::AcqRel);
-        if shared.settings.max_requests.is_some_and(|most| number >= most) {
-            shared.drain(Ended::Budget);
+        let number = run.sent.fetch_add(1, Ordering::AcqRel);
+        if run.settings.max_requests.is_some_and(|most| number >= most) {
+            run.drain(EndReason::RequestBudget);
             break;
         }
-        let begun = begun.get_or_insert_with(|| turn.begin(shared, own));
-        let body = entry.body(number, token.as_deref());
+        let started = started.get_or_insert_with(|| iteration.start(run, index));
+        let body = template.body(number, token.as_deref());
         let sent_at = Instant::now();
-        let intended = turn.due.filter(|_| step == 0).unwrap_or(sent_at);
-        let exchange = state.line.exchange(&shared.settings.transport, body).await;
-        let latency = sent_at.duration_since(intended) + exchange.took;
-        let sent = Sent {
-            entry,
+        let intended = iteration.due.filter(|_| step == 0).unwrap_or(sent_at);
+        let exchange = state.connection.exchange(&run.settings.transport, body).await;
+        let timing = Timing {
+            intended,
+            latency: sent_at.duration_since(intended) + exchange.took,
+        };
+        let sent = SentRequest {
+            template,
             number,
             token: token.as_deref(),
         };
-        let looked = shared.settings.judging.look(&exchange, sent, &mut state.scratch);
-        let outcome = looked.0;
+        let assessment = run.settings.judge.assess(&exchange, sent, &mut state.scratch);
+        let outcome = assessment.outcome;
         state.back_off(&exchange);
-        note(shared, &exchange, outcome, intended);
-        begun.answered &= outcome.is_answer();
-        count(shared, own, &exchange, entry, (intended, latency), looked);
-        if !shared.settings.goose.is_empty() {
-            tell_goose(user, entry, &exchange, latency, outcome).await;
+        note_response(run, &exchange, outcome, intended);
+        started.answered &= outcome.is_answer();
+        count(run, index, &exchange, template.label, timing, assessment);
+        if !run.settings.goose_options.is_empty() {
+            report_to_goose(user, template.label, &exchange, timing.latency, outcome).await;
         }
         if outcome != Outcome::Good {
             break;
         }
         if let Ok(response) = &exchange.outcome {
-            token = judging::quoted_token_if(
-                response,
-                shared.settings.mix.chain(turn.number),
-                step,
-                turn.number,
-            );
+            token = judging::token_for_next(response, sequence, step, iteration.number);
         }
     }
-    if let Some(begun) = begun {
-        begun.end(shared, own);
+    if let Some(started) = started {
+        started.finish(run, index);
     }
 }
 
-/// Notes whether the target responds, when it answered, and whether it asks for a pause.
-fn note(shared: &Shared, exchange: &Exchange, outcome: Outcome, intended: Instant) {
-    let elapsed = shared.clock.elapsed();
+/// Notes whether the target responds, when it answered, and whether it requests a pause.
+fn note_response(run: &RunState, exchange: &Exchange, outcome: Outcome, intended: Instant) {
+    let elapsed = run.clock.elapsed();
     let response = match &exchange.outcome {
         Ok(response) => response,
-        Err(failure) => return shared.liveness.failed(failure, elapsed),
+        Err(failure) => return run.liveness.failed(failure, elapsed),
     };
-    shared.liveness.responded(elapsed);
-    if outcome.is_answer() && shared.clock.measured(intended).is_some() {
-        shared.answered(elapsed);
+    run.liveness.responded(elapsed);
+    if outcome.is_answer() && run.clock.measured(intended).is_some() {
+        run.note_answer(elapsed);
     }
-    if shared.settings.respect_retry_after
+    if run.settings.respect_retry_after
         && let ThrottleDecision::Wait(pause) =
             RetryPolicy::UNDER_LOAD.start().decide(response, SystemTime::now)
     {
-        shared.pause(pause);
+        run.pause(pause);
     }
 }
 
+/// Counts an exchange. In the warm-up, only its outcome counts.
 fn count(
-    shared: &Shared,
-    own: usize,
+    run: &RunState,
+    index: usize,
     exchange: &Exchange,
-    entry: &Entry,
-    (intended, latency): (Instant, Duration),
-    (outcome, judged, seen): (Outcome, bool, Seen),
+    label: &str,
+    timing: Timing,
+    assessment: Assessment,
 ) {
-    let at = shared.clock.measured(intended);
-    let mut part = shared.part(own);
-    part.record(&Sample {
-        label: entry.label,
+    let at = run.clock.measured(timing.intended);
+    let mut figures = run.figures_of(index);
+    figures.record(&Sample {
+        label,
         at,
-        latency,
-        outcome,
-        judged,
+        latency: timing.latency,
+        outcome: assessment.outcome,
+        judged: assessment.judged,
     });
     if at.is_none() {
         return;
     }
-    if let Some((rule, violation)) = seen.broken {
+    if let Some((rule, violation)) = assessment.violation {
         let key = WrongKey {
             rule: rule.id.to_owned(),
-            label: entry.label.to_owned(),
+            label: label.to_owned(),
             pointer: judging::pointer(rule, &violation),
         };
-        part.wrong(key, || {
+        figures.add_wrong(key, || {
             let response = exchange.outcome.as_ref().ok();
-            let safe = |bytes: &[u8]| {
+            let redacted = |bytes: &[u8]| {
                 let text = String::from_utf8_lossy(&bytes[..bytes.len().min(KEPT)]);
-                shared.settings.redactor.apply(&text).into_owned()
+                run.settings.redactor.apply(&text).into_owned()
             };
             Example {
-                expected: safe(violation.expected.as_bytes()),
-                actual: safe(violation.actual.as_bytes()),
-                request: safe(&exchange.request),
+                expected: redacted(violation.expected.as_bytes()),
+                actual: redacted(violation.actual.as_bytes()),
+                request: redacted(&exchange.request),
                 status: response.map(|response| response.status),
-                response: response.map(|response| safe(&response.body)).unwrap_or_default(),
+                response: response
+                    .map(|response| redacted(&response.body))
+                    .unwrap_or_default(),
             }
         });
     }
-    if let Some(code) = seen.error_code {
-        part.error_code(code);
+    if let Some(code) = assessment.error_code {
+        figures.add_error_code(code);
     }
-    if let Some(words) = seen.trouble {
-        part.trouble(shared.settings.redactor.apply(&words).into_owned());
+    if let Some(failure) = assessment.failure {
+        figures.add_failure(run.settings.redactor.apply(&failure).into_owned());
     }
 }
 
-async fn tell_goose(
+/// Adds an exchange to the metrics of goose, for its dashboard and reports.
+async fn report_to_goose(
     user: &mut GooseUser,
-    entry: &Entry,
+    label: &str,
     exchange: &Exchange,
     latency: Duration,
     outcome: Outcome,
 ) {
     let status = exchange.outcome.as_ref().ok().map(|response| response.status);
     let good = outcome == Outcome::Good;
-    // It fails only when goose no longer listens, and then the run is over.
+    // It fails only after goose has closed its metrics, at the end of the run.
     let _ = user
         .record_custom_request_duration(
             "POST",
-            entry.label,
+            label,
             latency,
             good,
             status,
-            (!good).then_some(outcome.words()),
+            (!good).then_some(outcome.description()),
         )
         .await;
 }

@@ -1,65 +1,66 @@
-//! The arrivals of the open model: how many were asked for, and what became of them.
+//! The arrivals of the open model: how many were due, and how they ended.
 
 use serde::{Deserialize, Serialize};
 
-/// The share of the asked rate that counts as reached: a count of arrivals in a time is never exact.
+/// The share of the requested rate that counts as reached. Counts of arrivals in a time are never exact.
 const REACHED: f64 = 0.99;
 
-/// What became of the arrivals of the open model. A journey is one arrival; it is served when each of its requests was answered.
+/// The arrivals of the open model and how they ended. A journey is one arrival. An arrival is served when each of its requests is answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Arrivals {
+pub struct ArrivalCounts {
     /// Arrivals that were due in the measured time.
     pub due: u64,
     /// The time in which they were due, in seconds.
     pub seconds: f64,
-    /// Those that began within a millisecond of their time and were served.
+    /// Served arrivals that began at most 1 ms late.
     pub in_time: u64,
-    /// Those that began later, and were served.
+    /// Served arrivals that began more than 1 ms late.
     pub late: u64,
-    /// When the last one began that was served, in seconds after the first measured moment.
+    /// When the last served arrival began, in seconds after the warm-up.
     pub last_begun: f64,
-    /// Those that were never sent: no connection was free until the end.
+    /// Arrivals that were never sent because no connection was free until the end.
     pub unsent: u64,
-    /// Those that were held back because the target asked for a pause (Retry-After).
+    /// Arrivals that were not sent because the target requested a pause (Retry-After).
     pub held_back: u64,
-    /// Those that began more than a millisecond late because every connection was busy.
+    /// Arrivals that began more than 1 ms late because every connection was busy.
     pub waited: u64,
-    /// Those that began more than a millisecond late although a connection was free: the generator itself was slow.
+    /// Arrivals that began more than 1 ms late although a connection was free: the generator was slow.
     pub delayed: u64,
 }
 
-impl Arrivals {
-    /// Takes in an arrival that was served.
+impl ArrivalCounts {
+    /// Counts a served arrival that began `begun` seconds after the warm-up.
     pub fn serve(&mut self, begun: f64, late: bool) {
         self.in_time += u64::from(!late);
         self.late += u64::from(late);
         self.last_begun = self.last_begun.max(begun);
     }
 
-    /// Those that were served, late or not.
+    /// Served arrivals, late or not.
     pub fn served(&self) -> u64 {
         self.in_time + self.late
     }
 
-    /// Those that were sent, and of which a request got no answer.
+    /// Arrivals that were sent and of which a request got no answer.
     pub fn unanswered(&self) -> u64 {
         self.due
             .saturating_sub(self.served() + self.unsent + self.held_back)
     }
 
-    /// Arrivals a second that were asked for; none in the closed model.
-    pub fn asked(&self) -> Option<f64> {
+    /// The requested arrivals per second; `None` in the closed model.
+    pub fn requested_rate(&self) -> Option<f64> {
         (self.due > 0 && self.seconds > 0.0).then(|| float(self.due) / self.seconds)
     }
 
-    /// Whether the arrivals were served as fast as they were asked for. The last answers of a run come after its last arrival; that
-    /// is no delay, so what counts is when arrivals began.
+    /// Whether arrivals were served at the requested rate. The time of a served arrival is its beginning, because the last answers of
+    /// every run come after its last arrival.
     pub fn is_reached(&self) -> bool {
         let rate = float(self.served()) / self.seconds.max(self.last_begun);
-        self.asked().is_none_or(|asked| rate >= asked * REACHED)
+        self.requested_rate()
+            .is_none_or(|requested| rate >= requested * REACHED)
     }
 
-    /// Takes in the arrivals of another part of the run, or of another machine.
+    /// Adds the arrivals of another thread or machine.
     pub(super) fn merge(&mut self, other: &Self) {
         self.due += other.due;
         self.seconds = self.seconds.max(other.seconds);
@@ -94,26 +95,26 @@ mod tests {
             (600, 0, 6.0, false),
             (0, 0, 0.0, false),
         ] {
-            let arrivals = Arrivals {
+            let arrivals = ArrivalCounts {
                 due: 1_000,
                 seconds: 10.0,
                 in_time,
                 late,
                 last_begun,
-                ..Arrivals::default()
+                ..ArrivalCounts::default()
             };
             assert_eq!(arrivals.is_reached(), reached, "{arrivals:?}");
         }
-        assert!(Arrivals::default().is_reached());
+        assert!(ArrivalCounts::default().is_reached());
     }
 
     #[test]
     fn every_arrival_is_accounted_for() {
-        let mut arrivals = Arrivals {
+        let mut arrivals = ArrivalCounts {
             due: 10,
             unsent: 2,
             held_back: 1,
-            ..Arrivals::default()
+            ..ArrivalCounts::default()
         };
         arrivals.serve(1.5, false);
         arrivals.serve(0.5, true);

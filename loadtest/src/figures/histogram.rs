@@ -1,28 +1,42 @@
-//! Latencies: a mergeable histogram with three significant digits from 100 ns to an hour, so that p99.99 can be trusted.
+//! A mergeable histogram of latencies with three significant digits from 100 ns to one hour, precise enough for p99.99.
 
 use std::time::Duration;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use hdrhistogram::{
     Histogram,
-    serialization::{Deserializer, Serializer, V2DeflateSerializer},
+    serialization::{DeserializeError, Deserializer, Serializer, V2DeflateSerializer},
 };
 
-/// The finest difference that is kept, in nanoseconds.
+/// The smallest difference that is kept, in nanoseconds.
 const FINEST: u64 = 100;
-/// Longer latencies count as this one, in nanoseconds: an hour.
+/// The longest latency, in nanoseconds: one hour. Longer ones count as this one.
 const LONGEST: u64 = 3_600_000_000_000;
-/// Significant digits: an error of at most 0.1 %.
+/// Significant decimal digits: the error is at most 0.1 %.
 const DIGITS: u8 = 3;
 
-/// The percentiles of reports.
+/// A text is not an encoded histogram.
+#[derive(Debug, thiserror::Error)]
+pub enum HistogramError {
+    /// It is not base64.
+    #[error("a histogram is not base64: {0}")]
+    Base64(#[from] base64::DecodeError),
+    /// The bytes are not a histogram.
+    #[error("a histogram cannot be read: {0}")]
+    Format(DeserializeError),
+    /// It has values beyond the bounds of [`LatencyHistogram`].
+    #[error("a histogram has other bounds: {0}")]
+    Bounds(#[from] hdrhistogram::AdditionError),
+}
+
+/// The percentiles that reports show.
 pub const PERCENTILES: [f64; 6] = [50.0, 90.0, 95.0, 99.0, 99.9, 99.99];
 
 /// Latencies of many exchanges.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Latencies(Histogram<u64>);
+pub struct LatencyHistogram(Histogram<u64>);
 
-impl Default for Latencies {
+impl Default for LatencyHistogram {
     fn default() -> Self {
         Self(
             Histogram::new_with_bounds(FINEST, LONGEST, DIGITS)
@@ -31,50 +45,50 @@ impl Default for Latencies {
     }
 }
 
-impl Latencies {
-    /// Takes in one latency.
+impl LatencyHistogram {
+    /// Counts one latency.
     pub fn record(&mut self, latency: Duration) {
         self.0
             .saturating_record(u64::try_from(latency.as_nanos()).unwrap_or(LONGEST));
     }
 
-    /// Takes in other latencies.
+    /// Adds other latencies.
     pub fn merge(&mut self, other: &Self) {
-        // Equal bounds: nothing can be out of them.
+        // It fails for values out of bounds only, and the bounds are equal.
         let _ = self.0.add(&other.0);
     }
 
-    /// How many there are.
+    /// How many latencies were counted.
     pub fn len(&self) -> u64 {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Whether no latency was counted.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The latency that this percentage of exchanges did not exceed; none without exchanges.
+    /// The latency that `percent` (0 to 100) of the exchanges did not exceed; `None` without exchanges.
     pub fn percentile(&self, percent: f64) -> Option<Duration> {
         (!self.is_empty()).then(|| Duration::from_nanos(self.0.value_at_percentile(percent)))
     }
 
-    /// The mean; none without exchanges.
+    /// The mean; `None` without exchanges.
     pub fn mean(&self) -> Option<Duration> {
         (!self.is_empty()).then(|| Duration::from_secs_f64(self.0.mean() / 1e9))
     }
 
-    /// The longest; none without exchanges.
+    /// The longest latency; `None` without exchanges.
     pub fn max(&self) -> Option<Duration> {
         (!self.is_empty()).then(|| Duration::from_nanos(self.0.max()))
     }
 
-    /// Points of the distribution for a plot: percentages that come ever closer to 100, and their latencies.
+    /// Points of the distribution for a plot: percentages that approach 100, with their latencies.
     pub fn distribution(&self) -> Vec<(f64, Duration)> {
         let steps = (1..=200).map(|step| 100.0 * (1.0 - 10_f64.powf(-f64::from(step) / 50.0)));
         let mut points = Vec::new();
         for percent in steps {
-            // Beyond the share of a single exchange there is nothing to see.
+            // Percentages closer to 100 than one exchange add nothing.
             #[expect(clippy::cast_precision_loss, reason = "a share of a count is a float")]
             let last = (100.0 - percent) / 100.0 * (self.len() as f64) < 1.0;
             points.extend(self.percentile(percent).map(|latency| (percent, latency)));
@@ -85,7 +99,7 @@ impl Latencies {
         points
     }
 
-    /// The histogram in the compressed form that the tools of HdrHistogram read, in base64.
+    /// The histogram in the compressed format of HdrHistogram (V2 deflate), in base64.
     pub fn encode(&self) -> String {
         let mut bytes = Vec::new();
         // Writing to memory cannot fail.
@@ -93,18 +107,14 @@ impl Latencies {
         STANDARD.encode(bytes)
     }
 
-    /// Reads what [`Self::encode`] wrote.
-    pub fn decode(text: &str) -> Result<Self, String> {
-        let bytes = STANDARD
-            .decode(text)
-            .map_err(|cause| format!("a histogram is no base64: {cause}"))?;
+    /// Reads the output of [`Self::encode`].
+    pub fn decode(text: &str) -> Result<Self, HistogramError> {
+        let bytes = STANDARD.decode(text)?;
         let read: Histogram<u64> = Deserializer::new()
             .deserialize(&mut bytes.as_slice())
-            .map_err(|cause| format!("a histogram cannot be read: {cause:?}"))?;
+            .map_err(HistogramError::Format)?;
         let mut own = Self::default();
-        own.0
-            .add(&read)
-            .map_err(|cause| format!("a histogram has other bounds: {cause}"))?;
+        own.0.add(&read)?;
         Ok(own)
     }
 }
@@ -113,16 +123,16 @@ impl Latencies {
 mod tests {
     use super::*;
 
-    fn of(micros: impl IntoIterator<Item = u64>) -> Latencies {
-        let mut latencies = Latencies::default();
+    fn of(micros: impl IntoIterator<Item = u64>) -> LatencyHistogram {
+        let mut latencies = LatencyHistogram::default();
         for micro in micros {
             latencies.record(Duration::from_micros(micro));
         }
         latencies
     }
 
-    fn near(told: Option<Duration>, micros: f64) -> bool {
-        told.is_some_and(|told| (told.as_secs_f64() * 1e6 / micros - 1.0).abs() < 0.002)
+    fn near(latency: Option<Duration>, micros: f64) -> bool {
+        latency.is_some_and(|latency| (latency.as_secs_f64() * 1e6 / micros - 1.0).abs() < 0.002)
     }
 
     #[test]
@@ -133,7 +143,7 @@ mod tests {
         }
         assert!(near(latencies.mean(), 50_000.5));
         assert!(near(latencies.max(), 100_000.0));
-        assert_eq!(Latencies::default().percentile(50.0), None);
+        assert_eq!(LatencyHistogram::default().percentile(50.0), None);
     }
 
     #[test]
@@ -147,10 +157,10 @@ mod tests {
     }
 
     #[test]
-    fn it_survives_being_written() {
+    fn an_encoded_histogram_can_be_decoded() {
         let latencies = of((1..=5_000).map(|n| n * n));
-        assert_eq!(Latencies::decode(&latencies.encode()), Ok(latencies));
-        assert!(Latencies::decode("no base64!").is_err());
-        assert!(Latencies::decode("AAAA").is_err());
+        assert_eq!(LatencyHistogram::decode(&latencies.encode()).unwrap(), latencies);
+        assert!(LatencyHistogram::decode("no base64!").is_err());
+        assert!(LatencyHistogram::decode("AAAA").is_err());
     }
 }

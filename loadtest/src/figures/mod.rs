@@ -1,7 +1,8 @@
-//! What a run counts: outcomes, latencies by scenario, what happened when, wrong answers with an example each. Everything can be
-//! added up, whether it comes from another thread or from another machine.
+//! What a run counts: outcomes and latencies by scenario and by second, and wrong answers with an example each. Figures of several
+//! threads or machines can be merged.
 
-mod arrivals;
+pub mod arrivals;
+pub mod cpu;
 pub mod histogram;
 pub mod outcome;
 pub mod series;
@@ -11,34 +12,36 @@ use std::{collections::BTreeMap, time::Duration};
 
 use serde::{Deserialize, Serialize};
 
-pub use arrivals::Arrivals;
-use histogram::Latencies;
-use outcome::{Counts, Outcome};
-use series::Series;
+use arrivals::ArrivalCounts;
+use histogram::LatencyHistogram;
+use outcome::{Outcome, OutcomeCounts};
+use series::TimeSeries;
 
-/// How many kinds of trouble and of wrong answers are kept apart; the rest counts as `other`.
-const KINDS: usize = 64;
+/// How many different failures, error codes and kinds of wrong answers are counted separately. The rest counts as `other`.
+const DISTINCT: usize = 64;
+/// The name under which the rest is counted.
+const OTHER: &str = "other";
 
-/// What one scenario, or one step of it, did.
+/// The figures of one scenario, or of one step of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LabelFigures {
     /// How its requests ended.
-    pub counts: Counts,
+    pub counts: OutcomeCounts,
     /// How many of its answers were judged.
     pub judged: u64,
-    /// Latencies of what the service answered, timeouts included.
-    pub latency: Latencies,
+    /// Latencies of answers and timeouts.
+    pub latency: LatencyHistogram,
 }
 
 impl LabelFigures {
-    /// Answers a second, in a run of that length: requests without an answer are no throughput.
+    /// Answers per second in a run of this many seconds. Requests without an answer do not count.
     pub fn rate(&self, seconds: f64) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 answers")]
         let answers = self.counts.answered() as f64;
         if seconds > 0.0 { answers / seconds } else { 0.0 }
     }
 
-    /// Takes in other figures.
+    /// Adds other figures.
     pub fn merge(&mut self, other: &Self) {
         self.counts.merge(&other.counts);
         self.judged += other.judged;
@@ -46,72 +49,73 @@ impl LabelFigures {
     }
 }
 
-/// What makes two wrong answers the same.
+/// What wrong answers of one kind have in common.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct WrongKey {
     /// The rule that the answer breaks.
     pub rule: String,
     /// The scenario or step.
     pub label: String,
-    /// Where in the answer, array indices as `*`.
+    /// The JSON pointer into the answer, with `*` for array indices.
     pub pointer: String,
 }
 
-/// An answer that breaks a rule.
+/// An answer that breaks a rule, and its request. Bodies are cut after 4096 bytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Example {
-    /// What had to be there.
+    /// The value that the rule requires.
     pub expected: String,
-    /// What was there.
+    /// The value of the answer.
     pub actual: String,
     /// The request body.
     pub request: String,
     /// The HTTP status of the answer.
     pub status: Option<u16>,
-    /// The beginning of the answer's body.
+    /// The body of the answer.
     pub response: String,
 }
 
 /// Wrong answers of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Wrong {
+pub struct WrongAnswers {
     /// What they have in common.
     pub key: WrongKey,
-    /// How many there were.
+    /// How many answers of this kind there were.
     pub times: u64,
-    /// The first of them.
+    /// The first answer of this kind.
     pub example: Example,
 }
 
-/// Everything that is counted.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Everything that a run counts.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
-    /// By scenario or step.
+    /// Figures by scenario or step.
     pub labels: BTreeMap<String, LabelFigures>,
-    /// By time.
-    pub series: Series,
+    /// Figures by second.
+    pub series: TimeSeries,
     /// Wrong answers, by kind.
-    pub wrong: BTreeMap<WrongKey, (u64, Example)>,
-    /// What went wrong without an answer, in words.
-    pub trouble: BTreeMap<String, u64>,
-    /// JSON-RPC error codes of lawful errors, errors that were asked for included.
+    pub wrong: Vec<WrongAnswers>,
+    /// Why requests got no JSON-RPC answer: a description, and how many requests.
+    #[serde(rename = "trouble")]
+    pub failures: BTreeMap<String, u64>,
+    /// JSON-RPC error codes of answers that break no rule, expected errors included.
     pub error_codes: BTreeMap<String, u64>,
-    /// How the requests of the warm-up ended; they are in no other figure.
-    pub warm_up: Counts,
-    /// Journeys that could not go on, as a quote offered no token.
+    /// Outcomes of the warm-up. Its requests are in no other figure.
+    pub warm_up: OutcomeCounts,
+    /// Journeys that ended after the quote because it offered no token.
     pub unfinished: u64,
     /// Arrivals of the open model.
-    pub arrivals: Arrivals,
+    pub arrivals: ArrivalCounts,
 }
 
-/// One exchange, as it is counted.
+/// What is counted of one exchange.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample<'a> {
     /// The scenario or step.
     pub label: &'a str,
-    /// When it was meant to start, after the first measured moment; none in the warm-up.
+    /// The intended start, relative to the end of the warm-up; `None` in the warm-up.
     pub at: Option<Duration>,
-    /// From then to the last byte.
+    /// Time from the intended start to the last byte.
     pub latency: Duration,
     /// How it ended.
     pub outcome: Outcome,
@@ -120,7 +124,7 @@ pub struct Sample<'a> {
 }
 
 impl Figures {
-    /// Takes in an exchange.
+    /// Counts an exchange.
     pub fn record(&mut self, sample: &Sample<'_>) {
         let Some(at) = sample.at else {
             return self.warm_up.add(sample.outcome);
@@ -139,46 +143,51 @@ impl Figures {
         self.series.record(at, sample.outcome, sample.latency);
     }
 
-    /// Takes in a wrong answer; the example is only made for the first of its kind.
-    pub fn wrong(&mut self, key: WrongKey, example: impl FnOnce() -> Example) {
-        if let Some((times, _)) = self.wrong.get_mut(&key) {
-            *times += 1;
-        } else if self.wrong.len() < KINDS {
-            self.wrong.insert(key, (1, example()));
+    /// Counts a wrong answer. `example` is called for the first answer of its kind only.
+    pub fn add_wrong(&mut self, key: WrongKey, example: impl FnOnce() -> Example) {
+        let is_known = self.wrong.iter().any(|wrong| wrong.key == key);
+        let key = if is_known || self.wrong.len() < DISTINCT {
+            key
         } else {
-            let other = WrongKey {
+            WrongKey {
                 rule: key.rule,
-                label: "other".to_owned(),
+                label: OTHER.to_owned(),
                 pointer: String::new(),
-            };
-            self.wrong.entry(other).or_insert_with(|| (0, example())).0 += 1;
+            }
+        };
+        self.merge_wrong(key, 1, example);
+    }
+
+    fn merge_wrong(&mut self, key: WrongKey, times: u64, example: impl FnOnce() -> Example) {
+        if let Some(known) = self.wrong.iter_mut().find(|wrong| wrong.key == key) {
+            known.times += times;
+        } else {
+            let example = example();
+            self.wrong.push(WrongAnswers { key, times, example });
         }
     }
 
-    /// Takes in some trouble.
-    pub fn trouble(&mut self, words: String) {
-        count(&mut self.trouble, words, 1);
+    /// Counts a request without a JSON-RPC answer, by a description of the failure.
+    pub fn add_failure(&mut self, description: String) {
+        count(&mut self.failures, description, 1);
     }
 
-    /// Takes in the code of an error.
-    pub fn error_code(&mut self, code: String) {
+    /// Counts a JSON-RPC error code.
+    pub fn add_error_code(&mut self, code: String) {
         count(&mut self.error_codes, code, 1);
     }
 
-    /// Takes in other figures.
+    /// Adds other figures.
     pub fn merge(&mut self, other: &Self) {
         for (label, figures) in &other.labels {
             self.labels.entry(label.clone()).or_default().merge(figures);
         }
         self.series.merge(&other.series);
-        for (key, (times, example)) in &other.wrong {
-            self.wrong
-                .entry(key.clone())
-                .or_insert_with(|| (0, example.clone()))
-                .0 += times;
+        for wrong in &other.wrong {
+            self.merge_wrong(wrong.key.clone(), wrong.times, || wrong.example.clone());
         }
-        for (words, times) in &other.trouble {
-            count(&mut self.trouble, words.clone(), *times);
+        for (description, times) in &other.failures {
+            count(&mut self.failures, description.clone(), *times);
         }
         for (code, times) in &other.error_codes {
             count(&mut self.error_codes, code.clone(), *times);
@@ -188,7 +197,7 @@ impl Figures {
         self.arrivals.merge(&other.arrivals);
     }
 
-    /// All scenarios together, or those of one name: a scenario's name stands for its steps too.
+    /// The sum over all labels, or over one scenario with its steps, or over one step.
     pub fn total(&self, scope: Option<&str>) -> LabelFigures {
         let mut total = LabelFigures::default();
         for (label, figures) in &self.labels {
@@ -206,11 +215,11 @@ impl Figures {
     }
 }
 
-fn count(kinds: &mut BTreeMap<String, u64>, words: String, times: u64) {
-    if kinds.len() >= KINDS && !kinds.contains_key(&words) {
-        *kinds.entry("other".to_owned()).or_default() += times;
+fn count(counts: &mut BTreeMap<String, u64>, name: String, times: u64) {
+    if counts.len() >= DISTINCT && !counts.contains_key(&name) {
+        *counts.entry(OTHER.to_owned()).or_default() += times;
     } else {
-        *kinds.entry(words).or_default() += times;
+        *counts.entry(name).or_default() += times;
     }
 }
 
@@ -250,11 +259,11 @@ mod tests {
     }
 
     #[test]
-    fn kinds_are_bounded_and_none_is_lost() {
+    fn distinct_names_are_bounded_and_no_count_is_lost() {
         let mut figures = Figures::default();
         for n in 0..200 {
-            figures.trouble(format!("trouble {n}"));
-            figures.wrong(
+            figures.add_failure(format!("failure {n}"));
+            figures.add_wrong(
                 WrongKey {
                     rule: "r".to_owned(),
                     label: format!("{n}"),
@@ -269,9 +278,9 @@ mod tests {
                 },
             );
         }
-        assert_eq!(figures.trouble.values().sum::<u64>(), 200);
-        assert!(figures.trouble.len() <= KINDS + 1);
-        assert_eq!(figures.wrong.values().map(|(times, _)| times).sum::<u64>(), 200);
+        assert_eq!(figures.failures.values().sum::<u64>(), 200);
+        assert!(figures.failures.len() <= DISTINCT + 1);
+        assert_eq!(figures.wrong.iter().map(|wrong| wrong.times).sum::<u64>(), 200);
     }
 
     #[test]

@@ -1,26 +1,23 @@
-//! How an exchange ended: each request counts in exactly one of these.
+//! How exchanges end. Every request counts as exactly one outcome.
 
-/// The end of one exchange.
+/// How an exchange ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Outcome {
-    /// A good answer: a result, or the error that the request asks for.
+    /// A good answer: a result, or a JSON-RPC error where an error is expected.
     Good,
-    /// An answer that breaks a rule of the conformance run.
+    /// An answer that breaks a rule.
     Wrong,
-    /// A lawful JSON-RPC error to a call that nobody vouches for.
+    /// A JSON-RPC error that breaks no rule: the profile does not promise a result for the request.
     RpcError,
-    /// Turned away by a rate limit: 429, or 503 with Retry-After.
+    /// Refused by a rate limit: 429, or 503 with Retry-After.
     RateLimited,
-    /// Turned away by HTTP alone: 401, 403, 502 and the like, without a JSON-RPC answer.
+    /// Refused by HTTP (401, 403, 502 and the like) without a JSON-RPC answer.
     Refused,
-    /// No complete answer: no connection, or one that broke.
+    /// No complete response: no connection, or a broken one.
     Transport,
-    /// No complete answer in time.
+    /// No complete response within the timeout.
     Timeout,
 }
-
-/// How many outcomes there are.
-pub const OUTCOMES: usize = Outcome::ALL.len();
 
 impl Outcome {
     /// Every outcome, in the order of the reports.
@@ -34,7 +31,7 @@ impl Outcome {
         Self::Timeout,
     ];
 
-    /// The key in JSON, and the word in thresholds (with `-rate`).
+    /// The key in JSON; with `-rate`, the metric in thresholds.
     pub const fn key(self) -> &'static str {
         match self {
             Self::Good => "good",
@@ -47,8 +44,8 @@ impl Outcome {
         }
     }
 
-    /// The words in reports.
-    pub const fn words(self) -> &'static str {
+    /// The description in reports.
+    pub const fn description(self) -> &'static str {
         match self {
             Self::Good => "good answers",
             Self::Wrong => "wrong answers",
@@ -60,8 +57,8 @@ impl Outcome {
         }
     }
 
-    /// Whether its time is a latency of the service. A refused or broken exchange is over fast and would flatter it; a timeout
-    /// counts with the time that was waited.
+    /// Whether its time counts as a latency. Refused and broken exchanges are short and would make the service look fast; a timeout
+    /// counts with the time until the timeout.
     pub const fn is_timed(self) -> bool {
         matches!(self, Self::Good | Self::Wrong | Self::RpcError | Self::Timeout)
     }
@@ -72,43 +69,43 @@ impl Outcome {
     }
 }
 
-/// How many requests ended how.
+/// The number of requests of each outcome.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts([u64; OUTCOMES]);
+pub struct OutcomeCounts([u64; Outcome::ALL.len()]);
 
-impl Counts {
-    /// One more.
+impl OutcomeCounts {
+    /// Counts one request.
     pub fn add(&mut self, outcome: Outcome) {
         self.0[outcome as usize] += 1;
     }
 
-    /// Sets one count.
+    /// Sets the count of an outcome.
     pub fn set(&mut self, outcome: Outcome, times: u64) {
         self.0[outcome as usize] = times;
     }
 
-    /// How many ended so.
+    /// The count of an outcome.
     pub fn of(&self, outcome: Outcome) -> u64 {
         self.0[outcome as usize]
     }
 
-    /// All of them.
+    /// All requests.
     pub fn all(&self) -> u64 {
         self.0.iter().sum()
     }
 
-    /// All that did not end well.
+    /// All requests without a good answer.
     pub fn failed(&self) -> u64 {
         self.all() - self.of(Outcome::Good)
     }
 
-    /// Those that the service itself answered.
+    /// Requests that the service itself answered.
     pub fn answered(&self) -> u64 {
         let answers = Outcome::ALL.into_iter().filter(|outcome| outcome.is_answer());
         answers.map(|outcome| self.of(outcome)).sum()
     }
 
-    /// Takes in other counts.
+    /// Adds other counts.
     pub fn merge(&mut self, other: &Self) {
         for (own, more) in self.0.iter_mut().zip(other.0) {
             *own += more;
@@ -122,7 +119,7 @@ mod tests {
 
     #[test]
     fn the_order_is_that_of_the_counts() {
-        let mut counts = Counts::default();
+        let mut counts = OutcomeCounts::default();
         for (place, outcome) in Outcome::ALL.into_iter().enumerate() {
             assert_eq!(outcome as usize, place);
             for _ in 0..=place {

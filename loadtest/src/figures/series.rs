@@ -1,31 +1,31 @@
-//! What happened when: one slot a second, and slots that join in pairs when there are too many, so that a long run takes the
-//! memory of a short one.
+//! Figures by time: one slot per second. When there are too many slots, pairs of slots are joined, so that a long run needs no more
+//! memory than a short one.
 
 use std::time::Duration;
 
-use super::outcome::{Counts, Outcome};
+use super::outcome::{Outcome, OutcomeCounts};
 
-/// Most slots that are kept.
-const MOST: usize = 600;
-/// Latency classes to the doubling: neighbours differ by 4.4 %.
+/// Most slots of a series.
+const MOST_SLOTS: usize = 600;
+/// Latency classes per doubling of the latency: neighbours differ by 4.4 %.
 const PER_DOUBLING: u32 = 16;
-/// The first class ends here, in nanoseconds.
+/// The upper end of the first class, in nanoseconds.
 const FIRST: f64 = 1_000.0;
 /// The last class: about 19 hours.
 const LAST: u16 = 36 * 16;
 
-/// What happened in one slot.
+/// The figures of one slot.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Slot {
-    /// Requests that were meant to start in it.
+pub struct TimeSlot {
+    /// Requests with their intended start in the slot.
     pub due: u64,
-    /// How the requests ended that came to their end in it.
-    pub counts: Counts,
-    /// How many latencies fell into which class, by class.
+    /// Outcomes of the requests that ended in the slot.
+    pub counts: OutcomeCounts,
+    /// Latency classes and their counts, sorted by class.
     pub classes: Vec<(u16, u32)>,
 }
 
-impl Slot {
+impl TimeSlot {
     fn record(&mut self, latency: Duration, times: u32) {
         self.add(class(latency), times);
     }
@@ -45,7 +45,7 @@ impl Slot {
         }
     }
 
-    /// About the latency that this percentage did not exceed, to 5 %.
+    /// The latency that `percent` (0 to 100) of the requests did not exceed, within 5 %; `None` without latencies.
     pub fn percentile(&self, percent: f64) -> Option<Duration> {
         let all: u64 = self.classes.iter().map(|(_, times)| u64::from(*times)).sum();
         #[expect(clippy::cast_precision_loss, reason = "a rank among fewer than 2^52 requests")]
@@ -79,14 +79,14 @@ fn middle(class: u16) -> Duration {
 
 /// The slots of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Series {
+pub struct TimeSeries {
     /// Seconds in a slot.
     pub seconds: u32,
     /// The slots, from the first measured second on.
-    pub slots: Vec<Slot>,
+    pub slots: Vec<TimeSlot>,
 }
 
-impl Default for Series {
+impl Default for TimeSeries {
     fn default() -> Self {
         Self {
             seconds: 1,
@@ -95,8 +95,8 @@ impl Default for Series {
     }
 }
 
-impl Series {
-    /// Takes in an exchange that was meant to start `at` after the first measured moment.
+impl TimeSeries {
+    /// Counts an exchange. `at` is its intended start, relative to the end of the warm-up.
     pub fn record(&mut self, at: Duration, outcome: Outcome, latency: Duration) {
         self.slot(second(at)).due += 1;
         let slot = self.slot(second(at.saturating_add(latency)));
@@ -106,13 +106,13 @@ impl Series {
         }
     }
 
-    fn slot(&mut self, second: usize) -> &mut Slot {
-        while second / self.seconds as usize >= MOST {
+    fn slot(&mut self, second: usize) -> &mut TimeSlot {
+        while second / self.seconds as usize >= MOST_SLOTS {
             self.coarsen();
         }
         let place = second / self.seconds as usize;
         if self.slots.len() <= place {
-            self.slots.resize_with(place + 1, Slot::default);
+            self.slots.resize_with(place + 1, TimeSlot::default);
         }
         &mut self.slots[place]
     }
@@ -129,7 +129,7 @@ impl Series {
         }
     }
 
-    /// Takes in another series that began at the same moment of its run.
+    /// Adds another series that began at the same moment of its run.
     pub fn merge(&mut self, other: &Self) {
         while self.seconds < other.seconds {
             self.coarsen();
@@ -139,21 +139,21 @@ impl Series {
         }
     }
 
-    /// Makes slots for the whole length of a run, those included in which nothing happened.
+    /// Adds empty slots up to the end of a run of this length.
     pub fn cover(&mut self, length: Duration) {
         if let Some(last) = length.checked_sub(Duration::from_nanos(1)) {
             self.slot(second(last));
         }
     }
 
-    /// The slots that a run of that length filled to their end. Only these have rates: a slot of which a moment belongs to the run
-    /// would make thousands of requests a second of a few.
-    pub fn whole(&self, length: Duration) -> &[Slot] {
+    /// The slots that lie completely in a run of this length. Only these have rates: in a slot that the run barely entered, a few
+    /// requests would look like thousands per second.
+    pub fn whole(&self, length: Duration) -> &[TimeSlot] {
         let whole = usize::try_from(length.as_secs() / u64::from(self.seconds)).unwrap_or(usize::MAX);
         &self.slots[..self.slots.len().min(whole)]
     }
 
-    /// So many in a slot, as a rate a second.
+    /// The rate per second of a count in one slot.
     pub fn rate(&self, count: u64) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "a rate is a float")]
         let count = count as f64;
@@ -172,12 +172,12 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
 
     #[test]
-    fn a_long_run_takes_the_memory_of_a_short_one_and_loses_no_request() {
-        let mut series = Series::default();
+    fn a_long_run_needs_no_more_memory_and_loses_no_request() {
+        let mut series = TimeSeries::default();
         for second in 0..10_000 {
             series.record(Duration::from_secs(second), Outcome::Good, MS);
         }
-        assert!(series.slots.len() <= MOST);
+        assert!(series.slots.len() <= MOST_SLOTS);
         assert_eq!(
             series.slots.iter().map(|slot| slot.counts.all()).sum::<u64>(),
             10_000
@@ -191,10 +191,10 @@ mod tests {
         );
     }
 
-    /// 9 000 arrivals of three seconds, of which the target serves 1 000 a second.
+    /// 9,000 arrivals in three seconds against a target that serves 1,000 per second.
     #[test]
-    fn what_an_overload_leaves_behind_is_counted_when_it_is_answered() {
-        let mut series = Series::default();
+    fn answers_after_an_overload_count_when_they_arrive() {
+        let mut series = TimeSeries::default();
         for n in 0..9_000_u32 {
             let due = MS * n / 3;
             let latency = (MS * (n + 1)).saturating_sub(due);
@@ -202,7 +202,7 @@ mod tests {
         }
         let length = MS * 9_000;
         series.cover(length);
-        let rates = |of: fn(&Slot) -> u64| -> Vec<u64> { series.whole(length).iter().map(of).collect() };
+        let rates = |of: fn(&TimeSlot) -> u64| -> Vec<u64> { series.whole(length).iter().map(of).collect() };
         assert_eq!(rates(|slot| slot.due), [3_000, 3_000, 3_000, 0, 0, 0, 0, 0, 0]);
         assert!(
             rates(|slot| slot.counts.answered())
@@ -212,8 +212,8 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_that_the_run_did_not_fill_has_no_rate() {
-        let mut series = Series::default();
+    fn a_slot_that_lies_partly_behind_the_run_has_no_rate() {
+        let mut series = TimeSeries::default();
         series.cover(MS * 2_001);
         series.record(MS * 2_000, Outcome::Good, MS);
         series.record(MS * 2_000, Outcome::Timeout, MS * 10_000);
@@ -223,23 +223,23 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_of_a_slot_are_near() {
-        let mut series = Series::default();
+    fn percentiles_of_a_slot_are_within_5_percent() {
+        let mut series = TimeSeries::default();
         for n in 1..1_000 {
             series.record(Duration::ZERO, Outcome::Good, MS * n);
         }
         series.record(Duration::ZERO, Outcome::Transport, MS);
         for (percent, millis) in [(50.0, 500.0), (95.0, 950.0), (99.0, 990.0)] {
-            let told = series.slots[0].percentile(percent).unwrap().as_secs_f64() * 1_000.0;
-            assert!((told / millis - 1.0).abs() < 0.05, "{percent}: {told}");
+            let shown = series.slots[0].percentile(percent).unwrap().as_secs_f64() * 1_000.0;
+            assert!((shown / millis - 1.0).abs() < 0.05, "{percent}: {shown}");
         }
         assert_eq!(series.slots[0].counts.all(), 1_000);
-        assert_eq!(Slot::default().percentile(50.0), None);
+        assert_eq!(TimeSlot::default().percentile(50.0), None);
     }
 
     #[test]
     fn series_of_different_coarseness_merge() {
-        let (mut long, mut short) = (Series::default(), Series::default());
+        let (mut long, mut short) = (TimeSeries::default(), TimeSeries::default());
         for second in 0..1_500 {
             long.record(Duration::from_secs(second), Outcome::Good, MS);
         }

@@ -1,4 +1,4 @@
-//! How figures stand in JSON.
+//! The JSON form of figures.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -9,12 +9,12 @@ use serde::{
 };
 
 use super::{
-    histogram::Latencies,
-    outcome::{Counts, Outcome},
-    series::{Series, Slot},
+    histogram::LatencyHistogram,
+    outcome::{Outcome, OutcomeCounts},
+    series::{TimeSeries, TimeSlot},
 };
 
-impl Serialize for Counts {
+impl Serialize for OutcomeCounts {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(Outcome::ALL.len()))?;
         for outcome in Outcome::ALL {
@@ -24,18 +24,18 @@ impl Serialize for Counts {
     }
 }
 
-impl<'de> Deserialize<'de> for Counts {
+impl<'de> Deserialize<'de> for OutcomeCounts {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Read;
         impl<'de> Visitor<'de> for Read {
-            type Value = Counts;
+            type Value = OutcomeCounts;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("counts by outcome")
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Counts, A::Error> {
-                let mut counts = Counts::default();
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<OutcomeCounts, A::Error> {
+                let mut counts = OutcomeCounts::default();
                 while let Some((key, times)) = map.next_entry::<String, u64>()? {
                     let outcome = Outcome::ALL.into_iter().find(|outcome| outcome.key() == key);
                     let outcome =
@@ -49,23 +49,23 @@ impl<'de> Deserialize<'de> for Counts {
     }
 }
 
-impl Serialize for Latencies {
+impl Serialize for LatencyHistogram {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.encode())
     }
 }
 
-impl<'de> Deserialize<'de> for Latencies {
+impl<'de> Deserialize<'de> for LatencyHistogram {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::decode(&String::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
 
-/// A slot in JSON: counts, and `class: times`.
+/// A slot in JSON. `classes` maps latency classes to counts.
 #[derive(Serialize, Deserialize)]
 struct StoredSlot {
     due: u64,
-    counts: Counts,
+    counts: OutcomeCounts,
     classes: BTreeMap<u16, u32>,
 }
 
@@ -75,7 +75,7 @@ struct StoredSeries {
     slots: Vec<StoredSlot>,
 }
 
-impl Serialize for Series {
+impl Serialize for TimeSeries {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let slots = self.slots.iter().map(|slot| StoredSlot {
             due: slot.due,
@@ -90,13 +90,13 @@ impl Serialize for Series {
     }
 }
 
-impl<'de> Deserialize<'de> for Series {
+impl<'de> Deserialize<'de> for TimeSeries {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let stored = StoredSeries::deserialize(deserializer)?;
         if !stored.seconds.is_power_of_two() {
-            return Err(D::Error::custom("the length of a slot is no power of two"));
+            return Err(D::Error::custom("the length of a slot is not a power of two"));
         }
-        let slots = stored.slots.into_iter().map(|slot| Slot {
+        let slots = stored.slots.into_iter().map(|slot| TimeSlot {
             due: slot.due,
             counts: slot.counts,
             classes: slot.classes.into_iter().collect(),

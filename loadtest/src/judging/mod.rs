@@ -1,6 +1,6 @@
-//! Judges answers by the rules of the conformance run, fast enough to judge every one of them under load.
+//! Judges answers by the rules of a conformance run, fast enough to judge every answer under load.
 
-mod skeleton;
+mod normalize;
 
 use paymaster_client::throttling::is_throttled;
 use paymaster_exchange::{Exchange, Failure, Response};
@@ -16,20 +16,28 @@ use paymaster_schemas::Basis;
 use serde_json::Value;
 
 use crate::{
-    corpus::{Entry, FIRST_ID, Sound},
     figures::outcome::Outcome,
+    scenarios::{
+        answer_cache::AnswerContent,
+        template::{FIRST_ID, RequestTemplate},
+    },
 };
 
-/// Which share of answers is judged.
+/// The share of answers that is judged, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Share(f64);
+pub struct JudgedShare(f64);
 
-impl Share {
+/// A text is not a share of answers.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a share: write 10%, all or none")]
+pub struct JudgedShareError(String);
+
+impl JudgedShare {
     /// Every answer.
     pub const ALL: Self = Self(1.0);
 
-    /// Reads `10%`, `all` or `none`.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    /// Reads a share: `10%`, `all` or `none`.
+    pub fn parse(text: &str) -> Result<Self, JudgedShareError> {
         let percent = match text.trim() {
             "all" => 100.0,
             "none" => 0.0,
@@ -37,7 +45,7 @@ impl Share {
                 .strip_suffix('%')
                 .and_then(|number| number.trim().parse::<f64>().ok())
                 .filter(|percent| (0.0..=100.0).contains(percent))
-                .ok_or_else(|| format!("`{text}` is no share: write 10%, all or none"))?,
+                .ok_or_else(|| JudgedShareError(text.to_owned()))?,
         };
         Ok(Self(percent / 100.0))
     }
@@ -47,73 +55,115 @@ impl Share {
         self.0
     }
 
-    /// Whether answer number `number` is one of them: spread evenly, and exactly so many.
-    pub fn takes(self, number: u64) -> bool {
+    /// Whether the answer to request `number` (from 0) is judged. The judged answers are spread evenly.
+    pub fn includes(self, number: u64) -> bool {
         #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 requests")]
         let number = number as f64;
         self.0 >= 1.0 || ((number + 1.0) * self.0).floor() > (number * self.0).floor()
     }
 }
 
-/// An answer that was looked at.
-#[derive(Debug, Default)]
-pub struct Seen {
-    /// A broken rule.
-    pub broken: Option<(&'static Rule, Violation)>,
-    /// The code of a JSON-RPC error.
-    pub error_code: Option<String>,
-    /// What went wrong without an answer.
-    pub trouble: Option<String>,
-}
-
-/// The judge of a run.
-#[derive(Debug)]
-pub struct Judging {
-    judge: Judge,
-    context: Context,
-    share: Share,
-}
-
-/// What a judge is told of an exchange.
+/// A request that was sent.
 #[derive(Clone, Copy, Debug)]
-pub struct Sent<'a> {
-    /// What was sent.
-    pub entry: &'a Entry,
-    /// The number of the request, which its id was made of.
+pub struct SentRequest<'a> {
+    /// The template that it was made from.
+    pub template: &'a RequestTemplate,
+    /// Its number (from 0), from which its id was made.
     pub number: u64,
-    /// The token that went into it.
+    /// The token that was written into it.
     pub token: Option<&'a str>,
 }
 
-impl Judging {
-    /// A judge for a target of which that is known. Rules of what is stated count; `strict` adds those that otherwise warn.
-    pub fn new(context: Context, share: Share, strict: bool) -> Self {
+/// What an exchange counts as.
+#[derive(Debug)]
+pub struct Assessment {
+    /// How the exchange ended.
+    pub outcome: Outcome,
+    /// Whether the answer was judged.
+    pub judged: bool,
+    /// The first rule that the answer breaks, and how.
+    pub violation: Option<(&'static Rule, Violation)>,
+    /// The JSON-RPC error code of the answer; `none` for an error without an integer code.
+    pub error_code: Option<String>,
+    /// Why there is no JSON-RPC answer.
+    pub failure: Option<String>,
+}
+
+impl Assessment {
+    fn new(outcome: Outcome, judged: bool) -> Self {
+        Self {
+            outcome,
+            judged,
+            violation: None,
+            error_code: None,
+            failure: None,
+        }
+    }
+
+    /// An exchange without a JSON-RPC answer.
+    fn unanswered(outcome: Outcome, failure: String) -> Self {
+        Self {
+            failure: Some(failure),
+            ..Self::new(outcome, false)
+        }
+    }
+
+    /// An answer that HTTP alone refused.
+    fn refused(response: Option<&Response>) -> Self {
+        let status = response.map_or_else(String::new, |response| format!("HTTP {}", response.status));
+        Self::unanswered(Outcome::Refused, status)
+    }
+
+    /// An answer with this content that breaks no rule.
+    fn accepted(template: &RequestTemplate, content: AnswerContent, judged: bool) -> Self {
+        let AnswerContent::Error(code) = content else {
+            return Self::new(Outcome::Good, judged);
+        };
+        let outcome = if template.expects_error {
+            Outcome::Good
+        } else {
+            Outcome::RpcError
+        };
+        Self {
+            error_code: Some(code.map_or_else(|| "none".to_owned(), |code| code.to_string())),
+            ..Self::new(outcome, judged)
+        }
+    }
+}
+
+/// Judges the answers of a run.
+#[derive(Debug)]
+pub struct AnswerJudge {
+    judge: Judge,
+    context: Context,
+    share: JudgedShare,
+}
+
+impl AnswerJudge {
+    /// Judges the answers of the target that `context` describes by the rules of stated clauses. With `strict`, rules that only
+    /// warn in a conformance run count too.
+    pub fn new(context: Context, share: JudgedShare, strict: bool) -> Self {
         let counts = |rule: &&'static Rule| match rule.basis() {
             Basis::Stated => true,
             basis => strict && !basis.is_observed(),
         };
-        // Group rules need exchanges that are related, which a load is not.
-        let alone = |rule: &&'static Rule| !matches!(rule.check, Check::Group(..));
+        // Group rules need related exchanges, which a load test does not send.
+        let single = |rule: &&'static Rule| !matches!(rule.check, Check::Group(..));
         Self {
-            judge: Judge::new(rules().filter(counts).filter(alone).collect()),
+            judge: Judge::new(rules().filter(counts).filter(single).collect()),
             context,
             share,
         }
     }
 
-    /// What is known of the target.
-    pub fn context(&self) -> &Context {
-        &self.context
-    }
-
-    /// How an exchange ended, and whether it was judged.
-    pub fn look(&self, exchange: &Exchange, sent: Sent<'_>, scratch: &mut Vec<u8>) -> (Outcome, bool, Seen) {
+    /// Judges an exchange, or reuses what is known of an equal answer. `scratch` is a buffer to reuse.
+    pub fn assess(&self, exchange: &Exchange, sent: SentRequest<'_>, scratch: &mut Vec<u8>) -> Assessment {
         let response = match &exchange.outcome {
             Ok(response) => response,
-            Err(failure) => return (ended(failure), false, trouble(failure.to_string())),
+            Err(failure) => return Assessment::unanswered(outcome_of(failure), failure.to_string()),
         };
         if is_throttled(response) {
-            return (Outcome::RateLimited, false, Seen::default());
+            return Assessment::new(Outcome::RateLimited, false);
         }
         let id = (FIRST_ID + sent.number).to_string();
         let mut head = Vec::with_capacity(96);
@@ -121,122 +171,94 @@ impl Judging {
         head.extend_from_slice(response.header("content-type").unwrap_or_default().as_bytes());
         head.push(0);
         head.extend_from_slice(sent.token.unwrap_or_default().as_bytes());
-        let simple = skeleton::write(&head, &response.body, id.as_bytes(), scratch);
-        let judged = self.share.takes(sent.number);
-        let known = if judged {
-            &sent.entry.sound
+        let is_normalized = normalize::normalize(&head, &response.body, id.as_bytes(), scratch);
+        let judged = self.share.includes(sent.number);
+        let cache = if judged {
+            &sent.template.judged
         } else {
-            &sent.entry.unjudged
+            &sent.template.unjudged
         };
-        let skeleton = simple.then_some(&scratch[..]);
-        if let Some(sound) = skeleton.and_then(|skeleton| known.find(skeleton)) {
-            return told(sent.entry, sound, judged);
+        let normalized = is_normalized.then_some(&scratch[..]);
+        if let Some(content) = normalized.and_then(|normalized| cache.find(normalized)) {
+            return Assessment::accepted(sent.template, content, judged);
         }
         if judged {
-            self.judge(exchange, sent.entry, skeleton)
+            self.judge(exchange, sent.template, normalized)
         } else {
-            unjudged(exchange, response, sent.entry, skeleton)
+            parse_only(exchange, response, sent.template, normalized)
         }
     }
 
-    fn judge(&self, exchange: &Exchange, entry: &Entry, skeleton: Option<&[u8]>) -> (Outcome, bool, Seen) {
+    /// Judges an answer by every rule. Without a violation, the normalized form is kept.
+    fn judge(
+        &self,
+        exchange: &Exchange,
+        template: &RequestTemplate,
+        normalized: Option<&[u8]>,
+    ) -> Assessment {
         let view = View::new(Role::Call, "", exchange, &self.context);
         if let Some(what) = view.answer.beyond_reading() {
-            return (
-                Outcome::Transport,
-                false,
-                trouble(format!("{what}: more than we read")),
-            );
+            return Assessment::unanswered(Outcome::Transport, format!("{what}: more than we read"));
         }
         if view.turned_away() {
-            return refused(view.answer.response());
+            return Assessment::refused(view.answer.response());
         }
         let views = [view];
-        let broken = self
+        let violation = self
             .judge
             .views(&views, None, &self.context)
             .into_iter()
             .find_map(|judgement| Some((judgement.rule, judgement.violations.into_iter().next()?)));
-        if broken.is_some() {
-            let seen = Seen {
-                broken,
-                ..Seen::default()
+        if violation.is_some() {
+            return Assessment {
+                violation,
+                ..Assessment::new(Outcome::Wrong, true)
             };
-            return (Outcome::Wrong, true, seen);
         }
         let [view] = &views;
         if view.answer.object().is_none() {
-            // No rule asks for more of it: a malformed call that HTTP alone refused.
-            return if entry.wants_error {
-                (Outcome::Good, true, Seen::default())
+            // HTTP alone refused the request. For a malformed call, no rule requires more.
+            return if template.expects_error {
+                Assessment::new(Outcome::Good, true)
             } else {
-                refused(view.answer.response())
+                Assessment::refused(view.answer.response())
             };
         }
-        let sound = sound(&view.answer);
-        if let Some(skeleton) = skeleton {
-            entry.sound.learn(skeleton, sound);
+        let content = content_of(&view.answer);
+        if let Some(normalized) = normalized {
+            template.judged.keep(normalized, content);
         }
-        told(entry, sound, true)
+        Assessment::accepted(template, content, true)
     }
 }
 
-fn sound(answer: &Answer<'_>) -> Sound {
-    match answer.error() {
-        Some(error) => Sound::Error(error["code"].as_i64()),
-        None => Sound::Result,
-    }
-}
-
-/// What an answer that breaks no rule counts as.
-fn told(entry: &Entry, sound: Sound, judged: bool) -> (Outcome, bool, Seen) {
-    let Sound::Error(code) = sound else {
-        return (Outcome::Good, judged, Seen::default());
-    };
-    let seen = Seen {
-        error_code: Some(code.map_or_else(|| "none".to_owned(), |code| code.to_string())),
-        ..Seen::default()
-    };
-    let outcome = if entry.wants_error {
-        Outcome::Good
-    } else {
-        Outcome::RpcError
-    };
-    (outcome, judged, seen)
-}
-
-/// Parses an answer that no rule judges, to tell results from errors. The skeleton is kept: an answer like it is not parsed, so
-/// that an answer that is not judged costs no more than one that is.
-fn unjudged(
+/// Parses an answer that is not judged, to distinguish results from errors. The normalized form is kept, so that an answer that is
+/// not judged costs no more than one that is.
+fn parse_only(
     exchange: &Exchange,
     response: &Response,
-    entry: &Entry,
-    skeleton: Option<&[u8]>,
-) -> (Outcome, bool, Seen) {
+    template: &RequestTemplate,
+    normalized: Option<&[u8]>,
+) -> Assessment {
     let answer = Answer::of(exchange);
     if answer.object().is_none() && response.status != 200 {
-        return refused(Some(response));
+        return Assessment::refused(Some(response));
     }
-    let sound = sound(&answer);
-    if let Some(skeleton) = skeleton {
-        entry.unjudged.learn(skeleton, sound);
+    let content = content_of(&answer);
+    if let Some(normalized) = normalized {
+        template.unjudged.keep(normalized, content);
     }
-    told(entry, sound, false)
+    Assessment::accepted(template, content, false)
 }
 
-fn refused(response: Option<&Response>) -> (Outcome, bool, Seen) {
-    let status = response.map_or_else(String::new, |response| format!("HTTP {}", response.status));
-    (Outcome::Refused, false, trouble(status))
-}
-
-fn trouble(words: String) -> Seen {
-    Seen {
-        trouble: Some(words),
-        ..Seen::default()
+fn content_of(answer: &Answer<'_>) -> AnswerContent {
+    match answer.error() {
+        Some(error) => AnswerContent::Error(error["code"].as_i64()),
+        None => AnswerContent::Result,
     }
 }
 
-fn ended(failure: &Failure) -> Outcome {
+fn outcome_of(failure: &Failure) -> Outcome {
     match failure {
         Failure::Timeout { .. } => Outcome::Timeout,
         Failure::Connect(_) | Failure::TooLarge { .. } | Failure::Broken(_) | Failure::Cut(_) => {
@@ -245,21 +267,23 @@ fn ended(failure: &Failure) -> Outcome {
     }
 }
 
-/// The pointer of a violation, array indices as `*`, so that equal ones count together.
+/// The JSON pointer of a violation with `*` for array indices, so that equal violations are counted together.
 pub fn pointer(rule: &Rule, violation: &Violation) -> String {
     Key::of(rule, None, violation).pointer
 }
 
-/// The token that the next step of a chain takes from this answer, where it takes one.
-pub fn quoted_token_if(response: &Response, chain: &[Entry], step: usize, number: u64) -> Option<String> {
-    chain.get(step + 1).filter(|next| next.takes_a_token())?;
-    quoted_token(response, number)
-}
-
-/// A token of a quote, as the quote spells it: the one of that number, counted round.
-pub fn quoted_token(response: &Response, number: u64) -> Option<String> {
+/// The token that the next request of a sequence takes from this answer; `None` if it takes none, or the answer has none.
+/// `step` is the index of the answered request, `number` the number of the iteration.
+pub fn token_for_next(
+    response: &Response,
+    sequence: &[RequestTemplate],
+    step: usize,
+    number: u64,
+) -> Option<String> {
+    sequence.get(step + 1).filter(|next| next.takes_a_token())?;
     let answer: Value = serde_json::from_slice(&response.body).ok()?;
     let quotes = answer["result"]["feeQuotes"].as_array()?;
+    // Iterations take the tokens of a quote in turn, as the quote spells them.
     let count = u64::try_from(quotes.len()).ok().filter(|count| *count > 0)?;
     let place = usize::try_from(number % count).ok()?;
     quotes[place]["tokenAddress"].as_str().map(str::to_owned)

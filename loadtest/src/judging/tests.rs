@@ -11,12 +11,12 @@ use paymaster_reference_server::{
 };
 
 use super::*;
-use crate::{
-    corpus::Draws,
-    scenarios::{Mix, Weights},
+use crate::scenarios::{
+    generator::RequestGenerator,
+    mix::{Mix, Weights},
 };
 
-/// A server with these deviations, and a line to it.
+/// A reference server with faults or variants, and a connection to it.
 struct Server {
     embedded: Embedded,
     transport: Transport,
@@ -32,7 +32,7 @@ impl Server {
             .with_variants(variants)
             .with_faults(faults);
         let embedded = Embedded::serve(&config, service).await.unwrap();
-        // Some faults never answer.
+        // With some faults the server never answers.
         let limits = Limits {
             timeout: Duration::from_millis(500),
             ..Limits::default()
@@ -45,149 +45,156 @@ impl Server {
         }
     }
 
-    async fn exchange(&mut self, entry: &Entry, number: u64) -> Exchange {
+    async fn exchange(&mut self, template: &RequestTemplate, number: u64) -> Exchange {
         self.line
-            .exchange(&self.transport, entry.body(number, None))
+            .exchange(&self.transport, template.body(number, None))
             .await
     }
 }
 
 fn mix(context: &Context) -> Mix {
-    Mix::new("mixed", &Weights::new(), &mut Draws::new(context, 1, 6))
-        .unwrap()
-        .0
+    Mix::new(
+        "mixed",
+        &Weights::new(),
+        &mut RequestGenerator::new(context, 1, 6),
+    )
+    .unwrap()
 }
 
-/// The verdict of the rules alone, without anything remembered.
-fn by_the_rules(judging: &Judging, exchange: &Exchange, entry: &Entry) -> Outcome {
-    judging.judge(exchange, entry, None).0
+/// The outcome by the rules alone, without the cache.
+fn by_the_rules(judge: &AnswerJudge, exchange: &Exchange, template: &RequestTemplate) -> Outcome {
+    judge.judge(exchange, template, None).outcome
 }
 
-/// Looks at answers of a server in both ways, and counts the wrong ones.
-async fn both_ways(server: &mut Server, judging: &Judging, mix: &Mix, times: u64, name: &str) -> usize {
+/// Compares the outcomes with and without the cache, and returns the number of wrong answers.
+async fn both_ways(server: &mut Server, judge: &AnswerJudge, mix: &Mix, times: u64, name: &str) -> usize {
     let mut scratch = Vec::new();
     let mut wrong = 0;
     for number in 0..times {
-        // The same entries come again and again, so that most answers are remembered.
-        for entry in mix.chain(number % 12) {
-            let exchange = server.exchange(entry, number).await;
-            let sent = Sent {
-                entry,
+        // The same 12 iterations repeat, so that most answers are in the cache.
+        for template in mix.sequence(number % 12) {
+            let exchange = server.exchange(template, number).await;
+            let sent = SentRequest {
+                template,
                 number,
                 token: None,
             };
-            let (told, judged, _) = judging.look(&exchange, sent, &mut scratch);
-            if !told.is_answer() {
+            let assessment = judge.assess(&exchange, sent, &mut scratch);
+            let outcome = assessment.outcome;
+            if !outcome.is_answer() {
                 continue;
             }
-            let expected = by_the_rules(judging, &exchange, entry);
-            assert_eq!(told, expected, "{name}: {:?}", exchange.outcome);
-            assert!(judged || told != Outcome::Wrong);
-            wrong += usize::from(told == Outcome::Wrong);
+            let expected = by_the_rules(judge, &exchange, template);
+            assert_eq!(outcome, expected, "{name}: {:?}", exchange.outcome);
+            assert!(assessment.judged || outcome != Outcome::Wrong);
+            wrong += usize::from(outcome == Outcome::Wrong);
         }
     }
     wrong
 }
 
-/// What is made of an exchange that ended so.
-fn look_at(judging: &Judging, entry: &Entry, outcome: Result<Response, Failure>) -> (Outcome, bool, Seen) {
+/// Assesses an exchange that ended in this way.
+fn assess(judge: &AnswerJudge, template: &RequestTemplate, outcome: Result<Response, Failure>) -> Assessment {
     let exchange = Exchange {
-        request: entry.body(0, None),
+        request: template.body(0, None),
         outcome,
         took: Duration::ZERO,
         on_chain: None,
     };
-    let sent = Sent {
-        entry,
+    let sent = SentRequest {
+        template,
         number: 0,
         token: None,
     };
-    judging.look(&exchange, sent, &mut Vec::new())
+    judge.assess(&exchange, sent, &mut Vec::new())
 }
 
 #[test]
-fn what_is_more_than_we_read_is_no_wrong_answer() {
+fn an_answer_beyond_our_limits_is_not_wrong() {
     let context = Context::new(profile_of(&Config::default()));
     let mix = mix(&context);
-    let judging = Judging::new(context, Share::ALL, true);
-    let entry = &mix.chain(0)[0];
+    let judge = AnswerJudge::new(context, JudgedShare::ALL, true);
+    let template = &mix.sequence(0)[0];
     let depth = 5_000;
     let answer = Ok(Response {
         status: 200,
         headers: vec![("content-type".to_owned(), "application/json".to_owned())],
         body: format!("{}{}", "[".repeat(depth), "]".repeat(depth)).into(),
     });
-    let (outcome, judged, seen) = look_at(&judging, entry, answer);
-    assert_eq!((outcome, judged), (Outcome::Transport, false));
+    let assessment = assess(&judge, template, answer);
+    assert_eq!(
+        (assessment.outcome, assessment.judged),
+        (Outcome::Transport, false)
+    );
     assert!(
-        seen.trouble
+        assessment
+            .failure
             .as_deref()
-            .is_some_and(|words| words.ends_with("more than we read")),
-        "{seen:?}"
+            .is_some_and(|failure| failure.ends_with("more than we read")),
+        "{assessment:?}"
     );
 }
 
 #[tokio::test]
-async fn a_sound_server_is_sound_and_remembered() {
+async fn answers_of_a_correct_server_are_good_and_cached() {
     let context = Context::new(profile_of(&Config::default()));
     let mix = mix(&context);
-    let judging = Judging::new(context, Share::ALL, false);
+    let judge = AnswerJudge::new(context, JudgedShare::ALL, false);
     let mut server = Server::start(vec![], vec![]).await;
-    assert_eq!(both_ways(&mut server, &judging, &mix, 24, "sound").await, 0);
-    let remembered = |number: &u64| {
-        let entries = mix.chain(*number);
-        entries.iter().all(|entry| entry.sound.len() > 0)
+    assert_eq!(both_ways(&mut server, &judge, &mix, 24, "sound").await, 0);
+    let cached = |number: &u64| {
+        let templates = mix.sequence(*number);
+        templates.iter().all(|template| template.judged.len() > 0)
     };
-    let of_12 = (0..12).filter(remembered).count();
-    assert!(
-        of_12 >= 10,
-        "only {of_12} of 12 requests have answers that are remembered"
-    );
+    let of_12 = (0..12).filter(cached).count();
+    assert!(of_12 >= 10, "only {of_12} of 12 requests have cached answers");
     server.embedded.stop().await;
 }
 
 /// Without this, an answer that is not judged is parsed each time, and `--judge none` costs more than `--judge all`.
 #[tokio::test]
-async fn an_answer_that_is_not_judged_is_parsed_once_and_not_taken_for_a_judged_one() {
+async fn an_unjudged_answer_is_parsed_once_and_cached_apart_from_judged_ones() {
     let context = Context::new(profile_of(&Config::default()));
     let mix = mix(&context);
-    let unjudging = Judging::new(context.clone(), Share::parse("none").unwrap(), false);
-    let judging = Judging::new(context, Share::ALL, false);
+    let none_judged = AnswerJudge::new(context.clone(), JudgedShare::parse("none").unwrap(), false);
+    let all_judged = AnswerJudge::new(context, JudgedShare::ALL, false);
     let fault = find_fault("jsonrpc-number").unwrap();
     let mut server = Server::start(vec![fault], vec![]).await;
-    let entry = &mix.chain(0)[0];
+    let template = &mix.sequence(0)[0];
     let mut scratch = Vec::new();
     for number in 0..3 {
-        let exchange = server.exchange(entry, number).await;
-        let sent = Sent {
-            entry,
+        let exchange = server.exchange(template, number).await;
+        let sent = SentRequest {
+            template,
             number,
             token: None,
         };
-        let (told, judged, _) = unjudging.look(&exchange, sent, &mut scratch);
-        assert_eq!((told, judged, entry.unjudged.len()), (Outcome::Good, false, 1));
-        let (told, judged, _) = judging.look(&exchange, sent, &mut scratch);
-        assert_eq!((told, judged, entry.sound.len()), (Outcome::Wrong, true, 0));
+        let unjudged = none_judged.assess(&exchange, sent, &mut scratch);
+        assert_eq!((unjudged.outcome, unjudged.judged), (Outcome::Good, false));
+        assert_eq!(template.unjudged.len(), 1);
+        let judged = all_judged.assess(&exchange, sent, &mut scratch);
+        assert_eq!((judged.outcome, judged.judged), (Outcome::Wrong, true));
+        assert_eq!(template.judged.len(), 0);
     }
     server.embedded.stop().await;
 }
 
 #[tokio::test]
-async fn what_is_remembered_changes_no_verdict_whatever_the_fault() {
+async fn the_cache_changes_no_outcome_whatever_the_fault() {
     let context = Context::new(profile_of(&Config::default()));
     let mix = mix(&context);
-    let judging = Judging::new(context, Share::ALL, true);
+    let judge = AnswerJudge::new(context, JudgedShare::ALL, true);
     let mut sound = Server::start(vec![], vec![]).await;
-    both_ways(&mut sound, &judging, &mix, 12, "sound").await;
+    both_ways(&mut sound, &judge, &mix, 12, "sound").await;
     let (mut caught, mut met) = (0, 0);
     for fault in faults() {
         let mut server = Server::start(vec![fault], vec![]).await;
-        caught += usize::from(both_ways(&mut server, &judging, &mix, 26, fault.name).await > 0);
+        caught += usize::from(both_ways(&mut server, &judge, &mix, 26, fault.name).await > 0);
         met += 1;
     }
     for variant in variants() {
         let mut server = Server::start(vec![], vec![variant]).await;
-        both_ways(&mut server, &judging, &mix, 13, variant.name).await;
+        both_ways(&mut server, &judge, &mix, 13, variant.name).await;
     }
     assert!(caught * 2 > met, "only {caught} of {met} faults showed in a load");
 }
@@ -195,40 +202,40 @@ async fn what_is_remembered_changes_no_verdict_whatever_the_fault() {
 #[tokio::test]
 async fn a_wrong_answer_in_25_is_4_percent() {
     let context = Context::new(profile_of(&Config::default()));
-    let (mix, _) = Mix::new(
+    let mix = Mix::new(
         "sponsor-sponsored",
         &Weights::new(),
-        &mut Draws::new(&context, 1, 6),
+        &mut RequestGenerator::new(&context, 1, 6),
     )
     .unwrap();
-    let judging = Judging::new(context, Share::ALL, false);
+    let judge = AnswerJudge::new(context, JudgedShare::ALL, false);
     let fault = find_fault("result-true-now-and-then").unwrap();
     let mut server = Server::start(vec![fault], vec![]).await;
-    assert_eq!(both_ways(&mut server, &judging, &mix, 200, fault.name).await, 8);
+    assert_eq!(both_ways(&mut server, &judge, &mix, 200, fault.name).await, 8);
 }
 
 #[tokio::test]
 async fn an_answer_to_another_request_is_wrong() {
     let context = Context::new(profile_of(&Config::default()));
     let mix = mix(&context);
-    let judging = Judging::new(context, Share::ALL, false);
+    let judge = AnswerJudge::new(context, JudgedShare::ALL, false);
     let mut server = Server::start(vec![], vec![]).await;
     let mut scratch = Vec::new();
-    let entry = &mix.chain(0)[0];
+    let template = &mix.sequence(0)[0];
     for crossed in [false, true] {
-        let mut exchange = server.exchange(entry, 5).await;
+        let mut exchange = server.exchange(template, 5).await;
         if crossed {
-            exchange.request = entry.body(6, None);
+            exchange.request = template.body(6, None);
         }
-        let sent = Sent {
-            entry,
+        let sent = SentRequest {
+            template,
             number: if crossed { 6 } else { 5 },
             token: None,
         };
-        let (outcome, _, seen) = judging.look(&exchange, sent, &mut scratch);
-        assert_eq!(outcome == Outcome::Wrong, crossed);
+        let assessment = judge.assess(&exchange, sent, &mut scratch);
+        assert_eq!(assessment.outcome == Outcome::Wrong, crossed);
         assert_eq!(
-            seen.broken.map(|(rule, _)| rule.id),
+            assessment.violation.map(|(rule, _)| rule.id),
             crossed.then_some("answer.id")
         );
     }
@@ -238,8 +245,8 @@ async fn an_answer_to_another_request_is_wrong() {
 fn without_an_answer_there_is_nothing_to_judge() {
     let context = Context::new(profile_of(&Config::default()));
     let mix = mix(&context);
-    let judging = Judging::new(context, Share::ALL, false);
-    let entry = &mix.chain(0)[0];
+    let judge = AnswerJudge::new(context, JudgedShare::ALL, false);
+    let template = &mix.sequence(0)[0];
     let refused = |status: u16, header: Option<&str>| {
         Ok(Response {
             status,
@@ -267,8 +274,8 @@ fn without_an_answer_there_is_nothing_to_judge() {
         (refused(200, None), Outcome::Wrong),
         (refused(500, None), Outcome::Wrong),
     ] {
-        let said = format!("{outcome:?}");
-        assert_eq!(look_at(&judging, entry, outcome).0, expected, "{said}");
+        let shown = format!("{outcome:?}");
+        assert_eq!(assess(&judge, template, outcome).outcome, expected, "{shown}");
     }
 }
 
@@ -281,11 +288,11 @@ fn a_share_is_exact_and_spread() {
         ("33.3%", 333),
         ("100%", 1_000),
     ] {
-        let share = Share::parse(text).unwrap();
-        let taken = (0..1_000).filter(|number| share.takes(*number)).count();
+        let share = JudgedShare::parse(text).unwrap();
+        let taken = (0..1_000).filter(|number| share.includes(*number)).count();
         assert!(taken.abs_diff(of_1000) <= 1, "{text}: {taken}");
     }
     for text in ["10", "101%", "-1%", "", "NaN%"] {
-        assert!(Share::parse(text).is_err(), "{text}");
+        assert!(JudgedShare::parse(text).is_err(), "{text}");
     }
 }

@@ -1,21 +1,21 @@
-//! What to do next, from what a run shows.
+//! Advice: what to do after a run with these results.
 
 use paymaster_judge::rules::find_rule;
 
 use crate::{
     figures::outcome::Outcome,
-    summary::{Summary, Verdict},
+    results::summary::{RunSummary, RunVerdict},
 };
 
-/// What to look at, the most useful first.
-pub fn next(summary: &Summary) -> Vec<String> {
-    let counts = summary.total().counts;
+/// The advice, the most useful first.
+pub fn next(summary: &RunSummary) -> Vec<String> {
+    let counts = summary.figures.total(None).counts;
     let mut advice = Vec::new();
-    if summary.verdict == Verdict::CouldNotTest {
-        advice.push("look at the address, the headers and the log of the target; `paymaster-conformance URL` says more of a single exchange".to_owned());
+    if summary.verdict == RunVerdict::CouldNotTest {
+        advice.push("check the address, the headers and the log of the target; `paymaster-conformance URL` shows more of a single exchange".to_owned());
     }
     let mut explained = std::collections::BTreeSet::new();
-    for wrong in &summary.wrong {
+    for wrong in &summary.figures.wrong {
         if let Some(rule) = find_rule(&wrong.key.rule)
             && explained.insert(rule.id)
             && explained.len() <= 3
@@ -27,20 +27,22 @@ pub fn next(summary: &Summary) -> Vec<String> {
         }
     }
     if counts.of(Outcome::RpcError) > 0 {
-        advice.push("JSON-RPC errors to operations that nobody vouches for: name operations that the target accepts in the profile (operations.sponsorable, or accepts = \"any\"), or allow them (--threshold 'error-rate<100%')".to_owned());
+        advice.push("JSON-RPC errors for operations that the profile does not promise a result for: add operations that the target accepts to the profile (operations.sponsorable, or accepts = \"any\"), or allow errors (--threshold 'error-rate<100%')".to_owned());
     }
     if counts.of(Outcome::RateLimited) > 0 {
         advice.push(
-            "the target limits the rate: ask for less (--rate), or back off as it says (--respect-retry-after)"
+            "the target limits the rate: request less (--rate), or pause as it requests (--respect-retry-after)"
                 .to_owned(),
         );
     }
     if counts.of(Outcome::Timeout) > 0 {
-        advice.push("timeouts: look at what the target waits for; --timeout changes the deadline".to_owned());
+        advice.push(
+            "timeouts: find out what the target waits for; --timeout sets the time of an exchange".to_owned(),
+        );
     }
     advice.extend(summary.warnings());
-    if summary.verdict == Verdict::Passed && summary.seconds < 10.0 {
-        advice.push("a short run says little of the tail: --duration 60s".to_owned());
+    if summary.verdict == RunVerdict::Passed && summary.seconds < 10.0 {
+        advice.push("a short run has too few requests for high percentiles: --duration 60s".to_owned());
     }
     advice
 }

@@ -1,61 +1,61 @@
-//! A page that is whole in one file: no script, no network, light or dark as the reader likes it.
+//! The HTML report: one file without scripts and without network access, light or dark by the preference of the reader.
 //!
-//! goose's own page is not used for this: it loads its plots from a CDN, and knows of a request only whether it failed. It can be
-//! had beside this one with `--goose-report`.
+//! The report of goose loads its plots from a CDN and distinguishes failed requests only. `--goose-report` writes it as well.
 
 use std::fmt::Write as _;
 
 use paymaster_cli::terminal::harmless;
 
 use super::{
-    advice,
+    RenderError, advice,
+    phrases::{arrivals, verdict},
     plot::{Line, Plot, Scale, step},
-    terminal::verdict,
-    words::{arrivals, count, duration, number, rate, seconds, share},
 };
 use crate::{
-    compare::{Comparison, Direction},
-    figures::{LabelFigures, histogram::PERCENTILES, outcome::Outcome, series::Slot},
-    summary::{Summary, Verdict},
+    figures::{LabelFigures, histogram::PERCENTILES, outcome::Outcome, series::TimeSlot},
+    results::{
+        compare::{Change, RunComparison},
+        summary::{ModelName, RunSummary, RunVerdict},
+    },
+    text::{count, duration, number, rate, seconds, share},
 };
 
 const STYLE: &str = include_str!("page.css");
-/// How much of a body is shown.
+/// Characters of a body that are shown.
 const EXCERPT: usize = 1_200;
 
-pub(super) fn render(summary: &Summary, comparison: Option<&Comparison>) -> Result<String, String> {
-    page(summary, comparison).map_err(|cause| cause.to_string())
-}
-
-fn page(summary: &Summary, comparison: Option<&Comparison>) -> Result<String, std::fmt::Error> {
+pub(super) fn render(
+    summary: &RunSummary,
+    comparison: Option<&RunComparison>,
+) -> Result<String, RenderError> {
     let mut out = String::new();
     let words = verdict(summary);
     let class = match summary.verdict {
-        Verdict::Passed => "good",
-        Verdict::Failed => "bad",
-        Verdict::Incomplete | Verdict::CouldNotTest => "odd",
+        RunVerdict::Passed => "good",
+        RunVerdict::Failed => "bad",
+        RunVerdict::Incomplete | RunVerdict::CouldNotTest => "odd",
     };
     write!(
         out,
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>{words}: load test</title><style>\n{STYLE}</style></head><body>\n<h1><span class=\"{class}\">{words}</span></h1>\n<p><code>{}</code> <span class=\"soft\">{}, {}</span></p>\n",
-        text(&summary.target),
-        text(&summary.scenarios.join(", ")),
-        how(summary)
+        escaped(&summary.target),
+        escaped(&summary.scenarios.join(", ")),
+        model_words(summary)
     )?;
-    if let Some(fates) = arrivals(&summary.arrivals) {
-        let class = if summary.arrivals.is_reached() {
+    if let Some(sentence) = arrivals(&summary.figures.arrivals) {
+        let class = if summary.figures.arrivals.is_reached() {
             "soft"
         } else {
             "odd"
         };
-        writeln!(out, "<p class=\"{class}\">{fates}</p>")?;
+        writeln!(out, "<p class=\"{class}\">{sentence}</p>")?;
     }
     if let Some(why) = &summary.cut_short {
-        writeln!(out, "<p class=\"odd\">Cut short: {}</p>", text(why))?;
+        writeln!(out, "<p class=\"odd\">Cut short: {}</p>", escaped(why))?;
     }
     tiles(&mut out, summary)?;
     wrong(&mut out, summary)?;
-    trouble(&mut out, summary)?;
+    failures(&mut out, summary)?;
     thresholds(&mut out, summary)?;
     if let Some(comparison) = comparison {
         compared(&mut out, comparison)?;
@@ -66,7 +66,7 @@ fn page(summary: &Summary, comparison: Option<&Comparison>) -> Result<String, st
     if !next.is_empty() {
         out.push_str("<h2>Next</h2><ul>\n");
         for advice in next {
-            writeln!(out, "<li>{}</li>", text(&advice))?;
+            writeln!(out, "<li>{}</li>", escaped(&advice))?;
         }
         out.push_str("</ul>\n");
     }
@@ -74,11 +74,13 @@ fn page(summary: &Summary, comparison: Option<&Comparison>) -> Result<String, st
     Ok(out)
 }
 
-fn how(summary: &Summary) -> String {
+fn model_words(summary: &RunSummary) -> String {
     let model = &summary.model;
     let rate = match &model.rate {
-        Some(rate) if model.name == "open" => format!("open model, {} arrivals a second asked", text(rate)),
-        Some(rate) => format!("closed model, at most {} a second", text(rate)),
+        Some(rate) if model.name == ModelName::Open => {
+            format!("open model, {} arrivals per second requested", escaped(rate))
+        }
+        Some(rate) => format!("closed model, at most {} requests per second", escaped(rate)),
         None => "closed model".to_owned(),
     };
     format!(
@@ -88,8 +90,8 @@ fn how(summary: &Summary) -> String {
     )
 }
 
-fn tiles(out: &mut String, summary: &Summary) -> std::fmt::Result {
-    let total = summary.total();
+fn tiles(out: &mut String, summary: &RunSummary) -> std::fmt::Result {
+    let total = summary.figures.total(None);
     let p = |percent| {
         total
             .latency
@@ -129,28 +131,28 @@ fn tiles(out: &mut String, summary: &Summary) -> std::fmt::Result {
     Ok(())
 }
 
-fn wrong(out: &mut String, summary: &Summary) -> std::fmt::Result {
-    if summary.wrong.is_empty() {
+fn wrong(out: &mut String, summary: &RunSummary) -> std::fmt::Result {
+    if summary.figures.wrong.is_empty() {
         return Ok(());
     }
     out.push_str("<h2>Wrong answers</h2>\n");
-    let judged = summary.total().judged;
-    for wrong in &summary.wrong {
+    let judged = summary.figures.total(None).judged;
+    for wrong in &summary.figures.wrong {
         let example = &wrong.example;
         writeln!(
             out,
             "<div class=\"wrong\"><b>{}</b> in {}: {} ({})<dl><dt>where</dt><dd><code>{}</code></dd><dt>expected</dt><dd>{}</dd><dt>got</dt><dd>{}</dd><dt>request</dt><dd><code>{}</code></dd><dt>answer</dt><dd><code>{}</code></dd></dl></div>",
-            text(&wrong.key.rule),
-            text(&wrong.key.label),
+            escaped(&wrong.key.rule),
+            escaped(&wrong.key.label),
             count(wrong.times, "answer"),
-            text(&share(wrong.times, judged)),
+            escaped(&share(wrong.times, judged)),
             if wrong.key.pointer.is_empty() {
                 "the whole answer".to_owned()
             } else {
-                text(&wrong.key.pointer)
+                escaped(&wrong.key.pointer)
             },
-            text(&example.expected),
-            text(&example.actual),
+            escaped(&example.expected),
+            escaped(&example.actual),
             excerpt(&example.request),
             excerpt(&example.response)
         )?;
@@ -158,31 +160,31 @@ fn wrong(out: &mut String, summary: &Summary) -> std::fmt::Result {
     Ok(())
 }
 
-fn trouble(out: &mut String, summary: &Summary) -> std::fmt::Result {
-    let counts = summary.total().counts;
-    let failed: Vec<_> = Outcome::ALL
+fn failures(out: &mut String, summary: &RunSummary) -> std::fmt::Result {
+    let counts = summary.figures.total(None).counts;
+    let outcomes: Vec<_> = Outcome::ALL
         .into_iter()
         .filter(|outcome| !matches!(outcome, Outcome::Good | Outcome::Wrong) && counts.of(*outcome) > 0)
         .collect();
-    if failed.is_empty() {
+    if outcomes.is_empty() {
         return Ok(());
     }
     out.push_str("<h2>Without a good answer</h2><div class=\"scroll\"><table>\n");
-    for outcome in failed {
+    for outcome in outcomes {
         let times = counts.of(outcome);
         writeln!(
             out,
             "<tr><td>{}</td><td>{}</td><td>{}</td></tr>",
-            outcome.words(),
+            outcome.description(),
             number(times),
-            text(&share(times, counts.all()))
+            escaped(&share(times, counts.all()))
         )?;
     }
-    for (words, times) in &summary.trouble {
+    for (description, times) in &summary.figures.failures {
         writeln!(
             out,
             "<tr><td class=\"soft\">{}</td><td>{}</td><td></td></tr>",
-            text(words),
+            escaped(description),
             number(*times)
         )?;
     }
@@ -190,8 +192,8 @@ fn trouble(out: &mut String, summary: &Summary) -> std::fmt::Result {
     Ok(())
 }
 
-fn thresholds(out: &mut String, summary: &Summary) -> std::fmt::Result {
-    if summary.thresholds.is_empty() || summary.verdict == Verdict::CouldNotTest {
+fn thresholds(out: &mut String, summary: &RunSummary) -> std::fmt::Result {
+    if summary.thresholds.is_empty() || summary.verdict == RunVerdict::CouldNotTest {
         return Ok(());
     }
     out.push_str("<h2>Thresholds</h2><div class=\"scroll\"><table>\n");
@@ -204,39 +206,39 @@ fn thresholds(out: &mut String, summary: &Summary) -> std::fmt::Result {
         writeln!(
             out,
             "<tr><td><code>{}</code>{}</td><td>{}</td><td class=\"{class}\">{mark}</td></tr>",
-            text(&judged.threshold.to_string()),
+            escaped(&judged.threshold.to_string()),
             if judged.by_default {
                 " <span class=\"soft\">default</span>"
             } else {
                 ""
             },
-            text(&judged.observed)
+            escaped(&judged.observed)
         )?;
     }
     out.push_str("</table></div>\n");
     Ok(())
 }
 
-fn compared(out: &mut String, comparison: &Comparison) -> std::fmt::Result {
+fn compared(out: &mut String, comparison: &RunComparison) -> std::fmt::Result {
     writeln!(
         out,
         "<h2>Compared with {}</h2><div class=\"scroll\"><table><tr><th></th><th>before</th><th>now</th><th></th><th></th></tr>",
-        text(&comparison.before)
+        escaped(&comparison.before)
     )?;
     for row in &comparison.rows {
         let (class, mark) = match row.direction {
-            Direction::Worse => ("bad", "worse"),
-            Direction::Better => ("good", "better"),
-            Direction::Same => ("soft", "same"),
-            Direction::Unclear => ("odd", "unclear"),
+            Change::Worse => ("bad", "worse"),
+            Change::Better => ("good", "better"),
+            Change::Same => ("soft", "same"),
+            Change::Unclear => ("odd", "unclear"),
         };
         writeln!(
             out,
             "<tr><td>{}</td><td>{}</td><td>{}</td><td class=\"{class}\">{mark}</td><td class=\"left soft\">{}</td></tr>",
-            text(&row.name),
-            text(&row.before),
-            text(&row.after),
-            text(&row.note)
+            escaped(&row.name),
+            escaped(&row.before),
+            escaped(&row.after),
+            escaped(&row.note)
         )?;
     }
     out.push_str("</table></div>\n");
@@ -244,11 +246,11 @@ fn compared(out: &mut String, comparison: &Comparison) -> std::fmt::Result {
 }
 
 #[expect(clippy::too_many_lines, reason = "three plots, one after the other")]
-fn plots(out: &mut String, summary: &Summary) -> std::fmt::Result {
-    let series = &summary.series;
+fn plots(out: &mut String, summary: &RunSummary) -> std::fmt::Result {
+    let series = &summary.figures.series;
     let at = |place: usize| f64::from(series.seconds) * f64::from(u32::try_from(place).unwrap_or(u32::MAX));
     let ticks = time_ticks(summary.seconds);
-    let rates = |of: fn(&Slot) -> u64| -> Vec<(f64, f64)> {
+    let rates = |of: fn(&TimeSlot) -> u64| -> Vec<(f64, f64)> {
         let slots = series.whole(summary.length()).iter().enumerate();
         slots
             .map(|(place, slot)| (at(place), series.rate(of(slot))))
@@ -259,14 +261,14 @@ fn plots(out: &mut String, summary: &Summary) -> std::fmt::Result {
         class: "a",
         points: rates(|slot| slot.counts.answered()),
     }];
-    if summary.arrivals.asked().is_some() {
+    if summary.figures.arrivals.requested_rate().is_some() {
         lines.push(Line {
             name: "requests due",
             class: "d",
             points: rates(|slot| slot.due),
         });
     }
-    if summary.total().counts.failed() > 0 {
+    if summary.figures.total(None).counts.failed() > 0 {
         lines.push(Line {
             name: "wrong or failed",
             class: "c",
@@ -315,7 +317,7 @@ fn plots(out: &mut String, summary: &Summary) -> std::fmt::Result {
         ticks,
         shown: shown_latency,
     };
-    // The x axis goes by the number of nines.
+    // The x axis counts the nines of the percentage.
     let nines = |percent: f64| -(1.0 - percent / 100.0).log10();
     let distribution = Plot {
         title: "Latency by percentile",
@@ -323,7 +325,8 @@ fn plots(out: &mut String, summary: &Summary) -> std::fmt::Result {
             name: "all requests",
             class: "a",
             points: summary
-                .total()
+                .figures
+                .total(None)
                 .latency
                 .distribution()
                 .into_iter()
@@ -353,7 +356,7 @@ fn plots(out: &mut String, summary: &Summary) -> std::fmt::Result {
 
 fn shown_latency(value: f64) -> String {
     let latency = duration(std::time::Duration::try_from_secs_f64(value).unwrap_or_default());
-    // Marks are powers of ten.
+    // The labels are powers of ten, so their decimals are zeros.
     latency.replace(".00", "").replace(".0", "")
 }
 
@@ -366,8 +369,8 @@ fn time_ticks(seconds: f64) -> Vec<(f64, String)> {
         .collect()
 }
 
-fn table(out: &mut String, summary: &Summary) -> std::fmt::Result {
-    if summary.labels.is_empty() {
+fn table(out: &mut String, summary: &RunSummary) -> std::fmt::Result {
+    if summary.figures.labels.is_empty() {
         return Ok(());
     }
     out.push_str(
@@ -377,16 +380,16 @@ fn table(out: &mut String, summary: &Summary) -> std::fmt::Result {
         write!(out, "<th>p{percent}</th>")?;
     }
     out.push_str("<th>max</th><th>wrong</th><th>failed</th></tr>\n");
-    for (label, figures) in &summary.labels {
+    for (label, figures) in &summary.figures.labels {
         row(out, label, "", figures, summary.seconds)?;
     }
-    row(out, "all", "all", &summary.total(), summary.seconds)?;
+    row(out, "all", "all", &summary.figures.total(None), summary.seconds)?;
     out.push_str("</table></div>\n");
     let mut notes = Vec::new();
-    if summary.warm_up.all() > 0 {
+    if summary.figures.warm_up.all() > 0 {
         notes.push(format!(
             "{} of the warm-up are in no figure",
-            count(summary.warm_up.all(), "request")
+            count(summary.figures.warm_up.all(), "request")
         ));
     }
     for generator in &summary.generators {
@@ -402,7 +405,7 @@ fn table(out: &mut String, summary: &Summary) -> std::fmt::Result {
         summary
             .left_out
             .iter()
-            .map(|cause| format!("left out: {}", text(cause))),
+            .map(|cause| format!("left out: {}", escaped(cause))),
     );
     for note in notes {
         writeln!(out, "<p class=\"soft\">{note}</p>")?;
@@ -415,7 +418,7 @@ fn row(out: &mut String, label: &str, class: &str, figures: &LabelFigures, secon
     write!(
         out,
         "<tr class=\"{class}\"><td>{}</td><td>{}</td><td>{}</td>",
-        text(label),
+        escaped(label),
         number(figures.counts.all()),
         rate(figures.rate(seconds))
     )?;
@@ -438,13 +441,13 @@ fn row(out: &mut String, label: &str, class: &str, figures: &LabelFigures, secon
 
 fn excerpt(raw: &str) -> String {
     match raw.char_indices().nth(EXCERPT) {
-        None => text(raw),
-        Some((cut, _)) => format!("{}... ({} bytes)", text(&raw[..cut]), raw.len()),
+        None => escaped(raw),
+        Some((cut, _)) => format!("{}... ({} bytes)", escaped(&raw[..cut]), raw.len()),
     }
 }
 
-/// A text that cannot be read as HTML.
-fn text(raw: &str) -> String {
+/// Escapes a text for HTML.
+fn escaped(raw: &str) -> String {
     let mut safe = String::new();
     for letter in harmless(raw).chars() {
         match letter {
@@ -462,11 +465,11 @@ fn text(raw: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::sample;
+    use crate::report::fixtures;
 
     #[test]
-    fn the_page_is_whole_and_what_the_target_says_is_no_markup() {
-        let page = render(&sample::failed(), None).unwrap();
+    fn the_page_has_no_references_and_texts_of_the_target_are_escaped() {
+        let page = render(&fixtures::failed(), None).unwrap();
         assert!(page.contains("FAILED: 2 thresholds missed"));
         assert_eq!(page.matches("<figure>").count(), 3);
         assert!(page.contains("&lt;b&gt;") && !page.contains("<b>\u{1b}"));
@@ -476,8 +479,8 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_reached_nobody_has_a_page_too() {
-        let page = render(&sample::nobody(), None).unwrap();
+    fn an_unreachable_target_has_a_page() {
+        let page = render(&fixtures::unreachable(), None).unwrap();
         assert!(page.contains("COULD NOT TEST") && page.contains("no connection: refused"));
     }
 }

@@ -1,35 +1,41 @@
-//! The report for machines: the summary as it is, to merge and to compare, and beside it the numbers that people look for.
+//! The JSON report: the summary, which `merge` and `compare` read back, with derived numbers and the comparison.
 
 use serde_json::{Map, Value, json};
 
+use super::RenderError;
 use crate::{
-    compare::Comparison,
     figures::{LabelFigures, histogram::PERCENTILES},
-    summary::Summary,
+    results::{
+        compare::RunComparison,
+        summary::{RateShortfall, RunSummary},
+    },
 };
 
-pub(super) fn render(summary: &Summary, comparison: Option<&Comparison>) -> Result<String, String> {
-    let mut report = serde_json::to_value(summary).map_err(|cause| cause.to_string())?;
+pub(super) fn render(
+    summary: &RunSummary,
+    comparison: Option<&RunComparison>,
+) -> Result<String, RenderError> {
+    let mut report = summary.to_json()?;
     report["derived"] = derived(summary);
     if let Some(comparison) = comparison {
-        report["comparison"] = serde_json::to_value(comparison).map_err(|cause| cause.to_string())?;
+        report["comparison"] = serde_json::to_value(comparison)?;
     }
     Ok(format!("{report:#}\n"))
 }
 
-/// What can be computed from the rest; it is not read back.
-fn derived(summary: &Summary) -> Value {
+/// Numbers that are computed from the summary. They are not read back.
+fn derived(summary: &RunSummary) -> Value {
     let mut labels = Map::new();
-    for (label, figures) in &summary.labels {
+    for (label, figures) in &summary.figures.labels {
         labels.insert(label.clone(), of_label(figures, summary.seconds));
     }
-    let reached = |(asked, reached)| json!({ "asked-per-second": asked, "reached-per-second": reached });
+    let shortfall = |shortfall: RateShortfall| json!({ "asked-per-second": shortfall.requested, "reached-per-second": shortfall.reached });
     json!({
-        "all": of_label(&summary.total(), summary.seconds),
+        "all": of_label(&summary.figures.total(None), summary.seconds),
         "labels": labels,
-        // Null where the asked rate was reached, and in the closed model.
-        "shortfall": summary.shortfall().map(reached),
-        "unanswered-arrivals": summary.arrivals.unanswered(),
+        // Null if the requested rate was reached, and in the closed model.
+        "shortfall": summary.shortfall().map(shortfall),
+        "unanswered-arrivals": summary.figures.arrivals.unanswered(),
         "warnings": summary.warnings(),
     })
 }
@@ -37,7 +43,7 @@ fn derived(summary: &Summary) -> Value {
 fn of_label(figures: &LabelFigures, seconds: f64) -> Value {
     let mut milliseconds = Map::new();
     let mut put = |name: String, latency: Option<std::time::Duration>| {
-        // Microseconds are the resolution, and a JSON number with three decimals says so.
+        // The resolution is 1 us: three decimals.
         let value = latency.map(|latency| json!((latency.as_secs_f64() * 1e6).round() / 1e3));
         milliseconds.insert(name, value.unwrap_or_default());
     };
@@ -57,38 +63,35 @@ fn of_label(figures: &LabelFigures, seconds: f64) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::sample;
+    use crate::report::fixtures;
 
     #[test]
-    fn a_report_can_be_read_back_whole() {
+    fn a_report_can_be_read_back() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("report.json");
-        for summary in [sample::passed(), sample::failed(), sample::nobody()] {
+        for summary in [fixtures::passed(), fixtures::failed(), fixtures::unreachable()] {
             std::fs::write(&path, render(&summary, None).unwrap()).unwrap();
-            let read = Summary::read(&path).unwrap();
-            assert_eq!(read.figures(), summary.figures());
+            let read = RunSummary::read(&path).unwrap();
+            assert_eq!(read.figures, summary.figures);
             assert_eq!(read.thresholds, summary.thresholds);
             assert_eq!(read.verdict, summary.verdict);
         }
     }
 
     #[test]
-    fn what_is_no_report_is_refused_with_its_path() {
+    fn an_error_names_the_path() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("other.json");
         for (text, word) in [
-            ("{", "no report"),
-            ("{}", "no report"),
+            ("{", "not a report"),
+            ("{}", "not a report"),
             ("{\"format\":\"paymaster-loadtest/9\"}", "this version reads"),
             ("{\"format\":\"paymaster-loadtest/2\"}", "missing field"),
         ] {
             std::fs::write(&path, text).unwrap();
-            let refusal = Summary::read(&path).unwrap_err().to_string();
-            assert!(
-                refusal.contains(word) && refusal.contains("other.json"),
-                "{refusal}"
-            );
+            let error = RunSummary::read(&path).unwrap_err().to_string();
+            assert!(error.contains(word) && error.contains("other.json"), "{error}");
         }
-        assert!(Summary::read(&folder.path().join("none.json")).is_err());
+        assert!(RunSummary::read(&folder.path().join("none.json")).is_err());
     }
 }

@@ -1,21 +1,26 @@
-//! JUnit: one test case a threshold. A missed one is a failure; of a run that could not test anything, each is an error.
+//! The JUnit report: one test case for each threshold. A missed threshold is a failure; if the target could not be tested, each is an
+//! error.
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use paymaster_cli::terminal::harmless;
 
-use crate::{
-    compare::{Comparison, Direction},
-    summary::{Summary, Verdict},
+use super::RenderError;
+use crate::results::{
+    compare::{Change, RunComparison},
+    summary::{RunSummary, RunVerdict},
 };
 
-pub(super) fn render(summary: &Summary, comparison: Option<&Comparison>) -> Result<String, String> {
+pub(super) fn render(
+    summary: &RunSummary,
+    comparison: Option<&RunComparison>,
+) -> Result<String, RenderError> {
     let mut suite = TestSuite::new("paymaster-loadtest");
     suite.set_time(summary.length());
-    let could_not = summary.verdict == Verdict::CouldNotTest;
+    let untested = summary.verdict == RunVerdict::CouldNotTest;
     for judged in &summary.thresholds {
-        let status = if could_not {
-            failing(
+        let status = if untested {
+            non_success(
                 NonSuccessKind::Error,
                 "could not test",
                 summary.cut_short.as_deref(),
@@ -24,6 +29,7 @@ pub(super) fn render(summary: &Summary, comparison: Option<&Comparison>) -> Resu
             TestCaseStatus::success()
         } else {
             let examples: Vec<_> = summary
+                .figures
                 .wrong
                 .iter()
                 .map(|wrong| {
@@ -33,7 +39,7 @@ pub(super) fn render(summary: &Summary, comparison: Option<&Comparison>) -> Resu
                     )
                 })
                 .collect();
-            failing(
+            non_success(
                 NonSuccessKind::Failure,
                 &judged.observed,
                 Some(&examples.join("\n")),
@@ -44,11 +50,11 @@ pub(super) fn render(summary: &Summary, comparison: Option<&Comparison>) -> Resu
         suite.add_test_case(case);
     }
     for row in comparison.into_iter().flat_map(|comparison| &comparison.rows) {
-        let words = format!("{} -> {} {}", row.before, row.after, row.note);
+        let message = format!("{} -> {} {}", row.before, row.after, row.note);
         let status = match row.direction {
-            Direction::Worse => failing(NonSuccessKind::Failure, &words, None),
-            Direction::Unclear => TestCaseStatus::skipped(),
-            Direction::Same | Direction::Better => TestCaseStatus::success(),
+            Change::Worse => non_success(NonSuccessKind::Failure, &message, None),
+            Change::Unclear => TestCaseStatus::skipped(),
+            Change::Same | Change::Better => TestCaseStatus::success(),
         };
         let mut case = TestCase::new(row.name.clone(), status);
         case.set_classname("comparison");
@@ -56,10 +62,10 @@ pub(super) fn render(summary: &Summary, comparison: Option<&Comparison>) -> Resu
     }
     let mut report = Report::new("paymaster-loadtest");
     report.add_test_suite(suite);
-    report.to_string().map_err(|cause| cause.to_string())
+    Ok(report.to_string()?)
 }
 
-fn failing(kind: NonSuccessKind, message: &str, text: Option<&str>) -> TestCaseStatus {
+fn non_success(kind: NonSuccessKind, message: &str, text: Option<&str>) -> TestCaseStatus {
     let mut status = TestCaseStatus::non_success(kind);
     status.set_message(harmless(message));
     if let Some(text) = text {
@@ -71,14 +77,14 @@ fn failing(kind: NonSuccessKind, message: &str, text: Option<&str>) -> TestCaseS
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::sample;
+    use crate::report::fixtures;
 
     #[test]
-    fn missed_is_a_failure_and_untested_an_error() {
+    fn a_missed_threshold_is_a_failure_and_an_untested_one_an_error() {
         for (summary, failures, errors) in [
-            (sample::passed(), 0, false),
-            (sample::failed(), 2, false),
-            (sample::nobody(), 0, true),
+            (fixtures::passed(), 0, false),
+            (fixtures::failed(), 2, false),
+            (fixtures::unreachable(), 0, true),
         ] {
             let xml = render(&summary, None).unwrap();
             assert_eq!(xml.matches("<failure").count(), failures, "{xml}");

@@ -1,27 +1,28 @@
-//! Markdown, short enough for a comment on a pull request.
+//! The Markdown report, short enough for a comment on a pull request.
 
 use std::fmt::Write as _;
 
 use paymaster_cli::terminal::harmless;
 
 use super::{
-    advice,
-    terminal::verdict,
-    words::{answered, arrivals, count, duration, number, rate, seconds, share},
+    RenderError, advice,
+    phrases::{answered, arrivals, verdict},
 };
 use crate::{
-    compare::{Comparison, Direction},
     figures::{LabelFigures, histogram::PERCENTILES, outcome::Outcome},
-    summary::{Summary, Verdict},
+    results::{
+        compare::{Change, RunComparison},
+        summary::{RunSummary, RunVerdict},
+    },
+    text::{count, duration, number, rate, seconds, share},
 };
 
-pub(super) fn render(summary: &Summary, comparison: Option<&Comparison>) -> Result<String, String> {
-    page(summary, comparison).map_err(|cause| cause.to_string())
-}
-
-fn page(summary: &Summary, comparison: Option<&Comparison>) -> Result<String, std::fmt::Error> {
+pub(super) fn render(
+    summary: &RunSummary,
+    comparison: Option<&RunComparison>,
+) -> Result<String, RenderError> {
     let mut out = String::new();
-    let total = summary.total();
+    let total = summary.figures.total(None);
     writeln!(out, "# Load test: {}\n", verdict(summary))?;
     writeln!(
         out,
@@ -33,27 +34,27 @@ fn page(summary: &Summary, comparison: Option<&Comparison>) -> Result<String, st
         number(total.judged),
         number(total.counts.of(Outcome::Wrong))
     )?;
-    if let Some(text) = arrivals(&summary.arrivals) {
-        writeln!(out, "\n{text}.")?;
+    if let Some(sentence) = arrivals(&summary.figures.arrivals) {
+        writeln!(out, "\n{sentence}.")?;
     }
     if let Some(why) = &summary.cut_short {
-        writeln!(out, "\nCut short: {}.", text(why))?;
+        writeln!(out, "\nCut short: {}.", escaped(why))?;
     }
-    for wrong in &summary.wrong {
+    for wrong in &summary.figures.wrong {
         writeln!(
             out,
             "\n**{}** in {}: {} ({})\n\n- expected {} at `{}`\n- got {}\n- request `{}`",
-            text(&wrong.key.rule),
-            text(&wrong.key.label),
+            escaped(&wrong.key.rule),
+            escaped(&wrong.key.label),
             count(wrong.times, "answer"),
             share(wrong.times, total.judged),
-            text(&wrong.example.expected),
+            escaped(&wrong.example.expected),
             code(&wrong.key.pointer),
-            text(&wrong.example.actual),
+            escaped(&wrong.example.actual),
             code(&wrong.example.request)
         )?;
     }
-    if summary.verdict != Verdict::CouldNotTest {
+    if summary.verdict != RunVerdict::CouldNotTest {
         writeln!(out, "\n| threshold | observed | |\n|---|---:|---|")?;
         for judged in &summary.thresholds {
             let mark = if judged.met { "met" } else { "**missed**" };
@@ -65,7 +66,7 @@ fn page(summary: &Summary, comparison: Option<&Comparison>) -> Result<String, st
         "\n| scenario | requests | rate | p50 | p90 | p95 | p99 | p99.9 | p99.99 | wrong | failed |"
     )?;
     writeln!(out, "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|")?;
-    for (label, figures) in &summary.labels {
+    for (label, figures) in &summary.figures.labels {
         row(&mut out, label, figures, summary.seconds)?;
     }
     row(&mut out, "all", &total, summary.seconds)?;
@@ -73,14 +74,14 @@ fn page(summary: &Summary, comparison: Option<&Comparison>) -> Result<String, st
         writeln!(
             out,
             "\n| compared with {} | before | now | | |\n|---|---:|---:|---|---|",
-            text(&comparison.before)
+            escaped(&comparison.before)
         )?;
         for row in &comparison.rows {
             let mark = match row.direction {
-                Direction::Worse => "**worse**",
-                Direction::Better => "better",
-                Direction::Same => "same",
-                Direction::Unclear => "unclear",
+                Change::Worse => "**worse**",
+                Change::Better => "better",
+                Change::Same => "same",
+                Change::Unclear => "unclear",
             };
             writeln!(
                 out,
@@ -93,7 +94,7 @@ fn page(summary: &Summary, comparison: Option<&Comparison>) -> Result<String, st
     if !next.is_empty() {
         writeln!(out, "\n## Next\n")?;
         for advice in next {
-            writeln!(out, "- {}", text(&advice))?;
+            writeln!(out, "- {}", escaped(&advice))?;
         }
     }
     Ok(out)
@@ -104,7 +105,7 @@ fn row(out: &mut String, label: &str, figures: &LabelFigures, seconds: f64) -> s
     write!(
         out,
         "| {} | {} | {} |",
-        text(label),
+        escaped(label),
         number(figures.counts.all()),
         rate(figures.rate(seconds))
     )?;
@@ -120,8 +121,8 @@ fn row(out: &mut String, label: &str, figures: &LabelFigures, seconds: f64) -> s
     )
 }
 
-/// A text that cannot be read as Markdown or HTML.
-fn text(raw: &str) -> String {
+/// Escapes a text, so that it is no markup of Markdown or HTML.
+fn escaped(raw: &str) -> String {
     let mut safe = String::new();
     for letter in harmless(raw).chars() {
         if matches!(
@@ -135,7 +136,7 @@ fn text(raw: &str) -> String {
     safe
 }
 
-/// A text inside backticks.
+/// A text for use in backticks, cut after 600 characters.
 fn code(raw: &str) -> String {
     let mut short = harmless(raw).replace('`', "'");
     if let Some((cut, _)) = short.char_indices().nth(600) {
@@ -148,11 +149,11 @@ fn code(raw: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::sample;
+    use crate::report::fixtures;
 
     #[test]
-    fn what_the_target_says_is_no_markup() {
-        let page = render(&sample::failed(), None).unwrap();
+    fn texts_of_the_target_are_escaped() {
+        let page = render(&fixtures::failed(), None).unwrap();
         assert!(
             page.starts_with("# Load test: FAILED: 2 thresholds missed\n"),
             "{page}"

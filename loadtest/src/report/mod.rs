@@ -1,56 +1,93 @@
-//! Reports of a run that is over. Each reads a [`Summary`] and nothing else; to add one: a file, and its line in [`FORMATS`].
+//! Reports of a finished run. Each renders a [`RunSummary`] and an optional comparison. To add one, add a file and its entry in
+//! [`FORMATS`].
 
 pub mod advice;
+#[cfg(test)]
+pub(crate) mod fixtures;
 mod html;
 mod json;
 mod junit;
 mod markdown;
+mod phrases;
 mod plot;
-#[cfg(test)]
-pub(crate) mod sample;
 pub mod terminal;
-pub mod words;
 
-use std::path::Path;
+use std::{
+    error::Error,
+    fs, io,
+    path::{Path, PathBuf},
+};
 
-use crate::{compare::Comparison, summary::Summary};
+use crate::results::{compare::RunComparison, summary::RunSummary};
 
-/// A report that goes to a file.
-#[derive(Debug)]
-pub struct Format {
-    /// Endings of file names that mean it.
-    pub endings: &'static [&'static str],
-    /// What it is for, in a line.
-    pub about: &'static str,
-    render: fn(&Summary, Option<&Comparison>) -> Result<String, String>,
+/// Why a report could not be rendered.
+type RenderError = Box<dyn Error + Send + Sync>;
+
+/// Why a report could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// No format has this ending.
+    #[error("{}: the ending of a report is its format: {known}", path.display())]
+    UnknownFormat {
+        /// The path of the report.
+        path: PathBuf,
+        /// The endings that exist, separated by commas.
+        known: String,
+    },
+    /// It could not be rendered.
+    #[error("{}: {cause}", path.display())]
+    Render {
+        /// The path of the report.
+        path: PathBuf,
+        /// Why.
+        cause: RenderError,
+    },
+    /// The file could not be written.
+    #[error("{}: {cause}", path.display())]
+    Write {
+        /// The path of the report.
+        path: PathBuf,
+        /// Why.
+        cause: io::Error,
+    },
 }
 
-/// Every report that goes to a file.
-pub static FORMATS: &[Format] = &[
-    Format {
+/// A format of report files.
+#[derive(Debug)]
+pub struct ReportFormat {
+    /// The endings of its file names; the first one is shown in the help.
+    pub endings: &'static [&'static str],
+    /// What it is for, in one line.
+    pub about: &'static str,
+    render: fn(&RunSummary, Option<&RunComparison>) -> Result<String, RenderError>,
+}
+
+/// Every format of report files.
+pub static FORMATS: &[ReportFormat] = &[
+    ReportFormat {
         endings: &["json"],
         about: "everything, to merge and to compare",
         render: json::render,
     },
-    Format {
+    ReportFormat {
         endings: &["html", "htm"],
-        about: "a page with plots, whole in one file",
+        about: "a page with plots, in one file",
         render: html::render,
     },
-    Format {
+    ReportFormat {
         endings: &["md"],
         about: "Markdown, for a pull request",
         render: markdown::render,
     },
-    Format {
+    ReportFormat {
         endings: &["xml"],
-        about: "JUnit, one test case a threshold",
+        about: "JUnit, one test case for each threshold",
         render: junit::render,
     },
 ];
 
-/// The format that the ending of a path means; the error names those there are.
-pub fn format_of(path: &Path) -> Result<&'static Format, String> {
+/// The format of a path, by its ending.
+pub fn format_of(path: &Path) -> Result<&'static ReportFormat, ReportError> {
     let ending = path
         .extension()
         .and_then(|ending| ending.to_str())
@@ -66,18 +103,27 @@ pub fn format_of(path: &Path) -> Result<&'static Format, String> {
             .iter()
             .map(|format| format!(".{}", format.endings[0]))
             .collect();
-        format!(
-            "{}: the ending of a report says what it is: {}",
-            path.display(),
-            known.join(", ")
-        )
+        ReportError::UnknownFormat {
+            path: path.to_owned(),
+            known: known.join(", "),
+        }
     })
 }
 
-/// Writes a report.
-pub fn write(path: &Path, summary: &Summary, comparison: Option<&Comparison>) -> Result<(), String> {
-    let text = (format_of(path)?.render)(summary, comparison)?;
-    std::fs::write(path, text).map_err(|cause| format!("{}: {cause}", path.display()))
+/// Writes a report in the format of its path.
+pub fn write(
+    path: &Path,
+    summary: &RunSummary,
+    comparison: Option<&RunComparison>,
+) -> Result<(), ReportError> {
+    let text = (format_of(path)?.render)(summary, comparison).map_err(|cause| ReportError::Render {
+        path: path.to_owned(),
+        cause,
+    })?;
+    fs::write(path, text).map_err(|cause| ReportError::Write {
+        path: path.to_owned(),
+        cause,
+    })
 }
 
 #[cfg(test)]
@@ -94,16 +140,13 @@ mod tests {
                 assert!(std::ptr::eq(format_of(Path::new(&path)).unwrap(), format));
             }
         }
-        let refusal = format_of(Path::new("report.pdf")).unwrap_err();
-        assert!(
-            refusal.contains(".html") && refusal.contains("report.pdf"),
-            "{refusal}"
-        );
+        let error = format_of(Path::new("report.pdf")).unwrap_err().to_string();
+        assert!(error.contains(".html") && error.contains("report.pdf"), "{error}");
     }
 
     #[test]
     fn every_format_renders_every_verdict() {
-        for summary in [sample::passed(), sample::failed(), sample::nobody()] {
+        for summary in [fixtures::passed(), fixtures::failed(), fixtures::unreachable()] {
             for format in FORMATS {
                 let text = (format.render)(&summary, None).unwrap();
                 assert!(!text.is_empty());

@@ -1,8 +1,8 @@
-//! Line plots as SVG, drawn here so that a report needs no script and no network.
+//! Line plots as SVG, so that the report needs no script and no network access.
 
 use std::fmt::Write as _;
 
-/// The drawing, in its own units.
+// The size and margins of a plot, in SVG user units.
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 250.0;
 const LEFT: f64 = 62.0;
@@ -10,7 +10,7 @@ const RIGHT: f64 = 14.0;
 const TOP: f64 = 12.0;
 const BOTTOM: f64 = 30.0;
 
-/// A line of a plot: its name, its class in the style sheet, its points.
+/// A line of a plot: its name, its class in the style sheet and its points `(x, y)`.
 #[derive(Debug)]
 pub(super) struct Line<'a> {
     pub(super) name: &'a str,
@@ -18,7 +18,7 @@ pub(super) struct Line<'a> {
     pub(super) points: Vec<(f64, f64)>,
 }
 
-/// How values become places.
+/// The scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scale {
     Linear,
@@ -31,13 +31,14 @@ pub(super) struct Plot<'a> {
     pub(super) title: &'a str,
     pub(super) lines: Vec<Line<'a>>,
     pub(super) y: Scale,
-    /// Marks of the x axis: place and label.
+    /// Marks of the x axis: value and label.
     pub(super) ticks: Vec<(f64, String)>,
+    /// Formats the labels of the y axis.
     pub(super) shown: fn(f64) -> String,
 }
 
 impl Plot<'_> {
-    /// The plot as a figure; empty when there are no two points to join.
+    /// The plot as an HTML figure; empty for fewer than two points.
     pub(super) fn svg(&self) -> String {
         let points = || self.lines.iter().flat_map(|line| line.points.iter().copied());
         let ends = |values: &mut dyn Iterator<Item = f64>| {
@@ -167,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_stays_inside_the_drawing() {
+    fn every_point_is_inside_the_plot() {
         for y in [Scale::Linear, Scale::Logarithmic] {
             let svg = plot(vec![(0.0, 0.0), (5.0, 1e-6), (10.0, 123.0)], y);
             let points = svg.split("points=\"").nth(1).unwrap().split('"').next().unwrap();
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_drawn_is_left_out() {
+    fn a_plot_without_a_line_is_empty() {
         assert_eq!(plot(vec![], Scale::Linear), "");
         assert_eq!(plot(vec![(1.0, 1.0)], Scale::Logarithmic), "");
         assert_eq!(plot(vec![(1.0, 0.0), (2.0, 0.0)], Scale::Logarithmic), "");

@@ -1,4 +1,4 @@
-//! The report for a person at a terminal: the verdict, what failed with an example, the figures, what to do next.
+//! The report on a terminal: verdict, failures with examples, figures and advice.
 
 use std::fmt::Write as _;
 
@@ -6,29 +6,32 @@ use paymaster_cli::terminal::{Paint, harmless, wrapped};
 
 use super::{
     advice,
-    words::{answered, arrivals, count, duration, number, rate, seconds, share, shortfall},
+    phrases::{answered, arrivals, verdict},
 };
 use crate::{
-    compare::{Comparison, Direction},
-    figures::{LabelFigures, Wrong, histogram::PERCENTILES, outcome::Outcome},
-    summary::{Summary, Verdict},
+    figures::{LabelFigures, WrongAnswers, histogram::PERCENTILES, outcome::Outcome},
+    results::{
+        compare::{Change, RunComparison},
+        summary::{ModelName, RunSummary, RunVerdict},
+    },
+    text::{count, duration, number, rate, seconds, share},
 };
 
-/// Columns of a line of text.
+/// The width of text in columns.
 const WIDTH: usize = 110;
-/// How many kinds of wrong answers are shown.
+/// Most kinds of wrong answers, and most failures, that are shown.
 const SHOWN: usize = 5;
-/// How much of a body is shown.
+/// Characters of a body that are shown.
 const EXCERPT: usize = 400;
 
-/// Renders a summary.
-pub fn render(summary: &Summary, comparison: Option<&Comparison>, paint: Paint) -> String {
+/// Renders a summary, and the comparison with an earlier run if there is one.
+pub fn render(summary: &RunSummary, comparison: Option<&RunComparison>, paint: Paint) -> String {
     let mut out = String::new();
     headline(&mut out, summary, paint);
     wrong_answers(&mut out, summary, paint);
-    trouble(&mut out, summary, paint);
+    failures(&mut out, summary, paint);
     thresholds(&mut out, summary, paint);
-    if !summary.labels.is_empty() {
+    if !summary.figures.labels.is_empty() {
         figures(&mut out, summary, paint);
     }
     if let Some(comparison) = comparison {
@@ -50,32 +53,14 @@ fn item(out: &mut String, text: &str) {
     }
 }
 
-/// The verdict in words, with the rates where the asked one was not reached.
-pub(super) fn verdict(summary: &Summary) -> String {
-    let missed = summary.thresholds.iter().filter(|judged| !judged.met).count() as u64;
-    let missed = format!("{} missed", count(missed, "threshold"));
-    let (word, missed) = match summary.verdict {
-        Verdict::Passed => ("PASSED", None),
-        Verdict::Failed => ("FAILED", Some(missed)),
-        Verdict::Incomplete => ("INCOMPLETE", None),
-        Verdict::CouldNotTest => ("COULD NOT TEST", None),
-    };
-    let details: Vec<String> = missed.into_iter().chain(shortfall(summary)).collect();
-    if details.is_empty() {
-        word.to_owned()
-    } else {
-        format!("{word}: {}", details.join("; "))
-    }
-}
-
-fn headline(out: &mut String, summary: &Summary, paint: Paint) {
+fn headline(out: &mut String, summary: &RunSummary, paint: Paint) {
     let words = verdict(summary);
     let words = match summary.verdict {
-        Verdict::Passed => paint.good(&words),
-        Verdict::Failed => paint.bad(&words),
-        Verdict::Incomplete | Verdict::CouldNotTest => paint.odd(&words),
+        RunVerdict::Passed => paint.good(&words),
+        RunVerdict::Failed => paint.bad(&words),
+        RunVerdict::Incomplete | RunVerdict::CouldNotTest => paint.odd(&words),
     };
-    let total = summary.total();
+    let total = summary.figures.total(None);
     let all = total.counts.all();
     let _ = writeln!(out, "{words}  {}", harmless(&summary.target));
     if let Some(why) = &summary.cut_short {
@@ -100,7 +85,7 @@ fn headline(out: &mut String, summary: &Summary, paint: Paint) {
         p(99.0),
         total.latency.max().map_or_else(|| "-".to_owned(), duration),
     );
-    if let Some(text) = arrivals(&summary.arrivals) {
+    if let Some(text) = arrivals(&summary.figures.arrivals) {
         let _ = writeln!(out, "{text}");
     }
     let _ = writeln!(
@@ -114,12 +99,12 @@ fn headline(out: &mut String, summary: &Summary, paint: Paint) {
     );
 }
 
-fn wrong_answers(out: &mut String, summary: &Summary, paint: Paint) {
-    for wrong in summary.wrong.iter().take(SHOWN) {
+fn wrong_answers(out: &mut String, summary: &RunSummary, paint: Paint) {
+    for wrong in summary.figures.wrong.iter().take(SHOWN) {
         let _ = writeln!(out);
-        one_wrong(out, wrong, summary.total().judged, paint);
+        one_wrong(out, wrong, summary.figures.total(None).judged, paint);
     }
-    let more = summary.wrong.len().saturating_sub(SHOWN) as u64;
+    let more = summary.figures.wrong.len().saturating_sub(SHOWN) as u64;
     if more > 0 {
         let _ = writeln!(
             out,
@@ -129,7 +114,7 @@ fn wrong_answers(out: &mut String, summary: &Summary, paint: Paint) {
     }
 }
 
-fn one_wrong(out: &mut String, wrong: &Wrong, judged: u64, paint: Paint) {
+fn one_wrong(out: &mut String, wrong: &WrongAnswers, judged: u64, paint: Paint) {
     let place = if wrong.key.pointer.is_empty() {
         String::new()
     } else {
@@ -169,8 +154,8 @@ fn excerpt(text: &str) -> String {
     }
 }
 
-fn trouble(out: &mut String, summary: &Summary, paint: Paint) {
-    let counts = summary.total().counts;
+fn failures(out: &mut String, summary: &RunSummary, paint: Paint) {
+    let counts = summary.figures.total(None).counts;
     let failed = Outcome::ALL
         .into_iter()
         .filter(|outcome| !matches!(outcome, Outcome::Good | Outcome::Wrong) && counts.of(*outcome) > 0);
@@ -181,18 +166,18 @@ fn trouble(out: &mut String, summary: &Summary, paint: Paint) {
         let _ = writeln!(
             out,
             "  {:<18} {:>10}  {}",
-            outcome.words(),
+            outcome.description(),
             number(counts.of(outcome)),
             share(counts.of(outcome), counts.all())
         );
     }
-    for (words, times) in summary.trouble.iter().take(SHOWN) {
-        let _ = writeln!(out, "  {:>10} x {}", number(*times), harmless(words));
+    for (description, times) in summary.figures.failures.iter().take(SHOWN) {
+        let _ = writeln!(out, "  {:>10} x {}", number(*times), harmless(description));
     }
 }
 
-fn thresholds(out: &mut String, summary: &Summary, paint: Paint) {
-    if summary.thresholds.is_empty() || summary.verdict == Verdict::CouldNotTest {
+fn thresholds(out: &mut String, summary: &RunSummary, paint: Paint) {
+    if summary.thresholds.is_empty() || summary.verdict == RunVerdict::CouldNotTest {
         return;
     }
     let _ = writeln!(out, "\n{}", paint.bold("thresholds"));
@@ -211,8 +196,9 @@ fn thresholds(out: &mut String, summary: &Summary, paint: Paint) {
     }
 }
 
-fn figures(out: &mut String, summary: &Summary, paint: Paint) {
+fn figures(out: &mut String, summary: &RunSummary, paint: Paint) {
     let widest = summary
+        .figures
         .labels
         .keys()
         .map(String::len)
@@ -225,29 +211,29 @@ fn figures(out: &mut String, summary: &Summary, paint: Paint) {
     }
     let _ = write!(header, " {:>8} {:>8} {:>8}", "max", "wrong", "failed");
     let _ = writeln!(out, "\n{}", paint.bold(&header));
-    for (label, figures) in &summary.labels {
+    for (label, figures) in &summary.figures.labels {
         row(out, label, widest, figures, summary.seconds);
     }
-    if summary.labels.len() > 1 {
-        row(out, "all", widest, &summary.total(), summary.seconds);
+    if summary.figures.labels.len() > 1 {
+        row(out, "all", widest, &summary.figures.total(None), summary.seconds);
     }
     let _ = writeln!(out);
     let model = &summary.model;
-    let how = match &model.rate {
-        Some(asked) if model.name == "open" => {
-            format!("open model, {asked} arrivals a second asked, latency from the intended start")
+    let model_words = match &model.rate {
+        Some(rate) if model.name == ModelName::Open => {
+            format!("open model, {rate} arrivals per second requested, latency from the intended start")
         }
-        Some(asked) => format!("closed model, at most {asked} a second"),
+        Some(rate) => format!("closed model, at most {rate} requests per second"),
         None => "closed model".to_owned(),
     };
     let _ = writeln!(
         out,
-        "{how}, {}, seed {}",
+        "{model_words}, {}, seed {}",
         count(model.users as u64, "user"),
         summary.seed
     );
-    if summary.warm_up.all() > 0 {
-        let wrong = summary.warm_up.of(Outcome::Wrong);
+    if summary.figures.warm_up.all() > 0 {
+        let wrong = summary.figures.warm_up.of(Outcome::Wrong);
         let note = if wrong > 0 {
             format!(", {} of them wrong", number(wrong))
         } else {
@@ -256,13 +242,13 @@ fn figures(out: &mut String, summary: &Summary, paint: Paint) {
         let _ = writeln!(
             out,
             "{} of the warm-up are in no figure{note}",
-            count(summary.warm_up.all(), "request")
+            count(summary.figures.warm_up.all(), "request")
         );
     }
     for generator in &summary.generators {
         if let (Some(own), Some(cpu)) = (generator.cpu_share, generator.cpu_seconds) {
-            #[expect(clippy::cast_precision_loss, reason = "for people")]
-            let each = cpu * 1e6 / summary.total().counts.all().max(1) as f64;
+            #[expect(clippy::cast_precision_loss, reason = "shown to people")]
+            let each = cpu * 1e6 / summary.figures.total(None).counts.all().max(1) as f64;
             let _ = writeln!(
                 out,
                 "the generator used {:.0} % of {} cores, {each:.1} us a request",
@@ -297,8 +283,8 @@ fn row(out: &mut String, label: &str, widest: usize, figures: &LabelFigures, sec
     );
 }
 
-/// A comparison, as its own report and in that of a run.
-pub fn compared(out: &mut String, comparison: &Comparison, paint: Paint) {
+/// Renders a comparison: a part of the report, and the output of `compare`.
+pub fn compared(out: &mut String, comparison: &RunComparison, paint: Paint) {
     let _ = writeln!(
         out,
         "\n{}",
@@ -306,10 +292,10 @@ pub fn compared(out: &mut String, comparison: &Comparison, paint: Paint) {
     );
     for row in &comparison.rows {
         let mark = match row.direction {
-            Direction::Worse => paint.bad("worse "),
-            Direction::Better => paint.good("better"),
-            Direction::Same => "same  ".to_owned(),
-            Direction::Unclear => paint.odd("unclear"),
+            Change::Worse => paint.bad("worse "),
+            Change::Better => paint.good("better"),
+            Change::Same => "same  ".to_owned(),
+            Change::Unclear => paint.odd("unclear"),
         };
         let _ = writeln!(
             out,

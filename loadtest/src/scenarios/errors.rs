@@ -1,4 +1,7 @@
-//! What must be refused: token mode without a token and with an unsupported one, and calls that break one keyword of their schema.
+//! Requests that the target must refuse: token mode without a token, token mode with an unsupported token, and calls that break
+//! one keyword of their schema.
+
+use std::collections::BTreeSet;
 
 use paymaster_judge::cases::{
     case::Relation,
@@ -7,43 +10,54 @@ use paymaster_judge::cases::{
 };
 use serde_json::Value;
 
-use super::{Chain, Scenario, single::missing};
-use crate::corpus::{Draws, Entry};
+use super::{
+    error::ScenarioError,
+    generator::RequestGenerator,
+    scenario::{RequestSequence, Scenario},
+    template::RequestTemplate,
+};
 
 static RELATIONS: [&Relation; 3] = [&ABSENT_FEE_TOKEN, &UNSUPPORTED_FEE_TOKEN, &MALFORMED_PARAMS];
 
-pub(super) fn make(scenario: &Scenario, draws: &mut Draws<'_>) -> Result<Vec<Chain>, String> {
-    let distinct = draws.distinct();
-    let cases = u32::try_from(draws.size).unwrap_or(u32::MAX / 100);
-    // Each relation is planned by itself and they are sent in turns: a plan goes through one relation after the other.
-    let mut kinds: Vec<_> = RELATIONS
+pub(super) fn make(
+    scenario: &Scenario,
+    generator: &mut RequestGenerator<'_>,
+) -> Result<Vec<RequestSequence>, ScenarioError> {
+    let distinct = generator.distinct();
+    let cases = u32::try_from(generator.size).unwrap_or(u32::MAX / 100);
+    // A plan takes one relation after the other. Here they alternate, so each relation has a plan of its own.
+    let mut by_relation: Vec<_> = RELATIONS
         .iter()
         .map(|relation| {
-            let alone = std::slice::from_ref(relation);
-            let plan = Plan::of(alone, draws.context, draws.seed, cases);
+            let plan = Plan::of(
+                std::slice::from_ref(relation),
+                generator.context,
+                generator.seed,
+                cases,
+            );
             let bodies = plan.flat_map(|group| group.members).filter_map(|member| {
-                // A call without an id to echo could not be told from another.
+                // The answer is recognized by its id, so a call without one is left out.
                 let request: Value = serde_json::from_slice(&member.body).ok()?;
                 request["id"].is_number().then_some(request)
             });
-            bodies.take(draws.size).collect::<Vec<_>>().into_iter()
+            bodies.take(generator.size).collect::<Vec<_>>().into_iter()
         })
         .collect();
-    let mut seen = std::collections::BTreeSet::new();
-    let mut chains: Vec<Chain> = Vec::with_capacity(draws.size);
-    while chains.len() < draws.size {
-        let before = chains.len();
-        for kind in &mut kinds {
-            let fresh = kind.find(|request| seen.insert(request.to_string()));
-            let entry = fresh.map(|request| Entry::new(scenario.labels[0], &request, distinct));
-            chains.extend(entry.map(|entry| vec![entry.wanting_an_error()]));
+    let mut bodies = BTreeSet::new();
+    let mut sequences: Vec<RequestSequence> = Vec::with_capacity(generator.size);
+    while sequences.len() < generator.size {
+        let before = sequences.len();
+        for requests in &mut by_relation {
+            let fresh = requests.find(|request| bodies.insert(request.to_string()));
+            let template = fresh.map(|request| RequestTemplate::new(scenario.labels[0], &request, distinct));
+            sequences.extend(template.map(|template| vec![template.expecting_error()]));
         }
-        if chains.len() == before {
+        if sequences.len() == before {
             break;
         }
     }
-    if chains.is_empty() {
-        return Err(missing(scenario.id));
+    if sequences.is_empty() {
+        return Err(scenario.profile_too_small());
     }
-    Ok(chains)
+    Ok(sequences)
 }

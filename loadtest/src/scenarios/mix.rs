@@ -1,87 +1,102 @@
-//! Which scenario comes next: by weights, exactly, and spread evenly.
+//! The order in which scenarios are sent: by their weights, exactly, and spread evenly.
 
 use std::collections::BTreeMap;
 
-use super::{Chain, MIXED, SCENARIOS, Scenario, find, names};
-use crate::corpus::Draws;
+use super::{
+    MIXED, SCENARIOS,
+    error::ScenarioError,
+    find,
+    generator::RequestGenerator,
+    names,
+    scenario::{RequestSequence, Scenario},
+};
 
-/// Weights by scenario.
+/// Weights by the name of the scenario.
 pub type Weights = BTreeMap<String, u32>;
 
-/// Most slots of a turn: weights are brought down to it.
-const MOST_SLOTS: u32 = 10_000;
+/// Most entries of a cycle. Larger sums of weights are scaled down to it.
+const LONGEST_CYCLE: u32 = 10_000;
 
-/// The chains of the chosen scenarios.
+/// The request sequences of the chosen scenarios, and the cycle in which scenarios take turns.
 #[derive(Debug)]
 pub struct Mix {
-    scenarios: Vec<(&'static Scenario, Vec<Chain>)>,
-    /// Which scenario takes which turn, and how many turns of the same scenario come before it.
-    turns: Vec<(usize, usize)>,
-    /// How many turns each scenario has.
+    scenarios: Vec<(&'static Scenario, Vec<RequestSequence>)>,
+    /// For each iteration of a cycle: the index of its scenario, and how often the scenario came before in the cycle.
+    cycle: Vec<(usize, usize)>,
+    /// How often each scenario occurs in a cycle.
     shares: Vec<usize>,
+    left_out: Vec<ScenarioError>,
 }
 
 impl Mix {
-    /// Makes the requests of a scenario, or of all in `mixed`. In `mixed`, a scenario that the user gave no weight and whose
-    /// requests cannot be made is left out; the second value says which, and why.
-    pub fn new(name: &str, weights: &Weights, draws: &mut Draws<'_>) -> Result<(Self, Vec<String>), String> {
-        let chosen = chosen(name, weights)?;
-        let (mut scenarios, mut shares, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
-        for (scenario, weight) in chosen {
-            match (scenario.make)(scenario, draws) {
-                Ok(chains) => {
-                    scenarios.push((scenario, chains));
-                    shares.push(weight);
+    /// Makes the requests of one scenario, or of all of them for the name `mixed`. `mixed` leaves a scenario out if the profile
+    /// does not allow its requests and the user gave it no weight.
+    pub fn new(
+        name: &str,
+        weights: &Weights,
+        generator: &mut RequestGenerator<'_>,
+    ) -> Result<Self, ScenarioError> {
+        let (mut scenarios, mut weights_used, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+        for (scenario, weight) in chosen(name, weights)? {
+            match (scenario.make)(scenario, generator) {
+                Ok(sequences) => {
+                    scenarios.push((scenario, sequences));
+                    weights_used.push(weight);
                 }
                 Err(cause) if name == MIXED && !weights.contains_key(scenario.id) => left_out.push(cause),
                 Err(cause) => return Err(cause),
             }
         }
         if scenarios.is_empty() {
-            return Err(left_out.join("; "));
+            return Err(ScenarioError::NoneUsable(left_out));
         }
-        let mut taken = vec![0; scenarios.len()];
-        let turns = turns(&shares)
+        let mut shares = vec![0; scenarios.len()];
+        let cycle = cycle(&weights_used)
             .into_iter()
             .map(|scenario| {
-                taken[scenario] += 1;
-                (scenario, taken[scenario] - 1)
+                shares[scenario] += 1;
+                (scenario, shares[scenario] - 1)
             })
             .collect();
-        let mix = Self {
+        Ok(Self {
             scenarios,
-            turns,
-            shares: taken,
-        };
-        Ok((mix, left_out))
+            cycle,
+            shares,
+            left_out,
+        })
     }
 
-    /// The chain of turn number `number`.
-    pub fn chain(&self, number: u64) -> &Chain {
+    /// The request sequence of iteration `number` (from 0).
+    pub fn sequence(&self, number: u64) -> &RequestSequence {
         let number = usize::try_from(number).unwrap_or(usize::MAX);
-        let (scenario, before) = self.turns[number % self.turns.len()];
-        let (_, chains) = &self.scenarios[scenario];
-        let round = number / self.turns.len();
-        let index = (round * self.shares[scenario] + before) % chains.len();
-        &chains[index]
+        let (scenario, before) = self.cycle[number % self.cycle.len()];
+        let (_, sequences) = &self.scenarios[scenario];
+        let round = number / self.cycle.len();
+        let index = (round * self.shares[scenario] + before) % sequences.len();
+        &sequences[index]
     }
 
-    /// How many requests a turn has, on average.
-    pub fn requests_a_turn(&self) -> f64 {
+    /// The mean number of requests of an iteration.
+    pub fn requests_per_iteration(&self) -> f64 {
         let steps = |scenario: usize| self.scenarios[scenario].0.labels.len();
-        let sum: usize = self.turns.iter().map(|(scenario, _)| steps(*scenario)).sum();
-        #[expect(clippy::cast_precision_loss, reason = "a few thousand turns")]
-        let average = sum as f64 / self.turns.len().max(1) as f64;
-        average
+        let sum: usize = self.cycle.iter().map(|(scenario, _)| steps(*scenario)).sum();
+        #[expect(clippy::cast_precision_loss, reason = "a few thousand iterations")]
+        let mean = sum as f64 / self.cycle.len().max(1) as f64;
+        mean
     }
 
-    /// The names of the scenarios in it.
+    /// The names of the scenarios that are sent.
     pub fn names(&self) -> Vec<&'static str> {
         self.scenarios.iter().map(|(scenario, _)| scenario.id).collect()
     }
+
+    /// Why scenarios of `mixed` are not sent.
+    pub fn left_out(&self) -> &[ScenarioError] {
+        &self.left_out
+    }
 }
 
-fn chosen(name: &str, weights: &Weights) -> Result<Vec<(&'static Scenario, u32)>, String> {
+fn chosen(name: &str, weights: &Weights) -> Result<Vec<(&'static Scenario, u32)>, ScenarioError> {
     if let Some(unknown) = weights.keys().find(|name| find(name).is_none()) {
         return Err(unknown_name(unknown));
     }
@@ -90,9 +105,9 @@ fn chosen(name: &str, weights: &Weights) -> Result<Vec<(&'static Scenario, u32)>
         return Ok(vec![(scenario, 1)]);
     }
     let weight = |scenario: &Scenario| {
-        let own = weights.get(scenario.id).copied();
-        // Whoever names weights means those scenarios and no others.
-        own.unwrap_or(if weights.is_empty() { scenario.weight } else { 0 })
+        let named = weights.get(scenario.id).copied();
+        // If the user names weights, scenarios without one are not sent.
+        named.unwrap_or(if weights.is_empty() { scenario.weight } else { 0 })
     };
     let chosen: Vec<_> = SCENARIOS
         .iter()
@@ -100,27 +115,30 @@ fn chosen(name: &str, weights: &Weights) -> Result<Vec<(&'static Scenario, u32)>
         .filter(|(_, weight)| *weight > 0)
         .collect();
     if chosen.is_empty() {
-        return Err("every weight is 0: nothing would be sent".to_owned());
+        return Err(ScenarioError::NoWeight);
     }
     Ok(chosen)
 }
 
-fn unknown_name(name: &str) -> String {
-    format!("there is no scenario `{name}`: {}", names().join(", "))
+fn unknown_name(name: &str) -> ScenarioError {
+    ScenarioError::Unknown {
+        name: name.to_owned(),
+        known: names().join(", "),
+    }
 }
 
-/// A turn for each share, spread evenly: the one that is furthest behind its share comes next.
-fn turns(shares: &[u32]) -> Vec<usize> {
-    let divisor = shares
+/// One index for each unit of weight, spread evenly: the scenario that is furthest behind its share comes next.
+fn cycle(weights: &[u32]) -> Vec<usize> {
+    let divisor = weights
         .iter()
-        .fold(0, |divisor, share| common_factor(divisor, *share))
+        .fold(0, |divisor, weight| common_factor(divisor, *weight))
         .max(1);
-    let sum: u64 = shares.iter().map(|share| u64::from(share / divisor)).sum();
-    let scale = sum.div_ceil(u64::from(MOST_SLOTS)).max(1);
-    let shares: Vec<i64> = shares
+    let sum: u64 = weights.iter().map(|weight| u64::from(weight / divisor)).sum();
+    let scale = sum.div_ceil(u64::from(LONGEST_CYCLE)).max(1);
+    let shares: Vec<i64> = weights
         .iter()
-        .map(|share| {
-            i64::from(share / divisor)
+        .map(|weight| {
+            i64::from(weight / divisor)
                 .div_euclid(i64::try_from(scale).unwrap_or(1))
                 .max(1)
         })
@@ -140,6 +158,7 @@ fn turns(shares: &[u32]) -> Vec<usize> {
         .collect()
 }
 
+/// The greatest common divisor.
 const fn common_factor(mut left: u32, mut right: u32) -> u32 {
     while right != 0 {
         (left, right) = (right, left % right);
@@ -147,19 +166,19 @@ const fn common_factor(mut left: u32, mut right: u32) -> u32 {
     left
 }
 
-/// Reads `NAME=WEIGHT`.
-pub fn parse_weight(text: &str) -> Result<(String, u32), String> {
+/// Reads a weight that is written as `NAME=NUMBER`, for example `journey=3`.
+pub fn parse_weight(text: &str) -> Result<(String, u32), ScenarioError> {
     let (name, weight) = text
         .split_once('=')
-        .ok_or_else(|| format!("`{text}`: a weight is written SCENARIO=NUMBER, as journey=3"))?;
+        .ok_or_else(|| ScenarioError::WeightSyntax(text.to_owned()))?;
     let name = name.trim();
     if find(name).is_none() {
         return Err(unknown_name(name));
     }
-    let weight = weight
-        .trim()
-        .parse()
-        .map_err(|_| format!("`{text}`: the weight is no whole number from 0 on"))?;
+    let weight = weight.trim().parse().map_err(|source| ScenarioError::Weight {
+        text: text.to_owned(),
+        source,
+    })?;
     Ok((name.to_owned(), weight))
 }
 
@@ -169,14 +188,14 @@ mod tests {
 
     #[test]
     fn shares_are_exact_and_spread() {
-        assert_eq!(turns(&[1]), [0]);
-        assert_eq!(turns(&[2, 2]), [0, 1]);
-        assert_eq!(turns(&[3, 1]), [0, 0, 1, 0]);
-        let many = turns(&[7, 2, 1]);
+        assert_eq!(cycle(&[1]), [0]);
+        assert_eq!(cycle(&[2, 2]), [0, 1]);
+        assert_eq!(cycle(&[3, 1]), [0, 0, 1, 0]);
+        let many = cycle(&[7, 2, 1]);
         for (place, share) in [7, 2, 1].into_iter().enumerate() {
-            assert_eq!(many.iter().filter(|turn| **turn == place).count(), share);
+            assert_eq!(many.iter().filter(|index| **index == place).count(), share);
         }
-        assert!(turns(&[4_000_000_000, 1]).len() <= 2 * MOST_SLOTS as usize);
+        assert!(cycle(&[4_000_000_000, 1]).len() <= 2 * LONGEST_CYCLE as usize);
     }
 
     #[test]
@@ -187,7 +206,7 @@ mod tests {
             ("jurney=3", "no scenario"),
             ("journey=-1", "whole number"),
         ] {
-            let refusal = parse_weight(text).unwrap_err();
+            let refusal = parse_weight(text).unwrap_err().to_string();
             assert!(refusal.contains(word), "{refusal}");
         }
         let only = chosen(MIXED, &Weights::from([("errors".to_owned(), 2)])).unwrap();

@@ -1,56 +1,49 @@
-//! What is sent: one file a kind of scenario, one line a scenario in [`SCENARIOS`].
+//! What a load test sends. Each kind of scenario has a file; each scenario has an entry in [`SCENARIOS`].
 
+pub(crate) mod answer_cache;
+pub mod error;
 mod errors;
+pub mod generator;
 mod journey;
-mod mix;
+pub mod mix;
+pub mod scenario;
 mod single;
+pub mod template;
 
 use paymaster_schemas::Pair;
 
-use crate::corpus::{Draws, Entry};
+use self::scenario::Scenario;
 
-pub use mix::{Mix, Weights, parse_weight};
-
-/// Requests that are sent one after the other by the same user: a journey has several.
-pub type Chain = Vec<Entry>;
-
-/// A scenario.
-#[derive(Debug)]
-pub struct Scenario {
-    /// Its name.
-    pub id: &'static str,
-    /// What it sends, in a line.
-    pub about: &'static str,
-    /// How often it is part of `mixed`, where the user does not say.
-    pub weight: u32,
-    /// Its steps, as reports call them.
-    pub labels: &'static [&'static str],
-    /// Makes its requests; the error says what is missing in the profile.
-    pub make: fn(&Scenario, &mut Draws<'_>) -> Result<Vec<Chain>, String>,
-}
-
-/// Every scenario, in the order of the help. `mixed` is all of them together.
+/// Every scenario, in the order of the help. `mixed` stands for all of them.
 pub static SCENARIOS: &[Scenario] = &[
-    single::scenario(
-        "quote-sponsored",
-        "pm_getFeeQuoteOrData in sponsored mode",
-        &["quote-sponsored"],
-    ),
-    single::scenario(
-        "quote-erc20",
-        "pm_getFeeQuoteOrData in token mode",
-        &["quote-erc20"],
-    ),
-    single::scenario(
-        "sponsor-sponsored",
-        "pm_sponsorUserOperation in sponsored mode",
-        &["sponsor-sponsored"],
-    ),
-    single::scenario(
-        "sponsor-erc20",
-        "pm_sponsorUserOperation in token mode",
-        &["sponsor-erc20"],
-    ),
+    Scenario {
+        id: "quote-sponsored",
+        about: "pm_getFeeQuoteOrData in sponsored mode",
+        weight: single::WEIGHT,
+        labels: &["quote-sponsored"],
+        make: |scenario, generator| single::make(scenario, generator, Pair::QUOTE_SPONSORED),
+    },
+    Scenario {
+        id: "quote-erc20",
+        about: "pm_getFeeQuoteOrData in token mode",
+        weight: single::WEIGHT,
+        labels: &["quote-erc20"],
+        make: |scenario, generator| single::make(scenario, generator, Pair::QUOTE_ERC20),
+    },
+    Scenario {
+        id: "sponsor-sponsored",
+        about: "pm_sponsorUserOperation in sponsored mode",
+        weight: single::WEIGHT,
+        labels: &["sponsor-sponsored"],
+        make: |scenario, generator| single::make(scenario, generator, Pair::SPONSOR_SPONSORED),
+    },
+    Scenario {
+        id: "sponsor-erc20",
+        about: "pm_sponsorUserOperation in token mode",
+        weight: single::WEIGHT,
+        labels: &["sponsor-erc20"],
+        make: |scenario, generator| single::make(scenario, generator, Pair::SPONSOR_ERC20),
+    },
     Scenario {
         id: "journey",
         about: "what a wallet does: quote in token mode, then sponsor in a token of that quote",
@@ -60,14 +53,14 @@ pub static SCENARIOS: &[Scenario] = &[
     },
     Scenario {
         id: "errors",
-        about: "absent and unsupported tokens, malformed calls: what must be refused",
+        about: "requests that must be refused: absent and unsupported tokens, malformed calls",
         weight: 1,
         labels: &["errors"],
         make: errors::make,
     },
 ];
 
-/// The name of all scenarios together.
+/// The name that stands for all scenarios, by their weights.
 pub const MIXED: &str = "mixed";
 
 /// The scenario of that name.
@@ -75,15 +68,10 @@ pub fn find(id: &str) -> Option<&'static Scenario> {
     SCENARIOS.iter().find(|scenario| scenario.id == id)
 }
 
-/// Every name that can be asked for.
+/// Every name that a user may give: those of [`SCENARIOS`] and [`MIXED`].
 pub fn names() -> Vec<&'static str> {
-    let own = SCENARIOS.iter().map(|scenario| scenario.id);
-    own.chain([MIXED]).collect()
-}
-
-/// The pair whose name a single scenario bears.
-fn pair(id: &str) -> Option<Pair> {
-    Pair::ALL.into_iter().find(|pair| pair.name() == id)
+    let scenarios = SCENARIOS.iter().map(|scenario| scenario.id);
+    scenarios.chain([MIXED]).collect()
 }
 
 #[cfg(test)]
@@ -94,7 +82,7 @@ mod tests {
     use paymaster_judge::target::context::Context;
     use paymaster_reference_server::Config;
 
-    use super::*;
+    use super::{generator::RequestGenerator, scenario::RequestSequence, *};
 
     #[test]
     fn names_and_labels_are_unique_and_labels_begin_with_their_scenario() {
@@ -114,19 +102,19 @@ mod tests {
         let context = Context::new(profile_of(&Config::default()));
         for scenario in SCENARIOS {
             let made = |seed| {
-                let mut draws = Draws::new(&context, seed, 20);
-                (scenario.make)(scenario, &mut draws).unwrap()
+                let mut generator = RequestGenerator::new(&context, seed, 20);
+                (scenario.make)(scenario, &mut generator).unwrap()
             };
-            let bodies = |chains: &[Chain]| -> Vec<_> {
-                let entries = chains.iter().flatten();
-                entries.map(|entry| entry.body(0, None)).collect()
+            let bodies = |sequences: &[RequestSequence]| -> Vec<_> {
+                let templates = sequences.iter().flatten();
+                templates.map(|template| template.body(0, None)).collect()
             };
             let (first, again, other) = (made(1), made(1), made(2));
             assert!(first.len() >= 10, "{}: {}", scenario.id, first.len());
             assert_eq!(bodies(&first), bodies(&again), "{}", scenario.id);
             assert_ne!(bodies(&first), bodies(&other), "{}", scenario.id);
-            for chain in &first {
-                let labels: Vec<_> = chain.iter().map(|entry| entry.label).collect();
+            for sequence in &first {
+                let labels: Vec<_> = sequence.iter().map(|template| template.label).collect();
                 assert_eq!(labels, scenario.labels);
             }
             let distinct: BTreeSet<_> = bodies(&first).into_iter().collect();
@@ -135,11 +123,11 @@ mod tests {
     }
 
     #[test]
-    fn what_the_profile_does_not_know_is_named() {
+    fn a_profile_without_tokens_is_an_error_that_names_what_to_add() {
         let unknown = Context::default();
-        let mut draws = Draws::new(&unknown, 1, 5);
+        let mut generator = RequestGenerator::new(&unknown, 1, 5);
         let journey = find("journey").unwrap();
-        let refusal = (journey.make)(journey, &mut draws).unwrap_err();
+        let refusal = (journey.make)(journey, &mut generator).unwrap_err().to_string();
         assert!(refusal.contains("tokens.supported"), "{refusal}");
     }
 }

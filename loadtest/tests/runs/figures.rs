@@ -1,4 +1,4 @@
-//! What a run states of itself: the rate that was reached, a target that stopped answering, the difference from another run.
+//! The figures of reports: the reached rate, a target that stops answering, the difference from another run.
 
 use std::{
     path::Path,
@@ -12,22 +12,18 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::support::{command, count, http, serve, sponsored, told};
-
-fn run(folder: &Path, arguments: &[&str]) -> (i32, String, String) {
-    told(&command(folder).args(arguments).output().unwrap())
-}
+use crate::support::{Finished, count, http, run, serve, sponsored};
 
 fn read(folder: &Path, name: &str) -> Value {
     serde_json::from_str(&std::fs::read_to_string(folder.join(name)).unwrap()).unwrap()
 }
 
-/// Requests of the load, in difference to those of discovery, have ids of 13 digits.
+/// Whether a request belongs to the load: its id has 13 digits, that of a request of discovery fewer.
 fn is_load(id: &str) -> bool {
     id.len() == 13
 }
 
-/// Serves one request after the other, each in 2 ms or more: at most 500 a second, whatever comes.
+/// Starts a server that takes 2 ms for a request and serves one at a time: at most 500 per second.
 fn slow_server() -> String {
     let turn = Mutex::new(());
     serve(move |_, id| {
@@ -37,7 +33,7 @@ fn slow_server() -> String {
     })
 }
 
-/// Serves so many requests of the load, then closes every connection without an answer. Its port stays taken.
+/// Starts a server that answers this many requests of the load and then closes every connection without an answer.
 fn dying_server(served: usize) -> String {
     let left = AtomicUsize::new(served);
     serve(move |_, id| {
@@ -55,7 +51,7 @@ fn dying_server(served: usize) -> String {
 }
 
 #[test]
-fn a_rate_that_was_not_reached_is_stated_and_no_threshold_takes_it_for_reached() {
+fn a_rate_that_was_not_reached_is_stated_and_fails_its_threshold() {
     let folder = tempfile::tempdir().unwrap();
     let url = slow_server();
     let arguments = [
@@ -70,7 +66,7 @@ fn a_rate_that_was_not_reached_is_stated_and_no_threshold_takes_it_for_reached()
         "4",
     ];
     let reports = ["-t", "rps>=990", "-o", "a.json", "-o", "a.html", "-o", "a.md"];
-    let (code, out, err) = run(folder.path(), &[&arguments[..], &reports].concat());
+    let Finished { code, out, err } = run(folder.path(), &[&arguments[..], &reports].concat());
     assert_eq!(code, 1, "{out}{err}");
     let stated = "FAILED: 1 threshold missed; asked for 1 000/s, reached ";
     assert!(out.starts_with(stated), "{out}");
@@ -81,7 +77,7 @@ fn a_rate_that_was_not_reached_is_stated_and_no_threshold_takes_it_for_reached()
     let unanswered = report["derived"]["unanswered-arrivals"].as_u64().unwrap();
     let fates = arrivals("in_time") + arrivals("late") + arrivals("unsent") + unanswered;
     assert_eq!(fates, 1_000, "{out}");
-    // The eighth arrival is due after 7 ms, and begins when four others were served.
+    // The ninth arrival is due after 8 ms and can begin only after others were served.
     assert!(arrivals("in_time") <= 8 && arrivals("late") > 0, "{out}");
     assert!(out.contains("1 000 arrivals asked for in 1 s, "), "{out}");
 
@@ -108,7 +104,7 @@ fn a_rate_that_was_not_reached_is_stated_and_no_threshold_takes_it_for_reached()
     let slots = report["series"]["slots"].as_array().unwrap();
     assert!(slots[0]["due"].as_u64().unwrap() > 505, "{slots:?}");
     for slot in slots {
-        // Those of the second, and what was under way.
+        // 500 in a second, and those in progress.
         assert!(slot["counts"]["good"].as_u64().unwrap() <= 505, "{slot}");
     }
 
@@ -126,12 +122,12 @@ fn a_rate_that_was_not_reached_is_stated_and_no_threshold_takes_it_for_reached()
     }
     assert!(page.contains("requests due"), "{page}");
 
-    // Two generators ask for twice as much; a threshold alone makes a failure of the difference.
-    let (code, out, err) = run(folder.path(), &["merge", "a.json", "a.json", "-t", "rps>=1"]);
+    // Two generators request twice the rate. Only a threshold makes the shortfall a failure.
+    let Finished { code, out, err } = run(folder.path(), &["merge", "a.json", "a.json", "-t", "rps>=1"]);
     assert_eq!(code, 0, "{out}{err}");
     assert!(out.starts_with("PASSED: asked for 2 000/s, reached "), "{out}");
     assert!(out.contains("2 000 arrivals asked for in 1 s, "), "{out}");
-    let (_, out, err) = run(folder.path(), &["compare", "a.json", "a.json"]);
+    let Finished { out, err, .. } = run(folder.path(), &["compare", "a.json", "a.json"]);
     assert!(out.contains("same   not served in time"), "{out}{err}");
 }
 
@@ -150,7 +146,7 @@ fn a_target_that_stops_answering_ends_the_run_early_with_its_figures() {
         "-o",
         "a.json",
     ];
-    let (code, out, err) = run(folder.path(), &arguments);
+    let Finished { code, out, err } = run(folder.path(), &arguments);
     assert_eq!(code, 3, "{out}{err}");
     assert!(
         out.starts_with("COULD NOT TEST") && out.contains("cut short: the target stopped answering: "),
@@ -160,7 +156,7 @@ fn a_target_that_stops_answering_ends_the_run_early_with_its_figures() {
     let seconds = report["seconds"].as_f64().unwrap();
     assert!(seconds < 300.0, "{seconds}");
     assert_eq!(count(&report, "good"), 200, "{out}");
-    // Refused connections are no throughput, and they are not tried without a pause.
+    // Refused connections do not count as throughput, and there is a pause between them.
     let derived = &report["derived"]["all"];
     assert_eq!(derived["answers"], 200);
     let rate = derived["answers-per-second"].as_f64().unwrap();
@@ -168,8 +164,8 @@ fn a_target_that_stops_answering_ends_the_run_early_with_its_figures() {
     assert!(out.contains("200 answers to "), "{out}");
     let failed = count(&report, "transport");
     assert!((2..400).contains(&failed), "{failed}");
-    // Merged with others, the run is still none that tested the target.
-    let (code, out, err) = run(folder.path(), &["merge", "a.json", "a.json"]);
+    // The merged run could not test the target either.
+    let Finished { code, out, err } = run(folder.path(), &["merge", "a.json", "a.json"]);
     assert_eq!(code, 3, "{out}{err}");
 }
 
@@ -178,17 +174,17 @@ fn a_target_that_stops_answering_shortly_before_the_end_could_not_be_tested_eith
     let folder = tempfile::tempdir().unwrap();
     let url = dying_server(5);
     let arguments = [url.as_str(), "-s", "sponsor-sponsored", "-d", "1s", "-u", "2"];
-    // As many failed requests as one likes.
+    // A threshold that allows every failure.
     let thresholds = ["-t", "error-rate<=100%"];
-    let (code, out, err) = run(folder.path(), &[&arguments[..], &thresholds].concat());
+    let Finished { code, out, err } = run(folder.path(), &[&arguments[..], &thresholds].concat());
     assert_eq!(code, 3, "{out}{err}");
     assert!(out.contains("cut short: the target stopped answering: "), "{out}");
 }
 
 #[test]
-fn requests_without_an_answer_are_no_throughput() {
+fn requests_without_an_answer_do_not_count_as_throughput() {
     let folder = tempfile::tempdir().unwrap();
-    // A gateway turns half of the requests away.
+    // A gateway refuses half of the requests.
     let url = serve(|number, id| {
         if number % 2 == 0 && is_load(id) {
             http("502 Bad Gateway", "", "no")
@@ -197,7 +193,7 @@ fn requests_without_an_answer_are_no_throughput() {
         }
     });
     let limits = ["--max-requests", "200", "-o", "a.json"];
-    let (code, out, err) = run(
+    let Finished { code, out, err } = run(
         folder.path(),
         &[&[url.as_str(), "-s", "sponsor-sponsored"], &limits[..]].concat(),
     );
@@ -218,7 +214,7 @@ fn requests_without_an_answer_are_no_throughput() {
     );
 }
 
-/// A run of eight seconds, of which each had 100 answers with latencies of that class: 16 classes further, they are twice as long.
+/// A report of eight seconds with 100 answers each, all with latencies of this class. A class that is higher by 16 is twice as long.
 fn steady(report: &Value, class: u16) -> Value {
     let mut counts = report["warm_up"].clone();
     counts["good"] = 100.into();
@@ -233,7 +229,7 @@ fn steady(report: &Value, class: u16) -> Value {
 fn a_comparison_shows_the_values_that_it_compares() {
     let folder = tempfile::tempdir().unwrap();
     let arguments = ["-s", "quote-erc20", "--max-requests", "50", "-o", "run.json"];
-    let (code, out, err) = run(folder.path(), &arguments);
+    let Finished { code, out, err } = run(folder.path(), &arguments);
     assert_eq!(code, 0, "{out}{err}");
     let report = read(folder.path(), "run.json");
     for (before, after, word, sign) in [
@@ -246,7 +242,7 @@ fn a_comparison_shows_the_values_that_it_compares() {
             let text = steady(&report, class).to_string();
             std::fs::write(folder.path().join(name), text).unwrap();
         }
-        let (code, out, err) = run(folder.path(), &["compare", "before.json", "after.json"]);
+        let Finished { code, out, err } = run(folder.path(), &["compare", "before.json", "after.json"]);
         assert_eq!(code, i32::from(word == "worse "), "{out}{err}");
         let row = out.lines().find(|line| line.contains("p95 latency")).unwrap();
         assert!(row.trim_start().starts_with(word), "{out}");

@@ -1,4 +1,4 @@
-//! The command as a user runs it: exit codes, reports, faults of the target, stalls, limits, signals.
+//! Runs the command as a user does: exit codes, reports, faults of the target, stalls, limits, signals.
 #![expect(clippy::unwrap_used, reason = "a test stops where the command cannot be run")]
 
 mod figures;
@@ -12,11 +12,11 @@ use std::{
 
 use serde_json::Value;
 
-use support::{command, count, http, load, serve, sponsored, told};
+use support::{Finished, command, count, http, load, run, serve, sponsored};
 
 #[test]
 fn all_scenarios_against_the_embedded_server() {
-    let (code, out, report, err) = load(&["--max-requests", "600", "--users", "4"]);
+    let (Finished { code, out, err }, report) = load(&["--max-requests", "600", "--users", "4"]);
     assert_eq!(code, 0, "{out}{err}");
     assert!(out.starts_with("PASSED  http://127.0.0.1:"), "{out}");
     assert!(
@@ -38,7 +38,7 @@ fn all_scenarios_against_the_embedded_server() {
     );
     assert_eq!(count(&report, "good"), 600);
     assert_eq!(report["derived"]["all"]["requests"], 600);
-    // By their weights: 3 journeys and 2 of each other kind to 1 of errors, in 12 turns.
+    // The weights: 3 for journeys, 1 for errors, 2 for each other scenario.
     let times = |label: &str| report["labels"][label]["counts"]["good"].as_f64().unwrap();
     assert!((times("quote-erc20") / times("errors") - 2.0).abs() < 0.2);
     assert!((times("journey/sponsor") / times("errors") - 3.0).abs() < 0.3);
@@ -54,7 +54,7 @@ fn a_wrong_answer_in_25_fails_the_run_as_4_percent_with_rule_and_example() {
         "--fault",
         "id-wrong-now-and-then",
     ];
-    let (code, out, report, _) = load(&arguments);
+    let (Finished { code, out, .. }, report) = load(&arguments);
     assert_eq!(code, 1, "{out}");
     let wrong = count(&report, "wrong");
     assert!((18..=22).contains(&wrong), "{wrong} of 500");
@@ -63,9 +63,10 @@ fn a_wrong_answer_in_25_fails_the_run_as_4_percent_with_rule_and_example() {
     assert!(out.contains("WRONG answer.id in sponsor-sponsored"), "{out}");
     assert_eq!(count(&report, "transport") + count(&report, "rpc-error"), 0);
 
-    let (code, out, ..) = load(&[&arguments[..], &["-t", "wrong-rate<5%", "-t", "error-rate<5%"]].concat());
+    let (Finished { code, out, .. }, _) =
+        load(&[&arguments[..], &["-t", "wrong-rate<5%", "-t", "error-rate<5%"]].concat());
     assert_eq!(code, 0, "{out}");
-    let (code, out, report, _) =
+    let (Finished { code, out, .. }, report) =
         load(&[&arguments[..], &["--judge", "none", "-t", "error-rate<5%"]].concat());
     assert_eq!((code, count(&report, "wrong")), (0, 0), "{out}");
     assert!(out.contains("0 of 500 answers judged"), "{out}");
@@ -81,13 +82,13 @@ fn answers_that_belong_to_another_request_are_caught() {
         "--fault",
         "id-of-previous",
     ];
-    let (code, _, report, _) = load(&arguments);
+    let (Finished { code, .. }, report) = load(&arguments);
     assert_eq!(code, 1);
     assert!(count(&report, "wrong") >= 150, "{}", count(&report, "wrong"));
 }
 
 #[test]
-fn thresholds_decide() {
+fn thresholds_decide_the_exit_code() {
     for (threshold, expected) in [
         ("p99<60s", 0),
         ("rps>=1 for quote-erc20", 0),
@@ -101,7 +102,7 @@ fn thresholds_decide() {
             .args(["-o", "junit.xml", "-o", "page.html", "-o", "summary.md"])
             .output()
             .unwrap();
-        let (code, out, err) = told(&output);
+        let Finished { code, out, err } = output.into();
         assert_eq!(code, expected, "{threshold}: {out}{err}");
         let junit = std::fs::read_to_string(folder.path().join("junit.xml")).unwrap();
         assert_eq!(junit.contains("<failure"), expected == 1, "{junit}");
@@ -112,39 +113,39 @@ fn thresholds_decide() {
 #[test]
 fn shards_are_merged_and_runs_compared() {
     let folder = tempfile::tempdir().unwrap();
-    let run = |arguments: &[&str]| told(&command(folder.path()).args(arguments).output().unwrap());
+    let run = |arguments: &[&str]| run(folder.path(), arguments);
     for name in ["a.json", "b.json"] {
-        let (code, out, err) = run(&["-s", "quote-erc20", "--max-requests", "100", "-o", name]);
+        let Finished { code, out, err } = run(&["-s", "quote-erc20", "--max-requests", "100", "-o", name]);
         assert_eq!(code, 0, "{out}{err}");
-        // Two embedded servers have two ports: as if it were one target.
+        // The embedded servers have different ports. The merge needs one target.
         let path = folder.path().join(name);
         let mut report: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
         report["target"] = "http://one.example/".into();
         std::fs::write(&path, report.to_string()).unwrap();
     }
-    let (code, out, err) = run(&["merge", "a.json", "b.json", "-o", "both.json"]);
+    let Finished { code, out, err } = run(&["merge", "a.json", "b.json", "-o", "both.json"]);
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("200 requests in"), "{out}");
-    let (code, out, _) = run(&["merge", "a.json", "b.json", "-t", "rps<0.001"]);
+    let Finished { code, out, .. } = run(&["merge", "a.json", "b.json", "-t", "rps<0.001"]);
     assert_eq!(code, 1, "{out}");
-    let (code, out, _) = run(&["compare", "a.json", "both.json"]);
+    let Finished { code, out, .. } = run(&["compare", "a.json", "both.json"]);
     assert_eq!(code, 2, "{out}"); // 10 users and 20
-    let (code, out, _) = run(&["compare", "a.json", "b.json"]);
+    let Finished { code, out, .. } = run(&["compare", "a.json", "b.json"]);
     assert!(
         (code == 4 && out.starts_with("UNCLEAR")) || (code == 1 && out.starts_with("WORSE")),
         "{code}: {out}"
     );
-    let (code, _, err) = run(&["merge", "a.json", "none.json"]);
+    let Finished { code, err, .. } = run(&["merge", "a.json", "none.json"]);
     assert!(code == 2 && err.contains("none.json"), "{err}");
 }
 
 #[test]
-fn what_cannot_be_run_says_so() {
+fn errors_name_their_cause() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("bad.toml"), "[load]\nown-targets = true\n").unwrap();
     std::fs::write(
         folder.path().join("weights.toml"),
-        "[load]\nweights = { nobody = 1 }\n",
+        "[load]\nweights = { nothing = 1 }\n",
     )
     .unwrap();
     std::fs::write(
@@ -157,13 +158,13 @@ fn what_cannot_be_run_says_so() {
         "[target]\nurl = \"http://127.0.0.1:1/\"\nheaders = [\"x-api-key: k3y-of-the-profile\"]\n",
     )
     .unwrap();
-    // Bound and not listening: connections are refused.
+    // A bound port without a listener refuses connections.
     let taken = tokio::net::TcpSocket::new_v4().unwrap();
     taken.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let refusing = format!("http://{}/", taken.local_addr().unwrap());
     for (arguments, expected, word) in [
         (&["--config", "bad.toml"][..], 2, "own-target"),
-        (&["--config", "weights.toml"], 2, "no scenario `nobody`"),
+        (&["--config", "weights.toml"], 2, "no scenario `nothing`"),
         (&["--config", "none.toml"], 2, "none.toml"),
         (&["-s", "jurney"], 2, "jurney"),
         (&["-o", "report.pdf"], 2, ".html"),
@@ -181,14 +182,14 @@ fn what_cannot_be_run_says_so() {
         (&["ftp://127.0.0.1/"], 2, "http"),
     ] {
         let output = command(folder.path()).args(arguments).output().unwrap();
-        let (code, out, err) = told(&output);
+        let Finished { code, out, err } = output.into();
         assert_eq!(code, expected, "{arguments:?}: {out}{err}");
         assert!(err.contains(word), "{arguments:?}: {err}");
         assert!(!out.contains("PASSED"), "{out}");
     }
 }
 
-/// Discovery asks a few dozen times before the load.
+/// More requests than discovery sends before the load.
 const BEFORE: usize = 120;
 
 #[test]
@@ -196,7 +197,7 @@ fn a_stall_of_the_target_shows_in_the_open_model() {
     let began = Instant::now();
     let stalled = std::sync::OnceLock::new();
     let url = serve(move |number, id| {
-        // From some time after the load began, nobody is answered for half a second.
+        // Shortly after the load begins, no request is answered for half a second.
         if number > BEFORE {
             let until = *stalled.get_or_init(|| Instant::now() + Duration::from_millis(500));
             thread::sleep(until.saturating_duration_since(Instant::now()));
@@ -214,10 +215,11 @@ fn a_stall_of_the_target_shows_in_the_open_model() {
         "--users",
         "8",
     ];
-    let (code, out, report, err) = load(&[&arguments[..], &["--threshold", "p99<100ms"]].concat());
+    let (Finished { code, out, err }, report) =
+        load(&[&arguments[..], &["--threshold", "p99<100ms"]].concat());
     assert_eq!(code, 1, "{out}{err}");
     assert_eq!(report["derived"]["all"]["requests"], 200, "{out}");
-    // A quarter of the arrivals fell into the stall: with users that wait, eight of 200 would have seen it.
+    // A quarter of the arrivals is due in the stall. In the closed model, only 8 of 200 requests would show it.
     let latency = |name: &str| report["derived"]["all"]["latency-ms"][name].as_f64().unwrap();
     assert!(latency("p90") > 100.0 && latency("p99") > 300.0, "{out}");
     assert!(began.elapsed() >= Duration::from_secs(2));
@@ -226,7 +228,7 @@ fn a_stall_of_the_target_shows_in_the_open_model() {
 }
 
 #[test]
-fn rate_limits_are_counted_apart_and_waited_for_where_asked() {
+fn rate_limits_are_counted_separately_and_respected_when_requested() {
     let limiting = |number: usize, id: &str| {
         if number > BEFORE && number.is_multiple_of(3) {
             http("429 Too Many Requests", "retry-after: 1\r\n", "slow down")
@@ -244,7 +246,7 @@ fn rate_limits_are_counted_apart_and_waited_for_where_asked() {
         "--users",
         "2",
     ];
-    let (code, out, report, _) = load(&arguments);
+    let (Finished { code, out, .. }, report) = load(&arguments);
     assert_eq!(code, 1, "{out}");
     let eager = count(&report, "rate-limited");
     assert!(eager > 3, "{out}");
@@ -262,15 +264,15 @@ fn rate_limits_are_counted_apart_and_waited_for_where_asked() {
         "2",
         "--respect-retry-after",
     ];
-    let (_, out, report, _) = load(&arguments);
+    let (Finished { out, .. }, report) = load(&arguments);
     let patient = count(&report, "rate-limited");
     assert!((1..=6).contains(&patient), "{patient}: {out}");
 }
 
 #[test]
-fn a_target_that_turns_everyone_away_could_not_be_tested() {
+fn a_target_that_refuses_every_request_could_not_be_tested() {
     let url = serve(|_, _| http("403 Forbidden", "", "no"));
-    let (code, out, _, err) = load(&[&url, "--duration", "1s"]);
+    let (Finished { code, out, err }, _) = load(&[&url, "--duration", "1s"]);
     assert_eq!(code, 3, "{out}{err}");
     assert!(err.contains("HTTP 403"), "{err}");
 }
@@ -281,7 +283,7 @@ fn an_interrupt_ends_with_a_report() {
     for signal in ["-INT", "-TERM"] {
         let folder = tempfile::tempdir().unwrap();
         let (sender, measuring) = std::sync::mpsc::channel();
-        // Behind discovery, and some way into the load.
+        // After discovery and the beginning of the load.
         let url = serve(move |number, id| {
             if number == 2 * BEFORE {
                 let _ = sender.send(());
@@ -301,7 +303,7 @@ fn an_interrupt_ends_with_a_report() {
             .status()
             .unwrap();
         assert!(sent.success());
-        let (code, out, err) = told(&child.wait_with_output().unwrap());
+        let Finished { code, out, err } = child.wait_with_output().unwrap().into();
         assert_eq!(code, 4, "{signal}: {out}{err}");
         assert!(
             out.starts_with("INCOMPLETE") && out.contains("cut short: interrupted"),
@@ -321,7 +323,7 @@ fn users_follow_a_test_plan_and_the_warm_up_is_left_out() {
         "--warm-up",
         "1s",
     ];
-    let (code, out, report, err) = load(&arguments);
+    let (Finished { code, out, err }, report) = load(&arguments);
     assert_eq!(code, 0, "{out}{err}");
     assert!(report["warm_up"]["good"].as_u64().unwrap() > 0, "{out}");
     assert_eq!(report["model"]["users"], 3);
@@ -329,7 +331,7 @@ fn users_follow_a_test_plan_and_the_warm_up_is_left_out() {
 }
 
 #[test]
-fn goose_is_told_where_it_is_asked_to_report() {
+fn goose_writes_its_report_when_requested() {
     let folder = tempfile::tempdir().unwrap();
     let output = command(folder.path())
         .args([
@@ -342,7 +344,7 @@ fn goose_is_told_where_it_is_asked_to_report() {
         ])
         .output()
         .unwrap();
-    let (code, out, err) = told(&output);
+    let Finished { code, out, err } = output.into();
     assert_eq!(code, 0, "{out}{err}");
     let report = std::fs::read_to_string(folder.path().join("goose.json")).unwrap();
     let report: Value = serde_json::from_str(&report).unwrap();

@@ -1,4 +1,4 @@
-//! Runs the command, and servers of our own for it to load.
+//! Runs the command, and test servers for it to load.
 
 use std::{
     io::{Read, Write},
@@ -16,29 +16,42 @@ pub(crate) fn command(folder: &Path) -> Command {
     command
 }
 
-/// Runs the command in a folder of its own and gives exit code, standard output, the JSON report and standard error.
-pub(crate) fn load(arguments: &[&str]) -> (i32, String, Value, String) {
+/// What a command did.
+pub(crate) struct Finished {
+    /// The exit code; -1 after a signal.
+    pub(crate) code: i32,
+    /// Standard output.
+    pub(crate) out: String,
+    /// Standard error.
+    pub(crate) err: String,
+}
+
+impl From<Output> for Finished {
+    fn from(output: Output) -> Self {
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        Self {
+            code: output.status.code().unwrap_or(-1),
+            out: text(output.stdout),
+            err: text(output.stderr),
+        }
+    }
+}
+
+/// Runs the command in this folder.
+pub(crate) fn run(folder: &Path, arguments: &[&str]) -> Finished {
+    command(folder).args(arguments).output().unwrap().into()
+}
+
+/// Runs the command in a temporary folder. Returns its JSON report too, or null if it wrote none.
+pub(crate) fn load(arguments: &[&str]) -> (Finished, Value) {
     let folder = tempfile::tempdir().unwrap();
-    let output = command(folder.path())
-        .args(arguments)
-        .args(["-o", "report.json"])
-        .output()
-        .unwrap();
+    let finished = run(folder.path(), &[arguments, &["-o", "report.json"]].concat());
     let report = std::fs::read_to_string(folder.path().join("report.json"));
     let report = report.map_or(Value::Null, |text| serde_json::from_str(&text).unwrap());
-    let (code, out, err) = told(&output);
-    (code, out, report, err)
+    (finished, report)
 }
 
-pub(crate) fn told(output: &Output) -> (i32, String, String) {
-    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    (
-        output.status.code().unwrap_or(-1),
-        text(&output.stdout),
-        text(&output.stderr),
-    )
-}
-
+/// The number of requests with this outcome in a JSON report.
 pub(crate) fn count(report: &Value, outcome: &str) -> u64 {
     let labels = report["labels"].as_object().unwrap();
     let counts = labels
@@ -47,8 +60,8 @@ pub(crate) fn count(report: &Value, outcome: &str) -> u64 {
     counts.sum()
 }
 
-/// A server of our own for what the reference server does not do. It answers each request of a connection with what `answer`
-/// says, given the number of the request and its id; where that is empty, it closes the connection.
+/// Starts a test server and returns its URL. `answer` gets the number of a request (from 0) and its id, and returns the whole HTTP
+/// response; if that is empty, the server closes the connection.
 pub(crate) fn serve(answer: impl Fn(usize, &str) -> String + Send + Sync + 'static) -> String {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());

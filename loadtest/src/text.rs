@@ -1,13 +1,8 @@
-//! Numbers for people.
+//! Numbers as text for people.
 
 use std::time::Duration;
 
-use crate::{
-    figures::{Arrivals, outcome::Counts},
-    summary::Summary,
-};
-
-/// A latency: three digits and a unit.
+/// A latency with three digits and a unit, for example `1.23 ms`.
 pub fn duration(latency: Duration) -> String {
     let nanos = latency.as_secs_f64() * 1e9;
     let (value, unit) = match nanos {
@@ -24,7 +19,7 @@ pub fn duration(latency: Duration) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
-/// A count, its digits in groups of three.
+/// A count with its digits in groups of three, for example `12 345`.
 pub fn number(count: u64) -> String {
     let digits = count.to_string();
     let mut grouped = String::with_capacity(digits.len() * 4 / 3);
@@ -37,7 +32,7 @@ pub fn number(count: u64) -> String {
     grouped
 }
 
-/// A rate, with a decimal where that says something.
+/// A rate per second, with one decimal below 100, for example `12.5/s`.
 pub fn rate(rate: f64) -> String {
     if rate < 100.0 {
         return format!("{rate:.1}/s");
@@ -51,7 +46,7 @@ pub fn rate(rate: f64) -> String {
     format!("{}/s", number(whole))
 }
 
-/// A share in percent that never says 0 or 100 of what is not.
+/// A percentage. Only an exact 0 or 100 is shown as such.
 pub fn percent(percent: f64) -> String {
     if percent > 0.0 && percent < 0.01 {
         "<0.01%".to_owned()
@@ -64,7 +59,7 @@ pub fn percent(percent: f64) -> String {
     }
 }
 
-/// A relative difference, in percent with its sign; none where it rounds to nothing.
+/// A relative difference (0.05 is 5 %) in percent with its sign; no sign if it rounds to 0.
 pub fn change(share: f64) -> String {
     let percent = (share * 1_000.0).round() / 10.0;
     if percent == 0.0 {
@@ -74,14 +69,14 @@ pub fn change(share: f64) -> String {
     }
 }
 
-/// A part of a whole, in percent.
+/// `part` of `of`, in percent.
 pub fn share(part: u64, of: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "a share of counts")]
     let share = part as f64 * 100.0 / of.max(1) as f64;
     percent(share)
 }
 
-/// A count with its noun.
+/// A count with its noun, in the plural unless it is 1.
 pub fn count(times: u64, noun: &str) -> String {
     if times == 1 {
         format!("1 {noun}")
@@ -90,56 +85,13 @@ pub fn count(times: u64, noun: &str) -> String {
     }
 }
 
-/// A time in seconds.
+/// A time in seconds, for example `10 s` or `2.5 s`.
 pub fn seconds(seconds: f64) -> String {
     if (seconds - seconds.round()).abs() < 0.05 {
         format!("{seconds:.0} s")
     } else {
         format!("{seconds:.1} s")
     }
-}
-
-/// How many requests were answered: throughput counts answers alone.
-pub fn answered(counts: Counts) -> String {
-    let requests = count(counts.all(), "request");
-    if counts.answered() == counts.all() {
-        requests
-    } else {
-        format!("{} to {requests}", count(counts.answered(), "answer"))
-    }
-}
-
-/// Where the asked rate of the open model was not reached: both rates.
-pub fn shortfall(summary: &Summary) -> Option<String> {
-    summary
-        .shortfall()
-        .map(|(asked, reached)| format!("asked for {}, reached {}", rate(asked), rate(reached)))
-}
-
-/// What became of the arrivals of the open model; none in the closed model.
-pub fn arrivals(arrivals: &Arrivals) -> Option<String> {
-    arrivals.asked()?;
-    let mut parts = vec![format!(
-        "{} asked for in {}",
-        count(arrivals.due, "arrival"),
-        seconds(arrivals.seconds)
-    )];
-    for (times, fate) in [
-        (arrivals.in_time, "served in time"),
-        (arrivals.late, "served late"),
-    ] {
-        parts.push(format!("{} {fate}", number(times)));
-    }
-    for (times, fate) in [
-        (arrivals.unanswered(), "without an answer"),
-        (arrivals.held_back, "held back for Retry-After"),
-        (arrivals.unsent, "never sent"),
-    ] {
-        if times > 0 {
-            parts.push(format!("{} {fate}", number(times)));
-        }
-    }
-    Some(parts.join(", "))
 }
 
 #[cfg(test)]
@@ -162,32 +114,13 @@ mod tests {
     }
 
     #[test]
-    fn shares_never_lie_about_the_ends() {
+    fn shares_are_0_and_100_percent_only_when_exact() {
         assert_eq!(share(0, 10), "0.00%");
         assert_eq!(share(1, 1_000_000), "<0.01%");
         assert_eq!(share(999_999, 1_000_000), ">99.99%");
         assert_eq!(share(4, 100), "4%");
         assert_eq!(share(1, 3), "33.33%");
         assert_eq!(share(0, 0), "0.00%");
-    }
-
-    #[test]
-    fn arrivals_are_told_apart_in_the_open_model_alone() {
-        assert_eq!(arrivals(&Arrivals::default()), None);
-        let of = Arrivals {
-            due: 3_000,
-            seconds: 3.0,
-            in_time: 1_000,
-            late: 1_200,
-            unsent: 700,
-            ..Arrivals::default()
-        };
-        assert_eq!(
-            arrivals(&of).as_deref(),
-            Some(
-                "3 000 arrivals asked for in 3 s, 1 000 served in time, 1 200 served late, 100 without an answer, 700 never sent"
-            )
-        );
     }
 
     #[test]

@@ -1,16 +1,23 @@
-//! How much may be sent to a host that is nobody's own.
+//! Protects public hosts from a load that their owner may not want.
 
 use std::net::IpAddr;
 
-/// Requests a second that bother nobody.
-pub const POLITE: f64 = 10.0;
+/// The highest rate for a public host, in requests per second.
+pub const PUBLIC_RATE: f64 = 10.0;
+
+/// The load is too high for a host that is not on a private network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the target is neither this machine nor on a private network: give --rate {PUBLIC_RATE} or less, or, if you may load it, --i-own-this-target (or own-target = true under [load] in the profile)"
+)]
+pub struct PublicTargetError;
 
 /// Whether an address belongs to this machine or to a private network.
 pub fn is_private(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => {
             let [first, second, ..] = v4.octets();
-            // 100.64.0.0/10 is what carriers and clusters use among themselves.
+            // 100.64.0.0/10 (RFC 6598): used inside the networks of carriers and clusters.
             let shared = first == 100 && (64..128).contains(&second);
             v4.is_loopback() || v4.is_private() || v4.is_link_local() || shared
         }
@@ -23,17 +30,15 @@ pub fn is_private(address: IpAddr) -> bool {
     }
 }
 
-/// Refuses to send more than a polite rate to a host that is not private and not said to be the user's own. `rate` is the
-/// highest asked rate; none in the closed model, which sends as fast as it is answered.
-pub fn check(addresses: &[IpAddr], rate: Option<f64>, own_target: bool) -> Result<(), String> {
+/// Allows more than [`PUBLIC_RATE`] only if every address is private or the user owns the target. `rate` is the highest requested
+/// rate in requests per second; `None` for the closed model, which has no limit.
+pub fn check(addresses: &[IpAddr], rate: Option<f64>, own_target: bool) -> Result<(), PublicTargetError> {
     let private = !addresses.is_empty() && addresses.iter().all(|address| is_private(*address));
-    let polite = rate.is_some_and(|rate| rate <= POLITE);
-    if private || own_target || polite {
+    let slow = rate.is_some_and(|rate| rate <= PUBLIC_RATE);
+    if private || own_target || slow {
         return Ok(());
     }
-    Err(format!(
-        "the target is neither this machine nor on a private network: give --rate {POLITE} or less, or, if it is yours to load, --i-own-this-target (or own-target = true under [load] in the profile)"
-    ))
+    Err(PublicTargetError)
 }
 
 #[cfg(test)]
@@ -45,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn private_addresses_are_known() {
+    fn private_addresses_are_recognized() {
         for text in [
             "127.0.0.1",
             "10.1.2.3",
@@ -74,12 +79,12 @@ mod tests {
     }
 
     #[test]
-    fn a_strange_host_gets_a_polite_rate_and_no_more() {
-        let strange = addresses(&["10.0.0.1", "8.8.8.8"]);
-        assert!(check(&strange, Some(POLITE), false).is_ok());
-        assert!(check(&strange, Some(POLITE + 0.1), false).is_err());
-        assert!(check(&strange, None, false).is_err());
-        assert!(check(&strange, None, true).is_ok());
+    fn a_public_host_gets_a_low_rate_only() {
+        let public = addresses(&["10.0.0.1", "8.8.8.8"]);
+        assert!(check(&public, Some(PUBLIC_RATE), false).is_ok());
+        assert!(check(&public, Some(PUBLIC_RATE + 0.1), false).is_err());
+        assert!(check(&public, None, false).is_err());
+        assert!(check(&public, None, true).is_ok());
         assert!(check(&addresses(&["10.0.0.1"]), None, false).is_ok());
         assert!(check(&[], None, false).is_err());
     }

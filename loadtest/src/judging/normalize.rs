@@ -1,77 +1,77 @@
-//! The skeleton of an answer: its bytes, with the values left out that no rule tells apart.
+//! The normalized form of an answer: its bytes, with placeholders for the values that no rule distinguishes.
 //!
-//! Judging an answer by every rule costs about as much as sending several requests. But a service answers the same request with
-//! the same words, but for a signature, a price and a time. So an answer whose skeleton was found sound before is sound: what
-//! differs are members that only the row of a result table looks at, and their values stay in a class that the row takes as a
-//! whole. Anything else (another member, order, form, token, status, an id that is not the one that was sent) makes another
-//! skeleton and goes to the judge. A test holds both ways of judging to the same verdicts, fault by fault.
+//! Judging an answer by every rule costs about as much as sending several requests. But a service answers the same request with the
+//! same bytes, except for a signature, a price and a time. So an answer breaks no rule if an answer with the same normalized form
+//! broke none: the two differ only in members that only the row rule of a result table checks, and the placeholder names a class
+//! of values that this rule accepts or rejects as a whole. Any other difference (member, order, form, token, status, id) gives
+//! another normalized form, and the answer is judged. A test compares the outcomes of both ways, fault by fault.
 
-/// Members whose values vary from answer to answer, and the form in which they may.
-const VARYING: [(&[u8], Form); 8] = [
-    (b"paymasterAndData", Form::Bytes),
-    (b"preVerificationGas", Form::Amount),
-    (b"verificationGasLimit", Form::Amount),
-    (b"callGasLimit", Form::Amount),
-    (b"maxGasFee", Form::Fraction),
-    (b"maxGasFeeUSD", Form::Fraction),
-    (b"exchangeRate", Form::Integer),
-    (b"validUntil", Form::Integer),
+/// Members whose values vary from answer to answer, and the form of their values.
+const VARYING: [(&[u8], ValueForm); 8] = [
+    (b"paymasterAndData", ValueForm::Bytes),
+    (b"preVerificationGas", ValueForm::Amount),
+    (b"verificationGasLimit", ValueForm::Amount),
+    (b"callGasLimit", ValueForm::Amount),
+    (b"maxGasFee", ValueForm::Fraction),
+    (b"maxGasFeeUSD", ValueForm::Fraction),
+    (b"exchangeRate", ValueForm::Integer),
+    (b"validUntil", ValueForm::Integer),
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    /// A string of one byte or more in hex after 0x.
+enum ValueForm {
+    /// A string: `0x` and one byte or more in hex.
     Bytes,
-    /// A string: decimal digits without leading zeros, or a hex quantity, in either case far below 2^256.
+    /// A string: decimal digits or a hex quantity, without leading zeros and far below 2^256.
     Amount,
-    /// An integer written in digits, not 0.
+    /// A number: an integer in digits, not 0.
     Integer,
-    /// An integer or a decimal fraction written in digits.
+    /// A number: an integer or a decimal fraction in digits.
     Fraction,
 }
 
-/// Deeper nesting goes to the judge.
+/// Deepest nesting that is normalized.
 const DEEPEST: usize = 8;
-/// More digits go to the judge: 2^256 has 78, in hex 64.
+/// Most digits that are normalized: 2^256 has 78 decimal and 64 hex digits.
 const DIGITS: usize = 60;
 
-/// Writes the skeleton of an answer: the HTTP status and content type in `head`, the `body`, the `id` that was sent. False when the
-/// answer is of a kind that is always brought before the judge.
-pub(super) fn write(head: &[u8], body: &[u8], id: &[u8], skeleton: &mut Vec<u8>) -> bool {
-    skeleton.clear();
-    skeleton.extend_from_slice(head);
-    skeleton.push(0);
-    let mut walk = Walk {
+/// Writes the normalized form of an answer into `normalized`, which is cleared first. `head` holds what else must be equal (HTTP
+/// status, content type, token), `id` is the id that was sent. Returns false if the answer must always be judged.
+pub(super) fn normalize(head: &[u8], body: &[u8], id: &[u8], normalized: &mut Vec<u8>) -> bool {
+    normalized.clear();
+    normalized.extend_from_slice(head);
+    normalized.push(0);
+    let mut normalizer = Normalizer {
         body,
         at: 0,
-        skeleton,
+        normalized,
         seen: [0; DEEPEST],
         depth: 0,
     };
-    walk.run(id).is_some()
+    normalizer.walk(id).is_some()
 }
 
-struct Walk<'a> {
+struct Normalizer<'a> {
     body: &'a [u8],
     at: usize,
-    skeleton: &'a mut Vec<u8>,
-    /// Which varying members were met in each open object; the last bit is the id.
+    normalized: &'a mut Vec<u8>,
+    /// The varying members of each open object so far, one bit each; the last bit is the id.
     seen: [u16; DEEPEST],
     depth: usize,
 }
 
 const ID_BIT: u16 = 1 << VARYING.len();
 
-impl Walk<'_> {
-    fn run(&mut self, id: &[u8]) -> Option<()> {
+impl Normalizer<'_> {
+    fn walk(&mut self, id: &[u8]) -> Option<()> {
         while let Some(&byte) = self.body.get(self.at) {
             match byte {
                 b'"' => {
                     let start = self.at;
                     self.skip_string()?;
-                    self.skeleton.extend_from_slice(&self.body[start..self.at]);
+                    self.normalized.extend_from_slice(&self.body[start..self.at]);
                     if self.body.get(self.at) == Some(&b':') {
-                        self.skeleton.push(b':');
+                        self.normalized.push(b':');
                         self.at += 1;
                         let name = &self.body[start + 1..self.at - 2];
                         self.value(name, id)?;
@@ -93,11 +93,11 @@ impl Walk<'_> {
     }
 
     fn copy(&mut self, byte: u8) {
-        self.skeleton.push(byte);
+        self.normalized.push(byte);
         self.at += 1;
     }
 
-    /// Moves behind the string that begins here; a string with escapes goes to the judge.
+    /// Moves behind the string that begins here. `None` for a string with escapes.
     fn skip_string(&mut self) -> Option<()> {
         let rest = &self.body[self.at + 1..];
         let end = rest.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
@@ -106,14 +106,14 @@ impl Walk<'_> {
         Some(())
     }
 
-    /// Writes the class of the value that begins here in place of it, where the member is one that varies.
+    /// Writes the class of the value that begins here instead of the value, if the member is one that varies.
     fn value(&mut self, name: &[u8], id: &[u8]) -> Option<()> {
         if self.depth == 1 && name == b"id" {
-            self.once(ID_BIT)?;
+            self.mark_once(ID_BIT)?;
             let rest = &self.body[self.at..];
             let ends = |byte: &u8| matches!(byte, b',' | b'}');
             if rest.starts_with(id) && rest.get(id.len()).is_some_and(ends) {
-                self.skeleton.push(b'@');
+                self.normalized.push(b'@');
                 self.at += id.len();
             }
             return Some(());
@@ -121,8 +121,8 @@ impl Walk<'_> {
         let Some(place) = VARYING.iter().position(|(varying, _)| *varying == name) else {
             return Some(());
         };
-        // Twice in one object, their values would have to be compared.
-        self.once(1 << place)?;
+        // A duplicate member must be judged.
+        self.mark_once(1 << place)?;
         let start = self.at;
         let class = if self.body.get(start) == Some(&b'"') {
             self.skip_string()?;
@@ -136,13 +136,13 @@ impl Walk<'_> {
             class_of_number(&self.body[start..self.at], VARYING[place].1)
         };
         match class {
-            Some(class) => self.skeleton.push(class),
-            None => self.skeleton.extend_from_slice(&self.body[start..self.at]),
+            Some(class) => self.normalized.push(class),
+            None => self.normalized.extend_from_slice(&self.body[start..self.at]),
         }
         Some(())
     }
 
-    fn once(&mut self, bit: u16) -> Option<()> {
+    fn mark_once(&mut self, bit: u16) -> Option<()> {
         let seen = self.seen.get_mut(self.depth)?;
         (*seen & bit == 0).then_some(())?;
         *seen |= bit;
@@ -150,24 +150,24 @@ impl Walk<'_> {
     }
 }
 
-fn class_of_text(text: &[u8], form: Form) -> Option<u8> {
+fn class_of_text(text: &[u8], form: ValueForm) -> Option<u8> {
     let hex = text.strip_prefix(b"0x");
     let hex = hex.filter(|digits| !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit));
     match form {
-        Form::Bytes => hex.filter(|digits| digits.len() % 2 == 0).map(|_| b'B'),
-        Form::Amount => match hex {
+        ValueForm::Bytes => hex.filter(|digits| digits.len() % 2 == 0).map(|_| b'B'),
+        ValueForm::Amount => match hex {
             Some(digits) => (digits.len() <= DIGITS && digits[0] != b'0').then_some(b'Q'),
             None => is_integer(text).then_some(b'D'),
         },
-        Form::Integer | Form::Fraction => None,
+        ValueForm::Integer | ValueForm::Fraction => None,
     }
 }
 
-fn class_of_number(text: &[u8], form: Form) -> Option<u8> {
+fn class_of_number(text: &[u8], form: ValueForm) -> Option<u8> {
     match form {
-        Form::Bytes => None,
-        Form::Amount | Form::Integer => is_integer(text).then_some(b'I'),
-        Form::Fraction => match text.iter().position(|byte| *byte == b'.') {
+        ValueForm::Bytes => None,
+        ValueForm::Amount | ValueForm::Integer => is_integer(text).then_some(b'I'),
+        ValueForm::Fraction => match text.iter().position(|byte| *byte == b'.') {
             None => is_integer(text).then_some(b'I'),
             Some(point) => {
                 let (whole, fraction) = (&text[..point], &text[point + 1..]);
@@ -178,7 +178,7 @@ fn class_of_number(text: &[u8], form: Form) -> Option<u8> {
     }
 }
 
-/// Digits without leading zeros, not 0, far below 2^256.
+/// Whether a text is an integer in digits, without leading zeros, not 0 and far below 2^256.
 fn is_integer(text: &[u8]) -> bool {
     text.len() <= DIGITS
         && text.first().is_some_and(|first| (b'1'..=b'9').contains(first))
@@ -192,16 +192,17 @@ mod tests {
 
     use super::*;
 
-    fn skeleton(body: &str) -> Option<String> {
-        let mut skeleton = Vec::new();
-        write(b"200", body.as_bytes(), b"17", &mut skeleton).then(|| String::from_utf8(skeleton).unwrap())
+    fn normalized(body: &str) -> Option<String> {
+        let mut normalized = Vec::new();
+        normalize(b"200", body.as_bytes(), b"17", &mut normalized)
+            .then(|| String::from_utf8(normalized).unwrap())
     }
 
     #[test]
-    fn only_values_that_vary_are_left_out() {
+    fn only_values_that_vary_are_replaced() {
         let body = r#"{"jsonrpc":"2.0","id":17,"result":{"MODE":"ERC20","paymasterAndData":"0xabCD","callGasLimit":12,"preVerificationGas":"0x1f","feeQuotes":[{"maxGasFee":0.25,"validUntil":99},{"maxGasFee":3}]}}"#;
         assert_eq!(
-            skeleton(body).as_deref(),
+            normalized(body).as_deref(),
             Some(
                 "200\0{\"jsonrpc\":\"2.0\",\"id\":@,\"result\":{\"MODE\":\"ERC20\",\"paymasterAndData\":B,\"callGasLimit\":I,\"preVerificationGas\":Q,\"feeQuotes\":[{\"maxGasFee\":F,\"validUntil\":I},{\"maxGasFee\":I}]}}"
             )
@@ -209,22 +210,22 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unusual_stays_as_it_is() {
+    fn unusual_values_are_kept() {
         for value in ["\"0x\"", "\"0xabc\"", "\"0xzz\"", "\"abcd\"", "null", "17", "[]"] {
             let body = format!(r#"{{"id":17,"paymasterAndData":{value}}}"#);
-            let kept = skeleton(&body).unwrap();
+            let kept = normalized(&body).unwrap();
             assert!(kept.ends_with(&format!(":{value}}}")), "{kept}");
         }
         for id in ["18", "170", "\"17\"", "17.0", "1"] {
-            let kept = skeleton(&format!(r#"{{"id":{id}}}"#)).unwrap();
+            let kept = normalized(&format!(r#"{{"id":{id}}}"#)).unwrap();
             assert!(kept.ends_with(&format!(":{id}}}")), "{kept}");
         }
-        // An id inside the result is none.
-        assert!(skeleton(r#"{"result":{"id":17}}"#).unwrap().ends_with(":17}}"));
+        // A member `id` of the result is not the id of the answer.
+        assert!(normalized(r#"{"result":{"id":17}}"#).unwrap().ends_with(":17}}"));
     }
 
     #[test]
-    fn what_must_be_compared_goes_to_the_judge() {
+    fn some_answers_are_always_judged() {
         for body in [
             r#"{"id":17,"id":17}"#,
             r#"{"validUntil":1,"validUntil":2}"#,
@@ -234,13 +235,13 @@ mod tests {
             "}",
             "[[[[[[[[[[]]]]]]]]]]",
         ] {
-            assert_eq!(skeleton(body), None, "{body}");
+            assert_eq!(normalized(body), None, "{body}");
         }
     }
 
-    /// The claim that everything rests on: a row takes all values of a class, or none of them.
+    /// What the normalized form relies on: a row rule accepts all values of a class or none of them.
     #[test]
-    fn a_row_takes_a_class_as_a_whole() {
+    fn a_row_rule_accepts_a_class_as_a_whole() {
         let texts = [
             "0xab",
             "0xABCDEF",

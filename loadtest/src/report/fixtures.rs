@@ -1,11 +1,13 @@
-//! Summaries to render in tests.
+//! Summaries for tests.
 
 use std::time::Duration;
 
 use crate::{
     figures::{Example, Figures, Sample, WrongKey, outcome::Outcome},
-    summary::{Model, Summary},
-    threshold::judge_all,
+    results::{
+        summary::{LoadModel, RunSummary},
+        threshold::judge_all,
+    },
 };
 
 fn figures(wrong_one_in: u64) -> Figures {
@@ -30,7 +32,7 @@ fn figures(wrong_one_in: u64) -> Figures {
                 label: label.to_owned(),
                 pointer: "/result/feeQuotes/*/maxGasFee".to_owned(),
             };
-            figures.wrong(key, || Example {
+            figures.add_wrong(key, || Example {
                 expected: "a number of token units".to_owned(),
                 actual: "\"0.25\" <b>\u{1b}[31m".to_owned(),
                 request: "{\"jsonrpc\":\"2.0\"}".to_owned(),
@@ -42,35 +44,34 @@ fn figures(wrong_one_in: u64) -> Figures {
     figures
 }
 
-fn summary(figures: Figures) -> Summary {
+fn summary(figures: Figures) -> RunSummary {
     let length = Duration::from_secs(10);
     let thresholds = judge_all(&["p95<200ms".parse().unwrap()], &figures, length);
-    Summary {
+    RunSummary {
         target: "http://127.0.0.1:3000/***".to_owned(),
         scenarios: vec!["quote-erc20".to_owned(), "journey".to_owned()],
-        model: Model {
-            name: "closed".to_owned(),
+        model: LoadModel {
             users: 10,
-            ..Model::default()
+            ..LoadModel::default()
         },
         seed: 1,
-        ..Summary::of(figures, length)
+        ..RunSummary::new(figures, length)
     }
     .judged(thresholds)
 }
 
-/// A run without fault.
-pub(crate) fn passed() -> Summary {
+/// A run with good answers only.
+pub(crate) fn passed() -> RunSummary {
     summary(figures(0))
 }
 
 /// A run with wrong answers and timeouts.
-pub(crate) fn failed() -> Summary {
+pub(crate) fn failed() -> RunSummary {
     summary(figures(25))
 }
 
-/// A run that reached nobody.
-pub(crate) fn nobody() -> Summary {
+/// A run whose target could not be reached.
+pub(crate) fn unreachable() -> RunSummary {
     let mut figures = Figures::default();
     figures.record(&Sample {
         label: "quote-erc20",
@@ -79,6 +80,6 @@ pub(crate) fn nobody() -> Summary {
         outcome: Outcome::Transport,
         judged: false,
     });
-    figures.trouble("no connection: refused".to_owned());
+    figures.add_failure("no connection: refused".to_owned());
     summary(figures)
 }

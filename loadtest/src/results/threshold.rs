@@ -1,7 +1,7 @@
 //! Thresholds: `p95<200ms`, `error-rate<1%`, `rps>=200 for quote-erc20`.
 //!
-//! The notation is that of goose 0.19, with more metrics; goose's own thresholds know neither wrong answers nor arrivals, and judge
-//! from its coarser latencies. To add a metric: a variant of `Metric`, its line in `METRICS`, its value in `observe`.
+//! The notation is that of goose 0.19, with more metrics. goose's own thresholds have no wrong answers and no arrivals, and use coarser
+//! latencies. To add a metric, add a variant of `Metric`, its line in `METRICS` and its value in `observe`.
 
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -9,11 +9,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{
     figures::{Figures, LabelFigures, outcome::Outcome},
-    report::words,
     scenarios::SCENARIOS,
+    text,
 };
 
-/// What a threshold is about.
+/// What a threshold measures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Metric {
     /// A percentile of the latency, from 0 to 100.
@@ -22,12 +22,12 @@ enum Metric {
     Average,
     /// The longest latency.
     Maximum,
-    /// Answers a second: requests without an answer do not count.
+    /// Answers per second. Requests without an answer do not count.
     Rate,
-    /// The share of requests that did not end well, in percent.
+    /// The share of requests without a good answer, in percent.
     Failed,
-    /// The share of requests that ended so, in percent; of wrong answers, the share of those that were judged.
-    Ended(Outcome),
+    /// The share of requests with this outcome, in percent. The share of wrong answers is of the judged answers.
+    Share(Outcome),
 }
 
 /// Metrics with a fixed name.
@@ -36,15 +36,15 @@ const METRICS: [(&str, Metric); 10] = [
     ("max", Metric::Maximum),
     ("rps", Metric::Rate),
     ("error-rate", Metric::Failed),
-    ("wrong-rate", Metric::Ended(Outcome::Wrong)),
-    ("rpc-error-rate", Metric::Ended(Outcome::RpcError)),
-    ("rate-limited-rate", Metric::Ended(Outcome::RateLimited)),
-    ("refused-rate", Metric::Ended(Outcome::Refused)),
-    ("transport-rate", Metric::Ended(Outcome::Transport)),
-    ("timeout-rate", Metric::Ended(Outcome::Timeout)),
+    ("wrong-rate", Metric::Share(Outcome::Wrong)),
+    ("rpc-error-rate", Metric::Share(Outcome::RpcError)),
+    ("rate-limited-rate", Metric::Share(Outcome::RateLimited)),
+    ("refused-rate", Metric::Share(Outcome::Refused)),
+    ("transport-rate", Metric::Share(Outcome::Transport)),
+    ("timeout-rate", Metric::Share(Outcome::Timeout)),
 ];
 
-/// Thresholds that hold where the user names none of the same metric.
+/// Thresholds that apply unless the user gives one with the same metric.
 const DEFAULTS: [&str; 2] = ["wrong-rate<=0%", "error-rate<1%"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ enum Operator {
     MoreOrEqual,
 }
 
-/// The longer ones first, so that `<=` is not read as `<`.
+/// Longer signs come first, so that `<=` is not read as `<`.
 const OPERATORS: [(&str, Operator); 4] = [
     ("<=", Operator::LessOrEqual),
     (">=", Operator::MoreOrEqual),
@@ -74,41 +74,41 @@ impl Operator {
     }
 }
 
-/// What a run must keep to.
+/// A limit for a metric of a run, for example `p95<200ms for journey`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Threshold {
     text: String,
     metric: Metric,
     operator: Operator,
-    /// Seconds, percent or answers a second.
+    /// In seconds, percent or answers per second, depending on the metric.
     limit: f64,
     scope: Option<String>,
 }
 
-/// How a threshold was judged.
+/// The result of a threshold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Judged {
-    /// The threshold as it was written.
+pub struct ThresholdResult {
+    /// The threshold.
     pub threshold: Threshold,
-    /// What was observed, for people.
+    /// The measured value, as text for people.
     pub observed: String,
-    /// Whether it was kept.
+    /// Whether the threshold was met.
     pub met: bool,
-    /// Whether it holds because nobody said otherwise.
+    /// Whether the threshold is a default.
     pub by_default: bool,
 }
 
 impl Threshold {
-    /// The scenario or step that it is about; none for all of them.
+    /// The scenario or step that it applies to; `None` for all of them.
     pub fn scope(&self) -> Option<&str> {
         self.scope.as_deref()
     }
 
-    /// Judges a run of that measured length. What was never exercised is missed, not met.
-    pub fn judge(&self, figures: &Figures, length: Duration, by_default: bool) -> Judged {
+    /// Judges the figures of a run. `length` is the measured time. Without a measurement the threshold is missed.
+    pub fn judge(&self, figures: &Figures, length: Duration, by_default: bool) -> ThresholdResult {
         let total = figures.total(self.scope());
         let observed = observe(self.metric, &total, length);
-        Judged {
+        ThresholdResult {
             threshold: self.clone(),
             observed: observed.map_or_else(
                 || "nothing was measured".to_owned(),
@@ -120,20 +120,20 @@ impl Threshold {
     }
 }
 
-/// The thresholds of a run: those of the user, and the defaults that he does not replace.
-pub fn judge_all(own: &[Threshold], figures: &Figures, length: Duration) -> Vec<Judged> {
-    let judged = own
+/// Judges the thresholds of a user and the defaults that they do not replace.
+pub fn judge_all(thresholds: &[Threshold], figures: &Figures, length: Duration) -> Vec<ThresholdResult> {
+    let results = thresholds
         .iter()
         .map(|threshold| threshold.judge(figures, length, false));
     let defaults = DEFAULTS.iter().filter_map(|text| text.parse::<Threshold>().ok());
-    let open = defaults.filter(|default| {
-        let replaced = |own: &Threshold| own.metric == default.metric && own.scope.is_none();
-        // With no answer judged, nothing can be said of wrong ones.
-        let silent = default.metric == Metric::Ended(Outcome::Wrong) && figures.total(None).judged == 0;
-        !own.iter().any(replaced) && !silent
+    let applicable = defaults.filter(|default| {
+        let replaces = |own: &Threshold| own.metric == default.metric && own.scope.is_none();
+        // If no answer was judged, the share of wrong answers is unknown.
+        let unknown = default.metric == Metric::Share(Outcome::Wrong) && figures.total(None).judged == 0;
+        !thresholds.iter().any(replaces) && !unknown
     });
-    judged
-        .chain(open.map(|threshold| threshold.judge(figures, length, true)))
+    results
+        .chain(applicable.map(|threshold| threshold.judge(figures, length, true)))
         .collect()
 }
 
@@ -149,10 +149,10 @@ fn observe(metric: Metric, total: &LabelFigures, length: Duration) -> Option<f64
         Metric::Maximum => seconds(total.latency.max()),
         Metric::Rate => (!length.is_zero()).then(|| total.rate(length.as_secs_f64())),
         Metric::Failed => Some(percent(total.counts.failed(), all)),
-        Metric::Ended(Outcome::Wrong) => {
+        Metric::Share(Outcome::Wrong) => {
             (total.judged > 0).then(|| percent(total.counts.of(Outcome::Wrong), total.judged))
         }
-        Metric::Ended(outcome) => Some(percent(total.counts.of(outcome), all)),
+        Metric::Share(outcome) => Some(percent(total.counts.of(outcome), all)),
     }
 }
 
@@ -168,18 +168,60 @@ fn percent(part: u64, of: u64) -> f64 {
 fn shown(metric: Metric, value: f64) -> String {
     match metric {
         Metric::Percentile(_) | Metric::Average | Metric::Maximum => {
-            words::duration(Duration::try_from_secs_f64(value).unwrap_or_default())
+            text::duration(Duration::try_from_secs_f64(value).unwrap_or_default())
         }
         Metric::Rate => format!("{value:.1}/s"),
-        Metric::Failed | Metric::Ended(_) => words::percent(value),
+        Metric::Failed | Metric::Share(_) => text::percent(value),
     }
 }
 
-impl FromStr for Threshold {
-    type Err = String;
+/// A text is not a threshold.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("threshold `{text}`: {cause}")]
+pub struct ThresholdError {
+    /// The threshold as the user wrote it.
+    pub text: String,
+    /// What is wrong with it.
+    pub cause: ThresholdErrorCause,
+}
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let refuse = |why: String| format!("threshold `{text}`: {why}");
+/// What is wrong with a threshold. Texts are parts of the threshold; `known` lists what exists, separated by commas.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the variants and fields mean")]
+pub enum ThresholdErrorCause {
+    #[error("write it as METRIC<VALUE, for example p95<200ms")]
+    Syntax,
+    #[error("there is no scenario `{name}`: {known}")]
+    UnknownScenario { name: String, known: String },
+    #[error("there is no metric `{name}`: pNN (as p95 or p99.9), {known}")]
+    UnknownMetric { name: String, known: String },
+    #[error("`{0}`: a percentile is more than 0 and less than 100, as p95 or p99.9")]
+    PercentileRange(String),
+    #[error("`{0}` is not a time: write 500us, 200ms or 2s")]
+    NotATime(String),
+    #[error("`{0}` is not a number of answers per second")]
+    NotARate(String),
+    #[error("`{0}` is not a share: write 1%")]
+    NotAShare(String),
+    #[error("nothing is less than 0, so it can never be met")]
+    NeverMet,
+    #[error("a share is at most 100 %")]
+    ShareAbove100,
+}
+
+impl FromStr for Threshold {
+    type Err = ThresholdError;
+
+    fn from_str(text: &str) -> Result<Self, ThresholdError> {
+        Self::read(text).map_err(|cause| ThresholdError {
+            text: text.to_owned(),
+            cause,
+        })
+    }
+}
+
+impl Threshold {
+    fn read(text: &str) -> Result<Self, ThresholdErrorCause> {
         let (rule, scope) = match text.split_once(" for ") {
             Some((rule, scope)) => (rule, Some(scope.trim())),
             None => (text, None),
@@ -190,26 +232,26 @@ impl FromStr for Threshold {
                 .any(|known| known.id == scope || known.labels.contains(&scope))
         {
             let known: Vec<_> = SCENARIOS.iter().map(|scenario| scenario.id).collect();
-            return Err(refuse(format!(
-                "there is no scenario `{scope}`: {}",
-                known.join(", ")
-            )));
+            return Err(ThresholdErrorCause::UnknownScenario {
+                name: scope.to_owned(),
+                known: known.join(", "),
+            });
         }
         let found = OPERATORS.iter().find_map(|(sign, operator)| {
             rule.split_once(sign)
                 .map(|(left, right)| (left, *operator, right))
         });
         let Some((name, operator, value)) = found else {
-            return Err(refuse("it is written METRIC<VALUE, as p95<200ms".to_owned()));
+            return Err(ThresholdErrorCause::Syntax);
         };
-        let metric = read_metric(name.trim()).map_err(refuse)?;
-        let limit = read_limit(metric, value.trim()).map_err(refuse)?;
+        let metric = read_metric(name.trim())?;
+        let limit = read_limit(metric, value.trim())?;
         if operator == Operator::Less && limit <= 0.0 {
-            return Err(refuse("nothing is less than 0: it can never be met".to_owned()));
+            return Err(ThresholdErrorCause::NeverMet);
         }
-        let is_share = matches!(metric, Metric::Failed | Metric::Ended(_));
+        let is_share = matches!(metric, Metric::Failed | Metric::Share(_));
         if is_share && (limit > 100.0 || operator == Operator::More && limit >= 100.0) {
-            return Err(refuse("a share is at most 100 %".to_owned()));
+            return Err(ThresholdErrorCause::ShareAbove100);
         }
         Ok(Self {
             text: text.trim().to_owned(),
@@ -221,7 +263,7 @@ impl FromStr for Threshold {
     }
 }
 
-fn read_metric(name: &str) -> Result<Metric, String> {
+fn read_metric(name: &str) -> Result<Metric, ThresholdErrorCause> {
     if let Some((_, metric)) = METRICS.iter().find(|(known, _)| *known == name) {
         return Ok(*metric);
     }
@@ -231,26 +273,24 @@ fn read_metric(name: &str) -> Result<Metric, String> {
         return if percent > 0.0 && percent < 100.0 {
             Ok(Metric::Percentile(percent))
         } else {
-            Err(format!(
-                "`{name}`: a percentile is more than 0 and less than 100, as p95 or p99.9"
-            ))
+            Err(ThresholdErrorCause::PercentileRange(name.to_owned()))
         };
     }
     let known: Vec<_> = METRICS.iter().map(|(name, _)| *name).collect();
-    Err(format!(
-        "there is no metric `{name}`: pNN (as p95 or p99.9), {}",
-        known.join(", ")
-    ))
+    Err(ThresholdErrorCause::UnknownMetric {
+        name: name.to_owned(),
+        known: known.join(", "),
+    })
 }
 
-fn read_limit(metric: Metric, text: &str) -> Result<f64, String> {
+fn read_limit(metric: Metric, text: &str) -> Result<f64, ThresholdErrorCause> {
     let number = |digits: &str| {
         let value = digits.trim().parse::<f64>().ok();
         value.filter(|value| value.is_finite() && *value >= 0.0)
     };
     match metric {
         Metric::Percentile(_) | Metric::Average | Metric::Maximum => {
-            // A bare number is milliseconds, as goose reads it.
+            // A number without a unit is in milliseconds, as in goose.
             let units = [("us", 1e-6), ("ms", 1e-3), ("s", 1.0), ("", 1e-3)];
             let (digits, unit) = units
                 .into_iter()
@@ -258,11 +298,11 @@ fn read_limit(metric: Metric, text: &str) -> Result<f64, String> {
                 .unwrap_or((text, 1e-3));
             number(digits)
                 .map(|value| value * unit)
-                .ok_or_else(|| format!("`{text}` is no time: write 500us, 200ms or 2s"))
+                .ok_or_else(|| ThresholdErrorCause::NotATime(text.to_owned()))
         }
-        Metric::Rate => number(text).ok_or_else(|| format!("`{text}` is no number of answers a second")),
-        Metric::Failed | Metric::Ended(_) => number(text.strip_suffix('%').unwrap_or(text))
-            .ok_or_else(|| format!("`{text}` is no share: write 1%")),
+        Metric::Rate => number(text).ok_or_else(|| ThresholdErrorCause::NotARate(text.to_owned())),
+        Metric::Failed | Metric::Share(_) => number(text.strip_suffix('%').unwrap_or(text))
+            .ok_or_else(|| ThresholdErrorCause::NotAShare(text.to_owned())),
     }
 }
 
@@ -286,8 +326,8 @@ impl<'de> Deserialize<'de> for Threshold {
     }
 }
 
-/// Every metric's name, for the help.
-pub fn metrics() -> String {
+/// The names of all metrics, for the help.
+pub fn metric_names() -> String {
     let names: Vec<_> = METRICS.iter().map(|(name, _)| *name).collect();
     format!("pNN, {}", names.join(", "))
 }
@@ -299,7 +339,7 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// 100 requests: 90 good ones of 10 ms, 4 wrong ones of 100 ms, 6 timeouts of 1 s.
+    /// 100 requests: 90 good answers after 10 ms, 4 wrong answers after 100 ms, 6 timeouts after 1 s.
     fn figures() -> Figures {
         let mut figures = Figures::default();
         for n in 0..100 {
@@ -324,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn every_metric_is_observed() {
+    fn every_metric_is_measured() {
         for (text, met) in [
             ("p50<11ms", true),
             ("p50<9ms", false),
@@ -335,7 +375,7 @@ mod tests {
             ("avg<74ms", true),
             ("avg<72ms", false),
             ("max<=2s", true),
-            // Six of the hundred got no answer.
+            // Six of the 100 requests got no answer.
             ("rps>=9.4", true),
             ("rps>9.4", false),
             ("error-rate<=10%", true),
@@ -355,22 +395,17 @@ mod tests {
     }
 
     #[test]
-    fn what_was_never_exercised_is_missed() {
-        for text in [
-            "p95<1h for errors",
-            "p95<9s for errors",
-            "error-rate<=100% for sponsor-erc20",
-        ] {
-            if let Ok(threshold) = text.parse::<Threshold>() {
-                let judged = threshold.judge(&figures(), SECOND, false);
-                assert!(!judged.met);
-                assert_eq!(judged.observed, "nothing was measured");
-            }
+    fn a_threshold_without_a_measurement_is_missed() {
+        for text in ["p95<9s for errors", "error-rate<=100% for sponsor-erc20"] {
+            let threshold: Threshold = text.parse().unwrap();
+            let result = threshold.judge(&figures(), SECOND, false);
+            assert!(!result.met);
+            assert_eq!(result.observed, "nothing was measured");
         }
     }
 
     #[test]
-    fn defaults_hold_until_they_are_replaced() {
+    fn defaults_apply_until_they_are_replaced() {
         let missed = |own: &[&str]| -> Vec<String> {
             let own: Vec<Threshold> = own.iter().map(|text| text.parse().unwrap()).collect();
             let judged = judge_all(&own, &figures(), SECOND);
@@ -383,7 +418,7 @@ mod tests {
         assert_eq!(missed(&[]), ["wrong-rate<=0%", "error-rate<1%"]);
         assert_eq!(missed(&["wrong-rate<5%"]), ["error-rate<1%"]);
         assert_eq!(missed(&["wrong-rate<5%", "error-rate<11%"]), Vec::<String>::new());
-        // A threshold for one scenario replaces none for all.
+        // A threshold for one scenario does not replace a default, which is for all.
         assert_eq!(
             missed(&["wrong-rate<5% for quote-erc20", "error-rate<11%"]),
             ["wrong-rate<=0%"]
@@ -391,23 +426,23 @@ mod tests {
     }
 
     #[test]
-    fn refusals_say_what_to_write() {
+    fn errors_say_what_to_write() {
         for (text, word) in [
             ("p95", "METRIC<VALUE"),
             ("p95=3", "METRIC<VALUE"),
             ("p100<3", "less than 100"),
             ("p0<3", "less than 100"),
             ("median<3", "no metric"),
-            ("p95<3%", "no time"),
-            ("p95<-3ms", "no time"),
+            ("p95<3%", "not a time"),
+            ("p95<-3ms", "not a time"),
             ("p95<0", "never"),
-            ("error-rate<1ms", "no share"),
+            ("error-rate<1ms", "not a share"),
             ("error-rate<101%", "at most 100"),
-            ("rps>many", "no number"),
-            ("p95<3ms for nobody", "no scenario"),
+            ("rps>many", "not a number"),
+            ("p95<3ms for nothing", "no scenario"),
         ] {
-            let refusal = text.parse::<Threshold>().unwrap_err();
-            assert!(refusal.contains(word) && refusal.contains(text), "{refusal}");
+            let error = text.parse::<Threshold>().unwrap_err().to_string();
+            assert!(error.contains(word) && error.contains(text), "{error}");
         }
     }
 }

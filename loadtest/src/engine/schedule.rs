@@ -1,28 +1,28 @@
-//! When arrivals of the open model are due: a pure function of the asked rate, whatever the target does.
+//! When iterations are due: a pure function of the requested rate.
 
 use std::time::Duration;
 
 /// A rate that changes linearly from one point in time to the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Piece {
-    /// When it begins, in seconds.
+struct Segment {
+    /// When it begins, in seconds after the start.
     start: f64,
     seconds: f64,
-    /// Arrivals a second at its begin and at its end.
+    /// Arrivals per second at its beginning and at its end.
     from: f64,
     to: f64,
-    /// Arrivals before it.
+    /// Arrivals before the segment.
     before: f64,
 }
 
-impl Piece {
-    /// Arrivals of this piece in its first `seconds`.
+impl Segment {
+    /// Arrivals in the first `seconds` of the segment.
     fn arrivals(&self, seconds: f64) -> f64 {
         let slope = (self.to - self.from) / self.seconds;
         self.from * seconds + slope * seconds * seconds / 2.0
     }
 
-    /// The inverse: after how many seconds so many have arrived.
+    /// The inverse of [`Self::arrivals`].
     fn seconds_of(&self, arrivals: f64) -> f64 {
         if arrivals <= 0.0 {
             return 0.0;
@@ -37,79 +37,84 @@ impl Piece {
     }
 }
 
-/// The arrivals of a run.
+/// The times at which iterations are due.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schedule {
-    pieces: Vec<Piece>,
+    segments: Vec<Segment>,
     total: u64,
 }
 
 impl Schedule {
-    /// The same rate all the time.
+    /// A constant rate per second.
     pub fn constant(rate: f64, length: Duration) -> Self {
         Self::new(rate, &[(rate, length)])
     }
 
-    /// Begins at a rate and reaches each of these in that time, linearly. A step of no length is a jump.
+    /// Begins at the rate `first` and reaches the rate of each step in its time, linearly. A step without length is a jump.
     pub fn new(first: f64, steps: &[(f64, Duration)]) -> Self {
         let (mut start, mut from, mut before) = (0.0, first, 0.0);
-        let mut pieces = Vec::new();
+        let mut segments = Vec::new();
         for (to, length) in steps {
             let seconds = length.as_secs_f64();
             if seconds > 0.0 {
-                let piece = Piece {
+                let segment = Segment {
                     start,
                     seconds,
                     from,
                     to: *to,
                     before,
                 };
-                before += piece.arrivals(seconds);
+                before += segment.arrivals(seconds);
                 start += seconds;
-                pieces.push(piece);
+                segments.push(segment);
             }
             from = *to;
         }
         Self {
-            pieces,
+            segments,
             total: whole(before + 1e-6),
         }
     }
 
-    /// How many arrivals there are in all.
+    /// The number of arrivals.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// When arrival number `index` (from 0) is due, after the start; none past the end.
+    /// When arrival `index` (from 0) is due, after the start; `None` after the last one.
     pub fn due(&self, index: u64) -> Option<Duration> {
         if index >= self.total {
             return None;
         }
         #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 arrivals")]
         let number = index as f64;
-        let place = self.pieces.partition_point(|piece| piece.before <= number).max(1);
-        let piece = self.pieces.get(place - 1)?;
-        let seconds = piece.seconds_of(number - piece.before).clamp(0.0, piece.seconds);
-        Duration::try_from_secs_f64(piece.start + seconds).ok()
+        let place = self
+            .segments
+            .partition_point(|segment| segment.before <= number)
+            .max(1);
+        let segment = self.segments.get(place - 1)?;
+        let seconds = segment
+            .seconds_of(number - segment.before)
+            .clamp(0.0, segment.seconds);
+        Duration::try_from_secs_f64(segment.start + seconds).ok()
     }
 
-    /// How many arrivals are due before that time.
+    /// How many arrivals are due before this time after the start.
     pub fn due_before(&self, elapsed: Duration) -> u64 {
         let just_before = elapsed.checked_sub(Duration::from_nanos(1));
         just_before.map_or(0, |moment| self.due_by(moment))
     }
 
-    /// How many arrivals are due by that time, the one that is due just then included.
+    /// How many arrivals are due before or at this time after the start.
     pub fn due_by(&self, elapsed: Duration) -> u64 {
         let seconds = elapsed.as_secs_f64();
-        let place = self.pieces.partition_point(|piece| piece.start <= seconds);
-        let Some(piece) = place.checked_sub(1).and_then(|place| self.pieces.get(place)) else {
+        let place = self.segments.partition_point(|segment| segment.start <= seconds);
+        let Some(segment) = place.checked_sub(1).and_then(|place| self.segments.get(place)) else {
             return 0;
         };
-        let inside = (seconds - piece.start).min(piece.seconds);
-        let mut count = (whole(piece.before + piece.arrivals(inside)) + 2).min(self.total);
-        // The inverse is a float too: what `due` says counts.
+        let inside = (seconds - segment.start).min(segment.seconds);
+        let mut count = (whole(segment.before + segment.arrivals(inside)) + 2).min(self.total);
+        // Both functions round. The result of `due` decides.
         while count > 0 && self.due(count - 1).is_none_or(|due| due > elapsed) {
             count -= 1;
         }
@@ -120,7 +125,7 @@ impl Schedule {
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "a count of arrivals: not negative, and saturating where it is no number"
+    reason = "a count of arrivals: not negative, and the cast saturates"
 )]
 fn whole(number: f64) -> u64 {
     number.floor() as u64
@@ -175,10 +180,10 @@ mod tests {
     }
 
     #[test]
-    fn a_ramp_brings_half_of_what_its_end_would() {
+    fn a_ramp_has_half_of_the_arrivals_of_its_final_rate() {
         let ramp = Schedule::new(0.0, &[(1_000.0, SECOND * 10)]);
         assert_eq!(ramp.total(), 5_000);
-        // Half of the time brings a quarter of the arrivals.
+        // A quarter of the arrivals is due in half of the time.
         assert!(ramp.due_by(SECOND * 5).abs_diff(1_250) <= 1);
     }
 

@@ -1,42 +1,43 @@
-//! How busy we and the machine are: a generator that is the limit measures itself.
+//! CPU use of the load generator and of its machine. A generator without spare CPU time measures itself, not the target.
 
 use std::{fs, thread::available_parallelism, time::Instant};
 
 use serde::{Deserialize, Serialize};
 
-/// Clock ticks in a second in what Linux tells of processes: the same everywhere.
+/// Clock ticks per second in `/proc` of Linux, on every architecture.
 const TICKS: f64 = 100.0;
-/// Above this share of all cores, the generator is the limit.
-const FULL: f64 = 0.85;
-/// A machine that is busier than this has nothing left to give.
-const BUSY: f64 = 0.95;
-/// Our part of a busy machine, from which on we are in the way.
-const OUR_PART: f64 = 0.3;
+/// From this share of all cores on, the generator is the limit.
+const GENERATOR_FULL: f64 = 0.85;
+/// From this share of all cores on, the machine is the limit.
+const MACHINE_FULL: f64 = 0.95;
+/// From this part of the use of a full machine on, the generator is a cause.
+const GENERATOR_PART: f64 = 0.3;
 
-/// CPU times at one moment.
+/// CPU times at one moment, to compare with a later moment.
 #[derive(Clone, Copy, Debug)]
-pub struct Vitals {
+pub struct CpuTimes {
     taken: Instant,
+    /// CPU seconds of this process.
     own: Option<f64>,
-    /// Busy and all time of the machine.
+    /// Busy and total clock ticks of the machine.
     machine: Option<(f64, f64)>,
 }
 
-/// What the generator took of the machine.
+/// CPU use of a load generator during a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Generator {
-    /// Its CPU time, in seconds; none where the system does not tell.
+pub struct GeneratorUsage {
+    /// Its CPU time in seconds; `None` where the system has no `/proc`.
     pub cpu_seconds: Option<f64>,
     /// Cores that it may use.
     pub cores: usize,
     /// Its share of all cores, from 0 to 1.
     pub cpu_share: Option<f64>,
-    /// How busy the machine was with everything, from 0 to 1.
+    /// The share of all cores that all programs used, from 0 to 1.
     pub machine_share: Option<f64>,
 }
 
-impl Vitals {
-    /// The CPU times of now.
+impl CpuTimes {
+    /// The current CPU times.
     pub fn now() -> Self {
         Self {
             taken: Instant::now(),
@@ -45,15 +46,15 @@ impl Vitals {
         }
     }
 
-    /// What was used since then.
-    pub fn since(self) -> Generator {
+    /// The CPU use since these times.
+    pub fn since(self) -> GeneratorUsage {
         let now = Self::now();
         let cores = available_parallelism().map_or(1, std::num::NonZero::get);
         let wall = now.taken.duration_since(self.taken).as_secs_f64();
         let cpu_seconds = now.own.zip(self.own).map(|(now, then)| now - then);
         #[expect(clippy::cast_precision_loss, reason = "a few cores")]
         let offered = wall * cores as f64;
-        Generator {
+        GeneratorUsage {
             cpu_seconds,
             cores,
             cpu_share: cpu_seconds.filter(|_| offered > 0.0).map(|used| used / offered),
@@ -65,11 +66,11 @@ impl Vitals {
     }
 }
 
-impl Generator {
-    /// Why the generator, not the target, may have been the limit; none when nothing says so.
+impl GeneratorUsage {
+    /// Why the generator, not the target, may have been the limit; `None` if it was not.
     pub fn warning(&self) -> Option<String> {
         let own = self.cpu_share?;
-        if own >= FULL {
+        if own >= GENERATOR_FULL {
             return Some(format!(
                 "the generator used {:.0} % of {} cores: it was the limit, not the target; judge a share (--judge 10%), or merge runs of several machines",
                 own * 100.0,
@@ -77,7 +78,7 @@ impl Generator {
             ));
         }
         let machine = self.machine_share?;
-        (machine >= BUSY && own >= OUR_PART * machine).then(|| {
+        (machine >= MACHINE_FULL && own >= GENERATOR_PART * machine).then(|| {
             format!(
                 "this machine was {:.0} % busy, {:.0} % with the generator: what was measured is the machine; run the generator elsewhere",
                 machine * 100.0,
@@ -89,7 +90,7 @@ impl Generator {
 
 fn own_seconds() -> Option<f64> {
     let stat = fs::read_to_string("/proc/self/stat").ok()?;
-    // The name of the program stands in parentheses and may hold anything; utime and stime are the 12th and 13th after it.
+    // The program name is in parentheses and may contain any character; utime and stime are the 12th and 13th field after it.
     let (_, fields) = stat.rsplit_once(')')?;
     let mut times = fields.split_ascii_whitespace().skip(11);
     let (user, system) = (times.next()?, times.next()?);
@@ -105,7 +106,7 @@ fn machine_ticks() -> Option<(f64, f64)> {
         .map_while(|tick| tick.parse().ok())
         .collect();
     let all: f64 = ticks.iter().sum();
-    // Idle and waiting for disks.
+    // The fields `idle` and `iowait`.
     let idle = ticks.get(3)? + ticks.get(4)?;
     Some((all - idle, all))
 }
@@ -114,8 +115,8 @@ fn machine_ticks() -> Option<(f64, f64)> {
 mod tests {
     use super::*;
 
-    fn generator(cpu_share: f64, machine_share: f64) -> Generator {
-        Generator {
+    fn generator(cpu_share: f64, machine_share: f64) -> GeneratorUsage {
+        GeneratorUsage {
             cpu_seconds: Some(1.0),
             cores: 2,
             cpu_share: Some(cpu_share),
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_generator_that_is_the_limit_says_so() {
+    fn a_generator_that_is_the_limit_is_a_warning() {
         for (own, machine, warned) in [
             (0.9, 0.9, true),
             (0.5, 0.99, true),
@@ -137,6 +138,6 @@ mod tests {
                 "{own} {machine}"
             );
         }
-        assert_eq!(Generator::default().warning(), None);
+        assert_eq!(GeneratorUsage::default().warning(), None);
     }
 }

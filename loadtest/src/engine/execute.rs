@@ -1,0 +1,211 @@
+//! Executes a run: goose manages our users, and a task of ours watches the clock.
+
+use std::{
+    io::{self, Write as _},
+    sync::{Arc, Once},
+    time::{Duration, Instant},
+};
+
+use goose::{
+    GooseAttack, GooseError,
+    client::GooseClientBuilder,
+    config::GooseConfiguration,
+    goose::{Scenario, Transaction, TransactionFunction},
+    is_killswitch_triggered, trigger_killswitch,
+};
+use paymaster_cli::terminal::harmless;
+
+use super::{
+    pacer,
+    progress::ProgressLine,
+    state::{EndReason, RunState},
+    stdout::SilencedStdout,
+    user,
+};
+
+/// How often the clock is checked.
+const WATCH_INTERVAL: Duration = Duration::from_millis(20);
+/// How long requests in progress may take after an interrupt.
+const GRACE: Duration = Duration::from_millis(300);
+
+/// goose could not execute the run.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// goose refused one of its command line options.
+    #[error("goose does not accept {option} `{value}`: {detail}")]
+    GooseOption {
+        /// The option.
+        option: String,
+        /// Its value.
+        value: String,
+        /// Why goose refused it.
+        detail: String,
+    },
+    /// goose failed.
+    #[error("goose: {}", harmless(&.0.to_string()))]
+    Goose(#[source] Box<GooseError>),
+    /// The thread of the pacer could not be started.
+    #[error("the pacer: {0}")]
+    Pacer(#[source] io::Error),
+    /// goose panicked.
+    #[error("goose panicked: {0}")]
+    Panicked(#[source] tokio::task::JoinError),
+}
+
+impl From<GooseError> for EngineError {
+    fn from(cause: GooseError) -> Self {
+        match cause {
+            GooseError::InvalidOption {
+                option,
+                value,
+                detail,
+            } => Self::GooseOption {
+                option: harmless(&option),
+                value: harmless(&value),
+                detail: harmless(&detail),
+            },
+            cause => Self::Goose(Box::new(cause)),
+        }
+    }
+}
+
+/// Executes a run to its end: the end of its time, the request budget, an interrupt, or a target that stopped answering.
+pub async fn execute(run: &Arc<RunState>, mut progress: ProgressLine) -> Result<(), EngineError> {
+    log_goose_errors();
+    let _silenced = SilencedStdout::new();
+    let goose = configured(run)?;
+    pacer::start(run).map_err(EngineError::Pacer)?;
+    let mut running = tokio::spawn(goose.execute());
+    let watching = async {
+        let mut tick = tokio::time::interval(WATCH_INTERVAL);
+        let (mut over_since, mut switched_by_us) = (None, false);
+        loop {
+            tick.tick().await;
+            progress.refresh(run);
+            watch(run, &mut switched_by_us);
+            if run.is_over() && *over_since.get_or_insert_with(Instant::now) + GRACE < Instant::now() {
+                return;
+            }
+        }
+    };
+    let done = tokio::select! {
+        done = &mut running => done,
+        () = watching => {
+            // goose waits for every user without a deadline, and a user may wait for the target.
+            running.abort();
+            progress.clear();
+            return Ok(());
+        }
+    };
+    progress.clear();
+    if run.ended().is_none() {
+        run.drain(EndReason::TimeElapsed);
+    }
+    // The metrics of goose are not used: thresholds are judged on our figures.
+    done.map_err(EngineError::Panicked)??;
+    Ok(())
+}
+
+/// Ends the run when it is time, and stops goose when every iteration is finished. goose has one switch for both its end and
+/// Ctrl-C, so `switched_by_us` notes who used it.
+fn watch(run: &RunState, switched_by_us: &mut bool) {
+    if is_killswitch_triggered() && !*switched_by_us && !run.is_over() {
+        run.end_now(EndReason::Interrupted);
+    }
+    let Some(start) = run.clock.started() else {
+        return;
+    };
+    let now = Instant::now();
+    if now >= run.clock.ends() && !run.is_draining() {
+        run.drain(EndReason::TimeElapsed);
+    }
+    let timeout = run.settings.transport.limits.timeout;
+    let stopped = run.liveness.has_stopped(now - start, timeout);
+    if stopped && !run.is_over() && run.paused().is_none() {
+        run.end_now(EndReason::TargetStopped);
+        *switched_by_us = true;
+        trigger_killswitch("the target stopped answering");
+    }
+    // Arrivals that are due and not sent may still be sent within one timeout, and take another.
+    let drained = run.is_drained() || run.is_draining() && now > run.clock.ends() + timeout + timeout;
+    if drained && !is_killswitch_triggered() {
+        *switched_by_us = true;
+        trigger_killswitch("the run is over");
+    }
+}
+
+/// goose with our options, the options of the user, and our scenario.
+fn configured(run: &Arc<RunState>) -> Result<GooseAttack, GooseError> {
+    let settings = &run.settings;
+    let mut arguments = vec![
+        "--host".to_owned(),
+        settings.shown_host.clone(),
+        "--test-plan".to_owned(),
+        settings.plan.clone(),
+        "--no-telnet".to_owned(),
+        "--no-print-metrics".to_owned(),
+        "--no-transaction-metrics".to_owned(),
+        "--no-scenario-metrics".to_owned(),
+        "--quiet".to_owned(),
+    ];
+    if settings.goose_options.is_empty() {
+        arguments.push("--no-metrics".to_owned());
+    }
+    arguments.extend(settings.goose_options.iter().cloned());
+    let configuration = GooseConfiguration::parse_args_default(&arguments)?;
+    // One HTTP client for all users, which sends nothing. By default goose makes one for each user, and each loads the certificates
+    // of the system.
+    GooseAttack::initialize_with_config(configuration)?
+        .set_client_builder_without_cookies(GooseClientBuilder::new().without_cookies())
+        .map(|attack| attack.register_scenario(scenario(run)))
+}
+
+/// The scenario of goose: slices of work, and the end of a user.
+fn scenario(run: &Arc<RunState>) -> Scenario {
+    let working = Arc::clone(run);
+    let work: TransactionFunction = Arc::new(move |user| {
+        let run = Arc::clone(&working);
+        Box::pin(async move {
+            user::work(&run, user).await;
+            Ok(())
+        })
+    });
+    let leaving = Arc::clone(run);
+    let leave: TransactionFunction = Arc::new(move |user| {
+        let run = Arc::clone(&leaving);
+        Box::pin(async move {
+            user::leave(&run, user);
+            Ok(())
+        })
+    });
+    Scenario::new("paymaster")
+        .register_transaction(Transaction::new(work))
+        .register_transaction(Transaction::new(leave).set_on_stop())
+}
+
+/// Writes the error logs of goose to standard error and drops its other logs. By default goose logs to standard output.
+fn log_goose_errors() {
+    struct ErrorLogger;
+    impl log::Log for ErrorLogger {
+        fn enabled(&self, metadata: &log::Metadata<'_>) -> bool {
+            metadata.level() == log::Level::Error
+        }
+
+        fn log(&self, record: &log::Record<'_>) {
+            if self.enabled(record.metadata()) {
+                // A log line that cannot be written is dropped.
+                let _ = writeln!(io::stderr(), "goose: {}", record.args());
+            }
+        }
+
+        fn flush(&self) {}
+    }
+    static LOGGER: ErrorLogger = ErrorLogger;
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // It fails if the process has set a logger before, which then stays in use.
+        if log::set_logger(&LOGGER).is_ok() {
+            log::set_max_level(log::LevelFilter::Error);
+        }
+    });
+}

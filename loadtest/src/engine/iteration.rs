@@ -1,0 +1,117 @@
+//! Iterations: one iteration sends the requests of one sequence. In the open model an iteration is an arrival of the schedule.
+
+use std::{
+    sync::atomic::Ordering,
+    time::{Duration, Instant},
+};
+
+use super::state::{EndReason, Pacing, RunState};
+
+/// An arrival that begins later than this after its time is late.
+const LATE: Duration = Duration::from_millis(1);
+
+/// An iteration that a user has taken.
+#[derive(Clone, Copy)]
+pub(super) struct Iteration {
+    /// Its number, from 0.
+    pub(super) number: u64,
+    /// When it is due; `None` in the closed model.
+    pub(super) due: Option<Instant>,
+    /// Whether a user was waiting when it became due.
+    awaited: bool,
+}
+
+impl Iteration {
+    /// Whether it is an arrival in the measured time.
+    fn is_measured(&self, run: &RunState) -> bool {
+        self.due.is_some_and(|due| run.clock.measured(due).is_some())
+    }
+
+    /// Whether it is an arrival that is not sent because the target requested a pause. It is counted as such.
+    pub(super) fn is_held_back(&self, run: &RunState, user: usize) -> bool {
+        let held_back = self.due.is_some() && run.paused().is_some();
+        if held_back && self.is_measured(run) {
+            let arrivals = &mut run.figures_of(user).arrivals;
+            arrivals.due += 1;
+            arrivals.held_back += 1;
+        }
+        held_back
+    }
+
+    /// Counts the arrival. Call it when its first request is sent.
+    pub(super) fn start(&self, run: &RunState, user: usize) -> StartedIteration {
+        let late = self.due.is_some_and(|due| due.elapsed() > LATE);
+        let measured = self.is_measured(run);
+        if measured {
+            let arrivals = &mut run.figures_of(user).arrivals;
+            arrivals.due += 1;
+            arrivals.waited += u64::from(late && !self.awaited);
+            arrivals.delayed += u64::from(late && self.awaited);
+        }
+        StartedIteration {
+            at: run.clock.elapsed().saturating_sub(run.clock.warm_up()),
+            late,
+            measured,
+            answered: true,
+        }
+    }
+}
+
+/// An iteration whose requests are being sent.
+pub(super) struct StartedIteration {
+    at: Duration,
+    late: bool,
+    measured: bool,
+    /// Whether every request so far was answered.
+    pub(super) answered: bool,
+}
+
+impl StartedIteration {
+    /// Counts the arrival as served if every request was answered. Call it after the last request.
+    pub(super) fn finish(&self, run: &RunState, user: usize) {
+        if self.measured && self.answered {
+            let arrivals = &mut run.figures_of(user).arrivals;
+            arrivals.serve(self.at.as_secs_f64(), self.late);
+        }
+    }
+}
+
+/// Waits for the next iteration. `None` if there is none before `until`, or if the run ends.
+pub(super) async fn next(run: &RunState, until: Instant) -> Option<Iteration> {
+    if run.is_over() {
+        return None;
+    }
+    let open = matches!(run.settings.pacing, Pacing::Open(_));
+    if !open && (run.is_draining() || Instant::now() >= run.clock.ends()) {
+        return None;
+    }
+    if !open && let Some(paused) = run.paused() {
+        tokio::time::sleep_until(paused.min(until).into()).await;
+        return None;
+    }
+    let Some(schedule) = run.settings.pacing.schedule() else {
+        let number = run.iterations.fetch_add(1, Ordering::AcqRel);
+        return Some(Iteration {
+            number,
+            due: None,
+            awaited: false,
+        });
+    };
+    if run.ended() == Some(EndReason::RequestBudget) {
+        return None;
+    }
+    let (permit, awaited) = if let Ok(permit) = run.due.try_acquire() {
+        (permit, false)
+    } else {
+        let waited = tokio::time::timeout_at(until.into(), run.due.acquire()).await;
+        (waited.ok()?.ok()?, true)
+    };
+    permit.forget();
+    let number = run.iterations.fetch_add(1, Ordering::AcqRel);
+    let due = schedule.due(number).map(|due| run.clock.start() + due);
+    Some(Iteration {
+        number,
+        due: due.filter(|_| open),
+        awaited,
+    })
+}

@@ -1,0 +1,256 @@
+//! The state that all users of a run share.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Mutex, MutexGuard, OnceLock, PoisonError,
+        atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use paymaster_client::{redact::Redactor, transport::Transport};
+use tokio::sync::Semaphore;
+
+use super::{clock::RunClock, liveness::Liveness, schedule::Schedule, user_state::UserState};
+use crate::{figures::Figures, judging::AnswerJudge, scenarios::mix::Mix};
+
+/// Most separate figures. Users count in different ones, so that they seldom wait for a lock.
+const SHARDS: usize = 8;
+
+/// When users send.
+#[derive(Debug)]
+pub enum Pacing {
+    /// Closed model: each user sends its next request after the previous answer.
+    Closed,
+    /// Closed model with a limit: no request before the schedule allows it. Latency counts from sending.
+    Capped(Schedule),
+    /// Open model: requests are due by the schedule, independent of answers. Latency counts from the due time.
+    Open(Schedule),
+}
+
+impl Pacing {
+    pub(crate) fn schedule(&self) -> Option<&Schedule> {
+        match self {
+            Self::Closed => None,
+            Self::Capped(schedule) | Self::Open(schedule) => Some(schedule),
+        }
+    }
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum EndReason {
+    /// Its time elapsed.
+    TimeElapsed = 1,
+    /// The request budget was spent.
+    RequestBudget = 2,
+    /// Ctrl-C or SIGTERM.
+    Interrupted = 3,
+    /// The target stopped answering.
+    TargetStopped = 4,
+}
+
+/// The settings of a run.
+#[derive(Debug)]
+pub struct RunSettings {
+    /// How requests are sent to the target.
+    pub transport: Transport,
+    /// What is sent.
+    pub mix: Mix,
+    /// Judges the answers.
+    pub judge: AnswerJudge,
+    /// When users send.
+    pub pacing: Pacing,
+    /// Most users at a time.
+    pub users: usize,
+    /// Users over time, as a test plan of goose.
+    pub plan: String,
+    /// Most requests of the run.
+    pub max_requests: Option<u64>,
+    /// Whether to pause as Retry-After requests.
+    pub respect_retry_after: bool,
+    /// Removes secrets from what is kept of exchanges.
+    pub redactor: Redactor,
+    /// Scheme, host and port of the target: what goose may show.
+    pub shown_host: String,
+    /// Command line options for goose: its dashboard and its reports. If empty, goose gets no exchanges.
+    pub goose_options: Vec<String>,
+}
+
+/// The state that all users of a run share.
+#[derive(Debug)]
+pub struct RunState {
+    pub(crate) settings: RunSettings,
+    pub(crate) clock: RunClock,
+    shards: Vec<Mutex<Figures>>,
+    /// The state of users between two slices of their work, by the index of the user.
+    pub(crate) idle_users: Mutex<HashMap<usize, UserState>>,
+    /// Requests sent.
+    pub(crate) sent: AtomicU64,
+    /// Iterations that users have taken.
+    pub(crate) iterations: AtomicU64,
+    /// One permit for each iteration that is due and that no user has taken.
+    pub(crate) due: Semaphore,
+    /// Users with an iteration in progress.
+    pub(crate) busy: AtomicUsize,
+    /// The end of the pause that the target requested, in nanoseconds after the start.
+    pub(crate) paused_until: AtomicU64,
+    /// Whether no new iteration is started.
+    draining: AtomicBool,
+    /// An [`EndReason`], or 0 while the run goes on.
+    ended: AtomicU8,
+    /// When draining began, after the start.
+    drained_from: OnceLock<Duration>,
+    /// When the last answer to a measured request arrived, in nanoseconds after the start.
+    last_answer: AtomicU64,
+    /// Whether the target still responds.
+    pub(crate) liveness: Liveness,
+}
+
+impl RunState {
+    /// The state before the start.
+    pub fn new(settings: RunSettings, clock: RunClock) -> Self {
+        let shards = settings.users.clamp(1, SHARDS);
+        Self {
+            settings,
+            clock,
+            shards: (0..shards).map(|_| Mutex::default()).collect(),
+            idle_users: Mutex::default(),
+            sent: AtomicU64::new(0),
+            iterations: AtomicU64::new(0),
+            due: Semaphore::new(0),
+            busy: AtomicUsize::new(0),
+            paused_until: AtomicU64::new(0),
+            draining: AtomicBool::new(false),
+            ended: AtomicU8::new(0),
+            drained_from: OnceLock::new(),
+            last_answer: AtomicU64::new(0),
+            liveness: Liveness::default(),
+        }
+    }
+
+    /// The figures in which a user counts.
+    pub(crate) fn figures_of(&self, user: usize) -> MutexGuard<'_, Figures> {
+        let shard = &self.shards[user % self.shards.len()];
+        shard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The separate figures, locked one after the other.
+    pub(crate) fn shards(&self) -> impl Iterator<Item = MutexGuard<'_, Figures>> {
+        (0..self.shards.len()).map(|user| self.figures_of(user))
+    }
+
+    /// The figures of all users.
+    pub fn figures(&self) -> Figures {
+        let mut figures = Figures::default();
+        for shard in self.shards() {
+            figures.merge(&shard);
+        }
+        figures
+    }
+
+    /// Requests sent so far.
+    pub fn sent(&self) -> u64 {
+        let sent = self.sent.load(Ordering::Relaxed);
+        self.settings.max_requests.map_or(sent, |most| sent.min(most))
+    }
+
+    /// Notes an answer to a measured request. `elapsed` is the time since the start.
+    pub(crate) fn note_answer(&self, elapsed: Duration) {
+        self.last_answer
+            .fetch_max(nanoseconds(elapsed), Ordering::Relaxed);
+    }
+
+    /// When the last answer to a measured request arrived, after the start.
+    pub fn last_answer(&self) -> Duration {
+        Duration::from_nanos(self.last_answer.load(Ordering::Relaxed))
+    }
+
+    /// The clock of the run.
+    pub fn clock(&self) -> &RunClock {
+        &self.clock
+    }
+
+    /// Lets no new iteration start. Those in progress may finish.
+    pub(crate) fn drain(&self, reason: EndReason) {
+        let first = self
+            .ended
+            .compare_exchange(0, reason as u8, Ordering::AcqRel, Ordering::Acquire);
+        if first.is_ok() || matches!(reason, EndReason::Interrupted | EndReason::TargetStopped) {
+            self.ended.store(reason as u8, Ordering::Release);
+        }
+        let _ = self.drained_from.set(self.clock.elapsed());
+        self.draining.store(true, Ordering::Release);
+    }
+
+    /// Ends the run now. Iterations in progress are dropped.
+    pub(crate) fn end_now(&self, reason: EndReason) {
+        self.drain(reason);
+        self.due.close();
+    }
+
+    /// Whether no new iteration is started.
+    pub(crate) fn is_draining(&self) -> bool {
+        self.draining.load(Ordering::Acquire)
+    }
+
+    /// Whether iterations in progress are dropped.
+    pub(crate) fn is_over(&self) -> bool {
+        self.due.is_closed()
+    }
+
+    /// Why the run ended; `None` while it goes on.
+    pub fn ended(&self) -> Option<EndReason> {
+        let ended = self.ended.load(Ordering::Acquire);
+        [
+            EndReason::TimeElapsed,
+            EndReason::RequestBudget,
+            EndReason::Interrupted,
+            EndReason::TargetStopped,
+        ]
+        .into_iter()
+        .find(|reason| *reason as u8 == ended)
+    }
+
+    /// How long new iterations were started.
+    pub fn ran_for(&self) -> Duration {
+        let length = self.clock.length();
+        match (self.drained_from.get(), self.ended()) {
+            (
+                Some(at),
+                Some(EndReason::RequestBudget | EndReason::Interrupted | EndReason::TargetStopped),
+            ) => length.min(*at),
+            _ => length,
+        }
+    }
+
+    /// Whether every iteration that was started, or was due in the open model, is finished.
+    pub(crate) fn is_drained(&self) -> bool {
+        let open = match &self.settings.pacing {
+            Pacing::Open(schedule) => {
+                self.ended() == Some(EndReason::TimeElapsed)
+                    && self.iterations.load(Ordering::Acquire) < schedule.total()
+            }
+            Pacing::Closed | Pacing::Capped(_) => false,
+        };
+        self.is_draining() && !open && self.busy.load(Ordering::Acquire) == 0
+    }
+
+    /// Sends nothing for this long.
+    pub(crate) fn pause(&self, pause: Duration) {
+        let until = self.clock.elapsed().saturating_add(pause);
+        self.paused_until.fetch_max(nanoseconds(until), Ordering::AcqRel);
+    }
+
+    /// The end of the pause that the target requested; `None` if it is over.
+    pub(crate) fn paused(&self) -> Option<Instant> {
+        let until = Duration::from_nanos(self.paused_until.load(Ordering::Acquire));
+        (until > self.clock.elapsed()).then(|| self.clock.start() + until)
+    }
+}
+
+fn nanoseconds(elapsed: Duration) -> u64 {
+    u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,357 @@
+//! Compares a run with an earlier run, with respect to their noise.
+//!
+//! The baselines of goose do not estimate noise, so any two runs differ. Here every second of a run is a measurement. A difference
+//! counts if it is larger than the noise of these measurements and larger than the tolerance. So the rates and latencies that are
+//! compared and shown are medians over the seconds. Wrong and failed requests are compared as shares, with the standard error of
+//! such counts.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::summary::{LoadModel, RunSummary};
+use crate::{figures::outcome::Outcome, text};
+
+/// The default tolerance: differences below this share do not count.
+pub const DEFAULT_TOLERANCE: f64 = 0.05;
+/// With fewer measurements the noise cannot be estimated.
+const FEWEST_MEASUREMENTS: usize = 5;
+/// A difference of this many standard errors counts. In a normal distribution, 1 of about 370 is larger by chance.
+const STANDARD_ERRORS: f64 = 3.0;
+/// Factor from the median absolute deviation to the standard deviation of a normal distribution.
+const MAD_TO_STANDARD_DEVIATION: f64 = 1.4826;
+/// Factor from the standard error of a mean to that of a median.
+const MEAN_TO_MEDIAN: f64 = 1.2533;
+
+/// How a figure changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Change {
+    /// Worse, beyond noise and tolerance.
+    Worse,
+    /// Better, beyond noise and tolerance.
+    Better,
+    /// No difference beyond noise and tolerance.
+    Same,
+    /// The runs are too short to decide.
+    Unclear,
+}
+
+/// A figure of both runs. Values are text for people.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ComparedFigure {
+    /// The name of the figure.
+    pub name: String,
+    /// The value of the earlier run.
+    pub before: String,
+    /// The value of this run.
+    pub after: String,
+    /// How it changed.
+    pub direction: Change,
+    /// The difference and its noise.
+    pub note: String,
+}
+
+/// Why two runs cannot be compared. `name` is the name of the earlier report.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say what the fields mean")]
+pub enum CompareError {
+    /// They sent different scenarios.
+    #[error("{name}: it sent {before}, and this run sent {after}")]
+    DifferentScenarios {
+        name: String,
+        before: String,
+        after: String,
+    },
+    /// They differ in model, rate or users.
+    #[error(
+        "{name}: it {before}, and this run {after}: only runs of the same model, rate and users can be compared"
+    )]
+    DifferentModels {
+        name: String,
+        before: String,
+        after: String,
+    },
+}
+
+/// The comparison of two runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunComparison {
+    /// The name of the earlier report.
+    pub before: String,
+    /// The compared figures.
+    pub rows: Vec<ComparedFigure>,
+}
+
+impl RunComparison {
+    /// Compares a run with an earlier run, whose report has this name. `tolerance` is a share: 0.05 is 5 %. An error if scenarios,
+    /// model, rate or users differ.
+    pub fn of(
+        name: &str,
+        before: &RunSummary,
+        after: &RunSummary,
+        tolerance: f64,
+    ) -> Result<Self, CompareError> {
+        if before.scenarios != after.scenarios {
+            return Err(CompareError::DifferentScenarios {
+                name: name.to_owned(),
+                before: before.scenarios.join(", "),
+                after: after.scenarios.join(", "),
+            });
+        }
+        let settings = |model: &LoadModel| (model.name, model.rate.clone(), model.users);
+        if settings(&before.model) != settings(&after.model) {
+            return Err(CompareError::DifferentModels {
+                name: name.to_owned(),
+                before: described(&before.model),
+                after: described(&after.model),
+            });
+        }
+        let mut rows = vec![rate(before, after, tolerance)];
+        for percent in [50.0, 95.0, 99.0] {
+            rows.push(latency(before, after, percent, tolerance));
+        }
+        if before.figures.arrivals.due > 0 && after.figures.arrivals.due > 0 {
+            // Late arrivals come in groups, so their share varies more than that of independent events.
+            rows.push(share("not served in time", before, after, tolerance, |summary| {
+                let arrivals = summary.figures.arrivals;
+                (arrivals.due.saturating_sub(arrivals.in_time), arrivals.due)
+            }));
+        }
+        rows.push(share("wrong answers", before, after, 0.0, |summary| {
+            let total = summary.figures.total(None);
+            (total.counts.of(Outcome::Wrong), total.judged)
+        }));
+        rows.push(share("failed requests", before, after, 0.0, |summary| {
+            let counts = summary.figures.total(None).counts;
+            (counts.failed(), counts.all())
+        }));
+        Ok(Self {
+            before: name.to_owned(),
+            rows,
+        })
+    }
+
+    /// Whether anything became worse.
+    pub fn is_worse(&self) -> bool {
+        self.rows.iter().any(|row| row.direction == Change::Worse)
+    }
+
+    /// Whether the runs are too short to decide about a figure.
+    pub fn is_unclear(&self) -> bool {
+        self.rows.iter().any(|row| row.direction == Change::Unclear)
+    }
+}
+
+fn described(model: &LoadModel) -> String {
+    let rate = model
+        .rate
+        .as_deref()
+        .map(|rate| format!(" at {rate}/s"))
+        .unwrap_or_default();
+    format!(
+        "was {}{rate} with {}",
+        model.name.word(),
+        text::count(model.users as u64, "user")
+    )
+}
+
+fn rate(before: &RunSummary, after: &RunSummary, tolerance: f64) -> ComparedFigure {
+    let slots = |summary: &RunSummary| -> Vec<f64> {
+        let whole = summary.figures.series.whole(summary.length()).iter();
+        whole
+            .map(|slot| summary.figures.series.rate(slot.counts.answered()))
+            .collect()
+    };
+    let (old, new) = (slots(before), slots(after));
+    measured("answers a second", &old, &new, tolerance, true, text::rate)
+}
+
+fn latency(before: &RunSummary, after: &RunSummary, percent: f64, tolerance: f64) -> ComparedFigure {
+    let slots = |summary: &RunSummary| -> Vec<f64> {
+        let slots = summary.figures.series.whole(summary.length()).iter();
+        slots
+            .filter_map(|slot| slot.percentile(percent))
+            .map(|latency| latency.as_secs_f64())
+            .collect()
+    };
+    let name = format!("p{percent} latency");
+    let shown = |seconds| text::duration(Duration::try_from_secs_f64(seconds).unwrap_or_default());
+    measured(&name, &slots(before), &slots(after), tolerance, false, shown)
+}
+
+fn measured(
+    name: &str,
+    old: &[f64],
+    new: &[f64],
+    tolerance: f64,
+    more_is_better: bool,
+    shown: impl Fn(f64) -> String,
+) -> ComparedFigure {
+    let row = |before, after, direction, note| ComparedFigure {
+        name: format!("{name} (median)"),
+        before,
+        after,
+        direction,
+        note,
+    };
+    let (seconds_before, seconds_after) = (old.len(), new.len());
+    let (Some(old), Some(new)) = (MedianEstimate::of(old), MedianEstimate::of(new)) else {
+        let note = format!(
+            "too short: it takes {FEWEST_MEASUREMENTS} measurements, and there are {seconds_before} and {seconds_after}"
+        );
+        return row("-".to_owned(), "-".to_owned(), Change::Unclear, note);
+    };
+    let change = new.median - old.median;
+    let noise = STANDARD_ERRORS * old.error.hypot(new.error);
+    let share = change / old.median.abs().max(f64::MIN_POSITIVE);
+    let note = format!(
+        "{} (noise {:.1} %)",
+        text::change(share),
+        noise * 100.0 / old.median.abs().max(f64::MIN_POSITIVE)
+    );
+    let counts = change.abs() > noise && share.abs() > tolerance;
+    let direction = match (counts, (change > 0.0) == more_is_better) {
+        (false, _) => Change::Same,
+        (true, true) => Change::Better,
+        (true, false) => Change::Worse,
+    };
+    row(shown(old.median), shown(new.median), direction, note)
+}
+
+/// The median of measurements and its standard error, both robust against outliers.
+struct MedianEstimate {
+    median: f64,
+    error: f64,
+}
+
+impl MedianEstimate {
+    /// `None` for fewer than [`FEWEST_MEASUREMENTS`].
+    fn of(values: &[f64]) -> Option<Self> {
+        if values.len() < FEWEST_MEASUREMENTS {
+            return None;
+        }
+        let middle = median(values);
+        let deviations: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
+        #[expect(clippy::cast_precision_loss, reason = "at most a few hundred slots")]
+        let count = values.len() as f64;
+        Some(Self {
+            median: middle,
+            error: MEAN_TO_MEDIAN * MAD_TO_STANDARD_DEVIATION * median(&deviations) / count.sqrt(),
+        })
+    }
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let half = sorted.len() / 2;
+    if sorted.len() % 2 == 1 {
+        sorted[half]
+    } else {
+        f64::midpoint(sorted[half - 1], sorted[half])
+    }
+}
+
+/// Compares shares. `of` gives count and total of a run; a difference of at most `tolerance` does not count.
+fn share(
+    name: &str,
+    before: &RunSummary,
+    after: &RunSummary,
+    tolerance: f64,
+    of: impl Fn(&RunSummary) -> (u64, u64),
+) -> ComparedFigure {
+    let ((old, old_all), (new, new_all)) = (of(before), of(after));
+    #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 requests")]
+    let (x, n, y, m) = (old as f64, old_all as f64, new as f64, new_all as f64);
+    let direction = if old_all == 0 || new_all == 0 {
+        Change::Unclear
+    } else {
+        // The standard error of the difference, if both runs had the same true share.
+        let common = (x + y) / (n + m);
+        let error = (common * (1.0 - common) * (1.0 / n + 1.0 / m)).sqrt();
+        match y / m - x / n {
+            change if change.abs() <= tolerance.max(STANDARD_ERRORS * error) => Change::Same,
+            change if change > 0.0 => Change::Worse,
+            _ => Change::Better,
+        }
+    };
+    ComparedFigure {
+        name: name.to_owned(),
+        before: text::share(old, old_all),
+        after: text::share(new, new_all),
+        direction,
+        note: format!("{} and {}", text::number(old), text::number(new)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figures::{Figures, Sample};
+
+    /// A run of 20 seconds with about `each_second` requests per second that take about `millis` each. One of `wrong_one_in` is wrong.
+    fn run(each_second: u64, millis: u64, wrong_one_in: u64) -> RunSummary {
+        let mut figures = Figures::default();
+        for second in 0..20 {
+            for n in 0..each_second + second % 3 {
+                let wrong = wrong_one_in > 0 && n % wrong_one_in == 1;
+                figures.record(&Sample {
+                    label: "quote-erc20",
+                    at: Some(Duration::from_secs(second) + Duration::from_millis(n)),
+                    latency: Duration::from_micros(millis * (900 + (n * 7 + second * 13) % 200)),
+                    outcome: if wrong { Outcome::Wrong } else { Outcome::Good },
+                    judged: true,
+                });
+            }
+        }
+        RunSummary::new(figures, Duration::from_secs(20))
+    }
+
+    fn directions(before: &RunSummary, after: &RunSummary) -> Vec<(String, Change)> {
+        let comparison = RunComparison::of("before.json", before, after, DEFAULT_TOLERANCE).unwrap();
+        let rows = comparison.rows.into_iter();
+        rows.map(|row| (row.name, row.direction))
+            .filter(|(_, direction)| *direction != Change::Same)
+            .collect()
+    }
+
+    #[test]
+    fn noise_is_not_a_difference() {
+        assert_eq!(directions(&run(100, 10, 0), &run(101, 10, 0)), []);
+    }
+
+    #[test]
+    fn worse_and_better_figures_are_found() {
+        let slower = directions(&run(100, 10, 0), &run(80, 13, 0));
+        assert!(slower.iter().all(|(_, direction)| *direction == Change::Worse));
+        assert_eq!(slower.len(), 4, "{slower:?}");
+        let faster = directions(&run(80, 13, 0), &run(100, 10, 0));
+        assert!(faster.iter().all(|(_, direction)| *direction == Change::Better));
+        let wrong = directions(&run(100, 10, 0), &run(100, 10, 25));
+        assert_eq!(
+            wrong,
+            [
+                ("wrong answers".to_owned(), Change::Worse),
+                ("failed requests".to_owned(), Change::Worse)
+            ]
+        );
+    }
+
+    #[test]
+    fn short_runs_are_unclear_and_different_ones_are_an_error() {
+        let mut short = run(100, 10, 0);
+        short.seconds = 3.0;
+        assert!(
+            RunComparison::of("b", &short, &run(100, 10, 0), 0.05)
+                .unwrap()
+                .is_unclear()
+        );
+        let mut other = run(100, 10, 0);
+        other.scenarios = vec!["journey".to_owned()];
+        assert!(RunComparison::of("b", &other, &run(100, 10, 0), 0.05).is_err());
+        let mut other = run(100, 10, 0);
+        other.model.users = 99;
+        assert!(RunComparison::of("b", &other, &run(100, 10, 0), 0.05).is_err());
+    }
+}

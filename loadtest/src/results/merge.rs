@@ -1,0 +1,150 @@
+//! Merges runs of several machines into one.
+
+use std::collections::BTreeSet;
+
+use super::{
+    summary::{ModelName, RunSummary},
+    threshold::{Threshold, judge_all},
+};
+
+/// Why runs cannot be merged.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MergeError {
+    /// There is no run.
+    #[error("there is nothing to merge")]
+    Empty,
+    /// Two runs loaded different targets.
+    #[error("the runs loaded different targets: {0} and {1}")]
+    DifferentTargets(String, String),
+    /// One run has a closed model and another an open one.
+    #[error("runs of a closed and of an open model cannot be merged")]
+    DifferentModels(ModelName, ModelName),
+}
+
+/// Merges runs that took place at the same time and judges the result. Histograms and counts are added, so percentiles and rates
+/// are those of all requests. The thresholds are `thresholds`, or those of the runs if that is empty.
+pub fn merge(runs: &[RunSummary], thresholds: &[Threshold]) -> Result<RunSummary, MergeError> {
+    let Some((first, others)) = runs.split_first() else {
+        return Err(MergeError::Empty);
+    };
+    let mut figures = first.figures.clone();
+    for other in others {
+        if other.target != first.target {
+            return Err(MergeError::DifferentTargets(
+                first.target.clone(),
+                other.target.clone(),
+            ));
+        }
+        if other.model.name != first.model.name {
+            return Err(MergeError::DifferentModels(first.model.name, other.model.name));
+        }
+        figures.merge(&other.figures);
+    }
+    // Runs of different lengths overlap for the longest at most. A shorter time would give a rate that is too high.
+    let length = runs.iter().map(RunSummary::length).max().unwrap_or_default();
+    let results = if thresholds.is_empty() {
+        judge_all(&thresholds_of(runs), &figures, length)
+    } else {
+        judge_all(thresholds, &figures, length)
+    };
+    let names = |of: fn(&RunSummary) -> &Vec<String>| -> Vec<String> {
+        let unique: BTreeSet<&String> = runs.iter().flat_map(of).collect();
+        unique.into_iter().cloned().collect()
+    };
+    let mut model = first.model.clone();
+    model.users = runs.iter().map(|run| run.model.users).sum();
+    model.arrivals_asked = runs.iter().map(|run| run.model.arrivals_asked).sum();
+    let rates: Vec<&str> = runs.iter().filter_map(|run| run.model.rate.as_deref()).collect();
+    model.rate = (!rates.is_empty()).then(|| total_rate(&rates));
+    let cut_short: BTreeSet<&str> = runs.iter().filter_map(|run| run.cut_short.as_deref()).collect();
+    let merged = RunSummary {
+        began: runs.iter().map(|run| run.began).min().unwrap_or_default(),
+        target: first.target.clone(),
+        scenarios: if others.iter().all(|other| other.scenarios == first.scenarios) {
+            first.scenarios.clone()
+        } else {
+            names(|run| &run.scenarios)
+        },
+        left_out: names(|run| &run.left_out),
+        seed: first.seed,
+        model,
+        judge_share: runs.iter().map(|run| run.judge_share).fold(1.0, f64::min),
+        cut_short: (!cut_short.is_empty()).then(|| cut_short.into_iter().collect::<Vec<_>>().join("; ")),
+        stopped_answering: runs.iter().any(|run| run.stopped_answering),
+        generators: runs.iter().flat_map(|run| run.generators.clone()).collect(),
+        ..RunSummary::new(figures, length)
+    };
+    Ok(merged.judged(results))
+}
+
+/// The thresholds of all runs without duplicates and without defaults.
+fn thresholds_of(runs: &[RunSummary]) -> Vec<Threshold> {
+    let mut thresholds: Vec<Threshold> = Vec::new();
+    for result in runs.iter().flat_map(|run| &run.thresholds) {
+        if !result.by_default && !thresholds.contains(&result.threshold) {
+            thresholds.push(result.threshold.clone());
+        }
+    }
+    thresholds
+}
+
+/// The sum of constant rates. Rates in steps are listed.
+fn total_rate(rates: &[&str]) -> String {
+    let numbers: Option<Vec<f64>> = rates.iter().map(|rate| rate.parse().ok()).collect();
+    numbers.map_or_else(
+        || rates.join(" + "),
+        |numbers| numbers.iter().sum::<f64>().to_string(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{report::fixtures, results::summary::RunVerdict};
+
+    #[test]
+    fn shards_are_judged_as_one_run() {
+        let merged = merge(&[fixtures::passed(), fixtures::failed()], &[]).unwrap();
+        assert_eq!(merged.figures.total(None).counts.all(), 2_000);
+        assert_eq!(merged.model.users, 20);
+        assert_eq!(merged.verdict, RunVerdict::Failed);
+        // Ten of the requests timed out.
+        assert!((merged.rate() - 199.0).abs() < 1e-9);
+        // 4 % wrong in one shard is 2 % in both.
+        let own = |text: &str| vec![text.parse().unwrap(), "error-rate<5%".parse().unwrap()];
+        let judged = |text| {
+            merge(&[fixtures::passed(), fixtures::failed()], &own(text))
+                .unwrap()
+                .verdict
+        };
+        assert_eq!(judged("wrong-rate<2.1%"), RunVerdict::Passed);
+        assert_eq!(judged("wrong-rate<1.9%"), RunVerdict::Failed);
+    }
+
+    #[test]
+    fn percentiles_are_those_of_all_requests() {
+        let (left, right) = (fixtures::passed(), fixtures::failed());
+        let merged = merge(&[left.clone(), right.clone()], &[]).unwrap();
+        let mut expected = left.figures.total(None);
+        expected.merge(&right.figures.total(None));
+        assert_eq!(merged.figures.total(None).latency, expected.latency);
+        assert_eq!(merged.figures.series.slots.len(), left.figures.series.slots.len());
+    }
+
+    #[test]
+    fn runs_that_differ_are_not_merged() {
+        assert!(merge(&[], &[]).is_err());
+        let mut other = fixtures::passed();
+        other.target = "http://elsewhere/".to_owned();
+        assert!(merge(&[fixtures::passed(), other], &[]).is_err());
+        let mut open = fixtures::passed();
+        open.model.name = ModelName::Open;
+        assert!(merge(&[fixtures::passed(), open], &[]).is_err());
+    }
+
+    #[test]
+    fn rates_add_up() {
+        assert_eq!(total_rate(&["500", "250.5"]), "750.5");
+        assert_eq!(total_rate(&["500", "0..100"]), "500 + 0..100");
+    }
+}

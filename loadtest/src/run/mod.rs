@@ -1,0 +1,281 @@
+//! A run, from discovery to the summary.
+
+pub mod error;
+pub mod options;
+pub mod target_check;
+
+mod discover;
+
+use std::{
+    net::IpAddr,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use paymaster_cli::{settings::Settings as TargetSettings, target::TargetSetup};
+use paymaster_client::transport::PooledConnection;
+
+use self::{
+    error::RunError,
+    options::{Rate, RunOptions},
+};
+use crate::{
+    engine::{
+        EndReason, Pacing, ProgressLine, RunClock, RunSettings, RunState, execute, plan, schedule::Schedule,
+    },
+    figures::cpu::CpuTimes,
+    judging::AnswerJudge,
+    results::{
+        summary::{LoadModel, ModelName, RunSummary},
+        threshold::judge_all,
+    },
+    scenarios::{generator::RequestGenerator, mix::Mix},
+};
+
+/// Request sequences that are made for each scenario before the start.
+const SEQUENCES: usize = 512;
+/// The default number of users in the closed model.
+const CLOSED_USERS: usize = 10;
+/// The default number of users in the open model: enough that arrivals seldom wait for a connection.
+const OPEN_USERS: usize = 100;
+/// Most requests of an iteration: a journey has two.
+const MOST_REQUESTS_PER_ITERATION: f64 = 2.0;
+
+/// Executes a load test and returns its summary.
+pub async fn run(options: &RunOptions, setup: TargetSetup) -> Result<RunSummary, RunError> {
+    let TargetSetup {
+        settings: target,
+        redactor,
+        ..
+    } = setup;
+    let limit = target.rate;
+    let timing = Timing::of(options, &target)?;
+    check_target(options, &target, limit).await?;
+
+    let context = discover::discover(&target).await?;
+    let mut generator = RequestGenerator::new(&context, target.seed, SEQUENCES);
+    let mix = Mix::new(&options.scenario, &options.weights, &mut generator)?;
+    let pacing = pacing(options, limit, &timing, &mix)?;
+    let clock = RunClock::new(timing.unmeasured, timing.length);
+    let model = load_model(options, &pacing, limit, &timing);
+    let run = Arc::new(RunState::new(
+        RunSettings {
+            shown_host: without_path(&target.shown_target),
+            transport: target.transport,
+            mix,
+            judge: AnswerJudge::new(context.clone(), options.judge, options.strict),
+            pacing,
+            users: timing.users,
+            plan: timing.plan,
+            max_requests: options.max_requests,
+            respect_retry_after: options.respect_retry_after,
+            redactor,
+            goose_options: options.goose_options.clone(),
+        },
+        clock,
+    ));
+    let began = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
+    let cpu_times = CpuTimes::now();
+    execute(&run, ProgressLine::default()).await?;
+    let generator = cpu_times.since();
+    if run.ended() == Some(EndReason::TimeElapsed)
+        && run.liveness.failures() > 0
+        && !still_answers(&run).await
+    {
+        run.end_now(EndReason::TargetStopped);
+    }
+    let mix = &run.settings.mix;
+    let summary = RunSummary {
+        began: began.as_secs(),
+        target: target.shown_target,
+        scenarios: mix.names().into_iter().map(str::to_owned).collect(),
+        left_out: mix.left_out().iter().map(ToString::to_string).collect(),
+        seed: target.seed,
+        model,
+        judge_share: options.judge.value(),
+        generators: vec![generator],
+        ..measured(&run)
+    };
+    Ok(judged(summary, options, &run))
+}
+
+/// A summary with the figures of the measured time.
+fn measured(run: &RunState) -> RunSummary {
+    let mut figures = run.figures();
+    let (warm_up, ran_for) = (run.clock().warm_up(), run.ran_for());
+    // If the target is slower than the arrivals, its last answers arrive after the end. That time counts too.
+    let length = ran_for.max(run.last_answer()).saturating_sub(warm_up);
+    if let Pacing::Open(schedule) = &run.settings.pacing {
+        let before = schedule.due_before(warm_up);
+        // With a request budget, arrivals end with the last one that was within the budget.
+        let budget = run.ended() == Some(EndReason::RequestBudget);
+        let last = schedule.due(before + figures.arrivals.due).filter(|_| budget);
+        let until = last.unwrap_or(ran_for);
+        let requested = schedule.due_before(until).saturating_sub(before);
+        figures.arrivals.unsent = requested.saturating_sub(figures.arrivals.due);
+        figures.arrivals.due = figures.arrivals.due.max(requested);
+        figures.arrivals.seconds = until.saturating_sub(warm_up).as_secs_f64();
+    }
+    figures.series.cover(length);
+    RunSummary::new(figures, length)
+}
+
+/// Adds the end of the run, the results of the thresholds and the verdict.
+fn judged(mut summary: RunSummary, options: &RunOptions, run: &RunState) -> RunSummary {
+    summary.stopped_answering = run.ended() == Some(EndReason::TargetStopped);
+    summary.cut_short = match run.ended() {
+        Some(EndReason::Interrupted) => Some("interrupted".to_owned()),
+        Some(EndReason::TargetStopped) => Some(run.liveness.to_string()),
+        Some(EndReason::TimeElapsed | EndReason::RequestBudget) | None => None,
+    };
+    let results = judge_all(&options.thresholds, &summary.figures, summary.length());
+    summary.judged(results)
+}
+
+/// Whether the target answers one more request, on a new connection. It is sent if the last requests failed: otherwise a target that
+/// stopped answering shortly before the end would look like one with a few failed requests.
+async fn still_answers(run: &RunState) -> bool {
+    let body = run.settings.mix.sequence(0)[0].body(run.sent(), None);
+    let exchange = PooledConnection::default()
+        .exchange(&run.settings.transport, body)
+        .await;
+    exchange.outcome.is_ok()
+}
+
+/// Users and times of a run.
+struct Timing {
+    /// Most users at a time.
+    users: usize,
+    /// Users over time, as a test plan of goose.
+    plan: String,
+    /// Ramp and warm-up.
+    unmeasured: Duration,
+    /// The time in which iterations start, with ramp and warm-up.
+    length: Duration,
+}
+
+impl Timing {
+    fn of(options: &RunOptions, target: &TargetSettings) -> Result<Self, RunError> {
+        // An exchange that begins before the end takes one timeout at most, and an arrival that waits for it another one.
+        let slack = target.transport.limits.timeout * 2 + Duration::from_secs(5);
+        let timing = if let Some(plan) = &options.test_plan {
+            let users = plan.users(slack)?;
+            Self {
+                users: users.users,
+                plan: users.plan,
+                unmeasured: options.warm_up,
+                length: plan.length(),
+            }
+        } else {
+            let default = if options.rate.is_some() {
+                OPEN_USERS
+            } else {
+                CLOSED_USERS
+            };
+            let users = options.users.unwrap_or(default);
+            if !(1..=plan::MOST_USERS).contains(&users) {
+                return Err(RunError::Users);
+            }
+            if !options.ramp.is_zero() && users < 2 {
+                return Err(RunError::RampOfOneUser);
+            }
+            let length = match &options.rate {
+                Some(Rate::Steps(steps)) => steps.length(),
+                _ => options.ramp + options.warm_up + options.duration,
+            };
+            Self {
+                users,
+                plan: plan::constant(users, options.ramp, length + slack),
+                unmeasured: options.ramp + options.warm_up,
+                length,
+            }
+        };
+        if timing.unmeasured >= timing.length {
+            return Err(RunError::NoMeasuredTime);
+        }
+        Ok(timing)
+    }
+}
+
+/// When users send. `limit` is that of the profile, in requests per second.
+fn pacing(options: &RunOptions, limit: Option<f64>, timing: &Timing, mix: &Mix) -> Result<Pacing, RunError> {
+    Ok(match (&options.rate, limit) {
+        (Some(rate), Some(limit)) if rate.highest() * mix.requests_per_iteration() > limit => {
+            return Err(RunError::AboveLimit {
+                limit,
+                rate: rate.to_string(),
+                requests: rate.highest() * mix.requests_per_iteration(),
+            });
+        }
+        (Some(Rate::Constant(rate)), _) => Pacing::Open(Schedule::constant(*rate, timing.length)),
+        (Some(Rate::Steps(steps)), _) => Pacing::Open(Schedule::new(0.0, steps.as_slice())),
+        (None, Some(limit)) => Pacing::Capped(Schedule::constant(limit, timing.length)),
+        (None, None) => Pacing::Closed,
+    })
+}
+
+fn load_model(options: &RunOptions, pacing: &Pacing, limit: Option<f64>, timing: &Timing) -> LoadModel {
+    let model = LoadModel {
+        name: ModelName::Closed,
+        users: timing.users,
+        rate: None,
+        arrivals_asked: None,
+        plan: timing.plan.clone(),
+    };
+    match pacing {
+        Pacing::Closed => model,
+        Pacing::Capped(_) => LoadModel {
+            rate: limit.map(|limit| limit.to_string()),
+            ..model
+        },
+        Pacing::Open(schedule) => LoadModel {
+            name: ModelName::Open,
+            rate: options.rate.as_ref().map(Rate::to_string),
+            arrivals_asked: Some(schedule.total() - schedule.due_before(timing.unmeasured)),
+            ..model
+        },
+    }
+}
+
+/// Refuses a load that a public target must not get.
+async fn check_target(
+    options: &RunOptions,
+    target: &TargetSettings,
+    limit: Option<f64>,
+) -> Result<(), RunError> {
+    let address = target.transport.target.address();
+    let resolved = tokio::net::lookup_host(&address).await;
+    let addresses: Vec<IpAddr> = resolved
+        .map(|all| all.map(|socket| socket.ip()).collect())
+        .unwrap_or_default();
+    let requested = options
+        .rate
+        .as_ref()
+        .map(|rate| rate.highest() * MOST_REQUESTS_PER_ITERATION);
+    target_check::check(&addresses, requested.or(limit), options.own_target)?;
+    Ok(())
+}
+
+/// Scheme, host and port of a URL: the part that goose may show.
+fn without_path(url: &str) -> String {
+    let path = url
+        .find("://")
+        .and_then(|at| url[at + 3..].find('/').map(|slash| at + 3 + slash));
+    path.map_or(url, |path| &url[..path]).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn goose_gets_no_path() {
+        assert_eq!(
+            without_path("http://127.0.0.1:3000/***?k"),
+            "http://127.0.0.1:3000"
+        );
+        assert_eq!(without_path("http://h"), "http://h");
+    }
+}

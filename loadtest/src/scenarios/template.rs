@@ -1,0 +1,155 @@
+//! Requests that are serialized before the clock runs. Sending one copies its bytes and overwrites the id, the end of the call
+//! data and (in a journey) the token. So every request has its own id and operation, at little cost.
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use super::answer_cache::AnswerCache;
+
+/// The id of the first request. All ids have 13 digits and are below 2^53.
+pub const FIRST_ID: u64 = 1_000_000_000_000;
+/// Digits of an id.
+const ID_DIGITS: usize = 13;
+/// Hex digits at the end of the call data that make an operation unique.
+const DATA_DIGITS: usize = 16;
+/// A placeholder address, replaced by a token of a quote when the request is sent.
+pub(crate) const TOKEN_SLOT: &str = "0x7070707070707070707070707070707070707070";
+
+/// A serialized request that can be sent any number of times.
+#[derive(Debug)]
+pub struct RequestTemplate {
+    /// The scenario or step that it belongs to, as reports name it.
+    pub label: &'static str,
+    /// Whether a JSON-RPC error is the expected answer.
+    pub expects_error: bool,
+    body: Box<[u8]>,
+    id_at: Option<usize>,
+    data_at: Option<usize>,
+    token_at: Option<usize>,
+    /// Answers that were judged and broke no rule.
+    pub(crate) judged: AnswerCache,
+    /// Answers that were not judged.
+    pub(crate) unjudged: AnswerCache,
+}
+
+impl RequestTemplate {
+    /// Makes a template of a request. `distinct` says whether the call data may be changed.
+    pub fn new(label: &'static str, request: &Value, distinct: bool) -> Self {
+        let mut request = request.clone();
+        if request.is_object() && request.get("id").is_some() {
+            request["id"] = json!(FIRST_ID);
+        }
+        let text = request.to_string();
+        let id_at = text
+            .find(&format!("\"id\":{FIRST_ID}"))
+            .map(|at| at + "\"id\":".len());
+        let data = request["params"][0]["callData"].as_str().unwrap_or_default();
+        let data_at = text
+            .find(data)
+            .filter(|_| distinct && has_room(data))
+            .map(|at| at + data.len() - DATA_DIGITS);
+        let token_at = text.find(TOKEN_SLOT);
+        Self {
+            label,
+            expects_error: false,
+            body: text.into_bytes().into(),
+            id_at,
+            data_at,
+            token_at,
+            judged: AnswerCache::default(),
+            unjudged: AnswerCache::default(),
+        }
+    }
+
+    /// The same template with a JSON-RPC error as the expected answer.
+    #[must_use]
+    pub fn expecting_error(mut self) -> Self {
+        self.expects_error = true;
+        self
+    }
+
+    /// Whether a token of the previous answer is written into it.
+    pub fn takes_a_token(&self) -> bool {
+        self.token_at.is_some()
+    }
+
+    /// The bytes to send. Id and operation are made from `number`; `token` replaces the placeholder.
+    pub fn body(&self, number: u64, token: Option<&str>) -> Bytes {
+        let mut body = self.body.to_vec();
+        if let Some(at) = self.id_at {
+            write_decimal(&mut body[at..at + ID_DIGITS], FIRST_ID + number);
+        }
+        if let Some(at) = self.data_at {
+            write_hex(&mut body[at..at + DATA_DIGITS], number);
+        }
+        if let (Some(at), Some(token)) = (
+            self.token_at,
+            token.filter(|token| token.len() == TOKEN_SLOT.len()),
+        ) {
+            body[at..at + token.len()].copy_from_slice(token.as_bytes());
+        }
+        Bytes::from(body)
+    }
+}
+
+/// Whether call data has room for a number behind `0x` and a selector of four bytes.
+pub(super) fn has_room(data: &str) -> bool {
+    data.len() >= 2 + 8 + DATA_DIGITS && data.bytes().skip(2).all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn write_decimal(slot: &mut [u8], mut number: u64) {
+    for digit in slot.iter_mut().rev() {
+        *digit = b'0' + u8::try_from(number % 10).unwrap_or_default();
+        number /= 10;
+    }
+}
+
+fn write_hex(slot: &mut [u8], mut number: u64) {
+    for digit in slot.iter_mut().rev() {
+        *digit = b"0123456789abcdef"[usize::try_from(number & 15).unwrap_or_default()];
+        number >>= 4;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(call_data: &str) -> Value {
+        json!({"jsonrpc": "2.0", "id": 1, "method": "m", "params": [{"callData": call_data, "nonce": "1"}, {"tokenInfo": {"feeTokenAddress": TOKEN_SLOT}}]})
+    }
+
+    #[test]
+    fn every_request_has_its_own_id_and_operation() {
+        let data = format!("0xb61d27f6{}", "ab".repeat(20));
+        let template = RequestTemplate::new("x", &request(&data), true);
+        let token = format!("0x{}", "C".repeat(40));
+        let sent: Vec<Value> = [0, 1, 999_999_999]
+            .into_iter()
+            .map(|number| serde_json::from_slice(&template.body(number, Some(&token))).unwrap())
+            .collect();
+        for (place, number) in [0_u64, 1, 999_999_999].into_iter().enumerate() {
+            assert_eq!(sent[place]["id"], FIRST_ID + number);
+            let call_data = sent[place]["params"][0]["callData"].as_str().unwrap();
+            assert_eq!(call_data.len(), data.len());
+            assert!(call_data.ends_with(&format!("{number:016x}")) && call_data.starts_with("0xb61d27f6"));
+            assert_eq!(sent[place]["params"][1]["tokenInfo"]["feeTokenAddress"], token);
+            assert_eq!(sent[place]["params"][0]["nonce"], "1");
+        }
+    }
+
+    #[test]
+    fn call_data_that_must_not_change_is_kept() {
+        for (data, distinct) in [
+            ("0x", true),
+            ("0xb61d27f6", true),
+            ("0xb61d27f600112233445566778899", false),
+        ] {
+            let template = RequestTemplate::new("x", &request(data), distinct);
+            let sent: Value = serde_json::from_slice(&template.body(7, None)).unwrap();
+            assert_eq!(sent["params"][0]["callData"], data);
+        }
+        let template = RequestTemplate::new("x", &json!([1, 2]), true);
+        assert_eq!(&template.body(7, None)[..], b"[1,2]");
+    }
+}
