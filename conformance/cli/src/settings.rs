@@ -7,7 +7,7 @@ use paymaster_judge::{session::tally::Strictness, target::profile::Profile};
 
 /// The target as reports may show it: without secrets.
 #[derive(Clone, Debug, Default)]
-pub struct Place {
+pub struct ShownTarget {
     /// The URL, with secrets replaced.
     pub shown: String,
     /// The URL as it is; none where a part of it is secret.

@@ -9,7 +9,7 @@ use crate::{
     headers::{self, Header, HeaderError, OriginError},
     layer::{Layer, SettingError},
     public_words::is_common,
-    settings::{Place, Settings},
+    settings::{Settings, ShownTarget},
     shell,
 };
 use paymaster_client::{
@@ -171,7 +171,7 @@ impl Setup {
     }
 
     /// The settings of a run against a URL, the target as reports may show it, and the redactor of its secrets.
-    pub fn settings(self, url: &str) -> Result<(Settings, Place, Redactor), SetupError> {
+    pub fn settings(self, url: &str) -> Result<(Settings, ShownTarget, Redactor), SetupError> {
         let target = self.target(url)?;
         let mut redactor = Redactor::with_public_words(is_common);
         for secret in self.headers.iter().flat_map(Header::secrets) {
@@ -193,7 +193,7 @@ impl Setup {
         );
         let shown = format!("{}://{}{path}", target.scheme(), target.address());
         let (curl_options, warnings) = trust_notes(&self.trust(), target.is_https());
-        let place = Place {
+        let place = ShownTarget {
             literal: (path == whole).then(|| shown.clone()),
             shown,
             embedded: self.embedded,
@@ -205,7 +205,7 @@ impl Setup {
             curl_options,
             replay_options: self.replay_options(),
             warnings,
-            ..Place::default()
+            ..ShownTarget::default()
         };
         let layer = self.layer;
         let limits = layer.limits();

@@ -16,7 +16,7 @@ use crate::{
     report::count,
 };
 use paymaster_cli::environment::Environment;
-use paymaster_cli::settings::Place;
+use paymaster_cli::settings::ShownTarget;
 
 /// Longest recording that is read, in bytes: it is held in memory whole.
 const LONGEST: u64 = 512 * 1024 * 1024;
@@ -80,7 +80,7 @@ fn read(path: &Path) -> Result<String, String> {
 /// The exchanges with one endpoint.
 struct Chosen {
     entries: Vec<Entry>,
-    place: Place,
+    place: ShownTarget,
     skipped: recorded::Skipped,
 }
 
@@ -90,9 +90,9 @@ fn choose(recording: Recording, wanted: Option<&str>, name: &str, said: &mut Sai
     for (url, times) in recording.endpoints() {
         let place = match url {
             Some(url) => said.place(url)?,
-            None => Place {
+            None => ShownTarget {
                 shown: name.to_owned(),
-                ..Place::default()
+                ..ShownTarget::default()
             },
         };
         endpoints.push((url.map(str::to_owned), times, place));
@@ -135,9 +135,9 @@ fn choose(recording: Recording, wanted: Option<&str>, name: &str, said: &mut Sai
     };
     let mut skipped = recording.skipped;
     let Some((url, place)) = place else {
-        let place = Place {
+        let place = ShownTarget {
             shown: name.to_owned(),
-            ..Place::default()
+            ..ShownTarget::default()
         };
         return Ok(Chosen {
             entries: Vec::new(),

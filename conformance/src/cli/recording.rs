@@ -17,7 +17,7 @@ use crate::{
     run::{Reporter, Suite},
 };
 use paymaster_cli::public_words::is_common;
-use paymaster_cli::settings::Place;
+use paymaster_cli::settings::ShownTarget;
 use paymaster_cli::{environment::Environment, file, headers};
 use paymaster_client::{redact::Redactor, target::Target};
 use paymaster_exchange::{Exchange, Response};
@@ -84,7 +84,7 @@ impl Said {
     }
 
     /// A URL as it may be shown; what is secret in it is hidden from here on.
-    pub(crate) fn place(&mut self, url: &str) -> Result<Place, String> {
+    pub(crate) fn place(&mut self, url: &str) -> Result<ShownTarget, String> {
         let malformed =
             |cause: &dyn std::fmt::Display| format!("a URL of the recording is malformed: {cause}");
         let uri: Uri = url
@@ -116,11 +116,11 @@ impl Said {
             || uri.path().to_owned(),
             |query| format!("{}?{query}", uri.path()),
         );
-        Ok(Place {
+        Ok(ShownTarget {
             literal: (path == whole && host == authority.as_str()).then(|| shown.clone()),
             shown,
             replay_options: self.replay_options(url),
-            ..Place::default()
+            ..ShownTarget::default()
         })
     }
 
@@ -141,7 +141,7 @@ impl Said {
 pub(crate) struct Desk {
     pub(crate) session: RecordedSession,
     said: Said,
-    place: Place,
+    place: ShownTarget,
     reports: Reports,
     replay_dir: PathBuf,
     exchanges: usize,
@@ -149,7 +149,7 @@ pub(crate) struct Desk {
 
 impl Desk {
     /// Opens the reports that were asked for.
-    pub(crate) fn open(said: Said, place: Place, args: &JudgingArgs) -> Result<Self, String> {
+    pub(crate) fn open(said: Said, place: ShownTarget, args: &JudgingArgs) -> Result<Self, String> {
         let mut reports = Reports::asked(&args.reports)?;
         reports.begin(&place, &said.redactor);
         reports.event(&Event::Started {

@@ -19,7 +19,7 @@ use crate::{
     run::Reporter,
 };
 use paymaster_cli::{environment::Environment, suggestion::did_you_mean};
-use paymaster_cli::{exit, settings::Place};
+use paymaster_cli::{exit, settings::ShownTarget};
 use paymaster_client::redact::Redactor;
 
 #[derive(Clone, Debug, Default, Args)]
@@ -111,7 +111,7 @@ impl Reports {
     }
 
     /// Opens the reports that grow with the run; call it before the run starts, when there is one.
-    pub(crate) fn begin(&mut self, place: &Place, redactor: &Redactor) {
+    pub(crate) fn begin(&mut self, place: &ShownTarget, redactor: &Redactor) {
         for wanted in &mut self.0 {
             let Maker::Log(open) = wanted.format.maker else {
                 continue;

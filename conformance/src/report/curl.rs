@@ -5,7 +5,7 @@ use std::{fmt::Write as _, path::Path};
 use base64::{Engine, prelude::BASE64_STANDARD};
 
 use paymaster_cli::{
-    settings::Place,
+    settings::ShownTarget,
     shell::{quoted, word},
 };
 
@@ -13,7 +13,7 @@ use paymaster_cli::{
 const LONGEST_ARGUMENT: usize = 100_000;
 
 /// The line that sends a body; none when it is too long for a command line.
-pub(crate) fn line(place: &Place, body: &[u8]) -> Option<String> {
+pub(crate) fn line(place: &ShownTarget, body: &[u8]) -> Option<String> {
     if body.len() > LONGEST_ARGUMENT {
         return None;
     }
@@ -37,7 +37,7 @@ pub(crate) fn line(place: &Place, body: &[u8]) -> Option<String> {
 
 /// The line that sends the requests of a replay file again to the target of the run. The values of headers and the URL come from the
 /// environment where they are secret.
-pub(crate) fn replay(place: &Place, path: &Path, on_chain: bool) -> String {
+pub(crate) fn replay(place: &ShownTarget, path: &Path, on_chain: bool) -> String {
     let mut command = format!(
         "paymaster-conformance replay {}",
         word(&path.display().to_string())
@@ -54,7 +54,7 @@ pub(crate) fn replay(place: &Place, path: &Path, on_chain: bool) -> String {
 }
 
 /// The environment variables that have to be exported before the lines work; none when none has.
-pub(crate) fn needs(place: &Place) -> Option<String> {
+pub(crate) fn needs(place: &ShownTarget) -> Option<String> {
     let mut names = Vec::new();
     if place.literal.is_none() {
         names.push("PAYMASTER_URL");
@@ -90,12 +90,12 @@ mod tests {
     use super::*;
     use paymaster_cli::shell::config_option;
 
-    fn place() -> Place {
-        Place {
+    fn place() -> ShownTarget {
+        ShownTarget {
             literal: Some("http://127.0.0.1:1/a'b".to_owned()),
             headers: vec![("x-key".to_owned(), "Bearer $1 ${KEY}".to_owned())],
             curl_options: format!(" --cacert {}", quoted("/a folder/it's.pem")),
-            ..Place::default()
+            ..ShownTarget::default()
         }
     }
 
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn secret_urls_are_variables_and_odd_bytes_are_piped() {
-        let place = Place::default();
+        let place = ShownTarget::default();
         let line = line(&place, b"\xFF").unwrap();
         assert!(
             line.starts_with("printf %s '/w==' | base64 -d | curl -sS \"$PAYMASTER_URL\""),
@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn a_replay_asks_as_the_run_did() {
         let path = Path::new("r/answer.id-1.json");
-        let place = Place {
+        let place = ShownTarget {
             replay_options: format!("{} -H 'x: ${{X}}'", config_option(Some(Path::new("a b.toml")))),
             chain_options: format!(" --rpc-url {RPC_VARIABLE} --entry-point 0x1"),
             ..place()
@@ -145,7 +145,7 @@ mod tests {
         let on_chain = format!("{line} --rpc-url \"$PAYMASTER_RPC_URL\" --entry-point 0x1");
         assert_eq!(replay(&place, path, true), on_chain);
         assert_eq!(needs(&place).as_deref(), Some("KEY, PAYMASTER_RPC_URL"));
-        let embedded = Place {
+        let embedded = ShownTarget {
             embedded: true,
             ..place
         };

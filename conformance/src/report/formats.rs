@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use crate::events::Event;
 use crate::report::{Finished, har, html, json, junit, markdown, ndjson, sarif};
-use paymaster_cli::settings::Place;
+use paymaster_cli::settings::ShownTarget;
 use paymaster_client::redact::Redactor;
 
 use Maker::{Log, Tried, Whole};
@@ -93,7 +93,7 @@ pub enum Maker {
     /// The same, where that can fail.
     Tried(fn(&Finished<'_>) -> Result<String, String>),
     /// Written while the run goes on.
-    Log(fn(&Place, &Redactor) -> Box<dyn Recorder>),
+    Log(fn(&ShownTarget, &Redactor) -> Box<dyn Recorder>),
 }
 
 /// A report that is written while the run goes on.

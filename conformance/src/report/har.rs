@@ -15,7 +15,7 @@ use crate::report::{
     formats::Recorder,
     words,
 };
-use paymaster_cli::settings::Place;
+use paymaster_cli::settings::ShownTarget;
 use paymaster_client::redact::Redactor;
 use paymaster_exchange::Exchange;
 use paymaster_judge::verdict::finding::Finding;
@@ -55,7 +55,7 @@ pub(crate) fn failing(finished: &Finished<'_>) -> String {
 }
 
 /// Every exchange, written as it ends.
-pub(crate) fn all(place: &Place, redactor: &Redactor) -> Box<dyn Recorder> {
+pub(crate) fn all(place: &ShownTarget, redactor: &Redactor) -> Box<dyn Recorder> {
     Box::new(All {
         place: place.clone(),
         redactor: redactor.clone(),
@@ -64,7 +64,7 @@ pub(crate) fn all(place: &Place, redactor: &Redactor) -> Box<dyn Recorder> {
 }
 
 struct All {
-    place: Place,
+    place: ShownTarget,
     redactor: Redactor,
     /// How many were written; none before the head was.
     entries: Option<usize>,
@@ -130,7 +130,7 @@ impl All {
 
 /// What all entries share.
 struct Head<'a> {
-    place: &'a Place,
+    place: &'a ShownTarget,
     redactor: &'a Redactor,
 }
 

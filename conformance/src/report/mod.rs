@@ -31,7 +31,7 @@ pub(crate) use words::count;
 
 use std::path::PathBuf;
 
-use paymaster_cli::settings::Place;
+use paymaster_cli::settings::ShownTarget;
 use paymaster_schemas::Basis;
 
 use paymaster_client::redact::Redactor;
@@ -51,7 +51,7 @@ pub struct Finished<'a> {
     /// How strictly it was concluded.
     pub strictness: Strictness,
     /// Where the target is.
-    pub place: &'a Place,
+    pub place: &'a ShownTarget,
     /// Hides the secrets.
     pub redactor: &'a Redactor,
     /// The replay file of each finding, where one was written.

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::events::{Delivered, Event};
 use crate::report::{Finished, counts::Counts, exchange, formats::Recorder, words};
-use paymaster_cli::settings::Place;
+use paymaster_cli::settings::ShownTarget;
 use paymaster_client::redact::Redactor;
 use paymaster_judge::verdict::finding::Finding;
 
@@ -18,7 +18,7 @@ use paymaster_judge::verdict::finding::Finding;
 pub(crate) const FORMAT: &str = "paymaster-events/v1";
 
 /// A log without single exchanges.
-pub(crate) fn events(place: &Place, redactor: &Redactor) -> Box<dyn Recorder> {
+pub(crate) fn events(place: &ShownTarget, redactor: &Redactor) -> Box<dyn Recorder> {
     Box::new(Events {
         target: place.shown.clone(),
         warnings: place.warnings.clone(),
@@ -29,7 +29,7 @@ pub(crate) fn events(place: &Place, redactor: &Redactor) -> Box<dyn Recorder> {
 }
 
 /// A log with every exchange.
-pub(crate) fn exchanges(place: &Place, redactor: &Redactor) -> Box<dyn Recorder> {
+pub(crate) fn exchanges(place: &ShownTarget, redactor: &Redactor) -> Box<dyn Recorder> {
     Box::new(Events {
         target: place.shown.clone(),
         warnings: place.warnings.clone(),
@@ -193,7 +193,7 @@ mod tests {
         };
         for (open, expected) in [
             (
-                events as fn(&Place, &Redactor) -> Box<dyn Recorder>,
+                events as fn(&ShownTarget, &Redactor) -> Box<dyn Recorder>,
                 vec!["started", "waiting", "found", "finished"],
             ),
             (

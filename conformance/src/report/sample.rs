@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::report::Finished;
 use paymaster_cli::public_words::is_common;
-use paymaster_cli::settings::Place;
+use paymaster_cli::settings::ShownTarget;
 use paymaster_client::redact::Redactor;
 use paymaster_exchange::{Exchange, Failure, Response};
 use paymaster_judge::{
@@ -41,7 +41,7 @@ fn nothing(_: &Seed<'_>, _: &mut Ids) -> Vec<Member> {
 pub(crate) struct Sample {
     pub(crate) summary: Summary,
     context: Context,
-    pub(crate) place: Place,
+    pub(crate) place: ShownTarget,
     redactor: Redactor,
     replays: Vec<Option<PathBuf>>,
 }
@@ -119,11 +119,11 @@ pub(crate) fn violations() -> Sample {
             took: Duration::from_millis(1234),
         },
         context: Context::default(),
-        place: Place {
+        place: ShownTarget {
             shown: "http://127.0.0.1:3000/api/***".to_owned(),
             headers: vec![("x-key".to_owned(), "${KEY}".to_owned())],
             replay_options: " -H 'x-key: ${KEY}'".to_owned(),
-            ..Place::default()
+            ..ShownTarget::default()
         },
         redactor,
         replays: vec![
