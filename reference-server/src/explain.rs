@@ -153,7 +153,7 @@ fn type_words(kind: &TypeKind, found: &Value) -> String {
     let found = match found {
         Value::Null => "null",
         Value::Bool(_) => "a boolean",
-        // A whole number would have been one.
+        // An integer in any notation is valid.
         Value::Number(_) if wanted.iter().any(|wanted| wanted == "integer") => "a fraction",
         Value::Number(_) => "a number",
         Value::String(_) => "a string",

@@ -90,12 +90,7 @@ impl Fault {
         about: &'static str,
         change: MemberChange,
     ) -> Self {
-        let behaviour = Behaviour::Row {
-            row: clause,
-            quotes: QuoteSelection::All,
-            change,
-        };
-        Self::new(clause, name, about, behaviour)
+        Self::quote_row(clause, name, about, QuoteSelection::All, change)
     }
 
     /// A fault in one member of some fee quotes only.

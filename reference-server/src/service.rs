@@ -62,9 +62,22 @@ const HTTP_OK: u16 = 200;
 const HTTP_NO_CONTENT: u16 = 204;
 
 /// A body, parsed.
-struct Message<'a> {
-    requests: Vec<Parsed<'a>>,
-    is_batch: bool,
+#[expect(
+    clippy::large_enum_variant,
+    reason = "most bodies are single requests, which need no allocation this way"
+)]
+enum Message<'a> {
+    Single(Parsed<'a>),
+    Batch(Vec<Parsed<'a>>),
+}
+
+impl<'a> Message<'a> {
+    fn requests(&self) -> &[Parsed<'a>] {
+        match self {
+            Self::Single(parsed) => std::slice::from_ref(parsed),
+            Self::Batch(requests) => requests,
+        }
+    }
 }
 
 /// One request; or why it gets an error; or none for a notification, which gets no answer.
@@ -143,7 +156,10 @@ impl Service {
         let Some(chain) = &self.chain else {
             return SenderNonces::Zero;
         };
-        let calls = message.requests.iter().filter_map(|parsed| parsed.as_ref().ok());
+        let calls = message
+            .requests()
+            .iter()
+            .filter_map(|parsed| parsed.as_ref().ok());
         let senders = calls.filter_map(|call| self.settings.sender_to_look_up(&call.request));
         chain.sender_nonces(senders.collect()).await
     }
@@ -159,10 +175,7 @@ impl Service {
             return Err(refusal(ErrorCode::ParseError, &reason));
         }
         if !text.trim_ascii_start().starts_with('[') {
-            return Ok(Message {
-                requests: vec![parse_request(text)],
-                is_batch: false,
-            });
+            return Ok(Message::Single(parse_request(text)));
         }
         let batch: Vec<&'a RawValue> =
             serde_json::from_str(text).map_err(|error| refusal(ErrorCode::ParseError, &error.to_string()))?;
@@ -176,36 +189,37 @@ impl Service {
             );
             return Err(refusal(ErrorCode::InvalidRequest, &reason));
         }
-        Ok(Message {
-            requests: batch.into_iter().map(|raw| parse_request(raw.get())).collect(),
-            is_batch: true,
-        })
+        let requests = batch.into_iter().map(|raw| parse_request(raw.get()));
+        Ok(Message::Batch(requests.collect()))
     }
 
     fn answer(&self, message: Message<'_>, now: u64, nonces: &SenderNonces) -> Reply {
         let mut out = Vec::with_capacity(USUAL_RESPONSE_BYTES);
-        let mut status = HTTP_OK;
-        for parsed in message.requests {
-            let start = out.len();
-            if message.is_batch {
-                out.push(if start == 0 { b'[' } else { b',' });
+        let no_content = Reply {
+            status: HTTP_NO_CONTENT,
+            body: None,
+        };
+        let status = match message {
+            Message::Single(parsed) => match self.answer_request(parsed, now, nonces, &mut out) {
+                Outcome::Result => HTTP_OK,
+                Outcome::Error => self.error_status,
+                Outcome::Nothing => return no_content,
+            },
+            Message::Batch(requests) => {
+                for parsed in requests {
+                    let start = out.len();
+                    out.push(if start == 0 { b'[' } else { b',' });
+                    if self.answer_request(parsed, now, nonces, &mut out) == Outcome::Nothing {
+                        out.truncate(start);
+                    }
+                }
+                if out.is_empty() {
+                    return no_content;
+                }
+                out.push(b']');
+                HTTP_OK
             }
-            match self.answer_request(parsed, now, nonces, &mut out) {
-                Outcome::Result => {}
-                Outcome::Error if message.is_batch => {}
-                Outcome::Error => status = self.error_status,
-                Outcome::Nothing => out.truncate(start),
-            }
-        }
-        if out.is_empty() {
-            return Reply {
-                status: HTTP_NO_CONTENT,
-                body: None,
-            };
-        }
-        if message.is_batch {
-            out.push(b']');
-        }
+        };
         Reply {
             status,
             body: Some(out),
