@@ -128,9 +128,15 @@ fn a_target_with_one_account_has_no_rule_about_several_accounts() {
             ..Profile::default()
         }))
     };
-    let accounts: Ids = NEVER_STATED.into_iter().chain(["request.smart-account-info"]).collect();
+    let accounts: Ids = NEVER_STATED
+        .into_iter()
+        .chain(["request.smart-account-info"])
+        .collect();
     assert_eq!(with_accounts(&["BICONOMY"]), accounts);
-    assert_eq!(with_accounts(&["BICONOMY", "INFINITISM"]), Ids::from(NEVER_STATED));
+    assert_eq!(
+        with_accounts(&["BICONOMY", "INFINITISM"]),
+        Ids::from(NEVER_STATED)
+    );
 }
 
 #[test]
