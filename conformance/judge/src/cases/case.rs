@@ -13,7 +13,7 @@ use crate::target::context::Context;
 /// How the members of a group are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// One after the other, each when the one before has been answered.
+    /// One after the other: each is sent when the previous one is answered.
     Sequential,
     /// All at the same time.
     Concurrent,
@@ -79,7 +79,7 @@ impl Base {
         }
     }
 
-    /// A base with an operation that must be refused sponsorship.
+    /// A base with an operation that is not sponsored.
     pub const fn refused(pair: Pair) -> Self {
         Self {
             pair,

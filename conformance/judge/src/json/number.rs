@@ -3,7 +3,7 @@
 use num_bigint::{BigInt, BigUint};
 use serde_json::Value;
 
-/// A JSON number as an integer scaled by a power of ten, without trailing zeros: equal values have equal forms.
+/// A JSON number as an integer times a power of ten, without trailing zeros, so that equal values compare equal.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Exact {
     digits: BigInt,

@@ -55,7 +55,7 @@ pub struct Call {
     pub tokens: RequestedTokens,
 }
 
-/// Tokens that a request names, as spelled there.
+/// The tokens of a request, in the spelling of the request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestedTokens {
     /// `tokenInfo.preferredToken`.

@@ -128,9 +128,9 @@ fn same_operation(views: &[View<'_>], _: &Context, report: &mut Report) {
     };
     for (place, view) in variants.iter().enumerate() {
         report.set_member(place + 1);
-        let owed =
+        let required =
             baseline.answer.result().is_some() && !view.valid_call().is_some_and(Call::has_fractional_id);
-        served(view, owed, report);
+        served(view, required, report);
     }
 }
 
@@ -142,16 +142,16 @@ fn other_operation(views: &[View<'_>], _: &Context, report: &mut Report) {
     for (place, view) in variants.iter().enumerate() {
         report.set_member(place + 1);
         // An operation that is not sponsored gets a result too: `0x`.
-        let owed = baseline.answer.result().is_some()
+        let required = baseline.answer.result().is_some()
             && (view.expectation.requires_result() || view.expectation == Vouch::Refused);
-        served(view, owed, report);
+        served(view, required, report);
     }
 }
 
-fn served(view: &View<'_>, owed: bool, report: &mut Report) {
+fn served(view: &View<'_>, required: bool, report: &mut Report) {
     if view.answer.result().is_some() {
         report.held();
-    } else if owed && view.answer.error().is_some() {
+    } else if required && view.answer.error().is_some() {
         report.broken(
             "/error",
             format!("a result, as without this change: {}", view.label),

@@ -1,4 +1,4 @@
-//! Section 7: what is an error, what is not, and the form of an error.
+//! Section 7: which requests get an error, and the form of an error.
 
 use paymaster_schemas::{Mode, Pair};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! The use of JSON-RPC over HTTP: recommendations, which warn.
+//! The use of JSON-RPC over HTTP. The rules are recommendations: they warn.
 
 use crate::rules::{Report, Rule, View};
 use crate::target::context::Context;

@@ -198,7 +198,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The call, when it is one of a known method in a known mode that is valid against the schemas.
+    /// The call, when the request is a valid call of a known method in a known mode.
     pub fn valid_call(&self) -> Option<&Call> {
         self.request.valid_call()
     }

@@ -433,7 +433,7 @@ mod tests {
         }
         assert!(
             rules().all(|rule| !rule.basis().is_observed()),
-            "an observed clause can fail nobody"
+            "a rule must not judge an observed clause"
         );
     }
 }

@@ -37,7 +37,7 @@ pub(super) const RULES: &[Rule] = &[
         ..rule(
             "quote.tokens-quoted",
             NO_QUOTES,
-            "every supported token asked for gets a quote; compare addresses without regard to letter case",
+            "every supported token of the request gets a quote; compare addresses without regard to letter case",
             tokens_quoted,
         )
     },

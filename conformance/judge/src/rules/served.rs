@@ -57,14 +57,14 @@ const METHOD_NOT_FOUND: i64 = -32_601;
 
 /// Both methods are served at the same address, over POST.
 fn both_methods(view: &View<'_>, context: &Context, report: &mut Report) {
-    let owed = view.valid_call().is_some_and(|call| {
+    let required = view.valid_call().is_some_and(|call| {
         // The error for a token that is not supported may have any code.
         call.tokens
             .fee
             .as_ref()
             .is_none_or(|token| context.support(token) == Support::Supported)
     });
-    if !owed || view.turned_away() {
+    if !required || view.turned_away() {
         return;
     }
     let missing = match &view.answer {

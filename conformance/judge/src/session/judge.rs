@@ -41,7 +41,7 @@ impl Judge {
         self.views(&read(group, exchanges, context), Some(group), context)
     }
 
-    /// Judges views that were read before; without a group, only by the rules that need one exchange.
+    /// Judges parsed exchanges. Without a group, only rules about single exchanges apply.
     pub fn views(&self, views: &[View<'_>], group: Option<&Group>, context: &Context) -> Vec<Judgement> {
         self.rules
             .iter()

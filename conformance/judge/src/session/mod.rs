@@ -1,4 +1,4 @@
-//! Judging: exchanges go in; findings, counts and the conclusion come out.
+//! Judging sessions: they take exchanges and return findings, counts and the conclusion.
 //!
 //! Everything that judges uses this module: the runner of a check, shrinking and re-sending, `replay`, recorded traffic, the proxy
 //! and the load generator. A [`Session`] judges whole groups and keeps count; a [`recheck`] judges a group that is sent again by the
@@ -51,14 +51,14 @@ pub struct Session {
     unjudged: BTreeMap<String, usize>,
 }
 
-/// How a run ended, and what the summary states beside the verdicts.
+/// The end of a run: everything in the summary that the session does not count itself.
 #[derive(Debug)]
 pub struct Ending<'a> {
     /// The target, secrets redacted.
     pub target: String,
     /// The seed of the run.
     pub seed: u64,
-    /// Why the run ended before its plan did, where it did.
+    /// Why the run ended before it completed its plan; none when it completed it.
     pub early: Option<(End, String)>,
     /// The findings that were looked into.
     pub findings: Vec<Finding>,
@@ -75,7 +75,7 @@ pub struct Ending<'a> {
 }
 
 impl Session {
-    /// A session that judges by these rules what is known of the target in `context`.
+    /// A session with these rules and this context of the target.
     pub fn new(rules: Vec<&'static Rule>, observe: Observe, context: Arc<Context>) -> Self {
         Self {
             judge: Judge::new(rules),
@@ -156,12 +156,12 @@ impl Session {
         self.tally.access.merge(access);
     }
 
-    /// Whether HTTP refused every valid request so far.
+    /// Whether HTTP refused every valid request so far, so that none reached the service.
     pub fn is_denied(&self) -> bool {
         self.tally.access.denied().is_some()
     }
 
-    /// Why nothing of the service was tested, where HTTP refused every valid request. What was judged is dropped then.
+    /// Why nothing of the service was tested, when HTTP refused every valid request. All judgements are then dropped.
     pub fn denied(&mut self) -> Option<String> {
         self.tally.denied()
     }

@@ -1,4 +1,4 @@
-//! Judging a group that is sent again: is the rule of a finding broken again?
+//! Judges a group that is sent again: whether the rule of a finding is broken again.
 
 use std::collections::BTreeSet;
 
@@ -45,7 +45,7 @@ pub struct Original {
 }
 
 impl<'a> Recheck<'a> {
-    /// Judges by this rule what is known of the target in `context`.
+    /// A recheck with this rule and this context of the target.
     pub fn new(rule: &'static Rule, context: &'a Context) -> Self {
         Self {
             judge: Judge::new(vec![rule]),
@@ -99,8 +99,8 @@ impl<'a> Recheck<'a> {
     }
 }
 
-/// Why the target could not be tested, where every request was turned away before the service saw it: with 401, 403 or 404, whatever
-/// the body, or by something before the service. An answer with the status that it had when the rule was found broken is judged.
+/// Why the target could not be tested, when no request reached the service: all got 401, 403, 404 or 407, or an answer of a
+/// gateway. None when the answer that broke the rule has the same status as before.
 fn turned_away(views: &[View<'_>], original: Original) -> Option<String> {
     let status = |view: &View<'_>| view.answer.response().map(|response| response.status);
     let again = views.get(original.member).and_then(status);

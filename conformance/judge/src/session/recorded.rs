@@ -67,7 +67,8 @@ impl RecordedSession {
         }
     }
 
-    /// Learns from an exchange. A file is learned whole before it is judged; live traffic is learned as it passes.
+    /// Learns from an exchange. Call it for every exchange of a file before judging the first, and for live traffic before
+    /// judging each.
     pub fn learn(&mut self, exchange: &Exchange) {
         self.learner.see(exchange);
         self.learned = true;

@@ -166,7 +166,7 @@ impl Tally {
         Some(cause)
     }
 
-    /// Whether valid requests were sent, none of them got an answer of the service, and no rule could be judged by what came back.
+    /// Whether valid requests were sent, none of them got an answer of the service, and no rule was judged.
     pub fn judged_nothing(&self) -> bool {
         let answered = |reached: &Reached| reached.results + reached.errors > 0;
         !self.reached.is_empty()

@@ -71,7 +71,7 @@ impl ServedAccounts {
         })
     }
 
-    /// The accounts that were served in some pair, in the order of the candidates of discovery, others behind them.
+    /// The accounts that were served in any pair: the candidates of discovery in their order, then the others.
     pub fn accounts(&self) -> Vec<SmartAccount> {
         let mut accounts: Vec<SmartAccount> = Vec::new();
         for (_, account, _) in self.all() {

@@ -67,7 +67,7 @@ pub enum Vouch {
 }
 
 impl Vouch {
-    /// Whether an error breaks the expectation, and both decisions about sponsorship keep it or are checked elsewhere.
+    /// Whether an error is a violation, whatever rules about sponsorship require. `Refused` has a rule of its own for errors.
     pub fn requires_result(self) -> bool {
         matches!(self, Self::Sponsored | Self::Accepted)
     }
@@ -349,7 +349,7 @@ mod tests {
     #[test]
     fn with_a_complete_list_of_tokens_nothing_is_learned() {
         use Support::{Supported, Unknown, Unsupported};
-        let told = |complete| {
+        let support_with = |complete| {
             let mut context = Context::new(Profile {
                 tokens: TokenLists {
                     supported: vec![Token {
@@ -371,8 +371,11 @@ mod tests {
                 context.support("0xef"),
             ]
         };
-        assert_eq!(told(true), [Supported, Unsupported, Unsupported, Unsupported]);
-        assert_eq!(told(false), [Supported, Supported, Unknown, Supported]);
+        assert_eq!(
+            support_with(true),
+            [Supported, Unsupported, Unsupported, Unsupported]
+        );
+        assert_eq!(support_with(false), [Supported, Supported, Unknown, Supported]);
     }
 
     #[test]

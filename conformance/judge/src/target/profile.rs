@@ -27,7 +27,7 @@ pub struct Profile {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Target {
-    /// The paymaster URL; the command line wins.
+    /// The paymaster URL. The command line takes precedence.
     pub url: Option<String>,
     /// Request headers, `Name: value`. `${NAME}` in a value is read from the environment. They are sent to the origin of `url` only.
     pub headers: Vec<String>,
@@ -64,7 +64,7 @@ impl TokenLists {
     }
 }
 
-/// A fee token. Where symbol and decimals are given, quotes are held to them.
+/// A fee token. Quotes must have its symbol and decimals when they are given.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Token {
@@ -97,7 +97,7 @@ pub enum Accepts {
     Unknown,
     /// Any well-formed operation gets a result.
     Any,
-    /// Only the listed ones: the target simulates operations against a chain.
+    /// Only the listed ones get a result: the target simulates operations on a chain.
     Listed,
 }
 

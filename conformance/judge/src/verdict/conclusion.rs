@@ -1,4 +1,4 @@
-//! How a rule ends a run, and how a run ends.
+//! The verdict on a rule and the conclusion of a run.
 
 use std::fmt;
 
@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Broken, and again when the same bytes were sent again.
+    /// Broken, and broken again when the same bytes were sent again.
     Failed,
-    /// Broken, and not again when the same bytes were sent again.
+    /// Broken once, and not broken when the same bytes were sent again.
     Flaky,
     /// Broken only at places that the list of known failures names.
     KnownFailing,

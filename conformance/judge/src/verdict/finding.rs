@@ -86,7 +86,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// What makes it the same finding as another.
+    /// The identity of the finding.
     pub fn key(&self) -> Key {
         Key::of(self.rule, self.pair, &self.violation)
     }

@@ -21,7 +21,7 @@ pub struct VerdictLine {
     pub left_out: usize,
     /// Whether valid requests were sent and none of them got a result.
     pub no_result: bool,
-    /// Whether the run ended before its plan did.
+    /// Whether the run ended before it completed its plan.
     pub cut_short: bool,
     /// How many groups of requests were sent and not judged.
     pub unjudged: usize,

@@ -340,7 +340,7 @@ mod tests {
         let bounded = lengths(json!({ "type": "string", "minLength": 5, "maxLength": 8 }));
         assert_eq!(bounded, BTreeSet::from([5, 6, 7, 8]));
         let long = lengths(json!({ "type": "string", "minLength": 5, "maxLength": 1_000 }));
-        // Up to twelve more than it must have, and the long one of the awkward ones.
+        // Up to twelve characters more than `minLength`, and the long boundary value.
         assert_eq!(long, (5..=17).chain([1_000]).collect());
         let short = lengths(json!({ "type": "string", "maxLength": 1 }));
         assert_eq!(short, BTreeSet::from([0, 1]));

@@ -48,7 +48,7 @@ impl Token {
     }
 }
 
-/// Addresses that wallets use for a chain's own coin, which is no ERC-20 token.
+/// Addresses that wallets use for a chain's native coin, which is not an ERC-20 token.
 pub(crate) const NATIVE_COIN: [&str; 2] = [
     "0x0000000000000000000000000000000000000000",
     "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee",

@@ -20,7 +20,7 @@ pub static MALFORMED_PARAMS: Relation = Relation {
     members: malformed_params,
 };
 
-/// Bodies that are no request: not JSON, no request object, unknown methods, no id.
+/// Bodies that are not valid requests: not JSON, not a request object, unknown methods, no id.
 pub static MALFORMED_BODIES: Relation = Relation {
     id: "malformed-bodies",
     about: "bodies that are not JSON or no request, unknown methods, notifications",

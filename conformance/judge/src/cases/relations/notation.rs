@@ -153,7 +153,7 @@ fn escaped(value: &Value, names: bool) -> String {
     }
 }
 
-/// Every third character as an escape, the first one included; upper and lower case hex digits by turns.
+/// Writes every third character as an escape, beginning with the first, with upper and lower case hex digits by turns.
 fn escape(text: &str) -> String {
     let mut out = String::from("\"");
     for (place, letter) in text.chars().enumerate() {

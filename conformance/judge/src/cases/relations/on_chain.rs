@@ -1,4 +1,5 @@
-//! Calls whose answers are put before a chain. Few, since each costs the chain some calls; none unless a chain is given.
+//! Calls whose answers are simulated on a chain. They are few, because each takes several calls of the chain; there are none
+//! without a chain.
 
 use paymaster_schemas::Pair;
 

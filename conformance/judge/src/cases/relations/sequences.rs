@@ -13,7 +13,7 @@ use crate::{
     target::context::{Context, Support},
 };
 
-/// The same operation and sponsorshipInfo, everything else changed.
+/// Requests with the same operation and sponsorshipInfo, in which everything else changes.
 pub static DECISION: Relation = Relation {
     id: "decision",
     about: "the same operation and sponsorshipInfo with another id, expiryDuration, calculateGasLimits, unrelated members, and after other requests",

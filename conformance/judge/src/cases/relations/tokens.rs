@@ -180,7 +180,7 @@ fn unsupported_in_quote(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     members
 }
 
-/// How many tokens the lists name, round by round.
+/// The lengths of the token lists, one a round.
 const LENGTHS: [usize; 8] = [1, 2, 3, 5, 10, 30, 60, 100];
 
 /// The baseline has a short list with an unsupported token too, so that only the length differs.

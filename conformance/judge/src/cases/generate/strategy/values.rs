@@ -9,7 +9,7 @@ use crate::cases::generate::strategy::{
 };
 use crate::json::number::is_integer;
 
-/// The values that all of `enum` and `const` leave; none when there is neither.
+/// The values that every `enum` and `const` allows; none when there is neither.
 pub(super) fn read(alternative: &Alternative, kinds: &JsonKinds) -> Result<Option<Vec<Value>>, Unsupported> {
     let mut left: Option<Vec<Value>> = None;
     for place in &alternative.places {
