@@ -21,7 +21,7 @@ use paymaster_judge::{
         profile::Profile,
     },
 };
-use paymaster_reference_server::{Config, Service, find_fault, find_variant};
+use paymaster_reference_server::{Config, InjectedService, Service, find_fault, find_variant};
 
 struct Silent;
 
@@ -32,7 +32,7 @@ impl Reporter for Silent {
 /// What is known after discovery alone of a server that deviates so, when the profile says that.
 async fn learned(deviation: Option<&str>, profile: impl FnOnce(Profile) -> Profile) -> Arc<Context> {
     let config = Config::default();
-    let service = Service::new(&config).expect("the default configuration is sound");
+    let service = InjectedService::from(Service::new(&config).expect("the default configuration is sound"));
     let service = match deviation {
         None => service,
         Some(name) => match find_variant(name) {

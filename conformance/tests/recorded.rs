@@ -21,7 +21,7 @@ use paymaster_judge::{
     target::profile::Profile,
     verdict::conclusion::{Conclusion, Verdict},
 };
-use paymaster_reference_server::{Config, Service, find_fault, find_variant};
+use paymaster_reference_server::{Config, InjectedService, Respond, Service, find_fault, find_variant};
 use paymaster_schemas::Basis;
 
 #[path = "../judge/tests/common/sample.rs"]
@@ -48,7 +48,7 @@ impl Reporter for Tape {
 }
 
 /// What a run against a server left on tape, and the rules over single exchanges that it broke.
-async fn record(service: Service) -> (Vec<Exchange>, BTreeSet<&'static str>, Profile) {
+async fn record(service: impl Respond) -> (Vec<Exchange>, BTreeSet<&'static str>, Profile) {
     let server = Embedded::serve(&Config::default(), service)
         .await
         .expect("a free port");
@@ -198,7 +198,8 @@ async fn lawful_targets_break_no_stated_rule_whatever_is_known_of_them() {
     let mut wrong = Vec::new();
     for name in LAWFUL {
         let variant = find_variant(name).unwrap();
-        let service = Service::new(&Config::default()).unwrap().with_variants([variant]);
+        let service = Service::new(&Config::default()).unwrap();
+        let service = InjectedService::from(service).with_variants([variant]);
         let (exchanges, _, profile) = record(service).await;
         assert!(exchanges.len() > 100, "{name}");
         for (said, profile, whole_first) in [
@@ -222,7 +223,8 @@ const FAULTS: [&str; 3] = ["id-number-as-string", "sponsored-call-string", "trun
 async fn what_one_exchange_shows_is_found_in_the_recording() {
     for name in FAULTS {
         let fault = find_fault(name).unwrap();
-        let service = Service::new(&Config::default()).unwrap().with_faults([fault]);
+        let service = Service::new(&Config::default()).unwrap();
+        let service = InjectedService::from(service).with_faults([fault]);
         let (exchanges, live, profile) = record(service).await;
         let (broken, _) = judge(&exchanges, &profile, true);
         assert!(!live.is_empty(), "{name} was not caught live");

@@ -10,7 +10,7 @@ use std::{
 
 use paymaster_cli::embedded::profile_of;
 use paymaster_judge::target::profile::Profile;
-use paymaster_reference_server::{Config, Service, find_fault, find_variant};
+use paymaster_reference_server::{Config, InjectedService, Service, find_fault, find_variant};
 use tokio::net::TcpListener;
 
 /// The subcommand that serves.
@@ -33,11 +33,11 @@ impl Deviations {
         self.faults.is_empty() && self.variants.is_empty()
     }
 
-    fn service(&self, config: &Config) -> Result<Service, String> {
+    fn service(&self, config: &Config) -> Result<InjectedService, String> {
         let faults: Result<Vec<_>, _> = self.faults.iter().map(|name| find_fault(name)).collect();
         let variants: Result<Vec<_>, _> = self.variants.iter().map(|name| find_variant(name)).collect();
-        Ok(Service::new(config)
-            .map_err(|cause| cause.to_string())?
+        let service = Service::new(config).map_err(|cause| cause.to_string())?;
+        Ok(InjectedService::from(service)
             .with_variants(variants.map_err(|cause| cause.to_string())?)
             .with_faults(faults.map_err(|cause| cause.to_string())?))
     }

@@ -3,11 +3,14 @@
 use std::{
     net::IpAddr,
     sync::Arc,
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, SystemTime},
 };
 
-use paymaster_cli::{settings::Settings as Target, target::Known};
-use paymaster_client::{retry_after::pause, transport::Line};
+use paymaster_cli::{settings::Settings as Target, target::TargetSetup};
+use paymaster_client::{
+    throttling::{RetryPolicy, ThrottleDecision},
+    transport::PooledConnection,
+};
 use paymaster_exchange::Exchange;
 use paymaster_judge::{
     cases::{case::Group, discovery::Discovery},
@@ -34,8 +37,6 @@ const CORPUS: usize = 512;
 /// Users where nobody says how many: in the open model enough that arrivals seldom wait for a connection.
 const CLOSED_USERS: usize = 10;
 const OPEN_USERS: usize = 100;
-/// How long a target that asks for a pause is waited for before the run.
-const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 /// How a run goes, as the user says it.
 #[derive(Clone, Debug)]
@@ -140,8 +141,8 @@ pub enum Problem {
 }
 
 /// Runs a load test.
-pub async fn run(options: &Options, known: Known) -> Result<Summary, Problem> {
-    let Known {
+pub async fn run(options: &Options, known: TargetSetup) -> Result<Summary, Problem> {
+    let TargetSetup {
         settings: target,
         redactor,
         ..
@@ -258,7 +259,9 @@ fn concluded(mut summary: Summary, options: &Options, shared: &Shared) -> Summar
 /// stopped answering shortly before the end of a run would otherwise pass for one with a few failed requests.
 async fn still_answers(shared: &Shared) -> bool {
     let body = shared.settings.mix.chain(0)[0].body(shared.sent(), None);
-    let exchange = Line::default().exchange(&shared.settings.transport, body).await;
+    let exchange = PooledConnection::default()
+        .exchange(&shared.settings.transport, body)
+        .await;
     exchange.outcome.is_ok()
 }
 
@@ -347,7 +350,7 @@ async fn polite(options: &Options, target: &Target, limit: Option<f64>) -> Resul
 /// Asks the target what it speaks and supports.
 async fn discover(target: &Target) -> Result<Context, Problem> {
     let mut discovery = Discovery::new(Context::new(target.profile.clone()), target.seed);
-    let mut line = Line::default();
+    let mut line = PooledConnection::default();
     let mut answers: Vec<(Group, Vec<Exchange>)> = Vec::new();
     let (mut answered, mut trouble) = (false, None);
     while let Some(round) = discovery.next_round(&answers) {
@@ -375,21 +378,18 @@ async fn discover(target: &Target) -> Result<Context, Problem> {
     Ok(discovery.finish().context)
 }
 
-async fn ask(line: &mut Line, target: &Target, body: &bytes::Bytes) -> Exchange {
-    let until = Instant::now() + LONGEST_PAUSE;
+async fn ask(line: &mut PooledConnection, target: &Target, body: &bytes::Bytes) -> Exchange {
+    let mut retries = RetryPolicy::BEFORE_LOAD.start();
     loop {
         let exchange = line.exchange(&target.transport, body.clone()).await;
-        let asked = exchange
+        let decision = exchange
             .outcome
             .as_ref()
-            .ok()
-            .and_then(|response| pause(response, SystemTime::now()));
-        match asked {
-            Some(asked) if Instant::now() + asked < until => {
-                tokio::time::sleep(asked.max(Duration::from_millis(50))).await;
-            }
-            _ => return exchange,
-        }
+            .map(|response| retries.decide(response, SystemTime::now));
+        let Ok(ThrottleDecision::Wait(pause)) = decision else {
+            return exchange;
+        };
+        tokio::time::sleep(pause).await;
     }
 }
 

@@ -1,8 +1,8 @@
-//! Server CPU a request, over HTTP, beside a bare hyper server that answers constant bytes. The bar: with signing off, at
-//! most 1.18 times the bare server's.
+//! Measures the CPU time of the server for each request over HTTP, relative to a bare hyper server that returns constant bytes.
+//! The limit is 1.18 with signing off.
 //!
-//! Each server is a process of its own, so that the system's accounts say what it cost. Both get the same requests over the
-//! same connections, in turns, so that drift of a shared machine meets both; the ratio is the median over all turns.
+//! Each server runs in its own process, so that the system reports its CPU time. The servers get the same requests in short
+//! alternating turns, so that the drift of a shared machine affects all of them; the ratio is the median of all turns.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -30,13 +30,13 @@ use tokio::net::TcpListener;
 
 use crate::samples::PAIRS;
 
-/// The bar for signing off, from the project's plan.
-const BAR: f64 = 1.18;
-/// Connections at a time, one request in flight on each.
+/// Largest ratio with signing off.
+const LIMIT: f64 = 1.18;
+/// Number of connections, with one request in flight on each.
 const CONNECTIONS: usize = 4;
-/// Requests of a turn on one connection: few, so that a disturbance meets both servers or one turn only.
+/// Requests of a turn on one connection: few, so that a disturbance affects all servers or only one turn.
 const REQUESTS: usize = 1_000;
-/// Turns of each server that count.
+/// Number of measured turns of each server.
 const TURNS: usize = 75;
 /// The argument that makes this process a server.
 const SERVE: &str = "--serve";
@@ -59,7 +59,7 @@ fn compare() -> Result<ExitCode, Failure> {
         .into_iter()
         .collect::<Result<Vec<_>, _>>()?;
     for server in &mut servers {
-        server.turn()?; // to warm up
+        server.turn()?; // warm-up
     }
     let mut costs = vec![Vec::new(); servers.len()];
     for _ in 0..TURNS {
@@ -84,14 +84,14 @@ fn compare() -> Result<ExitCode, Failure> {
             median(costs_of_server.clone())
         );
         if index == 1 {
-            met = ratio <= BAR;
+            met = ratio <= LIMIT;
         }
     }
     if met {
-        println!("bar met: unsigned is at most {BAR} of bare");
+        println!("limit met: unsigned is at most {LIMIT} of bare");
         Ok(ExitCode::SUCCESS)
     } else {
-        eprintln!("bar missed: unsigned is above {BAR} of bare");
+        eprintln!("limit missed: unsigned is above {LIMIT} of bare");
         Ok(ExitCode::FAILURE)
     }
 }
@@ -101,7 +101,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// A server in a process of its own, which ends when its standard input does.
+/// A server in its own process, which ends when its standard input ends.
 struct Process {
     kind: &'static str,
     child: Child,
@@ -127,7 +127,7 @@ impl Process {
         })
     }
 
-    /// Sends a turn's requests; gives the server's CPU time for each, in microseconds.
+    /// Sends the requests of a turn; returns the CPU time of the server for each, in microseconds.
     fn turn(&mut self) -> Result<f64, Failure> {
         let before = self.cpu_nanoseconds()?;
         std::thread::scope(|scope| {
@@ -144,12 +144,16 @@ impl Process {
         Ok(std::time::Duration::from_nanos(spent).as_secs_f64() * 1e6 / f64::from(requests))
     }
 
-    /// CPU time of all threads so far, from the scheduler's accounts.
+    /// CPU time of all threads so far, from `schedstat`.
     fn cpu_nanoseconds(&self) -> Result<u64, Failure> {
         let mut sum = 0;
         for task in std::fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
             let accounts = std::fs::read_to_string(task?.path().join("schedstat"))?;
-            sum += accounts.split(' ').next().ok_or("no account")?.parse::<u64>()?;
+            sum += accounts
+                .split(' ')
+                .next()
+                .ok_or("an empty schedstat")?
+                .parse::<u64>()?;
         }
         Ok(sum)
     }
@@ -162,7 +166,7 @@ impl Drop for Process {
     }
 }
 
-/// Sends a connection's share of a turn, one request after another.
+/// Sends the requests of a turn on one connection, one after another.
 fn drive(address: &str) -> Result<(), Failure> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_nodelay(true)?;
@@ -190,7 +194,7 @@ fn drive(address: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether a whole answer with a result has been read.
+/// Whether a whole response with a result has been read.
 fn is_whole(answer: &[u8]) -> Result<bool, Failure> {
     let text = std::str::from_utf8(answer)?;
     let Some((head, body)) = text.split_once("\r\n\r\n") else {
@@ -222,7 +226,7 @@ fn serve(kind: &str) -> Result<(), Failure> {
         std::io::stdout().flush()?;
         let ended = tokio::task::spawn_blocking(|| std::io::stdin().read(&mut [0]));
         if kind == "bare" {
-            // As long as the mean of the real answers.
+            // The response has the mean length of the real responses.
             let lengths: Vec<usize> = PAIRS
                 .iter()
                 .map(|(_, text)| {
@@ -250,7 +254,7 @@ fn serve(kind: &str) -> Result<(), Failure> {
     })
 }
 
-/// hyper as its own examples use it: the body is read, the answer is constant.
+/// hyper as in its examples: reads the body and returns a constant response.
 async fn serve_bare(listener: TcpListener, answer: Bytes) -> Result<(), Failure> {
     loop {
         let (stream, _) = listener.accept().await?;

@@ -1,8 +1,7 @@
-//! What a well-behaved client gets while others misbehave: its rate beside that of the same client alone, its latencies, its
-//! failures (the bar: none), and what the server costs in memory.
+//! Measures a well-behaved client while hostile clients use the same server: its request rate relative to the rate without them,
+//! its latencies and failures (the limit is none), and the peak memory of the server.
 //!
-//! Every state starts a server of its own, with a good client before the others come and then among them, so that the ratio
-//! is taken within one state.
+//! Each case starts its own server and measures the good client without and with the hostile clients.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -23,47 +22,48 @@ use std::{
 
 use crate::samples::PAIRS;
 
-/// Requests of the good client, one after another on one connection.
+/// Number of requests of the good client, one after another on one connection.
 const REQUESTS: usize = 500;
-/// How long the others settle in before the good client comes back.
+/// Wait after the hostile clients start, before the good client is measured.
 const SETTLE: Duration = Duration::from_millis(300);
 
 type Failure = Box<dyn Error>;
 
-/// A way to misbehave: how many at a time, and what one of them does until it is told to stop.
-struct Hostility {
+/// A kind of hostile client, and the number of them.
+struct HostileClients {
     name: &'static str,
     clients: usize,
+    /// Runs one client until it is stopped.
     act: fn(TcpStream, &AtomicBool) -> std::io::Result<()>,
 }
 
-const HOSTILITIES: [Hostility; 6] = [
-    Hostility {
+const CASES: [HostileClients; 6] = [
+    HostileClients {
         name: "idle connections",
         clients: 800,
         act: idle,
     },
-    Hostility {
-        name: "heads that drip",
+    HostileClients {
+        name: "slow heads",
         clients: 200,
-        act: drip,
+        act: slow_head,
     },
-    Hostility {
+    HostileClients {
         name: "answers never read",
         clients: 8,
         act: never_read,
     },
-    Hostility {
+    HostileClients {
         name: "bodies too large",
         clients: 2,
         act: too_large,
     },
-    Hostility {
+    HostileClients {
         name: "deep pipelines",
         clients: 2,
         act: pipeline,
     },
-    Hostility {
+    HostileClients {
         name: "batches of 100",
         clients: 2,
         act: batches,
@@ -79,34 +79,34 @@ fn main() -> Result<ExitCode, Failure> {
         "others", "clients", "rate", "p50 alone", "p99 among", "failures", "server peak"
     );
     let mut failures = 0;
-    for hostility in &HOSTILITIES {
-        failures += trial(hostility)?;
+    for case in &CASES {
+        failures += measure(case)?;
     }
     if failures == 0 {
-        println!("bar met: the good client had no failure");
+        println!("limit met: the good client had no failure");
         return Ok(ExitCode::SUCCESS);
     }
-    eprintln!("bar missed: the good client had {failures} failures");
+    eprintln!("limit missed: the good client had {failures} failures");
     Ok(ExitCode::FAILURE)
 }
 
-/// Measures one state; gives the good client's failures.
-fn trial(hostility: &Hostility) -> Result<usize, Failure> {
+/// Measures one case; returns the number of failures of the good client.
+fn measure(case: &HostileClients) -> Result<usize, Failure> {
     let server = Server::start()?;
-    good_client(&server.address); // to warm up
+    good_client(&server.address); // warm-up
     let alone = good_client(&server.address);
     let stop = AtomicBool::new(false);
     let among = thread::scope(|scope| {
-        for _ in 0..hostility.clients {
+        for _ in 0..case.clients {
             let (stop, address) = (&stop, &server.address);
             let client = move || {
                 while !stop.load(Ordering::Relaxed) {
-                    // Whatever the server does to a hostile client is its right; it comes again.
-                    let _ = TcpStream::connect(address).and_then(|stream| (hostility.act)(stream, stop));
+                    // The server may close a hostile connection; the client then connects again.
+                    let _ = TcpStream::connect(address).and_then(|stream| (case.act)(stream, stop));
                     thread::sleep(Duration::from_millis(1));
                 }
             };
-            // The stacks are small, for there are many.
+            // Small stacks, because there are many threads.
             if let Err(cause) = thread::Builder::new()
                 .stack_size(128 * 1024)
                 .spawn_scoped(scope, client)
@@ -122,8 +122,8 @@ fn trial(hostility: &Hostility) -> Result<usize, Failure> {
     let failures = alone.failures + among.failures;
     println!(
         "{:<20} {:>7}  {:>9.2}x  {:>10} us  {:>10} us  {failures:>8}  {:>8} MB",
-        hostility.name,
-        hostility.clients,
+        case.name,
+        case.clients,
         alone.took.as_secs_f64() / among.took.as_secs_f64(),
         alone.quantile(50).as_micros(),
         among.quantile(99).as_micros(),
@@ -132,27 +132,27 @@ fn trial(hostility: &Hostility) -> Result<usize, Failure> {
     Ok(failures)
 }
 
-/// What the good client saw.
-struct Seen {
+/// The measurements of the good client.
+struct Measurements {
     took: Duration,
     latencies: Vec<Duration>,
     failures: usize,
 }
 
-impl Seen {
+impl Measurements {
     fn quantile(&self, percent: usize) -> Duration {
         let place = self.latencies.len() * percent / 100;
         self.latencies.get(place).copied().unwrap_or_default()
     }
 }
 
-fn good_client(address: &str) -> Seen {
+fn good_client(address: &str) -> Measurements {
     let (mut latencies, mut failures) = (Vec::with_capacity(REQUESTS), 0);
     let mut stream = None;
     let started = Instant::now();
     for (_, body) in PAIRS.iter().cycle().take(REQUESTS) {
         let sent = Instant::now();
-        if ask(&mut stream, address, body).is_ok() {
+        if exchange(&mut stream, address, body).is_ok() {
             latencies.push(sent.elapsed());
         } else {
             failures += 1;
@@ -161,15 +161,15 @@ fn good_client(address: &str) -> Seen {
     }
     let took = started.elapsed();
     latencies.sort();
-    Seen {
+    Measurements {
         took,
         latencies,
         failures,
     }
 }
 
-/// Sends one request and reads its answer, which must be a result.
-fn ask(stream: &mut Option<TcpStream>, address: &str, body: &str) -> Result<(), Failure> {
+/// Sends one request and reads its response, which must be a result.
+fn exchange(stream: &mut Option<TcpStream>, address: &str, body: &str) -> Result<(), Failure> {
     if stream.is_none() {
         let fresh = TcpStream::connect(address)?;
         fresh.set_nodelay(true)?;
@@ -216,7 +216,7 @@ fn read_answer(stream: &mut TcpStream) -> Result<String, Failure> {
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "one of the acts, which can fail")]
+#[expect(clippy::unnecessary_wraps, reason = "other clients can fail")]
 fn idle(_stream: TcpStream, stop: &AtomicBool) -> std::io::Result<()> {
     while !stop.load(Ordering::Relaxed) {
         thread::sleep(Duration::from_millis(20));
@@ -224,7 +224,7 @@ fn idle(_stream: TcpStream, stop: &AtomicBool) -> std::io::Result<()> {
     Ok(())
 }
 
-fn drip(mut stream: TcpStream, stop: &AtomicBool) -> std::io::Result<()> {
+fn slow_head(mut stream: TcpStream, stop: &AtomicBool) -> std::io::Result<()> {
     stream.write_all(b"POST / HTTP/1.1\r\nx-slow: ")?;
     while !stop.load(Ordering::Relaxed) {
         stream.write_all(b"x")?;
@@ -247,7 +247,7 @@ fn never_read(mut stream: TcpStream, stop: &AtomicBool) -> std::io::Result<()> {
 fn too_large(mut stream: TcpStream, stop: &AtomicBool) -> std::io::Result<()> {
     stream.write_all(b"POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1000000000000\r\n\r\n")?;
     let piece = vec![b' '; 64 * 1024];
-    // Ends when the server has had enough.
+    // Ends when the server closes the connection.
     while !stop.load(Ordering::Relaxed) && stream.write_all(&piece).is_ok() {}
     Ok(())
 }
@@ -261,7 +261,7 @@ fn batches(stream: TcpStream, stop: &AtomicBool) -> std::io::Result<()> {
     flood(stream, stop, &request(&format!("[{calls}]")))
 }
 
-/// Sends the same bytes for ever, and reads whatever comes.
+/// Sends the same bytes repeatedly, and reads and discards all responses.
 fn flood(mut stream: TcpStream, stop: &AtomicBool, bytes: &[u8]) -> std::io::Result<()> {
     let mut answers = stream.try_clone()?;
     answers.set_read_timeout(Some(Duration::from_millis(50)))?;
@@ -273,7 +273,7 @@ fn flood(mut stream: TcpStream, stop: &AtomicBool, bytes: &[u8]) -> std::io::Res
                     return;
                 }
             }
-            // Unblocks the writer.
+            // Closing both halves unblocks the writer.
             let _ = answers.shutdown(std::net::Shutdown::Both);
         });
         while !stop.load(Ordering::Relaxed) {
@@ -283,7 +283,7 @@ fn flood(mut stream: TcpStream, stop: &AtomicBool, bytes: &[u8]) -> std::io::Res
     })
 }
 
-/// The reference server as users run it, in a process of its own.
+/// The reference server command, in its own process.
 struct Server {
     child: Child,
     address: String,
@@ -306,13 +306,13 @@ impl Server {
         Ok(Self { child, address })
     }
 
-    /// The most memory that it had resident, in kilobytes.
+    /// The peak resident memory, in kilobytes.
     fn peak_kilobytes(&self) -> Result<u64, Failure> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let line = status
             .lines()
             .find_map(|line| line.strip_prefix("VmHWM:"))
-            .ok_or("the system keeps no such account")?;
+            .ok_or("the system does not report VmHWM")?;
         Ok(line.trim().trim_end_matches(" kB").parse()?)
     }
 }

@@ -1,4 +1,4 @@
-//! The message path: bytes in, bytes out, for each method and mode and for an error, with signing off and on.
+//! Measures the message path from bytes to bytes: each method and mode and an error, with signing off and on.
 
 mod samples;
 
@@ -9,7 +9,7 @@ use paymaster_reference_server::{Config, Service};
 
 use crate::samples::PAIRS;
 
-/// Any time will do: nothing measured depends on it.
+/// The Unix time of all requests; the cost does not depend on it.
 const NOW: u64 = 1_700_000_000;
 
 fn service(signing: bool) -> Service {

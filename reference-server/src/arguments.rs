@@ -1,4 +1,4 @@
-//! The command line, and how it goes above the file.
+//! The command line. Its flags override the configuration file.
 
 use std::path::PathBuf;
 
@@ -9,8 +9,8 @@ use paymaster_reference_server::{
 
 /// A local paymaster: pm_getFeeQuoteOrData and pm_sponsorUserOperation over HTTP, at any path.
 ///
-/// Settings come from the defaults, then the file, then the flags. Exit codes: 0 stopped as asked, 2 wrong arguments or
-/// configuration, 3 could not serve.
+/// Flags override the configuration file, which overrides the defaults. Exit codes: 0 stopped by a signal, 2 wrong arguments
+/// or configuration, 3 could not serve.
 #[derive(Debug, Parser)]
 #[command(name = "paymaster-reference-server", version)]
 pub(crate) struct Arguments {
@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<String>,
 
-    /// Private key to sign with, 0x and 64 hex digits; better given by the environment, where others do not see it
+    /// Private key to sign with, 0x and 64 hex digits; prefer the environment variable: other users can see arguments
     #[arg(
         long,
         value_name = "HEX",
@@ -31,65 +31,65 @@ pub(crate) struct Arguments {
     )]
     signing_key: Option<String>,
 
-    /// Put zeros in the place of signatures
+    /// Write zeros instead of signatures
     #[arg(long)]
     no_signing: bool,
 
-    /// Chain that signatures are good for
+    /// Id of the chain on which signatures are valid
     #[arg(long, value_name = "NUMBER")]
     chain_id: Option<u64>,
 
-    /// Contract of sponsored operations
+    /// Address of the paymaster contract for sponsored operations
     #[arg(long, value_name = "ADDRESS")]
     sponsorship_paymaster: Option<String>,
 
-    /// http:// URL of a node's JSON-RPC, to read what the contract counts for each sender; better given by the environment
-    /// when it holds a key
+    /// http:// URL of a node's JSON-RPC, to read the nonce of each sender from the contract; prefer the environment variable
+    /// when the URL holds a key
     #[arg(long, value_name = "URL", env = "PAYMASTER_CHAIN_RPC", hide_env_values = true)]
     chain_rpc: Option<String>,
 
-    /// HTTP status of error answers: 200 or 400
+    /// HTTP status of error responses: 200 or 400
     #[arg(long, value_name = "STATUS")]
     error_status: Option<u16>,
 
-    /// Account that is not sponsored, beside those of the configuration; may be repeated
+    /// Account that is not sponsored, in addition to those of the configuration; may be repeated
     #[arg(long, value_name = "ADDRESS")]
     deny_sender: Vec<String>,
 
     #[command(flatten)]
-    pub(crate) deviations: Deviations,
+    pub(crate) injections: Injections,
 
     /// Log filter, such as info, debug or paymaster_reference_server=debug
     #[arg(long, value_name = "FILTER", env = "RUST_LOG", default_value = "info")]
     pub(crate) log: String,
 
-    /// Print the effective configuration as TOML and stop; a signing key that is not the test key is left out
+    /// Print the effective configuration as TOML and exit; a signing key other than the test key is left out
     #[arg(long)]
     pub(crate) print_config: bool,
 }
 
-/// What to do otherwise than a right server would, or than this one does by default.
+/// The faults and variants to serve with.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Deviations {
-    /// Fault to serve with, one of --list-faults; may be repeated
+pub(crate) struct Injections {
+    /// Fault to inject, one of --list-faults; may be repeated
     #[arg(long, value_name = "NAME")]
     fault: Vec<String>,
 
-    /// Lawful variant to serve with, one of --list-variants; may be repeated
+    /// Lawful variant to inject, one of --list-variants; may be repeated
     #[arg(long, value_name = "NAME")]
     variant: Vec<String>,
 
-    /// List the faults, each with the clause that it breaks, and stop
+    /// List the faults, each with the clause that it breaks, and exit
     #[arg(long)]
     pub(crate) list_faults: bool,
 
-    /// List the lawful variants and stop
+    /// List the lawful variants and exit
     #[arg(long)]
     pub(crate) list_variants: bool,
 }
 
 impl Arguments {
-    /// The effective configuration.
+    /// The configuration with the flags applied.
     pub(crate) fn configuration(&self) -> Result<Config, ConfigError> {
         let mut config = match &self.config {
             Some(path) => Config::load(path)?,
@@ -121,13 +121,13 @@ impl Arguments {
     }
 }
 
-impl Deviations {
-    /// The faults to serve with.
+impl Injections {
+    /// The faults to inject.
     pub(crate) fn faults(&self) -> Result<Vec<&'static Fault>, UnknownName> {
         self.fault.iter().map(|name| find_fault(name)).collect()
     }
 
-    /// The variants to serve with.
+    /// The variants to inject.
     pub(crate) fn variants(&self) -> Result<Vec<&'static Variant>, UnknownName> {
         self.variant.iter().map(|name| find_variant(name)).collect()
     }
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_go_above_the_file() {
+    fn flags_override_the_file() {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         std::io::Write::write_all(
             &mut file,

@@ -1,10 +1,8 @@
-//! What a client may cost: sizes, times and counts, all from the configuration.
-
-use std::time::Duration;
+//! The bounds on what clients send: sizes, times and counts, all from the configuration.
 
 use serde::{Deserialize, Serialize};
 
-/// The bounds on what clients send. Sizes are bytes, times milliseconds.
+/// The bounds on what clients send. Sizes are in bytes, times in milliseconds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bounds {
@@ -12,31 +10,31 @@ pub struct Bounds {
     pub max_body_bytes: usize,
     /// Largest request head, start line included, in bytes; a larger one gets HTTP 431.
     pub max_header_bytes: usize,
-    /// Deepest nesting of arrays and objects in a body; at most [`Bounds::DEEPEST`].
+    /// Deepest nesting of arrays and objects in a body; at most [`Bounds::DEEPEST`]. A deeper body gets a parse error.
     pub max_depth: usize,
-    /// Most requests in a batch.
+    /// Most requests in a batch; a longer batch gets one error.
     pub max_batch_length: usize,
-    /// Most connections at a time; the next ones get HTTP 503.
+    /// Most connections at a time; further ones get HTTP 503.
     pub max_connections: usize,
-    /// Longest wait for the rest of a request head once it has begun, in milliseconds; the connection is then closed.
+    /// Longest wait for the rest of a request head after its first byte, in milliseconds; the connection is then closed.
     pub header_timeout_ms: u64,
     /// Longest wait for the rest of a body after its head, in milliseconds; the client then gets HTTP 408.
     pub body_timeout_ms: u64,
-    /// Longest silence between two requests of a connection, in milliseconds; the connection is then closed.
+    /// Longest wait for the next request of a connection, in milliseconds; the connection is then closed.
     pub idle_timeout_ms: u64,
-    /// Longest time from a request's first byte to its answer, in milliseconds; the connection is then closed.
+    /// Longest time from the first byte of a request to its response, in milliseconds; the connection is then closed.
     pub total_timeout_ms: u64,
-    /// Longest wait for requests in flight when the server is asked to stop, in milliseconds.
+    /// Longest wait for requests in flight when the server stops, in milliseconds.
     pub drain_timeout_ms: u64,
 }
 
 impl Bounds {
-    /// The JSON parser gives up beyond this depth, whatever the configuration says.
+    /// Greatest value of `max_depth`: the JSON parser reads no deeper.
     pub const DEEPEST: usize = 120;
-    /// No client's request head fits into less, in bytes.
+    /// Smallest value of `max_header_bytes`: the request head of any client needs as much.
     pub const SMALLEST_HEADER_BOUND: usize = 256;
 
-    /// What is wrong with the bounds, or none.
+    /// The first value that is out of range, as an error message.
     pub(crate) fn problem(&self) -> Option<String> {
         let positive = [
             ("bounds.max_body_bytes", self.max_body_bytes as u64),
@@ -61,17 +59,6 @@ impl Bounds {
             ));
         }
         None
-    }
-
-    /// The shortest of the times that a connection is watched for.
-    pub(crate) fn shortest_timeout(&self) -> Duration {
-        let shortest = [
-            self.header_timeout_ms,
-            self.body_timeout_ms,
-            self.idle_timeout_ms,
-            self.total_timeout_ms,
-        ];
-        Duration::from_millis(shortest.into_iter().min().unwrap_or_default())
     }
 }
 

@@ -1,4 +1,4 @@
-//! The configuration: one TOML file whose keys are all optional, and its errors.
+//! The configuration: a TOML file in which every key is optional.
 
 mod unknown_keys;
 
@@ -13,31 +13,31 @@ use crate::policy::PolicyConfig;
 use crate::signing::SigningConfig;
 use crate::tokens::Token;
 
-/// Everything that can be set. [`Config::default`] is a server that works as it is.
+/// The settings of a server. [`Config::default`] is complete.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// Address and port to listen on; port 0 takes a free one.
     pub listen: String,
-    /// HTTP status of a single request's error answer: 200, as JSON-RPC over HTTP is mostly done, or 400, whose message one
-    /// published client shows and others do not. A batch is always 200.
+    /// HTTP status of an error response to a single request: 200, which is usual for JSON-RPC over HTTP, or 400. One published
+    /// client shows the message of an error with status 400; others hide it. The status of a batch is always 200.
     pub error_status: u16,
-    /// How long a quote holds, in seconds.
+    /// How long a quote is valid, in seconds.
     pub quote_valid_seconds: u64,
-    /// What the sponsor pays for.
+    /// Which operations are sponsored.
     pub policy: PolicyConfig,
-    /// How answers are signed.
+    /// How results are signed.
     pub signing: SigningConfig,
-    /// Where the state of sponsored senders is read.
+    /// The chain from which the nonces of sponsored senders are read.
     pub chain: ChainConfig,
-    /// What a client may cost.
+    /// The bounds on what clients send.
     pub bounds: Bounds,
-    /// The tokens that users may pay in.
+    /// The supported tokens.
     pub tokens: Vec<Token>,
 }
 
 impl Config {
-    /// Reads a TOML file.
+    /// Loads a TOML file. See [`Config::from_toml`].
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
         let text = std::fs::read_to_string(path).map_err(|source| ConfigError::Read {
             path: path.display().to_string(),
@@ -46,8 +46,8 @@ impl Config {
         Self::from_toml(&text)
     }
 
-    /// Reads TOML text. What it leaves out is as in the default; an unknown key is an error that names the nearest known
-    /// one.
+    /// Parses TOML text. Missing keys have their default; an unknown key is an error that suggests the most similar known
+    /// key.
     pub fn from_toml(text: &str) -> Result<Self, ConfigError> {
         let at = |error: toml::de::Error| ConfigError::toml(text, &error);
         let table: toml::Table = toml::from_str(text).map_err(at)?;
@@ -55,12 +55,12 @@ impl Config {
         toml::from_str(text).map_err(at)
     }
 
-    /// The configuration as TOML, which [`Config::from_toml`] reads; the signing key is left out unless it is the test key.
+    /// The configuration as TOML text for [`Config::from_toml`]. A signing key other than the test key is redacted.
     pub fn to_toml(&self) -> Result<String, ConfigError> {
         toml::to_string(self).map_err(ConfigError::Write)
     }
 
-    /// What is wrong with values that no other file checks, or nothing.
+    /// Checks the values that no other file checks.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         if !matches!(self.error_status, 200 | 400) {
             return Err(ConfigError::value(
@@ -69,8 +69,8 @@ impl Config {
                 &self.error_status.to_string(),
             ));
         }
-        let asks_a_chain = self.chain.rpc_url != RpcUrl::default();
-        if asks_a_chain && !(1..self.bounds.total_timeout_ms).contains(&self.chain.timeout_ms) {
+        let uses_chain = self.chain.rpc_url != RpcUrl::default();
+        if uses_chain && !(1..self.bounds.total_timeout_ms).contains(&self.chain.timeout_ms) {
             return Err(ConfigError::value(
                 "chain.timeout_ms",
                 "at least 1 and less than bounds.total_timeout_ms",
@@ -98,12 +98,12 @@ impl Default for Config {
     }
 }
 
-/// A text that is never printed, unless it is the public test key.
+/// A secret text. It is never printed, unless it is the public test key.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub struct Secret(String);
 
-/// What is printed in place of a secret.
+/// The text that is printed instead of a secret.
 const REDACTED: &str = "(redacted)";
 
 impl Secret {
@@ -138,7 +138,7 @@ impl Serialize for Secret {
     }
 }
 
-/// What is wrong with a configuration.
+/// Why a configuration is not valid.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ConfigError {
@@ -149,32 +149,32 @@ pub enum ConfigError {
         /// Why.
         source: std::io::Error,
     },
-    /// The text is not TOML, or a value has the wrong type. The line itself is not kept: it may hold a key.
+    /// The text is not TOML, or a value has the wrong type. The error does not hold the line, which may contain a key.
     Toml {
-        /// Its line, from 1.
+        /// The line number, from 1.
         line: usize,
-        /// What the line has before its `=`; empty when it has none.
+        /// The part of the line before `=`; empty when it has none.
         key: String,
-        /// What is wrong.
+        /// What is wrong with the text.
         problem: String,
     },
-    /// A key that there is not.
+    /// A key does not exist.
     UnknownKey {
-        /// The key, with the tables that it is in.
+        /// The key with its tables, such as `bounds.max_depth`.
         key: String,
         /// The most similar known key of the same table, when one is similar enough.
         nearest: Option<String>,
     },
-    /// A value that its key does not take.
+    /// A value is not valid for its key.
     Value {
         /// The key.
         key: String,
-        /// What it takes.
+        /// What the value must be.
         wanted: String,
-        /// What was there.
+        /// The value that was found.
         found: String,
     },
-    /// A bound out of its range.
+    /// A bound is out of its range; holds the message.
     Bounds(String),
     /// The configuration cannot be written as TOML.
     Write(toml::ser::Error),
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_survives_being_printed_and_read() {
+    fn the_default_can_be_written_and_parsed_again() {
         let printed = Config::default().to_toml().unwrap();
         assert_eq!(Config::from_toml(&printed).unwrap(), Config::default());
     }

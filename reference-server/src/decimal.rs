@@ -1,10 +1,11 @@
-//! Exact decimal arithmetic for fees: no number here ever goes through a float.
+//! Exact decimal arithmetic for fees, without floating point.
 
 use std::io::Write as _;
 
 use alloy_primitives::{U256, Uint};
 
-/// Wide enough for any product of a fee's factors: three gas limits (258 bits), a fee (256) and two ratios (230 and 127).
+/// Wide enough for the product of all factors of a fee: the sum of three gas limits (258 bits), a gas price (256 bits) and
+/// two ratios (230 and 127 bits).
 pub(crate) type Wide = Uint<1024, 16>;
 
 /// A number in decimal notation: `mantissa / 10^scale`.
@@ -20,7 +21,7 @@ impl Decimal {
     /// Most digits after the point.
     pub(crate) const FRACTION_DIGITS: u32 = 18;
 
-    /// Reads digits with or without a point and more digits; none when they are not that, or too many.
+    /// Parses digits with an optional point and further digits; none for anything else, or for too many digits.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
         let digits_only = |part: &str| !part.is_empty() && part.bytes().all(|digit| digit.is_ascii_digit());
@@ -42,7 +43,7 @@ pub(crate) fn power_of_ten(exponent: u32) -> U256 {
     U256::from(10).pow(U256::from(exponent))
 }
 
-/// A ratio in lowest powers of ten, by which whole numbers are scaled and rounded up.
+/// A ratio by which whole numbers are multiplied and rounded up.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ratio {
     numerator: U256,

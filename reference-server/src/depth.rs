@@ -1,16 +1,16 @@
-//! How deep a body nests, found without parsing it: a parser that recurses is kept from ever seeing too deep a one.
+//! Measures how deep a body nests without parsing it, so that a recursive parser never reads one that nests too deep.
 
-/// Whether `body` opens more than `limit` arrays and objects inside each other.
+/// Whether `body` nests more than `limit` arrays and objects.
 pub(crate) fn exceeds(body: &[u8], limit: usize) -> bool {
-    // Nothing can nest deeper than there are brackets, and counting is many times quicker than scanning.
+    // The depth is at most the number of opening brackets, and counting is many times faster than scanning.
     count_openings(body) > limit && scan(body, limit)
 }
 
-/// `{` and `[`, and nothing else, are this with the bit set in which they differ.
+/// With the differing bit set, `{` and `[` become this byte, and no other byte does.
 const OPENING: u8 = b'{';
 const DIFFERING_BIT: u8 = b'{' ^ b'[';
 
-/// Counts in pieces whose count fits into a byte, so that the compiler does it for many bytes at a time.
+/// Counts in pieces whose count fits into a byte, so that the compiler vectorizes the loop.
 fn count_openings(body: &[u8]) -> usize {
     body.chunks(usize::from(u8::MAX))
         .map(|piece| {

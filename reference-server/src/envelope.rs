@@ -1,4 +1,4 @@
-//! The JSON-RPC envelope (section 2.1): what a request's text is, typed, and how an answer is put around a result.
+//! The JSON-RPC envelope (section 2.1): parses that of a request and writes that of a response.
 
 use std::fmt;
 
@@ -9,10 +9,10 @@ use crate::error_codes::ErrorCode;
 use crate::request::members::{Text, object};
 use crate::request::{ModeObject, OperationMembers};
 
-/// The version that most clients send, and that an answer carries when the request's cannot be read.
+/// The version that most clients send. A response carries it when that of the request cannot be read.
 pub(crate) const DEFAULT_VERSION: &str = "2.0";
 
-/// The two versions of section 2.1, or none.
+/// The version `text`, if it is one of the two of section 2.1.
 pub(crate) fn known_version(text: &str) -> Option<&'static str> {
     match text {
         "2.0" => Some(DEFAULT_VERSION),
@@ -21,29 +21,9 @@ pub(crate) fn known_version(text: &str) -> Option<&'static str> {
     }
 }
 
-/// One of the two methods of section 2.1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Method {
-    /// `pm_getFeeQuoteOrData`.
-    Quote,
-    /// `pm_sponsorUserOperation`.
-    Sponsor,
-}
-
-impl Method {
-    /// The method called `name`, or none.
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "pm_getFeeQuoteOrData" => Some(Self::Quote),
-            "pm_sponsorUserOperation" => Some(Self::Sponsor),
-            _ => None,
-        }
-    }
-}
-
 object! {
-    /// A whole request, typed: the fast path.
-    pub(crate) struct Call<'a> {
+    /// The members of a request, typed: the fast path.
+    pub(crate) struct RequestMembers<'a> {
         "jsonrpc" => jsonrpc: Text<'a>,
         "id" => id: &'a RawValue,
         "method" => method: Text<'a>,
@@ -52,8 +32,8 @@ object! {
 }
 
 object! {
-    /// The members of a request, whatever they are: where the fast path has failed.
-    pub(crate) struct RawCall<'a> {
+    /// The members of a request as raw JSON, to explain why the fast path failed.
+    pub(crate) struct RawMembers<'a> {
         "jsonrpc" => jsonrpc: &'a RawValue,
         "id" => id: &'a RawValue,
         "method" => method: &'a RawValue,
@@ -61,7 +41,7 @@ object! {
     }
 }
 
-/// The two params.
+/// The two elements of `params`.
 #[derive(Debug)]
 pub(crate) struct Params<'a> {
     pub(crate) operation: OperationMembers<'a>,
@@ -92,7 +72,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Params<'a> {
     }
 }
 
-/// The text of an id, as it was sent, or none when it is neither a string nor a number.
+/// The JSON text of an id; none when it is neither a string nor a number.
 pub(crate) fn id_text(raw: &RawValue) -> Option<&str> {
     let text = raw.get();
     matches!(text.as_bytes().first()?, b'"' | b'-' | b'0'..=b'9').then_some(text)
@@ -103,7 +83,7 @@ pub(crate) fn id_text(raw: &RawValue) -> Option<&str> {
 pub(crate) struct Violation {
     /// JSON pointer into the request; empty for the whole.
     pub(crate) pointer: String,
-    /// A fragment that reads on after the pointer.
+    /// A fragment that follows the pointer.
     pub(crate) reason: String,
 }
 
@@ -116,15 +96,15 @@ impl Violation {
     }
 }
 
-/// Appends the answer up to its result.
+/// Appends a response up to its result.
 pub(crate) fn write_head(out: &mut Vec<u8>, version: &str, id: &str) {
     for part in [r#"{"jsonrpc":""#, version, r#"","id":"#, id, ","] {
         out.extend_from_slice(part.as_bytes());
     }
 }
 
-/// Appends a whole error answer. `id` is JSON text, or none where the request's could not be read. The message says the
-/// first violation too, because that is all that some clients show.
+/// Appends an error response. `id` is JSON text; none when that of the request could not be read. The message includes the
+/// first violation, because some clients show only the message.
 pub(crate) fn write_error(
     out: &mut Vec<u8>,
     version: &str,

@@ -1,32 +1,32 @@
-//! Every code of an error answer, and what it is called: the one table from cause to code.
+//! The codes of error responses: the one table from cause to code and message.
 //!
-//! The specification (section 7) asks for the JSON-RPC error convention and shows no codes. The first four are JSON-RPC's
-//! own; the others are ours, from the range that JSON-RPC leaves to servers (-32000 to -32099).
+//! The specification (section 7) requires the JSON-RPC error convention and shows no codes. The first four are predefined by
+//! JSON-RPC; the others are specific to this server, from the range that JSON-RPC reserves for servers (-32000 to -32099).
 
 /// Why a request gets an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorCode {
-    /// The body is not JSON, or is nested deeper than this server reads.
+    /// The body is not JSON, or is nested deeper than the bound.
     ParseError,
     /// The JSON is not a JSON-RPC request.
     InvalidRequest,
-    /// No such method.
+    /// The method does not exist.
     MethodNotFound,
-    /// The params are not what the method takes; the `data` says which member and why.
+    /// The params are not valid for the method; `data` lists each wrong member with the reason.
     InvalidParams,
     /// A token sponsorship names no token (section 4.2, rule 4).
     TokenAbsent,
     /// A token sponsorship names a token that is not supported (section 4.2, rule 5).
     TokenUnsupported,
-    /// The chain does not say what a signature has to cover.
+    /// The nonce that a signature covers could not be read from the chain.
     ChainUnavailable,
     /// The HTTP method is not POST.
     HttpMethod,
     /// The body is larger than the configured bound.
     BodyTooLarge,
-    /// The body did not arrive in time, or not whole.
+    /// The body did not arrive whole or not in time.
     BodyIncomplete,
-    /// There are as many connections as the configuration allows.
+    /// More connections are open than the bound allows.
     TooManyConnections,
 }
 
@@ -63,7 +63,7 @@ impl ErrorCode {
         }
     }
 
-    /// How `error.message` begins.
+    /// The start of `error.message`.
     pub const fn message(self) -> &'static str {
         match self {
             Self::ParseError => "parse error",

@@ -1,32 +1,32 @@
-//! Why a request was refused: JSON-RPC's causes in their order, and then the schema documents for the params.
+//! Explains why a request is refused: first the causes that JSON-RPC defines, then the violations of the schemas.
 //!
-//! Only what the fast path has refused comes here, so time is spent on bad requests alone.
+//! It runs only for requests that the fast path has refused.
 
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
-use paymaster_schemas::{Message, resolved};
+use paymaster_schemas::{Method, Mode, Pair, resolved, validator_for};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::envelope::{DEFAULT_VERSION, Method, RawCall, Violation, id_text, known_version};
+use crate::envelope::{DEFAULT_VERSION, RawMembers, Violation, id_text, known_version};
 use crate::error_codes::ErrorCode;
+use crate::request::pair_of;
 
-/// The most violations that an answer lists.
+/// Most violations that an error lists.
 const MOST_VIOLATIONS: usize = 16;
 
-/// What to answer a refused request.
+/// The content of the error for a refused request.
 #[derive(Debug)]
 pub(crate) struct Explanation<'a> {
     pub(crate) version: &'static str,
-    /// The id as it was sent, or none where it could not be read.
+    /// JSON text of the id; none when it could not be read.
     pub(crate) id: Option<&'a str>,
     pub(crate) code: ErrorCode,
     pub(crate) violations: Vec<Violation>,
 }
 
-/// Explains why `text` was refused; none when it is a notification, which gets no answer, not even this one. `typed` is
-/// what the fast path said, used where the schemas have nothing against the request: they cannot see that a member occurs
-/// twice.
+/// Explains why `text` is refused; none when it is a notification, which gets no answer. `typed` is the error of the fast
+/// path. It is used where the schemas accept the request: they cannot see that a member occurs twice.
 pub(crate) fn explain<'a>(text: &'a str, typed: &str) -> Option<Explanation<'a>> {
     let refused = |version, id, code, violations| {
         Some(Explanation {
@@ -45,7 +45,7 @@ pub(crate) fn explain<'a>(text: &'a str, typed: &str) -> Option<Explanation<'a>>
         )
     };
 
-    let call = match serde_json::from_str::<RawCall<'_>>(text) {
+    let call = match serde_json::from_str::<RawMembers<'_>>(text) {
         Ok(call) => call,
         Err(error) => {
             let code = match serde_json::from_str::<&RawValue>(text) {
@@ -95,17 +95,20 @@ pub(crate) fn explain<'a>(text: &'a str, typed: &str) -> Option<Explanation<'a>>
     refused(answered, id, ErrorCode::InvalidParams, violations)
 }
 
-/// What the schemas have against `request`, in the mode that it asks for.
+/// The violations of the schema of `request`, in its effective mode.
 fn schema_violations(method: Method, mut request: Value) -> Vec<Violation> {
-    let token_mode = asks_for_tokens(method, &mut request);
-    let message = match (method, token_mode) {
-        (Method::Quote, false) => Message::QuoteSponsoredRequest,
-        (Method::Quote, true) => Message::QuoteErc20Request,
-        (Method::Sponsor, false) => Message::SponsorSponsoredRequest,
-        (Method::Sponsor, true) => Message::SponsorErc20Request,
+    let mode = pair_of(method, &request["params"][1]).map_or(Mode::Sponsored, |pair| pair.mode);
+    if method == Method::GetFeeQuoteOrData
+        && let Some(members) = request.pointer_mut("/params/1").and_then(Value::as_object_mut)
+    {
+        // The schemas require the mode, which a quote request may omit.
+        members.entry("mode").or_insert_with(|| mode.name().into());
+    }
+    let Some(validator) = validator_for(Pair { method, mode }.request_document()) else {
+        return Vec::new();
     };
     let mut violations = Vec::new();
-    for error in message.validator().iter_errors(&request) {
+    for error in validator.iter_errors(&request) {
         let violation = violation(&error);
         if !violations.contains(&violation) {
             violations.push(violation);
@@ -115,23 +118,6 @@ fn schema_violations(method: Method, mut request: Value) -> Vec<Violation> {
         }
     }
     violations
-}
-
-/// Whether the request is for the token paymaster. Where a quote leaves the mode out, the inferred one is put in.
-fn asks_for_tokens(method: Method, request: &mut Value) -> bool {
-    let Some(mode) = request.pointer_mut("/params/1").and_then(Value::as_object_mut) else {
-        return false;
-    };
-    if method == Method::Quote && !mode.contains_key("mode") {
-        let token_info = mode.get("tokenInfo").and_then(Value::as_object);
-        let inferred = if token_info.is_some_and(|info| !info.is_empty()) {
-            "ERC20"
-        } else {
-            "SPONSORED"
-        };
-        mode.insert("mode".to_owned(), inferred.into());
-    }
-    mode.get("mode").and_then(Value::as_str) == Some("ERC20")
 }
 
 fn violation(error: &ValidationError<'_>) -> Violation {
@@ -188,7 +174,7 @@ fn type_words(kind: &TypeKind, found: &Value) -> String {
     format!("must be {}, not {found}", wanted.join(" or "))
 }
 
-/// What a pattern of the shared documents asks for, in words.
+/// Descriptions of the patterns of the schema documents.
 const PATTERN_WORDS: [(&str, &str); 3] = [
     ("address", "must be an address: 0x and 40 hex digits"),
     ("hex-bytes", "must be bytes in hex: 0x and two digits a byte"),

@@ -1,10 +1,11 @@
-//! Faults: named ways to break one clause on purpose, so that the rules of a conformance harness are proven to bite.
+//! Faults: named ways to break one clause on purpose. They prove that the rules of a conformance harness find what they
+//! are for.
 //!
-//! One file a group of clauses, one literal a fault. A fault breaks its clause and, as far as that can be, no other; where
-//! more breaks of necessity, it says so in [`Fault::also`].
+//! Each file holds a group of clauses, each literal a fault. A fault breaks its own clause and, where possible, no other.
+//! [`Fault::also`] lists the clauses that it breaks unavoidably.
 #![expect(
     clippy::redundant_closure_for_method_calls,
-    reason = "a method of Asked<'a> is not general enough for the pointer that a table holds"
+    reason = "a method of RequestView<'a> is not general enough for the function pointer of a table"
 )]
 
 mod answer;
@@ -27,20 +28,21 @@ mod token_sponsor_results;
 mod tokens;
 mod transport;
 
-use crate::deviations::{Act, Damage, Deed, UnknownName, When, Which, always, find};
+use crate::injection::{Behaviour, Condition, Injection, MemberChange, QuoteSelection, always};
+use crate::names::{UnknownName, find};
 
 /// One way to break one clause.
 #[derive(Clone, Copy)]
 pub struct Fault {
-    /// Its name, lower case, words joined by `-`.
+    /// The fault's unique name: lower-case words joined by `-`.
     pub name: &'static str,
-    /// The id of the clause that it breaks, as in `paymaster_schemas::clauses`.
+    /// The id of the clause that the fault breaks, from `paymaster_schemas::clauses`.
     pub clause: &'static str,
-    /// Other clauses that it cannot help breaking; `request.*` is every clause of that group.
+    /// The ids of other clauses that the fault breaks unavoidably; `request.*` is every clause of that group.
     pub also: &'static [&'static str],
-    /// What it does.
+    /// What the faulty server does, as a fragment without a subject.
     pub about: &'static str,
-    pub(crate) deed: Deed,
+    pub(crate) injection: Injection,
 }
 
 impl std::fmt::Debug for Fault {
@@ -54,7 +56,7 @@ impl std::fmt::Debug for Fault {
 }
 
 impl Fault {
-    /// Whether the fault says that it breaks that clause: its own, or another one that it cannot help breaking.
+    /// Whether the fault is listed to break that clause: as its own, or in [`Fault::also`].
     pub fn names(&self, clause: &str) -> bool {
         let names = |also: &&str| match also.strip_suffix('*') {
             Some(group) => clause.starts_with(group),
@@ -63,61 +65,81 @@ impl Fault {
         clause == self.clause || self.also.iter().any(names)
     }
 
-    const fn of(clause: &'static str, name: &'static str, about: &'static str, act: Act) -> Self {
+    const fn new(
+        clause: &'static str,
+        name: &'static str,
+        about: &'static str,
+        behaviour: Behaviour,
+    ) -> Self {
         Self {
             name,
             clause,
             also: &[],
             about,
-            deed: Deed { when: always, act },
+            injection: Injection {
+                condition: always,
+                behaviour,
+            },
         }
     }
 
-    /// A fault in the row that the clause is about.
-    const fn row(clause: &'static str, name: &'static str, about: &'static str, damage: Damage) -> Self {
-        let act = Act::Row {
+    /// A fault in the result member that the clause is about.
+    const fn row(
+        clause: &'static str,
+        name: &'static str,
+        about: &'static str,
+        change: MemberChange,
+    ) -> Self {
+        let behaviour = Behaviour::Row {
             row: clause,
-            which: Which::All,
-            damage,
+            quotes: QuoteSelection::All,
+            change,
         };
-        Self::of(clause, name, about, act)
+        Self::new(clause, name, about, behaviour)
     }
 
-    /// A fault in the row of some fee quotes only.
+    /// A fault in one member of some fee quotes only.
     const fn quote_row(
         clause: &'static str,
         name: &'static str,
         about: &'static str,
-        which: Which,
-        damage: Damage,
+        quotes: QuoteSelection,
+        change: MemberChange,
     ) -> Self {
-        let act = Act::Row {
+        let behaviour = Behaviour::Row {
             row: clause,
-            which,
-            damage,
+            quotes,
+            change,
         };
-        Self::of(clause, name, about, act)
+        Self::new(clause, name, about, behaviour)
     }
 
-    /// A refusal of what must be served.
-    const fn refusal(clause: &'static str, name: &'static str, about: &'static str, when: When) -> Self {
-        Self::of(clause, name, about, Act::Refuse).when(when).also(SERVED)
+    /// A fault that refuses requests which must be served.
+    const fn refusal(
+        clause: &'static str,
+        name: &'static str,
+        about: &'static str,
+        condition: Condition,
+    ) -> Self {
+        Self::new(clause, name, about, Behaviour::Refuse)
+            .when(condition)
+            .also(SERVED)
     }
 
-    /// The same, but only then.
-    const fn when(mut self, when: When) -> Self {
-        self.deed.when = when;
+    /// The same fault for the requests that meet this condition only.
+    const fn when(mut self, condition: Condition) -> Self {
+        self.injection.condition = condition;
         self
     }
 
-    /// The same, with what else it breaks.
+    /// The same fault with other clauses that it breaks.
     const fn also(mut self, clauses: &'static [&'static str]) -> Self {
         self.also = clauses;
         self
     }
 }
 
-/// What is refused is not served, and decided otherwise than what is not refused.
+/// The clauses that a refusal breaks: the request gets no result, and similar requests get one.
 const SERVED: &[&str] = &[
     "quote.sponsored-result",
     "quote.erc20-result",
@@ -151,7 +173,7 @@ pub fn faults() -> impl Iterator<Item = &'static Fault> + Clone {
     GROUPS.into_iter().flatten()
 }
 
-/// The fault of that name; the error names the nearest one.
+/// The fault called `name`; the error suggests the most similar name.
 pub fn find_fault(name: &str) -> Result<&'static Fault, UnknownName> {
     find("fault", faults(), |fault| fault.name, name)
 }

@@ -1,104 +1,96 @@
-//! HTTP: any path, POST only, bounded in size, time and number of connections.
+//! The HTTP server: any path, POST only, bounded in size, time and number of connections.
 
 mod body;
 mod connection;
-mod deviating;
 mod listener;
 mod progress;
-mod pulse;
 mod socket;
 
 use std::future::Future;
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use bytes::Bytes;
+use hyper::Response;
+use hyper::body::Body;
+use hyper_util::server::graceful::GracefulShutdown;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
-use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
 
 pub use self::listener::{Listen, PipeConnector, PipeListener, pipe};
-use self::progress::TickBounds;
-use self::pulse::{Pulse, Stage};
-use crate::deviations::Deviations;
+use crate::bounds::Bounds;
 use crate::error_codes::ErrorCode;
-use crate::service::Service;
+use crate::service::Reply;
 
-/// How long to wait when the system has no descriptor or memory left for a connection.
+/// A service that [`run`] serves: a [`Service`](crate::Service), or an [`InjectedService`](crate::InjectedService) around
+/// one.
+pub trait Respond: Send + Sync + 'static {
+    /// The body of its responses.
+    type Body: Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>> + Send + 'static;
+
+    /// The bounds on what clients send.
+    fn bounds(&self) -> &Bounds;
+
+    /// Responds to the body of a POST request. An error closes the connection without a response.
+    fn respond(&self, body: &[u8]) -> impl Future<Output = io::Result<Response<Self::Body>>> + Send;
+
+    /// Whether closing a connection may have to reset it.
+    fn resets_connections(&self) -> bool {
+        false
+    }
+}
+
+/// Wait before the next accept when the system has no descriptor or memory left for a connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-/// How long to wait for connections to notice that they are to end at once.
-const END_TIMEOUT: Duration = Duration::from_secs(1);
-/// What a refused connection may take to read the refusal.
+/// Longest time that a refused connection takes to read the refusal.
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Serves until `shutdown` is ready; then answers what is in flight, for as long as the bounds allow, and returns.
-pub async fn run<L: Listen>(mut listener: L, service: Arc<Service>, shutdown: impl Future<Output = ()>) {
+/// Serves until `shutdown` is ready. Then it answers the requests in flight, within the drain timeout, and returns.
+pub async fn run<L: Listen, S: Respond>(
+    mut listener: L,
+    service: Arc<S>,
+    shutdown: impl Future<Output = ()>,
+) {
     let bounds = service.bounds();
-    let pulse = Arc::new(Pulse::new(bounds));
-    let tick_bounds = Arc::new(TickBounds::new(bounds, &pulse));
-    // More permits than a semaphore has are as good as no bound.
-    let most_connections = bounds.max_connections.min(Semaphore::MAX_PERMITS);
-    let most_connections = u32::try_from(most_connections).unwrap_or(u32::MAX);
-    let slots = Arc::new(Semaphore::new(most_connections as usize));
+    let graceful = GracefulShutdown::new();
+    let mut connections = JoinSet::new();
     let mut shutdown = pin!(shutdown);
-    let mut beats = tokio::time::interval(pulse.period());
-    beats.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
 
     loop {
         tokio::select! {
             biased;
             () = &mut shutdown => break,
-            _ = beats.tick() => pulse.beat(),
+            Some(_) = connections.join_next() => {}
             accepted = listener.accept() => match accepted {
-                Ok(stream) => match Arc::clone(&slots).try_acquire_owned() {
-                    Ok(slot) => {
-                        if service.deviations().is_some_and(Deviations::reset) {
-                            L::reset_when_closed(&stream);
-                        }
-                        let connection =
-                            connection::serve(stream, Arc::clone(&service), Arc::clone(&pulse), Arc::clone(&tick_bounds));
-                        tokio::spawn(async move {
-                            connection.await;
-                            drop(slot);
-                        });
+                Ok(stream) if connections.len() < bounds.max_connections => {
+                    if service.resets_connections() {
+                        L::reset_when_closed(&stream);
                     }
-                    Err(_) => {
-                        tokio::spawn(refuse(stream, Arc::clone(&service)));
-                    }
-                },
+                    connections.spawn(connection::serve(stream, Arc::clone(&service), graceful.watcher()));
+                }
+                Ok(stream) => {
+                    tokio::spawn(refuse(stream));
+                }
                 Err(error) => pause_after(&error).await,
             },
         }
     }
     drop(listener);
-    tracing::info!(
-        connections = most_connections as usize - slots.available_permits(),
-        "stopping"
+    tracing::info!(connections = connections.len(), "stopping");
+    let drain = tokio::time::timeout(
+        Duration::from_millis(bounds.drain_timeout_ms),
+        graceful.shutdown(),
     );
-    pulse.enter(Stage::Stopping);
-    let drain = tokio::time::timeout(Duration::from_millis(bounds.drain_timeout_ms), async {
-        tokio::select! {
-            // All slots are free when all connections have ended.
-            _ = slots.acquire_many(most_connections) => {}
-            () = keep_beating(&pulse, &mut beats) => {}
-        }
-    });
     if drain.await.is_err() {
         tracing::warn!("requests in flight were cut off");
-        pulse.enter(Stage::Ending);
-        let _ = tokio::time::timeout(END_TIMEOUT, slots.acquire_many(most_connections)).await;
     }
+    connections.shutdown().await;
     tracing::info!("stopped");
 }
 
-async fn keep_beating(pulse: &Pulse, beats: &mut tokio::time::Interval) {
-    loop {
-        beats.tick().await;
-        pulse.beat();
-    }
-}
-
-/// A connection that failed by itself is not our trouble; a lack of descriptors or memory passes only with time.
+/// Waits when the system lacks descriptors or memory, which passes only with time; not when only one connection failed.
 async fn pause_after(error: &io::Error) {
     let only_this_connection = matches!(
         error.kind(),
@@ -110,18 +102,25 @@ async fn pause_after(error: &io::Error) {
     }
 }
 
-/// Answers a connection for which there is no room, without reading what it asks.
-async fn refuse(mut stream: impl AsyncWrite + Unpin, service: Arc<Service>) {
-    let reply = service.refuse(503, ErrorCode::TooManyConnections, "try again later");
+/// Answers a connection beyond the bound, without reading its request.
+async fn refuse(mut stream: impl AsyncWrite + Unpin) {
+    let reply = Reply::refusal(503, ErrorCode::TooManyConnections, "try again later");
     let body = reply.body.unwrap_or_default();
     let head = format!(
         "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\nretry-after: 1\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
         body.len()
     );
-    let answer = [head.as_bytes(), &body].concat();
+    let response = [head.as_bytes(), &body].concat();
     let _ = tokio::time::timeout(REFUSAL_TIMEOUT, async {
-        stream.write_all(&answer).await?;
+        stream.write_all(&response).await?;
         stream.shutdown().await
     })
     .await;
+}
+
+/// Unix time, in seconds; 0 on a machine whose clock is before 1970.
+pub(crate) fn unix_now() -> u64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| since.as_secs())
 }

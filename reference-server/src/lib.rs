@@ -1,22 +1,23 @@
-//! A real, small paymaster that a wallet developer can run locally: `pm_getFeeQuoteOrData` and `pm_sponsorUserOperation`
-//! over HTTP, every member and rule of sections 2 to 7.
+//! A paymaster that a wallet developer runs locally: `pm_getFeeQuoteOrData` and `pm_sponsorUserOperation` over HTTP, with
+//! every member and rule of sections 2 to 7 of the specification.
 //!
-//! A message goes `bytes -> envelope -> method (pure function) -> bytes`. [`Service::handle_bytes`] is that path without a
-//! socket or a clock; [`run`] serves it over HTTP, with the [`faults`] and [`variants`] that the service was given.
+//! [`Service::handle_bytes`] turns the bytes of a request into those of its response, without a socket or a clock.
+//! [`run`] serves a [`Service`] over HTTP. An [`InjectedService`] is a service with [`faults`] and [`variants`] around it.
 
 mod bounds;
 mod chain;
 pub mod config;
 mod decimal;
 mod depth;
-mod deviations;
 mod envelope;
 mod error_codes;
 mod explain;
 mod faults;
 mod gas;
 mod http;
+mod injection;
 mod methods;
+mod names;
 mod policy;
 mod request;
 mod service;
@@ -27,10 +28,11 @@ mod variants;
 pub use bounds::Bounds;
 pub use chain::{ChainConfig, RpcUrl};
 pub use config::{Config, ConfigError, Secret};
-pub use deviations::UnknownName;
 pub use error_codes::ErrorCode;
 pub use faults::{Fault, faults, find_fault};
-pub use http::{Listen, PipeConnector, PipeListener, pipe, run};
+pub use http::{Listen, PipeConnector, PipeListener, Respond, pipe, run};
+pub use injection::InjectedService;
+pub use names::UnknownName;
 pub use policy::PolicyConfig;
 pub use service::{Reply, Service};
 pub use signing::SigningConfig;

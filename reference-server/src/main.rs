@@ -1,5 +1,5 @@
 //! The `paymaster-reference-server` command.
-#![expect(clippy::print_stderr, reason = "a command talks to its user")]
+#![expect(clippy::print_stderr, reason = "a command reports errors on standard error")]
 
 mod arguments;
 mod exit_codes;
@@ -10,12 +10,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Parser;
-use paymaster_reference_server::{Config, Service, faults, run, variants};
+use paymaster_reference_server::{InjectedService, Service, faults, run, variants};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
-use crate::arguments::{Arguments, Deviations};
+use crate::arguments::{Arguments, Injections};
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Why the command ends early; the exit code follows from it.
+/// Why the command fails, which decides the exit code.
 enum Failure {
     Usage(Box<dyn Error>),
     CannotServe(Box<dyn Error>),
@@ -42,21 +42,18 @@ enum Failure {
 
 fn start(arguments: &Arguments) -> Result<(), Failure> {
     let usage = |error: Box<dyn Error>| Failure::Usage(error);
-    let deviations = &arguments.deviations;
-    if deviations.list_faults || deviations.list_variants {
-        say(&tables(deviations));
+    let injections = &arguments.injections;
+    if injections.list_faults || injections.list_variants {
+        print(&tables(injections));
         return Ok(());
     }
-    let faults = deviations.faults().map_err(|error| usage(error.into()))?;
-    let variants = deviations.variants().map_err(|error| usage(error.into()))?;
+    let faults = injections.faults().map_err(|error| usage(error.into()))?;
+    let variants = injections.variants().map_err(|error| usage(error.into()))?;
     let config = arguments.configuration().map_err(|error| usage(error.into()))?;
-    let service = Service::new(&config)
-        .map_err(|error| usage(error.into()))?
-        .with_variants(variants)
-        .with_faults(faults);
+    let service = Service::new(&config).map_err(|error| usage(error.into()))?;
     if arguments.print_config {
         let printed = config.to_toml().map_err(|error| usage(error.into()))?;
-        say(&printed);
+        print(&printed);
         return Ok(());
     }
     let filter = EnvFilter::try_new(&arguments.log).map_err(|error| usage(error.into()))?;
@@ -70,27 +67,34 @@ fn start(arguments: &Arguments) -> Result<(), Failure> {
         .enable_all()
         .build()
         .map_err(cannot_serve)?;
-    runtime.block_on(serve(&config, service))
+    tracing::info!(
+        signer = service.signer_address(),
+        signing = config.signing.enabled,
+        "configured"
+    );
+    let service = InjectedService::from(service)
+        .with_variants(variants)
+        .with_faults(faults);
+    runtime.block_on(serve(&config.listen, service))
 }
 
-/// Writes to standard output. A reader that closed it, as `head` does, has read enough: that is no failure.
-fn say(text: &str) {
+/// Writes to standard output. A closed pipe, as `head` leaves it, is not an error.
+fn print(text: &str) {
     let mut out = io::stdout().lock();
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
-/// The tables that are asked for.
-fn tables(deviations: &Deviations) -> String {
-    let faults = faults().filter(|_| deviations.list_faults);
-    let variants = variants().filter(|_| deviations.list_variants);
+/// The requested tables: one fault or variant a line.
+fn tables(injections: &Injections) -> String {
+    let faults = faults().filter(|_| injections.list_faults);
+    let variants = variants().filter(|_| injections.list_variants);
     faults
         .map(|fault| format!("{:<52} {:<40} {}\n", fault.name, fault.clause, fault.about))
         .chain(variants.map(|variant| format!("{:<34} {}\n", variant.name, variant.about)))
         .collect()
 }
 
-async fn serve(config: &Config, service: Service) -> Result<(), Failure> {
-    let listen = &config.listen;
+async fn serve(listen: &str, service: InjectedService) -> Result<(), Failure> {
     let listener = TcpListener::bind(listen)
         .await
         .map_err(|error| Failure::CannotServe(format!("cannot listen on {listen}: {error}").into()))?;
@@ -98,12 +102,7 @@ async fn serve(config: &Config, service: Service) -> Result<(), Failure> {
     let address = listener.local_addr().map_err(cannot_serve)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(cannot_serve)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(cannot_serve)?;
-    tracing::info!(
-        signer = service.signer_address(),
-        signing = config.signing.enabled,
-        "ready"
-    );
-    say(&format!("listening on http://{address}\n"));
+    print(&format!("listening on http://{address}\n"));
     let shutdown = async move {
         tokio::select! {
             _ = interrupt.recv() => {}

@@ -1,20 +1,20 @@
-//! The two methods, each a pure function of the request, the service's settings and the time.
+//! The results of the two methods, each a pure function of the request, the settings, the time and the chain's nonces.
 
 mod quote;
 mod sponsor;
 
-pub(crate) use quote::quote;
-pub(crate) use sponsor::sponsor;
+use alloy_primitives::Address;
+use paymaster_schemas::Mode;
 
-use crate::chain::World;
+use crate::chain::SenderNonces;
 use crate::error_codes::ErrorCode;
 use crate::gas::GasLimits;
 use crate::policy::Policy;
-use crate::request::{Mode, ModeObject, Operation, RawObject, SponsorshipInfo};
+use crate::request::{Operation, Request, SponsorshipInfo, Terms};
 use crate::signing::Signer;
 use crate::tokens::TokenTable;
 
-/// What the methods know beside the request.
+/// What a result depends on beside the request: fixed for the life of a service.
 pub(crate) struct Settings {
     pub(crate) policy: Policy,
     pub(crate) tokens: TokenTable,
@@ -23,74 +23,87 @@ pub(crate) struct Settings {
     pub(crate) quote_valid_seconds: u64,
 }
 
-/// A request of one of the two methods.
-pub(crate) struct Request<'a> {
-    pub(crate) operation: Operation<'a>,
-    pub(crate) mode: ModeObject<'a>,
-    pub(crate) world: World<'a>,
-}
-
-/// Where a request names its sender.
+/// JSON pointer to the sender of a request.
 const SENDER_POINTER: &str = "/params/0/sender";
 
-/// Why a method gives no result.
+/// Why a well-formed request gets an error.
 #[derive(Debug)]
-pub(crate) enum Refusal {
-    /// The params are not well formed; the schemas say where.
-    Malformed(String),
-    /// They are, but cannot be served.
-    Refused {
-        code: ErrorCode,
-        /// JSON pointer into the request.
-        pointer: String,
-        reason: String,
-    },
+pub(crate) struct Refusal {
+    pub(crate) code: ErrorCode,
+    /// JSON pointer into the request.
+    pub(crate) pointer: &'static str,
+    pub(crate) reason: String,
 }
 
-impl Refusal {
-    fn malformed(reason: impl std::fmt::Display) -> Self {
-        Self::Malformed(reason.to_string())
-    }
-}
-
-/// Appends the result of SPONSORED mode (section 2.6), the same for both methods.
-fn write_sponsored(
-    out: &mut Vec<u8>,
-    settings: &Settings,
-    request: &Request<'_>,
-    info: Option<RawObject<'_>>,
-    seconds: Option<u64>,
-) -> Result<(), Refusal> {
-    let info = match info {
-        Some(raw) => raw.read::<SponsorshipInfo<'_>>().map_err(Refusal::malformed)?,
-        None => SponsorshipInfo::default(),
-    };
-    let gas = GasLimits::of(&request.operation);
-    write_mode(out, Mode::Sponsored);
-    out.extend_from_slice(br#""paymasterAndData":""#);
-    if settings.policy.sponsors(&request.operation, &info) {
+impl Settings {
+    /// Appends the result of a request. `now` is Unix time, in seconds.
+    pub(crate) fn write_result(
+        &self,
+        out: &mut Vec<u8>,
+        request: &Request<'_>,
+        now: u64,
+        nonces: &SenderNonces,
+    ) -> Result<(), Refusal> {
         let operation = &request.operation;
-        let nonce = settings
-            .signer
-            .sender_nonce(request.world.nonces, operation.sender)
-            .map_err(|reason| Refusal::Refused {
-                code: ErrorCode::ChainUnavailable,
-                pointer: SENDER_POINTER.to_owned(),
-                reason,
-            })?;
-        settings
-            .signer
-            .write_sponsorship(out, operation, &gas, nonce, request.world.now, seconds);
-    } else {
-        out.extend_from_slice(b"0x");
+        match &request.terms {
+            Terms::Sponsorship { info, seconds } => {
+                self.write_sponsorship(out, operation, info, now, *seconds, nonces)
+            }
+            Terms::Quotes(info) => {
+                self.write_quotes(out, operation, info, now);
+                Ok(())
+            }
+            Terms::TokenPayment(info) => self.write_token_payment(out, operation, info, now),
+        }
     }
-    out.extend_from_slice(br#"","#);
-    gas.write(out);
-    out.push(b'}');
-    Ok(())
+
+    /// The sender whose nonce the result of a request needs, if it needs one.
+    pub(crate) fn sender_to_look_up(&self, request: &Request<'_>) -> Option<Address> {
+        match &request.terms {
+            Terms::Sponsorship { info, .. }
+                if self.signer.is_enabled() && self.policy.sponsors(&request.operation, info) =>
+            {
+                Some(request.operation.sender)
+            }
+            _ => None,
+        }
+    }
+
+    /// Appends the result of SPONSORED mode (section 2.6), which both methods share.
+    fn write_sponsorship(
+        &self,
+        out: &mut Vec<u8>,
+        operation: &Operation<'_>,
+        info: &SponsorshipInfo<'_>,
+        now: u64,
+        seconds: Option<u64>,
+        nonces: &SenderNonces,
+    ) -> Result<(), Refusal> {
+        let gas = GasLimits::of(operation);
+        write_mode(out, Mode::Sponsored);
+        out.extend_from_slice(br#""paymasterAndData":""#);
+        if self.policy.sponsors(operation, info) {
+            let nonce = self
+                .signer
+                .sender_nonce(nonces, operation.sender)
+                .map_err(|reason| Refusal {
+                    code: ErrorCode::ChainUnavailable,
+                    pointer: SENDER_POINTER,
+                    reason,
+                })?;
+            self.signer
+                .write_sponsorship(out, operation, &gas, nonce, now, seconds);
+        } else {
+            out.extend_from_slice(b"0x");
+        }
+        out.extend_from_slice(br#"","#);
+        gas.write(out);
+        out.push(b'}');
+        Ok(())
+    }
 }
 
-/// Opens a result object with the mode, under the specification's name and the one that published clients read.
+/// Opens a result object with the mode, under the name of the specification and under the one that published clients read.
 fn write_mode(out: &mut Vec<u8>, mode: Mode) {
     for part in [r#"{"MODE":""#, mode.name(), r#"","mode":""#, mode.name(), r#"","#] {
         out.extend_from_slice(part.as_bytes());

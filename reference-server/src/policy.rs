@@ -1,7 +1,7 @@
-//! Which operations the sponsor pays for.
+//! Decides which operations are sponsored.
 //!
-//! Section 4.2, rule 1: only the operation and the sponsorship info decide. So nothing else comes in here: not the id, the
-//! time, the expiry, nor what was asked before.
+//! Section 4.2, rule 1: only the operation and the sponsorship info decide. So the decision has no other input: not the id,
+//! the time, the expiry, or earlier requests.
 
 use std::collections::HashSet;
 
@@ -11,21 +11,21 @@ use serde::{Deserialize, Serialize};
 use crate::config::ConfigError;
 use crate::request::{Operation, SponsorshipInfo};
 
-/// What the sponsor refuses to pay for.
+/// The conditions under which an operation is not sponsored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PolicyConfig {
     /// Accounts that are never sponsored.
     pub denied_senders: Vec<String>,
-    /// Account implementations that are sponsored (`smartAccountInfo.name`, exactly as written); an empty list allows every
-    /// name. A request that names none is not refused for it.
+    /// Account implementations that are sponsored (`smartAccountInfo.name`, letter case included); an empty list allows every
+    /// name. A request without a name is allowed.
     pub account_names: Vec<String>,
     /// Largest call data that is sponsored, in bytes.
     pub max_call_data_bytes: usize,
 }
 
 impl PolicyConfig {
-    /// An account that the default configuration refuses, so that a refusal can be tried out.
+    /// An account that the default configuration does not sponsor, so that clients can try this case.
     pub const DENIED_SENDER: &str = "0x00000000000000000000000000000000deadbeef";
 }
 
@@ -39,7 +39,7 @@ impl Default for PolicyConfig {
     }
 }
 
-/// The policy, ready to decide.
+/// The policy with its addresses parsed.
 #[derive(Debug)]
 pub(crate) struct Policy {
     denied_senders: HashSet<Address>,
@@ -64,7 +64,7 @@ impl Policy {
         })
     }
 
-    /// Whether the sponsor pays.
+    /// Whether the operation is sponsored.
     pub(crate) fn sponsors(&self, operation: &Operation<'_>, info: &SponsorshipInfo<'_>) -> bool {
         let name = info
             .smart_account_info
@@ -78,7 +78,7 @@ impl Policy {
     }
 }
 
-/// Reads `0x` and 40 hex digits of any letter case.
+/// Parses `0x` and 40 hex digits of any letter case.
 pub(crate) fn parse_address(text: &str) -> Option<Address> {
     let digits = text.strip_prefix("0x").filter(|digits| digits.len() == 40)?;
     let mut address = Address::ZERO;

@@ -1,6 +1,6 @@
-//! `paymasterAndData`: its layout, the hash that is signed, and the signature.
+//! Writes `paymasterAndData`: its layout, the hash that is signed, and the signature.
 //!
-//! Sponsorship, as the eth-infinitism VerifyingPaymaster for EntryPoint v0.6 reads it:
+//! The layout of a sponsorship is that of the eth-infinitism VerifyingPaymaster for EntryPoint v0.6:
 //!
 //! | bytes | content |
 //! |---|---|
@@ -11,10 +11,11 @@
 //! Its hash is `keccak256(abi.encode(pack(op), chainId, paymaster, senderNonce, validUntil, validAfter))`, signed in the form
 //! of EIP-191. `pack(op)` is the operation's ABI encoding up to, and without, the length of `paymasterAndData`: the eleven
 //! head words, then `initCode` and `callData`. The head holds the offset of the signature, so the hash depends on the length
-//! of `paymasterAndData`, which is always the one above. `senderNonce` is what the contract counts for each sender: read
-//! from the chain where one is configured, else taken as 0, which it is until the contract has sponsored that sender once.
+//! of `paymasterAndData`, which is always the one above. `senderNonce` is a counter of
+//! the contract for each sender. It is read from the chain if one is configured. Otherwise it is 0, its value until the
+//! contract has sponsored that sender once.
 //!
-//! Token mode, a layout of our own of the same kind (section 2.9 shows none), which commits to token, rate and expiry:
+//! The layout in token mode is our own, because section 2.9 shows none. It covers token, rate and expiry:
 //!
 //! | bytes | content |
 //! |---|---|
@@ -37,21 +38,21 @@ use crate::policy::parse_address;
 use crate::request::Operation;
 use crate::tokens::PricedToken;
 
-/// How answers are signed, and for which contracts.
+/// The key, chain and contracts of signatures.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SigningConfig {
-    /// Whether to sign; without, the 65 bytes of the signature are zero.
+    /// Whether to sign; if not, the 65 bytes of the signature are zero.
     pub enabled: bool,
     /// The private key: `0x` and 64 hex digits. The default is a well-known TEST KEY.
     pub key: Secret,
-    /// The chain that the signature is good for.
+    /// The id of the chain on which signatures are valid.
     pub chain_id: u64,
-    /// The contract of sponsored operations.
+    /// The address of the paymaster contract for sponsored operations.
     pub sponsorship_paymaster: String,
-    /// The contract of operations paid in tokens; quotes name it as `paymasterAddress`.
+    /// The address of the paymaster contract for operations paid in tokens: the `paymasterAddress` of quotes.
     pub token_paymaster: String,
-    /// How long a sponsorship holds when the request has no `expiryDuration`, and a token sponsorship always; in seconds.
+    /// How long a result is valid, in seconds. `expiryDuration` overrides it in SPONSORED mode.
     pub valid_seconds: u64,
 }
 
@@ -78,12 +79,12 @@ impl Default for SigningConfig {
 const SIGNATURE_BYTES: usize = 65;
 /// Added to the recovery id, by a convention older than EIP-155.
 const V_OFFSET: u8 = 27;
-/// What stands for a sender's nonce in token mode: there is no contract of that layout that could count.
+/// The sender's nonce in token mode: no contract of this layout exists that could count.
 const TOKEN_NONCE: U256 = U256::ZERO;
-/// Answers hold from now on.
+/// Results are valid from the start.
 const VALID_AFTER: U48 = U48::ZERO;
 
-/// Makes `paymasterAndData`.
+/// Writes and signs `paymasterAndData`.
 pub(crate) struct Signer {
     key: Option<SigningKey>,
     address: Address,
@@ -99,7 +100,7 @@ impl Signer {
             parse_address(text).ok_or_else(|| ConfigError::value(key, "an address", text))
         };
         let key = parse_key(config.key.reveal()).ok_or_else(|| {
-            // The value stays out of the message: it may be a real key with a typing error.
+            // The message does not repeat the value, which may be a real key with a typing error.
             ConfigError::value(
                 "signing.key",
                 "a secp256k1 private key, 0x and 64 hex digits",
@@ -121,21 +122,26 @@ impl Signer {
         self.address
     }
 
-    /// The sponsorship paymaster.
+    /// The address of the sponsorship paymaster.
     pub(crate) const fn sponsorship_paymaster(&self) -> Address {
         self.sponsorship_paymaster
     }
 
-    /// The nonce that a sponsorship of `sender` covers, or why it is not known; nobody is asked when nothing is signed.
-    pub(crate) fn sender_nonce(&self, nonces: &dyn SenderNonces, sender: Address) -> Result<U256, String> {
-        if self.key.is_some() {
+    /// Whether signatures are made; otherwise their bytes are zero.
+    pub(crate) const fn is_enabled(&self) -> bool {
+        self.key.is_some()
+    }
+
+    /// The nonce that a sponsorship of `sender` covers; 0 when signing is off. The error is a fragment.
+    pub(crate) fn sender_nonce(&self, nonces: &SenderNonces, sender: Address) -> Result<U256, String> {
+        if self.is_enabled() {
             nonces.of(sender)
         } else {
             Ok(U256::ZERO)
         }
     }
 
-    /// Appends the hex of a sponsorship that holds for `seconds` from `now`, or for the configured time.
+    /// Appends the hex of a sponsorship that is valid for `seconds` from `now`, or for the configured time.
     pub(crate) fn write_sponsorship(
         &self,
         out: &mut Vec<u8>,
@@ -163,7 +169,7 @@ impl Signer {
         write_hex(out, &[paymaster.as_slice(), &terms, &signature]);
     }
 
-    /// Appends the hex of a commitment to pay in `token`, which holds for the configured time.
+    /// Appends the hex of a payment in `token`, which is valid for the configured time.
     pub(crate) fn write_token_payment(
         &self,
         out: &mut Vec<u8>,
@@ -193,7 +199,7 @@ impl Signer {
         write_hex(out, &[paymaster.as_slice(), &terms, &signature]);
     }
 
-    /// Signs the hash, in the form of EIP-191; zeros, and no hash taken, when signing is off.
+    /// Signs the hash in the form of EIP-191. When signing is off it returns zeros and does not compute the hash.
     fn sign(&self, hash: impl FnOnce() -> B256) -> [u8; SIGNATURE_BYTES] {
         let mut signature = [0; SIGNATURE_BYTES];
         if let Some(key) = &self.key {
@@ -253,7 +259,7 @@ fn write_hex(out: &mut Vec<u8>, parts: &[&[u8]]) {
     }
 }
 
-/// Reads `0x` and 64 hex digits of a number that is a private key.
+/// Parses `0x` and 64 hex digits of a private key.
 fn parse_key(text: &str) -> Option<SigningKey> {
     let digits = text.strip_prefix("0x").filter(|digits| digits.len() == 64)?;
     let mut bytes = [0; 32];
@@ -261,10 +267,10 @@ fn parse_key(text: &str) -> Option<SigningKey> {
     SigningKey::from_slice(&bytes).ok()
 }
 
-/// The address of a key's account.
+/// The address of the account of a key.
 fn address_of(key: &SigningKey) -> Address {
     let point = key.verifying_key().to_sec1_point(false);
-    // The first byte says that the point is not compressed.
+    // The first byte marks an uncompressed point.
     let digest = keccak256(&point.as_bytes()[1..]);
     Address::from_slice(&digest[12..])
 }

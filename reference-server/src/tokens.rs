@@ -1,4 +1,4 @@
-//! The tokens that users may pay in, and what an operation costs in each.
+//! The supported tokens, and the cost of an operation in each.
 
 use std::collections::HashMap;
 
@@ -13,29 +13,29 @@ use crate::policy::parse_address;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Token {
-    /// Its contract, `0x` and 40 hex digits; quotes spell it as it is spelled here.
+    /// The address of its contract: `0x` and 40 hex digits. Quotes contain it in this spelling.
     pub address: String,
     /// Its symbol.
     pub symbol: String,
-    /// How many decimals its units have; at most [`Token::MOST_DECIMALS`].
+    /// Its number of decimals; at most [`Token::MOST_DECIMALS`].
     pub decimals: u32,
-    /// Whole tokens for one whole coin of the chain, such as `"1831.52"`.
+    /// Price of one coin of the chain in whole tokens, such as `"1831.52"`.
     pub rate: String,
-    /// US dollars for one whole token, such as `"1.0"`.
+    /// Price of one whole token in US dollars, such as `"1.0"`.
     pub usd_price: String,
-    /// What the paymaster adds to the cost, in percent; at most [`Token::HIGHEST_PREMIUM`].
+    /// Premium of the paymaster on the cost, in percent; at most [`Token::HIGHEST_PREMIUM`].
     pub premium_percent: u32,
-    /// Where its logo is: an absolute URL.
+    /// The absolute URL of its logo.
     pub logo_url: String,
 }
 
 impl Token {
-    /// More decimals than any token in use has.
+    /// Most decimals of a token.
     pub const MOST_DECIMALS: u32 = 36;
-    /// In percent.
+    /// Highest premium, in percent.
     pub const HIGHEST_PREMIUM: u32 = 1000;
 
-    /// The tokens of the default configuration: invented prices, decimals as real tokens have them.
+    /// The tokens of the default configuration: invented prices, and the decimals of real tokens.
     pub fn defaults() -> Vec<Self> {
         let token =
             |address: &str, symbol: &str, decimals, rate: &str, usd_price: &str, premium_percent| Self {
@@ -86,10 +86,10 @@ impl Token {
 
 /// Digits after the point of `maxGasFeeUSD`.
 const USD_DECIMALS: u32 = 8;
-/// Decimals of the chain's coin, and of `exchangeRate`: tokens for one coin, scaled by 10^18, whatever the token's decimals.
+/// Decimals of the chain's coin, and of `exchangeRate` whatever the decimals of the token are.
 const COIN_DECIMALS: u32 = 18;
 
-/// The supported tokens, ready to quote.
+/// The supported tokens with their prices parsed.
 #[derive(Debug)]
 pub(crate) struct TokenTable {
     tokens: Vec<PricedToken>,
@@ -111,7 +111,7 @@ impl TokenTable {
             {
                 return Err(ConfigError::value(
                     "tokens.address",
-                    "listed once",
+                    "an address that no other token has",
                     &token.address,
                 ));
             }
@@ -120,7 +120,7 @@ impl TokenTable {
         Ok(table)
     }
 
-    /// All of them, in the order of the configuration.
+    /// All tokens, in the order of the configuration.
     pub(crate) fn all(&self) -> &[PricedToken] {
         &self.tokens
     }
@@ -133,7 +133,7 @@ impl TokenTable {
     }
 }
 
-/// A supported token with everything that does not change from quote to quote worked out.
+/// A supported token, with the parts of a quote that never change precomputed.
 #[derive(Debug)]
 pub(crate) struct PricedToken {
     pub(crate) address: Address,
@@ -211,8 +211,8 @@ impl PricedToken {
         })
     }
 
-    /// Appends the fee quote (section 2.8) for an operation that costs at most `max_cost` wei. Both fees are rounded up:
-    /// the token's to one of its units, the dollars to eight digits.
+    /// Appends the fee quote (section 2.8) for an operation that costs at most `max_cost` wei. Both fees are rounded up: the
+    /// fee in tokens to one unit, the fee in dollars to eight digits.
     pub(crate) fn write_quote(&self, out: &mut Vec<u8>, max_cost: Wide, valid_until: u64) {
         let units = self.units_of_wei.of(max_cost);
         out.extend_from_slice(self.head.as_bytes());
@@ -225,7 +225,7 @@ impl PricedToken {
     }
 }
 
-/// A scheme, a colon, and something without blanks after it.
+/// Whether `text` is a scheme, a colon, and at least one character, without whitespace.
 fn is_url(text: &str) -> bool {
     text.split_once(':').is_some_and(|(scheme, rest)| {
         scheme.starts_with(|first: char| first.is_ascii_alphabetic())

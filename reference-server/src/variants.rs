@@ -1,7 +1,7 @@
-//! Variants: lawful freedoms of a service, for which no rule of a conformance harness may fail.
+//! Variants: named lawful differences from the default server. No rule of a conformance harness may fail for one.
 #![expect(
     clippy::redundant_closure_for_method_calls,
-    reason = "a method of Asked<'a> is not general enough for the pointer that a table holds"
+    reason = "a method of RequestView<'a> is not general enough for the function pointer of a table"
 )]
 
 mod amounts;
@@ -13,18 +13,20 @@ mod shapes;
 #[cfg(test)]
 mod tests;
 
-use crate::deviations::{Act, Deed, UnknownName, When, always, find};
+use crate::injection::{Behaviour, Condition, Injection, always};
+use crate::names::{UnknownName, find};
 
-/// One way to be different and right.
+/// One lawful difference from the default server.
 #[derive(Clone, Copy)]
 pub struct Variant {
-    /// Its name, lower case, words joined by `-`.
+    /// The variant's unique name: lower-case words joined by `-`.
     pub name: &'static str,
-    /// What it does.
+    /// What the server does, as a fragment without a subject.
     pub about: &'static str,
-    /// Clauses of a lesser ground than stated that it breaks all the same: whoever judges may warn of them.
+    /// The ids of clauses that the variant breaks although it is lawful. None of them is stated by the specification, so a
+    /// harness may warn of them but not fail.
     pub warns: &'static [&'static str],
-    pub(crate) deed: Deed,
+    pub(crate) injection: Injection,
 }
 
 impl std::fmt::Debug for Variant {
@@ -37,27 +39,30 @@ impl std::fmt::Debug for Variant {
 }
 
 impl Variant {
-    const fn of(name: &'static str, about: &'static str, act: Act) -> Self {
+    const fn new(name: &'static str, about: &'static str, behaviour: Behaviour) -> Self {
         Self {
             name,
             about,
             warns: &[],
-            deed: Deed { when: always, act },
+            injection: Injection {
+                condition: always,
+                behaviour,
+            },
         }
     }
 
-    /// A refusal of what need not be served.
-    const fn refusal(name: &'static str, about: &'static str, when: When) -> Self {
-        Self::of(name, about, Act::Refuse).when(when)
+    /// A variant that refuses requests which need not be served.
+    const fn refusal(name: &'static str, about: &'static str, condition: Condition) -> Self {
+        Self::new(name, about, Behaviour::Refuse).when(condition)
     }
 
-    /// The same, but only then.
-    const fn when(mut self, when: When) -> Self {
-        self.deed.when = when;
+    /// The same variant for the requests that meet this condition only.
+    const fn when(mut self, condition: Condition) -> Self {
+        self.injection.condition = condition;
         self
     }
 
-    /// The same, with what it may be warned for.
+    /// The same variant with the clauses that a harness may warn of.
     const fn warns(mut self, clauses: &'static [&'static str]) -> Self {
         self.warns = clauses;
         self
@@ -78,7 +83,7 @@ pub fn variants() -> impl Iterator<Item = &'static Variant> + Clone {
     GROUPS.into_iter().flatten()
 }
 
-/// The variant of that name; the error names the nearest one.
+/// The variant called `name`; the error suggests the most similar name.
 pub fn find_variant(name: &str) -> Result<&'static Variant, UnknownName> {
     find("variant", variants(), |variant| variant.name, name)
 }

@@ -1,13 +1,15 @@
-//! The paymaster specification as data: schema documents, compiled validators, clauses, readings and names.
+//! The paymaster specification as data: sections, schema documents, compiled validators, clauses, readings and names.
 
 pub mod clauses;
 pub mod documents;
 pub mod names;
 pub mod readings;
+pub mod sections;
 pub mod validators;
 
 pub use clauses::{Basis, Clause, clauses, find_clause};
 pub use documents::{Document, OPENRPC, document, document_by_id, documents, resolved};
 pub use names::{Method, Mode, Pair};
 pub use readings::{READINGS, Reading, find_reading};
+pub use sections::{SECTIONS, Section, find_section};
 pub use validators::{Message, member_validator, validator_for};

@@ -1,23 +1,23 @@
-//! The readings: each place where the specification disagrees with itself or leaves a representation open, decided once,
-//! here, with its alternatives. A target may speak any of them; a profile can pin the one it speaks.
+//! The readings: every point where the specification disagrees with itself or is silent and requests or rules depend on it.
+//! Each reading lists the alternatives. A target may use any alternative; a profile can pin one.
 
-/// One open point of the specification, and how we read it.
+/// One open point of the specification, with the alternatives and the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// Its name, which is also the key of `[dialect]` in a profile.
+    /// The name; also the key under `[dialect]` in a profile.
     pub id: &'static str,
-    /// The section that leaves it open.
+    /// The section of the specification with the open point.
     pub section: &'static str,
     /// The question.
     pub question: &'static str,
-    /// Every lawful answer; the first is our default.
+    /// Every lawful alternative; the first is the default.
     pub alternatives: &'static [&'static str],
-    /// Why the first alternative is the default.
+    /// The reason why the first alternative is the default.
     pub why: &'static str,
 }
 
 impl Reading {
-    /// The alternative we take until the target or the profile says otherwise.
+    /// The alternative that a run uses until discovery or the profile selects another.
     pub const fn default(&self) -> &'static str {
         self.alternatives[0]
     }
@@ -28,58 +28,58 @@ pub const READINGS: &[Reading] = &[
     Reading {
         id: "jsonrpc-version",
         section: "2.1",
-        question: "What does a request put into jsonrpc?",
+        question: "Which value does a request have in `jsonrpc`?",
         alternatives: &["2.0", "2.0.0"],
-        why: "every sample and every published client sends it; JSON-RPC 2.0 demands it",
+        why: "every sample and every published client sends it, and JSON-RPC 2.0 requires it; only the field table has 2.0.0",
     },
     Reading {
         id: "sponsored-name",
         section: "2.3",
-        question: "What does a request put into mode to be sponsored?",
+        question: "Which name does a request use for the sponsored mode?",
         alternatives: &["SPONSORED", "SPONSORSHIP"],
-        why: "every sample request sends it and the result tables name it",
+        why: "every sample request and the result tables use it; only the parameter tables have SPONSORSHIP",
     },
     Reading {
         id: "fee-token-member",
         section: "2.5",
-        question: "Which member of tokenInfo names the token that pays?",
+        question: "Which member of `tokenInfo` names the fee token?",
         alternatives: &["feeTokenAddress", "tokenAddress"],
-        why: "two tables and every published client name it; only the prose differs",
+        why: "the field tables and every published client use it; only the text of section 2.5 has tokenAddress",
     },
     Reading {
         id: "mode-member",
         section: "2.6",
-        question: "Under which name does a result carry its mode?",
+        question: "Which member of a result holds the mode?",
         alternatives: &["MODE", "mode"],
-        why: "all result tables and rules say MODE; mode alone is held to be missing MODE unless the profile pins it",
+        why: "all result tables and rules have MODE; a result with mode alone breaks the rule about MODE, unless the profile pins mode",
     },
     Reading {
         id: "amount-notation",
         section: "2.2",
-        question: "In which notation does a request write nonce, gas limits and fees?",
+        question: "In which notation does a request write the nonce, gas limits and fees?",
         alternatives: &["decimal", "hex", "mixed"],
-        why: "section 2.2 shows none; mixed is what one published client sends: nonce and fees in hex, gas limits in decimal",
+        why: "section 2.2 shows no notation; discovery tries the others (mixed is what one published client sends: nonce and fees in hex, gas limits in decimal)",
     },
     Reading {
         id: "quoted-tokens",
         section: "2.5",
-        question: "With preferredToken and tokenList both present, which supported tokens are quoted?",
+        question: "Which supported tokens are quoted when `preferredToken` and `tokenList` are both present?",
         alternatives: &["union", "list", "preferred"],
-        why: "the list is what to include in the quote and the preferred token is asked for too; older documents of the vendor quote only the preferred one",
+        why: "the request names both, so both are quoted: the tokens of the list and the preferred token; older documents of the vendor quote only the preferred token",
     },
     Reading {
         id: "valid-until-unit",
         section: "2.8",
-        question: "In which unit is validUntil?",
+        question: "What is the unit of `validUntil`?",
         alternatives: &["seconds", "milliseconds"],
-        why: "the vendor's sample value is in seconds; another page says milliseconds",
+        why: "the vendor's sample value is in seconds; another page of the vendor has milliseconds",
     },
     Reading {
         id: "sponsored-fields",
         section: "4.2",
-        question: "Which members of the operation must a sponsored-mode request carry?",
+        question: "Which members must the operation of a sponsored-mode request have?",
         alternatives: &["sender, nonce, callData and the two fees", "all nine"],
-        why: "published clients leave initCode and the gas limits out in sponsored mode",
+        why: "published clients omit initCode and the gas limits in sponsored mode",
     },
 ];
 
@@ -99,7 +99,7 @@ mod tests {
             assert!(reading.why.len() > 20, "{} gives no reason", reading.id);
             assert!(
                 READINGS[..place].iter().all(|other| other.id != reading.id),
-                "{} stands twice",
+                "{} is listed twice",
                 reading.id
             );
             assert_eq!(find_reading(reading.id), Some(reading));

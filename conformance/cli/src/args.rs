@@ -6,18 +6,26 @@ use clap::Args;
 
 use crate::duration;
 
-/// How the target is reached and how a run goes.
-#[derive(Debug, Default, Args)]
-pub struct RunArgs {
+/// How the target is reached.
+#[derive(Clone, Debug, Default, Args)]
+pub struct TargetArgs {
     /// The configuration file [default: paymaster.toml, when it is there].
     #[arg(long, value_name = "FILE")]
     pub config: Option<PathBuf>,
     /// A request header, `Name: value`; ${NAME} in the value is read from the environment. Repeatable.
     #[arg(short = 'H', long = "header", value_name = "HEADER")]
     pub headers: Vec<String>,
-    #[command(flatten)]
     /// Which certificates are trusted.
+    #[command(flatten)]
     pub trust: TrustArgs,
+}
+
+/// How the target is reached, and the settings of a run.
+#[derive(Clone, Debug, Default, Args)]
+pub struct RunArgs {
+    /// How the target is reached.
+    #[command(flatten)]
+    pub target: TargetArgs,
     /// How many requests of each method and mode are sent at least [default: 250].
     #[arg(long, value_name = "N")]
     pub cases: Option<u32>,
@@ -45,6 +53,14 @@ pub struct RunArgs {
     /// Leave failures as large as they were found.
     #[arg(long, conflicts_with = "shrink_requests")]
     pub no_shrink: bool,
+    /// How strictly the run is concluded.
+    #[command(flatten)]
+    pub strictness: StrictnessArgs,
+}
+
+/// How strictly a run is concluded.
+#[derive(Clone, Debug, Default, Args)]
+pub struct StrictnessArgs {
     /// What only warns (json-rpc, interoperability) fails the run too.
     #[arg(long)]
     pub strict: bool,
@@ -53,13 +69,13 @@ pub struct RunArgs {
     pub allow_incomplete: bool,
 }
 
-/// Whom to trust with https://.
-#[derive(Debug, Default, Args)]
+/// Which certificates of https:// targets are trusted.
+#[derive(Clone, Debug, Default, Args)]
 pub struct TrustArgs {
-    /// Believe the certificates in this PEM file instead of the platform's [default: the platform's, or SSL_CERT_FILE].
+    /// Trust the certificates in this PEM file instead of the platform's [default: the platform's, or SSL_CERT_FILE].
     #[arg(long, value_name = "FILE")]
     pub cacert: Option<PathBuf>,
-    /// Believe any certificate of an https:// target. The report says so.
+    /// Trust any certificate of an https:// target. The report contains a warning.
     #[arg(short = 'k', long, conflicts_with = "cacert")]
     pub insecure: bool,
 }

@@ -1,33 +1,33 @@
-//! The embedded target: the reference server on a free loopback port, and a profile that says what its configuration says.
+//! The embedded server: the reference server on a free loopback port, with the profile that belongs to its configuration.
 
 use std::{io, sync::Arc};
 
-use paymaster_reference_server::{Config, Listen, PipeConnector, Service, pipe};
+use paymaster_reference_server::{Config, Listen, PipeConnector, Respond, Service, pipe};
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use paymaster_judge::target::profile::{
     Accepts, Operations, Profile, SmartAccount, Sponsors, Target, Token, TokenLists,
 };
 
-/// Tokens that the default configuration does not know.
+/// Tokens that the default configuration does not support.
 const UNSUPPORTED: [&str; 3] = [
     "0x1111111111111111111111111111111111111111",
     "0x2222222222222222222222222222222222222222",
     "0xFfFfFfFfFfFfFfFfFfFfFfFfFfFfFfFfFfFfFfFf",
 ];
 
-/// The versions that published clients send with the account names that the server knows; others get the last one.
+/// Account names of the server, with the versions that published clients send. Other names get the version 1.0.0.
 const VERSIONS: [(&str, &str); 3] = [("BICONOMY", "2.0.0"), ("INFINITISM", "1.0.0"), ("SAFE", "1.4.1")];
 
-/// What requests through a pipe are addressed to: a name that no resolver knows (RFC 6761).
+/// The URL of a server without a port. Its name resolves nowhere (RFC 6761).
 const PIPED_URL: &str = "http://embedded.invalid/";
 
 /// A running reference server.
 #[derive(Debug)]
 pub struct Embedded {
-    /// Where it listens.
+    /// Its URL.
     pub url: String,
-    /// What it supports.
+    /// The profile of what it supports.
     pub profile: Profile,
     shutdown: oneshot::Sender<()>,
     serving: JoinHandle<()>,
@@ -46,31 +46,31 @@ impl Embedded {
     }
 
     /// Serves a service of that configuration.
-    pub async fn serve(config: &Config, service: Service) -> io::Result<Self> {
+    pub async fn serve(config: &Config, service: impl Respond) -> io::Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let url = format!("http://{}/", listener.local_addr()?);
-        Ok(Self::answer(listener, url, config, service))
+        Ok(Self::serve_on(listener, url, config, service))
     }
 
-    /// Serves a service of that configuration to those who have the connector: without a port.
-    pub fn serve_piped(config: &Config, service: Service) -> (Self, PipeConnector) {
+    /// Serves a service of that configuration without a port: connections are made by the connector that is returned.
+    pub fn serve_piped(config: &Config, service: impl Respond) -> (Self, PipeConnector) {
         let (connector, listener) = pipe();
-        let embedded = Self::answer(listener, PIPED_URL.to_owned(), config, service);
+        let embedded = Self::serve_on(listener, PIPED_URL.to_owned(), config, service);
         (embedded, connector)
     }
 
-    fn answer(
+    fn serve_on(
         listener: impl Listen + Send + 'static,
         url: String,
         config: &Config,
-        service: Service,
+        service: impl Respond,
     ) -> Self {
         let (shutdown, stopped) = oneshot::channel::<()>();
         let serving = tokio::spawn(paymaster_reference_server::run(
             listener,
             Arc::new(service),
             async {
-                // A dropped sender means the same as a sent word: it is over.
+                // A dropped sender stops the server too.
                 let _ = stopped.await;
             },
         ));
@@ -84,7 +84,7 @@ impl Embedded {
 
     /// Stops the server and waits for its end.
     pub async fn stop(self) {
-        // Neither can fail in a way that matters: the run is over.
+        // An error means that the server has ended already.
         let _ = self.shutdown.send(());
         let _ = self.serving.await;
     }

@@ -1,8 +1,8 @@
-//! The environment, read here and nowhere else.
+//! The environment variables. They are read in this file alone.
 
 use std::collections::BTreeMap;
 
-/// Every variable that is read, and what it sets. Help and documentation read this table.
+/// Every variable that is read, and what it sets. The help and the documentation show this table.
 pub const VARIABLES: &[(&str, &str)] = &[
     ("PAYMASTER_URL", "the paymaster URL"),
     ("PAYMASTER_CONFIG", "the configuration file"),
@@ -15,11 +15,11 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("PAYMASTER_TIME_LIMIT", "as --time-limit"),
     (
         "http_proxy",
-        "the proxy for http:// targets, as http://host:3128 (HTTP_PROXY too)",
+        "the proxy for http:// targets, as http://host:3128 or socks5h://host:1080 (HTTP_PROXY too)",
     ),
     (
         "https_proxy",
-        "the proxy for https:// targets, asked to CONNECT (HTTPS_PROXY too)",
+        "the proxy for https:// targets, likewise; an http:// proxy is asked to CONNECT (HTTPS_PROXY too)",
     ),
     (
         "all_proxy",
@@ -27,25 +27,22 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ),
     (
         "no_proxy",
-        "hosts that are asked without a proxy, with commas between (NO_PROXY too)",
+        "hosts that are reached without a proxy, separated by commas (NO_PROXY too)",
     ),
     (
         "SSL_CERT_FILE",
-        "root certificates to believe instead of the platform's",
+        "root certificates to trust instead of the platform's",
     ),
-    (
-        "SSL_CERT_DIR",
-        "a folder of root certificates to believe, likewise",
-    ),
+    ("SSL_CERT_DIR", "a folder of root certificates to trust, likewise"),
     ("NO_COLOR", "when set and not empty: no colours"),
 ];
 
-/// What the environment says.
+/// The environment variables by their names.
 #[derive(Clone, Debug, Default)]
 pub struct Environment(BTreeMap<String, String>);
 
 impl Environment {
-    /// The environment of this process; variables that are no UTF-8 count as absent.
+    /// The environment of this process. Variables that are no UTF-8 count as absent.
     pub fn of_process() -> Self {
         let readable = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
@@ -54,12 +51,12 @@ impl Environment {
 
     /// An environment of these variables.
     #[cfg(test)]
-    pub fn of(variables: &[(&str, &str)]) -> Self {
+    pub(crate) fn of(variables: &[(&str, &str)]) -> Self {
         let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
         Self(variables.iter().map(owned).collect())
     }
 
-    /// A variable; an empty one counts as absent.
+    /// The value of a variable. An empty one counts as absent.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0
             .get(name)
@@ -67,8 +64,8 @@ impl Environment {
             .filter(|value| !value.is_empty())
     }
 
-    /// Whether colours are not wanted.
-    pub fn is_plain(&self) -> bool {
+    /// Whether the user does not want colours (`NO_COLOR`, or `TERM=dumb`).
+    pub(crate) fn declines_colours(&self) -> bool {
         self.get("NO_COLOR").is_some() || self.get("TERM") == Some("dumb")
     }
 }

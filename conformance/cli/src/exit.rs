@@ -2,18 +2,18 @@
 
 use paymaster_judge::verdict::conclusion::Conclusion;
 
-/// Every stated clause held; or nothing was broken in what was judged, and `--rule` or `--allow-incomplete` left the rest out.
+/// Every stated clause holds; or no clause is broken, where `--rule` or `--allow-incomplete` left some out.
 pub const CONFORMS: u8 = 0;
-/// A clause was broken, or the list of known failures is out of date.
+/// A clause is broken, or the list of known failures is out of date.
 pub const VIOLATIONS: u8 = 1;
 /// The command line, the configuration or a file is wrong.
 pub const USAGE: u8 = 2;
 /// The target could not be tested.
 pub const COULD_NOT_TEST: u8 = 3;
-/// Nothing was broken, but not everything could be judged.
+/// No clause is broken, but not every clause could be judged.
 pub const INCOMPLETE: u8 = 4;
 
-/// Every exit code and what it says: help and documentation read this.
+/// Every exit code and its meaning. The help and the documentation show this table.
 pub const TABLE: &[(u8, &str)] = &[
     (
         CONFORMS,
@@ -50,7 +50,12 @@ pub const fn code(conclusion: Conclusion) -> u8 {
 
 /// The table as text, for the help.
 pub fn help() -> String {
-    let rows = TABLE
+    help_of(TABLE)
+}
+
+/// A table of exit codes as text, for the help.
+pub fn help_of(table: &[(u8, &str)]) -> String {
+    let rows = table
         .iter()
         .map(|(code, meaning)| format!("  {code}  {meaning}"))
         .collect::<Vec<_>>();
@@ -77,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn the_help_tells_every_code() {
+    fn the_help_lists_every_code() {
         let help = help();
         for (code, meaning) in TABLE {
             assert!(help.contains(&format!("  {code}  {meaning}")), "{help}");

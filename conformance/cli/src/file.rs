@@ -1,23 +1,27 @@
-//! The configuration file, `paymaster.toml`: the profile of the target and the settings of the run.
+//! The configuration file, `paymaster.toml`: the profile of the target and the settings of a run.
 
 use std::{
     collections::BTreeMap,
-    fs,
+    fs, io,
     path::{Path, PathBuf},
 };
 
 use serde::Deserialize;
 
-use crate::environment::Environment;
+use crate::{
+    environment::Environment,
+    suggestion::did_you_mean,
+    validation::{self, ProfileError},
+};
 use paymaster_judge::target::{
     dialect::Pins,
     profile::{Operations, Profile, SmartAccount, Target, TokenLists},
 };
 
-/// The file that is read when none is named and it is there.
+/// The file that is read where none is named and this one exists.
 pub const DEFAULT_PATH: &str = "paymaster.toml";
 
-/// Everything that a file can say.
+/// All tables of the file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 struct Contents {
@@ -30,7 +34,7 @@ struct Contents {
     load: LoadTable,
 }
 
-/// `[run]`: how a run goes, as the flags of the same names.
+/// `[run]`: the settings of a run, as the flags of the same names.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct RunTable {
@@ -50,51 +54,94 @@ pub struct RunTable {
     pub strict: Option<bool>,
     /// As `--allow-incomplete`.
     pub allow_incomplete: Option<bool>,
-    /// The list of known failures; a relative path counts from the folder of this file.
+    /// The list of known failures. A relative path starts at the folder of the configuration file.
     pub known_failing: Option<PathBuf>,
-    /// `[load]`, which stands beside `[run]` in the file and is for the load generator alone.
+    /// `[load]`. In the file it stands beside `[run]`.
     #[serde(skip)]
     pub load: LoadTable,
 }
 
-/// `[load]`: what the load generator reads of the same file.
+/// `[load]`: the settings of the load generator.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct LoadTable {
-    /// The target is the user's own, and may be sent more than a polite rate.
+    /// Whether the target is the user's own, so that the polite rate limit does not apply.
     pub own_target: bool,
-    /// How often each scenario is part of `mixed`, by its name.
+    /// The weight of each scenario in `mixed`, by its name.
     pub weights: BTreeMap<String, u32>,
     /// Thresholds, as `--threshold` takes them.
     pub thresholds: Vec<String>,
 }
 
-/// The file to read: the one that is named by the flag, else by `PAYMASTER_CONFIG`, else the default one when it is there.
+/// Why the configuration file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// The file cannot be read.
+    #[error("{}: {source}", path.display())]
+    Read {
+        /// The path of the file.
+        path: PathBuf,
+        /// What the operating system reports.
+        source: io::Error,
+    },
+    /// The file contains something else than a configuration.
+    #[error("{}: {source}", path.display())]
+    Contents {
+        /// The path of the file.
+        path: PathBuf,
+        /// What is wrong.
+        source: ContentsError,
+    },
+}
+
+/// Why a text is no configuration.
+#[derive(Debug, thiserror::Error)]
+pub enum ContentsError {
+    /// It is no TOML, or has a key or a value that there is not. The parser's own error is left out: it quotes values, which can be
+    /// secret.
+    #[error("{}{message}", place.as_ref().map(|place| format!("{place}: ")).unwrap_or_default())]
+    Toml {
+        /// Line and column, as in `line 2, column 1`.
+        place: Option<String>,
+        /// The first line of the parser's message, with the nearest known key.
+        message: String,
+    },
+    /// A value makes no sense.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+}
+
+/// The file to read: the one that the flag names, else the one that `PAYMASTER_CONFIG` names, else the default one where it exists.
 pub fn chosen(flag: Option<&Path>, environment: &Environment) -> Option<PathBuf> {
     let named = flag.or_else(|| environment.get("PAYMASTER_CONFIG").map(Path::new));
     let default = Path::new(DEFAULT_PATH);
     named.or(default.exists().then_some(default)).map(Path::to_owned)
 }
 
-/// Reads the file, if there is one.
-pub fn read(path: Option<&Path>) -> Result<(Profile, RunTable), String> {
+/// Reads the file. Without a path, everything has its default.
+pub fn read(path: Option<&Path>) -> Result<(Profile, RunTable), FileError> {
     let Some(path) = path else {
         return Ok(Default::default());
     };
-    let text = fs::read_to_string(path).map_err(|cause| format!("{}: {cause}", path.display()))?;
-    let (profile, mut run) = parse(&text).map_err(|cause| format!("{}: {cause}", path.display()))?;
+    let text = fs::read_to_string(path).map_err(|source| FileError::Read {
+        path: path.to_owned(),
+        source,
+    })?;
+    let (profile, mut run) = parse(&text).map_err(|source| FileError::Contents {
+        path: path.to_owned(),
+        source,
+    })?;
     if let (Some(list), Some(folder)) = (&mut run.known_failing, path.parent()) {
         *list = folder.join(&*list);
     }
     Ok((profile, run))
 }
 
-/// Reads the text of a file. Messages name the place and the key, never the values: they can be secrets.
-pub fn parse(text: &str) -> Result<(Profile, RunTable), String> {
-    let contents: Contents = toml::from_str(text).map_err(|cause| {
-        let place = cause.span().map(|span| place(text, span.start));
-        let said = suggest(cause.message().lines().next().unwrap_or_default());
-        place.map_or(said.clone(), |place| format!("{place}: {said}"))
+/// Reads the text of a file.
+pub fn parse(text: &str) -> Result<(Profile, RunTable), ContentsError> {
+    let contents: Contents = toml::from_str(text).map_err(|cause| ContentsError::Toml {
+        place: cause.span().map(|span| place(text, span.start)),
+        message: suggest(cause.message().lines().next().unwrap_or_default()),
     })?;
     let profile = Profile {
         target: contents.target,
@@ -103,7 +150,7 @@ pub fn parse(text: &str) -> Result<(Profile, RunTable), String> {
         operations: contents.operations,
         dialect: contents.dialect,
     };
-    super::plausible::check(&profile)?;
+    validation::check(&profile)?;
     let run = RunTable {
         load: contents.load,
         ..contents.run
@@ -128,22 +175,7 @@ pub fn suggest(message: &str) -> String {
     let Some(unknown) = quoted.next() else {
         return message.to_owned();
     };
-    match nearest(unknown, quoted) {
-        Some(known) => format!("{message} (did you mean `{known}`?)"),
-        None => message.to_owned(),
-    }
-}
-
-/// How alike two words must be to be taken for one another, from 0 to 1.
-const ALIKE: f64 = 0.6;
-
-/// The candidate that is most like a word, when it is like it at all.
-pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    candidates
-        .map(|candidate| (strsim::normalized_damerau_levenshtein(word, candidate), candidate))
-        .filter(|(likeness, _)| *likeness >= ALIKE)
-        .max_by(|left, right| left.0.total_cmp(&right.0))
-        .map(|(_, candidate)| candidate)
+    format!("{message}{}", did_you_mean(unknown, quoted))
 }
 
 #[cfg(test)]
@@ -152,25 +184,27 @@ mod tests {
 
     #[test]
     fn unknown_keys_are_placed_and_the_nearest_is_named() {
-        let refusal = parse("[target]\nurl = \"http://h/\"\n\n[tokens]\nsuported = []\n").unwrap_err();
+        let refusal = parse("[target]\nurl = \"http://h/\"\n\n[tokens]\nsuported = []\n")
+            .unwrap_err()
+            .to_string();
         assert!(refusal.starts_with("line 5, column 1: "), "{refusal}");
         assert!(refusal.ends_with("(did you mean `supported`?)"), "{refusal}");
-        let refusal = parse("[operations]\naccepts = \"anny\"\n").unwrap_err();
+        let refusal = parse("[operations]\naccepts = \"anny\"\n")
+            .unwrap_err()
+            .to_string();
         assert!(refusal.contains("did you mean `any`?"), "{refusal}");
-        assert_eq!(nearest("ulr", ["headers", "url"].into_iter()), Some("url"));
-        assert_eq!(nearest("x", ["headers", "url"].into_iter()), None);
     }
 
     #[test]
     fn wrong_values_are_placed_and_secrets_are_not_shown() {
-        let refusal =
-            parse("[target]\nheaders = [\"x-key: topsecret\"]\nconcurrency = \"many\"\n").unwrap_err();
+        let refusal = parse("[target]\nheaders = [\"x-key: topsecret\"]\nconcurrency = \"many\"\n");
+        let refusal = refusal.unwrap_err().to_string();
         assert!(refusal.starts_with("line 3, column 15: "), "{refusal}");
         assert!(!refusal.contains("topsecret"), "{refusal}");
     }
 
     #[test]
-    fn a_file_says_profile_and_run() {
+    fn a_file_contains_profile_and_run() {
         let text = r#"
             accounts = [{ name = "BICONOMY", version = "2.0.0" }]
             [target]

@@ -1,9 +1,12 @@
-//! Request headers as the user writes them, and which of them are sent to which target.
+//! Request headers as the user writes them, and the targets that they may be sent to.
 
-use hyper::header::{HeaderName, HeaderValue};
+use hyper::header::{HeaderName, HeaderValue, InvalidHeaderName, InvalidHeaderValue};
 
 use crate::environment::Environment;
-use paymaster_client::{redact::Redactor, target::Target};
+use paymaster_client::{
+    redact::Redactor,
+    target::{Target, UrlError},
+};
 use paymaster_judge::target::profile;
 
 /// A header to send.
@@ -11,18 +14,79 @@ use paymaster_judge::target::profile;
 pub struct Header {
     /// The header's name.
     pub name: HeaderName,
-    /// Its value, environment variables filled in.
+    /// The value, with environment variables filled in.
     pub value: HeaderValue,
-    /// What a shell can make the value from without us printing it: `${NAME}` where it came from the environment.
+    /// The value as a shell expression that shows no secret: `${NAME}` for what comes from the environment.
     pub shell: String,
     /// Whether it comes from `target.headers` of the configuration file.
     pub of_profile: bool,
-    /// What came from the environment, and the whole value last.
+    /// The values from the environment, and last the whole value.
     secrets: Vec<String>,
 }
 
+/// Why a header cannot be read. The texts contain no value, which may be secret.
+#[derive(Debug, thiserror::Error)]
+pub enum HeaderError {
+    /// There is no colon.
+    #[error("a header is written `Name: value`")]
+    NoColon,
+    /// The name has characters that no name has.
+    #[error("the name of a header is malformed")]
+    Name(#[source] InvalidHeaderName),
+    /// The transport sets this header itself.
+    #[error("the header {name} is set by the transport")]
+    Reserved {
+        /// The name of the header.
+        name: HeaderName,
+    },
+    /// A `${` is not closed.
+    #[error("{name}: `${{` without `}}`")]
+    Unclosed {
+        /// The name of the header.
+        name: HeaderName,
+    },
+    /// A variable in the value is not set.
+    #[error("{name}: the environment variable {variable} is not set")]
+    NotSet {
+        /// The name of the header.
+        name: HeaderName,
+        /// The name of the variable.
+        variable: String,
+    },
+    /// The value has characters that no value has.
+    #[error("the value of the header {name} is malformed")]
+    Value {
+        /// The name of the header.
+        name: HeaderName,
+        /// What is wrong with it.
+        source: InvalidHeaderValue,
+    },
+}
+
+/// Why the headers of the configuration file are not sent to a target: they may be keys of another one.
+#[derive(Debug, thiserror::Error)]
+pub enum OriginError {
+    /// `target.url` cannot be read.
+    #[error("target.url: {0}")]
+    Url(#[source] UrlError),
+    /// The target has another origin than `target.url`, or there is none.
+    #[error(
+        "target.headers ({names}) are not sent to {origin}: {}; give them for this run with -H or PAYMASTER_HEADERS, or set target.url to a URL of {origin}",
+        own.as_ref().map_or("without target.url, nothing says which host they are for".to_owned(), |own| format!("they are for {own}, the origin of target.url"))
+    )]
+    Other {
+        /// The names of the headers, separated by commas.
+        names: String,
+        /// The origin of the target.
+        origin: String,
+        /// The origin of `target.url`.
+        own: Option<String>,
+    },
+}
+
 impl Header {
-    /// Values that may stand in no output: all that came from the environment, and the whole value unless the header negotiates.
+    /// The values that must not stand in any output: those from the environment, and the whole value of a header that is not public (as
+    /// Accept is).
     pub fn secrets(&self) -> impl Iterator<Item = &String> {
         let whole = Redactor::is_secret_header(self.name.as_str());
         let count = self.secrets.len();
@@ -33,14 +97,14 @@ impl Header {
     }
 }
 
-/// Reads the headers of every source: `profile` is weaker than `environment_lines`, and these are weaker than `flags`. Of headers with
-/// the same name, only those of the strongest source are read, so that the variables of the others need not be set.
-pub fn merged(
+/// Reads the headers of every source. `flags` take precedence over `environment_lines`, and these over `profile`. Of headers with the same
+/// name, only those of the first source are read, so that the variables in the others need not be set.
+pub(crate) fn merged(
     profile: &[String],
     environment_lines: &str,
     flags: &[String],
     environment: &Environment,
-) -> Result<Vec<Header>, String> {
+) -> Result<Vec<Header>, HeaderError> {
     let own: Vec<&str> = environment_lines
         .lines()
         .filter(|line| !line.trim().is_empty())
@@ -64,48 +128,42 @@ pub fn merged(
     Ok(merged)
 }
 
-/// Refuses to send headers of the profile to another origin (scheme, host and port) than that of its `target.url`: they can be keys.
-pub fn may_be_sent(headers: &[Header], profile: &profile::Target, target: &Target) -> Result<(), String> {
+/// Checks that the headers of the profile are sent to the origin (scheme, host and port) of its `target.url` alone.
+pub(crate) fn check_origin(
+    headers: &[Header],
+    profile: &profile::Target,
+    target: &Target,
+) -> Result<(), OriginError> {
     let of_profile = headers.iter().filter(|header| header.of_profile);
     let names: Vec<&str> = of_profile.map(|header| header.name.as_str()).collect();
     if names.is_empty() {
         return Ok(());
     }
     let own = profile.url.as_deref().map(Target::parse).transpose();
-    let own = own.map_err(|cause| format!("target.url: {cause}"))?;
+    let own = own.map_err(OriginError::Url)?.map(|own| own.origin());
     let origin = target.origin();
-    let reason = match own.map(|own| own.origin()) {
-        Some(own) if own == origin => return Ok(()),
-        Some(own) => format!("they are for {own}, the origin of target.url"),
-        None => "without target.url, nothing says which host they are for".to_owned(),
-    };
-    Err(format!(
-        "target.headers ({}) are not sent to {origin}: {reason}; give them for this run with -H or PAYMASTER_HEADERS, or set \
-         target.url to a URL of {origin}",
-        names.join(", ")
-    ))
+    if own.as_ref() == Some(&origin) {
+        return Ok(());
+    }
+    let names = names.join(", ");
+    Err(OriginError::Other { names, origin, own })
 }
 
 /// The name and the value of `Name: value`, as written.
-fn split(line: &str) -> Result<(HeaderName, &str), String> {
-    let Some((name, written)) = line.split_once(':') else {
-        return Err("a header is written `Name: value`".to_owned());
-    };
-    let name: HeaderName = name
-        .trim()
-        .parse()
-        .map_err(|_| "the name of a header is malformed".to_owned())?;
+fn split(line: &str) -> Result<(HeaderName, &str), HeaderError> {
+    let (name, written) = line.split_once(':').ok_or(HeaderError::NoColon)?;
+    let name: HeaderName = name.trim().parse().map_err(HeaderError::Name)?;
     if name == "content-length" || name == "transfer-encoding" || name == "connection" {
-        return Err(format!("the header {name} is set by the transport"));
+        return Err(HeaderError::Reserved { name });
     }
     Ok((name, written.trim()))
 }
 
-/// Reads `Name: value`, `${NAME}` in the value being taken from the environment.
-pub fn parse(line: &str, environment: &Environment) -> Result<Header, String> {
+/// Reads `Name: value`. `${NAME}` in the value stands for an environment variable.
+pub fn parse(line: &str, environment: &Environment) -> Result<Header, HeaderError> {
     let (name, written) = split(line)?;
     let mut secrets = Vec::new();
-    let value = substitute(written, environment, &mut secrets).map_err(|cause| format!("{name}: {cause}"))?;
+    let value = substitute(&name, written, environment, &mut secrets)?;
     secrets.push(value.clone());
     let shell = if secrets.len() > 1 {
         written.to_owned()
@@ -114,8 +172,10 @@ pub fn parse(line: &str, environment: &Environment) -> Result<Header, String> {
         format!("${{PAYMASTER_HEADER_{variable}}}")
     };
     Ok(Header {
-        value: HeaderValue::from_str(&value)
-            .map_err(|_| format!("the value of the header {name} is malformed"))?,
+        value: HeaderValue::from_str(&value).map_err(|source| HeaderError::Value {
+            name: name.clone(),
+            source,
+        })?,
         name,
         shell,
         of_profile: false,
@@ -123,16 +183,23 @@ pub fn parse(line: &str, environment: &Environment) -> Result<Header, String> {
     })
 }
 
-fn substitute(text: &str, environment: &Environment, secrets: &mut Vec<String>) -> Result<String, String> {
+/// Replaces each `${NAME}` of a text; adds the values to `secrets`.
+fn substitute(
+    name: &HeaderName,
+    text: &str,
+    environment: &Environment,
+    secrets: &mut Vec<String>,
+) -> Result<String, HeaderError> {
     let mut whole = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
         let Some((variable, behind)) = after.split_once('}') else {
-            return Err("`${` without `}`".to_owned());
+            return Err(HeaderError::Unclosed { name: name.clone() });
         };
-        let value = environment
-            .get(variable)
-            .ok_or_else(|| format!("the environment variable {variable} is not set"))?;
+        let value = environment.get(variable).ok_or_else(|| HeaderError::NotSet {
+            name: name.clone(),
+            variable: variable.to_owned(),
+        })?;
         secrets.push(value.to_owned());
         whole.push_str(before);
         whole.push_str(value);
@@ -159,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_header_is_refused_without_showing_it() {
+    fn malformed_headers_are_refused_without_showing_them() {
         let environment = Environment::default();
         for (line, word) in [
             ("topsecret", "Name: value"),
@@ -169,7 +236,7 @@ mod tests {
             ("x: top\nsecret", "value of the header x"),
             ("content-length: 3", "transport"),
         ] {
-            let refusal = parse(line, &environment).unwrap_err();
+            let refusal = parse(line, &environment).unwrap_err().to_string();
             assert!(refusal.contains(word), "{refusal}");
             assert!(!refusal.contains("topsecret"), "{refusal}");
         }

@@ -1,12 +1,74 @@
-//! One layer of settings. Precedence, the weakest first: default, file, environment, flags.
+//! The settings of one source. Flags take precedence over the environment, this over the configuration file, this over the defaults.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    num::{ParseFloatError, ParseIntError},
+    path::PathBuf,
+    str::FromStr,
+    time::Duration,
+};
 
-use crate::{args::RunArgs, duration, environment::Environment, file::RunTable};
+use crate::{
+    args::RunArgs,
+    duration::{self, DurationError},
+    environment::Environment,
+    file::RunTable,
+};
 use paymaster_client::transport::Limits;
 use paymaster_judge::target::profile::Target;
 
-/// Settings of one source; what it does not say is none.
+/// A value of the environment or of the configuration file that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SettingError {
+    /// A text is no value of its setting.
+    #[error("{name}: {source}")]
+    Malformed {
+        /// The variable or the key of the file.
+        name: &'static str,
+        /// What is wrong.
+        source: ValueError,
+    },
+    /// No cases are asked for.
+    #[error("the number of cases must be at least 1")]
+    Cases,
+    /// The number of jobs is out of range.
+    #[error("the number of jobs (concurrency) must be from 1 to {MAX_JOBS}")]
+    Jobs,
+    /// The rate is out of range.
+    #[error("the rate must be from 0.001 to 1000000 requests a second")]
+    Rate,
+    /// One source has both.
+    #[error("cacert and insecure exclude each other")]
+    Trust,
+    /// The request budget is 0.
+    #[error("the request budget must be at least 1")]
+    Budget,
+}
+
+/// Why a text is no value of a setting.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ValueError {
+    /// It is no duration.
+    #[error(transparent)]
+    Duration(#[from] DurationError),
+    /// It is no whole number.
+    #[error("`{text}` is no whole number")]
+    WholeNumber {
+        /// The text.
+        text: String,
+        /// What is wrong.
+        source: ParseIntError,
+    },
+    /// It is no number.
+    #[error("`{text}` is no number")]
+    Number {
+        /// The text.
+        text: String,
+        /// What is wrong.
+        source: ParseFloatError,
+    },
+}
+
+/// The settings of one source; none for what it does not set.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Layer {
     /// The paymaster URL.
@@ -40,12 +102,12 @@ pub struct Layer {
 }
 
 impl Layer {
-    /// This layer, and below it another.
+    /// This layer, with the settings of another where it has none.
     #[must_use]
     pub fn over(self, below: Self) -> Self {
         Self {
             url: self.url.or(below.url),
-            // Each of the two says whom to trust: the one of a stronger source stands alone.
+            // The two exclude each other: the first source that sets one of them decides about both.
             cacert: self
                 .cacert
                 .clone()
@@ -65,7 +127,7 @@ impl Layer {
         }
     }
 
-    /// The bounds of an exchange.
+    /// The limits of an exchange.
     pub fn limits(&self) -> Limits {
         Limits {
             timeout: self.timeout.unwrap_or(Limits::default().timeout),
@@ -74,7 +136,7 @@ impl Layer {
     }
 
     /// The layer of the configuration file.
-    pub fn of_file(target: &Target, run: &RunTable) -> Result<Self, String> {
+    pub(crate) fn of_file(target: &Target, run: &RunTable) -> Result<Self, SettingError> {
         Ok(Self {
             url: target.url.clone(),
             cacert: target.cacert.clone(),
@@ -83,8 +145,8 @@ impl Layer {
             seed: run.seed,
             jobs: target.concurrency,
             rate: target.requests_per_second,
-            timeout: read("run.timeout", run.timeout.as_deref(), duration::parse)?,
-            time_limit: read("run.time-limit", run.time_limit.as_deref(), duration::parse)?,
+            timeout: read("run.timeout", run.timeout.as_deref(), duration)?,
+            time_limit: read("run.time-limit", run.time_limit.as_deref(), duration)?,
             max_requests: run.max_requests,
             shrink_requests: run.shrink_requests,
             strict: run.strict,
@@ -94,37 +156,26 @@ impl Layer {
     }
 
     /// The layer of the environment.
-    pub fn of_environment(environment: &Environment) -> Result<Self, String> {
-        let number = |text: &str| text.parse().map_err(|_| format!("`{text}` is no whole number"));
+    pub(crate) fn of_environment(environment: &Environment) -> Result<Self, SettingError> {
         let get = |name| environment.get(name);
         Ok(Self {
             url: get("PAYMASTER_URL").map(str::to_owned),
-            cases: read("PAYMASTER_CASES", get("PAYMASTER_CASES"), |text| {
-                text.parse().map_err(|_| format!("`{text}` is no whole number"))
-            })?,
-            seed: read("PAYMASTER_SEED", get("PAYMASTER_SEED"), number)?,
-            jobs: read("PAYMASTER_JOBS", get("PAYMASTER_JOBS"), |text| {
-                text.parse().map_err(|_| format!("`{text}` is no whole number"))
-            })?,
-            rate: read("PAYMASTER_RATE", get("PAYMASTER_RATE"), |text| {
-                text.parse().map_err(|_| format!("`{text}` is no number"))
-            })?,
-            timeout: read("PAYMASTER_TIMEOUT", get("PAYMASTER_TIMEOUT"), duration::parse)?,
-            time_limit: read(
-                "PAYMASTER_TIME_LIMIT",
-                get("PAYMASTER_TIME_LIMIT"),
-                duration::parse,
-            )?,
+            cases: read("PAYMASTER_CASES", get("PAYMASTER_CASES"), whole_number)?,
+            seed: read("PAYMASTER_SEED", get("PAYMASTER_SEED"), whole_number)?,
+            jobs: read("PAYMASTER_JOBS", get("PAYMASTER_JOBS"), whole_number)?,
+            rate: read("PAYMASTER_RATE", get("PAYMASTER_RATE"), number)?,
+            timeout: read("PAYMASTER_TIMEOUT", get("PAYMASTER_TIMEOUT"), duration)?,
+            time_limit: read("PAYMASTER_TIME_LIMIT", get("PAYMASTER_TIME_LIMIT"), duration)?,
             ..Self::default()
         })
     }
 
     /// The layer of the command line.
-    pub fn of_flags(args: &RunArgs, url: Option<&str>) -> Self {
+    pub(crate) fn of_flags(args: &RunArgs, url: Option<&str>) -> Self {
         Self {
             url: url.map(str::to_owned),
-            cacert: args.trust.cacert.clone(),
-            insecure: args.trust.insecure.then_some(true),
+            cacert: args.target.trust.cacert.clone(),
+            insecure: args.target.trust.insecure.then_some(true),
             cases: args.cases,
             seed: args.seed,
             jobs: args.jobs,
@@ -137,46 +188,63 @@ impl Layer {
             } else {
                 args.shrink_requests
             },
-            strict: args.strict.then_some(true),
-            allow_incomplete: args.allow_incomplete.then_some(true),
-            known_failing: None, // a flag of `check` and its kin alone: see `known`
+            strict: args.strictness.strict.then_some(true),
+            allow_incomplete: args.strictness.allow_incomplete.then_some(true),
+            known_failing: None, // only commands that judge have the flag: see `known` in their command line
         }
     }
 
-    /// Refuses values that make no sense, whatever the source.
-    pub fn checked(self) -> Result<Self, String> {
+    /// Checks that each value makes sense, whatever its source.
+    pub(crate) fn checked(self) -> Result<Self, SettingError> {
         if self.cases == Some(0) {
-            return Err("the number of cases must be at least 1".to_owned());
+            return Err(SettingError::Cases);
         }
         if self.jobs.is_some_and(|jobs| !(1..=MAX_JOBS).contains(&jobs)) {
-            return Err(format!(
-                "the number of jobs (concurrency) must be from 1 to {MAX_JOBS}"
-            ));
+            return Err(SettingError::Jobs);
         }
         if self.rate.is_some_and(|rate| !(0.001..=1e6).contains(&rate)) {
-            return Err("the rate must be from 0.001 to 1000000 requests a second".to_owned());
+            return Err(SettingError::Rate);
         }
         if self.insecure == Some(true) && self.cacert.is_some() {
-            return Err("cacert and insecure exclude each other".to_owned());
+            return Err(SettingError::Trust);
         }
         if self.max_requests == Some(0) {
-            return Err("the request budget must be at least 1".to_owned());
+            return Err(SettingError::Budget);
         }
         Ok(self)
     }
 }
 
-/// Most exchanges at a time: each holds a connection.
+/// The highest number of exchanges at the same time. Each has its own connection.
 const MAX_JOBS: usize = 1024;
 
+/// Reads the text of a setting, where there is one.
 fn read<T>(
-    name: &str,
+    name: &'static str,
     text: Option<&str>,
-    parse: impl FnOnce(&str) -> Result<T, String>,
-) -> Result<Option<T>, String> {
+    parse: impl FnOnce(&str) -> Result<T, ValueError>,
+) -> Result<Option<T>, SettingError> {
     text.map(parse)
         .transpose()
-        .map_err(|cause| format!("{name}: {cause}"))
+        .map_err(|source| SettingError::Malformed { name, source })
+}
+
+fn duration(text: &str) -> Result<Duration, ValueError> {
+    Ok(duration::parse(text)?)
+}
+
+fn whole_number<T: FromStr<Err = ParseIntError>>(text: &str) -> Result<T, ValueError> {
+    text.parse().map_err(|source| ValueError::WholeNumber {
+        text: text.to_owned(),
+        source,
+    })
+}
+
+fn number(text: &str) -> Result<f64, ValueError> {
+    text.parse().map_err(|source| ValueError::Number {
+        text: text.to_owned(),
+        source,
+    })
 }
 
 #[cfg(test)]
@@ -184,7 +252,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_upper_layer_wins_where_it_says_something() {
+    fn the_first_layer_that_has_a_setting_decides() {
         let below = Layer {
             cases: Some(1),
             seed: Some(1),
@@ -199,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn whom_to_trust_is_said_by_one_source() {
+    fn one_source_decides_which_certificates_are_trusted() {
         let strict = Layer {
             cacert: Some("ca.pem".into()),
             ..Layer::default()

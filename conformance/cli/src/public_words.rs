@@ -1,9 +1,9 @@
-//! Words that are no keys: those that URLs and texts about paymasters are made of, and names of the specification.
+//! Words that are not keys: common words of URLs and texts about paymasters, and names of the specification.
 
 use paymaster_client::redact::is_version;
 use paymaster_schemas::documents;
 
-/// Words that stand in URLs of paymasters, and in texts about them.
+/// Words of URLs of paymasters, and of texts about them.
 const WORDS: [&str; 34] = [
     "account",
     "accounts",
@@ -41,12 +41,12 @@ const WORDS: [&str; 34] = [
     "webhook",
 ];
 
-/// The same, too short to be a key alone, which stand beside others with `-` or `_` between.
+/// Further such words, too short to be a key alone, which occur joined to others by `-` or `_`.
 const SHORT_WORDS: [&str; 12] = [
     "api", "base", "bsc", "dev", "eth", "json", "main", "prod", "rpc", "test", "token", "user",
 ];
 
-/// A word that texts are made of, a name of the specification, a number or a version. Words with `-` or `_` between count as each.
+/// Whether a text is a common word, a name of the specification, a number or a version. Words joined by `-` or `_` are checked one by one.
 pub fn is_common(text: &str) -> bool {
     let is_word = |part: &str| {
         let lower = part.to_ascii_lowercase();
@@ -55,7 +55,7 @@ pub fn is_common(text: &str) -> bool {
     text.split(['-', '_']).all(is_word) || is_name(text)
 }
 
-/// A method, a member or another word that the specification's schemas quote.
+/// Whether a text is a method, a member or another word in quotes in the schemas of the specification.
 fn is_name(text: &str) -> bool {
     let quoted = format!("\"{text}\"");
     documents().iter().any(|document| document.text.contains(&quoted))

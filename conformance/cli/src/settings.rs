@@ -1,55 +1,55 @@
-//! What file, environment and flags come to: how a run goes, and what of the target may stand in reports.
+//! The settings of a run, and the target as reports may show it.
 
 use std::time::Duration;
 
 use paymaster_client::transport::Transport;
 use paymaster_judge::{session::tally::Strictness, target::profile::Profile};
 
-/// The target as it may stand in reports.
+/// The target as reports may show it: without secrets.
 #[derive(Clone, Debug, Default)]
 pub struct Place {
-    /// The URL, secrets replaced.
+    /// The URL, with secrets replaced.
     pub shown: String,
-    /// The URL as it is, when nothing in it is secret.
+    /// The URL as it is; none where a part of it is secret.
     pub literal: Option<String>,
-    /// Whether it was the embedded reference server, which is gone when the run is over.
+    /// Whether it is the embedded server, which stops at the end of the run.
     pub embedded: bool,
-    /// Request headers beside our own: the name, and what a shell can make the value from without us printing it.
+    /// The request headers of the user: name, and value as a shell expression that shows no secret.
     pub headers: Vec<(String, String)>,
-    /// Options that cURL needs to reach it as we did, ready for a shell: a blank before each.
+    /// The options with which cURL reaches the target, quoted for a shell, each with a blank before it.
     pub curl_options: String,
-    /// Options that `replay` needs beside those of cURL, ready for a shell: a blank before each.
+    /// The further options of `replay`, quoted for a shell, each with a blank before it.
     pub replay_options: String,
-    /// Options that `replay` needs to ask the same chain, ready for a shell: a blank before each.
+    /// The options with which `replay` uses the same chain, quoted for a shell, each with a blank before it.
     pub chain_options: String,
-    /// What a reader of any report has to know of how the target was asked.
+    /// Warnings for the readers of every report, such as a certificate that was not verified.
     pub warnings: Vec<String>,
 }
 
-/// How a run goes.
+/// The settings of a run.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How the target is asked.
+    /// How requests reach the target.
     pub transport: Transport,
-    /// The target as it may stand in reports.
+    /// The URL of the target, with secrets replaced.
     pub shown_target: String,
-    /// What the user says of the target.
+    /// The profile: what the user states about the target.
     pub profile: Profile,
-    /// The seed: the same one gives the same cases.
+    /// The seed. The same seed gives the same cases.
     pub seed: u64,
-    /// How many requests of each pair are sent at least.
+    /// The least number of requests of each pair of method and mode.
     pub cases: u32,
-    /// How many exchanges run at the same time.
+    /// The number of exchanges at the same time.
     pub jobs: usize,
-    /// At most that many requests a second.
+    /// The most requests a second; none for no limit.
     pub rate: Option<f64>,
-    /// At most that many requests in all.
+    /// The most requests in all; none for no limit.
     pub max_requests: Option<usize>,
-    /// The run is over after that long.
+    /// The run ends after this time.
     pub time_limit: Duration,
-    /// At most that many requests to make one failure small; 0 leaves it as it was found.
+    /// The most requests for shrinking one failure. With 0, failures are not shrunk.
     pub shrink_requests: u32,
-    /// Whether findings are sent again and made small. Without, a run tells which rules were broken, and no more.
+    /// Whether findings are sent again and shrunk. Without this, a run reports only which rules are broken.
     pub closer_look: bool,
     /// How strictly the run is concluded.
     pub strictness: Strictness,

@@ -1,22 +1,24 @@
-//! From layers of settings to a run: transport, profile, and what may stand in reports.
+//! Merges the settings of all sources, and makes of them a transport, a profile and the description of the target in reports.
 
-use std::{
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{path::PathBuf, time::Duration};
 
-use crate::public_words::is_common;
-use crate::settings::{Place, Settings};
-use crate::shell;
 use crate::{
     args::RunArgs,
     environment::Environment,
-    file::{self, LoadTable},
-    headers::{self, Header},
-    layer::Layer,
+    file::{self, FileError, LoadTable},
+    headers::{self, Header, HeaderError, OriginError},
+    layer::{Layer, SettingError},
+    public_words::is_common,
+    settings::{Place, Settings},
+    shell,
 };
 use paymaster_client::{
-    dial::Dialler, http_proxy::Proxies, redact::Redactor, target::Target, tls::Trust, transport::Transport,
+    connector::{Connector, ConnectorError},
+    proxies::{Proxies, ProxyError},
+    redact::Redactor,
+    target::{Target, UrlError},
+    tls::Trust,
+    transport::Transport,
 };
 use paymaster_judge::{
     cases::plan::DEFAULT_CASES,
@@ -24,16 +26,51 @@ use paymaster_judge::{
     target::profile::{self, Profile},
 };
 
-/// The seed of a run that names none.
+/// The default seed of a run.
 pub const DEFAULT_SEED: u64 = 1;
-/// Enough that 1,000 cases against a target that takes 200 ms an answer end within 10 seconds, relations included.
+/// The default number of exchanges at the same time. With it, 1,000 cases and their relations against a target that takes 200 ms for a
+/// response end within 10 seconds.
 pub const DEFAULT_JOBS: usize = 100;
-/// The time limit of a run that names none.
+/// The default time limit of a run.
 pub const DEFAULT_TIME_LIMIT: Duration = Duration::from_mins(5);
-/// The request budget of making one failure small.
+/// The default number of requests for shrinking one failure.
 pub const DEFAULT_SHRINK_REQUESTS: u32 = 60;
 
-/// Everything that was said, merged.
+/// Why the settings cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    /// The configuration file.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A setting.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+    /// A request header.
+    #[error(transparent)]
+    Header(#[from] HeaderError),
+    /// A proxy of the environment.
+    #[error(transparent)]
+    Proxy(#[from] ProxyError),
+    /// The URL of the target.
+    #[error(transparent)]
+    Url(#[from] UrlError),
+    /// The connector to the target: TLS or its proxy.
+    #[error(transparent)]
+    Connector(#[from] ConnectorError),
+    /// The headers of the configuration file are for another target.
+    #[error("{}{source}", file.as_ref().map(|file| format!("{}: ", file.display())).unwrap_or_default())]
+    Origin {
+        /// The configuration file.
+        file: Option<PathBuf>,
+        /// Why they are not sent.
+        source: OriginError,
+    },
+    /// The embedded server does not start.
+    #[error("the embedded server: {0}")]
+    Embedded(String),
+}
+
+/// The merged settings of all sources.
 #[derive(Debug)]
 pub struct Setup {
     /// The merged settings.
@@ -50,9 +87,9 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Reads file, environment and flags.
-    pub fn read(args: &RunArgs, url: Option<&str>, environment: &Environment) -> Result<Self, String> {
-        let config = file::chosen(args.config.as_deref(), environment);
+    /// Reads configuration file, environment and flags.
+    pub fn read(args: &RunArgs, url: Option<&str>, environment: &Environment) -> Result<Self, SetupError> {
+        let config = file::chosen(args.target.config.as_deref(), environment);
         let (profile, run) = file::read(config.as_deref())?;
         let layer = Layer::of_flags(args, url)
             .over(Layer::of_environment(environment)?)
@@ -61,7 +98,7 @@ impl Setup {
         let headers = headers::merged(
             &profile.target.headers,
             environment.get("PAYMASTER_HEADERS").unwrap_or_default(),
-            &args.headers,
+            &args.target.headers,
             environment,
         )?;
         Ok(Self {
@@ -75,15 +112,15 @@ impl Setup {
         })
     }
 
-    /// The same settings for a target of which all is known; the dialect that the user pins stands, headers are not sent.
+    /// The same settings for the embedded server, whose profile is known. The dialect that the user pins is kept; headers are not sent.
     #[must_use]
-    pub fn of_known(self, known: Profile) -> Self {
+    pub fn for_embedded(self, profile: Profile) -> Self {
         Self {
             layer: self.layer,
             profile: Profile {
                 target: profile::Target::default(),
                 dialect: self.profile.dialect,
-                ..known
+                ..profile
             },
             load: self.load,
             config: None,
@@ -93,21 +130,23 @@ impl Setup {
         }
     }
 
-    /// The target at a URL; an error where headers of the profile may not be sent to it.
-    pub fn target(&self, url: &str) -> Result<Target, String> {
-        let target = Target::parse(url).map_err(|cause| cause.to_string())?;
-        headers::may_be_sent(&self.headers, &self.profile.target, &target).map_err(|cause| {
-            let file = self.config.as_deref().map(Path::display);
-            file.map_or(cause.clone(), |file| format!("{file}: {cause}"))
+    /// The target at a URL. An error where headers of the configuration file may not be sent to it.
+    pub fn target(&self, url: &str) -> Result<Target, SetupError> {
+        let target = Target::parse(url)?;
+        headers::check_origin(&self.headers, &self.profile.target, &target).map_err(|source| {
+            SetupError::Origin {
+                file: self.config.clone(),
+                source,
+            }
         })?;
         Ok(target)
     }
 
-    /// A way to another URL than the target's, by the same proxies, with the same trust and bounds, and without the headers.
-    pub fn transport_to(&self, url: &str) -> Result<Transport, String> {
-        let target = Target::parse(url).map_err(|cause| cause.to_string())?;
-        let dialler = self.dialler(&target)?;
-        Ok(Transport::new(target, self.layer.limits(), &[]).dialled_by(dialler))
+    /// A transport to another URL than the target's, with the same proxies, trust and limits, and without the headers.
+    pub fn transport_to(&self, url: &str) -> Result<Transport, SetupError> {
+        let target = Target::parse(url)?;
+        let connector = self.connector(&target)?;
+        Ok(Transport::new(target, self.layer.limits(), &[]).with_connector(connector))
     }
 
     fn trust(&self) -> Trust {
@@ -117,12 +156,12 @@ impl Setup {
         }
     }
 
-    fn dialler(&self, target: &Target) -> Result<Dialler, String> {
-        Dialler::new(target, &self.trust(), &self.proxies)
+    fn connector(&self, target: &Target) -> Result<Connector, ConnectorError> {
+        Connector::new(target, &self.trust(), &self.proxies)
     }
 
-    /// What `replay` has to be given so that it asks as this run did: the configuration file and, as variables, the headers that do not
-    /// come from it.
+    /// The options with which `replay` sends requests as this run did: the configuration file and, as shell variables, the headers that do
+    /// not come from it.
     fn replay_options(&self) -> String {
         let given = self.headers.iter().filter(|header| !header.of_profile);
         given.fold(shell::config_option(self.config.as_deref()), |options, header| {
@@ -131,8 +170,8 @@ impl Setup {
         })
     }
 
-    /// The settings of a run against a URL, and what of it may be shown.
-    pub fn settings(self, url: &str) -> Result<(Settings, Place, Redactor), String> {
+    /// The settings of a run against a URL, the target as reports may show it, and the redactor of its secrets.
+    pub fn settings(self, url: &str) -> Result<(Settings, Place, Redactor), SetupError> {
         let target = self.target(url)?;
         let mut redactor = Redactor::with_public_words(is_common);
         for secret in self.headers.iter().flat_map(Header::secrets) {
@@ -141,7 +180,7 @@ impl Setup {
         for secret in self.proxies.secrets() {
             redactor.hide(secret);
         }
-        let dialler = self.dialler(&target)?;
+        let connector = self.connector(&target)?;
         let path = redactor.hide_path(
             target.path(),
             target.query(),
@@ -153,7 +192,7 @@ impl Setup {
             |query| format!("{}?{query}", target.path()),
         );
         let shown = format!("{}://{}{path}", target.scheme(), target.address());
-        let (curl_options, warnings) = told_of(&self.trust(), target.is_https());
+        let (curl_options, warnings) = trust_notes(&self.trust(), target.is_https());
         let place = Place {
             literal: (path == whole).then(|| shown.clone()),
             shown,
@@ -176,7 +215,7 @@ impl Setup {
             .map(|header| (header.name.clone(), header.value.clone()))
             .collect();
         let settings = Settings {
-            transport: Transport::new(target, limits, &headers).dialled_by(dialler),
+            transport: Transport::new(target, limits, &headers).with_connector(connector),
             shown_target: place.shown.clone(),
             profile: self.profile,
             seed: layer.seed.unwrap_or(DEFAULT_SEED),
@@ -196,8 +235,8 @@ impl Setup {
     }
 }
 
-/// What cURL has to be told of whom to trust, and the reader of a report.
-pub fn told_of(trust: &Trust, https: bool) -> (String, Vec<String>) {
+/// The options with which cURL trusts the same certificates, and the warnings for readers of a report.
+pub fn trust_notes(trust: &Trust, https: bool) -> (String, Vec<String>) {
     if !https {
         return Default::default();
     }
@@ -205,7 +244,7 @@ pub fn told_of(trust: &Trust, https: bool) -> (String, Vec<String>) {
         _ if trust.insecure => (
             " --insecure".to_owned(),
             vec![
-                "the target's certificate was not verified (--insecure): anybody on the way may have answered, and read the key"
+                "the target's certificate was not verified (--insecure): anyone on the network path can have read the key and answered"
                     .to_owned(),
             ],
         ),

@@ -1,4 +1,4 @@
-//! Texts for a shell.
+//! Quoting for a shell.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ pub fn word(text: &str) -> String {
     }
 }
 
-/// A text as one word of a shell.
+/// A text as one word of a shell, in single quotes.
 pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }

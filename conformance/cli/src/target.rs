@@ -1,90 +1,49 @@
-//! What the user says of a target, for other binaries: the same file, environment and flags as a check reads.
+//! The target of another binary: the same file, environment and flags as those of a check.
 
-use std::{path::PathBuf, time::Duration};
-
-use crate::settings::Settings;
 use crate::{
-    args::{RunArgs, TrustArgs},
+    args::RunArgs,
     environment::Environment,
-    setup::Setup,
+    file::LoadTable,
+    settings::Settings,
+    setup::{Setup, SetupError},
 };
 use paymaster_client::redact::Redactor;
+use paymaster_judge::target::profile::Profile;
 
-pub use crate::file::LoadTable;
-
-/// What the command line of another binary says of the target.
-#[derive(Clone, Debug, Default)]
-pub struct Flags {
-    /// The paymaster URL.
-    pub url: Option<String>,
-    /// The configuration file.
-    pub config: Option<PathBuf>,
-    /// Request headers, `Name: value`.
-    pub headers: Vec<String>,
-    /// Total time of one exchange.
-    pub timeout: Option<Duration>,
-    /// The seed of what is generated.
-    pub seed: Option<u64>,
-    /// Certificates to believe instead of the platform's.
-    pub cacert: Option<PathBuf>,
-    /// Whether any certificate is believed.
-    pub insecure: bool,
-}
-
-/// What is known of a target before it is asked.
+/// A target, before the first request to it.
 #[derive(Debug)]
-pub struct Known {
-    /// Transport, profile, seed and limits; [`Settings::rate`] is the profile's own limit.
+pub struct TargetSetup {
+    /// Transport, profile, seed and limits; [`Settings::rate`] is the limit of the profile.
     pub settings: Settings,
-    /// Hides the secrets.
+    /// Replaces the secrets in outputs.
     pub redactor: Redactor,
-    /// The `[load]` table of the file.
+    /// The `[load]` table of the configuration file.
     pub load: LoadTable,
-    /// Whether neither file, environment nor flags name a URL, so that the embedded server is meant.
+    /// Whether neither file, environment nor flags name a URL, so that the target is the embedded server.
     pub embedded: bool,
 }
 
-/// Reads file, environment and flags. `embedded` starts a server to fall back on where no URL is named, and gives its URL
-/// and profile; it is not called otherwise.
-pub fn read<E>(
-    flags: &Flags,
-    embedded: impl FnOnce() -> Result<(String, paymaster_judge::target::profile::Profile), E>,
-) -> Result<Known, String>
-where
-    E: std::fmt::Display,
-{
-    let environment = Environment::of_process();
-    let args = RunArgs {
-        config: flags.config.clone(),
-        headers: flags.headers.clone(),
-        seed: flags.seed,
-        timeout: flags.timeout,
-        trust: TrustArgs {
-            cacert: flags.cacert.clone(),
-            insecure: flags.insecure,
-        },
-        ..RunArgs::default()
-    };
-    let setup = Setup::read(&args, flags.url.as_deref(), &environment)?;
+/// Reads file, environment and flags. `embedded` is called where no URL is named: it starts a server, and gives its URL and profile.
+pub fn read(
+    args: &RunArgs,
+    url: Option<&str>,
+    embedded: impl FnOnce() -> Result<(String, Profile), String>,
+) -> Result<TargetSetup, SetupError> {
+    let setup = Setup::read(args, url, &Environment::of_process())?;
     let load = setup.load.clone();
-    let own = setup.layer.url.clone();
-    let is_embedded = own.is_none();
-    let (setup, url) = if let Some(url) = own {
+    let named = setup.layer.url.clone();
+    let is_embedded = named.is_none();
+    let (setup, url) = if let Some(url) = named {
         (setup, url)
     } else {
-        let (url, profile) = embedded().map_err(|cause| format!("the embedded server: {cause}"))?;
-        (setup.of_known(profile), url)
+        let (url, profile) = embedded().map_err(SetupError::Embedded)?;
+        (setup.for_embedded(profile), url)
     };
     let (settings, _, redactor) = setup.settings(&url)?;
-    Ok(Known {
+    Ok(TargetSetup {
         settings,
         redactor,
         load,
         embedded: is_embedded,
     })
-}
-
-/// Whether the environment declines colours.
-pub fn is_plain() -> bool {
-    Environment::of_process().is_plain()
 }

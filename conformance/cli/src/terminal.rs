@@ -1,8 +1,8 @@
-//! Colours, when they are wanted, and texts that cannot do anything to a terminal.
+//! Colours, and texts without control characters for a terminal.
 
 use anstyle::{AnsiColor, Style};
 
-/// Paints words, or leaves them as they are.
+/// Colours words, where colours are wanted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Paint {
     /// Whether colours are wanted.
@@ -10,32 +10,32 @@ pub struct Paint {
 }
 
 impl Paint {
-    /// What matters most.
+    /// Bold, for the most important words.
     pub fn bold(self, text: &str) -> String {
         self.with(Style::new().bold(), text)
     }
 
-    /// What matters least.
+    /// Dimmed, for the least important words.
     pub fn dim(self, text: &str) -> String {
         self.with(Style::new().dimmed(), text)
     }
 
-    /// Good news.
+    /// Bold green, for success.
     pub fn good(self, text: &str) -> String {
         self.with(AnsiColor::Green.on_default().bold(), text)
     }
 
-    /// Bad news.
+    /// Bold red, for failure.
     pub fn bad(self, text: &str) -> String {
         self.with(AnsiColor::Red.on_default().bold(), text)
     }
 
-    /// Something to look at.
+    /// Bold yellow, for warnings.
     pub fn odd(self, text: &str) -> String {
         self.with(AnsiColor::Yellow.on_default().bold(), text)
     }
 
-    /// A name or a number to look for.
+    /// Cyan, for names and numbers.
     pub fn name(self, text: &str) -> String {
         self.with(AnsiColor::Cyan.on_default(), text)
     }
@@ -49,7 +49,7 @@ impl Paint {
     }
 }
 
-/// A text from the target as it may be printed: control characters (and what reorders lines) are spelled out.
+/// A text from the target that is safe to print: control characters, and characters that change the direction of text, are escaped.
 pub fn harmless(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn control_characters_are_spelled_out() {
+    fn control_characters_are_escaped() {
         assert_eq!(harmless("a\u{1b}[31m\nb\u{202e}"), "a\\u{1b}[31m\\nb\\u{202e}");
     }
 

@@ -1,5 +1,8 @@
-//! One HTTP connection. HTTP/1.1 is driven by whoever uses it: no task of its own, so an exchange costs no wake-up across threads.
-//! HTTP/2 has a task, which hyper wants.
+//! One HTTP connection.
+//!
+//! hyper-util's pooled client is not used: it drives each connection in a task of its own and takes it back after the body, so that
+//! bytes behind a Content-Length that is too small, and the first bytes of what is no HTTP, stay hidden. Here HTTP/1.1 is driven by the
+//! caller, who looks at what follows a response before the next request. HTTP/2 frames its responses, so its connection has a task.
 
 use std::{
     future::{Future, poll_fn},
@@ -19,28 +22,29 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::task::AbortHandle;
 
 use crate::{
-    dial::{Dialler, Protocol},
-    wire::{Tap, Wire},
+    connector::{ConnectError, Connector, Protocol},
+    tap::{Tap, TappedStream},
 };
+use paymaster_exchange::Stage;
 
-/// Most response headers we are willing to read.
+/// How many header lines of a response are read at most.
 pub(crate) const MAX_HEADERS: usize = 128;
 
-/// Longest response head that we are willing to read, in bytes.
+/// How many bytes of a response head are read at most.
 pub(crate) const MAX_HEAD: usize = 32 * 1024;
 
-/// So much of an HTTP/2 answer may be on its way unread: the worst that a target can make us hold for each connection.
+/// How many bytes of HTTP/2 responses a target may send ahead of our reading: the most memory that a connection can need.
 const WINDOW: u32 = 64 * 1024;
 
-type Driver = http1::Connection<TokioIo<Wire>, Full<Bytes>>;
+type Driver = http1::Connection<TokioIo<TappedStream>, Full<Bytes>>;
 
 pub(crate) struct Connection {
     sender: Sender,
     driver: Option<Pin<Box<Driver>>>,
     tap: Arc<Tap>,
-    /// Why the connection ended, when it ended badly.
-    pub(crate) fault: Option<hyper::Error>,
-    /// How many exchanges it has carried.
+    /// Why the connection ended, where it ended with an error.
+    pub(crate) error: Option<hyper::Error>,
+    /// How many requests were sent over it.
     pub(crate) exchanges: u64,
 }
 
@@ -48,12 +52,12 @@ enum Sender {
     Http1(http1::SendRequest<Full<Bytes>>),
     Http2 {
         sender: http2::SendRequest<Full<Bytes>>,
-        /// Held, not read: its end is the task's.
+        /// Held so that dropping the connection aborts its task.
         _task: Task,
     },
 }
 
-/// The task of an HTTP/2 connection: ends with it.
+/// The task that drives an HTTP/2 connection. Dropping this aborts it.
 struct Task(AbortHandle);
 
 impl Drop for Task {
@@ -63,18 +67,18 @@ impl Drop for Task {
 }
 
 impl Connection {
-    pub(crate) async fn open(dialler: &Dialler, stage: &mut &'static str) -> Result<Self, String> {
-        let dialled = dialler.dial_telling(stage).await?;
+    /// Makes a connection. `stage` always names what it waits for.
+    pub(crate) async fn open(connector: &Connector, stage: &mut Stage) -> Result<Self, ConnectError> {
+        let connected = connector.connect(stage).await?;
         let tap = Arc::new(Tap::default());
-        let wire = TokioIo::new(Wire::new(dialled.stream, Arc::clone(&tap)));
-        let (sender, driver) = match dialled.protocol {
+        let stream = TokioIo::new(TappedStream::new(connected.stream, Arc::clone(&tap)));
+        let (sender, driver) = match connected.protocol {
             Protocol::Http1 => {
                 let (sender, driver) = http1::Builder::new()
                     .max_headers(MAX_HEADERS)
                     .max_buf_size(MAX_HEAD)
-                    .handshake(wire)
-                    .await
-                    .map_err(|cause| cause.to_string())?;
+                    .handshake(stream)
+                    .await?;
                 (Sender::Http1(sender), Some(Box::pin(driver)))
             }
             Protocol::Http2 => {
@@ -82,10 +86,9 @@ impl Connection {
                     .initial_stream_window_size(WINDOW)
                     .initial_connection_window_size(WINDOW)
                     .max_header_list_size(u32::try_from(MAX_HEAD).unwrap_or(u32::MAX))
-                    .handshake(wire)
-                    .await
-                    .map_err(|cause| cause.to_string())?;
-                // Its end shows in the exchange under way, and in `ready`.
+                    .handshake(stream)
+                    .await?;
+                // The exchange in progress and `ready` report the end of the connection.
                 let task = tokio::spawn(async { drop(connection.await) });
                 (
                     Sender::Http2 {
@@ -100,12 +103,12 @@ impl Connection {
             sender,
             driver,
             tap,
-            fault: None,
+            error: None,
             exchanges: 0,
         })
     }
 
-    /// The HTTP version that is spoken.
+    /// The HTTP version of the connection.
     pub(crate) fn protocol(&self) -> Protocol {
         match self.sender {
             Sender::Http1(_) => Protocol::Http1,
@@ -113,22 +116,22 @@ impl Connection {
         }
     }
 
-    /// What came over it.
+    /// What was read from the connection.
     pub(crate) fn tap(&self) -> &Tap {
         &self.tap
     }
 
-    /// Waits until a request can be sent; false when the connection is over.
+    /// Waits until a request can be sent. False when the connection is closed.
     pub(crate) async fn ready(&mut self) -> bool {
         let Self {
             sender,
             driver,
-            fault,
+            error,
             ..
         } = self;
         match sender {
             Sender::Http1(sender) => {
-                drive(driver, fault, sender.ready()).await.is_ok() && self.driver.is_some()
+                drive(driver, error, sender.ready()).await.is_ok() && self.driver.is_some()
             }
             Sender::Http2 { sender, .. } => sender.ready().await.is_ok(),
         }
@@ -144,21 +147,21 @@ impl Connection {
         match &mut self.sender {
             Sender::Http1(sender) => {
                 let response = sender.send_request(request);
-                drive(&mut self.driver, &mut self.fault, response).await
+                drive(&mut self.driver, &mut self.error, response).await
             }
             Sender::Http2 { sender, .. } => sender.send_request(request).await,
         }
     }
 
-    /// Waits for something that only moves when the connection does.
+    /// Waits for a future that makes progress only while the connection is driven.
     pub(crate) async fn drive<T>(&mut self, future: impl Future<Output = T>) -> T {
-        drive(&mut self.driver, &mut self.fault, future).await
+        drive(&mut self.driver, &mut self.error, future).await
     }
 
-    /// Lets the connection look, without waiting, at what stands behind the response; false when it is over.
+    /// Reads, without waiting, what follows the response. False when the connection is closed.
     pub(crate) async fn settle(&mut self) -> bool {
         poll_fn(|cx| {
-            advance(&mut self.driver, &mut self.fault, cx);
+            advance(&mut self.driver, &mut self.error, cx);
             Poll::Ready(())
         })
         .await;
@@ -171,7 +174,7 @@ impl Connection {
 
 async fn drive<T>(
     driver: &mut Option<Pin<Box<Driver>>>,
-    fault: &mut Option<hyper::Error>,
+    error: &mut Option<hyper::Error>,
     future: impl Future<Output = T>,
 ) -> T {
     let mut future = pin!(future);
@@ -179,7 +182,7 @@ async fn drive<T>(
         if let Poll::Ready(output) = future.as_mut().poll(cx) {
             return Poll::Ready(output);
         }
-        advance(driver, fault, cx);
+        advance(driver, error, cx);
         future.as_mut().poll(cx)
     })
     .await
@@ -187,12 +190,12 @@ async fn drive<T>(
 
 fn advance(
     driver: &mut Option<Pin<Box<Driver>>>,
-    fault: &mut Option<hyper::Error>,
+    error: &mut Option<hyper::Error>,
     cx: &mut std::task::Context<'_>,
 ) {
     let Some(running) = driver else { return };
     if let Poll::Ready(end) = running.as_mut().poll(cx) {
         *driver = None;
-        *fault = end.err();
+        *error = end.err();
     }
 }

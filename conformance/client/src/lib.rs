@@ -1,16 +1,17 @@
-//! The HTTP client of the paymaster tools. It knows nothing of paymasters, rules or Ethereum.
+//! The HTTP client of the paymaster tools. Nothing in it depends on paymasters, rules or Ethereum.
 
-pub mod connection;
-pub mod dial;
-pub mod http_proxy;
+mod connection;
+pub mod connector;
+pub mod diagnosis;
+pub mod memory;
 pub mod pace;
+pub mod proxies;
 pub mod redact;
-pub mod retry_after;
-pub mod share;
 pub mod stop;
 pub mod stream;
-pub mod symptoms;
+mod tap;
 pub mod target;
+pub mod throttling;
 pub mod tls;
 pub mod transport;
-pub mod wire;
+pub mod tunnel;

@@ -1,4 +1,4 @@
-//! How fast requests leave: rate limit, pauses that the target asks for, the pace that it bears, request budget.
+//! How fast requests are sent: the rate limit of the user, pauses for Retry-After, the rate limit of the target, the request budget.
 
 use std::{
     sync::{
@@ -12,54 +12,54 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::stop::{Reason, Stop};
 
-/// Pauses that are shared by everything that sends.
+/// The pace of a run, shared by all tasks that send requests.
 #[derive(Debug)]
 pub struct Pace {
-    /// The least time between two requests that the user allows.
+    /// The time between two requests by the rate limit of the user.
     least: Duration,
-    /// The time between two requests, in nanoseconds: what the user allows, or what the target was seen to bear.
+    /// The time between two requests, in nanoseconds: by the rate limit of the user, or by the detected one of the target.
     interval: AtomicU64,
     next_slot: Mutex<Instant>,
     paused: AtomicBool,
     stretch: Mutex<Stretch>,
     answered: AtomicU64,
-    /// Requests that were sent or wait for their turn: they count for the budget.
+    /// Requests that were sent or wait for their turn. Both count for the budget.
     claimed: AtomicUsize,
     sent: AtomicUsize,
     budget: usize,
-    /// When the run must be over.
+    /// The time limit of the run.
     ends: Instant,
 }
 
-/// The time since the last pause, and the pause that is asked for now.
+/// The time since the last pause, and the present pause.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
-    /// When the last pause was over.
+    /// The end of the last pause.
     since: Instant,
-    /// How many requests had been answered then.
+    /// How many requests had been answered at that time.
     answered: u64,
-    /// When the present pause is over, or the last one was.
+    /// The end of the present pause, or of the last one.
     until: Instant,
-    /// How many requests were put off in the present pause.
-    put_off: u32,
-    /// The pace of the stretch before the pause, the pause included.
-    borne: Duration,
+    /// How many requests were throttled in the present pause.
+    throttled: u32,
+    /// The time for each answered request before the present pause, the pause included.
+    per_answer: Duration,
 }
 
-/// So many requests put off in one pause, and the target has a rate limit; fewer may be chance.
+/// How many requests must be throttled in one pause before the target counts as rate-limited. Fewer may be chance.
 const LIMITED: u32 = 3;
 
-/// A pace is learned with so much to spare, in percent.
-const SPARE: u32 = 110;
+/// The interval that is kept for a detected rate limit, in percent of the measured one.
+const MARGIN: u32 = 110;
 
-/// A pause up to this long is kept even where the run ends in it.
+/// A pause up to this long is kept even where the time limit passes in it.
 const SHORT: Duration = Duration::from_secs(10);
 
-/// After so many answers at a learned pace, it is quickened by a hundredth: the first measure may have been too careful.
-const QUICKENED_EVERY: u64 = 10;
+/// After this many answers at a detected rate limit, the interval is shortened by a hundredth: the first measurement may be too slow.
+const SHORTENED_EVERY: u64 = 10;
 
 impl Pace {
-    /// A pace of at most `rate` requests a second and `budget` requests in all, for a run that must be over at `ends`.
+    /// A pace of at most `rate` requests a second and `budget` requests in all, for a run that ends at `ends`.
     pub fn new(rate: Option<f64>, budget: Option<usize>, ends: Instant) -> Self {
         let now = Instant::now();
         let least = rate.map_or(Duration::ZERO, |rate| Duration::from_secs_f64(1.0 / rate));
@@ -72,8 +72,8 @@ impl Pace {
                 since: now,
                 answered: 0,
                 until: now,
-                put_off: 0,
-                borne: Duration::ZERO,
+                throttled: 0,
+                per_answer: Duration::ZERO,
             }),
             answered: AtomicU64::new(0),
             claimed: AtomicUsize::new(0),
@@ -93,18 +93,18 @@ impl Pace {
         self.budget.saturating_sub(self.claimed.load(Ordering::Relaxed))
     }
 
-    /// The time between two requests, where a rate limit is set or was learned.
+    /// The time between two requests; none without a rate limit.
     pub fn interval(&self) -> Option<Duration> {
         let interval = Duration::from_nanos(self.interval.load(Ordering::Relaxed));
         Some(interval).filter(|interval| !interval.is_zero())
     }
 
-    /// Requests that were answered, and not put off.
+    /// Requests that were answered and not throttled.
     pub fn answers(&self) -> u64 {
         self.answered.load(Ordering::Relaxed)
     }
 
-    /// Waits for the turn of one request; false when the budget is spent, and then the run is over.
+    /// Waits for the turn of one request. False when the budget is used up; the run then ends.
     pub async fn turn(&self, stop: &Stop) -> bool {
         let spent = self
             .claimed
@@ -131,7 +131,7 @@ impl Pace {
                     sleep_until(until).await;
                 }
             }
-            // Behind the pause: who waited for its end leaves at the pace that was learned in it.
+            // Read after the pause: a rate limit may have been detected in it.
             let Some(interval) = self.interval() else {
                 return;
             };
@@ -148,21 +148,20 @@ impl Pace {
         }
     }
 
-    /// A request was answered, and not put off.
+    /// Counts a request that was answered and not throttled.
     pub fn answered(&self) {
         let answered = self.answered.fetch_add(1, Ordering::Relaxed);
         let interval = self.interval.load(Ordering::Relaxed);
-        if interval > nanos(self.least) && answered.is_multiple_of(QUICKENED_EVERY) {
-            let quicker = (interval - interval / 100).max(nanos(self.least));
-            self.interval.store(quicker, Ordering::Relaxed);
+        if interval > nanos(self.least) && answered.is_multiple_of(SHORTENED_EVERY) {
+            let shorter = (interval - interval / 100).max(nanos(self.least));
+            self.interval.store(shorter, Ordering::Relaxed);
         }
     }
 
-    /// Nothing is sent for that long. When the run would be over first, it is over now; a short pause is kept, so that the run ends
-    /// by its time limit.
+    /// Sends nothing for that long. Where the run would end first, it ends now; a pause of at most 10 s is kept all the same.
     ///
-    /// When several requests are put off together, the target has a rate limit: from then on requests leave at the pace that it
-    /// bore until now, so that the run comes to its end.
+    /// When three requests are throttled in one pause, the target has a rate limit. A rate limit detected this way is respected for
+    /// the rest of the run.
     pub fn pause(&self, pause: Duration, stop: &Stop) {
         let now = Instant::now();
         let until = now + pause;
@@ -188,15 +187,15 @@ impl Pace {
                 since: until,
                 answered,
                 until,
-                put_off: 0,
-                borne: until.saturating_duration_since(stretch.since) / served.max(1),
+                throttled: 0,
+                per_answer: until.saturating_duration_since(stretch.since) / served.max(1),
             };
         }
-        stretch.put_off += 1;
+        stretch.throttled += 1;
         stretch.until = stretch.until.max(until);
         stretch.since = stretch.until;
-        if stretch.put_off == LIMITED {
-            let slower = nanos(stretch.borne * SPARE / 100);
+        if stretch.throttled == LIMITED {
+            let slower = nanos(stretch.per_answer * MARGIN / 100);
             self.interval.fetch_max(slower, Ordering::Relaxed);
             *self.next_slot.lock().unwrap_or_else(PoisonError::into_inner) = stretch.until;
         }
@@ -225,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_put_off_is_chance_and_several_are_a_limit() {
+    fn one_throttled_request_is_chance_and_three_are_a_rate_limit() {
         let (pace, stop) = (pace(None), Stop::default());
         for _ in 0..50 {
             pace.answered();
@@ -234,33 +233,33 @@ mod tests {
         pace.pause(Duration::from_secs(1), &stop);
         assert_eq!(interval(&pace), Duration::ZERO);
         pace.pause(Duration::from_secs(1), &stop);
-        // 50 in a second and the little time that this test took, and a tenth to spare.
+        // 50 in a second and the short time of this test, and a margin of a tenth.
         assert!(
             interval(&pace) >= Duration::from_millis(22),
             "{:?}",
             interval(&pace)
         );
-        let learned = interval(&pace);
+        let detected = interval(&pace);
         pace.pause(Duration::from_secs(1), &stop);
-        assert_eq!(interval(&pace), learned, "learned once in a pause");
+        assert_eq!(interval(&pace), detected, "detected once in a pause");
         assert!(stop.reason().is_none());
     }
 
     #[test]
-    fn a_learned_pace_quickens_and_never_beyond_what_the_user_allows() {
+    fn a_detected_interval_shrinks_to_that_of_the_user_at_least() {
         let (pace, stop) = (pace(Some(100.0)), Stop::default());
         for _ in 0..3 {
             pace.pause(Duration::from_secs(1), &stop);
         }
-        let learned = interval(&pace);
+        let detected = interval(&pace);
         assert!(
-            learned >= Duration::from_secs(1),
-            "nothing was answered: one a pause"
+            detected >= Duration::from_secs(1),
+            "nothing was answered: one request in a pause"
         );
         for _ in 0..100 {
             pace.answered();
         }
-        assert!(interval(&pace) < learned);
+        assert!(interval(&pace) < detected);
         for _ in 0..100_000 {
             pace.answered();
         }
@@ -275,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_that_answered_and_asks_to_wait_is_limited() {
+    fn a_target_that_answered_before_a_long_pause_is_rate_limited() {
         let (pace, stop) = (pace(None), Stop::default());
         pace.answered();
         pace.pause(Duration::from_hours(1), &stop);

@@ -1,14 +1,15 @@
-//! Redaction by value: what is secret is replaced wherever it stands in an output, and nothing else is touched.
+//! Redaction by value: secrets are replaced wherever they stand in an output, and nothing else is changed.
 //!
 //! What counts as secret:
 //!
-//! - each segment of the URL's path that the profile does not declare public (`public-path-segments`), each value of its query, each
-//!   request header value, and what headers take from the environment; user and password of a proxy's URL.
-//! - Replaced by value is what could be a key: not what is shorter than six characters, a number or version (`v2`, `80001`), an
-//!   address, or a word that texts about paymasters are made of (`sponsorship`, `tokenInfo`): replacing those everywhere would garble
-//!   what is not secret. They are hidden where the URL or the header is printed, and only there.
-//! - Values of headers that negotiate content, as Accept, are no secret.
-//! - A secret is found as it was given, percent-encoded and decoded, and as JSON writes it; and the beginning of one where a text was cut.
+//! - Each segment of the URL's path that the profile does not declare public (`public-path-segments`), each value of its query, each
+//!   request header value, the environment variables in headers, and the user and password of a proxy's URL.
+//! - Values that cannot be a key are hidden only where the URL or the header itself is printed: values shorter than six characters,
+//!   numbers and versions (`v2`, `80001`), addresses, and words that are common in texts about paymasters (`sponsorship`, `tokenInfo`).
+//!   Replacing them everywhere would garble texts that are not secret.
+//! - Values of headers that negotiate content, such as Accept, are not secret.
+//! - A secret is found as it was given, percent-encoded, percent-decoded and escaped for JSON. Where a text was cut, the beginning of a
+//!   secret is found too.
 
 mod common;
 mod forms;
@@ -20,22 +21,23 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 pub use common::is_version;
 use common::{is_address, is_plain};
 
-/// What stands in the place of a secret.
-pub const SHOWN: &str = "***";
+/// The text that replaces a secret.
+pub const REDACTED: &str = "***";
 
-/// Shorter values are no keys.
+/// The least length of a key, in bytes.
 const SHORTEST: usize = 6;
 
-/// So much of the beginning of a secret is replaced where a text was cut within it.
+/// The least length, in bytes, of the beginning of a secret that is replaced where a text was cut.
 const SHORTEST_PART: usize = 4;
 
-/// What stands where a text was cut.
+/// The mark where a text was cut.
 const CUT: &str = "...";
 
-/// Texts of this length may end with a body that was cut without a mark; white space at its ends may have gone since.
+/// Texts of this length, in bytes, may end with a body that was cut without a mark. It is less than the length of such a body, from which
+/// white space may have been trimmed.
 const KEPT: usize = paymaster_exchange::KEPT - 1024;
 
-/// Headers whose values are no secret, unless they come from the environment.
+/// Headers whose values are not secret, unless they come from the environment.
 const PUBLIC_HEADERS: [&str; 9] = [
     "accept",
     "accept-encoding",
@@ -48,11 +50,11 @@ const PUBLIC_HEADERS: [&str; 9] = [
     "user-agent",
 ];
 
-/// Knows the secrets of a run.
+/// Replaces the secrets of a run in texts.
 #[derive(Clone, Debug)]
 pub struct Redactor {
     secrets: Vec<Secret>,
-    /// Whether a text is a word that outputs are made of, so that it is no key.
+    /// Whether a text is a common word of outputs, so that it cannot be a key.
     is_public_word: fn(&str) -> bool,
 }
 
@@ -66,12 +68,12 @@ impl Default for Redactor {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Secret {
     form: String,
-    /// A word is replaced only where it stands alone.
+    /// Whether it is a word of letters, which is replaced only where it stands alone.
     word: bool,
 }
 
 impl Redactor {
-    /// A redactor that knows no secret yet, and takes no text for a key for which `is_public_word` is true.
+    /// A redactor without secrets. Texts for which `is_public_word` is true are never taken for keys.
     pub fn with_public_words(is_public_word: fn(&str) -> bool) -> Self {
         Self {
             secrets: Vec::new(),
@@ -79,7 +81,7 @@ impl Redactor {
         }
     }
 
-    /// From now on this value is replaced, in every form in which it travels; what could be no key is not taken.
+    /// Adds a secret: it is replaced from now on, in every form in which it is transmitted. A value that cannot be a key is ignored.
     pub fn hide(&mut self, secret: &str) {
         if secret.len() < SHORTEST
             || is_address(secret)
@@ -95,13 +97,13 @@ impl Redactor {
                 self.secrets.push(secret);
             }
         }
-        // A secret that contains another one is replaced whole.
+        // The longest first, so that a secret that contains another one is replaced whole.
         self.secrets
             .sort_by_key(|secret| std::cmp::Reverse(secret.form.len()));
     }
 
-    /// Hides what came from the environment or stands in a header whose value is secret, and the credentials in it: without their
-    /// scheme (`Bearer ...`), decoded (`Basic ...`), of each cookie.
+    /// Adds the value of a secret header or of a variable in a header, and the credentials in it: those after a scheme (`Bearer ...`), the
+    /// decoded ones of `Basic ...`, and the value of each cookie.
     pub fn hide_header(&mut self, value: &str) {
         self.hide(value);
         if let Some((scheme, credentials)) = value.split_once(' ') {
@@ -128,10 +130,10 @@ impl Redactor {
         !PUBLIC_HEADERS.contains(&name)
     }
 
-    /// Hides what is secret in the path and query of a URL; gives the path and query as they may be shown.
+    /// Adds the secrets in the path and query of a URL. Returns the path and query without them.
     ///
-    /// On this machine (`loopback`), segments that are plain words, versions or small numbers are no secret; elsewhere only
-    /// those named in `public` are not.
+    /// On this machine (`loopback`), segments that are plain words, versions or small numbers are not secret. Elsewhere, only the segments
+    /// in `public` are not secret.
     pub fn hide_path(
         &mut self,
         path: &str,
@@ -149,7 +151,7 @@ impl Redactor {
                     return segment;
                 }
                 self.hide(segment);
-                SHOWN
+                REDACTED
             })
             .collect();
         let mut shown = segments.join("/");
@@ -159,17 +161,17 @@ impl Redactor {
                 .map(|part| {
                     if let Some((name, value)) = part.split_once('=') {
                         self.hide(value);
-                        return format!("{name}={SHOWN}");
+                        return format!("{name}={REDACTED}");
                     }
                     self.hide(part);
-                    SHOWN.to_owned()
+                    REDACTED.to_owned()
                 })
                 .collect();
             shown = format!("{shown}?{}", parts.join("&"));
         }
-        if shown.contains(SHOWN) {
+        if shown.contains(REDACTED) {
             let whole = query.map_or_else(|| path.to_owned(), |query| format!("{path}?{query}"));
-            // Short parts are hidden with the whole; of one segment alone there is no whole.
+            // Short segments are hidden as part of the whole path. A single segment has no longer whole.
             if path.trim_matches('/').contains('/') || query.is_some() {
                 self.hide(&whole);
             }
@@ -213,7 +215,7 @@ impl Redactor {
         }
         let mut clean = text.into_owned();
         for range in ranges.into_iter().rev() {
-            clean.replace_range(range, SHOWN);
+            clean.replace_range(range, REDACTED);
         }
         Cow::Owned(clean)
     }
@@ -222,7 +224,7 @@ impl Redactor {
 impl Secret {
     fn replaced(&self, text: &str) -> String {
         if !self.word {
-            return text.replace(&self.form, SHOWN);
+            return text.replace(&self.form, REDACTED);
         }
         let mut clean = String::with_capacity(text.len());
         let mut rest = text;
@@ -230,13 +232,13 @@ impl Secret {
             let (before, from) = rest.split_at(place);
             let behind = &from[self.form.len()..];
             let joined = |letter: Option<char>| letter.is_some_and(char::is_alphanumeric);
-            // What was taken already is the neighbour of what begins the rest.
+            // At the start of the rest, the neighbour is the end of the text before it.
             let neighbour = before.chars().next_back().or_else(|| clean.chars().next_back());
             clean.push_str(before);
             if joined(neighbour) || joined(behind.chars().next()) {
                 clean.push_str(&self.form);
             } else {
-                clean.push_str(SHOWN);
+                clean.push_str(REDACTED);
             }
             rest = behind;
         }
@@ -244,7 +246,7 @@ impl Secret {
         clean
     }
 
-    /// How many bytes of the beginning of this secret a text ends with.
+    /// The number of bytes of this secret's beginning that a text ends with.
     fn begins(&self, text: &str) -> Option<usize> {
         (SHORTEST_PART..self.form.len())
             .rev()

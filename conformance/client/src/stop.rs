@@ -1,25 +1,25 @@
-//! The one signal that ends a run early, and why it was given.
+//! The signal that ends a run early, with its reason.
 
 use std::sync::Arc;
 
 use tokio::sync::watch;
 
-/// Why a run ended before its plan did.
+/// Why a run ended early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// The user asked for it.
+    /// The user interrupted the run.
     Interrupted,
-    /// The total time is over.
+    /// The time limit of the run passed.
     TimeLimit,
-    /// The request budget is spent.
+    /// The request budget is used up.
     Budget,
-    /// The target limits how many requests it takes, and the next one would come too late. What was judged until then stands.
+    /// The target has a rate limit, and its next response would come after the time limit. The verdicts until then stand.
     Limited(String),
-    /// The target cannot be tested, or no longer.
+    /// The target cannot be tested, or can no longer be tested.
     GaveUp(String),
 }
 
-/// Ends a run from anywhere; the first reason counts.
+/// Ends a run from any task. The first reason counts.
 #[derive(Clone, Debug)]
 pub struct Stop(Arc<watch::Sender<Option<Reason>>>);
 
@@ -41,7 +41,7 @@ impl Stop {
         });
     }
 
-    /// Why the run was ended; none while it goes on.
+    /// Why the run was ended; none while it continues.
     pub fn reason(&self) -> Option<Reason> {
         self.0.borrow().clone()
     }

@@ -1,18 +1,18 @@
-//! Where the target is: its URL, taken apart once.
+//! The URL of the target, parsed once.
 
-use std::fmt;
+use std::num::ParseIntError;
 
 use hyper::{
     Uri,
-    header::HeaderValue,
-    http::uri::{Authority, Scheme},
+    header::{HeaderValue, InvalidHeaderValue},
+    http::uri::{Authority, InvalidUri, Scheme},
 };
 
-/// A paymaster URL, ready to be asked.
+/// The URL of a target, in parts.
 #[derive(Clone, Debug)]
 pub struct Target {
     url: String,
-    /// Whether it is asked through TLS.
+    /// Whether the scheme is https.
     https: bool,
     /// Host name or address, without brackets.
     pub(crate) host: String,
@@ -24,63 +24,68 @@ pub struct Target {
     pub authority: HeaderValue,
 }
 
-/// Why a text is no URL that can be asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadUrl(String);
-
-impl fmt::Display for BadUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+/// Why a text is no URL of a target. The texts contain no part of the URL that could be a secret.
+#[derive(Debug, thiserror::Error)]
+pub enum UrlError {
+    /// There is no `://`.
+    #[error("the URL has no scheme: write it whole, as in http://127.0.0.1:3000/rpc")]
+    NoScheme,
+    /// The scheme is neither http nor https.
+    #[error("only http:// and https:// URLs can be tested")]
+    Scheme,
+    /// There is a user, and perhaps a password.
+    #[error("user and password in the URL are not supported: give an authorization header with -H")]
+    UserInfo,
+    /// The host or the port cannot be read.
+    #[error("the host or port of the URL is malformed: {0}")]
+    Authority(#[source] InvalidUri),
+    /// The path or the query cannot be read.
+    #[error("the path or query of the URL is malformed: {0}")]
+    Path(#[source] InvalidUri),
+    /// The port is no number of 16 bits.
+    #[error("the port of the URL is no number from 0 to 65535")]
+    Port(#[source] ParseIntError),
+    /// There is no host.
+    #[error("the URL names no host")]
+    NoHost,
+    /// The host cannot stand in a Host header.
+    #[error("the host of the URL is malformed")]
+    Host(#[source] InvalidHeaderValue),
 }
 
-impl std::error::Error for BadUrl {}
-
 impl Target {
-    /// Takes a URL apart. The messages name no part of the URL that could be a secret.
-    pub fn parse(url: &str) -> Result<Self, BadUrl> {
-        let refuse = |why: &str| BadUrl(why.to_owned());
-        let Some((scheme, rest)) = url.split_once("://") else {
-            return Err(refuse(
-                "the URL has no scheme: write it whole, as in http://127.0.0.1:3000/rpc",
-            ));
-        };
+    /// Takes a URL apart.
+    pub fn parse(url: &str) -> Result<Self, UrlError> {
+        let (scheme, rest) = url.split_once("://").ok_or(UrlError::NoScheme)?;
         let https = scheme.eq_ignore_ascii_case("https");
         if !https && !scheme.eq_ignore_ascii_case("http") {
-            return Err(refuse("only http:// and https:// URLs can be tested"));
+            return Err(UrlError::Scheme);
         }
         let rest = rest.split('#').next().unwrap_or_default();
         let split = rest.find(['/', '?']).unwrap_or(rest.len());
         let (authority, path) = rest.split_at(split);
         if authority.contains('@') {
-            return Err(refuse(
-                "user and password in the URL are not supported: give an authorization header with -H",
-            ));
+            return Err(UrlError::UserInfo);
         }
         let whole: Uri = format!("http://{authority}/")
             .parse()
-            .map_err(|cause| BadUrl(format!("the host or port of the URL is malformed: {cause}")))?;
+            .map_err(UrlError::Authority)?;
         let path = if path.starts_with('/') {
             path.to_owned()
         } else {
             format!("/{path}")
         };
-        let path: Uri = path
-            .parse()
-            .map_err(|cause| BadUrl(format!("the path or query of the URL is malformed: {cause}")))?;
+        let path: Uri = path.parse().map_err(UrlError::Path)?;
         let bracketed = whole.host().unwrap_or_default();
         let host = bracketed.trim_start_matches('[').trim_end_matches(']');
         let port_text = authority.strip_prefix(bracketed).unwrap_or_default();
         let port = match port_text {
             "" | ":" if https => 443,
             "" | ":" => 80,
-            text => text
-                .trim_start_matches(':')
-                .parse()
-                .map_err(|_| refuse("the port of the URL is no number from 0 to 65535"))?,
+            text => text.trim_start_matches(':').parse().map_err(UrlError::Port)?,
         };
         if host.is_empty() {
-            return Err(refuse("the URL names no host"));
+            return Err(UrlError::NoHost);
         }
         Ok(Self {
             url: url.to_owned(),
@@ -88,17 +93,16 @@ impl Target {
             host: host.to_owned(),
             port,
             path,
-            authority: HeaderValue::from_str(authority.trim_end_matches(':'))
-                .map_err(|_| refuse("the host of the URL is malformed"))?,
+            authority: HeaderValue::from_str(authority.trim_end_matches(':')).map_err(UrlError::Host)?,
         })
     }
 
-    /// The URL as it was given, secrets included.
+    /// The URL as it was written, secrets included.
     pub fn url(&self) -> &str {
         &self.url
     }
 
-    /// Whether it is asked through TLS.
+    /// Whether the scheme is https.
     pub fn is_https(&self) -> bool {
         self.https
     }
@@ -108,12 +112,12 @@ impl Target {
         if self.https { "https" } else { "http" }
     }
 
-    /// The whole URL for a request that has to name it: to a proxy, and in HTTP/2.
+    /// The whole URL, as a request to a proxy and a request of HTTP/2 carry it.
     pub(crate) fn absolute(&self) -> Uri {
         let mut parts = self.path.clone().into_parts();
         parts.scheme = Some(if self.https { Scheme::HTTPS } else { Scheme::HTTP });
         parts.authority = Authority::try_from(self.authority.as_bytes()).ok();
-        // Host and path were parsed when the target was, so there is nothing that cannot be put together.
+        // Authority and path were valid when the target was parsed, so this cannot fail.
         Uri::from_parts(parts).unwrap_or_else(|_| self.path.clone())
     }
 
@@ -162,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_are_taken_apart() {
+    fn urls_are_parsed_into_parts() {
         for (url, host, port, path, address) in [
             ("http://127.0.0.1:3000", "127.0.0.1", 3000, "/", "127.0.0.1:3000"),
             (
@@ -202,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_is_told_the_whole_url() {
+    fn a_proxy_gets_the_whole_url() {
         for (url, whole) in [
             ("http://localhost:/a?b", "http://localhost/a?b"),
             ("https://[::1]:8443", "https://[::1]:8443/"),
@@ -212,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_asked_is_refused_with_a_reason() {
+    fn what_is_no_url_of_a_target_is_refused_with_a_reason() {
         for (url, word) in [
             ("127.0.0.1:3000", "scheme"),
             ("ftp://paymaster.example/secret", "only http"),

@@ -1,4 +1,4 @@
-//! TLS towards the target: whom we trust, and what is wrong when a handshake fails, named for what it is.
+//! TLS towards the target: which certificates are trusted, and why a handshake failed.
 
 use std::{
     error::Error,
@@ -15,29 +15,65 @@ use rustls::{
 };
 use tokio_rustls::TlsConnector;
 
-/// What we offer in the handshake, the best first.
+/// The HTTP versions that the handshake offers, the preferred one first.
 const ALPN: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
-/// Whose certificates are believed.
+/// Which certificates are trusted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Trust {
-    /// A file of PEM certificates that are believed instead of the platform's (`--cacert`).
+    /// A file of PEM certificates that are trusted instead of the platform's (`--cacert`).
     pub cacert: Option<PathBuf>,
-    /// Believe any certificate (`--insecure`).
+    /// Trust any certificate (`--insecure`).
     pub insecure: bool,
 }
 
+/// Why TLS cannot be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    /// The processor lacks the instructions that the cryptography is written in.
+    #[error(
+        "https:// needs an x86_64 processor with AES, ADX and AVX2, or an aarch64 one with the crypto extensions: here, put a proxy that ends TLS in front and give its http:// URL"
+    )]
+    NoCryptography,
+    /// rustls refuses the cryptography.
+    #[error("TLS: {0}")]
+    Setup(#[source] rustls::Error),
+    /// The file of certificates cannot be read, or a certificate in it is malformed.
+    #[error("--cacert {path}: {source}")]
+    CaFile {
+        /// The path as it was given.
+        path: String,
+        /// What is wrong.
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// The file of certificates contains none.
+    #[error("--cacert {path}: no PEM certificate in this file")]
+    NoCertificate {
+        /// The path as it was given.
+        path: String,
+    },
+    /// The platform has no root certificates.
+    #[error(
+        "no root certificates found on this machine{}: install them (ca-certificates), set SSL_CERT_FILE, or give --cacert FILE",
+        source.as_ref().map(|cause| format!(" ({cause})")).unwrap_or_default()
+    )]
+    NoRoots {
+        /// The first error of looking for them.
+        source: Option<rustls_native_certs::Error>,
+    },
+}
+
 impl Trust {
-    /// Makes the connector. The error says what is missing and what to do.
-    pub(crate) fn connector(&self) -> Result<TlsConnector, String> {
+    /// Makes the connector.
+    pub(crate) fn connector(&self) -> Result<TlsConnector, TlsError> {
         let provider = Arc::new(provider()?);
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
-            .map_err(|cause| format!("TLS: {cause}"))?;
+            .map_err(TlsError::Setup)?;
         let mut config = if self.insecure {
             builder
                 .dangerous()
-                .with_custom_certificate_verifier(Arc::new(Anybody(provider)))
+                .with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
                 .with_no_client_auth()
         } else {
             let roots = match &self.cacert {
@@ -51,9 +87,9 @@ impl Trust {
     }
 }
 
-/// The cryptography. It panics on a processor without the instructions that it is written in, so we look first.
+/// The cryptography. It panics on a processor without the instructions that it is written in, so these are checked first.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-fn provider() -> Result<CryptoProvider, String> {
+fn provider() -> Result<CryptoProvider, TlsError> {
     #[cfg(target_arch = "x86_64")]
     let able = is_x86_feature_detected!("aes")
         && is_x86_feature_detected!("pclmulqdq")
@@ -70,54 +106,51 @@ fn provider() -> Result<CryptoProvider, String> {
     if able {
         Ok(rustls_graviola::default_provider())
     } else {
-        Err(NO_CRYPTOGRAPHY.to_owned())
+        Err(TlsError::NoCryptography)
     }
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-fn provider() -> Result<CryptoProvider, String> {
-    Err(NO_CRYPTOGRAPHY.to_owned())
+fn provider() -> Result<CryptoProvider, TlsError> {
+    Err(TlsError::NoCryptography)
 }
 
-const NO_CRYPTOGRAPHY: &str = "https:// needs an x86_64 processor with AES, ADX and AVX2, or an aarch64 one with the crypto extensions: here, put a proxy that ends TLS in front and give its http:// URL";
-
-fn roots_of_file(path: &Path) -> Result<RootCertStore, String> {
-    let trouble = |cause: &dyn Error| format!("--cacert {}: {cause}", path.display());
+fn roots_of_file(path: &Path) -> Result<RootCertStore, TlsError> {
+    fn failed<E: Error + Send + Sync + 'static>(path: &Path) -> impl FnOnce(E) -> TlsError {
+        |cause| TlsError::CaFile {
+            path: path.display().to_string(),
+            source: Box::new(cause),
+        }
+    }
     let mut roots = RootCertStore::empty();
-    for certificate in CertificateDer::pem_file_iter(path).map_err(|cause| trouble(&cause))? {
-        let certificate = certificate.map_err(|cause| trouble(&cause))?;
-        roots.add(certificate).map_err(|cause| trouble(&cause))?;
+    for certificate in CertificateDer::pem_file_iter(path).map_err(failed(path))? {
+        roots
+            .add(certificate.map_err(failed(path))?)
+            .map_err(failed(path))?;
     }
     if roots.is_empty() {
-        return Err(format!(
-            "--cacert {}: no PEM certificate in this file",
-            path.display()
-        ));
+        let path = path.display().to_string();
+        return Err(TlsError::NoCertificate { path });
     }
     Ok(roots)
 }
 
-fn platform_roots() -> Result<RootCertStore, String> {
+fn platform_roots() -> Result<RootCertStore, TlsError> {
     let found = rustls_native_certs::load_native_certs();
     let mut roots = RootCertStore::empty();
-    let (known, _) = roots.add_parsable_certificates(found.certs);
-    if known == 0 {
-        let cause = found
-            .errors
-            .first()
-            .map_or_else(String::new, |cause| format!(" ({cause})"));
-        return Err(format!(
-            "no root certificates found on this machine{cause}: install them (ca-certificates), set SSL_CERT_FILE, or give --cacert FILE"
-        ));
+    let (added, _) = roots.add_parsable_certificates(found.certs);
+    if added == 0 {
+        let source = found.errors.into_iter().next();
+        return Err(TlsError::NoRoots { source });
     }
     Ok(roots)
 }
 
-/// Believes any certificate. The handshake is still verified: whoever answers holds the key of the certificate that was shown.
+/// Trusts any certificate. The signature of the handshake is still verified: the server holds the key of the certificate that it sent.
 #[derive(Debug)]
-struct Anybody(Arc<CryptoProvider>);
+struct AnyCertificate(Arc<CryptoProvider>);
 
-impl ServerCertVerifier for Anybody {
+impl ServerCertVerifier for AnyCertificate {
     fn verify_server_cert(
         &self,
         _end_entity: &CertificateDer<'_>,
@@ -154,14 +187,18 @@ impl ServerCertVerifier for Anybody {
     }
 }
 
-/// Why a handshake failed, and what to do.
-pub(crate) fn trouble(cause: &io::Error) -> String {
+/// Why a handshake failed. The text says what to do.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", handshake_text(.0))]
+pub struct HandshakeError(#[source] pub(crate) io::Error);
+
+fn handshake_text(cause: &io::Error) -> String {
     let inner = cause.get_ref().and_then(|inner| inner.downcast_ref());
     match inner {
         Some(rustls::Error::InvalidCertificate(cause)) => {
             format!(
                 "TLS: {}, or go on without looking with --insecure",
-                certificate_trouble(cause)
+                certificate_text(cause)
             )
         }
         Some(rustls::Error::InvalidMessage(_)) => {
@@ -179,7 +216,7 @@ pub(crate) fn trouble(cause: &io::Error) -> String {
     }
 }
 
-fn certificate_trouble(cause: &CertificateError) -> String {
+fn certificate_text(cause: &CertificateError) -> String {
     match cause {
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
             "the target's certificate has expired: renew it".to_owned()

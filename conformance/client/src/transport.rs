@@ -1,4 +1,4 @@
-//! One exchange after the other with the target, each within a total deadline and bounded in size.
+//! Exchanges with the target, one after the other on a connection, each within a deadline and a limit of size.
 
 use std::{
     error::Error,
@@ -20,17 +20,17 @@ use tokio::time::timeout;
 
 use crate::{
     connection::Connection,
-    dial::{Dialler, Protocol, stage},
-    share::{LIGHT, Share},
-    symptoms,
+    connector::{Connector, Protocol},
+    diagnosis,
+    memory::{MemoryPermit, SMALL},
     target::Target,
 };
-use paymaster_exchange::{Exchange, Failure, Response};
+use paymaster_exchange::{Exchange, Failure, Part, Response, Stage};
 
-/// What we are willing to wait for and to read.
+/// The limits of an exchange.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Total time of an exchange: connecting, sending, head and body.
+    /// Total time of an exchange: connecting, sending, response head and body.
     pub timeout: Duration,
     /// Longest response body, in bytes.
     pub body: usize,
@@ -45,27 +45,27 @@ impl Default for Limits {
     }
 }
 
-/// How the target is asked: the same for every exchange.
+/// How requests reach the target: URL, headers, limits and connector. The same for every exchange.
 #[derive(Clone, Debug)]
 pub struct Transport {
-    /// Where.
+    /// The URL of the target.
     pub target: Target,
-    /// Within which bounds.
+    /// The limits of each exchange.
     pub limits: Limits,
     headers: HeaderMap,
-    dialler: Arc<Dialler>,
-    /// The whole URL, for HTTP/2 and for proxies.
+    connector: Arc<Connector>,
+    /// The whole URL, for HTTP/2 and for HTTP proxies.
     absolute: Uri,
 }
 
 impl Transport {
-    /// A transport that sends these headers beside our own; one of the same name replaces ours.
+    /// A transport that sends these headers beside the default ones. A header of the same name replaces the default.
     pub fn new(target: Target, limits: Limits, extra: &[(HeaderName, HeaderValue)]) -> Self {
         let mut headers = HeaderMap::new();
         headers.insert(HOST, target.authority.clone());
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        // Without this, any coding would be acceptable (RFC 9110, section 12.5.3); we want the bytes as they are.
+        // Without this, any coding would be acceptable (RFC 9110, section 12.5.3); the rules need the bytes as they are.
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         headers.insert(
             USER_AGENT,
@@ -78,7 +78,7 @@ impl Transport {
             headers.append(name, value.clone());
         }
         Self {
-            dialler: Arc::new(Dialler::direct(&target)),
+            connector: Arc::new(Connector::direct(&target)),
             absolute: target.absolute(),
             target,
             limits,
@@ -86,81 +86,87 @@ impl Transport {
         }
     }
 
-    /// The same transport with connections made by `dialler`: one is needed for https:// and for proxies.
+    /// The same transport with connections made by `connector`. https:// targets and proxies need one.
     #[must_use]
-    pub fn dialled_by(mut self, dialler: Dialler) -> Self {
-        if let Some(authorization) = dialler.forward_authorization() {
+    pub fn with_connector(mut self, connector: Connector) -> Self {
+        if let Some(authorization) = connector.forward_authorization() {
             self.headers.insert(PROXY_AUTHORIZATION, authorization.clone());
         }
-        self.dialler = Arc::new(dialler);
+        self.connector = Arc::new(connector);
         self
     }
 
     /// Makes the connections.
-    pub fn dialler(&self) -> &Dialler {
-        &self.dialler
+    pub fn connector(&self) -> &Connector {
+        &self.connector
     }
 
     fn request(&self, body: Bytes, protocol: Protocol) -> Request<Full<Bytes>> {
         let mut request = Request::new(Full::new(body));
         *request.method_mut() = Method::POST;
         *request.headers_mut() = self.headers.clone();
-        let whole = protocol == Protocol::Http2 || self.dialler.forwards();
+        let whole = protocol == Protocol::Http2 || self.connector.forwards();
         *request.uri_mut() = if whole { &self.absolute } else { &self.target.path }.clone();
         if protocol == Protocol::Http2 {
-            // It stands in the URL already (RFC 9113, section 8.3.1).
+            // In HTTP/2, the URL carries it (RFC 9113, section 8.3.1).
             request.headers_mut().remove(HOST);
         }
         request
     }
 }
 
-/// A line to the target: a connection that is kept while it lasts.
+/// A connection that is kept from one exchange to the next, and opened anew when the target closed it.
 #[derive(Default)]
-pub struct Line {
+pub struct PooledConnection {
     connection: Option<Connection>,
-    /// What is being waited for, for the message when it does not come.
-    stage: &'static str,
-    /// What the last connection spoke.
-    spoken: Option<Protocol>,
+    /// What the present exchange waits for, for the message when its deadline passes.
+    stage: Stage,
+    /// The HTTP version of the last connection.
+    protocol: Option<Protocol>,
 }
 
-impl std::fmt::Debug for Line {
+impl std::fmt::Debug for PooledConnection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Line")
+        f.debug_struct("PooledConnection")
             .field("stage", &self.stage)
             .finish_non_exhaustive()
     }
 }
 
-impl Line {
-    /// Sends a body and reads what comes back. Never fails otherwise than in the outcome.
+impl PooledConnection {
+    /// Sends a body and reads the response. Errors stand in the outcome of the exchange.
     pub async fn exchange(&mut self, transport: &Transport, body: Bytes) -> Exchange {
-        self.exchange_within(transport, body, &Share::default()).await
+        self.exchange_within(transport, body, &MemoryPermit::default())
+            .await
     }
 
-    /// The same; to read a heavy answer, it waits for its share. That wait is ours: it counts neither for the deadline nor for
-    /// the time that the target took.
-    pub async fn exchange_within(&mut self, transport: &Transport, body: Bytes, share: &Share) -> Exchange {
+    /// The same. A large response is read when `permit` is acquired; the time of waiting for the permit counts neither for the
+    /// deadline nor for the duration of the exchange.
+    pub async fn exchange_within(
+        &mut self,
+        transport: &Transport,
+        body: Bytes,
+        permit: &MemoryPermit,
+    ) -> Exchange {
         let started = Instant::now();
         let after = transport.limits.timeout;
         let mut waited = Duration::ZERO;
         let mut outcome = match timeout(after, self.attempt(transport, &body)).await {
             Ok(Ok(Reading::Whole(response))) => Ok(response),
-            Ok(Ok(Reading::Heavy(partial))) => {
+            Ok(Ok(Reading::Large(partial))) => {
                 let left = after.saturating_sub(started.elapsed());
                 let waits = Instant::now();
-                // One that does not say how long it is may become as long as we let it.
+                // A body without a stated length may become as long as the limit.
                 let announced = partial.body.size_hint().exact();
                 let announced = announced.and_then(|bytes| usize::try_from(bytes).ok());
-                share.pass(announced.unwrap_or(transport.limits.body)).await;
+                permit.acquire(announced.unwrap_or(transport.limits.body)).await;
                 waited = waits.elapsed();
                 timeout(left, self.rest(partial, transport.limits.body))
                     .await
-                    .unwrap_or_else(|_| Err(self.late(after)))
+                    .unwrap_or_else(|_| Err(self.timed_out(after)))
             }
             Ok(Err(failure)) => Err(failure),
-            Err(_) => Err(self.late(after)),
+            Err(_) => Err(self.timed_out(after)),
         };
         if outcome.is_ok()
             && let Err(surplus) = self.settle().await
@@ -173,14 +179,14 @@ impl Line {
         Exchange::new(body, outcome, started.elapsed().saturating_sub(waited))
     }
 
-    /// The HTTP version of the last exchange; none when there was no connection yet.
-    pub fn spoken(&self) -> Option<Protocol> {
-        self.spoken
+    /// The HTTP version of the last exchange; none before the first connection.
+    pub fn protocol(&self) -> Option<Protocol> {
+        self.protocol
     }
 
-    fn late(&self, after: Duration) -> Failure {
+    fn timed_out(&self, after: Duration) -> Failure {
         let waiting_for = match &self.connection {
-            Some(connection) => symptoms::waiting_for(self.stage, connection.tap()),
+            Some(connection) => diagnosis::waiting_for(self.stage, connection.tap()),
             None => self.stage,
         };
         Failure::Timeout { waiting_for, after }
@@ -188,20 +194,20 @@ impl Line {
 
     async fn attempt(&mut self, transport: &Transport, body: &Bytes) -> Result<Reading, Failure> {
         loop {
-            self.stage = stage::CONNECTION;
+            self.stage = Stage::Connection;
             let connection = connected(&mut self.connection, transport, &mut self.stage).await?;
             let reused = connection.exchanges > 0;
             let before = connection.tap().received();
             let protocol = connection.protocol();
-            self.spoken = Some(protocol);
-            self.stage = stage::HEAD;
+            self.protocol = Some(protocol);
+            self.stage = Stage::Head;
             match connection.send(transport.request(body.clone(), protocol)).await {
                 Ok(head) => {
-                    self.stage = stage::BODY;
+                    self.stage = Stage::Body;
                     return read(connection, head, transport.limits.body).await;
                 }
-                // A server may close an idle connection at any time (RFC 9112, 9.3.1): no byte of an answer came, so ask again.
-                // HTTP/2 says of itself which requests it never handed over; its own frames are no answers.
+                // A server may close an idle connection at any time (RFC 9112, section 9.3.1). Where no byte of a response came, the
+                // request is sent again. HTTP/2 states which requests it did not process; its own frames are no response.
                 Err(cause)
                     if reused
                         && match protocol {
@@ -211,12 +217,12 @@ impl Line {
                 {
                     self.connection = None;
                 }
-                Err(cause) => return Err(symptoms::failure(&cause, connection.tap())),
+                Err(cause) => return Err(diagnosis::failure(&cause, connection.tap())),
             }
         }
     }
 
-    /// Reads the rest of a heavy answer.
+    /// Reads the rest of a large response.
     async fn rest(&mut self, partial: Box<Partial>, limit: usize) -> Result<Response, Failure> {
         let Partial {
             head,
@@ -232,7 +238,10 @@ impl Line {
         };
         while let Some(data) = next(connection, &mut body).await? {
             if whole.len() + data.len() > limit {
-                return Err(Failure::TooLarge { what: "body", limit });
+                return Err(Failure::TooLarge {
+                    part: Part::Body,
+                    limit,
+                });
             }
             whole.extend_from_slice(&data);
         }
@@ -242,12 +251,12 @@ impl Line {
         })
     }
 
-    /// Looks at what stands behind a response that was read.
+    /// Fails where bytes follow the response that was read.
     async fn settle(&mut self) -> Result<(), Failure> {
         if let Some(connection) = &mut self.connection
             && !connection.settle().await
         {
-            symptoms::surplus(connection.fault.as_ref())?;
+            diagnosis::surplus(connection.error.as_ref())?;
             self.connection = None;
         }
         Ok(())
@@ -258,24 +267,25 @@ impl Line {
 enum Reading {
     /// To its end.
     Whole(Response),
-    /// To where it stops to be light.
-    Heavy(Box<Partial>),
+    /// Up to the point where the body is too long to be read without a permit.
+    Large(Box<Partial>),
 }
 
+/// A response of which a part was read.
 struct Partial {
     /// The response without its body.
     head: Response,
     /// The rest of the body.
     body: Incoming,
-    /// Its beginning.
+    /// The beginning of the body.
     start: BytesMut,
 }
 
-/// The connection that is there, or a new one when there is none or it is over.
+/// The open connection, or a new one when there is none or the target closed it.
 async fn connected<'a>(
     connection: &'a mut Option<Connection>,
     transport: &Transport,
-    stage: &mut &'static str,
+    stage: &mut Stage,
 ) -> Result<&'a mut Connection, Failure> {
     if let Some(open) = connection
         && !open.ready().await
@@ -285,15 +295,15 @@ async fn connected<'a>(
     match connection {
         Some(open) => Ok(open),
         empty => {
-            let opened = Connection::open(&transport.dialler, stage)
+            let opened = Connection::open(&transport.connector, stage)
                 .await
-                .map_err(Failure::Connect)?;
+                .map_err(|cause| Failure::Connect(cause.to_string()))?;
             Ok(empty.insert(opened))
         }
     }
 }
 
-/// Reads a response, as long as it is light.
+/// Reads a response to its end, or up to the point where it needs a permit.
 async fn read(
     connection: &mut Connection,
     response: hyper::Response<Incoming>,
@@ -301,7 +311,10 @@ async fn read(
 ) -> Result<Reading, Failure> {
     let (head, mut body) = response.into_parts();
     if body.size_hint().lower() > limit as u64 {
-        return Err(Failure::TooLarge { what: "body", limit });
+        return Err(Failure::TooLarge {
+            part: Part::Body,
+            limit,
+        });
     }
     let head = Response {
         status: head.status.as_u16(),
@@ -315,17 +328,20 @@ async fn read(
             .collect(),
         body: Bytes::new(),
     };
-    if body.size_hint().lower() > LIGHT as u64 {
-        // Who waits with nothing read holds nothing.
+    if body.size_hint().lower() > SMALL as u64 {
+        // The permit is acquired before the body is buffered.
         let start = BytesMut::new();
-        return Ok(Reading::Heavy(Box::new(Partial { head, body, start })));
+        return Ok(Reading::Large(Box::new(Partial { head, body, start })));
     }
     let mut first = Bytes::new();
     let mut whole: Option<BytesMut> = None;
     while let Some(data) = next(connection, &mut body).await? {
         let length = whole.as_ref().map_or(first.len(), BytesMut::len) + data.len();
         if length > limit {
-            return Err(Failure::TooLarge { what: "body", limit });
+            return Err(Failure::TooLarge {
+                part: Part::Body,
+                limit,
+            });
         }
         if first.is_empty() && whole.is_none() {
             first = data;
@@ -334,9 +350,9 @@ async fn read(
                 .get_or_insert_with(|| BytesMut::from(&first[..]))
                 .extend_from_slice(&data);
         }
-        if length > LIGHT {
+        if length > SMALL {
             let start = whole.unwrap_or_else(|| BytesMut::from(&first[..]));
-            return Ok(Reading::Heavy(Box::new(Partial { head, body, start })));
+            return Ok(Reading::Large(Box::new(Partial { head, body, start })));
         }
     }
     Ok(Reading::Whole(Response {
@@ -349,7 +365,7 @@ async fn read(
 async fn next(connection: &mut Connection, body: &mut Incoming) -> Result<Option<Bytes>, Failure> {
     while let Some(frame) = connection.drive(body.frame()).await {
         if let Ok(data) = frame
-            .map_err(|cause| symptoms::behind_the_head(&cause))?
+            .map_err(|cause| diagnosis::incomplete_body(&cause))?
             .into_data()
         {
             return Ok(Some(data));

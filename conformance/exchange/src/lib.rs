@@ -32,27 +32,72 @@ pub enum Failure {
     Connect(String),
     /// The total deadline of the exchange passed.
     Timeout {
-        /// What was being waited for, as `connection`, `TLS handshake`, `response head`, `response body`.
-        waiting_for: &'static str,
+        /// What the exchange was waiting for when the deadline passed.
+        waiting_for: Stage,
         /// The deadline.
         after: Duration,
     },
-    /// The response is larger than we are willing to read.
+    /// A part of the response is larger than its limit.
     TooLarge {
-        /// What is too large: `body`, `head`, or [`Failure::HEAD_LINES`].
-        what: &'static str,
-        /// The limit in bytes.
+        /// The part that is too large.
+        part: Part,
+        /// The limit: bytes, or a number of lines for [`Part::HeadLines`].
         limit: usize,
     },
-    /// The connection ended before any response, or what came is not HTTP.
+    /// The connection ended before any response, or the bytes that came are not HTTP.
     Broken(String),
     /// A response began, and its body is not what its head announced.
     Cut(String),
 }
 
-impl Failure {
-    /// What is too large when a head has too many lines; the limit is then their number.
-    pub const HEAD_LINES: &str = "head lines";
+/// What an exchange waits for. The text of each stage completes "waiting for the ...".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stage {
+    /// The TCP connection, to the target or to a proxy.
+    #[default]
+    Connection,
+    /// The tunnel through a proxy (CONNECT or SOCKS).
+    Tunnel,
+    /// The TLS handshake with the target.
+    TlsHandshake,
+    /// The first byte of the response.
+    Head,
+    /// The rest of a response head that began.
+    HeadEnd,
+    /// The final response, after interim ones.
+    FinalHead,
+    /// A response in plain HTTP, where the first bytes are a TLS record.
+    HeadInsteadOfTls,
+    /// The rest of the response body.
+    Body,
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Connection => "connection",
+            Self::Tunnel => "proxy's answer to the request for a tunnel",
+            Self::TlsHandshake => "TLS handshake",
+            Self::Head => "response head",
+            Self::HeadEnd => "end of the response head",
+            Self::FinalHead => "final response head: only interim responses (1xx) came",
+            Self::HeadInsteadOfTls => "response head: what came is TLS: is it an https:// URL?",
+            Self::Body => "response body",
+        })
+    }
+}
+
+/// A part of a response whose size is limited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Status line and header lines, in bytes.
+    Head,
+    /// The number of header lines.
+    HeadLines,
+    /// The body, in bytes.
+    Body,
+    /// The extensions of all chunks of a chunked body, in bytes.
+    ChunkExtensions,
 }
 
 impl fmt::Display for Failure {
@@ -66,18 +111,22 @@ impl fmt::Display for Failure {
                     after.as_secs_f64()
                 )
             }
-            Self::TooLarge {
-                what: Self::HEAD_LINES,
-                limit,
-            } => write!(f, "the response head has more than {limit} lines"),
-            Self::TooLarge { what, limit } => write!(f, "the response {what} is larger than {limit} bytes"),
+            Self::TooLarge { part, limit } => {
+                let part = match part {
+                    Part::HeadLines => return write!(f, "the response head has more than {limit} lines"),
+                    Part::Head => "head",
+                    Part::Body => "body",
+                    Part::ChunkExtensions => "chunk extensions",
+                };
+                write!(f, "the response {part} is larger than {limit} bytes")
+            }
             Self::Broken(cause) => write!(f, "broken HTTP response: {cause}"),
             Self::Cut(cause) => write!(f, "incomplete HTTP response: {cause}"),
         }
     }
 }
 
-/// The bytes of a request, and the response or the reason why there is none.
+/// The body of a request, and the response or the reason why there is none.
 #[derive(Clone, Debug)]
 pub struct Exchange {
     /// The body of the request, byte for byte.
@@ -86,15 +135,15 @@ pub struct Exchange {
     pub outcome: Result<Response, Failure>,
     /// From sending the request to the last byte of the response.
     pub took: Duration,
-    /// What a chain says of the answer, where it was asked.
+    /// The result of simulating the paymasterAndData of the answer on a chain; none where no simulation ran.
     pub on_chain: Option<Simulation>,
 }
 
-/// Longest response body that is kept for reports.
+/// Longest response body that is kept for reports, in bytes.
 pub const KEPT: usize = 16 * 1024;
 
 impl Exchange {
-    /// An exchange of which no chain was asked anything.
+    /// An exchange without a simulation on a chain.
     pub fn new(request: Bytes, outcome: Result<Response, Failure>, took: Duration) -> Self {
         Self {
             request,
@@ -104,7 +153,7 @@ impl Exchange {
         }
     }
 
-    /// The exchange as it is kept for reports: of a long body only the beginning, so that a run stays small.
+    /// A copy for reports, with at most [`KEPT`] bytes of the response body, so that a run needs little memory.
     #[must_use]
     pub fn keepsake(&self) -> Self {
         let mut kept = self.clone();
@@ -117,13 +166,13 @@ impl Exchange {
     }
 }
 
-/// What a chain says of the paymasterAndData of an answer.
+/// The result of simulating the paymasterAndData of an answer on a chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Simulation {
     /// The paymaster's contract accepts it.
     Accepted,
-    /// It does not, for this reason.
+    /// The paymaster's contract refuses it, for this reason.
     Refused(String),
-    /// The chain does not tell, for this reason: nothing is judged.
+    /// The simulation has no clear result, for this reason; no rule is judged by it.
     Unclear(String),
 }

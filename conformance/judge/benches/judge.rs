@@ -8,7 +8,7 @@ use paymaster_cli::embedded::profile_of;
 use paymaster_exchange::{Exchange, Response};
 use paymaster_judge::{
     cases::{
-        case::{Base, Draw, Tokens},
+        case::{Base, Draw, Role, Tokens},
         generate::Source,
     },
     rules::{View, rules},
@@ -51,7 +51,7 @@ fn judging(criterion: &mut Criterion) {
         let Some(exchange) = exchange(&service, &context, pair) else {
             continue;
         };
-        let read = || View::new("call", "", black_box(&exchange), &context);
+        let read = || View::new(Role::Call, "", black_box(&exchange), &context);
         let mut group = criterion.benchmark_group(pair.name());
         group.bench_function("read", |bencher| bencher.iter(read));
         let views = [read()];

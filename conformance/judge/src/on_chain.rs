@@ -1,5 +1,5 @@
-//! What a chain with EntryPoint v0.6 says of an answer: the operation that an answer completes, the calls that simulate it, and
-//! how what they return is read. No socket is opened here.
+//! Simulation of answers on a chain with EntryPoint v0.6: the operation that an answer completes, the calls that simulate it, and
+//! how their results are read. No socket is opened here.
 
 mod calls;
 mod operation;
@@ -7,4 +7,4 @@ mod reading;
 
 pub use calls::{hash_call, own_check, simulation_call};
 pub use operation::Completed;
-pub use reading::{Called, First, first_reading, hash_reading, own_reading};
+pub use reading::{Called, First, NodeError, first_reading, hash_reading, own_reading};

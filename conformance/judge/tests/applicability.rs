@@ -1,4 +1,4 @@
-//! Which rules cannot apply to a target, by the words of its profile, and no others.
+//! Which rules cannot apply to a target according to its profile.
 
 use std::collections::BTreeSet;
 
@@ -16,31 +16,31 @@ type Ids = BTreeSet<&'static str>;
 const CHAIN: &str = "on-chain.accepted";
 const SYMBOL: &str = "fee-quote.symbol-of-token";
 const DECIMAL: &str = "fee-quote.decimal-of-token";
-/// What is left out of a run when the profile says nothing and no chain is asked.
-const UNSAID: [&str; 3] = [CHAIN, SYMBOL, DECIMAL];
+/// The rules that do not apply with an empty profile and without a chain.
+const NEVER_STATED: [&str; 3] = [CHAIN, SYMBOL, DECIMAL];
 const REFUSALS: [&str; 2] = ["sponsor.refused-gets-0x", "error.refusal-is-none"];
 const SPONSORED: &str = "sponsor.sponsorable-is-sponsored";
 const OTHER_OPERATIONS: [&str; 3] = ["request.nonce-uint256", "request.init-code", "request.call-data"];
 
-/// The rules that cannot apply; every one of them says why.
+/// The rules that cannot apply. Each gives a reason.
 fn left_out(context: &Context) -> Ids {
     let reasons = rules().filter_map(|rule| Some((rule.id, (rule.not_applicable)(context)?)));
     reasons
         .map(|(id, reason)| {
-            let says = if id == CHAIN { "--rpc-url" } else { "the profile " };
-            assert!(reason.contains(says), "{id}: {reason}");
+            let source = if id == CHAIN { "--rpc-url" } else { "the profile " };
+            assert!(reason.contains(source), "{id}: {reason}");
             id
         })
         .collect()
 }
 
 #[track_caller]
-fn leaves_out(operations: Operations, more: &[&'static str]) {
+fn assert_left_out(operations: Operations, more: &[&'static str]) {
     let profile = Profile {
         operations,
         ..Profile::default()
     };
-    let expected: Ids = UNSAID.iter().chain(more).copied().collect();
+    let expected: Ids = NEVER_STATED.iter().chain(more).copied().collect();
     assert_eq!(left_out(&Context::new(profile)), expected);
 }
 
@@ -50,37 +50,37 @@ fn operations() -> Vec<Map<String, Value>> {
 }
 
 #[test]
-fn of_who_says_nothing_only_what_needs_a_word_is_left_out() {
-    leaves_out(Operations::default(), &[]);
-    let asking = Context::default().asking_a_chain(true);
-    assert_eq!(left_out(&asking), Ids::from([SYMBOL, DECIMAL]));
+fn an_empty_profile_excludes_only_rules_that_need_a_fact() {
+    assert_left_out(Operations::default(), &[]);
+    let with_chain = Context::default().asking_a_chain(true);
+    assert_eq!(left_out(&with_chain), Ids::from([SYMBOL, DECIMAL]));
 }
 
 #[test]
-fn facts_of_tokens_are_held_against_one_that_is_told() {
-    let knowing = |symbol: Option<&str>, decimals| {
-        let told = Token {
+fn symbol_and_decimal_rules_need_a_token_with_known_values() {
+    let with_facts = |symbol: Option<&str>, decimals| {
+        let answered = Token {
             symbol: symbol.map(str::to_owned),
             decimals,
             ..Token::default()
         };
         left_out(&Context::new(Profile {
             tokens: TokenLists {
-                supported: vec![Token::default(), told],
+                supported: vec![Token::default(), answered],
                 ..TokenLists::default()
             },
             ..Profile::default()
         }))
     };
-    assert_eq!(knowing(Some("USDC"), Some(6)), Ids::from([CHAIN]));
-    assert_eq!(knowing(Some("USDC"), None), Ids::from([CHAIN, DECIMAL]));
-    assert_eq!(knowing(None, Some(6)), Ids::from([CHAIN, SYMBOL]));
-    assert_eq!(knowing(None, None), Ids::from(UNSAID));
+    assert_eq!(with_facts(Some("USDC"), Some(6)), Ids::from([CHAIN]));
+    assert_eq!(with_facts(Some("USDC"), None), Ids::from([CHAIN, DECIMAL]));
+    assert_eq!(with_facts(None, Some(6)), Ids::from([CHAIN, SYMBOL]));
+    assert_eq!(with_facts(None, None), Ids::from(NEVER_STATED));
 }
 
 #[test]
-fn who_supports_no_token_owes_no_result_with_one() {
-    let told = |supported: Vec<Token>, complete| {
+fn a_target_without_tokens_has_no_rules_about_results_with_tokens() {
+    let answered = |supported: Vec<Token>, complete| {
         left_out(&Context::new(Profile {
             tokens: TokenLists {
                 supported,
@@ -90,15 +90,15 @@ fn who_supports_no_token_owes_no_result_with_one() {
             ..Profile::default()
         }))
     };
-    assert_eq!(told(vec![], false), Ids::from(UNSAID));
-    assert_eq!(told(vec![Token::default()], true), Ids::from(UNSAID));
-    let without = told(vec![], true);
-    assert!(without.is_superset(&Ids::from(UNSAID)));
+    assert_eq!(answered(vec![], false), Ids::from(NEVER_STATED));
+    assert_eq!(answered(vec![Token::default()], true), Ids::from(NEVER_STATED));
+    let without = answered(vec![], true);
+    assert!(without.is_superset(&Ids::from(NEVER_STATED)));
     let of_tokens = |id: &str| id.starts_with("fee-quote.") || id.starts_with("token-sponsor-result.");
     assert!(rules().all(|rule| !of_tokens(rule.id) || without.contains(rule.id)));
     let others: Vec<&str> = without
         .into_iter()
-        .filter(|id| !of_tokens(id) && !UNSAID.contains(id))
+        .filter(|id| !of_tokens(id) && !NEVER_STATED.contains(id))
         .collect();
     assert_eq!(
         others,
@@ -116,8 +116,8 @@ fn who_supports_no_token_owes_no_result_with_one() {
 }
 
 #[test]
-fn who_has_one_account_is_not_asked_for_another() {
-    let having = |names: &[&str]| {
+fn a_target_with_one_account_has_no_rule_about_several_accounts() {
+    let with_accounts = |names: &[&str]| {
         let account = |name: &&str| SmartAccount {
             name: (*name).to_owned(),
             version: "1.0.0".to_owned(),
@@ -128,50 +128,56 @@ fn who_has_one_account_is_not_asked_for_another() {
             ..Profile::default()
         }))
     };
-    let accounts: Ids = UNSAID.into_iter().chain(["request.smart-account-info"]).collect();
-    assert_eq!(having(&["BICONOMY"]), accounts);
-    assert_eq!(having(&["BICONOMY", "INFINITISM"]), Ids::from(UNSAID));
+    let accounts: Ids = NEVER_STATED
+        .into_iter()
+        .chain(["request.smart-account-info"])
+        .collect();
+    assert_eq!(with_accounts(&["BICONOMY"]), accounts);
+    assert_eq!(
+        with_accounts(&["BICONOMY", "INFINITISM"]),
+        Ids::from(NEVER_STATED)
+    );
 }
 
 #[test]
-fn who_accepts_listed_operations_is_sent_no_others() {
-    let accepting = |accepts| Operations {
+fn a_target_of_listed_operations_has_no_rules_about_other_operations() {
+    let with_accepts = |accepts| Operations {
         accepts,
         ..Operations::default()
     };
-    leaves_out(accepting(Accepts::Listed), &OTHER_OPERATIONS);
-    leaves_out(accepting(Accepts::Any), &[]);
-    leaves_out(accepting(Accepts::Unknown), &[]);
+    assert_left_out(with_accepts(Accepts::Listed), &OTHER_OPERATIONS);
+    assert_left_out(with_accepts(Accepts::Any), &[]);
+    assert_left_out(with_accepts(Accepts::Unknown), &[]);
 }
 
 #[test]
-fn who_sponsors_all_or_nothing_decides_nothing() {
-    let sponsoring = |sponsors| Operations {
+fn a_target_that_sponsors_all_or_nothing_has_no_rules_about_the_opposite() {
+    let with_sponsors = |sponsors| Operations {
         sponsors: Some(sponsors),
         ..Operations::default()
     };
-    leaves_out(sponsoring(Sponsors::Any), &REFUSALS);
-    leaves_out(sponsoring(Sponsors::Listed), &[]);
-    leaves_out(sponsoring(Sponsors::None), &[SPONSORED]);
-    // What is listed stands above the word for all.
-    leaves_out(
+    assert_left_out(with_sponsors(Sponsors::Any), &REFUSALS);
+    assert_left_out(with_sponsors(Sponsors::Listed), &[]);
+    assert_left_out(with_sponsors(Sponsors::None), &[SPONSORED]);
+    // Listed operations and senders take precedence over `sponsors`.
+    assert_left_out(
         Operations {
             refused: operations(),
-            ..sponsoring(Sponsors::Any)
+            ..with_sponsors(Sponsors::Any)
         },
         &[],
     );
-    leaves_out(
+    assert_left_out(
         Operations {
             refused_senders: vec!["0x5b38da6a701c568545dcfcb03fcb875f56beddc4".to_owned()],
-            ..sponsoring(Sponsors::Any)
+            ..with_sponsors(Sponsors::Any)
         },
         &[],
     );
-    leaves_out(
+    assert_left_out(
         Operations {
             sponsorable: operations(),
-            ..sponsoring(Sponsors::None)
+            ..with_sponsors(Sponsors::None)
         },
         &[],
     );

@@ -58,7 +58,7 @@ fn counts_of(group: &Group, id: &str, answers: &[&str], context: &Context) -> (u
 }
 
 #[test]
-fn the_mode_asked_for_is_compared_with_the_baseline() {
+fn the_mode_of_a_result_is_judged_when_the_baseline_has_the_right_mode() {
     let (relation, id) = ("both-infos", "sponsor.mode-mandatory-served");
     let foreign = ANSWER.replace("SPONSORED", "ERC20");
     let quotes = r#"{"jsonrpc":"2.0","id":1,"result":{"MODE":"SPONSORED","feeQuotes":[]}}"#;
@@ -100,7 +100,7 @@ fn a_call_gets_in_a_batch_what_it_gets_alone() {
     };
     assert_eq!(ids.len(), 3);
     let with_id = |answer: &str, id: &Value| answer.replace("\"id\":1", &format!("\"id\":{id}"));
-    let says = |alone: [&str; 2], in_batch: [&str; 3]| {
+    let outcome = |alone: [&str; 2], in_batch: [&str; 3]| {
         let answers: Vec<String> = in_batch
             .iter()
             .zip(&ids)
@@ -115,13 +115,13 @@ fn a_call_gets_in_a_batch_what_it_gets_alone() {
     let foreign = ANSWER.replace("SPONSORED", "ERC20");
     let quotes = ANSWER.replace("\"result\":{", "\"result\":{\"feeQuotes\":[],");
     let other_data = ANSWER.replace("0xab", "0xcd");
-    assert_eq!(says([ANSWER, NO], [ANSWER, NO, &other_data]), (3, Vec::new()));
-    assert_eq!(says([ANSWER, NO], [NO, NO, ANSWER]), (2, vec![2]));
-    assert_eq!(says([ANSWER, NO], [ANSWER, ANSWER, ANSWER]), (2, vec![2]));
-    assert_eq!(says([ANSWER, NO], [&foreign, NO, &quotes]), (1, vec![2, 2]));
+    assert_eq!(outcome([ANSWER, NO], [ANSWER, NO, &other_data]), (3, Vec::new()));
+    assert_eq!(outcome([ANSWER, NO], [NO, NO, ANSWER]), (2, vec![2]));
+    assert_eq!(outcome([ANSWER, NO], [ANSWER, ANSWER, ANSWER]), (2, vec![2]));
+    assert_eq!(outcome([ANSWER, NO], [&foreign, NO, &quotes]), (1, vec![2, 2]));
     // Where the call alone is answered wrong already, the batch is not the reason.
-    assert_eq!(says([NO, ANSWER], [ANSWER, NO, NO]), (0, Vec::new()));
-    assert_eq!(says([&foreign, NO], [&foreign, NO, ANSWER]), (1, Vec::new()));
+    assert_eq!(outcome([NO, ANSWER], [ANSWER, NO, NO]), (0, Vec::new()));
+    assert_eq!(outcome([&foreign, NO], [&foreign, NO, ANSWER]), (1, Vec::new()));
     // What is no array, or lacks an answer, is for json-rpc.batch.
     assert_eq!(counts_in(&group, id, &[ANSWER, NO, NO]), (0, Vec::new()));
     assert_eq!(counts_in(&group, id, &[ANSWER, NO, "[]"]), (0, Vec::new()));
@@ -132,26 +132,26 @@ fn a_call_gets_in_a_batch_what_it_gets_alone() {
 #[test]
 fn notation_changes_nothing_that_the_specification_fixes() {
     let (relation, id) = ("notation", "request.json-notation");
-    let says = |answers: [&str; 3]| counts(relation, id, &answers);
+    let outcome = |answers: [&str; 3]| counts(relation, id, &answers);
     let refused = ANSWER.replace("0xab", "0x");
     let other_data = ANSWER.replace("0xab", "0xcd");
     let fine = (1, Vec::new());
     let changed = (0, vec![1]);
     let nothing = (0, Vec::new());
-    assert_eq!(says([ANSWER, ANSWER, ANSWER]), fine);
+    assert_eq!(outcome([ANSWER, ANSWER, ANSWER]), fine);
     assert_eq!(
-        says([ANSWER, &other_data, ANSWER]),
+        outcome([ANSWER, &other_data, ANSWER]),
         fine,
         "a signature may differ each time"
     );
-    assert_eq!(says([ANSWER, &refused, ANSWER]), changed);
-    assert_eq!(says([ANSWER, NO, ANSWER]), changed);
-    assert_eq!(says([NO, ANSWER, NO]), changed);
-    assert_eq!(says([NO, NO, NO]), fine);
+    assert_eq!(outcome([ANSWER, &refused, ANSWER]), changed);
+    assert_eq!(outcome([ANSWER, NO, ANSWER]), changed);
+    assert_eq!(outcome([NO, ANSWER, NO]), changed);
+    assert_eq!(outcome([NO, NO, NO]), fine);
     // Where the same bytes get this once and that once, the notation is not the reason.
-    assert_eq!(says([ANSWER, NO, NO]), nothing);
-    assert_eq!(says([ANSWER, "{}", ANSWER]), nothing);
-    assert_eq!(says(["{}", ANSWER, "{}"]), nothing);
+    assert_eq!(outcome([ANSWER, NO, NO]), nothing);
+    assert_eq!(outcome([ANSWER, "{}", ANSWER]), nothing);
+    assert_eq!(outcome(["{}", ANSWER, "{}"]), nothing);
     let quotes = |tokens: &str, others: &str| {
         format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"feeQuotes":[{tokens}]{others}}}}}"#)
     };
@@ -168,12 +168,12 @@ fn notation_changes_nothing_that_the_specification_fixes() {
         (quotes(one, r#","unsupportedTokens":["0xef"]"#), &changed),
         (ANSWER.to_owned(), &changed),
     ] {
-        assert_eq!(says([&quoted, &variant, &quoted]), *expected, "{variant}");
+        assert_eq!(outcome([&quoted, &variant, &quoted]), *expected, "{variant}");
     }
 }
 
 #[test]
-fn a_quote_with_unsupported_tokens_is_owed_what_it_got_without_them() {
+fn a_quote_with_unsupported_tokens_needs_a_result_when_it_gets_one_without_them() {
     let (relation, id) = ("unsupported-in-quote", "error.unsupported-quote-is-none");
     let quotes = r#"{"jsonrpc":"2.0","id":1,"result":{"MODE":"ERC20","feeQuotes":[]}}"#;
     assert_eq!(counts(relation, id, &[quotes, quotes, quotes]), (2, Vec::new()));
@@ -210,13 +210,13 @@ fn decisions_are_compared_with_the_baseline() {
 }
 
 #[test]
-fn a_change_of_the_request_is_owed_what_it_got_without() {
+fn a_changed_request_needs_a_result_when_the_baseline_gets_one() {
     let (relation, id) = (STRING_IDS.id, "request.id-string");
     assert_eq!(counts(relation, id, &[ANSWER, ANSWER]), (1, Vec::new()));
     assert_eq!(counts(relation, id, &[ANSWER, NO]), (0, vec![1]));
     assert_eq!(counts(relation, id, &[NO, ANSWER]), (1, Vec::new()));
     assert_eq!(counts(relation, id, &[NO, NO]), (0, Vec::new()));
-    // What is no answer at all is for other rules.
+    // Other rules report a body that is not an answer.
     assert_eq!(counts(relation, id, &[ANSWER, "{}"]), (0, Vec::new()));
 }
 
@@ -234,7 +234,7 @@ fn a_fractional_id_may_be_refused_as_json_rpc_discourages_it() {
 }
 
 #[test]
-fn another_operation_is_owed_a_result_where_the_profile_vouches_for_it() {
+fn another_operation_needs_a_result_only_when_the_profile_covers_it() {
     let id = "request.nonce-uint256";
     let group = group("nonces");
     assert_eq!(group.members.len(), 2);
@@ -252,12 +252,12 @@ fn another_operation_is_owed_a_result_where_the_profile_vouches_for_it() {
             ..Profile::default()
         })
     };
-    let vouched = accepting(Accepts::Any);
-    let said = |answers: [&str; 2], context: &Context| counts_of(&group, id, &answers, context);
-    assert_eq!(said([ANSWER, ANSWER], &vouched), (1, Vec::new()));
-    assert_eq!(said([ANSWER, NO], &vouched), (0, vec![1]));
-    assert_eq!(said([NO, NO], &vouched), (0, Vec::new()));
+    let promised = accepting(Accepts::Any);
+    let found = |answers: [&str; 2], context: &Context| counts_of(&group, id, &answers, context);
+    assert_eq!(found([ANSWER, ANSWER], &promised), (1, Vec::new()));
+    assert_eq!(found([ANSWER, NO], &promised), (0, vec![1]));
+    assert_eq!(found([NO, NO], &promised), (0, Vec::new()));
     let unknown = Context::default();
-    assert_eq!(said([ANSWER, NO], &unknown), (0, Vec::new()));
-    assert_eq!(said([ANSWER, ANSWER], &unknown), (1, Vec::new()));
+    assert_eq!(found([ANSWER, NO], &unknown), (0, Vec::new()));
+    assert_eq!(found([ANSWER, ANSWER], &unknown), (1, Vec::new()));
 }

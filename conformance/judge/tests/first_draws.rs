@@ -1,4 +1,4 @@
-//! What a seed draws, written out. It changes with the generators alone, and then for everyone who runs with that seed.
+//! Snapshots of what a seed draws. They change only with the generators, and then a seed gives other requests for every user.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
@@ -36,54 +36,54 @@ fn cut(value: &mut Value) {
     }
 }
 
-fn tell(told: &mut String, mut value: Value) {
+fn write_draw(text: &mut String, mut value: Value) {
     cut(&mut value);
-    writeln!(told, "  {value}").unwrap();
+    writeln!(text, "  {value}").unwrap();
 }
 
 #[test]
-fn of_every_document() {
-    let mut told = String::new();
+fn draws_of_every_document() {
+    let mut text = String::new();
     for document in documents() {
         let strategy = strategy(document.name, &Overrides::new()).unwrap();
         let mut runner = runner(1);
-        writeln!(told, "{}", document.name).unwrap();
+        writeln!(text, "{}", document.name).unwrap();
         for _ in 0..6 {
-            tell(&mut told, strategy.new_tree(&mut runner).unwrap().current());
+            write_draw(&mut text, strategy.new_tree(&mut runner).unwrap().current());
         }
     }
-    insta::assert_snapshot!("documents", told);
+    insta::assert_snapshot!("documents", text);
 }
 
 fn bases(context: &Context) -> String {
-    let mut told = String::new();
+    let mut text = String::new();
     for pair in Pair::ALL {
         for draw in [Draw::Accepted, Draw::Sponsored, Draw::Refused] {
             for tokens in [Tokens::Any, Tokens::Supported, Tokens::SomeUnsupported] {
                 let mut source = Source::new(1, context);
                 let wanted = Base { pair, draw, tokens };
                 let drawn: Vec<Value> = (0..3).map_while(|_| source.base(&wanted)).collect();
-                writeln!(told, "{} {draw:?} {tokens:?}", pair.name()).unwrap();
+                writeln!(text, "{} {draw:?} {tokens:?}", pair.name()).unwrap();
                 for base in drawn {
-                    // What stands in every request says nothing.
+                    // Members that are in every request are left out.
                     let params = &base["params"];
                     let mut values = params[0].as_object().unwrap().clone();
                     values.extend(params[1].as_object().unwrap().clone());
-                    tell(&mut told, values.values().cloned().collect());
+                    write_draw(&mut text, values.values().cloned().collect());
                 }
             }
         }
     }
-    told
+    text
 }
 
 #[test]
-fn of_bases_where_nothing_is_known() {
+fn draws_for_an_unknown_target() {
     insta::assert_snapshot!("unknown_target", bases(&Context::default()));
 }
 
 #[test]
-fn of_bases_by_a_profile() {
+fn draws_for_a_profile() {
     let operation = |sender: String| -> Map<String, Value> {
         let operation = json!({ "sender": sender, "nonce": 7, "callData": "0xaabb" });
         operation.as_object().unwrap().clone()

@@ -1,4 +1,4 @@
-//! Mutations break what they say, where they say it, and nothing else; the schema has the last word.
+//! Each mutation breaks the keyword and the place that it names and nothing else. The schema decides.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
@@ -42,7 +42,7 @@ fn base(pair: Pair) -> Value {
     Source::new(3, &context).base(&wanted).unwrap()
 }
 
-/// Holds a mutation to all that it says of itself.
+/// Checks everything that a mutation states about itself.
 fn check(name: &str, valid: &Value, mutation: &Mutation) {
     let Mutation {
         pointer,
@@ -91,7 +91,7 @@ fn check(name: &str, valid: &Value, mutation: &Mutation) {
 }
 
 #[test]
-fn every_mutation_of_every_document_is_what_it_says() {
+fn every_mutation_breaks_the_keyword_and_place_that_it_names() {
     for document in documents() {
         assert!(!sites(document.name).is_empty(), "{}", document.name);
         let mut seen = 0;
@@ -199,14 +199,14 @@ fn a_mutation_of_a_shrunk_base_is_still_that_mutation() {
         assert_ne!(smaller, valid);
         let mut kept = 0;
         for mutation in mutations(name, &valid) {
-            assert!(mutation.still_holds(&valid, &mutation.broken));
-            assert!(!mutation.still_holds(&valid, &valid));
+            assert!(mutation.is_mutation_of(&valid, &mutation.broken));
+            assert!(!mutation.is_mutation_of(&valid, &valid));
             let Some(again) = mutation.reapply(&smaller) else {
                 continue;
             };
             check(name, &smaller, &again);
             assert_eq!((&again.site, again.keyword), (&mutation.site, mutation.keyword));
-            assert!(mutation.still_holds(&smaller, &again.broken));
+            assert!(mutation.is_mutation_of(&smaller, &again.broken));
             assert_eq!(
                 mutation.reapply(&mutation.broken),
                 None,
@@ -219,7 +219,7 @@ fn a_mutation_of_a_shrunk_base_is_still_that_mutation() {
 }
 
 #[test]
-fn another_pair_that_is_asked_for_by_accident_is_told() {
+fn a_mutation_that_is_valid_for_another_pair_is_detected() {
     let all = mutations("quote-sponsored-request", &base(Pair::QUOTE_SPONSORED));
     let swapped: Vec<&Mutation> = all
         .iter()
@@ -229,11 +229,11 @@ fn another_pair_that_is_asked_for_by_accident_is_told() {
         panic!("{swapped:?}")
     };
     assert_eq!(
-        (swapped.keyword, swapped.asks_for()),
+        (swapped.keyword, swapped.valid_pair()),
         ("const", Some(Pair::SPONSOR_SPONSORED))
     );
     let plain = all.iter().find(|mutation| mutation.keyword == "pattern").unwrap();
-    assert_eq!(plain.asks_for(), None);
+    assert_eq!(plain.valid_pair(), None);
 }
 
 #[test]
@@ -256,9 +256,9 @@ fn a_mutation_reads_as_one_line() {
     );
 }
 
-/// Written out, so that whoever changes a schema or a way to break one sees what it comes to.
+/// A snapshot: it shows the effect of a change of a schema or an edit.
 #[test]
-fn every_way_in_which_a_typed_message_is_broken() {
+fn mutations_of_typed_messages_match_their_snapshots() {
     let mut settings = insta::Settings::clone_current();
     settings.set_omit_expression(true);
     let quote = r#"{"jsonrpc":"2.0","id":1,"method":"pm_getFeeQuoteOrData","params":[{"sender":"0x6fa3c1a0cd5b8ad3d71d5c70f1fe1dc1eaf0c5e1","nonce":"7","initCode":"0x","callData":"0xb61d27f6","callGasLimit":"50000","verificationGasLimit":"100000","preVerificationGas":"21000","maxFeePerGas":"30000000000","maxPriorityFeePerGas":"1000000000"},{"mode":"ERC20","calculateGasLimits":true,"tokenInfo":{"preferredToken":"0x2791bca1f2de4661ed88a30c99a7a9449aa84174","tokenList":["0x6b175474e89094c44da98b954eedeac495271d0f"]}}]}"#;

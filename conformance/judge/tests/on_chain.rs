@@ -8,6 +8,7 @@ use std::time::Duration;
 use alloy_primitives::hex;
 use paymaster_exchange::{Exchange, Response, Simulation};
 use paymaster_judge::{
+    cases::case::Role,
     on_chain::{Called, Completed, First, first_reading, own_check, own_reading, simulation_call},
     rules::{View, find_rule},
     session::judge::Judge,
@@ -98,7 +99,7 @@ fn the_whole_simulation_is_read() {
 }
 
 #[test]
-fn what_the_paymaster_says_by_itself_is_read() {
+fn the_outcome_of_calling_the_paymaster_directly_is_read() {
     let read = |called: &Called| own_reading(called, Mode::Sponsored, NOW);
     assert_eq!(read(&validated(0, 0, LATER)), Simulation::Accepted);
     for (called, code) in [
@@ -127,22 +128,25 @@ fn what_the_paymaster_says_by_itself_is_read() {
 }
 
 #[test]
-fn nodes_tell_a_revert_in_several_ways() {
-    let read = |body: &Value| Called::read(body.to_string().as_bytes());
+fn reverts_are_read_from_several_places_of_an_answer() {
+    let read = |body: &Value| Called::read(body.to_string().as_bytes()).ok();
     let error = |error: Value| json!({ "jsonrpc": "2.0", "id": 1, "error": error });
-    assert_eq!(read(&json!({ "result": "0x0a" })), Ok(Called::Returned(vec![10])));
+    assert_eq!(
+        read(&json!({ "result": "0x0a" })),
+        Some(Called::Returned(vec![10]))
+    );
     for data in [json!("0x0a"), json!({ "data": "0x0a" }), json!("Reverted 0x0a")] {
         let body = error(json!({ "code": 3, "message": "execution reverted", "data": data }));
-        assert_eq!(read(&body), Ok(Called::Reverted(vec![10])), "{body}");
+        assert_eq!(read(&body), Some(Called::Reverted(vec![10])), "{body}");
     }
     let bare = error(json!({ "code": -32000, "message": "execution reverted" }));
-    assert_eq!(read(&bare), Ok(Called::Reverted(Vec::new())));
+    assert_eq!(read(&bare), Some(Called::Reverted(Vec::new())));
     for body in [
         error(json!({ "code": -32005, "message": "too many requests" })),
         json!({}),
         json!({ "result": "x" }),
     ] {
-        assert!(read(&body).is_err(), "{body}");
+        assert!(read(&body).is_none(), "{body}");
     }
     assert!(Called::read(b"<html>").is_err());
 }
@@ -203,7 +207,7 @@ fn the_operation_is_the_one_of_the_request_with_what_the_answer_returned() {
 }
 
 #[test]
-fn what_is_not_sponsored_is_not_put_before_a_chain() {
+fn an_operation_that_is_not_sponsored_is_not_simulated() {
     assert!(Completed::of(&exchange(&sponsored("0x"))).is_none());
     assert!(Completed::of(&exchange(&sponsored("no hex"))).is_none());
     assert!(Completed::of(&exchange(&json!(null))).is_none());
@@ -216,21 +220,21 @@ fn what_is_not_sponsored_is_not_put_before_a_chain() {
 }
 
 #[test]
-fn only_what_the_chain_refuses_breaks_the_rule() {
+fn only_a_refused_simulation_breaks_the_rule() {
     let judge = Judge::new(vec![find_rule("on-chain.accepted").unwrap()]);
-    let said = |on_chain: Option<Simulation>| {
+    let found = |on_chain: Option<Simulation>| {
         let exchange = Exchange {
             on_chain,
             ..exchange(&sponsored("0xaa"))
         };
         let context = Context::default().asking_a_chain(true);
-        let view = View::new("call", "", &exchange, &context);
+        let view = View::new(Role::Call, "", &exchange, &context);
         let judgement = judge.views(&[view], None, &context).pop();
         judgement.map(|judgement| (judgement.held, judgement.violations.len()))
     };
-    assert_eq!(said(None), None);
-    assert_eq!(said(Some(Simulation::Unclear("AA20".to_owned()))), None);
-    assert_eq!(said(Some(Simulation::Accepted)), Some((1, 0)));
+    assert_eq!(found(None), None);
+    assert_eq!(found(Some(Simulation::Unclear("AA20".to_owned()))), None);
+    assert_eq!(found(Some(Simulation::Accepted)), Some((1, 0)));
     let refused = Simulation::Refused("AA34 signature error".to_owned());
-    assert_eq!(said(Some(refused)), Some((0, 1)));
+    assert_eq!(found(Some(refused)), Some((0, 1)));
 }

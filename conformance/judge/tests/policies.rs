@@ -1,4 +1,4 @@
-//! Targets that decide for reasons of their own, as real ones do: what the profile says of them is all that they may be held to.
+//! Targets with policies of their own, as real ones have. They must do only what the profile states.
 
 use paymaster_judge::{
     rules::find_rule,
@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 mod common;
 
-use common::Said;
+use common::RuleCounts;
 
 const KNOWN: &str = "0x5b38da6a701c568545dcfcb03fcb875f56beddc4";
 
@@ -69,8 +69,8 @@ fn call(body: &[u8]) -> Option<Value> {
 }
 
 #[track_caller]
-fn nothing_stated_is_broken(said: &Said) {
-    let stated = said
+fn nothing_stated_is_broken(found: &RuleCounts) {
+    let stated = found
         .broken
         .iter()
         .filter(|(rule, _)| find_rule(rule).is_some_and(|rule| rule.basis() == Basis::Stated));
@@ -79,10 +79,10 @@ fn nothing_stated_is_broken(said: &Said) {
 }
 
 #[track_caller]
-fn reached(said: &Said, rules: &[&str]) {
+fn reached(found: &RuleCounts, rules: &[&str]) {
     for rule in rules {
         assert!(
-            said.held.get(rule).is_some_and(|times| *times >= 5),
+            found.held.get(rule).is_some_and(|times| *times >= 5),
             "{rule} was not reached"
         );
     }
@@ -92,14 +92,14 @@ fn reached(said: &Said, rules: &[&str]) {
 #[track_caller]
 fn lawful(paymaster: &common::Paymaster<'_>, profile: &Profile, rules: &[&str]) {
     for seed in 1..3 {
-        let said = common::run_against(paymaster, profile.clone(), seed);
-        nothing_stated_is_broken(&said);
-        reached(&said, rules);
+        let found = common::run_against(paymaster, profile.clone(), seed);
+        nothing_stated_is_broken(&found);
+        reached(&found, rules);
     }
 }
 
 #[test]
-fn one_that_simulates_serves_the_listed_operations_as_they_are_listed_and_no_others() {
+fn a_target_that_simulates_may_serve_only_listed_operations_exactly_as_listed() {
     let service = service();
     let paymaster = |body: &[u8]| {
         let Some(request) = call(body) else {
@@ -111,7 +111,7 @@ fn one_that_simulates_serves_the_listed_operations_as_they_are_listed_and_no_oth
                 |name: &str| name.contains("Gas") && !name.contains("Fee") && !name.contains("PerGas");
             known
                 .iter()
-                .all(|(name, value)| sent.get(name).map_or(of_gas(name), |told| told == value))
+                .all(|(name, value)| sent.get(name).map_or(of_gas(name), |answered| answered == value))
         };
         if too_dear().iter().any(is) {
             decided(&service, body, false)
@@ -142,7 +142,7 @@ fn one_that_simulates_serves_the_listed_operations_as_they_are_listed_and_no_oth
 }
 
 #[test]
-fn one_with_a_policy_decides_by_any_member_of_operation_and_sponsorship_info() {
+fn a_policy_may_decide_by_any_member_of_operation_and_sponsorship_info() {
     let service = service();
     let paymaster = |body: &[u8]| {
         let Some(request) = call(body) else {
@@ -174,7 +174,7 @@ fn one_with_a_policy_decides_by_any_member_of_operation_and_sponsorship_info() {
 }
 
 #[test]
-fn one_that_sponsors_nobody_breaks_nothing_and_is_held_to_it() {
+fn a_target_that_never_sponsors_must_keep_to_its_profile() {
     let service = service();
     let operations = |sponsors| Operations {
         accepts: Accepts::Any,
@@ -182,20 +182,20 @@ fn one_that_sponsors_nobody_breaks_nothing_and_is_held_to_it() {
         ..Operations::default()
     };
     let never = |body: &[u8]| decided(&service, body, false);
-    let said = common::run_against(&never, profile(operations(None)), 1);
-    nothing_stated_is_broken(&said);
-    assert!(!said.held.contains_key("sponsor.sponsorable-is-sponsored"));
-    let said = common::run_against(&never, profile(operations(Some(Sponsors::None))), 1);
-    nothing_stated_is_broken(&said);
-    reached(&said, &["sponsor.refused-gets-0x", "request.nonce-uint256"]);
-    let said = common::run_against(&never, profile(operations(Some(Sponsors::Any))), 1);
-    assert!(said.broken.contains_key("sponsor.sponsorable-is-sponsored"));
-    let said = common::run(&service, profile(operations(Some(Sponsors::None))), 1);
-    assert!(said.broken.contains_key("sponsor.refused-gets-0x"));
+    let found = common::run_against(&never, profile(operations(None)), 1);
+    nothing_stated_is_broken(&found);
+    assert!(!found.held.contains_key("sponsor.sponsorable-is-sponsored"));
+    let found = common::run_against(&never, profile(operations(Some(Sponsors::None))), 1);
+    nothing_stated_is_broken(&found);
+    reached(&found, &["sponsor.refused-gets-0x", "request.nonce-uint256"]);
+    let found = common::run_against(&never, profile(operations(Some(Sponsors::Any))), 1);
+    assert!(found.broken.contains_key("sponsor.sponsorable-is-sponsored"));
+    let found = common::run(&service, profile(operations(Some(Sponsors::None))), 1);
+    assert!(found.broken.contains_key("sponsor.refused-gets-0x"));
 }
 
 #[test]
-fn one_that_bounds_gas_and_fees_may_refuse_what_is_beyond() {
+fn a_target_may_bound_gas_and_fees() {
     let service = service();
     let paymaster = |body: &[u8]| {
         let Some(request) = call(body) else {
@@ -222,7 +222,7 @@ fn one_that_bounds_gas_and_fees_may_refuse_what_is_beyond() {
         }
     };
     for seed in 1..3 {
-        let said = common::run_against(&paymaster, common::profile(&Config::default()), seed);
-        nothing_stated_is_broken(&said);
+        let found = common::run_against(&paymaster, common::profile(&Config::default()), seed);
+        nothing_stated_is_broken(&found);
     }
 }

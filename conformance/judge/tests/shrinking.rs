@@ -68,7 +68,7 @@ fn lower(value: &Value) -> String {
 }
 
 #[test]
-fn every_candidate_is_valid_smaller_and_the_same_in_what_counts() {
+fn every_candidate_is_valid_and_smaller_and_keeps_the_fixed_members() {
     for (pair, base) in bases(12) {
         let validator = validator_for(pair.request_document()).unwrap();
         let candidates = simpler(Some(pair.request_document()), &base);
@@ -170,7 +170,7 @@ fn greedy_shrinking_ends_at_the_smallest_request_that_still_fails() {
 }
 
 #[test]
-fn what_a_target_accepts_whole_it_accepts_shrunk_while_it_names_an_account() {
+fn an_accepted_request_with_an_account_is_accepted_when_shrunk() {
     let context = context();
     for (pair, base) in bases(5) {
         for candidate in simpler(Some(pair.request_document()), &base) {
@@ -182,13 +182,13 @@ fn what_a_target_accepts_whole_it_accepts_shrunk_while_it_names_an_account() {
             } else {
                 Vouch::Unknown
             };
-            assert_eq!(context.vouch(pair, &candidate["params"][0], info), expected);
+            assert_eq!(context.expectation(pair, &candidate["params"][0], info), expected);
         }
     }
 }
 
 #[test]
-fn without_a_schema_only_the_measure_decides() {
+fn without_a_schema_candidates_are_only_smaller() {
     let base = json!({
         "jsonrpc": "2.0", "id": 1, "method": "eth_chainId",
         "params": [{ "sender": "0xAB" }, { "mode": "x" }, [1, 2]]
@@ -229,9 +229,9 @@ fn proptest_shrinks_by_the_same_steps() {
     );
 }
 
-/// Written out, so that whoever changes what is offered sees what it comes to: one candidate a line, by what is different in it.
+/// A snapshot that shows the effect of a change of shrinking: one candidate a line, by its difference.
 #[test]
-fn what_is_offered_in_place_of_typed_requests() {
+fn candidates_for_typed_requests_match_their_snapshots() {
     let mut quote = sample::sponsor_request("pm_getFeeQuoteOrData");
     let tokens: Vec<String> = ["a", "B", "c", "d", "e"]
         .map(|digit| format!("0x{}", digit.repeat(40)))
@@ -287,7 +287,7 @@ fn compare(pointer: &str, was: &Value, now: &Value, differences: &mut Vec<String
 }
 
 #[test]
-fn of_a_long_list_the_ends_alone_are_taken_out_one_by_one() {
+fn only_the_first_and_last_item_of_a_long_list_are_removed_one_by_one() {
     for (length, expected) in [(2_u64, 2), (16, 16), (17, 2), (40, 2)] {
         let list: Value = (100..100 + length).map(Value::from).collect();
         let one_less: Vec<Value> = simpler(None, &list)

@@ -1,4 +1,4 @@
-//! Base requests: valid, in the target's dialect, and made of what the profile vouches for.
+//! Base requests: valid, in the target's dialect, and made of operations, tokens and accounts of the profile.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
@@ -100,7 +100,7 @@ fn keys(value: &Value) -> Vec<&str> {
     value.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
-/// Tokens of a request and where they stand.
+/// Tokens of a request and their place.
 fn tokens(request: &Value) -> (Option<&str>, Vec<&str>) {
     let info = &request["params"][1]["tokenInfo"];
     let list = info["tokenList"].as_array().into_iter().flatten();
@@ -153,7 +153,7 @@ fn every_base_is_valid_whatever_the_pair_the_draw_the_tokens_and_the_profile() {
 }
 
 #[test]
-fn a_base_is_missing_only_where_the_profile_knows_nothing_of_the_kind() {
+fn a_base_is_missing_only_when_the_profile_has_no_operation_or_token_for_it() {
     let missing = |context: &Context, wanted: Base| Source::new(1, context).base(&wanted).is_none();
     let nothing = Context::default();
     for pair in Pair::ALL {
@@ -206,30 +206,30 @@ fn a_base_is_missing_only_where_the_profile_knows_nothing_of_the_kind() {
 }
 
 #[test]
-fn the_profile_vouches_for_what_was_asked() {
+fn drawn_operations_have_the_requested_expectation() {
     for context in &contexts()[2..8] {
         let mut source = Source::new(5, context);
         for wanted in bases() {
             for _ in 0..ROUNDS {
                 let request = source.base(&wanted).unwrap();
                 let info = &request["params"][1]["sponsorshipInfo"];
-                let vouch = context.vouch(wanted.pair, &request["params"][0], info);
+                let expectation = context.expectation(wanted.pair, &request["params"][0], info);
                 let kept = match (wanted.draw, wanted.pair.mode) {
-                    (Draw::Accepted | Draw::Sponsored, _) => vouch.owes_a_result(),
+                    (Draw::Accepted | Draw::Sponsored, _) => expectation.requires_result(),
                     // Where only listed operations are accepted, another one of a refused sender may get an error.
                     (Draw::Refused, Mode::Sponsored) => {
-                        matches!(vouch, Vouch::Refused | Vouch::NotSponsored)
+                        matches!(expectation, Vouch::Refused | Vouch::NotSponsored)
                     }
-                    (Draw::Refused, Mode::Erc20) => vouch == Vouch::Unknown,
+                    (Draw::Refused, Mode::Erc20) => expectation == Vouch::Unknown,
                 };
-                assert!(kept, "{vouch:?} {wanted:?} {request:#}");
+                assert!(kept, "{expectation:?} {wanted:?} {request:#}");
             }
         }
     }
 }
 
 #[test]
-fn token_draws_keep_what_they_promise() {
+fn drawn_tokens_are_supported_as_requested() {
     for context in contexts() {
         let mut source = Source::new(5, &context);
         for wanted in bases()
@@ -310,7 +310,7 @@ fn quotes_show_every_mix_of_tokens() {
         if distinct.len() < list.len() {
             seen.insert("one repeated");
         }
-        // Those that are drawn are distinct: only on purpose does one stand there twice.
+        // Drawn tokens are distinct, except for deliberate repetitions.
         let known = lower.iter().filter(|token| supported(token));
         if known.clone().count() > known.collect::<BTreeSet<_>>().len() {
             seen.insert("a supported one repeated");
@@ -332,7 +332,7 @@ fn quotes_show_every_mix_of_tokens() {
             });
             cases[usize::from(upper)] += 1;
             if context.support(token) == Support::Unknown {
-                seen.insert("one that nobody knows");
+                seen.insert("an unlisted one");
             }
         }
     }
@@ -346,7 +346,7 @@ fn quotes_show_every_mix_of_tokens() {
 }
 
 #[test]
-fn with_both_members_the_preferred_token_stands_on_the_list_or_beside_it() {
+fn with_both_members_the_preferred_token_is_sometimes_in_the_list() {
     let context = Context::new(profile());
     for wanted in [Tokens::Supported, Tokens::SomeUnsupported] {
         let mut source = Source::new(5, &context);
@@ -370,7 +370,7 @@ fn with_both_members_the_preferred_token_stands_on_the_list_or_beside_it() {
 }
 
 #[test]
-fn what_is_easily_taken_for_a_token_is_drawn_where_it_cannot_be_one() {
+fn addresses_that_look_like_tokens_are_drawn_when_they_are_unsupported() {
     let wanted = Base {
         tokens: Tokens::SomeUnsupported,
         ..Base::accepted(Pair::SPONSOR_ERC20)
@@ -407,7 +407,7 @@ fn what_is_easily_taken_for_a_token_is_drawn_where_it_cannot_be_one() {
     let seen = drawn(&of(Support::Unsupported));
     assert!(natives.iter().all(|native| seen.contains(native)), "{seen:?}");
     assert!(seen.iter().filter(one_digit_off).count() >= 2, "{seen:?}");
-    // Where nobody said that others are unsupported, one of these may well be a token.
+    // When unlisted tokens may be supported, one of these may be a token.
     let seen = drawn(&of(Support::Unknown));
     assert!(!natives.iter().any(|native| seen.contains(native)), "{seen:?}");
     assert_eq!(seen.iter().filter(one_digit_off).count(), 0, "{seen:?}");

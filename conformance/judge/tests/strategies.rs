@@ -29,7 +29,7 @@ fn every_document_accepts_what_is_drawn_from_it() {
 }
 
 #[test]
-fn optional_members_come_and_go() {
+fn optional_members_are_sometimes_present() {
     let strategy = strategy("mode-object", &Overrides::new()).unwrap();
     let mut runner = runner(3);
     let drawn: Vec<Value> = (0..DRAWS).map(|_| draw(&strategy, &mut runner)).collect();
@@ -124,7 +124,7 @@ fn overrides_decide_value_and_presence() {
 }
 
 #[test]
-fn a_member_that_must_be_there_cannot_be_taken_away() {
+fn a_required_member_cannot_be_excluded() {
     let error = strategy("user-operation", &Overrides::new().never("/sender")).unwrap_err();
     assert!(error.to_string().contains("contradiction"), "{error}");
     assert!(strategy("no-such-document", &Overrides::new()).is_err());

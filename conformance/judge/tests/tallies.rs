@@ -7,7 +7,7 @@ use chrono::NaiveDate;
 use paymaster_exchange::{Exchange, Failure, Response};
 use paymaster_judge::{
     cases::{
-        case::{Group, Member},
+        case::{Group, Member, Role},
         relations::CALLS,
     },
     rules::{Rule, find_rule},
@@ -46,7 +46,7 @@ fn request() -> serde_json::Value {
 fn group(number: usize, members: usize) -> Group {
     let body = Bytes::from(request().to_string());
     let member = |place: usize| Member {
-        role: "call",
+        role: Role::Call,
         label: format!("member {place}"),
         body: body.clone(),
     };
@@ -105,18 +105,18 @@ fn added(
     tally: &mut Tally,
     number: usize,
     exchanges: &[Exchange],
-    said: Vec<Judgement>,
+    found: Vec<Judgement>,
 ) -> Vec<&'static str> {
     let group = group(number, exchanges.len());
     let context = Context::default();
     let views = read(&group, exchanges, &context);
-    let new = tally.add(&group, exchanges, &views, said);
+    let new = tally.add(&group, exchanges, &views, found);
     new.into_iter().map(|new| new.rule.id).collect()
 }
 
 fn outcome(tally: &Tally, id: &str, known: &Known, findings: &[Finding]) -> RuleOutcome {
     let (mut outcomes, _) = tally.outcomes(&[rule(id)], findings, &Context::default(), known, true);
-    outcomes.pop().expect("one rule was asked for")
+    outcomes.pop().expect("one rule was selected")
 }
 
 fn verdict(tally: &Tally, id: &str) -> Verdict {
@@ -124,7 +124,7 @@ fn verdict(tally: &Tally, id: &str) -> Verdict {
 }
 
 #[test]
-fn a_rule_passes_when_it_held_as_often_as_its_quota_and_never_broke() {
+fn a_rule_passes_when_it_meets_its_quota_and_is_never_broken() {
     let quota = rule(ID).quota;
     let mut tally = Tally::default();
     assert_eq!(verdict(&tally, ID), Verdict::Inconclusive);
@@ -148,7 +148,7 @@ fn a_rule_passes_when_it_held_as_often_as_its_quota_and_never_broke() {
 }
 
 #[test]
-fn what_cannot_apply_does_not_wait_for_its_quota_and_still_breaks() {
+fn a_rule_that_does_not_apply_needs_no_quota_and_can_be_broken() {
     let context = Context::new(Profile {
         operations: Operations {
             sponsors: Some(Sponsors::Any),
@@ -156,25 +156,25 @@ fn what_cannot_apply_does_not_wait_for_its_quota_and_still_breaks() {
         },
         ..Profile::default()
     });
-    let said = |tally: &Tally, refuses: &str| {
+    let found = |tally: &Tally, refuses: &str| {
         let (outcomes, _) = tally.outcomes(&[rule(refuses)], &[], &context, &Known::default(), true);
         outcomes[0].verdict
     };
     for refuses in ["sponsor.refused-gets-0x", "error.refusal-is-none"] {
         let mut tally = Tally::default();
-        assert_eq!(said(&tally, refuses), Verdict::NotApplicable);
+        assert_eq!(found(&tally, refuses), Verdict::NotApplicable);
         added(
             &mut tally,
             0,
             &[result()],
             vec![judgement(refuses, 0, vec![at(0, "/result")])],
         );
-        assert_eq!(said(&tally, refuses), Verdict::Failed);
+        assert_eq!(found(&tally, refuses), Verdict::Failed);
     }
 }
 
 #[test]
-fn a_rule_is_told_as_new_once_and_every_place_is_kept_from_its_first_time() {
+fn a_broken_place_is_new_once_and_keeps_its_first_violation() {
     let mut tally = Tally::default();
     let two = || vec![at(1, "/result/list/3/name"), at(0, "/result/list/12/name")];
     let exchanges = [result(), answered(200, &[], "first")];
@@ -216,8 +216,8 @@ fn a_rule_is_told_as_new_once_and_every_place_is_kept_from_its_first_time() {
     assert_eq!(seen, [("/result/list/*/name", 3, 1, 3), ("/id", 4, 0, 1)]);
     // What comes later, or again at the same place, only counts.
     for (number, pointer) in [(3, "/result/list/7/name"), (9, "/result/list/0/name")] {
-        let said = vec![judgement(ROW, 0, vec![at(1, pointer)])];
-        assert_eq!(added(&mut tally, number, &exchanges, said), [""; 0]);
+        let found = vec![judgement(ROW, 0, vec![at(1, pointer)])];
+        assert_eq!(added(&mut tally, number, &exchanges, found), [""; 0]);
     }
     let (_, first) = tally.seen()[0];
     assert_eq!((first.times, first.group.number), (5, 3));
@@ -230,7 +230,7 @@ fn a_rule_is_told_as_new_once_and_every_place_is_kept_from_its_first_time() {
 }
 
 #[test]
-fn requests_are_counted_by_what_came_of_them() {
+fn requests_are_counted_by_their_answers() {
     let mut tally = Tally::default();
     let gone = Exchange {
         outcome: Err(Failure::Cut("gone".to_owned())),
@@ -290,7 +290,7 @@ fn a_run_is_denied_when_every_valid_request_was_refused() {
 }
 
 #[test]
-fn a_refusal_by_status_counts_whatever_its_body_is_and_nothing_is_judged_then() {
+fn a_run_refused_by_status_is_denied_whatever_the_bodies_are() {
     for (status, words) in [(401, "the key"), (403, "the headers"), (404, "the path")] {
         for body in ["", "<html>", "no key", r#"{"message":"Forbidden"}"#, NO] {
             let mut tally = Tally::default();
@@ -314,7 +314,7 @@ fn tallies_add_up_in_any_order() {
     let part = |number: usize| {
         let mut tally = Tally::default();
         let away = answered(503, &[("location", "x")], "");
-        let said = vec![
+        let found = vec![
             judgement(ROW, number as u64 + 1, vec![at(0, WATCHED_POINTER)]),
             judgement(ID, 4, Vec::new()),
         ];
@@ -322,7 +322,7 @@ fn tallies_add_up_in_any_order() {
             &mut tally,
             number,
             &[result(), away, answered(200, &[], NO)],
-            said,
+            found,
         );
         let watched = tally.observations.entry("mode-member").or_default();
         *watched.entry("MODE".to_owned()).or_default() += number as u64 + 1;
@@ -397,7 +397,7 @@ fn a_rule_is_known_failing_when_every_place_of_it_is_known() {
 }
 
 #[test]
-fn what_is_listed_and_passes_is_told() {
+fn a_listed_rule_that_passes_is_unexpectedly_passing() {
     let mut tally = Tally::default();
     added(
         &mut tally,
@@ -442,7 +442,7 @@ fn what_is_listed_and_passes_is_told() {
 }
 
 #[test]
-fn flaky_is_what_no_re_sending_showed_again() {
+fn a_rule_is_flaky_when_no_attempt_reproduces_it() {
     let mut tally = Tally::default();
     added(
         &mut tally,
@@ -467,32 +467,32 @@ fn flaky_is_what_no_re_sending_showed_again() {
             .collect(),
         shrink_requests: 0,
     };
-    let said = |findings: &[Finding], known: &Known| outcome(&tally, ROW, known, findings).verdict;
+    let found = |findings: &[Finding], known: &Known| outcome(&tally, ROW, known, findings).verdict;
     let nothing = Known::default();
     let never = || finding(&[false, false], WATCHED_POINTER);
-    assert_eq!(said(&[never()], &nothing), Verdict::Flaky);
+    assert_eq!(found(&[never()], &nothing), Verdict::Flaky);
     assert_eq!(
-        said(&[finding(&[false, true], WATCHED_POINTER)], &nothing),
+        found(&[finding(&[false, true], WATCHED_POINTER)], &nothing),
         Verdict::Failed
     );
     assert_eq!(
-        said(&[finding(&[], WATCHED_POINTER)], &nothing),
+        found(&[finding(&[], WATCHED_POINTER)], &nothing),
         Verdict::Failed,
-        "nobody tried"
+        "nothing was re-sent"
     );
     assert_eq!(
-        said(&[never(), finding(&[true], "/result")], &nothing),
+        found(&[never(), finding(&[true], "/result")], &nothing),
         Verdict::Failed
     );
-    // What is known does not speak for the rest, and another rule's findings do not either.
+    // Known failures do not cover other places, and findings of another rule do not count.
     let known = list(vec![entry(Some("/result"), None)]);
     assert_eq!(
-        said(&[never(), finding(&[true], "/result")], &known),
+        found(&[never(), finding(&[true], "/result")], &known),
         Verdict::Flaky
     );
     let others = Finding {
         rule: rule(ID),
         ..finding(&[true], WATCHED_POINTER)
     };
-    assert_eq!(said(&[never(), others], &nothing), Verdict::Flaky);
+    assert_eq!(found(&[never(), others], &nothing), Verdict::Flaky);
 }

@@ -1,4 +1,4 @@
-//! What a violation says: which request of the group, where in its answer, what had to be there and what was.
+//! The texts of violations: the request of the group, the place in its answer, the expected and the actual value.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ mod sample;
 
 use group::{ANSWER, NO, group};
 
-/// What the rule finds when every member is answered well, but the second.
+/// The violations of the rule when every member but the second gets a correct answer.
 fn found(relation: &str, id: &str, second: &Result<&str, Failure>) -> Vec<Violation> {
     let group = group(relation);
     let respond = |body: &str| {
@@ -38,13 +38,15 @@ fn found(relation: &str, id: &str, second: &Result<&str, Failure>) -> Vec<Violat
         .iter()
         .enumerate()
         .map(|(place, member)| {
-            let asked: Value = serde_json::from_slice(&member.body).expect("a member is JSON");
-            let well = ANSWER.replace("\"id\":1", &format!("\"id\":{}", asked["id"]));
+            let requested: Value = serde_json::from_slice(&member.body).expect("a member is JSON");
+            let well = ANSWER.replace("\"id\":1", &format!("\"id\":{}", requested["id"]));
             Exchange {
                 request: member.body.clone(),
                 outcome: match (place, second) {
                     (1, Err(failure)) => Err(failure.clone()),
-                    (1, &Ok(body)) => respond(&body.replace("\"id\":1", &format!("\"id\":{}", asked["id"]))),
+                    (1, &Ok(body)) => {
+                        respond(&body.replace("\"id\":1", &format!("\"id\":{}", requested["id"])))
+                    }
                     _ => respond(&well),
                 },
                 took: Duration::ZERO,
@@ -64,7 +66,7 @@ fn found(relation: &str, id: &str, second: &Result<&str, Failure>) -> Vec<Violat
 }
 
 #[track_caller]
-fn says(relation: &str, id: &str, second: &Result<&str, Failure>, expected: [&str; 3]) {
+fn assert_violation(relation: &str, id: &str, second: &Result<&str, Failure>, expected: [&str; 3]) {
     let found = found(relation, id, second);
     let [violation] = &found[..] else {
         panic!("{id} found {found:#?}");
@@ -85,16 +87,16 @@ fn an_exchange_rule_names_the_member_the_place_and_both_values() {
     let sent = group(calls).members[1].label.clone();
     assert_eq!(sent, "id \"\"");
     let other_id = ANSWER.replace("\"id\":1", "\"id\":2");
-    says(calls, "answer.id", &Ok(&other_id), ["/id", "\"\"", "2"]);
+    assert_violation(calls, "answer.id", &Ok(&other_id), ["/id", "\"\"", "2"]);
     let no_id = ANSWER.replace("\"id\":1,", "");
-    says(
+    assert_violation(
         calls,
         "answer.id",
         &Ok(&no_id),
         ["/id", "\"\"", "the member is missing"],
     );
     let neither = r#"{"jsonrpc":"2.0","id":1}"#;
-    says(
+    assert_violation(
         calls,
         "answer.result-or-error",
         &Ok(neither),
@@ -104,7 +106,7 @@ fn an_exchange_rule_names_the_member_the_place_and_both_values() {
             "neither, in HTTP 200, {\"jsonrpc\":\"2.0\",\"id\":\"\"}",
         ],
     );
-    says(
+    assert_violation(
         calls,
         "answer.http-message",
         &Err(Failure::Cut("it ended".to_owned())),
@@ -117,7 +119,7 @@ fn an_exchange_rule_names_the_member_the_place_and_both_values() {
 }
 
 #[test]
-fn only_rules_that_were_exercised_have_something_to_say() {
+fn only_exercised_rules_are_reported() {
     let group = group(STRING_IDS.id);
     let exchanges: Vec<Exchange> = group
         .members
@@ -171,9 +173,9 @@ fn a_row_names_its_member_and_a_long_value_is_cut() {
 const USDC: &str = "0x2791bca1f2de4661ed88a30c99a7a9449aa84174";
 const DAI: &str = "0x6b175474e89094c44da98b954eedeac495271d0f";
 
-/// Place, expectation and what was there, for an answer with those quotes and unsupported tokens to a quote for `preferred` beside
-/// `listed`.
-fn said_of_tokens(
+/// Pointer, expected and actual value of the violation, for an answer with those quotes and unsupported tokens to a quote for
+/// `preferred` and `listed`.
+fn tokens_violation(
     context: &Context,
     id: &str,
     [preferred, listed]: [&str; 2],
@@ -187,8 +189,8 @@ fn said_of_tokens(
         .iter()
         .map(|token| json!({"tokenAddress": token}))
         .collect();
-    let told = json!({"feeQuotes": quotes, "unsupportedTokens": unsupported});
-    let answer = json!({"jsonrpc": "2.0", "id": request["id"], "result": told});
+    let answered = json!({"feeQuotes": quotes, "unsupportedTokens": unsupported});
+    let answer = json!({"jsonrpc": "2.0", "id": request["id"], "result": answered});
     let exchange = Exchange {
         request: Bytes::from(request.to_string()),
         outcome: Ok(Response {
@@ -206,11 +208,11 @@ fn said_of_tokens(
 }
 
 #[test]
-fn a_rule_of_tokens_names_them() {
+fn violations_about_tokens_name_the_tokens() {
     let mut context = Context::default();
     context.learn_token(USDC, Support::Supported);
     assert_eq!(
-        said_of_tokens(&context, "quote.tokens-quoted", [USDC, USDC], &[], &[]),
+        tokens_violation(&context, "quote.tokens-quoted", [USDC, USDC], &[], &[]),
         [
             "/result/feeQuotes".to_owned(),
             format!("a quote for each supported token of the request, {USDC} included"),
@@ -218,7 +220,7 @@ fn a_rule_of_tokens_names_them() {
         ]
     );
     assert_eq!(
-        said_of_tokens(&context, "quote.only-requested", [USDC, USDC], &[USDC, DAI], &[]),
+        tokens_violation(&context, "quote.only-requested", [USDC, USDC], &[USDC, DAI], &[]),
         [
             "/result/feeQuotes/1/tokenAddress".to_owned(),
             format!("a token of the request: {USDC}"),
@@ -228,7 +230,7 @@ fn a_rule_of_tokens_names_them() {
 }
 
 #[test]
-fn a_reading_that_is_not_kept_is_told() {
+fn a_violation_of_the_reading_names_the_reading() {
     let mut context = Context::default();
     context.learn_token(USDC, Support::Supported);
     context.learn_token(DAI, Support::Supported);
@@ -238,7 +240,7 @@ fn a_reading_that_is_not_kept_is_told() {
     ] {
         context.dialect.quoted_tokens = reading;
         assert_eq!(
-            said_of_tokens(&context, "quote.tokens-quoted", [USDC, DAI], &[USDC, DAI], &[]),
+            tokens_violation(&context, "quote.tokens-quoted", [USDC, DAI], &[USDC, DAI], &[]),
             [
                 "/result/feeQuotes".to_owned(),
                 format!("no quote for {beyond}: the target quotes {why}"),
@@ -249,7 +251,7 @@ fn a_reading_that_is_not_kept_is_told() {
 }
 
 #[test]
-fn why_a_token_is_not_to_be_listed_is_told() {
+fn a_violation_gives_the_reason_why_a_token_must_not_be_listed() {
     const OTHER: &str = "0x1111111111111111111111111111111111111111";
     let mut context = Context::default();
     context.learn_token(USDC, Support::Supported);
@@ -261,7 +263,7 @@ fn why_a_token_is_not_to_be_listed_is_told() {
     ] {
         let rule = "quote.unsupported-only-unsupported";
         assert_eq!(
-            said_of_tokens(&context, rule, [USDC, DAI], quoted, &[listed]),
+            tokens_violation(&context, rule, [USDC, DAI], quoted, &[listed]),
             [
                 "/result/unsupportedTokens/0".to_owned(),
                 "only tokens of the request that are not supported".to_owned(),
@@ -273,7 +275,7 @@ fn why_a_token_is_not_to_be_listed_is_told() {
 
 #[test]
 fn a_group_rule_names_the_change_and_what_came_of_it() {
-    says(
+    assert_violation(
         STRING_IDS.id,
         "request.id-string",
         &Ok(NO),

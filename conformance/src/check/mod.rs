@@ -299,7 +299,7 @@ impl<'l> Check<'l> {
             ..Limits::default()
         };
         let settings = Settings {
-            transport: Transport::new(route.target, limits, &self.headers).dialled_by(route.dialler),
+            transport: Transport::new(route.target, limits, &self.headers).with_connector(route.connector),
             shown_target: shown.clone(),
             seed: self.seed,
             cases: self.cases,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use paymaster_cli::embedded::Embedded;
-use paymaster_client::{dial::Dialler, http_proxy::Proxies, target::Target, tls::Trust};
+use paymaster_client::{connector::Connector, proxies::Proxies, target::Target, tls::Trust};
 use paymaster_judge::target::profile;
 use paymaster_reference_server::{Config, Service};
 
@@ -22,7 +22,7 @@ pub(super) enum Judged {
 /// How the target is reached in a run that has started.
 pub(super) struct Route {
     pub(super) target: Target,
-    pub(super) dialler: Dialler,
+    pub(super) connector: Connector,
     pub(super) server: Option<Server>,
 }
 
@@ -51,20 +51,20 @@ impl Judged {
                     cacert: settings.cacert.clone(),
                     insecure: settings.insecure.unwrap_or_default(),
                 };
-                let dialler = Dialler::new(&target, &trust, &Proxies::default())
+                let connector = Connector::new(&target, &trust, &Proxies::default())
                     .map_err(|cause| CheckError::Tls(cause.into()))?;
                 Ok(Route {
                     target,
-                    dialler,
+                    connector,
                     server: None,
                 })
             }
             Self::Service(connections) => {
                 let target = parse(SERVICE_URL)?;
-                let dialler = Dialler::piped(&target, connections.opener());
+                let connector = Connector::in_process(&target, connections.opener());
                 Ok(Route {
                     target,
-                    dialler,
+                    connector,
                     server: Some(Server::Connections(connections)),
                 })
             }
@@ -74,10 +74,10 @@ impl Judged {
                     Service::new(&config).map_err(|cause| CheckError::ReferenceServer(cause.into()))?;
                 let (embedded, pipe) = Embedded::serve_piped(&config, service);
                 let target = parse(&embedded.url)?;
-                let dialler = Dialler::piped(&target, Arc::new(move || pipe.connect()));
+                let connector = Connector::in_process(&target, Arc::new(move || pipe.connect()));
                 Ok(Route {
                     target,
-                    dialler,
+                    connector,
                     server: Some(Server::Reference(Box::new(embedded))),
                 })
             }

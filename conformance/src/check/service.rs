@@ -21,7 +21,7 @@ use tokio::{
     task::JoinSet,
 };
 
-use paymaster_client::dial::Pipe;
+use paymaster_client::connector::InProcess;
 
 /// Bytes that are buffered in each direction of a connection.
 const PIPE_BYTES: usize = 64 * 1024;
@@ -62,7 +62,7 @@ impl Connections {
     }
 
     /// Makes connections. It is called within a Tokio runtime.
-    pub(super) fn opener(&self) -> Pipe {
+    pub(super) fn opener(&self) -> InProcess {
         let (serve, open) = (Arc::clone(&self.serve), Arc::clone(&self.open));
         Arc::new(move || {
             let (ours, theirs) = duplex(PIPE_BYTES);

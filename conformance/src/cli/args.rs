@@ -3,7 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
-use paymaster_cli::args::{RunArgs, TrustArgs};
+use paymaster_cli::args::{RunArgs, StrictnessArgs, TrustArgs};
 
 use crate::cli::{examples, on_chain::ChainArgs, reports::ReportArgs};
 use paymaster_cli::duration;
@@ -164,12 +164,8 @@ pub(crate) struct JudgingArgs {
     /// Judge only these rules: ids of rules or clauses, `*` for any letters; repeatable.
     #[arg(long = "rule", value_name = "FILTER")]
     pub(crate) rules: Vec<String>,
-    /// What only warns (json-rpc, interoperability) fails the run too.
-    #[arg(long)]
-    pub(crate) strict: bool,
-    /// Stated rules that stayed inconclusive do not fail the run, as long as any request got a result.
-    #[arg(long)]
-    pub(crate) allow_incomplete: bool,
+    #[command(flatten)]
+    pub(crate) strictness: StrictnessArgs,
     #[command(flatten)]
     pub(crate) reports: ReportArgs,
     #[command(flatten)]

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Str
             let embedded = Embedded::start()
                 .await
                 .map_err(|cause| format!("the embedded reference server: {cause}"))?;
-            let setup = setup.of_known(embedded.profile.clone());
+            let setup = setup.for_embedded(embedded.profile.clone());
             let done = judge(setup, &embedded.url, suite, args, &list, reports, environment).await;
             embedded.stop().await;
             return done;

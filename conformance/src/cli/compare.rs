@@ -41,7 +41,7 @@ pub(crate) fn run(args: &CompareArgs, environment: &Environment) -> Result<u8, S
     };
     let comparison = compare(&before.1, &after.1);
     out::print(&render(&comparison, &words, out::paint(environment, false)))?;
-    Ok(comparison.exit_code(args.run.allow_incomplete))
+    Ok(comparison.exit_code(args.run.strictness.allow_incomplete))
 }
 
 /// One side of a comparison, as it was named.

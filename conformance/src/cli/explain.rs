@@ -1,13 +1,14 @@
-//! `explain RULE`: what a rule asks, on what ground, and how it is judged.
+//! `explain RULE`: the statement that a rule checks, its section and basis, and how the rule judges.
 
 use std::fmt::Write as _;
 
 use paymaster_schemas::{Basis, Clause, clauses, find_clause};
 
 use crate::cli::out;
+use crate::report::sections;
 use crate::run::Suite;
 use paymaster_cli::terminal::wrapped;
-use paymaster_cli::{exit, file::nearest};
+use paymaster_cli::{exit, suggestion::nearest};
 use paymaster_judge::rules::{Check, Rule};
 
 /// Widest line.
@@ -42,11 +43,12 @@ pub(crate) fn run(id: &str) -> Result<u8, String> {
 
 fn about_clause(clause: &Clause) -> String {
     let mut text = format!(
-        "{}\nsection {}, {}: {}\n\n",
+        "{}\nsection {}, {}: {}\nspecification: {}\n\n",
         clause.id,
         clause.section,
         clause.basis,
-        cost(clause.basis)
+        cost(clause.basis),
+        sections::place(clause.section)
     );
     for line in wrapped(clause.text, WIDTH) {
         let _ = writeln!(text, "{line}");
@@ -57,19 +59,19 @@ fn about_clause(clause: &Clause) -> String {
     text
 }
 
-/// What a clause on that ground means for a run.
+/// What a broken clause of that basis means for a run.
 pub(crate) fn cost(basis: Basis) -> &'static str {
     match basis {
-        Basis::Stated => "breaking it fails the run",
-        Basis::JsonRpc | Basis::Interoperability => "breaking it warns, and fails the run under --strict",
+        Basis::Stated => "a broken rule fails the run",
+        Basis::JsonRpc | Basis::Interoperability => "a broken rule warns, and fails the run under --strict",
         Basis::OnChain => {
-            "judged only with --rpc-url and --entry-point; breaking it warns, and fails the run under --strict"
+            "judged only with --rpc-url and --entry-point; a broken rule warns, and fails the run under --strict"
         }
-        Basis::Ambiguous | Basis::NotShown => "observed only: nobody fails for it",
+        Basis::Ambiguous | Basis::NotShown => "only observed; it never fails a run",
     }
 }
 
-/// On what a rule judges, as it reads after "judged".
+/// What a rule judges, as a phrase that follows "judged".
 pub(crate) fn how_judged(rule: &Rule) -> String {
     match &rule.check {
         Check::Exchange(_) => "on every single exchange that it applies to".to_owned(),

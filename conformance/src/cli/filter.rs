@@ -1,5 +1,6 @@
 //! Which rules are judged.
 
+use paymaster_cli::suggestion::did_you_mean;
 use paymaster_judge::rules::Rule;
 
 /// The rules that the filters ask for; all of them when there is none. A filter that matches nothing is an error.
@@ -7,8 +8,7 @@ pub(crate) fn select(filters: &[String], rules: Vec<&'static Rule>) -> Result<Ve
     for filter in filters {
         if !rules.iter().any(|rule| matches(filter, rule)) {
             let ids = rules.iter().flat_map(|rule| [rule.id, rule.clause]);
-            let hint = paymaster_cli::file::nearest(filter, ids)
-                .map_or(String::new(), |id| format!(" (did you mean `{id}`?)"));
+            let hint = did_you_mean(filter, ids);
             return Err(format!(
                 "no rule matches `{filter}`{hint}; `paymaster-conformance rules` lists them"
             ));

@@ -13,7 +13,6 @@ mod judge;
 mod known;
 mod matrix;
 mod on_chain;
-mod out;
 mod pages;
 mod proxy;
 mod recording;
@@ -28,7 +27,7 @@ use clap::{Parser, error::ErrorKind};
 
 use args::{Cli, Command};
 use paymaster_cli::environment::Environment;
-use paymaster_cli::exit;
+use paymaster_cli::{exit, output as out};
 
 /// Runs the command line of this process.
 pub(crate) fn main() -> ExitCode {

@@ -15,8 +15,8 @@ use crate::{
     relay::{self, Bounds, Passed, Upstream},
 };
 use paymaster_cli::terminal::{Paint, harmless};
-use paymaster_cli::{environment::Environment, setup::told_of};
-use paymaster_client::{dial::Dialler, http_proxy::Proxies, target::Target, tls::Trust};
+use paymaster_cli::{environment::Environment, setup::trust_notes};
+use paymaster_client::{connector::Connector, proxies::Proxies, target::Target, tls::Trust};
 use paymaster_exchange::Failure;
 use paymaster_judge::session::{recorded::Skipped, tally::NewlyBroken, tally::fails_the_run};
 
@@ -43,18 +43,18 @@ pub(crate) fn run(args: &ProxyArgs, environment: &Environment) -> Result<u8, Str
         cacert: args.trust.cacert.clone(),
         insecure: args.trust.insecure,
     };
-    let proxies = Proxies::of(|name| environment.get(name))?;
+    let proxies = Proxies::of(|name| environment.get(name)).map_err(|cause| cause.to_string())?;
     for secret in proxies.secrets() {
         said.redactor.hide(secret);
     }
-    let dialler = Dialler::new(&target, &trust, &proxies)?;
+    let connector = Connector::new(&target, &trust, &proxies).map_err(|cause| cause.to_string())?;
     let mut place = said.place(&url)?;
-    (place.curl_options, place.warnings) = told_of(&trust, target.is_https());
+    (place.curl_options, place.warnings) = trust_notes(&trust, target.is_https());
     let bounds = Bounds {
         timeout: args.timeout.unwrap_or(Bounds::default().timeout),
         ..Bounds::default()
     };
-    let upstream = Upstream::new(target, dialler, bounds);
+    let upstream = Upstream::new(target, connector, bounds);
     let shown = place.shown.clone();
     let paint = out::paint(environment, true);
     runtime()?.block_on(async {

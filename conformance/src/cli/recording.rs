@@ -71,8 +71,9 @@ impl Said {
         }
         Ok(Self {
             strictness: Strictness {
-                strict: args.strict || run.strict.unwrap_or_default(),
-                allow_incomplete: args.allow_incomplete || run.allow_incomplete.unwrap_or_default(),
+                strict: args.strictness.strict || run.strict.unwrap_or_default(),
+                allow_incomplete: args.strictness.allow_incomplete
+                    || run.allow_incomplete.unwrap_or_default(),
             },
             profile,
             list,

@@ -15,7 +15,7 @@ use crate::{
 };
 use paymaster_cli::{embedded::Embedded, terminal::harmless};
 use paymaster_cli::{environment::Environment, exit, setup::Setup};
-use paymaster_client::redact::SHOWN;
+use paymaster_client::redact::REDACTED;
 use paymaster_judge::session::recheck::{Original, Replayed};
 
 /// Longest part of an answer that is printed, in characters.
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &ReplayArgs, environment: &Environment) -> Result<u8, St
         .find(|rule| rule.id == replay.rule)
         .ok_or_else(|| format!("there is no rule `{}` in this version", replay.rule))?;
     let group = replay.group(&suite.relations)?;
-    let recorded = (!replay.target.contains(SHOWN)).then(|| replay.target.clone());
+    let recorded = (!replay.target.contains(REDACTED)).then(|| replay.target.clone());
     runtime()?.block_on(async {
         let mut setup = setup;
         let mut embedded = None;
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &ReplayArgs, environment: &Environment) -> Result<u8, St
                 let server = Embedded::start()
                     .await
                     .map_err(|cause| format!("the embedded reference server: {cause}"))?;
-                setup = setup.of_known(server.profile.clone());
+                setup = setup.for_embedded(server.profile.clone());
                 let url = server.url.clone();
                 embedded = Some(server);
                 url

@@ -18,7 +18,7 @@ use crate::{
     },
     run::Reporter,
 };
-use paymaster_cli::{environment::Environment, file};
+use paymaster_cli::{environment::Environment, suggestion::did_you_mean};
 use paymaster_cli::{exit, settings::Place};
 use paymaster_client::redact::Redactor;
 
@@ -179,7 +179,7 @@ impl Wanted {
         }
         let text = self.format.render(finished)?;
         match &self.place {
-            Goal::Stdout => out::print(&text),
+            Goal::Stdout => out::print(&text).map_err(|cause| cause.to_string()),
             Goal::File(path) => fs::write(path, text).map_err(|cause| cause.to_string()),
         }
     }
@@ -237,8 +237,7 @@ fn told(format: &Format, cause: &str) -> String {
 
 fn unknown(name: &str) -> String {
     let names = || FORMATS.iter().map(|format| format.name);
-    let hint =
-        file::nearest(name, names()).map_or(String::new(), |near| format!(" (did you mean `{near}`?)"));
+    let hint = did_you_mean(name, names());
     format!(
         "there is no report format `{name}`{hint}; there are {}",
         names().collect::<Vec<_>>().join(", ")

@@ -15,7 +15,7 @@ use crate::{
     report::{Ticker, count},
     selftest::{self, Deviation, Matrix, Row, every_deviation},
 };
-use paymaster_cli::{exit, file};
+use paymaster_cli::{exit, suggestion::did_you_mean};
 use paymaster_client::stop::Stop;
 use paymaster_judge::cases::plan::DEFAULT_CASES;
 
@@ -60,8 +60,7 @@ fn select(filters: &[String], all: Vec<Deviation>) -> Result<Vec<Deviation>, Str
     };
     for filter in filters {
         if !all.iter().any(|deviation| asks(filter, deviation)) {
-            let hint = file::nearest(filter, all.iter().map(Deviation::name))
-                .map_or(String::new(), |name| format!(" (did you mean `{name}`?)"));
+            let hint = did_you_mean(filter, all.iter().map(Deviation::name));
             return Err(format!(
                 "no fault, variant or clause matches `{filter}`{hint}; the reference server's --list-faults and \
                  --list-variants name them"

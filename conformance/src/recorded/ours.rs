@@ -3,6 +3,7 @@
 use paymaster_schemas::Method;
 use serde_json::Value;
 
+use paymaster_client::throttling::is_throttled;
 use paymaster_exchange::Response;
 
 /// Why a request is none of ours; none when it calls one of the two methods.
@@ -33,8 +34,7 @@ fn is_ours(call: &Value) -> bool {
 ///
 /// A 429, or a 503 that says when to come again, is no answer of the service yet: in a check the request is sent again.
 pub fn unjudged(response: &Response) -> Option<&'static str> {
-    let later = response.status == 429 || response.status == 503 && response.header("retry-after").is_some();
-    if later {
+    if is_throttled(response) {
         return Some("the target asked to come again later");
     }
     let encoding = response.header("content-encoding").unwrap_or_default().trim();

@@ -14,18 +14,18 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 
 use crate::relay::{Bounds, heads};
 use paymaster_client::{
-    dial::{Dialler, Protocol},
-    stream::Stream,
-    symptoms,
+    connector::{Connector, Protocol},
+    diagnosis,
+    stream::BoxedStream,
     target::Target,
 };
-use paymaster_exchange::Failure;
+use paymaster_exchange::{Failure, Part, Stage};
 
 /// Where requests are passed on to.
 #[derive(Clone, Debug)]
 pub(crate) struct Upstream {
     target: Arc<Target>,
-    dialler: Arc<Dialler>,
+    connector: Arc<Connector>,
     pub(super) bounds: Bounds,
 }
 
@@ -38,11 +38,11 @@ pub(super) struct Asked {
 }
 
 impl Upstream {
-    /// An upstream that is reached by that dialler.
-    pub(crate) fn new(target: Target, dialler: Dialler, bounds: Bounds) -> Self {
+    /// An upstream that is reached by that connector.
+    pub(crate) fn new(target: Target, connector: Connector, bounds: Bounds) -> Self {
         Self {
             target: Arc::new(target),
-            dialler: Arc::new(dialler),
+            connector: Arc::new(connector),
             bounds,
         }
     }
@@ -50,7 +50,7 @@ impl Upstream {
     /// Passes a request on and reads the whole answer.
     pub(super) async fn ask(&self, asked: &Asked, body: Bytes) -> Result<(HeaderMap, u16, Bytes), Failure> {
         let after = self.bounds.timeout;
-        let mut waiting_for = "connection";
+        let mut waiting_for = Stage::Connection;
         let attempt = self.attempt(asked, body, &mut waiting_for);
         let answered = tokio::time::timeout(after, attempt).await;
         answered.unwrap_or(Err(Failure::Timeout { waiting_for, after }))
@@ -60,22 +60,26 @@ impl Upstream {
         &self,
         asked: &Asked,
         body: Bytes,
-        waiting_for: &mut &'static str,
+        waiting_for: &mut Stage,
     ) -> Result<(HeaderMap, u16, Bytes), Failure> {
-        let dialled = self.dialler.dial().await.map_err(Failure::Connect)?;
-        *waiting_for = "response head";
-        let request = self.request(asked, body, dialled.protocol)?;
-        let response = send(dialled.stream, dialled.protocol, request)
+        let connected = self.connector.connect(waiting_for).await;
+        let connected = connected.map_err(|cause| Failure::Connect(cause.to_string()))?;
+        *waiting_for = Stage::Head;
+        let request = self.request(asked, body, connected.protocol)?;
+        let response = send(connected.stream, connected.protocol, request)
             .await
-            .map_err(|cause| Failure::Broken(symptoms::told(&cause)))?;
-        *waiting_for = "response body";
+            .map_err(|cause| Failure::Broken(diagnosis::with_causes(&cause)))?;
+        *waiting_for = Stage::Body;
         let limit = self.bounds.body;
         let (head, body) = response.into_parts();
         let whole = Limited::new(body, limit).collect().await.map_err(|cause| {
             if cause.downcast_ref::<LengthLimitError>().is_some() {
-                Failure::TooLarge { what: "body", limit }
+                Failure::TooLarge {
+                    part: Part::Body,
+                    limit,
+                }
             } else {
-                Failure::Cut(symptoms::told(cause.as_ref()))
+                Failure::Cut(diagnosis::with_causes(cause.as_ref()))
             }
         })?;
         Ok((head.headers, head.status.as_u16(), whole.to_bytes()))
@@ -93,7 +97,7 @@ impl Upstream {
             asked.uri.path(),
             asked.uri.query(),
         );
-        let whole = protocol == Protocol::Http2 || self.dialler.forwards();
+        let whole = protocol == Protocol::Http2 || self.connector.forwards();
         let text = if whole {
             format!("{}://{}{path}", self.target.scheme(), self.target.address())
         } else {
@@ -108,7 +112,7 @@ impl Upstream {
         if protocol == Protocol::Http1 {
             headers.insert(HOST, self.target.authority.clone());
         }
-        if let Some(authorization) = self.dialler.forward_authorization() {
+        if let Some(authorization) = self.connector.forward_authorization() {
             headers.insert(PROXY_AUTHORIZATION, authorization.clone());
         }
         *request.headers_mut() = headers;
@@ -120,7 +124,7 @@ impl Upstream {
 const LINGER: Duration = Duration::from_mins(1);
 
 async fn send(
-    stream: Stream,
+    stream: BoxedStream,
     protocol: Protocol,
     request: Request<Full<Bytes>>,
 ) -> Result<Response<Incoming>, hyper::Error> {

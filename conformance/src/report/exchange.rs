@@ -58,7 +58,7 @@ pub(crate) fn answer(exchange: &Exchange, redactor: &Redactor) -> Value {
 pub(crate) fn headers(headers: &[(String, String)], redactor: &Redactor) -> Value {
     let shown = headers.iter().map(|(name, value)| {
         let value = if name == "set-cookie" {
-            paymaster_client::redact::SHOWN.into()
+            paymaster_client::redact::REDACTED.into()
         } else {
             redactor.apply(value)
         };

@@ -6,7 +6,7 @@ use crate::report::{
     words,
 };
 use paymaster_judge::{
-    cases::case::Group,
+    cases::case::{Group, Role},
     verdict::{conclusion::Verdict, finding::Finding, summary::RuleOutcome},
 };
 
@@ -101,7 +101,10 @@ fn whole(page: &mut Page<'_>, number: usize, finding: &Finding) {
 
 /// The members worth showing: the one that is wrong, and what it is compared with.
 fn shown(group: &Group, wrong: usize) -> Vec<usize> {
-    let baseline = group.members.iter().position(|member| member.role == "baseline");
+    let baseline = group
+        .members
+        .iter()
+        .position(|member| member.role == Role::Baseline);
     match baseline.or((wrong > 0).then_some(0)) {
         Some(first) if first != wrong => vec![first, wrong],
         _ => vec![wrong],

@@ -265,7 +265,11 @@ impl Head<'_> {
                 words::place(finding)
             )
         } else {
-            let role = finding.group.members.get(member).map_or("", |member| member.role);
+            let role = finding
+                .group
+                .members
+                .get(member)
+                .map_or("", |member| member.role.name());
             format!("{}, {when}: {role}", finding.rule.id)
         };
         self.redactor.apply(&text).into_owned()

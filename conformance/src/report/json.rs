@@ -110,7 +110,7 @@ fn finding_value(finding: &Finding, finished: &Finished<'_>) -> Value {
         "relation": finding.group.relation.id,
         "member": violation.member,
         "requests": finding.group.members.iter().map(|member| json!({
-            "role": member.role,
+            "role": member.role.name(),
             "label": member.label,
             "body": String::from_utf8_lossy(&member.body),
         })).collect::<Vec<_>>(),

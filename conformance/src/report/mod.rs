@@ -22,7 +22,7 @@ pub(crate) mod replay_file;
 #[cfg(test)]
 mod sample;
 mod sarif;
-mod sections;
+pub(crate) mod sections;
 pub(crate) mod terminal;
 pub(crate) mod words;
 

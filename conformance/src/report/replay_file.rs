@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::report::{Finished, words};
 use paymaster_judge::{
-    cases::case::{Group, Member, Relation},
+    cases::case::{Group, Member, Relation, Role},
     target::{
         accounts::AccountService,
         context::{Context, Support},
@@ -193,7 +193,7 @@ impl Sent {
     fn of(member: &Member) -> Self {
         let text = std::str::from_utf8(&member.body).ok();
         Self {
-            role: member.role.to_owned(),
+            role: member.role.name().to_owned(),
             label: member.label.clone(),
             body: text.map(str::to_owned),
             body_base64: text.is_none().then(|| BASE64_STANDARD.encode(&member.body)),
@@ -210,8 +210,8 @@ impl Sent {
             _ => return Err("a member needs exactly one of body and body_base64".to_owned()),
         };
         Ok(Member {
-            // Roles are few and a replay is short: leaking one is cheaper than owning it everywhere.
-            role: String::leak(self.role.clone()),
+            role: Role::from_name(&self.role)
+                .ok_or_else(|| format!("there is no role `{}` in this version", self.role))?,
             label: self.label.clone(),
             body,
         })

@@ -12,7 +12,7 @@ use paymaster_cli::settings::Place;
 use paymaster_client::redact::Redactor;
 use paymaster_exchange::{Exchange, Failure, Response};
 use paymaster_judge::{
-    cases::case::{Group, Ids, Member, Order, Relation, Rounds, Seed},
+    cases::case::{Group, Ids, Member, Order, Relation, Role, Rounds, Seed},
     rules::find_rule,
     session::{recorded::RECORDED, tally::Strictness},
     target::{context::Context, dialect::Dialect},
@@ -293,7 +293,7 @@ fn finding(rule: &str, pointer: &str, words: &[&str; 2], reproduced: usize) -> F
             base: Value::Null,
             twist: 0,
             first_id: 7,
-            members: vec![member("baseline"), member("again")],
+            members: vec![member(Role::Baseline), member(Role::Again)],
         },
         exchanges,
         times: 250,

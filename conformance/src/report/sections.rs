@@ -1,43 +1,26 @@
-//! The sections of the specification, for reports that are ordered by them.
+//! The sections of the specification in reports: their titles, their order, and where the documentation describes them.
 
-/// The sections that clauses come from, with a name of our own for each.
-const SECTIONS: &[(&str, &str)] = &[
-    ("1", "The service"),
-    ("2.1", "Request envelope"),
-    ("2.2", "Partial user operation"),
-    ("2.3", "Mode object"),
-    ("2.4", "Sponsorship info"),
-    ("2.5", "Token info"),
-    ("2.6", "Sponsored result"),
-    ("2.7", "Token-mode quote"),
-    ("2.8", "Fee quote"),
-    ("2.9", "Token-mode sponsorship"),
-    ("2.10", "Answer envelope"),
-    ("3", "States"),
-    ("4", "The endpoint"),
-    ("4.1", "Asking for a quote"),
-    ("4.2", "Asking for sponsorship"),
-    ("5", "Authentication"),
-    ("6", "Events"),
-    ("7", "Errors"),
-    ("8", "Limits"),
-    ("9", "Versioning"),
-];
+use paymaster_schemas::{Section, find_section};
 
-/// The name of a section; empty for one that we do not know.
-pub(crate) fn name(section: &str) -> &'static str {
-    SECTIONS
-        .iter()
-        .find(|(number, _)| *number == section)
-        .map_or("", |(_, name)| name)
+/// The page of the repository that describes the sections.
+pub(crate) const PAGE: &str = "docs/specification.md";
+
+/// The title of a section; empty for an unknown number.
+pub(crate) fn name(number: &str) -> &'static str {
+    find_section(number).map_or("", |section| section.title)
 }
 
-/// What sections are sorted by: 2.10 comes after 2.9.
-pub(crate) fn key(section: &str) -> Vec<u32> {
-    section
-        .split('.')
-        .map(|part| part.parse().unwrap_or(u32::MAX))
-        .collect()
+/// The numbers of a section, to sort by: 2.10 comes after 2.9.
+pub(crate) fn key(number: &str) -> Vec<u32> {
+    Section::order(number)
+}
+
+/// The place of a section in the documentation, as `docs/specification.md#section-26-sponsored-result`.
+pub(crate) fn place(number: &str) -> String {
+    match find_section(number) {
+        Some(section) => format!("{PAGE}#{}", section.anchor()),
+        None => PAGE.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -45,15 +28,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_section_that_a_clause_comes_from_has_a_name() {
-        for clause in paymaster_schemas::clauses() {
-            assert!(
-                !name(clause.section).is_empty(),
-                "{}: section {}",
-                clause.id,
-                clause.section
-            );
-        }
-        assert!(SECTIONS.is_sorted_by_key(|(number, _)| key(number)));
+    fn a_section_has_a_place_in_the_documentation() {
+        assert_eq!(place("2.6"), "docs/specification.md#section-26-sponsored-result");
+        assert_eq!(place("99"), PAGE);
+        assert!(key("2.10") > key("2.9"));
     }
 }

@@ -19,28 +19,18 @@ use crate::events::Delivered;
 use crate::run::on_chain::Chain;
 use crate::run::vitals::{Pulse, Vitals};
 use paymaster_client::{
-    dial::Protocol,
+    connector::Protocol,
+    memory::{MemoryLimit, MemoryPermit},
     pace::Pace,
-    retry_after,
-    share::{Gate, Share},
     stop::{Reason, Stop},
-    transport::{Line, Transport},
+    throttling::{GivenUp, MOST_GIVEN_UP, RetryPolicy, ThrottleDecision},
+    transport::{PooledConnection, Transport},
 };
 use paymaster_exchange::{Exchange, Failure};
 use paymaster_judge::cases::{
     case::{Group, Order},
     relations::ON_CHAIN,
 };
-
-/// How often a request is sent in all when the target says 429 or 503 with Retry-After.
-const THROTTLED_TRIES: u32 = 8;
-
-/// So many groups that were asked to wait again and again, without an answer in between, and the target takes no more now.
-const THROTTLED_GROUPS: u64 = 3;
-
-/// The shortest pause before a request that was put off is sent again; as much is added each further time. Retry-After has whole
-/// seconds, so that 0 may stand for any part of one.
-const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
 
 /// How often a connection is tried for one request.
 const CONNECT_TRIES: u32 = 3;
@@ -86,10 +76,10 @@ pub(crate) struct Courier {
     pub(crate) vitals: Vitals,
     jobs: usize,
     slots: Semaphore,
-    idle: Mutex<Vec<Line>>,
-    gate: Gate,
+    idle: Mutex<Vec<PooledConnection>>,
+    gate: MemoryLimit,
     spoken: [AtomicU64; 2],
-    throttled: AtomicU64,
+    given_up: GivenUp,
     news: mpsc::UnboundedSender<News>,
     tells_exchanges: bool,
     chain: Option<Chain>,
@@ -112,9 +102,9 @@ impl Courier {
             jobs,
             slots: Semaphore::new(jobs),
             idle: Mutex::default(),
-            gate: Gate::default(),
+            gate: MemoryLimit::default(),
             spoken: Default::default(),
-            throttled: AtomicU64::new(0),
+            given_up: GivenUp::default(),
             news,
             tells_exchanges: false,
             chain: None,
@@ -149,8 +139,8 @@ impl Courier {
     }
 
     /// The share of a group that is delivered and judged.
-    pub(crate) fn share(&self) -> Share {
-        self.gate.share()
+    pub(crate) fn share(&self) -> MemoryPermit {
+        self.gate.permit()
     }
 
     /// Sends every member of a group; one exchange a member, in order.
@@ -162,7 +152,7 @@ impl Courier {
     pub(crate) async fn deliver_within(
         &self,
         group: &Group,
-        share: &Share,
+        share: &MemoryPermit,
     ) -> Result<Vec<Exchange>, Undelivered> {
         let width = match group.relation.order {
             Order::Sequential => 1,
@@ -207,13 +197,13 @@ impl Courier {
 
     async fn send(
         &self,
-        line: &mut Line,
+        line: &mut PooledConnection,
         group: &Group,
         number: usize,
-        share: &Share,
+        share: &MemoryPermit,
     ) -> Result<Exchange, Undelivered> {
         let body: &Bytes = &group.members[number].body;
-        let (mut throttled, mut unreachable) = (0, 0);
+        let (mut retries, mut unreachable) = (RetryPolicy::CHECK.start(), 0);
         loop {
             if !self.pace.turn(&self.stop).await {
                 return Err(Undelivered::Stopped);
@@ -224,7 +214,9 @@ impl Courier {
                 Pulse::Fine => {}
                 Pulse::NobodyThere => self.give_up(&exchange, "no answer"),
                 Pulse::Ask(known_good) => {
-                    let probe = Line::default().exchange(&self.transport, known_good).await;
+                    let probe = PooledConnection::default()
+                        .exchange(&self.transport, known_good)
+                        .await;
                     self.vitals.note(&probe);
                     if !super::vitals::is_answered(&probe) {
                         self.give_up(&probe, "the target stopped answering");
@@ -240,20 +232,21 @@ impl Courier {
                     tokio::time::sleep(CONNECT_PAUSE).await;
                 }
                 Ok(response) => {
-                    if let Some(protocol) = line.spoken() {
+                    if let Some(protocol) = line.protocol() {
                         self.spoken[protocol as usize].fetch_add(1, Ordering::Relaxed);
                     }
-                    let Some(pause) = retry_after::pause(response, SystemTime::now()) else {
-                        self.pace.answered();
-                        self.throttled.store(0, Ordering::Relaxed);
-                        return Ok(exchange);
+                    let pause = match retries.decide(response, SystemTime::now) {
+                        ThrottleDecision::NotThrottled => {
+                            self.pace.answered();
+                            self.given_up.reset();
+                            return Ok(exchange);
+                        }
+                        ThrottleDecision::GiveUp => {
+                            self.note_refusal(response.status);
+                            return Err(Undelivered::Throttled);
+                        }
+                        ThrottleDecision::Wait(pause) => pause,
                     };
-                    throttled += 1;
-                    if throttled == THROTTLED_TRIES {
-                        self.note_refusal(response.status);
-                        return Err(Undelivered::Throttled);
-                    }
-                    let pause = pause.max(SHORTEST_PAUSE * throttled);
                     // Nobody may be listening any more; the pause is kept all the same.
                     let _ = self.news.send(News::Asked {
                         pause,
@@ -279,7 +272,7 @@ impl Courier {
             relation: group.relation.id,
             group: group.number,
             member: number,
-            role: member.role,
+            role: member.role.name(),
             label: member.label.clone(),
             exchange: exchange.keepsake(),
             ended: SystemTime::now(),
@@ -287,10 +280,11 @@ impl Courier {
     }
 
     fn note_refusal(&self, status: u16) {
-        if self.throttled.fetch_add(1, Ordering::Relaxed) + 1 == THROTTLED_GROUPS {
+        if self.given_up.add() {
+            let tries = RetryPolicy::CHECK.tries;
             let address = self.transport.target.address();
             let cause = format!(
-                "{address} answered {status} to each of {THROTTLED_GROUPS} requests {THROTTLED_TRIES} times, with pauses between"
+                "{address} answered {status} to each of {MOST_GIVEN_UP} requests {tries} times, with pauses between"
             );
             self.stop.trigger(if self.pace.answers() > 0 {
                 Reason::Limited(cause)
@@ -310,12 +304,12 @@ impl Courier {
             .trigger(Reason::GaveUp(format!("{what} from {address}: {cause}")));
     }
 
-    fn take_line(&self) -> Line {
+    fn take_line(&self) -> PooledConnection {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.pop().unwrap_or_default()
     }
 
-    fn give_back(&self, line: Line) {
+    fn give_back(&self, line: PooledConnection) {
         self.idle
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

@@ -6,7 +6,7 @@ use alloy_primitives::{Address, hex};
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use paymaster_client::transport::{Line, Transport};
+use paymaster_client::transport::{PooledConnection, Transport};
 use paymaster_exchange::{Exchange, Simulation};
 use paymaster_judge::on_chain::{
     Called, Completed, First, first_reading, hash_call, hash_reading, own_check, own_reading, simulation_call,
@@ -32,7 +32,9 @@ impl Chain {
             entry_point,
         };
         let asked = json!([entry_point.to_string(), "latest"]);
-        let code = node.value(&mut Line::default(), "eth_getCode", &asked).await;
+        let code = node
+            .value(&mut PooledConnection::default(), "eth_getCode", &asked)
+            .await;
         match code.map_err(|cause| format!("the chain at {address}: {cause}"))? {
             Value::String(code) if code.len() > "0x".len() => Ok(Self(Arc::new(node))),
             _ => Err(format!("the chain at {address} has no contract at {entry_point}")),
@@ -49,7 +51,7 @@ impl Chain {
 
 impl Node {
     async fn simulate(&self, completed: &Completed) -> Result<Simulation, String> {
-        let line = &mut Line::default();
+        let line = &mut PooledConnection::default();
         let now = self.time(line).await?;
         let called = self
             .call(line, None, self.entry_point, &simulation_call(completed))
@@ -73,7 +75,7 @@ impl Node {
     }
 
     /// The time of the last block, in Unix seconds.
-    async fn time(&self, line: &mut Line) -> Result<u64, String> {
+    async fn time(&self, line: &mut PooledConnection) -> Result<u64, String> {
         let block = self
             .value(line, "eth_getBlockByNumber", &json!(["latest", false]))
             .await?;
@@ -85,7 +87,7 @@ impl Node {
 
     async fn call(
         &self,
-        line: &mut Line,
+        line: &mut PooledConnection,
         from: Option<Address>,
         to: Address,
         data: &[u8],
@@ -94,10 +96,16 @@ impl Node {
         if let Some(from) = from {
             call["from"] = json!(from.to_string());
         }
-        Called::read(&self.ask(line, "eth_call", &json!([call, "latest"])).await?)
+        let body = self.ask(line, "eth_call", &json!([call, "latest"])).await?;
+        Called::read(&body).map_err(|cause| cause.to_string())
     }
 
-    async fn value(&self, line: &mut Line, method: &str, params: &Value) -> Result<Value, String> {
+    async fn value(
+        &self,
+        line: &mut PooledConnection,
+        method: &str,
+        params: &Value,
+    ) -> Result<Value, String> {
         let body = self.ask(line, method, params).await?;
         let mut reply: Value = serde_json::from_slice(&body)
             .map_err(|_| "the answer is not that of a JSON-RPC node".to_owned())?;
@@ -107,7 +115,7 @@ impl Node {
         }
     }
 
-    async fn ask(&self, line: &mut Line, method: &str, params: &Value) -> Result<Bytes, String> {
+    async fn ask(&self, line: &mut PooledConnection, method: &str, params: &Value) -> Result<Bytes, String> {
         let question = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         let asked = line.exchange(&self.transport, question.to_string().into()).await;
         match asked.outcome {

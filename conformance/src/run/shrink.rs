@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::run::courier::{Courier, Undelivered};
 use paymaster_exchange::Exchange;
 use paymaster_judge::{
-    cases::case::Group,
+    cases::case::{Group, Role},
     message::request::Kind,
     rules::{Check, Rule},
     session::recheck::Recheck,
@@ -147,7 +147,7 @@ fn only(mut group: Group, place: Option<usize>) -> Option<Group> {
 }
 
 /// What a group claims of its requests: a smaller one must claim the same.
-type Claims = Vec<(&'static str, Option<Pair>, bool, Option<(bool, Vouch)>)>;
+type Claims = Vec<(Role, Option<Pair>, bool, Option<(bool, Vouch)>)>;
 
 fn claims(group: &Group, context: &Context) -> Claims {
     group

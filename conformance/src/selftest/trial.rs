@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use paymaster_reference_server::{Config, Fault, Service, Variant, faults, variants};
+use paymaster_reference_server::{Config, Fault, InjectedService, Service, Variant, faults, variants};
 use paymaster_schemas::Basis;
 
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 };
 use paymaster_cli::{embedded::Embedded, settings::Settings};
 use paymaster_client::{
-    dial::Dialler,
+    connector::Connector,
     stop::Stop,
     target::Target,
     transport::{Limits, Transport},
@@ -53,8 +53,9 @@ impl Deviation {
         }
     }
 
-    fn service(self, config: &Config) -> Result<Service, String> {
+    fn service(self, config: &Config) -> Result<InjectedService, String> {
         let service = Service::new(config).map_err(|cause| cause.to_string())?;
+        let service = InjectedService::from(service);
         Ok(match self {
             Self::Fault(fault) => service.with_faults([fault]),
             Self::Variant(variant) => service.with_variants([variant]),
@@ -114,8 +115,11 @@ impl Trial {
         } else {
             let (embedded, pipe) = Embedded::serve_piped(&config, service);
             let target = Target::parse(&embedded.url).map_err(|cause| cause.to_string())?;
-            let dialler = Dialler::piped(&target, std::sync::Arc::new(move || pipe.connect()));
-            (embedded, Transport::new(target, limits, &[]).dialled_by(dialler))
+            let connector = Connector::in_process(&target, std::sync::Arc::new(move || pipe.connect()));
+            (
+                embedded,
+                Transport::new(target, limits, &[]).with_connector(connector),
+            )
         };
         let settings = Settings {
             transport,

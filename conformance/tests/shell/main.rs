@@ -11,6 +11,7 @@ mod judge;
 mod known;
 mod limits;
 mod origins;
+mod pages;
 mod proxy;
 mod relay;
 mod replaying;

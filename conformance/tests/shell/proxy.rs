@@ -1,4 +1,4 @@
-//! HTTP proxies between us and the target.
+//! HTTP and SOCKS proxies before the target.
 
 use std::{
     io::{Read, Write},
@@ -68,6 +68,11 @@ fn lead(mut client: TcpStream, log: &Mutex<Vec<String>>, target: &str) {
     } else {
         server.write_all(&head).unwrap();
     }
+    join(client, server);
+}
+
+/// Copies bytes between two connections until both end.
+fn join(mut client: TcpStream, mut server: TcpStream) {
     let (mut from, mut to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
     let up = thread::spawn(move || {
         let _ = std::io::copy(&mut from, &mut to);
@@ -183,10 +188,10 @@ fn a_proxy_that_does_not_help_is_named_and_its_password_is_not() {
         ),
         (
             "http_proxy",
-            "socks5://u:proxy-pass-1@h",
+            "socks4://u:proxy-pass-1@h",
             "http://paymaster.test/",
             2,
-            "only http:// proxies",
+            "only http://, socks5:// and socks5h:// proxies",
         ),
         (
             "http_proxy",
@@ -202,4 +207,141 @@ fn a_proxy_that_does_not_help_is_named_and_its_password_is_not() {
         assert!(told.contains(said), "{proxy}: {told}");
         assert!(!told.contains("proxy-pass-1"), "{proxy}: {told}");
     }
+}
+
+/// A SOCKS5 proxy (RFC 1928) that connects to one address, whatever the request names; it keeps the credentials and the host and port of
+/// each request.
+struct Socks {
+    address: String,
+    log: Arc<Mutex<Vec<(String, String)>>>,
+}
+
+impl Socks {
+    fn to(target: &str) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let log = Arc::<Mutex<Vec<_>>>::default();
+        let (kept, target) = (Arc::clone(&log), target.to_owned());
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (log, target) = (Arc::clone(&kept), target.clone());
+                // A client that goes away in the middle ends its own connection alone.
+                thread::spawn(move || drop(socks(stream, &log, &target)));
+            }
+        });
+        Self { address, log }
+    }
+
+    fn url(&self, scheme: &str, password: &str) -> String {
+        format!("{scheme}://user:{password}@{}", self.address)
+    }
+
+    /// The requests, each once.
+    fn requests(&self) -> Vec<(String, String)> {
+        let mut requests = self.log.lock().unwrap().clone();
+        requests.sort();
+        requests.dedup();
+        requests
+    }
+}
+
+fn bytes(stream: &mut TcpStream, count: usize) -> std::io::Result<Vec<u8>> {
+    let mut bytes = vec![0; count];
+    stream.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Bytes behind their number.
+fn counted(stream: &mut TcpStream) -> std::io::Result<Vec<u8>> {
+    let count = bytes(stream, 1)?[0];
+    bytes(stream, count.into())
+}
+
+fn socks(mut client: TcpStream, log: &Mutex<Vec<(String, String)>>, target: &str) -> std::io::Result<()> {
+    assert_eq!(bytes(&mut client, 1)?, [5]);
+    assert_eq!(counted(&mut client)?, [2], "user and password are offered");
+    client.write_all(&[5, 2])?;
+    bytes(&mut client, 1)?;
+    let user = String::from_utf8(counted(&mut client)?).unwrap();
+    let password = String::from_utf8(counted(&mut client)?).unwrap();
+    if password != "proxy-pass-1" {
+        return client.write_all(&[1, 1]);
+    }
+    client.write_all(&[1, 0])?;
+    let request = bytes(&mut client, 4)?;
+    assert_eq!(request[..3], [5, 1, 0], "a request to connect");
+    let host = match request[3] {
+        1 => {
+            let parts: [u8; 4] = bytes(&mut client, 4)?.try_into().unwrap();
+            std::net::Ipv4Addr::from(parts).to_string()
+        }
+        4 => {
+            let parts: [u8; 16] = bytes(&mut client, 16)?.try_into().unwrap();
+            std::net::Ipv6Addr::from(parts).to_string()
+        }
+        _ => String::from_utf8(counted(&mut client)?).unwrap(),
+    };
+    let port = u16::from_be_bytes(bytes(&mut client, 2)?.try_into().unwrap());
+    log.lock()
+        .unwrap()
+        .push((format!("{user}:{password}"), format!("{host} {port}")));
+    client.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0])?;
+    join(client, TcpStream::connect(target)?);
+    Ok(())
+}
+
+#[test]
+fn socks_proxies_carry_plain_requests() {
+    let server = Server::hooked(|_, _, response| response);
+    let address = server.url();
+    let address = address.trim_start_matches("http://").trim_end_matches('/');
+    let proxy = Socks::to(address);
+    let url = proxy.url("socks5h", "proxy-pass-1");
+    // No name server knows this name: only the proxy does.
+    let (code, out, err) = run_with("all_proxy", &url, &["http://paymaster.test/key-12345"]);
+    assert_eq!(code, 0, "{out}{err}");
+    let credentials = || "user:proxy-pass-1".to_owned();
+    assert_eq!(
+        proxy.requests(),
+        [(credentials(), "paymaster.test 80".to_owned())]
+    );
+    let proxy = Socks::to(address);
+    let url = proxy.url("socks5", "proxy-pass-1");
+    let (code, out, err) = run_with("http_proxy", &url, &["http://localhost:81/"]);
+    assert_eq!(code, 0, "{out}{err}");
+    let requests = proxy.requests();
+    assert!(
+        requests == [(credentials(), "127.0.0.1 81".to_owned())]
+            || requests == [(credentials(), "::1 81".to_owned())],
+        "socks5:// resolves names here: {requests:?}"
+    );
+}
+
+#[test]
+fn tls_goes_through_socks_proxies() {
+    let server = Secure::new("sound", &["h2"]);
+    let proxy = Socks::to(&format!("127.0.0.1:{}", server.port()));
+    let ca = certificate("test-ca");
+    let arguments = ["https://paymaster.test/key-12345", "--cacert", &ca];
+    let url = proxy.url("socks5h", "proxy-pass-1");
+    let (code, out, err) = run_with("https_proxy", &url, &arguments);
+    assert_eq!(code, 0, "{out}{err}");
+    let expected = ("user:proxy-pass-1".to_owned(), "paymaster.test 443".to_owned());
+    assert_eq!(proxy.requests(), [expected]);
+    assert!(server.seen().iter().all(|(_, host)| host == "paymaster.test"));
+}
+
+#[test]
+fn a_socks_proxy_that_refuses_the_password_is_named() {
+    let proxy = Socks::to("127.0.0.1:1");
+    let url = proxy.url("socks5h", "wrong-pass-2");
+    let (code, out, err) = run_with("all_proxy", &url, &["http://paymaster.test/"]);
+    assert_eq!(code, 3, "{out}{err}");
+    let text = flat(&format!("{out}{err}"));
+    let message = format!(
+        "the proxy {}: SOCKS error: credentials not accepted",
+        proxy.address
+    );
+    assert!(text.contains(&message), "{text}");
+    assert!(!text.contains("wrong-pass-2"), "{text}");
 }

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use clap::{Args, Parser, Subcommand};
-use paymaster_cli::duration;
+use paymaster_cli::{args::TargetArgs, duration};
 
 use crate::{
     embedded::Deviations,
@@ -43,10 +43,6 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, Args)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a switch of the command line"
-)]
 pub(crate) struct LoadArgs {
     /// The paymaster URL, as http://127.0.0.1:3000/rpc.
     pub(crate) url: Option<String>,
@@ -100,21 +96,11 @@ pub(crate) struct LoadArgs {
     #[command(flatten)]
     pub(crate) tolerance: Tolerance,
 
-    /// The configuration file [default: paymaster.toml, when it is there].
-    #[arg(long, value_name = "FILE", help_heading = "Target")]
-    pub(crate) config: Option<PathBuf>,
-    /// A request header, `Name: value`; ${NAME} in the value is read from the environment. Repeatable.
-    #[arg(short = 'H', long = "header", value_name = "HEADER", help_heading = "Target")]
-    pub(crate) headers: Vec<String>,
+    #[command(flatten, next_help_heading = "Target")]
+    pub(crate) target: TargetArgs,
     /// Total time of one exchange, as 500ms or 10s [default: 10s].
     #[arg(long, value_name = "TIME", value_parser = duration::parse, help_heading = "Target")]
     pub(crate) timeout: Option<Duration>,
-    /// Believe the certificates in this PEM file instead of the platform's.
-    #[arg(long, value_name = "FILE", help_heading = "Target")]
-    pub(crate) cacert: Option<PathBuf>,
-    /// Believe any certificate of an https:// target.
-    #[arg(short = 'k', long, conflicts_with = "cacert", help_heading = "Target")]
-    pub(crate) insecure: bool,
     /// Wait as long as the target says with 429 or 503 and Retry-After; open arrivals of that time are held back and counted.
     #[arg(long, help_heading = "Target")]
     pub(crate) respect_retry_after: bool,

@@ -40,11 +40,7 @@ pub const fn code(verdict: Verdict) -> u8 {
 
 /// The table as text, for the help.
 pub fn help() -> String {
-    let rows: Vec<_> = TABLE
-        .iter()
-        .map(|(code, meaning)| format!("  {code}  {meaning}"))
-        .collect();
-    format!("Exit codes:\n{}", rows.join("\n"))
+    exit::help_of(TABLE)
 }
 
 #[cfg(test)]

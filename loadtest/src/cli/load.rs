@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use paymaster_cli::{
+    args::{RunArgs, TargetArgs},
     exit as codes,
     file::LoadTable,
-    target::{self, Flags, Known},
+    target::{self, TargetSetup},
 };
 
 use super::{args::LoadArgs, exit, out, reports};
@@ -84,22 +85,20 @@ fn code(summary: &Summary, comparison: Option<&Comparison>) -> u8 {
     }
 }
 
-fn aimed(args: &LoadArgs, embedded: &mut Option<Embedded>) -> Result<Known, String> {
-    let flags = Flags {
-        url: args.url.clone(),
-        config: args.config.clone(),
-        headers: args.headers.clone(),
+fn aimed(args: &LoadArgs, embedded: &mut Option<Embedded>) -> Result<TargetSetup, String> {
+    let flags = RunArgs {
+        target: TargetArgs::clone(&args.target),
         timeout: args.timeout,
         seed: args.seed,
-        cacert: args.cacert.clone(),
-        insecure: args.insecure,
+        ..RunArgs::default()
     };
-    target::read(&flags, || {
+    let setup = target::read(&flags, args.url.as_deref(), || {
         let server = Embedded::start(&args.deviations)?;
         let told = (server.url.clone(), server.profile.clone());
         *embedded = Some(server);
-        Ok::<_, String>(told)
-    })
+        Ok(told)
+    })?;
+    Ok(setup)
 }
 
 fn options(args: &LoadArgs, load: &LoadTable) -> Result<Options, String> {

@@ -3,13 +3,13 @@
 mod args;
 pub mod exit;
 mod load;
-pub(crate) mod out;
 mod reports;
 
 use std::process::ExitCode;
 
 use clap::{Parser, error::ErrorKind};
 use paymaster_cli::exit as codes;
+pub(crate) use paymaster_cli::output as out;
 
 use args::{Cli, Command};
 
@@ -35,7 +35,7 @@ pub fn main() -> ExitCode {
         Some(Command::Run(args)) => load::run(&args),
         Some(Command::Scenarios) => out::print(&format!("{}\n", scenarios()))
             .map(|()| codes::CONFORMS)
-            .map_err(Problem::Usage),
+            .map_err(|cause| Problem::Usage(cause.to_string())),
         Some(Command::Merge(args)) => reports::merge(&args).map_err(Problem::Usage),
         Some(Command::Compare(args)) => reports::compare(&args).map_err(Problem::Usage),
         Some(Command::EmbeddedServer(deviations)) => serve(&deviations).map_err(Problem::Usage),

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use paymaster_cli::exit as codes;
+use paymaster_cli::{environment::Environment, exit as codes, terminal::Paint};
 
 use super::{
     args::{CompareArgs, MergeArgs},
@@ -18,7 +18,11 @@ use crate::{
 /// Prints the report and writes the files; one that cannot be written loses none of the others. False when one could not.
 pub(super) fn tell(summary: &Summary, comparison: Option<&Comparison>, paths: &[PathBuf]) -> bool {
     let mut trouble = Vec::new();
-    trouble.extend(out::print(&terminal::render(summary, comparison, out::paint())).err());
+    trouble.extend(
+        out::print(&terminal::render(summary, comparison, paint()))
+            .err()
+            .map(|cause| cause.to_string()),
+    );
     for path in paths {
         trouble.extend(report::write(path, summary, comparison).err());
     }
@@ -26,6 +30,10 @@ pub(super) fn tell(summary: &Summary, comparison: Option<&Comparison>, paths: &[
         out::error(&format!("a report could not be written: {cause}"));
     }
     trouble.is_empty()
+}
+
+fn paint() -> Paint {
+    out::paint(&Environment::of_process(), false)
 }
 
 /// `merge`: judges several reports as one run.
@@ -62,7 +70,7 @@ pub(super) fn compare(args: &CompareArgs) -> Result<u8, String> {
         ("NOT WORSE", codes::CONFORMS)
     };
     text.push_str(verdict);
-    terminal::compared(&mut text, &comparison, out::paint());
+    terminal::compared(&mut text, &comparison, paint());
     out::print(&text)?;
     Ok(code)
 }

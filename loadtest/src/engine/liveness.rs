@@ -104,7 +104,7 @@ mod tests {
         let connect = || Failure::Connect("refused".to_owned());
         let broken = || Failure::Broken("reset".to_owned());
         let timeout = || Failure::Timeout {
-            waiting_for: "response head",
+            waiting_for: paymaster_exchange::Stage::Head,
             after: SECOND,
         };
         let cut = || Failure::Cut("short".to_owned());

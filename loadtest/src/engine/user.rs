@@ -8,8 +8,11 @@ use std::{
 };
 
 use goose::goose::GooseUser;
-use paymaster_client::{retry_after::pause, transport::Line};
-use paymaster_exchange::{Exchange, Failure, Response};
+use paymaster_client::{
+    throttling::{RetryPolicy, ThrottleDecision},
+    transport::PooledConnection,
+};
+use paymaster_exchange::{Exchange, Failure};
 
 use super::{
     shared::{Ended, Pace, Shared},
@@ -35,7 +38,7 @@ const KEPT: usize = 4_096;
 /// What a user has of its own.
 #[derive(Default)]
 pub(crate) struct State {
-    line: Line,
+    line: PooledConnection,
     scratch: Vec<u8>,
     /// Failed connections in a row.
     failed: u32,
@@ -193,17 +196,11 @@ fn note(shared: &Shared, exchange: &Exchange, outcome: Outcome, intended: Instan
         shared.answered(elapsed);
     }
     if shared.settings.respect_retry_after
-        && let Some(asked) = limited(response)
+        && let ThrottleDecision::Wait(pause) =
+            RetryPolicy::UNDER_LOAD.start().decide(response, SystemTime::now)
     {
-        shared.pause(asked);
+        shared.pause(pause);
     }
-}
-
-fn limited(response: &Response) -> Option<Duration> {
-    // The common case costs no look at the clock.
-    matches!(response.status, 429 | 503)
-        .then(|| pause(response, SystemTime::now()))
-        .flatten()
 }
 
 fn count(

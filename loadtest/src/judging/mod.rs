@@ -2,11 +2,10 @@
 
 mod skeleton;
 
-use std::time::SystemTime;
-
-use paymaster_client::retry_after::pause;
+use paymaster_client::throttling::is_throttled;
 use paymaster_exchange::{Exchange, Failure, Response};
 use paymaster_judge::{
+    cases::case::Role,
     message::answer::Answer,
     rules::{Check, Rule, View, rules},
     session::judge::Judge,
@@ -113,7 +112,7 @@ impl Judging {
             Ok(response) => response,
             Err(failure) => return (ended(failure), false, trouble(failure.to_string())),
         };
-        if pause(response, SystemTime::UNIX_EPOCH).is_some() {
+        if is_throttled(response) {
             return (Outcome::RateLimited, false, Seen::default());
         }
         let id = (FIRST_ID + sent.number).to_string();
@@ -141,7 +140,7 @@ impl Judging {
     }
 
     fn judge(&self, exchange: &Exchange, entry: &Entry, skeleton: Option<&[u8]>) -> (Outcome, bool, Seen) {
-        let view = View::new("call", "", exchange, &self.context);
+        let view = View::new(Role::Call, "", exchange, &self.context);
         if let Some(what) = view.answer.beyond_reading() {
             return (
                 Outcome::Transport,

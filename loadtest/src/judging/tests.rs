@@ -3,10 +3,12 @@ use std::time::Duration;
 use paymaster_cli::embedded::{Embedded, profile_of};
 use paymaster_client::{
     target::Target,
-    transport::{Limits, Line, Transport},
+    transport::{Limits, PooledConnection, Transport},
 };
 use paymaster_exchange::Response;
-use paymaster_reference_server::{Config, Fault, Service, Variant, faults, find_fault, variants};
+use paymaster_reference_server::{
+    Config, Fault, InjectedService, Service, Variant, faults, find_fault, variants,
+};
 
 use super::*;
 use crate::{
@@ -18,7 +20,7 @@ use crate::{
 struct Server {
     embedded: Embedded,
     transport: Transport,
-    line: Line,
+    line: PooledConnection,
 }
 
 impl Server {
@@ -26,7 +28,9 @@ impl Server {
         let mut config = Config::default();
         config.signing.enabled = false;
         let service = Service::new(&config).unwrap();
-        let service = service.with_variants(variants).with_faults(faults);
+        let service = InjectedService::from(service)
+            .with_variants(variants)
+            .with_faults(faults);
         let embedded = Embedded::serve(&config, service).await.unwrap();
         // Some faults never answer.
         let limits = Limits {
@@ -37,7 +41,7 @@ impl Server {
         Self {
             embedded,
             transport,
-            line: Line::default(),
+            line: PooledConnection::default(),
         }
     }
 
@@ -251,7 +255,7 @@ fn without_an_answer_there_is_nothing_to_judge() {
         (Err(Failure::Connect("x".to_owned())), Outcome::Transport),
         (
             Err(Failure::Timeout {
-                waiting_for: "response head",
+                waiting_for: paymaster_exchange::Stage::Head,
                 after: Duration::from_secs(1),
             }),
             Outcome::Timeout,

@@ -1,6 +1,6 @@
-//! The requests that both benchmarks send: one of each method and mode, as a published client would, and a broken one.
+//! The requests of the benchmarks: one of each method and mode, as a published client sends it.
 
-/// What a request is called, and its text.
+/// The name and the text of each request.
 pub(crate) const PAIRS: [(&str, &str); 4] = [
     (
         "quote sponsored",

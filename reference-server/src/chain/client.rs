@@ -1,4 +1,4 @@
-//! A JSON-RPC client for one question, over HTTP/1.1: a connection a question, within a total deadline, bounded in size.
+//! A JSON-RPC client for one call over HTTP/1.1: a connection for each call, a total deadline, and a bound on the response.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -15,56 +15,59 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
-use super::config::{ChainConfig, Place};
-use super::{Known, reply};
+use super::config::{ChainConfig, Endpoint};
+use super::{SenderNonces, reply};
 use crate::config::ConfigError;
 
 sol! {
     function senderNonce(address sender) external view returns (uint256);
 }
 
-/// Largest answer that is read, in bytes: a word and an envelope, or a wordy error.
-const MAX_ANSWER_BYTES: usize = 64 * 1024;
+/// Largest response that is read, in bytes: room for a 32-byte result or a long error.
+const MAX_RESPONSE_BYTES: usize = 64 * 1024;
 
-/// A chain, and the contract on it that is asked.
+/// A chain and the sponsorship paymaster on it.
 #[derive(Debug)]
 pub(crate) struct Chain {
-    place: Place,
+    endpoint: Endpoint,
     timeout: Duration,
     paymaster: Address,
 }
 
-/// Why a question has no answer.
-enum Failure {
-    /// Nobody is there: further questions would go the same way.
+/// Why a call has no result.
+enum CallError {
+    /// The node cannot be reached: further calls are not tried.
     Unreachable(String),
-    /// This question was not answered as it must be.
+    /// The node did not return a usable response to this call.
     Unanswered(String),
 }
 
 impl Chain {
-    /// The chain of the configuration, if there is one.
+    /// The chain of the configuration, if one is configured.
     pub(crate) fn new(config: &ChainConfig, paymaster: Address) -> Result<Option<Self>, ConfigError> {
-        let place = config.rpc_url.place()?;
-        Ok(place.map(|place| Self {
-            place,
+        let endpoint = config.rpc_url.endpoint()?;
+        Ok(endpoint.map(|endpoint| Self {
+            endpoint,
             timeout: Duration::from_millis(config.timeout_ms),
             paymaster,
         }))
     }
 
-    /// Looks the nonces of these senders up, all of them within the configured time.
-    pub(crate) async fn sender_nonces(&self, senders: Vec<Address>) -> Known {
+    /// Looks up the nonces of these senders, each distinct one once, all within the configured time.
+    pub(crate) async fn sender_nonces(&self, senders: Vec<Address>) -> SenderNonces {
         let deadline = Instant::now() + self.timeout;
-        let mut known = HashMap::with_capacity(senders.len());
+        let mut nonces = HashMap::with_capacity(senders.len());
         let mut unreachable = None;
         for sender in senders {
+            if nonces.contains_key(&sender) {
+                continue;
+            }
             let nonce = match &unreachable {
                 Some(why) => Err(String::clone(why)),
                 None => match tokio::time::timeout_at(deadline, self.sender_nonce(sender)).await {
                     Ok(Ok(nonce)) => Ok(nonce),
-                    Ok(Err(Failure::Unanswered(why))) => Err(self.explained(&why)),
-                    Ok(Err(Failure::Unreachable(why))) => {
+                    Ok(Err(CallError::Unanswered(why))) => Err(self.explained(&why)),
+                    Ok(Err(CallError::Unreachable(why))) => {
                         Err(unreachable.insert(self.explained(&why)).clone())
                     }
                     Err(_) => {
@@ -76,57 +79,57 @@ impl Chain {
             if let Err(why) = &nonce {
                 tracing::warn!(%sender, why, "no nonce");
             }
-            known.insert(sender, nonce);
+            nonces.insert(sender, nonce);
         }
-        Known(known)
+        SenderNonces::LookedUp(nonces)
     }
 
-    /// Reads on after a sender. Host and port are no secret; the path may be.
+    /// A fragment that follows the pointer to the sender. It names host and port but not the path, which may hold a key.
     fn explained(&self, why: &str) -> String {
         format!(
             "could not be looked up on the chain at {}: {why}",
-            self.place.authority
+            self.endpoint.authority
         )
     }
 
-    async fn sender_nonce(&self, sender: Address) -> Result<U256, Failure> {
+    async fn sender_nonce(&self, sender: Address) -> Result<U256, CallError> {
         let data = hex::encode_prefixed(senderNonceCall { sender }.abi_encode());
-        let question = serde_json::json!({
+        let request = serde_json::json!({
             "jsonrpc": "2.0",
             "id": 1,
             "method": "eth_call",
             "params": [{ "to": self.paymaster.to_string(), "data": data }, "latest"],
         });
-        let body = self.ask(question.to_string()).await?;
-        reply::word(&body, self.paymaster).map_err(Failure::Unanswered)
+        let body = self.post(request.to_string()).await?;
+        reply::word(&body, self.paymaster).map_err(CallError::Unanswered)
     }
 
-    /// Sends a body and gives that of the answer, whatever its status: nodes put errors behind any.
-    async fn ask(&self, question: String) -> Result<Bytes, Failure> {
+    /// Posts a body and returns that of the response, whatever its status: nodes report errors with any status.
+    async fn post(&self, request: String) -> Result<Bytes, CallError> {
         let unreachable =
-            |cause: &dyn std::fmt::Display| Failure::Unreachable(format!("no connection: {cause}"));
+            |cause: &dyn std::fmt::Display| CallError::Unreachable(format!("no connection: {cause}"));
         let unanswered =
-            |cause: &dyn std::fmt::Display| Failure::Unanswered(format!("no whole answer: {cause}"));
-        let stream = TcpStream::connect((self.place.host.as_str(), self.place.port))
+            |cause: &dyn std::fmt::Display| CallError::Unanswered(format!("no whole answer: {cause}"));
+        let stream = TcpStream::connect((self.endpoint.host.as_str(), self.endpoint.port))
             .await
             .map_err(|cause| unreachable(&cause))?;
         let _ = stream.set_nodelay(true);
         let (mut sender, connection) = http1::handshake(TokioIo::new(stream))
             .await
             .map_err(|cause| unreachable(&cause))?;
-        // Dropped at the end or at the deadline, and the connection with it.
+        // Dropping the set at the end or at the deadline closes the connection.
         let mut tasks = JoinSet::new();
         tasks.spawn(connection);
-        let request = Request::post(self.place.path.as_str())
-            .header(HOST, self.place.authority.as_str())
+        let request = Request::post(self.endpoint.path.as_str())
+            .header(HOST, self.endpoint.authority.as_str())
             .header(CONTENT_TYPE, "application/json")
-            .body(Full::new(Bytes::from(question)))
+            .body(Full::new(Bytes::from(request)))
             .map_err(|cause| unanswered(&cause))?;
         let response = sender
             .send_request(request)
             .await
             .map_err(|cause| unanswered(&cause))?;
-        let body = Limited::new(response.into_body(), MAX_ANSWER_BYTES)
+        let body = Limited::new(response.into_body(), MAX_RESPONSE_BYTES)
             .collect()
             .await
             .map_err(|cause| unanswered(&cause))?;

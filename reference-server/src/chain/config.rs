@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::ConfigError;
 
-/// Where the state of sponsored senders is read.
+/// The chain from which the nonces of sponsored senders are read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChainConfig {
-    /// The `http://` URL of a node's JSON-RPC. Empty: no chain is asked, and every sender's nonce is taken as 0.
+    /// The `http://` URL of a node's JSON-RPC. Empty: no chain is used, and every nonce is 0.
     pub rpc_url: RpcUrl,
-    /// Longest time for all that one request needs from the chain, in milliseconds.
+    /// Longest time for all lookups of one HTTP request, in milliseconds.
     pub timeout_ms: u64,
 }
 
@@ -26,18 +26,18 @@ impl Default for ChainConfig {
     }
 }
 
-/// The URL of a node's JSON-RPC, or nothing. Its path often holds a key: it is never printed.
+/// The URL of a node's JSON-RPC, or an empty text. Its path often holds a key and is never printed.
 #[derive(Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub struct RpcUrl(String);
 
-/// Where a node is, taken apart.
+/// The parts of a node's URL.
 #[derive(Debug, Clone)]
-pub(super) struct Place {
+pub(super) struct Endpoint {
     /// Host name or address, without brackets.
     pub(super) host: String,
     pub(super) port: u16,
-    /// As in a Host header.
+    /// The value of the Host header.
     pub(super) authority: String,
     /// Path and query.
     pub(super) path: String,
@@ -46,17 +46,17 @@ pub(super) struct Place {
 const HTTP_PORT: u16 = 80;
 
 impl RpcUrl {
-    /// Keeps `text`; whether it is a URL is looked at when a service is made.
+    /// Keeps `text`. [`Service::new`](crate::Service::new) checks that it is a URL.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The URL taken apart; none when it is empty.
-    pub(super) fn place(&self) -> Result<Option<Place>, ConfigError> {
+    /// The parts of the URL; none when it is empty.
+    pub(super) fn endpoint(&self) -> Result<Option<Endpoint>, ConfigError> {
         if self.0.is_empty() {
             return Ok(None);
         }
-        // The value stays out of the message: it may hold a key.
+        // The message does not repeat the value, which may hold a key.
         let refuse = |found: &str| {
             ConfigError::value(
                 "chain.rpc_url",
@@ -68,20 +68,20 @@ impl RpcUrl {
         match uri.scheme_str() {
             Some("http") => {}
             Some("https") => {
-                return Err(refuse("an https:// one, which this server cannot ask"));
+                return Err(refuse("an https:// URL, which is not supported"));
             }
             _ => return Err(refuse("something else")),
         }
-        let authority = uri.authority().ok_or_else(|| refuse("one without a host"))?;
+        let authority = uri.authority().ok_or_else(|| refuse("a URL without a host"))?;
         if authority.as_str().contains('@') {
-            return Err(refuse("one with a user or password"));
+            return Err(refuse("a URL with a user or password"));
         }
         let bracketed = authority.host();
         let host = bracketed.trim_start_matches('[').trim_end_matches(']');
         if host.is_empty() {
-            return Err(refuse("one without a host"));
+            return Err(refuse("a URL without a host"));
         }
-        Ok(Some(Place {
+        Ok(Some(Endpoint {
             host: host.to_owned(),
             port: authority.port_u16().unwrap_or(HTTP_PORT),
             authority: authority.as_str().to_owned(),
@@ -92,12 +92,12 @@ impl RpcUrl {
         }))
     }
 
-    /// The URL with its path and query left out, where it has any.
+    /// The URL without its path and query.
     fn shown(&self) -> String {
-        match self.place() {
+        match self.endpoint() {
             Ok(None) => String::new(),
-            Ok(Some(place)) if place.path == "/" => format!("http://{}", place.authority),
-            Ok(Some(place)) => format!("http://{}/(redacted)", place.authority),
+            Ok(Some(endpoint)) if endpoint.path == "/" => format!("http://{}", endpoint.authority),
+            Ok(Some(endpoint)) => format!("http://{}/(redacted)", endpoint.authority),
             Err(_) => "(redacted)".to_owned(),
         }
     }
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_are_taken_apart() {
+    fn urls_are_parsed() {
         for (url, host, port, path) in [
             ("http://127.0.0.1:8545", "127.0.0.1", 8545, "/"),
             (
@@ -131,17 +131,17 @@ mod tests {
             ),
             ("http://[::1]:1/", "::1", 1, "/"),
         ] {
-            let place = RpcUrl::new(url).place().unwrap().unwrap();
+            let endpoint = RpcUrl::new(url).endpoint().unwrap().unwrap();
             assert_eq!(
-                (place.host.as_str(), place.port, place.path.as_str()),
+                (endpoint.host.as_str(), endpoint.port, endpoint.path.as_str()),
                 (host, port, path)
             );
         }
-        assert!(RpcUrl::default().place().unwrap().is_none());
+        assert!(RpcUrl::default().endpoint().unwrap().is_none());
     }
 
     #[test]
-    fn what_cannot_be_asked_is_refused_and_not_repeated() {
+    fn unusable_urls_are_refused_without_repeating_them() {
         for url in [
             "127.0.0.1:8545",
             "https://node.example/SECRET",
@@ -150,7 +150,7 @@ mod tests {
             "http://no de/SECRET",
             "SECRET",
         ] {
-            let error = RpcUrl::new(url).place().unwrap_err().to_string();
+            let error = RpcUrl::new(url).endpoint().unwrap_err().to_string();
             assert!(
                 error.contains("chain.rpc_url") && error.contains("http://127.0.0.1:8545"),
                 "{error}"

@@ -1,4 +1,4 @@
-//! Reading a node's answer to an `eth_call`.
+//! Parses a node's response to an `eth_call`.
 
 use alloy_primitives::{Address, U256, hex};
 use serde::Deserialize;
@@ -15,10 +15,10 @@ struct Error {
     message: String,
 }
 
-/// Longest part of a node's message that is passed on, in characters.
+/// Longest part of a node's error message that is repeated, in characters.
 const LONGEST_MESSAGE: usize = 200;
 
-/// The uint256 that a call of `contract` returned, or why there is none.
+/// The uint256 that a call of `contract` returned. The error is a fragment.
 pub(super) fn word(body: &[u8], contract: Address) -> Result<U256, String> {
     let reply: Reply =
         serde_json::from_slice(body).map_err(|_| "the answer is not that of a JSON-RPC node".to_owned())?;
@@ -47,11 +47,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_is_read_and_all_else_explained() {
+    fn a_word_is_parsed_and_anything_else_is_an_error() {
         let zeros = "0".repeat(63);
         let good = format!(r#"{{"jsonrpc":"2.0","id":1,"result":"0x{zeros}7"}}"#);
         assert_eq!(word(good.as_bytes(), Address::ZERO), Ok(U256::from(7)));
-        for (body, said) in [
+        for (body, expected) in [
             ("<html>", "not that of a JSON-RPC node"),
             ("{}", "neither"),
             (
@@ -66,7 +66,7 @@ mod tests {
             ),
         ] {
             let why = word(body.as_bytes(), Address::ZERO).unwrap_err();
-            assert!(why.contains(said), "{body}: {why}");
+            assert!(why.contains(expected), "{body}: {why}");
         }
     }
 }

@@ -1,13 +1,11 @@
-//! Refusing keys that there are not, with the nearest one that there is.
+//! Rejects unknown configuration keys and suggests the most similar known key.
 //!
-//! The known keys are those of the default configuration as it is printed, so the two cannot drift apart.
+//! The known keys are those of the default configuration, written as TOML.
 
 use toml::{Table, Value};
 
 use super::{Config, ConfigError};
-
-/// Below this similarity (Jaro-Winkler, 0 to 1) a suggestion would be a guess.
-const SIMILAR_ENOUGH: f64 = 0.7;
+use crate::names::nearest;
 
 /// An error for the first key of `table` that the configuration does not have.
 pub(super) fn refuse(table: &Table) -> Result<(), ConfigError> {
@@ -20,7 +18,8 @@ fn compare(table: &Table, known: &Table, prefix: &str) -> Result<(), ConfigError
         let Some(counterpart) = known.get(key) else {
             return Err(ConfigError::UnknownKey {
                 key: format!("{prefix}{key}"),
-                nearest: nearest(key, known).map(|nearest| format!("{prefix}{nearest}")),
+                nearest: nearest(key, known.keys().map(String::as_str))
+                    .map(|nearest| format!("{prefix}{nearest}")),
             });
         };
         let inner = format!("{prefix}{key}.");
@@ -36,20 +35,11 @@ fn compare(table: &Table, known: &Table, prefix: &str) -> Result<(), ConfigError
                     }
                 }
             }
-            // A value of the wrong type is for the typed reading to refuse.
+            // Deserialization reports values of the wrong type.
             _ => {}
         }
     }
     Ok(())
-}
-
-fn nearest<'a>(key: &str, known: &'a Table) -> Option<&'a str> {
-    known
-        .keys()
-        .map(|candidate| (strsim::jaro_winkler(key, candidate), candidate.as_str()))
-        .filter(|(similarity, _)| *similarity >= SIMILAR_ENOUGH)
-        .max_by(|left, right| left.0.total_cmp(&right.0))
-        .map(|(_, candidate)| candidate)
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! The envelope of an answer (sections 1 and 2.10).
+//! Faults of the response envelope (sections 1 and 2.10).
 
 use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
 use super::Fault;
-use crate::deviations::Act;
+use crate::injection::Behaviour;
 
 const OBJECT: &str = "answer.object";
 const EITHER: &str = "answer.result-or-error";
@@ -13,92 +13,92 @@ const VERSION: &str = "answer.jsonrpc";
 const RESULT: &str = "answer.result-object";
 
 pub(super) const FAULTS: &[Fault] = &[
-    Fault::of(
+    Fault::new(
         OBJECT,
         "answer-in-array",
         "puts the answer into an array",
-        Act::Whole(|_, answer| {
+        Behaviour::Reply(|_, answer| {
             *answer = answer.take().map(|answer| Value::Array(vec![answer]));
         }),
     )
-    .when(|asked| asked.is_call()),
-    Fault::of(
+    .when(|view| view.is_call()),
+    Fault::new(
         OBJECT,
         "answer-as-text",
         "puts the answer into a JSON string",
-        Act::Whole(|_, answer| {
+        Behaviour::Reply(|_, answer| {
             *answer = answer.take().map(|answer| answer.to_string().into());
         }),
     )
-    .when(|asked| asked.is_call()),
-    Fault::of(
+    .when(|view| view.is_call()),
+    Fault::new(
         OBJECT,
         "answer-null",
         "answers null",
-        Act::Whole(|_, answer| {
+        Behaviour::Reply(|_, answer| {
             *answer = answer.take().map(|_| Value::Null);
         }),
     )
-    .when(|asked| asked.is_call()),
-    Fault::of(
+    .when(|view| view.is_call()),
+    Fault::new(
         OBJECT,
         "answer-true-now-and-then",
         "answers true in 1 of 25 answers",
-        Act::Whole(|_, answer| {
+        Behaviour::Reply(|_, answer| {
             *answer = answer.take().map(|_| true.into());
         }),
     )
-    .when(|asked| asked.is_call() && asked.now_and_then()),
-    Fault::of(
+    .when(|view| view.is_call() && view.is_one_in_25()),
+    Fault::new(
         EITHER,
         "result-and-error",
         "adds an error to every result of sponsoring in token mode",
-        Act::Answer(|_, answer| {
+        Behaviour::Answer(|_, answer| {
             if answer.contains_key("result") {
                 answer.insert("error".to_owned(), json!({ "code": 0, "message": "no error" }));
             }
         }),
     )
-    .when(|asked| asked.is(Pair::SPONSOR_ERC20))
+    .when(|view| view.is(Pair::SPONSOR_ERC20))
     .also(&["sponsor.erc20-result", NO_RESULT_BESIDE_ERROR]),
-    Fault::of(
+    Fault::new(
         EITHER,
         "result-and-null-error",
         "adds error null to every result",
-        Act::Answer(|_, answer| {
+        Behaviour::Answer(|_, answer| {
             if answer.contains_key("result") {
                 answer.insert("error".to_owned(), Value::Null);
             }
         }),
     ),
-    Fault::of(
+    Fault::new(
         EITHER,
         "error-and-null-result",
         "adds result null to every error",
-        Act::Answer(|_, answer| {
+        Behaviour::Answer(|_, answer| {
             if answer.contains_key("error") {
                 answer.insert("result".to_owned(), Value::Null);
             }
         }),
     )
     .also(&[NO_RESULT_BESIDE_ERROR]),
-    Fault::of(
+    Fault::new(
         NO_RESULT_BESIDE_ERROR,
         "error-and-null-result-for-tokens",
         "adds result null to every error of sponsoring in token mode",
-        Act::Answer(|_, answer| {
+        Behaviour::Answer(|_, answer| {
             if answer.contains_key("error") {
                 answer.insert("result".to_owned(), Value::Null);
             }
         }),
     )
-    .when(|asked| asked.is(Pair::SPONSOR_ERC20))
+    .when(|view| view.is(Pair::SPONSOR_ERC20))
     .also(&[EITHER]),
-    Fault::of(
+    Fault::new(
         EITHER,
         "error-and-result",
         "adds a result to every error of sponsoring in token mode",
-        Act::Answer(|_, answer| {
+        Behaviour::Answer(|_, answer| {
             if answer.contains_key("error") {
                 let result = json!({
                     "MODE": "ERC20",
@@ -112,121 +112,121 @@ pub(super) const FAULTS: &[Fault] = &[
             }
         }),
     )
-    .when(|asked| asked.is(Pair::SPONSOR_ERC20))
+    .when(|view| view.is(Pair::SPONSOR_ERC20))
     .also(&[NO_RESULT_BESIDE_ERROR]),
-    Fault::of(
+    Fault::new(
         EITHER,
         "neither-result-nor-error",
-        "leaves the error out when a token is absent or not supported",
-        Act::Answer(|_, answer| {
+        "leaves the error out when a token is missing or not supported",
+        Behaviour::Answer(|_, answer| {
             answer.shift_remove("error");
         }),
     )
-    .when(|asked| asked.is(Pair::SPONSOR_ERC20))
+    .when(|view| view.is(Pair::SPONSOR_ERC20))
     .also(&["error.token-absent", "error.token-unsupported"]),
-    Fault::of(
+    Fault::new(
         EITHER,
         "result-under-another-name",
-        "calls the result of a quote in sponsored mode data",
-        Act::Answer(|_, answer| {
+        "names the result of a quote in sponsored mode `data`",
+        Behaviour::Answer(|_, answer| {
             if let Some(result) = answer.shift_remove("result") {
                 answer.insert("data".to_owned(), result);
             }
         }),
     )
-    .when(|asked| asked.is(Pair::QUOTE_SPONSORED))
+    .when(|view| view.is(Pair::QUOTE_SPONSORED))
     .also(&["quote.sponsored-result"]),
-    Fault::of(
+    Fault::new(
         VERSION,
         "jsonrpc-missing",
         "leaves jsonrpc out",
-        Act::Answer(|_, answer| {
+        Behaviour::Answer(|_, answer| {
             answer.shift_remove("jsonrpc");
         }),
     ),
-    Fault::of(
+    Fault::new(
         VERSION,
         "jsonrpc-missing-in-errors",
         "leaves jsonrpc out of errors",
-        Act::Answer(|_, answer| {
+        Behaviour::Answer(|_, answer| {
             if answer.contains_key("error") {
                 answer.shift_remove("jsonrpc");
             }
         }),
     ),
-    Fault::of(
+    Fault::new(
         VERSION,
         "jsonrpc-number",
         "jsonrpc is a number",
-        Act::Answer(|_, answer| {
-            answer.insert("jsonrpc".to_owned(), crate::deviations::json("2.0"));
+        Behaviour::Answer(|_, answer| {
+            answer.insert("jsonrpc".to_owned(), crate::injection::json("2.0"));
         }),
     ),
-    Fault::of(
+    Fault::new(
         VERSION,
         "jsonrpc-one",
         "jsonrpc is 1.0",
-        Act::Answer(|_, answer| {
+        Behaviour::Answer(|_, answer| {
             answer.insert("jsonrpc".to_owned(), "1.0".into());
         }),
     ),
-    Fault::of(
+    Fault::new(
         VERSION,
         "jsonrpc-null-in-token-mode",
         "jsonrpc is null in token mode",
-        Act::Answer(|_, answer| {
+        Behaviour::Answer(|_, answer| {
             answer.insert("jsonrpc".to_owned(), Value::Null);
         }),
     )
-    .when(|asked| asked.is_token_mode()),
-    Fault::of(
+    .when(|view| view.is_token_mode()),
+    Fault::new(
         VERSION,
         "jsonrpc-not-echoed",
-        "jsonrpc is 2.0.0 where 2.0 was asked",
-        Act::Answer(|asked, answer| {
-            if asked.request["jsonrpc"] == "2.0" {
+        "jsonrpc is 2.0.0 when the request has 2.0",
+        Behaviour::Answer(|view, answer| {
+            if view.request["jsonrpc"] == "2.0" {
                 answer.insert("jsonrpc".to_owned(), "2.0.0".into());
             }
         }),
     ),
-    Fault::of(
+    Fault::new(
         RESULT,
         "result-as-text",
         "puts the result into a JSON string",
-        Act::Answer(|_, answer| {
+        Behaviour::Answer(|_, answer| {
             if let Some(result) = answer.get_mut("result") {
                 *result = result.to_string().into();
             }
         }),
     )
     .also(RESULTS),
-    Fault::of(
+    Fault::new(
         RESULT,
         "result-in-array",
         "puts the result into an array",
-        Act::Answer(|_, answer| {
+        Behaviour::Answer(|_, answer| {
             if let Some(result) = answer.get_mut("result") {
                 *result = Value::Array(vec![result.take()]);
             }
         }),
     )
     .also(RESULTS),
-    Fault::of(
+    Fault::new(
         RESULT,
         "result-null",
         "result is null",
-        Act::Answer(|_, answer| {
+        Behaviour::Answer(|_, answer| {
             if let Some(result) = answer.get_mut("result") {
                 *result = Value::Null;
             }
         }),
     )
     .also(RESULTS),
-    Fault::of(
+    Fault::new(
         RESULT,
         "result-bare-data",
         "result is the paymasterAndData alone",
-        Act::Answer(|_, answer| {
+        Behaviour::Answer(|_, answer| {
             let data = answer
                 .get("result")
                 .and_then(|result| result.get("paymasterAndData"))
@@ -237,21 +237,21 @@ pub(super) const FAULTS: &[Fault] = &[
         }),
     )
     .also(RESULTS),
-    Fault::of(
+    Fault::new(
         RESULT,
         "result-true-now-and-then",
         "result is true in 1 of 25 answers",
-        Act::Answer(|_, answer| {
+        Behaviour::Answer(|_, answer| {
             if let Some(result) = answer.get_mut("result") {
                 *result = true.into();
             }
         }),
     )
-    .when(|asked| asked.is_call() && asked.now_and_then())
+    .when(|view| view.is_call() && view.is_one_in_25())
     .also(RESULTS),
 ];
 
-/// What is no object is no result of any kind.
+/// The clauses that a result other than an object breaks.
 const RESULTS: &[&str] = &[
     "quote.sponsored-result",
     "quote.erc20-result",

@@ -1,10 +1,10 @@
-//! Answers that are remembered under too little of the request, or that cross with others.
+//! Faults of caching and concurrency: results that are cached under a part of the request, or swapped between requests.
 
 use paymaster_schemas::Pair;
 use serde_json::{Map, Value};
 
 use super::Fault;
-use crate::deviations::{Act, Asked, Part, text_of};
+use crate::injection::{Behaviour, RequestView, SwappedPart, text_of};
 
 const ECHO: &str = "answer.id";
 const QUOTED: &str = "quote.tokens-quoted";
@@ -15,13 +15,13 @@ const QUOTE_CONTENT: &[&str] = &[
 ];
 
 pub(super) const FAULTS: &[Fault] = &[
-    Fault::of(
+    Fault::new(
         ECHO,
         "answers-cross",
-        "gives concurrent requests to be sponsored each other's answers",
-        Act::Cross(Part::Answer),
+        "swaps the responses to concurrent sponsor requests",
+        Behaviour::Swap(SwappedPart::Answer),
     )
-    .when(|asked| asked.is(Pair::SPONSOR_SPONSORED))
+    .when(|view| view.is(Pair::SPONSOR_SPONSORED))
     .also(&[
         "answer.*",
         "sponsor.*",
@@ -31,100 +31,100 @@ pub(super) const FAULTS: &[Fault] = &[
         "error.*",
         "json-rpc.*",
     ]),
-    Fault::of(
+    Fault::new(
         ECHO,
         "answer-cached-with-id",
         "repeats the first answer to the same params, id included",
-        Act::Answer(|asked, answer| {
-            let key = asked.request["params"].to_string();
-            let id = asked.memory.first(key, asked.id());
+        Behaviour::Answer(|view, answer| {
+            let key = view.request["params"].to_string();
+            let id = view.memory.first(key, view.id());
             answer.insert("id".to_owned(), id);
         }),
     )
-    .when(|asked| asked.is_call()),
-    Fault::of(
+    .when(|view| view.is_call()),
+    Fault::new(
         QUOTED,
         "quote-cached-by-sender",
         "repeats the first quote for a sender",
-        Act::Result(|asked, result| {
-            repeat(asked, result, text_of(&asked.operation()["sender"]));
+        Behaviour::Result(|view, result| {
+            repeat(view, result, text_of(&view.operation()["sender"]));
         }),
     )
-    .when(|asked| asked.is(Pair::QUOTE_ERC20))
+    .when(|view| view.is(Pair::QUOTE_ERC20))
     .also(QUOTE_CONTENT),
-    Fault::of(
+    Fault::new(
         QUOTED,
         "quote-cached-by-id",
         "repeats the first quote for an id",
-        Act::Result(|asked, result| {
-            repeat(asked, result, asked.id().to_string());
+        Behaviour::Result(|view, result| {
+            repeat(view, result, view.id().to_string());
         }),
     )
-    .when(|asked| asked.is(Pair::QUOTE_ERC20))
+    .when(|view| view.is(Pair::QUOTE_ERC20))
     .also(QUOTE_CONTENT),
-    Fault::of(
+    Fault::new(
         QUOTED,
         "quote-cached-by-nonce",
         "repeats the first quote for a nonce",
-        Act::Result(|asked, result| {
-            repeat(asked, result, text_of(&asked.operation()["nonce"]));
+        Behaviour::Result(|view, result| {
+            repeat(view, result, text_of(&view.operation()["nonce"]));
         }),
     )
-    .when(|asked| asked.is(Pair::QUOTE_ERC20))
+    .when(|view| view.is(Pair::QUOTE_ERC20))
     .also(QUOTE_CONTENT),
-    Fault::of(
+    Fault::new(
         QUOTED,
         "quote-cached-by-operation",
         "repeats the first quote for an operation",
-        Act::Result(|asked, result| {
-            repeat(asked, result, asked.operation().to_string());
+        Behaviour::Result(|view, result| {
+            repeat(view, result, view.operation().to_string());
         }),
     )
-    .when(|asked| asked.is(Pair::QUOTE_ERC20))
+    .when(|view| view.is(Pair::QUOTE_ERC20))
     .also(QUOTE_CONTENT),
-    Fault::of(
+    Fault::new(
         QUOTED,
         "quote-cached-by-list-length",
-        "repeats the first quote for as many tokens",
-        Act::Result(|asked, result| {
-            repeat(asked, result, asked.token_list().len().to_string());
+        "repeats the first quote for the same number of tokens",
+        Behaviour::Result(|view, result| {
+            repeat(view, result, view.token_list().len().to_string());
         }),
     )
-    .when(|asked| asked.is(Pair::QUOTE_ERC20))
+    .when(|view| view.is(Pair::QUOTE_ERC20))
     .also(QUOTE_CONTENT),
-    Fault::of(
+    Fault::new(
         QUOTED,
         "quote-cached-by-method",
-        "repeats the first quote of all",
-        Act::Result(|asked, result| {
-            repeat(asked, result, String::new());
+        "repeats the first quote for every request",
+        Behaviour::Result(|view, result| {
+            repeat(view, result, String::new());
         }),
     )
-    .when(|asked| asked.is(Pair::QUOTE_ERC20))
+    .when(|view| view.is(Pair::QUOTE_ERC20))
     .also(QUOTE_CONTENT),
-    Fault::of(
+    Fault::new(
         "sponsor.mode-mandatory-served",
         "result-cached-by-sender",
         "repeats the first sponsor result for a sender, whatever the mode",
-        Act::Result(|asked, result| {
-            repeat(asked, result, text_of(&asked.operation()["sender"]));
+        Behaviour::Result(|view, result| {
+            repeat(view, result, text_of(&view.operation()["sender"]));
         }),
     )
-    .when(|asked| asked.is_sponsor())
+    .when(|view| view.is_sponsor())
     .also(MODES),
-    Fault::of(
+    Fault::new(
         "sponsor.mode-mandatory-served",
         "result-cached-by-operation",
         "repeats the first sponsor result for an operation, whatever the mode",
-        Act::Result(|asked, result| {
-            repeat(asked, result, asked.operation().to_string());
+        Behaviour::Result(|view, result| {
+            repeat(view, result, view.operation().to_string());
         }),
     )
-    .when(|asked| asked.is_sponsor())
+    .when(|view| view.is_sponsor())
     .also(MODES),
 ];
 
-/// A result of the other mode.
+/// The clauses that a result of the other mode breaks.
 const MODES: &[&str] = &[
     "sponsored-result.MODE",
     "token-sponsor-result.MODE",
@@ -134,8 +134,8 @@ const MODES: &[&str] = &[
     "sponsor.decision-inputs",
 ];
 
-fn repeat(asked: &Asked<'_>, result: &mut Map<String, Value>, key: String) {
-    let first = asked.memory.first(key, &Value::Object(result.clone()));
+fn repeat(view: &RequestView<'_>, result: &mut Map<String, Value>, key: String) {
+    let first = view.memory.first(key, &Value::Object(result.clone()));
     if let Value::Object(first) = first {
         *result = first;
     }

@@ -1,311 +1,310 @@
-//! Who is sponsored, and what decides it (section 4.2, rules 1 and 2).
+//! Faults of the decision which operations are sponsored (section 4.2, rules 1 and 2).
 
 use paymaster_schemas::Pair;
 use serde_json::{Map, Value};
 
 use super::Fault;
-use crate::deviations::{Act, Asked, text_of};
+use crate::injection::{Behaviour, RequestView, text_of};
 
 const SPONSORED: &str = "sponsor.sponsorable-is-sponsored";
 const REFUSED: &str = "sponsor.refused-gets-0x";
 const INPUTS: &str = "sponsor.decision-inputs";
 
-/// What a fault gives to an operation that gets no sponsorship: a paymaster's address and nothing behind it.
+/// The data that a fault returns for an operation that is not sponsored: the address of a paymaster and nothing else.
 const SOME_DATA: &str = "0x6d1a5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e";
 
-/// Whoever is not sponsored for a wrong reason misses this too.
+/// The other clauses that a wrong refusal breaks.
 const AND_SPONSORED: &[&str] = &[SPONSORED, "request.json-notation"];
 
 pub(super) const FAULTS: &[Fault] = &[
-    Fault::of(SPONSORED, "never-sponsors", "sponsors nothing", REFUSE)
-        .when(|asked| asked.is_sponsored_mode()),
-    Fault::of(
+    Fault::new(SPONSORED, "never-sponsors", "sponsors nothing", REFUSE).when(|view| view.is_sponsored_mode()),
+    Fault::new(
         SPONSORED,
         "never-sponsors-when-sponsoring",
         "sponsors nothing in pm_sponsorUserOperation",
         REFUSE,
     )
-    .when(|asked| asked.is(Pair::SPONSOR_SPONSORED)),
-    Fault::of(
+    .when(|view| view.is(Pair::SPONSOR_SPONSORED)),
+    Fault::new(
         SPONSORED,
         "deployment-not-sponsored",
         "sponsors no operation with an initCode",
         REFUSE,
     )
-    .when(|asked| asked.is_sponsored_mode() && asked.has_init_code()),
-    Fault::of(
+    .when(|view| view.is_sponsored_mode() && view.has_init_code()),
+    Fault::new(
         SPONSORED,
         "empty-call-not-sponsored",
         "sponsors no operation with empty call data",
         REFUSE,
     )
-    .when(|asked| asked.is_sponsored_mode() && asked.operation()["callData"] == "0x"),
-    Fault::of(
+    .when(|view| view.is_sponsored_mode() && view.operation()["callData"] == "0x"),
+    Fault::new(
         REFUSED,
         "refused-gets-data",
-        "gives data to an operation that it does not sponsor",
-        Act::Result(|_, result| replace_refusal(result, SOME_DATA)),
+        "returns data for an operation that it does not sponsor",
+        Behaviour::Result(|_, result| replace_refusal(result, SOME_DATA)),
     )
-    .when(|asked| asked.is_sponsored_mode()),
-    Fault::of(
+    .when(|view| view.is_sponsored_mode()),
+    Fault::new(
         REFUSED,
         "refused-gets-zero-byte",
-        "says 0x00 for an operation that it does not sponsor",
-        Act::Result(|_, result| {
+        "returns 0x00 for an operation that it does not sponsor",
+        Behaviour::Result(|_, result| {
             replace_refusal(result, "0x00");
         }),
     )
-    .when(|asked| asked.is_sponsored_mode()),
-    Fault::of(
+    .when(|view| view.is_sponsored_mode()),
+    Fault::new(
         REFUSED,
         "refused-gets-zero-address",
-        "says the zero address for an operation that it does not sponsor",
-        Act::Result(|_, result| {
+        "returns the zero address for an operation that it does not sponsor",
+        Behaviour::Result(|_, result| {
             replace_refusal(result, "0x0000000000000000000000000000000000000000");
         }),
     )
-    .when(|asked| asked.is_sponsored_mode()),
-    Fault::of(
+    .when(|view| view.is_sponsored_mode()),
+    Fault::new(
         "sponsored-result.paymasterAndData",
         "refused-gets-empty-string",
-        "says nothing for an operation that it does not sponsor",
-        Act::Result(|_, result| {
+        "returns an empty string for an operation that it does not sponsor",
+        Behaviour::Result(|_, result| {
             replace_refusal(result, "");
         }),
     )
-    .when(|asked| asked.is_sponsored_mode())
+    .when(|view| view.is_sponsored_mode())
     .also(&[REFUSED]),
-    Fault::of(
+    Fault::new(
         REFUSED,
         "refused-gets-data-now-and-then",
-        "gives data to 1 of 10 operations that it does not sponsor",
-        Act::Result(|asked, result| {
-            if is_refused(result) && asked.is_one_in(10) {
+        "returns data for 1 of 10 operations that it does not sponsor",
+        Behaviour::Result(|view, result| {
+            if is_refused(result) && view.is_one_in(10) {
                 replace_refusal(result, SOME_DATA);
             }
         }),
     )
-    .when(|asked| asked.is_sponsored_mode())
+    .when(|view| view.is_sponsored_mode())
     .also(&["sponsor.decision-inputs", "request.json-notation"]),
-    Fault::of(INPUTS, "decision-by-even-id", "sponsors only odd ids", REFUSE)
-        .when(|asked| {
-            sponsors(asked)
-                && asked
+    Fault::new(INPUTS, "decision-by-even-id", "sponsors only odd ids", REFUSE)
+        .when(|view| {
+            is_sponsor_call(view)
+                && view
                     .id_number()
                     .is_some_and(|id| id.ends_with(['0', '2', '4', '6', '8']))
         })
         .also(AND_SPONSORED),
-    Fault::of(
+    Fault::new(
         INPUTS,
         "decision-by-id-kind",
         "sponsors no request whose id is a string",
         REFUSE,
     )
-    .when(|asked| sponsors(asked) && asked.id().is_string())
+    .when(|view| is_sponsor_call(view) && view.id().is_string())
     .also(AND_SPONSORED),
-    Fault::of(
+    Fault::new(
         INPUTS,
         "decision-by-expiry",
         "sponsors nothing with an expiry above 300 seconds",
         REFUSE,
     )
-    .when(|asked| {
-        sponsors(asked)
-            && asked.mode_object()["expiryDuration"]
+    .when(|view| {
+        is_sponsor_call(view)
+            && view.mode_object()["expiryDuration"]
                 .as_u64()
                 .is_some_and(|seconds| seconds > 300)
     })
     .also(AND_SPONSORED),
-    Fault::of(
+    Fault::new(
         INPUTS,
         "decision-by-expiry-of-a-day",
         "sponsors nothing with an expiry above a day",
         REFUSE,
     )
-    .when(|asked| {
-        sponsors(asked)
-            && asked.mode_object()["expiryDuration"]
+    .when(|view| {
+        is_sponsor_call(view)
+            && view.mode_object()["expiryDuration"]
                 .as_u64()
                 .is_some_and(|seconds| seconds > 86_400)
     })
     .also(AND_SPONSORED),
-    Fault::of(
+    Fault::new(
         INPUTS,
         "decision-by-short-expiry",
         "sponsors nothing with an expiry below a minute",
         REFUSE,
     )
-    .when(|asked| {
-        sponsors(asked)
-            && asked.mode_object()["expiryDuration"]
+    .when(|view| {
+        is_sponsor_call(view)
+            && view.mode_object()["expiryDuration"]
                 .as_u64()
                 .is_some_and(|seconds| seconds < 60)
     })
     .also(AND_SPONSORED),
-    Fault::of(
+    Fault::new(
         REFUSED,
         "refused-gets-data-again",
-        "gives data to an operation that it does not sponsor when the same bytes come again",
-        Act::Result(|asked, result| {
+        "returns data for an operation that it does not sponsor when the same bytes come again",
+        Behaviour::Result(|view, result| {
             if is_refused(result)
-                && asked
+                && view
                     .memory
-                    .knows(String::from_utf8_lossy(asked.raw).into_owned())
+                    .seen_before(String::from_utf8_lossy(view.raw).into_owned())
             {
                 replace_refusal(result, SOME_DATA);
             }
         }),
     )
-    .when(|asked| asked.is_sponsored_mode())
+    .when(|view| view.is_sponsored_mode())
     .also(&["sponsor.decision-inputs"]),
-    Fault::of(
+    Fault::new(
         INPUTS,
         "decision-by-absent-expiry",
         "sponsors nothing without an expiry",
         REFUSE,
     )
-    .when(|asked| sponsors(asked) && asked.mode_object().get("expiryDuration").is_none())
+    .when(|view| is_sponsor_call(view) && view.mode_object().get("expiryDuration").is_none())
     .also(AND_SPONSORED),
-    Fault::of(
+    Fault::new(
         INPUTS,
         "decision-by-calculate-gas-limits",
         "sponsors nothing when calculateGasLimits is false",
         REFUSE,
     )
-    .when(|asked| sponsors(asked) && asked.calculates(false))
+    .when(|view| is_sponsor_call(view) && view.calculates(false))
     .also(AND_SPONSORED),
-    Fault::of(
+    Fault::new(
         INPUTS,
         "decision-by-absent-calculate",
         "sponsors nothing without calculateGasLimits",
         REFUSE,
     )
-    .when(|asked| sponsors(asked) && asked.mode_object().get("calculateGasLimits").is_none()),
-    Fault::of(
+    .when(|view| is_sponsor_call(view) && view.mode_object().get("calculateGasLimits").is_none()),
+    Fault::new(
         INPUTS,
         "decision-by-token-info",
         "sponsors nothing when there is a tokenInfo",
         REFUSE,
     )
-    .when(|asked| sponsors(asked) && asked.token_info().is_object())
+    .when(|view| is_sponsor_call(view) && view.token_info().is_object())
     .also(AND_SPONSORED),
-    Fault::of(
+    Fault::new(
         INPUTS,
         "decision-by-unknown-member",
         "sponsors nothing when the mode object has a member that the tables do not list",
         REFUSE,
     )
-    .when(|asked| sponsors(asked) && has_unlisted_member(asked.mode_object()))
+    .when(|view| is_sponsor_call(view) && has_unlisted_member(view.mode_object()))
     .also(AND_SPONSORED),
-    Fault::of(
+    Fault::new(
         INPUTS,
         "decision-by-version",
         "sponsors nothing for jsonrpc 2.0.0",
         REFUSE,
     )
-    .when(|asked| sponsors(asked) && asked.request["jsonrpc"] == "2.0.0")
+    .when(|view| is_sponsor_call(view) && view.request["jsonrpc"] == "2.0.0")
     .also(AND_SPONSORED),
-    Fault::of(
+    Fault::new(
         INPUTS,
         "decision-by-earlier-request",
         "sponsors an operation once, and not again",
         REFUSE,
     )
-    .when(|asked| sponsors(asked) && asked.memory.knows(asked.operation().to_string()))
+    .when(|view| is_sponsor_call(view) && view.memory.seen_before(view.operation().to_string()))
     .also(AND_SPONSORED),
-    Fault::of(
+    Fault::new(
         INPUTS,
         "decision-by-earlier-sender",
         "sponsors a sender three times, and not again",
         REFUSE,
     )
-    .when(|asked| {
-        let sender = text_of(&asked.operation()["sender"]);
-        sponsors(asked) && (0..3).all(|time| asked.memory.knows(format!("{sender} {time}")))
+    .when(|view| {
+        let sender = text_of(&view.operation()["sender"]);
+        is_sponsor_call(view) && (0..3).all(|time| view.memory.seen_before(format!("{sender} {time}")))
     })
     .also(AND_SPONSORED),
-    Fault::of(
+    Fault::new(
         INPUTS,
         "decision-by-chance",
         "does not sponsor 1 of 25 operations",
         REFUSE,
     )
-    .when(|asked| sponsors(asked) && asked.now_and_then())
+    .when(|view| is_sponsor_call(view) && view.is_one_in_25())
     .also(AND_SPONSORED),
-    Fault::of(
+    Fault::new(
         INPUTS,
         "decision-favours-token-info",
-        "sponsors what it otherwise does not when there is a tokenInfo",
-        Act::Result(|_, result| replace_refusal(result, SOME_DATA)),
+        "sponsors operations that it otherwise refuses when there is a tokenInfo",
+        Behaviour::Result(|_, result| replace_refusal(result, SOME_DATA)),
     )
-    .when(|asked| sponsors(asked) && asked.token_info().is_object())
+    .when(|view| is_sponsor_call(view) && view.token_info().is_object())
     .also(&[REFUSED]),
-    Fault::of(
+    Fault::new(
         INPUTS,
         "decision-favours-not-calculated",
-        "sponsors what it otherwise does not when calculateGasLimits is false",
-        Act::Result(|_, result| replace_refusal(result, SOME_DATA)),
+        "sponsors operations that it otherwise refuses when calculateGasLimits is false",
+        Behaviour::Result(|_, result| replace_refusal(result, SOME_DATA)),
     )
-    .when(|asked| sponsors(asked) && asked.calculates(false))
+    .when(|view| is_sponsor_call(view) && view.calculates(false))
     .also(&[REFUSED]),
-    Fault::of(
+    Fault::new(
         INPUTS,
         "decision-favours-long-expiry",
-        "sponsors what it otherwise does not with an expiry above 300 seconds",
-        Act::Result(|_, result| replace_refusal(result, SOME_DATA)),
+        "sponsors operations that it otherwise refuses with an expiry above 300 seconds",
+        Behaviour::Result(|_, result| replace_refusal(result, SOME_DATA)),
     )
-    .when(|asked| {
-        sponsors(asked)
-            && asked.mode_object()["expiryDuration"]
+    .when(|view| {
+        is_sponsor_call(view)
+            && view.mode_object()["expiryDuration"]
                 .as_u64()
                 .is_some_and(|seconds| seconds > 300)
     })
     .also(&[REFUSED]),
-    Fault::of(
+    Fault::new(
         REFUSED,
         "decision-cached-by-nonce",
-        "decides as it did for the nonce before",
-        Act::Result(|asked, result| {
-            let key = text_of(&asked.operation()["nonce"]);
-            remember(asked, result, key);
+        "repeats its first decision for the same nonce",
+        Behaviour::Result(|view, result| {
+            let key = text_of(&view.operation()["nonce"]);
+            repeat_decision(view, result, key);
         }),
     )
-    .when(sponsors)
+    .when(is_sponsor_call)
     .also(&[SPONSORED, INPUTS]),
-    Fault::of(
+    Fault::new(
         INPUTS,
         "decision-cached-by-id",
-        "decides as it did for the id before",
-        Act::Result(|asked, result| {
-            let key = asked.id().to_string();
-            remember(asked, result, key);
+        "repeats its first decision for the same id",
+        Behaviour::Result(|view, result| {
+            let key = view.id().to_string();
+            repeat_decision(view, result, key);
         }),
     )
-    .when(sponsors)
+    .when(is_sponsor_call)
     .also(BOTH),
-    Fault::of(
+    Fault::new(
         REFUSED,
         "decision-cached-by-call-data",
-        "decides as it did for the call data before",
-        Act::Result(|asked, result| {
-            let key = text_of(&asked.operation()["callData"]);
-            remember(asked, result, key);
+        "repeats its first decision for the same call data",
+        Behaviour::Result(|view, result| {
+            let key = text_of(&view.operation()["callData"]);
+            repeat_decision(view, result, key);
         }),
     )
-    .when(sponsors)
+    .when(is_sponsor_call)
     .also(&[SPONSORED, INPUTS]),
 ];
 
 const BOTH: &[&str] = &[SPONSORED, REFUSED, "request.json-notation"];
 
-const REFUSE: Act = Act::Result(|_, result| {
+const REFUSE: Behaviour = Behaviour::Result(|_, result| {
     if result.contains_key("paymasterAndData") {
         result.insert("paymasterAndData".to_owned(), "0x".into());
     }
 });
 
-fn sponsors(asked: &Asked<'_>) -> bool {
-    asked.is(Pair::SPONSOR_SPONSORED)
+fn is_sponsor_call(view: &RequestView<'_>) -> bool {
+    view.is(Pair::SPONSOR_SPONSORED)
 }
 
 fn is_refused(result: &Map<String, Value>) -> bool {
@@ -330,9 +329,9 @@ fn has_unlisted_member(mode: &Value) -> bool {
         .is_some_and(|mode| mode.keys().any(|key| !LISTED.contains(&key.as_str())))
 }
 
-/// The first decision for a key is kept for all that come with the same key.
-fn remember(asked: &Asked<'_>, result: &mut Map<String, Value>, key: String) {
-    let refused = asked.memory.first(key, &is_refused(result).into());
+/// Stores the first decision for a key and repeats it for all requests with the same key.
+fn repeat_decision(view: &RequestView<'_>, result: &mut Map<String, Value>, key: String) {
+    let refused = view.memory.first(key, &is_refused(result).into());
     if refused == true {
         result.insert("paymasterAndData".to_owned(), "0x".into());
     } else {

@@ -1,10 +1,10 @@
-//! Errors: their form, and where there is one or none (sections 4.2 and 7).
+//! Faults of errors: their form, and requests that must or must not get one (sections 4.2 and 7).
 
 use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
 use super::Fault;
-use crate::deviations::{Act, Asked, decimal_text, quotes, result};
+use crate::injection::{Behaviour, RequestView, decimal_text, quotes, result};
 
 const OBJECT: &str = "error.object";
 const CODE: &str = "error.code";
@@ -15,357 +15,356 @@ const REFUSAL: &str = "error.refusal-is-none";
 const UNSUPPORTED_QUOTE: &str = "error.unsupported-quote-is-none";
 
 pub(super) const FAULTS: &[Fault] = &[
-    Fault::of(
+    Fault::new(
         OBJECT,
         "error-as-text",
         "error is a string",
-        Act::Answer(|_, answer| {
+        Behaviour::Answer(|_, answer| {
             replace(answer, |error| error["message"].clone());
         }),
     )
     .when(is_about_tokens),
-    Fault::of(
+    Fault::new(
         OBJECT,
         "error-in-array",
         "error is an array",
-        Act::Answer(|_, answer| {
+        Behaviour::Answer(|_, answer| {
             replace(answer, |error| Value::Array(vec![error.clone()]));
         }),
     )
     .when(is_about_tokens),
-    Fault::of(
+    Fault::new(
         OBJECT,
         "error-true",
         "error is true",
-        Act::Answer(|_, answer| replace(answer, |_| true.into())),
+        Behaviour::Answer(|_, answer| replace(answer, |_| true.into())),
     )
     .when(is_about_tokens),
-    Fault::of(
+    Fault::new(
         OBJECT,
         "error-number",
         "error is its code alone",
-        Act::Answer(|_, answer| {
+        Behaviour::Answer(|_, answer| {
             replace(answer, |error| error["code"].clone());
         }),
     )
     .when(is_about_tokens),
-    Fault::of(
+    Fault::new(
         CODE,
         "error-code-missing",
         "leaves code out",
-        Act::Error(|_, error| {
+        Behaviour::Error(|_, error| {
             error.shift_remove("code");
         }),
     )
     .when(is_about_tokens),
-    Fault::of(
+    Fault::new(
         CODE,
         "error-code-string",
         "code is a string",
-        Act::Error(|_, error| {
+        Behaviour::Error(|_, error| {
             let code = decimal_text(error.get("code").unwrap_or(&Value::Null));
             error.insert("code".to_owned(), code);
         }),
     )
     .when(is_about_tokens),
-    Fault::of(
+    Fault::new(
         CODE,
         "error-code-name",
         "code is a name",
-        Act::Error(|_, error| {
+        Behaviour::Error(|_, error| {
             error.insert("code".to_owned(), "INVALID".into());
         }),
     )
     .when(is_about_tokens),
-    Fault::of(
+    Fault::new(
         CODE,
         "error-code-fraction",
         "code has a fraction",
-        Act::Error(|_, error| {
-            error.insert("code".to_owned(), crate::deviations::json("-32000.5"));
+        Behaviour::Error(|_, error| {
+            error.insert("code".to_owned(), crate::injection::json("-32000.5"));
         }),
     )
     .when(is_about_tokens),
-    Fault::of(
+    Fault::new(
         CODE,
         "error-code-null-without-token",
         "code is null when no token is named",
-        Act::Error(|_, error| {
+        Behaviour::Error(|_, error| {
             error.insert("code".to_owned(), Value::Null);
         }),
     )
-    .when(|asked| asked.is(Pair::SPONSOR_ERC20) && asked.fee_token().is_none()),
-    Fault::of(
+    .when(|view| view.is(Pair::SPONSOR_ERC20) && view.fee_token().is_none()),
+    Fault::new(
         MESSAGE,
         "error-message-missing",
         "leaves message out",
-        Act::Error(|_, error| {
+        Behaviour::Error(|_, error| {
             error.shift_remove("message");
         }),
     )
     .when(is_about_tokens),
-    Fault::of(
+    Fault::new(
         MESSAGE,
         "error-message-null",
         "message is null",
-        Act::Error(|_, error| {
+        Behaviour::Error(|_, error| {
             error.insert("message".to_owned(), Value::Null);
         }),
     )
     .when(is_about_tokens),
-    Fault::of(
+    Fault::new(
         MESSAGE,
         "error-message-object",
         "message is an object",
-        Act::Error(|_, error| {
+        Behaviour::Error(|_, error| {
             let message = error.get("message").cloned();
             error.insert("message".to_owned(), json!({ "text": message }));
         }),
     )
     .when(is_about_tokens),
-    Fault::of(
+    Fault::new(
         MESSAGE,
         "error-message-array",
         "message is an array",
-        Act::Error(|_, error| {
+        Behaviour::Error(|_, error| {
             let message = error.get("message").cloned();
             error.insert("message".to_owned(), json!([message]));
         }),
     )
     .when(is_about_tokens),
-    Fault::of(
+    Fault::new(
         ABSENT,
         "absent-token-served",
-        "takes the first supported token when none is named",
+        "uses the first supported token when none is named",
         serve_first(),
     )
     .when(names_no_token),
-    Fault::of(
+    Fault::new(
         ABSENT,
         "absent-token-gets-0x",
         "answers with 0x when no token is named",
-        Act::Answer(|_, answer| {
+        Behaviour::Answer(|_, answer| {
             answer.shift_remove("error");
             answer.insert("result".to_owned(), refusal());
         }),
     )
     .when(names_no_token)
     .also(PAYS_NOTHING),
-    Fault::of(
+    Fault::new(
         ABSENT,
         "absent-token-info-served",
-        "takes the first supported token when there is no tokenInfo",
+        "uses the first supported token when there is no tokenInfo",
         serve_first(),
     )
-    .when(|asked| names_no_token(asked) && asked.mode_object().get("tokenInfo").is_none()),
-    Fault::of(
+    .when(|view| names_no_token(view) && view.mode_object().get("tokenInfo").is_none()),
+    Fault::new(
         ABSENT,
         "null-token-served",
-        "takes the first supported token when the token is null",
+        "uses the first supported token when the token is null",
         serve_first(),
     )
-    .when(|asked| {
-        asked.is(Pair::SPONSOR_ERC20)
-            && asked
+    .when(|view| {
+        view.is(Pair::SPONSOR_ERC20)
+            && view
                 .token_info()
                 .get("feeTokenAddress")
                 .is_some_and(Value::is_null)
     }),
-    Fault::of(
+    Fault::new(
         ABSENT,
         "empty-token-served",
-        "takes the first supported token when the token is an empty text",
+        "uses the first supported token when the token is an empty string",
         serve_first(),
     )
-    .when(|asked| asked.is(Pair::SPONSOR_ERC20) && asked.fee_token() == Some("")),
-    Fault::of(
+    .when(|view| view.is(Pair::SPONSOR_ERC20) && view.fee_token() == Some("")),
+    Fault::new(
         ABSENT,
         "preferred-token-for-absent",
-        "takes preferredToken for a feeTokenAddress that is not there",
-        Act::Request(|asked, request| {
-            let token = asked.preferred().map(str::to_owned);
+        "uses preferredToken when feeTokenAddress is missing",
+        Behaviour::Request(|view, request| {
+            let token = view.preferred().map(str::to_owned);
             request["params"][1]["tokenInfo"] = json!({ "feeTokenAddress": token });
         }),
     )
-    .when(|asked| names_no_token(asked) && asked.preferred().is_some()),
-    Fault::of(
+    .when(|view| names_no_token(view) && view.preferred().is_some()),
+    Fault::new(
         ABSENT,
         "absent-token-sponsored",
         "sponsors an operation whose token is not named",
-        Act::Request(|_, request| {
+        Behaviour::Request(|_, request| {
             request["params"][1]["mode"] = "SPONSORED".into();
         }),
     )
     .when(names_no_token)
     .also(&["sponsor.mode-mandatory-served", "token-sponsor-result.MODE"]),
-    Fault::of(
+    Fault::new(
         UNSUPPORTED,
         "unsupported-token-served",
-        "takes the first supported token for one that is not supported",
+        "uses the first supported token instead of an unsupported one",
         serve_first(),
     )
     .when(names_unsupported),
-    Fault::of(
+    Fault::new(
         UNSUPPORTED,
         "unsupported-token-gets-0x",
         "answers with 0x when the token is not supported",
-        Act::Answer(|_, answer| {
+        Behaviour::Answer(|_, answer| {
             answer.shift_remove("error");
             answer.insert("result".to_owned(), refusal());
         }),
     )
     .when(names_unsupported)
     .also(PAYS_NOTHING),
-    Fault::of(
+    Fault::new(
         UNSUPPORTED,
         "unsupported-token-served-when-not-calculated",
         "serves a token that is not supported when calculateGasLimits is false",
         serve_first(),
     )
-    .when(|asked| names_unsupported(asked) && asked.calculates(false)),
-    Fault::of(
+    .when(|view| names_unsupported(view) && view.calculates(false)),
+    Fault::new(
         UNSUPPORTED,
         "unsupported-token-served-when-deploying",
         "serves a token that is not supported when there is an initCode",
         serve_first(),
     )
-    .when(|asked| names_unsupported(asked) && asked.has_init_code()),
-    Fault::of(
+    .when(|view| names_unsupported(view) && view.has_init_code()),
+    Fault::new(
         UNSUPPORTED,
         "unsupported-token-served-now-and-then",
         "serves 1 of 5 tokens that are not supported",
         serve_first(),
     )
-    .when(|asked| names_unsupported(asked) && asked.is_one_in(5)),
-    Fault::of(
+    .when(|view| names_unsupported(view) && view.is_one_in(5)),
+    Fault::new(
         UNSUPPORTED,
         "unsupported-token-served-again",
         "serves a token that is not supported when the same bytes come again",
         serve_first(),
     )
-    .when(|asked| {
-        names_unsupported(asked)
-            && asked
+    .when(|view| {
+        names_unsupported(view)
+            && view
                 .memory
-                .knows(String::from_utf8_lossy(asked.raw).into_owned())
+                .seen_before(String::from_utf8_lossy(view.raw).into_owned())
     }),
-    Fault::of(
+    Fault::new(
         UNSUPPORTED,
         "unsupported-token-served-to-string-ids",
         "serves a token that is not supported when the id is a string",
         serve_first(),
     )
-    .when(|asked| names_unsupported(asked) && asked.id().is_string()),
-    Fault::of(
+    .when(|view| names_unsupported(view) && view.id().is_string()),
+    Fault::new(
         UNSUPPORTED,
         "unsupported-token-served-without-gas-limit",
         "serves a token that is not supported when a gas limit is left out",
         serve_first(),
     )
-    .when(|asked| {
-        names_unsupported(asked)
+    .when(|view| {
+        names_unsupported(view)
             && ["callGasLimit", "verificationGasLimit", "preVerificationGas"]
                 .iter()
-                .any(|name| asked.operation().get(name).is_none())
+                .any(|name| view.operation().get(name).is_none())
     }),
-    Fault::of(
+    Fault::new(
         UNSUPPORTED,
         "unsupported-token-served-beside-preferred",
-        "serves a token that is not supported when preferredToken is",
+        "serves a token that is not supported when preferredToken is supported",
         serve_first(),
     )
-    .when(|asked| names_unsupported(asked) && asked.preferred().is_some_and(|token| asked.supports(token))),
-    Fault::of(
+    .when(|view| names_unsupported(view) && view.preferred().is_some_and(|token| view.supports(token))),
+    Fault::new(
         UNSUPPORTED,
         "longer-token-served",
-        "looks for a supported address within the token",
+        "accepts a token that contains a supported address",
         serve_first(),
     )
-    .when(|asked| {
-        let named = asked.fee_token().unwrap_or_default().to_ascii_lowercase();
+    .when(|view| {
+        let named = view.fee_token().unwrap_or_default().to_ascii_lowercase();
         let within =
             |token: &String| named.len() > token.len() && named.contains(&token.to_ascii_lowercase());
-        asked.is(Pair::SPONSOR_ERC20) && asked.tokens.iter().any(within)
+        view.is(Pair::SPONSOR_ERC20) && view.tokens.iter().any(within)
     }),
-    Fault::of(
+    Fault::new(
         UNSUPPORTED,
         "piece-of-a-token-served",
-        "looks for the token within the supported addresses",
+        "accepts a token that is part of a supported address",
         serve_first(),
     )
-    .when(|asked| {
-        let named = asked.fee_token().unwrap_or_default().to_ascii_lowercase();
+    .when(|view| {
+        let named = view.fee_token().unwrap_or_default().to_ascii_lowercase();
         let within =
             |token: &String| named.len() < token.len() && token.to_ascii_lowercase().contains(&named);
-        asked.is(Pair::SPONSOR_ERC20) && !named.is_empty() && asked.tokens.iter().any(within)
+        view.is(Pair::SPONSOR_ERC20) && !named.is_empty() && view.tokens.iter().any(within)
     }),
-    Fault::of(
+    Fault::new(
         UNSUPPORTED,
         "native-coin-served",
-        "takes the addresses that stand for the native coin for tokens",
+        "accepts the addresses that represent the native coin as tokens",
         serve_first(),
     )
-    .when(|asked| {
-        names_unsupported(asked) && {
-            let digits = asked.fee_token().unwrap_or_default().get(2..).unwrap_or_default();
+    .when(|view| {
+        names_unsupported(view) && {
+            let digits = view.fee_token().unwrap_or_default().get(2..).unwrap_or_default();
             digits.chars().all(|digit| digit == '0') || digits.chars().all(|digit| matches!(digit, 'e' | 'E'))
         }
     }),
-    Fault::of(
+    Fault::new(
         UNSUPPORTED,
         "lookalike-token-served",
-        "looks at the first 32 digits of a token's address only",
+        "compares only the first 32 digits of a token's address",
         serve_first(),
     )
-    .when(|asked| {
+    .when(|view| {
         let start = |token: &str| token.get(..34).map(str::to_ascii_lowercase);
-        names_unsupported(asked)
-            && asked.tokens.iter().any(|token| {
-                asked
-                    .fee_token()
-                    .is_some_and(|named| start(named) == start(token))
-            })
+        names_unsupported(view)
+            && view
+                .tokens
+                .iter()
+                .any(|token| view.fee_token().is_some_and(|named| start(named) == start(token)))
     }),
-    Fault::of(
+    Fault::new(
         REFUSAL,
         "refusal-as-error",
-        "answers with an error what it does not sponsor",
+        "returns an error for an operation that it does not sponsor",
         refuse_with_error(),
     )
-    .when(|asked| asked.is_sponsored_mode())
+    .when(|view| view.is_sponsored_mode())
     .also(&["sponsor.refused-gets-0x"]),
-    Fault::of(
+    Fault::new(
         REFUSAL,
         "refusal-as-error-in-quotes",
-        "answers with an error what it does not sponsor, in quotes only",
+        "returns an error for an operation that it does not sponsor, in quotes only",
         refuse_with_error(),
     )
-    .when(|asked| asked.is(Pair::QUOTE_SPONSORED))
+    .when(|view| view.is(Pair::QUOTE_SPONSORED))
     .also(&["sponsor.refused-gets-0x"]),
-    Fault::of(
+    Fault::new(
         REFUSAL,
         "refusal-as-error-when-sponsoring",
-        "answers with an error what it does not sponsor, in pm_sponsorUserOperation only",
+        "returns an error for an operation that it does not sponsor, in pm_sponsorUserOperation only",
         refuse_with_error(),
     )
-    .when(|asked| asked.is(Pair::SPONSOR_SPONSORED))
+    .when(|view| view.is(Pair::SPONSOR_SPONSORED))
     .also(&["sponsor.refused-gets-0x"]),
-    Fault::of(
+    Fault::new(
         UNSUPPORTED_QUOTE,
         "unsupported-quote-as-error",
         "answers with an error when a token is not supported",
-        Act::Answer(|_, answer| {
+        Behaviour::Answer(|_, answer| {
             if unsupported_count(answer) > 0 {
                 into_error(answer);
             }
         }),
     )
     .also(&["request.token-list"]),
-    Fault::of(
+    Fault::new(
         UNSUPPORTED_QUOTE,
         "all-unsupported-as-error",
         "answers with an error when no token is supported",
-        Act::Answer(|_, answer| {
+        Behaviour::Answer(|_, answer| {
             if unsupported_count(answer) > 0
                 && result(answer).is_some_and(|result| quotes(result).next().is_none())
             {
@@ -373,22 +372,20 @@ pub(super) const FAULTS: &[Fault] = &[
             }
         }),
     ),
-    Fault::of(
+    Fault::new(
         UNSUPPORTED_QUOTE,
         "unsupported-preferred-as-error",
         "answers with an error when the preferred token is not supported",
-        Act::Answer(|_, answer| {
+        Behaviour::Answer(|_, answer| {
             if answer.contains_key("result") {
                 into_error(answer);
             }
         }),
     )
-    .when(|asked| {
-        asked.is(Pair::QUOTE_ERC20) && asked.preferred().is_some_and(|token| !asked.supports(token))
-    }),
+    .when(|view| view.is(Pair::QUOTE_ERC20) && view.preferred().is_some_and(|token| !view.supports(token))),
 ];
 
-/// The data of token mode is never 0x.
+/// The clauses that `0x` as the data of token mode breaks.
 const PAYS_NOTHING: &[&str] = &["token-sponsor-result.paymasterAndData", "sponsor.erc20-result"];
 
 type Answer = serde_json::Map<String, Value>;
@@ -399,29 +396,29 @@ fn replace(answer: &mut Answer, change: fn(&Value) -> Value) {
     }
 }
 
-/// The predefined codes are guarded by other clauses; the errors about tokens have codes of the service's own.
-fn is_about_tokens(asked: &Asked<'_>) -> bool {
-    names_no_token(asked) || names_unsupported(asked)
+/// Whether the request gets an error about its token. Other clauses are about the predefined codes.
+fn is_about_tokens(view: &RequestView<'_>) -> bool {
+    names_no_token(view) || names_unsupported(view)
 }
 
-fn names_no_token(asked: &Asked<'_>) -> bool {
-    asked.is(Pair::SPONSOR_ERC20) && asked.fee_token().is_none_or(str::is_empty)
+fn names_no_token(view: &RequestView<'_>) -> bool {
+    view.is(Pair::SPONSOR_ERC20) && view.fee_token().is_none_or(str::is_empty)
 }
 
-fn names_unsupported(asked: &Asked<'_>) -> bool {
-    let is_other = |token: &str| !token.is_empty() && !asked.supports(token);
-    asked.is(Pair::SPONSOR_ERC20) && asked.fee_token().is_some_and(is_other)
+fn names_unsupported(view: &RequestView<'_>) -> bool {
+    let is_other = |token: &str| !token.is_empty() && !view.supports(token);
+    view.is(Pair::SPONSOR_ERC20) && view.fee_token().is_some_and(is_other)
 }
 
-/// Serves the first supported token, whatever was named.
-const fn serve_first() -> Act {
-    Act::Request(|asked, request| {
-        let token = asked.tokens.first().cloned();
+/// Serves the first supported token instead of the token of the request.
+const fn serve_first() -> Behaviour {
+    Behaviour::Request(|view, request| {
+        let token = view.tokens.first().cloned();
         request["params"][1]["tokenInfo"] = json!({ "feeTokenAddress": token });
     })
 }
 
-/// A token-mode result that pays nothing.
+/// A token-mode result whose data is `0x`.
 fn refusal() -> Value {
     json!({
         "MODE": "ERC20",
@@ -433,8 +430,8 @@ fn refusal() -> Value {
     })
 }
 
-const fn refuse_with_error() -> Act {
-    Act::Answer(|_, answer| {
+const fn refuse_with_error() -> Behaviour {
+    Behaviour::Answer(|_, answer| {
         let data = result(answer).and_then(|result| result.get("paymasterAndData"));
         if data.is_some_and(|data| data == "0x") {
             into_error(answer);

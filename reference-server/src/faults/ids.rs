@@ -1,13 +1,13 @@
-//! Ids: refused, dropped, changed (sections 2.1 and 2.10).
+//! Faults of ids: requests refused for their id, and ids that the response omits or changes (sections 2.1 and 2.10).
 
 use serde_json::{Map, Value};
 
 use super::Fault;
-use crate::deviations::{Act, Asked, decimal_text, json, text_of};
+use crate::injection::{Behaviour, RequestView, decimal_text, json, text_of};
 
-/// The largest integer up to which a double holds every one.
+/// The largest integer below which a double represents every integer.
 const LARGEST_SAFE_INTEGER: i128 = (1 << 53) - 1;
-/// Longer than a usual id: a UUID has 36 letters.
+/// A length that usual ids do not reach: a UUID has 36 characters.
 const LONG_ID: usize = 64;
 
 /// The combining acute accent.
@@ -22,202 +22,204 @@ pub(super) const FAULTS: &[Fault] = &[
         NUMBER,
         "id-number-refused",
         "refuses every id that is a number",
-        |asked| asked.id().is_number(),
+        |view| view.id().is_number(),
     ),
-    Fault::refusal(NUMBER, "id-zero-refused", "takes the id 0 for none", |asked| {
-        asked.id_number().as_deref() == Some("0")
+    Fault::refusal(NUMBER, "id-zero-refused", "treats the id 0 as missing", |view| {
+        view.id_number().as_deref() == Some("0")
     }),
-    Fault::refusal(NUMBER, "id-negative-refused", "refuses negative ids", |asked| {
-        asked.id_number().is_some_and(|digits| digits.starts_with('-'))
+    Fault::refusal(NUMBER, "id-negative-refused", "refuses negative ids", |view| {
+        view.id_number().is_some_and(|digits| digits.starts_with('-'))
     }),
     Fault::refusal(NUMBER, "id-large-refused", "refuses ids above 2^53", is_large),
     Fault::refusal(
         STRING,
         "id-string-refused",
         "refuses every id that is a string",
-        |asked| asked.id().is_string(),
+        |view| view.id().is_string(),
     ),
     Fault::refusal(
         STRING,
         "id-empty-refused",
-        "takes the empty id for none",
-        |asked| asked.id_string() == Some(""),
+        "treats the empty id as missing",
+        |view| view.id_string() == Some(""),
     ),
     Fault::refusal(
         STRING,
         "id-long-refused",
         "refuses ids of more than 64 letters",
-        |asked| asked.id_string().is_some_and(|id| id.chars().count() > LONG_ID),
+        |view| view.id_string().is_some_and(|id| id.chars().count() > LONG_ID),
     ),
     Fault::refusal(
         STRING,
         "id-non-ascii-refused",
         "refuses ids that are not ascii",
-        |asked| asked.id_string().is_some_and(|id| !id.is_ascii()),
+        |view| view.id_string().is_some_and(|id| !id.is_ascii()),
     ),
     Fault::refusal(
         STRING,
         "id-not-digits-refused",
-        "refuses strings that do not read as a number",
-        |asked| {
-            asked
-                .id_string()
+        "refuses ids that are strings other than digits",
+        |view| {
+            view.id_string()
                 .is_some_and(|id| id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_digit()))
         },
     ),
-    Fault::of(
+    Fault::new(
         ECHO,
         "id-missing",
         "leaves the id out",
-        Act::Answer(|_, answer| {
+        Behaviour::Answer(|_, answer| {
             answer.shift_remove("id");
         }),
     )
-    .when(|asked| asked.has_id()),
-    Fault::of(
+    .when(|view| view.has_id()),
+    Fault::new(
         ECHO,
         "id-missing-in-errors",
         "leaves the id out of errors",
-        Act::Answer(|_, answer| {
+        Behaviour::Answer(|_, answer| {
             if answer.contains_key("error") {
                 answer.shift_remove("id");
             }
         }),
     )
-    .when(|asked| asked.has_id()),
-    Fault::of(
+    .when(|view| view.has_id()),
+    Fault::new(
         ECHO,
         "id-null-in-errors",
-        "says id null in every error",
-        Act::Answer(|_, answer| {
+        "returns id null in every error",
+        Behaviour::Answer(|_, answer| {
             if answer.contains_key("error") {
                 set(answer, Value::Null);
             }
         }),
     )
-    .when(|asked| asked.has_id()),
-    Fault::of(
+    .when(|view| view.has_id()),
+    Fault::new(
         ECHO,
         "id-null",
-        "says id null",
-        Act::Answer(|_, answer| set(answer, Value::Null)),
+        "returns id null",
+        Behaviour::Answer(|_, answer| set(answer, Value::Null)),
     )
-    .when(|asked| asked.has_id()),
-    Fault::of(ECHO, "id-always-one", "says id 1, whatever was asked", to_one()).when(|asked| asked.has_id()),
-    Fault::of(ECHO, "id-zero-null", "says id null for the id 0", to_null())
-        .when(|asked| asked.id_number().as_deref() == Some("0")),
-    Fault::of(ECHO, "id-empty-null", "says id null for the empty id", to_null())
-        .when(|asked| asked.id_string() == Some("")),
-    Fault::of(
+    .when(|view| view.has_id()),
+    Fault::new(ECHO, "id-always-one", "returns id 1 for every request", to_one()).when(|view| view.has_id()),
+    Fault::new(ECHO, "id-zero-null", "returns id null for the id 0", to_null())
+        .when(|view| view.id_number().as_deref() == Some("0")),
+    Fault::new(
+        ECHO,
+        "id-empty-null",
+        "returns id null for the empty id",
+        to_null(),
+    )
+    .when(|view| view.id_string() == Some("")),
+    Fault::new(
         ECHO,
         "id-zero-dropped",
-        "leaves out an id that counts as false in some languages: 0 and the empty string",
-        Act::Answer(|_, answer| {
+        "leaves out the ids 0 and the empty string, which count as false in some languages",
+        Behaviour::Answer(|_, answer| {
             answer.shift_remove("id");
         }),
     )
-    .when(|asked| asked.id_number().as_deref() == Some("0") || asked.id_string() == Some("")),
-    Fault::of(
+    .when(|view| view.id_number().as_deref() == Some("0") || view.id_string() == Some("")),
+    Fault::new(
         ECHO,
         "id-as-markup",
         "writes &, < and > of ids as entities",
-        Act::Answer(|asked, answer| {
-            let id = asked.id_string().unwrap_or_default();
+        Behaviour::Answer(|view, answer| {
+            let id = view.id_string().unwrap_or_default();
             let escaped = id.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
             set(answer, escaped.into());
         }),
     )
-    .when(|asked| asked.id_string().is_some_and(|id| id.contains(['&', '<', '>']))),
-    Fault::of(
+    .when(|view| view.id_string().is_some_and(|id| id.contains(['&', '<', '>']))),
+    Fault::new(
         ECHO,
         "id-as-date",
-        "writes ids that read as a moment without their milliseconds",
-        Act::Answer(|asked, answer| {
-            let id = asked.id_string().unwrap_or_default();
+        "removes zero milliseconds from ids that are timestamps",
+        Behaviour::Answer(|view, answer| {
+            let id = view.id_string().unwrap_or_default();
             set(answer, id.replace(".000Z", "Z").into());
         }),
     )
-    .when(|asked| asked.id_string().is_some_and(|id| id.contains(".000Z"))),
-    Fault::of(
+    .when(|view| view.id_string().is_some_and(|id| id.contains(".000Z"))),
+    Fault::new(
         ECHO,
         "id-without-accents",
         "drops combining accents from ids",
-        Act::Answer(|asked, answer| {
-            let id = asked.id_string().unwrap_or_default();
+        Behaviour::Answer(|view, answer| {
+            let id = view.id_string().unwrap_or_default();
             set(answer, id.replace(ACCENT, "").into());
         }),
     )
-    .when(|asked| asked.id_string().is_some_and(|id| id.contains(ACCENT))),
-    Fault::of(
+    .when(|view| view.id_string().is_some_and(|id| id.contains(ACCENT))),
+    Fault::new(
         ECHO,
         "id-number-as-string",
-        "turns ids that are numbers into strings",
-        Act::Answer(|asked, answer| set(answer, decimal_text(asked.id()))),
+        "returns ids that are numbers as strings",
+        Behaviour::Answer(|view, answer| set(answer, decimal_text(view.id()))),
     )
-    .when(|asked| asked.id().is_number()),
-    Fault::of(
+    .when(|view| view.id().is_number()),
+    Fault::new(
         ECHO,
         "id-digits-as-number",
-        "turns ids that are strings of digits into numbers",
-        Act::Answer(|asked, answer| set(answer, json(&text_of(asked.id())))),
+        "returns ids that are strings of digits as numbers",
+        Behaviour::Answer(|view, answer| set(answer, json(&text_of(view.id())))),
     )
-    .when(|asked| {
-        asked.id_string().is_some_and(|id| {
+    .when(|view| {
+        view.id_string().is_some_and(|id| {
             id.starts_with(|first| ('1'..='9').contains(&first)) && id.parse::<u64>().is_ok()
         })
     }),
-    Fault::of(
+    Fault::new(
         ECHO,
         "id-through-double",
         "loses the last digits of ids above 2^53",
-        Act::Answer(|asked, answer| {
-            let double = text_of(asked.id()).parse::<f64>().unwrap_or_default();
+        Behaviour::Answer(|view, answer| {
+            let double = text_of(view.id()).parse::<f64>().unwrap_or_default();
             set(answer, json(&format!("{double}")));
         }),
     )
     .when(is_large),
-    Fault::of(
+    Fault::new(
         ECHO,
         "id-fraction-cut",
-        "cuts the fraction of an id off",
-        Act::Answer(|asked, answer| {
-            let digits = text_of(asked.id());
+        "removes the fraction of an id",
+        Behaviour::Answer(|view, answer| {
+            let digits = text_of(view.id());
             let whole = digits.split_once('.').map_or(digits.as_str(), |(whole, _)| whole);
             set(answer, json(whole));
         }),
     )
-    .when(|asked| {
-        asked
-            .id_number()
+    .when(|view| {
+        view.id_number()
             .is_some_and(|digits| digits.contains('.') && !digits.contains('e'))
     }),
-    Fault::of(
+    Fault::new(
         ECHO,
         "id-sign-lost",
         "loses the sign of negative ids",
-        Act::Answer(|asked, answer| set(answer, json(text_of(asked.id()).trim_start_matches('-')))),
+        Behaviour::Answer(|view, answer| set(answer, json(text_of(view.id()).trim_start_matches('-')))),
     )
-    .when(|asked| {
-        asked
-            .id_number()
+    .when(|view| {
+        view.id_number()
             .is_some_and(|digits| digits.starts_with('-') && digits != "-0")
     }),
-    Fault::of(
+    Fault::new(
         ECHO,
         "id-long-cut",
-        "keeps the first 64 letters of an id",
-        Act::Answer(|asked, answer| {
-            let id: String = text_of(asked.id()).chars().take(LONG_ID).collect();
+        "returns the first 64 letters of an id",
+        Behaviour::Answer(|view, answer| {
+            let id: String = text_of(view.id()).chars().take(LONG_ID).collect();
             set(answer, id.into());
         }),
     )
-    .when(|asked| asked.id_string().is_some_and(|id| id.chars().count() > LONG_ID)),
-    Fault::of(
+    .when(|view| view.id_string().is_some_and(|id| id.chars().count() > LONG_ID)),
+    Fault::new(
         ECHO,
         "id-non-ascii-replaced",
-        "puts question marks for letters that are not ascii",
-        Act::Answer(|asked, answer| {
-            let letters = text_of(asked.id());
+        "replaces letters of ids that are not ascii by question marks",
+        Behaviour::Answer(|view, answer| {
+            let letters = text_of(view.id());
             let id: String = letters
                 .chars()
                 .map(|letter| if letter.is_ascii() { letter } else { '?' })
@@ -225,48 +227,48 @@ pub(super) const FAULTS: &[Fault] = &[
             set(answer, id.into());
         }),
     )
-    .when(|asked| asked.id_string().is_some_and(|id| !id.is_ascii())),
-    Fault::of(
+    .when(|view| view.id_string().is_some_and(|id| !id.is_ascii())),
+    Fault::new(
         ECHO,
         "id-wrong-now-and-then",
-        "says a wrong id in 1 of 25 answers",
-        Act::Answer(|_, answer| set(answer, "another".into())),
+        "returns a wrong id in 1 of 25 answers",
+        Behaviour::Answer(|_, answer| set(answer, "another".into())),
     )
-    .when(|asked| asked.is_call() && asked.now_and_then()),
-    Fault::of(
+    .when(|view| view.is_call() && view.is_one_in_25()),
+    Fault::new(
         ECHO,
         "id-of-previous",
-        "says the id of the request before",
-        Act::Answer(|asked, answer| {
-            if let Some(previous) = asked.memory.previous("id", asked.id()) {
+        "returns the id of the previous request",
+        Behaviour::Answer(|view, answer| {
+            if let Some(previous) = view.memory.previous("id", view.id()) {
                 set(answer, previous);
             }
         }),
     )
-    .when(|asked| asked.is_call()),
-    Fault::of(
+    .when(|view| view.is_call()),
+    Fault::new(
         ECHO,
         "id-null-in-token-mode",
-        "says id null in token mode only",
+        "returns id null in token mode only",
         to_null(),
     )
-    .when(|asked| asked.is_token_mode()),
+    .when(|view| view.is_token_mode()),
 ];
 
-const fn to_null() -> Act {
-    Act::Answer(|_, answer| set(answer, Value::Null))
+const fn to_null() -> Behaviour {
+    Behaviour::Answer(|_, answer| set(answer, Value::Null))
 }
 
-const fn to_one() -> Act {
-    Act::Answer(|_, answer| set(answer, 1.into()))
+const fn to_one() -> Behaviour {
+    Behaviour::Answer(|_, answer| set(answer, 1.into()))
 }
 
 fn set(answer: &mut Map<String, Value>, id: Value) {
     answer.insert("id".to_owned(), id);
 }
 
-/// A whole number that a double may not hold.
-fn is_large(asked: &Asked<'_>) -> bool {
-    let number = asked.id_number().and_then(|digits| digits.parse::<i128>().ok());
+/// Whether the id is an integer that a double may not represent.
+fn is_large(view: &RequestView<'_>) -> bool {
+    let number = view.id_number().and_then(|digits| digits.parse::<i128>().ok());
     number.is_some_and(|number| number.abs() > LARGEST_SAFE_INTEGER)
 }

@@ -1,10 +1,10 @@
-//! What the two methods answer with (sections 4, 4.1 and 4.2).
+//! Faults of the kind of result of the two methods (sections 4, 4.1 and 4.2).
 
 use paymaster_schemas::Pair;
 use serde_json::{Map, Value, json};
 
 use super::Fault;
-use crate::deviations::Act;
+use crate::injection::Behaviour;
 
 const BOTH: &str = "endpoint.both-methods";
 const QUOTE_SPONSORED: &str = "quote.sponsored-result";
@@ -14,163 +14,161 @@ const SPONSOR_ERC20: &str = "sponsor.erc20-result";
 const MODE_SERVED: &str = "sponsor.mode-mandatory-served";
 
 pub(super) const FAULTS: &[Fault] = &[
-    Fault::of(
+    Fault::new(
         BOTH,
         "quote-method-unknown",
-        "does not know pm_getFeeQuoteOrData",
+        "does not support pm_getFeeQuoteOrData",
         unknown_method(),
     )
-    .when(|asked| asked.is_quote())
+    .when(|view| view.is_quote())
     .also(&["error.refusal-is-none", "json-rpc.*"]),
-    Fault::of(
+    Fault::new(
         BOTH,
         "sponsor-method-unknown",
-        "does not know pm_sponsorUserOperation",
+        "does not support pm_sponsorUserOperation",
         unknown_method(),
     )
-    .when(|asked| asked.is_sponsor())
+    .when(|view| view.is_sponsor())
     .also(&["error.refusal-is-none", "json-rpc.*"]),
     Fault::refusal(
         QUOTE_SPONSORED,
         "sponsored-quote-refused",
         "refuses quotes in sponsored mode",
-        |asked| asked.is(Pair::QUOTE_SPONSORED),
+        |view| view.is(Pair::QUOTE_SPONSORED),
     )
     .also(&["error.refusal-is-none"]),
-    Fault::of(
+    Fault::new(
         QUOTE_SPONSORED,
         "sponsored-quote-empty",
         "answers quotes in sponsored mode with an empty object",
         empty(),
     )
-    .when(|asked| asked.is(Pair::QUOTE_SPONSORED))
+    .when(|view| view.is(Pair::QUOTE_SPONSORED))
     .also(SPONSORED_ROWS),
-    Fault::of(
+    Fault::new(
         QUOTE_SPONSORED,
         "sponsored-quote-of-tokens",
         "answers quotes in sponsored mode with token quotes",
         to_tokens(),
     )
-    .when(|asked| asked.is(Pair::QUOTE_SPONSORED))
+    .when(|view| view.is(Pair::QUOTE_SPONSORED))
     .also(SPONSORED_ROWS),
     Fault::refusal(
         QUOTE_ERC20,
         "token-quote-refused",
         "refuses quotes in token mode",
-        |asked| asked.is(Pair::QUOTE_ERC20),
+        |view| view.is(Pair::QUOTE_ERC20),
     ),
     Fault::refusal(
         QUOTE_ERC20,
         "token-quote-refused-now-and-then",
         "refuses 1 of 25 quotes in token mode",
-        |asked| asked.is(Pair::QUOTE_ERC20) && asked.now_and_then(),
+        |view| view.is(Pair::QUOTE_ERC20) && view.is_one_in_25(),
     )
     .also(&["error.unsupported-quote-is-none", "request.*"]),
-    Fault::of(
+    Fault::new(
         QUOTE_ERC20,
         "token-quote-sponsored",
         "answers quotes in token mode with a sponsorship",
         to_sponsored(),
     )
-    .when(|asked| asked.is(Pair::QUOTE_ERC20))
+    .when(|view| view.is(Pair::QUOTE_ERC20))
     .also(QUOTE_ROWS),
-    Fault::of(
+    Fault::new(
         QUOTE_ERC20,
         "token-quote-empty",
         "answers quotes in token mode with an empty object",
         empty(),
     )
-    .when(|asked| asked.is(Pair::QUOTE_ERC20))
+    .when(|view| view.is(Pair::QUOTE_ERC20))
     .also(QUOTE_ROWS),
     Fault::refusal(
         SPONSOR_SPONSORED,
         "sponsoring-refused",
         "refuses to sponsor in sponsored mode",
-        |asked| asked.is(Pair::SPONSOR_SPONSORED),
+        |view| view.is(Pair::SPONSOR_SPONSORED),
     )
     .also(&["error.refusal-is-none"]),
     Fault::refusal(
         SPONSOR_SPONSORED,
         "sponsoring-refused-now-and-then",
         "refuses to sponsor 1 of 25 operations in sponsored mode",
-        |asked| asked.is(Pair::SPONSOR_SPONSORED) && asked.now_and_then(),
+        |view| view.is(Pair::SPONSOR_SPONSORED) && view.is_one_in_25(),
     )
     .also(&["error.refusal-is-none", "request.*"]),
-    Fault::of(
+    Fault::new(
         SPONSOR_SPONSORED,
         "sponsoring-empty",
         "answers in sponsored mode with an empty object",
         empty(),
     )
-    .when(|asked| asked.is(Pair::SPONSOR_SPONSORED))
+    .when(|view| view.is(Pair::SPONSOR_SPONSORED))
     .also(SPONSORED_ROWS),
     Fault::refusal(
         SPONSOR_ERC20,
         "paying-in-tokens-refused",
         "refuses to sponsor in token mode",
-        |asked| asked.is(Pair::SPONSOR_ERC20),
+        |view| view.is(Pair::SPONSOR_ERC20),
     ),
     Fault::refusal(
         SPONSOR_ERC20,
         "paying-in-one-token-refused",
         "refuses the second supported token",
-        |asked| {
-            asked.is(Pair::SPONSOR_ERC20)
-                && asked
+        |view| {
+            view.is(Pair::SPONSOR_ERC20)
+                && view
                     .fee_token()
-                    .zip(asked.tokens.get(1))
+                    .zip(view.tokens.get(1))
                     .is_some_and(|(named, second)| named.eq_ignore_ascii_case(second))
         },
     ),
     Fault::refusal(
         SPONSOR_ERC20,
         "paying-in-tokens-judged-by-letter-case",
-        "knows the address of a token to pay in only in lower case",
-        |asked| {
-            let token = asked.fee_token();
-            asked.is(Pair::SPONSOR_ERC20)
+        "accepts the address of a fee token only in lower case",
+        |view| {
+            let token = view.fee_token();
+            view.is(Pair::SPONSOR_ERC20)
                 && token.is_some_and(|token| token.contains(|letter: char| letter.is_ascii_uppercase()))
         },
     ),
-    Fault::of(
+    Fault::new(
         SPONSOR_ERC20,
         "paying-in-tokens-quoted",
         "answers in token mode with quotes",
-        Act::Request(|_, request| {
+        Behaviour::Request(|_, request| {
             request["method"] = "pm_getFeeQuoteOrData".into();
         }),
     )
-    .when(|asked| {
-        asked.is(Pair::SPONSOR_ERC20) && asked.fee_token().is_some_and(|token| asked.supports(token))
-    })
+    .when(|view| view.is(Pair::SPONSOR_ERC20) && view.fee_token().is_some_and(|token| view.supports(token)))
     .also(TOKEN_ROWS),
-    Fault::of(
+    Fault::new(
         MODE_SERVED,
         "token-info-switches-mode",
         "serves token mode when there is a tokenInfo",
         to_tokens(),
     )
-    .when(|asked| asked.is_sponsored_mode() && asked.token_info().is_object())
+    .when(|view| view.is_sponsored_mode() && view.token_info().is_object())
     .also(SPONSORED_ROWS),
-    Fault::of(
+    Fault::new(
         MODE_SERVED,
         "fee-token-switches-mode",
-        "serves token mode when there is a token to pay in",
+        "serves token mode when there is a fee token",
         to_tokens(),
     )
-    .when(|asked| asked.is(Pair::SPONSOR_SPONSORED) && asked.fee_token().is_some())
+    .when(|view| view.is(Pair::SPONSOR_SPONSORED) && view.fee_token().is_some())
     .also(SPONSORED_ROWS),
-    Fault::of(
+    Fault::new(
         MODE_SERVED,
         "sponsorship-info-switches-mode",
         "serves sponsored mode when there is a sponsorshipInfo",
         to_sponsored(),
     )
-    .when(|asked| asked.is_token_mode() && asked.sponsorship_info().is_object())
+    .when(|view| view.is_token_mode() && view.sponsorship_info().is_object())
     .also(TOKEN_MODE),
 ];
 
-/// What an answer of another kind breaks.
+/// The clauses that a result of another kind breaks in sponsored mode.
 const SPONSORED_ROWS: &[&str] = &[
     "quote.sponsored-result",
     "sponsor.mode-mandatory-served",
@@ -192,7 +190,7 @@ const QUOTE_ROWS: &[&str] = &[
     "quote.unsupported-listed",
     "token-sponsor-result.MODE",
 ];
-/// What token mode as a whole breaks when it is served as sponsored mode.
+/// The clauses that serving token mode as sponsored mode breaks.
 const TOKEN_MODE: &[&str] = &[
     "quote.erc20-result",
     "sponsor.mode-mandatory-served",
@@ -213,8 +211,8 @@ const TOKEN_ROWS: &[&str] = &[
     "token-sponsor-result.callGasLimit",
 ];
 
-const fn unknown_method() -> Act {
-    Act::Answer(|_, answer| {
+const fn unknown_method() -> Behaviour {
+    Behaviour::Answer(|_, answer| {
         if answer.shift_remove("result").is_some() {
             answer.insert(
                 "error".to_owned(),
@@ -224,14 +222,14 @@ const fn unknown_method() -> Act {
     })
 }
 
-const fn empty() -> Act {
-    Act::Result(|_, result| *result = Map::new())
+const fn empty() -> Behaviour {
+    Behaviour::Result(|_, result| *result = Map::new())
 }
 
-/// Serves token mode, with a token where the request names none.
-const fn to_tokens() -> Act {
-    Act::Request(|asked, request| {
-        // Malformed requests stay as they are: there is nothing to put a mode into.
+/// Serves the request in token mode, with the first supported token if it names none.
+const fn to_tokens() -> Behaviour {
+    Behaviour::Request(|view, request| {
+        // A malformed request has no mode object that could be changed.
         let Some(mode) = request.pointer_mut("/params/1").filter(|mode| mode.is_object()) else {
             return;
         };
@@ -239,15 +237,15 @@ const fn to_tokens() -> Act {
         if !mode["tokenInfo"].is_object() {
             mode["tokenInfo"] = json!({});
         }
-        if asked.fee_token().is_none() {
-            mode["tokenInfo"]["feeTokenAddress"] = asked.tokens.first().cloned().into();
+        if view.fee_token().is_none() {
+            mode["tokenInfo"]["feeTokenAddress"] = view.tokens.first().cloned().into();
         }
     })
 }
 
-/// Serves sponsored mode.
-const fn to_sponsored() -> Act {
-    Act::Request(|_, request| {
+/// Serves the request in sponsored mode.
+const fn to_sponsored() -> Behaviour {
+    Behaviour::Request(|_, request| {
         let Some(mode) = request.pointer_mut("/params/1").filter(|mode| mode.is_object()) else {
             return;
         };

@@ -1,11 +1,11 @@
-//! The rows of the token-mode quote (section 2.7), and the member that published clients read.
+//! Faults of the members of a token-mode quote result (section 2.7), and of `mode`, which published clients read.
 
 use paymaster_schemas::Pair;
 use serde_json::Value;
 
 use super::Fault;
-use crate::deviations::Damage::{By, Missing, To};
-use crate::deviations::{Act, json, text_of};
+use crate::injection::MemberChange::{Map, Remove, Set};
+use crate::injection::{Behaviour, json, text_of};
 
 const MODE: &str = "quote-result.MODE";
 const PAYMASTER: &str = "quote-result.paymasterAddress";
@@ -14,57 +14,57 @@ const UNSUPPORTED: &str = "quote-result.unsupportedTokens";
 const MODE_MEMBER: &str = "interoperability.mode-member";
 
 pub(super) const FAULTS: &[Fault] = &[
-    Fault::row(MODE, "quote-mode-missing", "leaves MODE out", Missing),
-    Fault::row(MODE, "quote-mode-null", "MODE is null", To("null")),
+    Fault::row(MODE, "quote-mode-missing", "leaves MODE out", Remove),
+    Fault::row(MODE, "quote-mode-null", "MODE is null", Set("null")),
     Fault::row(
         MODE,
         "quote-mode-lower-case",
         "MODE is in lower case",
-        To(r#""erc20""#),
+        Set(r#""erc20""#),
     ),
-    Fault::row(MODE, "quote-mode-hyphen", "MODE is ERC-20", To(r#""ERC-20""#)),
+    Fault::row(MODE, "quote-mode-hyphen", "MODE is ERC-20", Set(r#""ERC-20""#)),
     Fault::row(
         MODE,
         "quote-mode-sponsored",
         "MODE is SPONSORED",
-        To(r#""SPONSORED""#),
+        Set(r#""SPONSORED""#),
     )
     .also(&["sponsor.mode-mandatory-served"]),
     Fault::row(
         PAYMASTER,
         "quote-paymaster-missing",
         "leaves paymasterAddress out",
-        Missing,
+        Remove,
     ),
     Fault::row(
         PAYMASTER,
         "quote-paymaster-null",
         "paymasterAddress is null",
-        To("null"),
+        Set("null"),
     ),
     Fault::row(
         PAYMASTER,
         "quote-paymaster-empty",
         "paymasterAddress is an empty string",
-        To(r#""""#),
+        Set(r#""""#),
     ),
     Fault::row(
         PAYMASTER,
         "quote-paymaster-0x",
         "paymasterAddress is 0x",
-        To(r#""0x""#),
+        Set(r#""0x""#),
     ),
     Fault::row(
         PAYMASTER,
         "quote-paymaster-without-prefix",
-        "paymasterAddress lacks its 0x",
-        By(|value| text_of(value).trim_start_matches("0x").into()),
+        "paymasterAddress has no 0x prefix",
+        Map(|value| text_of(value).trim_start_matches("0x").into()),
     ),
     Fault::row(
         PAYMASTER,
         "quote-paymaster-short",
         "paymasterAddress has 19 bytes",
-        By(|value| {
+        Map(|value| {
             let text = text_of(value);
             text.get(..text.len().saturating_sub(2))
                 .unwrap_or_default()
@@ -75,7 +75,7 @@ pub(super) const FAULTS: &[Fault] = &[
         PAYMASTER,
         "quote-paymaster-word",
         "paymasterAddress is padded to 32 bytes",
-        By(|value| {
+        Map(|value| {
             text_of(value)
                 .replacen("0x", "0x000000000000000000000000", 1)
                 .into()
@@ -85,17 +85,16 @@ pub(super) const FAULTS: &[Fault] = &[
         PAYMASTER,
         "quote-paymaster-missing-when-deploying",
         "leaves paymasterAddress out when there is an initCode",
-        Missing,
+        Remove,
     )
-    .when(|asked| asked.has_init_code()),
-    Fault::row(QUOTES, "quote-quotes-missing", "leaves feeQuotes out", Missing)
-        .also(&["quote.tokens-quoted"]),
-    Fault::row(QUOTES, "quote-quotes-null", "feeQuotes is null", To("null")).also(&["quote.tokens-quoted"]),
+    .when(|view| view.has_init_code()),
+    Fault::row(QUOTES, "quote-quotes-missing", "leaves feeQuotes out", Remove).also(&["quote.tokens-quoted"]),
+    Fault::row(QUOTES, "quote-quotes-null", "feeQuotes is null", Set("null")).also(&["quote.tokens-quoted"]),
     Fault::row(
         QUOTES,
         "quote-quotes-null-when-none",
         "feeQuotes is null when no token is quoted",
-        By(|value| {
+        Map(|value| {
             if value.as_array().is_some_and(Vec::is_empty) {
                 Value::Null
             } else {
@@ -107,7 +106,7 @@ pub(super) const FAULTS: &[Fault] = &[
         QUOTES,
         "quote-quotes-by-address",
         "feeQuotes is an object with a member for each token",
-        By(|value| {
+        Map(|value| {
             let quotes = value.as_array().into_iter().flatten();
             quotes
                 .map(|quote| (text_of(&quote["tokenAddress"]), quote.clone()))
@@ -119,7 +118,7 @@ pub(super) const FAULTS: &[Fault] = &[
         QUOTES,
         "quote-quotes-single-bare",
         "feeQuotes is the quote itself when there is one",
-        By(|value| match value.as_array().map(Vec::as_slice) {
+        Map(|value| match value.as_array().map(Vec::as_slice) {
             Some([quote]) => quote.clone(),
             _ => value.clone(),
         }),
@@ -129,34 +128,33 @@ pub(super) const FAULTS: &[Fault] = &[
         QUOTES,
         "quote-quotes-with-null",
         "feeQuotes ends with null",
-        By(|value| with_last(value, Value::Null)),
+        Map(|value| with_last(value, Value::Null)),
     ),
     Fault::row(
         QUOTES,
         "quote-quotes-as-text",
         "feeQuotes is JSON in a string",
-        By(|value| value.to_string().into()),
+        Map(|value| value.to_string().into()),
     )
     .also(&["quote.tokens-quoted"]),
     Fault::row(
         UNSUPPORTED,
         "quote-unsupported-null",
         "unsupportedTokens is null",
-        To("null"),
+        Set("null"),
     )
-    .when(|asked| {
-        asked
-            .token_list()
+    .when(|view| {
+        view.token_list()
             .iter()
             .copied()
-            .chain(asked.preferred())
-            .all(|token| asked.supports(token))
+            .chain(view.preferred())
+            .all(|token| view.supports(token))
     }),
     Fault::row(
         UNSUPPORTED,
         "quote-unsupported-joined",
         "unsupportedTokens is a string joined by commas",
-        By(|value| {
+        Map(|value| {
             let tokens: Vec<String> = value.as_array().into_iter().flatten().map(text_of).collect();
             tokens.join(",").into()
         }),
@@ -166,7 +164,7 @@ pub(super) const FAULTS: &[Fault] = &[
         UNSUPPORTED,
         "quote-unsupported-objects",
         "unsupportedTokens holds objects",
-        By(|value| {
+        Map(|value| {
             let tokens = value.as_array().into_iter().flatten();
             tokens
                 .map(|token| serde_json::json!({ "tokenAddress": token }))
@@ -177,8 +175,8 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault::row(
         UNSUPPORTED,
         "quote-unsupported-without-prefix",
-        "the addresses in unsupportedTokens lack their 0x",
-        By(|value| {
+        "the addresses in unsupportedTokens have no 0x prefix",
+        Map(|value| {
             let tokens = value.as_array().into_iter().flatten();
             tokens
                 .map(|token| Value::from(text_of(token).trim_start_matches("0x")))
@@ -190,7 +188,7 @@ pub(super) const FAULTS: &[Fault] = &[
         UNSUPPORTED,
         "quote-unsupported-boolean",
         "unsupportedTokens is false when there are none",
-        By(|value| {
+        Map(|value| {
             if value.as_array().is_some_and(Vec::is_empty) {
                 json("false")
             } else {
@@ -198,33 +196,33 @@ pub(super) const FAULTS: &[Fault] = &[
             }
         }),
     ),
-    Fault::of(
+    Fault::new(
         MODE_MEMBER,
         "mode-member-missing",
-        "leaves mode out of quotes, which clients read",
-        Act::Result(|_, result| {
+        "leaves mode, which clients read, out of quotes",
+        Behaviour::Result(|_, result| {
             result.shift_remove("mode");
         }),
     )
-    .when(|asked| asked.is_quote()),
-    Fault::of(
+    .when(|view| view.is_quote()),
+    Fault::new(
         MODE_MEMBER,
         "mode-member-missing-in-token-mode",
         "leaves mode out of token quotes",
-        Act::Result(|_, result| {
+        Behaviour::Result(|_, result| {
             result.shift_remove("mode");
         }),
     )
-    .when(|asked| asked.is(Pair::QUOTE_ERC20)),
-    Fault::of(
+    .when(|view| view.is(Pair::QUOTE_ERC20)),
+    Fault::new(
         MODE_MEMBER,
         "mode-member-differs",
-        "mode is not what MODE is",
-        Act::Result(|_, result| {
+        "mode differs from MODE",
+        Behaviour::Result(|_, result| {
             result.insert("mode".to_owned(), "PAYMASTER".into());
         }),
     )
-    .when(|asked| asked.is_quote()),
+    .when(|view| view.is_quote()),
 ];
 
 fn with_last(array: &Value, last: Value) -> Value {

@@ -1,11 +1,11 @@
-//! The rows of the sponsored result (section 2.6).
+//! Faults of the members of a sponsored result (section 2.6).
 
 use paymaster_schemas::Pair;
 use serde_json::Value;
 
 use super::Fault;
-use crate::deviations::Damage::{By, Missing, To};
-use crate::deviations::{decimal_text, json, text_of};
+use crate::injection::MemberChange::{Map, Remove, Set};
+use crate::injection::{decimal_text, json, text_of};
 
 const MODE: &str = "sponsored-result.MODE";
 const DATA: &str = "sponsored-result.paymasterAndData";
@@ -14,178 +14,178 @@ const VERIFICATION: &str = "sponsored-result.verificationGasLimit";
 const CALL: &str = "sponsored-result.callGasLimit";
 
 pub(super) const FAULTS: &[Fault] = &[
-    Fault::row(MODE, "sponsored-mode-missing", "leaves MODE out", Missing),
-    Fault::row(MODE, "sponsored-mode-number", "MODE is a number", To("1")),
+    Fault::row(MODE, "sponsored-mode-missing", "leaves MODE out", Remove),
+    Fault::row(MODE, "sponsored-mode-number", "MODE is a number", Set("1")),
     Fault::row(
         MODE,
         "sponsored-mode-lower-case",
         "MODE is in lower case",
-        To(r#""sponsored""#),
+        Set(r#""sponsored""#),
     ),
     Fault::row(
         MODE,
         "sponsored-mode-alias",
         "MODE is SPONSORSHIP",
-        To(r#""SPONSORSHIP""#),
+        Set(r#""SPONSORSHIP""#),
     ),
-    Fault::row(MODE, "sponsored-mode-erc20", "MODE is ERC20", To(r#""ERC20""#))
+    Fault::row(MODE, "sponsored-mode-erc20", "MODE is ERC20", Set(r#""ERC20""#))
         .also(&["sponsor.mode-mandatory-served"]),
     Fault::row(
         MODE,
         "sponsored-mode-null-now-and-then",
         "MODE is null in 1 of 25 results",
-        To("null"),
+        Set("null"),
     )
-    .when(|asked| asked.now_and_then()),
+    .when(|view| view.is_one_in_25()),
     Fault::row(
         MODE,
         "sponsored-mode-missing-in-quotes",
         "leaves MODE out, in quotes only",
-        Missing,
+        Remove,
     )
-    .when(|asked| asked.is(Pair::QUOTE_SPONSORED)),
+    .when(|view| view.is(Pair::QUOTE_SPONSORED)),
     Fault::row(
         DATA,
         "sponsored-data-missing",
         "leaves paymasterAndData out",
-        Missing,
+        Remove,
     ),
     Fault::row(
         DATA,
         "sponsored-data-null",
         "paymasterAndData is null",
-        To("null"),
+        Set("null"),
     ),
     Fault::row(
         DATA,
         "sponsored-data-object",
         "paymasterAndData is an object",
-        By(|value| serde_json::json!({ "data": value })),
+        Map(|value| serde_json::json!({ "data": value })),
     ),
     Fault::row(
         DATA,
         "sponsored-data-array",
         "paymasterAndData is an array",
-        By(|value| Value::Array(vec![value.clone()])),
+        Map(|value| Value::Array(vec![value.clone()])),
     ),
     Fault::row(
         DATA,
         "sponsored-data-missing-when-deploying",
         "leaves paymasterAndData out when there is an initCode",
-        Missing,
+        Remove,
     )
-    .when(|asked| asked.has_init_code()),
+    .when(|view| view.has_init_code()),
     Fault::row(
         PRE,
         "sponsored-pre-missing",
         "leaves preVerificationGas out",
-        Missing,
+        Remove,
     ),
     Fault::row(
         PRE,
         "sponsored-pre-number",
         "preVerificationGas is a number",
-        By(number),
+        Map(number),
     ),
-    Fault::row(PRE, "sponsored-pre-hex", "preVerificationGas is in hex", By(hex)),
+    Fault::row(PRE, "sponsored-pre-hex", "preVerificationGas is in hex", Map(hex)),
     Fault::row(
         PRE,
         "sponsored-pre-fraction",
         "preVerificationGas has a fraction",
-        By(|value| format!("{}.0", text_of(value)).into()),
+        Map(|value| format!("{}.0", text_of(value)).into()),
     ),
     Fault::row(
         PRE,
         "sponsored-pre-empty",
         "preVerificationGas is an empty string",
-        To(r#""""#),
+        Set(r#""""#),
     ),
     Fault::row(
         PRE,
         "sponsored-pre-signed",
         "preVerificationGas carries a sign",
-        By(|value| format!("+{}", text_of(value)).into()),
+        Map(|value| format!("+{}", text_of(value)).into()),
     ),
     Fault::row(
         PRE,
         "sponsored-pre-grouped",
         "preVerificationGas has a comma in it",
-        By(|value| format!("{},000", text_of(value)).into()),
+        Map(|value| format!("{},000", text_of(value)).into()),
     ),
     Fault::row(
         PRE,
         "sponsored-pre-number-when-sponsoring",
         "preVerificationGas is a number, when sponsoring only",
-        By(number),
+        Map(number),
     )
-    .when(|asked| asked.is(Pair::SPONSOR_SPONSORED)),
+    .when(|view| view.is(Pair::SPONSOR_SPONSORED)),
     Fault::row(
         VERIFICATION,
         "sponsored-verification-missing",
         "leaves verificationGasLimit out",
-        Missing,
+        Remove,
     ),
     Fault::row(
         VERIFICATION,
         "sponsored-verification-string",
         "verificationGasLimit is a string",
-        By(decimal_text),
+        Map(decimal_text),
     ),
     Fault::row(
         VERIFICATION,
         "sponsored-verification-null",
         "verificationGasLimit is null",
-        To("null"),
+        Set("null"),
     ),
     Fault::row(
         VERIFICATION,
         "sponsored-verification-negative",
         "verificationGasLimit is negative",
-        To("-1"),
+        Set("-1"),
     ),
     Fault::row(
         VERIFICATION,
         "sponsored-verification-missing-when-not-calculated",
         "leaves verificationGasLimit out when calculateGasLimits is false",
-        Missing,
+        Remove,
     )
-    .when(|asked| asked.calculates(false)),
-    Fault::row(CALL, "sponsored-call-missing", "leaves callGasLimit out", Missing),
+    .when(|view| view.calculates(false)),
+    Fault::row(CALL, "sponsored-call-missing", "leaves callGasLimit out", Remove),
     Fault::row(
         CALL,
         "sponsored-call-string",
         "callGasLimit is a string",
-        By(decimal_text),
+        Map(decimal_text),
     ),
     Fault::row(
         CALL,
         "sponsored-call-fraction",
         "callGasLimit has a fraction",
-        By(|value| json(&format!("{}.5", text_of(value)))),
+        Map(|value| json(&format!("{}.5", text_of(value)))),
     ),
     Fault::row(
         CALL,
         "sponsored-call-boolean",
         "callGasLimit is a boolean",
-        To("true"),
+        Set("true"),
     ),
     Fault::row(
         CALL,
         "sponsored-call-string-when-deploying",
         "callGasLimit is a string when there is an initCode",
-        By(decimal_text),
+        Map(decimal_text),
     )
-    .when(|asked| asked.has_init_code()),
+    .when(|view| view.has_init_code()),
     Fault::row(
         CALL,
         "sponsored-call-missing-now-and-then",
         "leaves callGasLimit out of 1 of 25 results",
-        Missing,
+        Remove,
     )
-    .when(|asked| asked.now_and_then()),
+    .when(|view| view.is_one_in_25()),
 ];
 
-/// The digits of a string as a number.
+/// A string of digits as a number.
 pub(super) fn number(value: &Value) -> Value {
     json(&text_of(value))
 }

@@ -4,23 +4,26 @@ use paymaster_schemas::{Basis, clauses, find_clause, member_validator, resolved}
 use serde_json::{Map, Value};
 
 use super::{faults, find_fault};
-use crate::chain::World;
-use crate::deviations::samples::{NOW, bodies, pair_of, service};
-use crate::deviations::{Deviations, Sent};
-use crate::service::Service;
+use crate::chain::SenderNonces;
+use crate::injection::samples::{NOW, bodies, pair_of, service};
+use crate::injection::{InjectedService, WireResponse};
 
-/// Often enough for a fault in 1 of 25 requests of a kind that the set has once.
+/// Enough rounds for a fault in 1 of 25 requests when only one sample can show it.
 const ROUNDS: usize = 25;
 
 #[test]
 fn names_are_unique_and_well_formed() {
     let mut seen = HashSet::new();
     for fault in faults() {
-        assert!(seen.insert(fault.name), "{} stands twice", fault.name);
+        assert!(seen.insert(fault.name), "{} occurs twice", fault.name);
         let well_formed =
             |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
         assert!(fault.name.chars().all(well_formed), "{}", fault.name);
-        assert!(fault.about.len() > 6, "{} says too little", fault.name);
+        assert!(
+            fault.about.len() > 6,
+            "{} has too short a description",
+            fault.name
+        );
     }
     assert!(seen.len() >= 100, "only {} faults", seen.len());
 }
@@ -75,15 +78,13 @@ fn the_nearest_fault_is_named() {
     assert_eq!(error, "unknown fault `zzz`: --list-faults lists them");
 }
 
-/// The responses to the whole set, two requests at a time, so that answers can cross.
-async fn responses(service: &Service) -> Vec<Sent> {
-    let none = Deviations::new(Vec::new());
-    let deviations = service.deviations().unwrap_or(&none);
+/// The responses to all sample requests, two at a time, so that responses can be swapped.
+async fn responses(service: &InjectedService) -> Vec<WireResponse> {
     let mut responses = Vec::new();
     for pair in bodies().chunks(2) {
-        let (first, second) = tokio::join!(deviations.respond(service, &pair[0], World::at(NOW)), async {
+        let (first, second) = tokio::join!(service.response(&pair[0], NOW, &SenderNonces::Zero), async {
             match pair.get(1) {
-                Some(body) => Some(deviations.respond(service, body, World::at(NOW)).await),
+                Some(body) => Some(service.response(body, NOW, &SenderNonces::Zero).await),
                 None => None,
             }
         });
@@ -93,19 +94,19 @@ async fn responses(service: &Service) -> Vec<Sent> {
     responses
 }
 
-/// The rows of section 2 that a response breaks, judged by the schemas: `fee-quote.symbol` and the like.
-fn broken_rows(body: &[u8], sent: &Sent) -> HashSet<String> {
+/// The rows of section 2 that a response breaks according to the schemas, such as `fee-quote.symbol`.
+fn broken_rows(body: &[u8], response: &WireResponse) -> HashSet<String> {
     let mut broken = HashSet::new();
     let request: Value = serde_json::from_slice(body).unwrap_or(Value::Null);
     let answer: Value =
-        serde_json::from_slice(sent.body.as_deref().unwrap_or_default()).unwrap_or(Value::Null);
+        serde_json::from_slice(response.body.as_deref().unwrap_or_default()).unwrap_or(Value::Null);
     let Some(result) = answer["result"].as_object() else {
         return broken;
     };
     let Some(pair) = pair_of(&request) else {
         return broken;
     };
-    judge(pair.result_document(), result, &mut broken);
+    check(pair.result_document(), result, &mut broken);
     for quote in result
         .get("feeQuotes")
         .and_then(Value::as_array)
@@ -113,23 +114,25 @@ fn broken_rows(body: &[u8], sent: &Sent) -> HashSet<String> {
         .flatten()
     {
         if let Some(quote) = quote.as_object() {
-            judge("fee-quote", quote, &mut broken);
+            check("fee-quote", quote, &mut broken);
         }
     }
-    // A quote with a broken row is judged by that row, not by the list that it is in.
+    // A broken row of a quote also breaks the schema of the list, which is not counted.
     if broken.iter().any(|row| row.starts_with("fee-quote.")) {
         broken.remove("quote-result.feeQuotes");
     }
     broken
 }
 
-fn judge(document: &str, object: &Map<String, Value>, broken: &mut HashSet<String>) {
-    let schema = resolved(document).expect("a document of the schemas");
-    let required = schema["required"].as_array().expect("a list");
-    for (member, _) in schema["properties"].as_object().expect("rows") {
+fn check(document: &str, object: &Map<String, Value>, broken: &mut HashSet<String>) {
+    let schema = resolved(document).expect("the document exists");
+    let required = schema["required"].as_array().expect("an array");
+    for (member, _) in schema["properties"].as_object().expect("an object") {
         let row = format!("{document}.{member}");
         let holds = match object.get(member) {
-            Some(value) => member_validator(document, member).expect("a row").is_valid(value),
+            Some(value) => member_validator(document, member)
+                .expect("a member of the schema")
+                .is_valid(value),
             None => !required.iter().any(|required| required == member),
         };
         if !holds {
@@ -138,7 +141,7 @@ fn judge(document: &str, object: &Map<String, Value>, broken: &mut HashSet<Strin
     }
 }
 
-/// Rows whose fault is in what they say, not in their form.
+/// Faults whose value is wrong but valid according to the schema.
 const WRONG_CONTENT: [&str; 2] = ["fee-symbol-of-another", "fee-decimal-of-another"];
 
 #[tokio::test]
@@ -146,12 +149,12 @@ async fn a_fault_breaks_its_row_and_no_other() {
     let bodies = bodies();
     let mut wrong = Vec::new();
     for fault in faults() {
-        let faulty = service().with_faults([fault]);
+        let faulty = InjectedService::from(service()).with_faults([fault]);
         let mut broken = HashSet::new();
         for _ in 0..ROUNDS {
             let responses = responses(&faulty).await;
-            for (body, sent) in bodies.iter().zip(&responses) {
-                broken.extend(broken_rows(body, sent));
+            for (body, response) in bodies.iter().zip(&responses) {
+                broken.extend(broken_rows(body, response));
             }
             if broken.contains(fault.clause) || !is_row(fault.clause) {
                 break;
@@ -179,10 +182,10 @@ fn is_row(clause: &str) -> bool {
 
 #[tokio::test]
 async fn every_fault_changes_an_answer() {
-    let clean = responses(&service()).await;
-    let mut idle = Vec::new();
+    let clean = responses(&service().into()).await;
+    let mut without_effect = Vec::new();
     for fault in faults() {
-        let faulty = service().with_faults([fault]);
+        let faulty = InjectedService::from(service()).with_faults([fault]);
         let mut changes = false;
         for _ in 0..ROUNDS {
             changes = responses(&faulty).await != clean;
@@ -191,8 +194,11 @@ async fn every_fault_changes_an_answer() {
             }
         }
         if !changes {
-            idle.push(fault.name);
+            without_effect.push(fault.name);
         }
     }
-    assert!(idle.is_empty(), "these change nothing: {idle:?}");
+    assert!(
+        without_effect.is_empty(),
+        "these change nothing: {without_effect:?}"
+    );
 }

@@ -1,82 +1,58 @@
-//! Reading a request's body within its bounds.
+//! Reads the body of a request within its bounds.
 
-use std::future::poll_fn;
-use std::pin::Pin;
-use std::task::Poll;
+use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Body, Incoming};
 
-use super::progress::Progress;
-
-/// Why there is no body to answer.
+/// Why a body cannot be answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BodyError {
-    /// Larger than the bound.
+    /// It is larger than the bound.
     TooLarge,
-    /// Not whole in time.
+    /// It did not arrive in time.
     Late,
-    /// Cut off, or garbled.
+    /// It was cut off or is not well formed.
     Broken,
 }
 
-/// How many times the bound a client may send before it is cut off: up to there its bytes are thrown away and it gets an
-/// answer, which it would not see if the connection were reset under its writing.
-const PATIENCE: u64 = 8;
+/// A body of up to this many times the bound is read and discarded, so that the client gets the error: closing the
+/// connection while the client still writes would reset it.
+const DISCARD_FACTOR: u64 = 8;
 
-/// Reads all of `body`, of at most `limit` bytes. `announced_only` says that the client waits for a go-ahead
-/// (`Expect: 100-continue`), so that too large a body is refused before it is sent.
+/// Reads all of `body`, of at most `limit` bytes, within `timeout`. With `expects_continue` the client waits for
+/// `100 Continue`, so that a body too large is refused before it is sent.
 pub(super) async fn read(
-    mut body: Incoming,
+    body: Incoming,
     limit: usize,
-    announced_only: bool,
-    progress: &Progress,
+    timeout: Duration,
+    expects_continue: bool,
 ) -> Result<Bytes, BodyError> {
-    let limit = limit as u64;
+    tokio::time::timeout(timeout, read_all(body, limit, expects_continue))
+        .await
+        .unwrap_or(Err(BodyError::Late))
+}
+
+async fn read_all(mut body: Incoming, limit: usize, expects_continue: bool) -> Result<Bytes, BodyError> {
+    let bound = limit as u64;
+    let most = bound.saturating_mul(DISCARD_FACTOR);
     let announced = body.size_hint().lower();
-    if announced > limit.saturating_mul(PATIENCE) || (announced_only && announced > limit) {
+    if announced > most || (expects_continue && announced > bound) {
         return Err(BodyError::TooLarge);
     }
-    let mut read = 0_u64;
-    let mut first = Bytes::new();
-    let mut rest = BytesMut::new();
-    loop {
-        if body.is_end_stream() {
-            break;
+    match Limited::new(&mut body, limit).collect().await {
+        Ok(collected) => Ok(collected.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => {
+            let mut discarded = bound;
+            while let Some(Ok(frame)) = body.frame().await {
+                discarded += frame.data_ref().map_or(0, Bytes::len) as u64;
+                if discarded > most {
+                    break;
+                }
+            }
+            Err(BodyError::TooLarge)
         }
-        let frame = poll_fn(|cx| {
-            if progress.is_body_late() {
-                return Poll::Ready(Err(BodyError::Late));
-            }
-            Pin::new(&mut body)
-                .poll_frame(cx)
-                .map(|frame| frame.transpose().map_err(|_| BodyError::Broken))
-        });
-        let Some(frame) = frame.await? else {
-            break;
-        };
-        let Ok(data) = frame.into_data() else {
-            // Trailers: nothing that we read.
-            continue;
-        };
-        read += data.len() as u64;
-        if read > limit {
-            if read > limit.saturating_mul(PATIENCE) {
-                return Err(BodyError::TooLarge);
-            }
-            rest = BytesMut::new();
-        } else if first.is_empty() && rest.is_empty() {
-            first = data;
-        } else {
-            if rest.is_empty() {
-                rest.extend_from_slice(&first);
-            }
-            rest.extend_from_slice(&data);
-        }
+        Err(_) => Err(BodyError::Broken),
     }
-    if read > limit {
-        return Err(BodyError::TooLarge);
-    }
-    // A body that came in one piece, as small ones do, was not copied.
-    Ok(if rest.is_empty() { first } else { rest.freeze() })
 }

@@ -1,4 +1,4 @@
-//! Where connections come from: a TCP port, or the same process.
+//! Sources of connections: a TCP port, or this process.
 
 use std::future::{Future, pending};
 use std::io;
@@ -7,15 +7,15 @@ use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, duplex};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// Accepts connections.
+/// A source of connections.
 pub trait Listen {
-    /// A connection.
+    /// The type of a connection.
     type Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static;
 
-    /// The next connection. Dropped before it is ready, it loses none.
+    /// Accepts the next connection. Dropping the future before it is ready loses no connection.
     fn accept(&mut self) -> impl Future<Output = io::Result<Self::Stream>> + Send;
 
-    /// From here on, closing this connection is to reset it, where the kind of connection knows the difference.
+    /// Makes closing this connection reset it, if this kind of connection can be reset.
     fn reset_when_closed(_: &Self::Stream) {}
 }
 
@@ -24,7 +24,7 @@ impl Listen for TcpListener {
 
     async fn accept(&mut self) -> io::Result<TcpStream> {
         let (stream, _) = Self::accept(self).await?;
-        // Answers are written whole, so waiting for more to send would only delay them.
+        // Responses are written whole, so that waiting for more data would only delay them.
         let _ = stream.set_nodelay(true);
         Ok(stream)
     }
@@ -34,35 +34,35 @@ impl Listen for TcpListener {
     }
 }
 
-/// Bytes that may be on their way in each direction.
+/// Capacity of a pipe in each direction, in bytes.
 const PIPE_BYTES: usize = 64 * 1024;
 
-/// Accepts connections that are made in this process: HTTP over pipes, without the system's sockets.
+/// Accepts connections from this process: HTTP over pipes instead of sockets.
 #[derive(Debug)]
 pub struct PipeListener(UnboundedReceiver<DuplexStream>);
 
-/// Makes connections to a [`PipeListener`].
+/// Connects to a [`PipeListener`].
 #[derive(Clone, Debug)]
 pub struct PipeConnector(UnboundedSender<DuplexStream>);
 
-/// A listener and what connects to it.
+/// A listener and its connector.
 pub fn pipe() -> (PipeConnector, PipeListener) {
     let (sender, receiver) = unbounded_channel();
     (PipeConnector(sender), PipeListener(receiver))
 }
 
 impl PipeConnector {
-    /// A new connection.
+    /// Opens a connection.
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::ConnectionRefused`] when nobody listens any more.
+    /// [`io::ErrorKind::ConnectionRefused`] when the listener was dropped.
     pub fn connect(&self) -> io::Result<DuplexStream> {
-        let (ours, theirs) = duplex(PIPE_BYTES);
+        let (client, server) = duplex(PIPE_BYTES);
         self.0
-            .send(theirs)
+            .send(server)
             .map_err(|_| io::Error::from(io::ErrorKind::ConnectionRefused))?;
-        Ok(ours)
+        Ok(client)
     }
 }
 
@@ -72,7 +72,7 @@ impl Listen for PipeListener {
     async fn accept(&mut self) -> io::Result<DuplexStream> {
         match self.0.recv().await {
             Some(stream) => Ok(stream),
-            // Every connector is gone: nobody will ever come.
+            // All connectors were dropped, so that no connection can follow.
             None => pending().await,
         }
     }
@@ -96,25 +96,28 @@ mod tests {
         let serving = tokio::spawn(run(listener, Arc::new(service), async {
             let _ = stopped.await;
         }));
-        let mut stream = connector.connect().expect("somebody listens");
+        let mut stream = connector.connect().expect("the listener is running");
         let body = r#"{"jsonrpc":"2.0","id":7,"method":"none","params":[]}"#;
         let request = format!(
             "POST / HTTP/1.1\r\nhost: here\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
             body.len()
         );
-        stream.write_all(request.as_bytes()).await.expect("it is read");
+        stream
+            .write_all(request.as_bytes())
+            .await
+            .expect("the server reads");
         let mut answer = String::new();
         stream
             .read_to_string(&mut answer)
             .await
-            .expect("it ends when the server closes");
+            .expect("the response ends when the server closes");
         assert!(
             answer.starts_with("HTTP/1.1 200") && answer.contains(r#""id":7"#),
             "{answer}"
         );
-        shutdown.send(()).expect("it runs");
-        serving.await.expect("it ends");
-        let refused = connector.connect().expect_err("nobody listens");
+        shutdown.send(()).expect("the server is running");
+        serving.await.expect("the server ends");
+        let refused = connector.connect().expect_err("the listener was dropped");
         assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);
     }
 }

@@ -1,153 +1,129 @@
-//! How far a connection's request has come, and whether it takes too long.
+//! The progress of the request on a connection, and whether it takes too long.
+//!
+//! Hand-written because hyper's one timer for HTTP/1 counts the idle time of a connection towards the head of its next
+//! request, and does not see a client that stops reading. Each connection has one timer, which ticks; a request sets
+//! counters to 0 and starts no timer of its own.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::time::Duration;
 
-use super::pulse::Pulse;
 use crate::bounds::Bounds;
 
 /// What a connection waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// A request to begin.
+    /// The first byte of a request, or the client to read its responses.
     Idle,
     /// The rest of a request's head.
     Head,
-    /// The rest of a request's body, or its answer.
+    /// The rest of a request's body, or its response.
     Body,
 }
 
-/// The bounds in ticks.
+/// The timeouts of a connection in ticks. A timeout is thus exact to one tick.
 #[derive(Debug)]
 pub(super) struct TickBounds {
-    header: u32,
-    body: u32,
+    period: Duration,
+    head: u32,
     idle: u32,
     total: u32,
 }
 
+/// Shortest time between two ticks, so that ticking stays cheap.
+const SHORTEST_PERIOD: Duration = Duration::from_millis(10);
+/// Ticks in the shortest timeout.
+const TICKS_OF_SHORTEST: u32 = 4;
+
 impl TickBounds {
-    pub(super) fn new(bounds: &Bounds, pulse: &Pulse) -> Self {
+    pub(super) fn new(bounds: &Bounds) -> Self {
+        let [head, idle, total] = [
+            bounds.header_timeout_ms,
+            bounds.idle_timeout_ms,
+            bounds.total_timeout_ms,
+        ]
+        .map(Duration::from_millis);
+        let period = (head.min(idle).min(total) / TICKS_OF_SHORTEST).max(SHORTEST_PERIOD);
+        let ticks = |timeout: Duration| {
+            let ticks = timeout.as_nanos().div_ceil(period.as_nanos());
+            u32::try_from(ticks).unwrap_or(u32::MAX)
+        };
         Self {
-            header: pulse.ticks(bounds.header_timeout_ms),
-            body: pulse.ticks(bounds.body_timeout_ms),
-            idle: pulse.ticks(bounds.idle_timeout_ms),
-            total: pulse.ticks(bounds.total_timeout_ms),
+            period,
+            head: ticks(head),
+            idle: ticks(idle),
+            total: ticks(total),
         }
+    }
+
+    /// The time between two ticks.
+    pub(super) const fn period(&self) -> Duration {
+        self.period
     }
 }
 
-/// What the connection has to do about the time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verdict {
-    /// Nothing.
-    InTime,
-    /// Answer that the body took too long.
-    BodyLate,
-    /// Close.
-    Close(&'static str),
-}
-
-/// One connection's progress. Shared by its socket, its service and its task, which all run in the same task: the atomics
-/// are there for the compiler, and relaxed ones cost nothing.
+/// The progress of one connection. Its socket and its service share it; both run in the same task, so that relaxed atomics
+/// suffice.
 #[derive(Debug)]
 pub(super) struct Progress {
-    pulse: Arc<Pulse>,
     phase: AtomicU8,
-    /// Tick at which the phase began.
-    phase_since: AtomicU32,
-    /// Tick at which the request began.
-    request_since: AtomicU32,
-    body_late: AtomicBool,
-    /// Requests that were begun since the connection's task was last polled.
-    in_a_row: AtomicU32,
+    /// Ticks since the phase began.
+    phase_ticks: AtomicU32,
+    /// Ticks since the request began.
+    request_ticks: AtomicU32,
 }
 
-/// Requests of one connection that are answered before other connections get their turn: a client that pipelines without end
-/// must not keep the others waiting.
-const IN_A_ROW: u32 = 4;
-
 impl Progress {
-    pub(super) fn new(pulse: Arc<Pulse>) -> Self {
-        let now = pulse.now();
+    pub(super) const fn new() -> Self {
         Self {
-            pulse,
             phase: AtomicU8::new(Phase::Idle as u8),
-            phase_since: AtomicU32::new(now),
-            request_since: AtomicU32::new(now),
-            body_late: AtomicBool::new(false),
-            in_a_row: AtomicU32::new(0),
+            phase_ticks: AtomicU32::new(0),
+            request_ticks: AtomicU32::new(0),
         }
     }
 
-    /// The connection's task is polled.
-    pub(super) fn turn_begins(&self) {
-        self.in_a_row.store(0, Ordering::Relaxed);
-    }
-
-    /// A request is begun; says whether the connection has had its turn, and others come first.
-    pub(super) fn is_turn_over(&self) -> bool {
-        self.in_a_row.fetch_add(1, Ordering::Relaxed) >= IN_A_ROW
-    }
-
-    /// Bytes have come in.
+    /// Notes that bytes were read.
     pub(super) fn bytes_read(&self) {
         if self.phase.load(Ordering::Relaxed) == Phase::Idle as u8 {
             self.enter(Phase::Head);
-            self.request_since.store(self.pulse.now(), Ordering::Relaxed);
+            self.request_ticks.store(0, Ordering::Relaxed);
         }
     }
 
-    /// A head has been read whole. Of pipelined requests, the bytes may have come with an earlier one.
+    /// Notes that a head was read. The bytes of a pipelined request may have been read with an earlier one.
     pub(super) fn head_read(&self) {
         self.bytes_read();
         self.enter(Phase::Body);
     }
 
-    /// The answer has been handed over.
+    /// Notes that the response was given to hyper.
     pub(super) fn answered(&self) {
-        self.body_late.store(false, Ordering::Relaxed);
         self.enter(Phase::Idle);
     }
 
-    /// Whether the body took too long and is waited for no more.
-    pub(super) fn is_body_late(&self) -> bool {
-        self.body_late.load(Ordering::Relaxed)
-    }
-
-    /// Compares with the bounds.
-    pub(super) fn check(&self, bounds: &TickBounds) -> Verdict {
-        let now = self.pulse.now();
-        let since = |tick: &AtomicU32| now.wrapping_sub(tick.load(Ordering::Relaxed));
-        let in_phase = since(&self.phase_since);
+    /// Counts one tick. An error is the reason to close the connection.
+    pub(super) fn tick(&self, bounds: &TickBounds) -> Result<(), &'static str> {
+        let in_phase = self.phase_ticks.fetch_add(1, Ordering::Relaxed);
+        let in_request = self.request_ticks.fetch_add(1, Ordering::Relaxed);
         let phase = self.phase.load(Ordering::Relaxed);
         if phase == Phase::Idle as u8 {
-            return if in_phase > bounds.idle {
-                Verdict::Close("idle for too long")
+            return if in_phase >= bounds.idle {
+                Err("idle for too long")
             } else {
-                Verdict::InTime
+                Ok(())
             };
         }
-        if since(&self.request_since) > bounds.total {
-            return Verdict::Close("the request took too long");
+        if in_request >= bounds.total {
+            return Err("the request took too long");
         }
-        if phase == Phase::Head as u8 {
-            return if in_phase > bounds.header {
-                Verdict::Close("the head took too long")
-            } else {
-                Verdict::InTime
-            };
+        if phase == Phase::Head as u8 && in_phase >= bounds.head {
+            return Err("the head took too long");
         }
-        if in_phase > bounds.body && !self.is_body_late() {
-            self.body_late.store(true, Ordering::Relaxed);
-            return Verdict::BodyLate;
-        }
-        Verdict::InTime
+        Ok(())
     }
 
     fn enter(&self, phase: Phase) {
         self.phase.store(phase as u8, Ordering::Relaxed);
-        self.phase_since.store(self.pulse.now(), Ordering::Relaxed);
+        self.phase_ticks.store(0, Ordering::Relaxed);
     }
 }
 
@@ -156,14 +132,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_connection_lets_others_pass_after_a_few_requests_in_a_row() {
-        let progress = Progress::new(Arc::new(Pulse::new(&Bounds::default())));
-        for _ in 0..2 {
-            progress.turn_begins();
-            for _ in 0..IN_A_ROW {
-                assert!(!progress.is_turn_over());
-            }
-            assert!(progress.is_turn_over());
-        }
+    fn a_timeout_lasts_at_least_as_long_as_configured_and_at_most_a_tick_longer() {
+        let bounds = Bounds {
+            header_timeout_ms: 100,
+            idle_timeout_ms: 1_000,
+            total_timeout_ms: 500,
+            ..Bounds::default()
+        };
+        let ticks = TickBounds::new(&bounds);
+        assert_eq!(ticks.period(), Duration::from_millis(25));
+        let lasts = |progress: &Progress| (1..1000).find(|_| progress.tick(&ticks).is_err());
+        let progress = Progress::new();
+        assert_eq!(lasts(&progress), Some(41));
+        progress.answered();
+        progress.bytes_read();
+        assert_eq!(lasts(&progress), Some(5));
+        progress.answered();
+        progress.head_read();
+        assert_eq!(lasts(&progress), Some(21));
     }
 }

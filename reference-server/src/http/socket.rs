@@ -1,4 +1,4 @@
-//! A connection's bytes, with an eye on whether anything comes in.
+//! A stream that notes when bytes are read.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::progress::Progress;
 
-/// A connection that notes when a request begins.
+/// A stream that reports to [`Progress`] when bytes are read.
 pub(super) struct Socket<S> {
     pub(super) stream: S,
     pub(super) progress: Arc<Progress>,

@@ -1,10 +1,10 @@
-//! Amounts of section 2.2: integers below 2^256, as a hex quantity, decimal digits in a string, or a JSON number.
+//! The amounts of section 2.2: integers below 2^256, as a hex quantity, a string of decimal digits, or a JSON number.
 
 use alloy_primitives::U256;
 use serde::de::{Deserialize, Deserializer, Error};
 use serde_json::value::RawValue;
 
-/// An unsigned 256-bit integer in any of the forms that clients send.
+/// An unsigned 256-bit integer, in any form that clients send.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Amount(pub(crate) U256);
 
@@ -17,7 +17,7 @@ impl<'de> Deserialize<'de> for Amount {
     }
 }
 
-/// Reads the JSON text of a member.
+/// Parses the JSON text of a member.
 fn parse_member(json: &str) -> Option<U256> {
     match json.as_bytes().first()? {
         b'"' if json.contains('\\') => {
@@ -30,7 +30,7 @@ fn parse_member(json: &str) -> Option<U256> {
     }
 }
 
-/// Reads `0x` and hex digits, or decimal digits; leading zeros are harmless, signs and blanks are not.
+/// Parses `0x` and hex digits, or decimal digits. Leading zeros are allowed, signs and spaces are not.
 fn parse_text(text: &str) -> Option<U256> {
     match text.strip_prefix("0x") {
         Some(digits) => parse_hex(digits),
@@ -38,9 +38,9 @@ fn parse_text(text: &str) -> Option<U256> {
     }
 }
 
-/// Hex digits that fit into a `u64` whatever they are.
+/// Number of hex digits that always fit into a `u64`.
 const HEX_DIGITS_OF_U64: usize = 16;
-/// Decimal digits that fit into a `u64` whatever they are.
+/// Number of decimal digits that always fit into a `u64`.
 const DECIMAL_DIGITS_OF_U64: usize = 19;
 
 fn parse_hex(digits: &str) -> Option<U256> {
@@ -74,10 +74,10 @@ fn parse_decimal(digits: &str) -> Option<U256> {
     U256::from_str_radix(digits.trim_start_matches('0'), 10).ok()
 }
 
-/// The longest shift by an exponent that can matter: 2^256 has 78 digits, and nobody writes a hundred zeros to take them back.
+/// Greatest number of zeros that an exponent appends: 2^256 has 78 digits, so that more cannot give an amount.
 const MAX_EXPONENT: i64 = 1000;
 
-/// Reads a JSON number that may have a fraction and an exponent, but must be a whole number in the end: `1.0` and `12e3` are.
+/// Parses a JSON number with an integer value, such as `1.0` or `12e3`.
 fn parse_number(json: &str) -> Option<U256> {
     if json.bytes().all(|digit| digit.is_ascii_digit()) {
         return parse_decimal(json);
@@ -113,7 +113,7 @@ fn parse_number(json: &str) -> Option<U256> {
     parse_decimal(&digits)
 }
 
-/// Seconds in a JSON number of at least zero, whole seconds only, as much as a `u64` holds.
+/// Parses a JSON number of at least zero as seconds, rounded down and limited to `u64::MAX`.
 pub(crate) fn parse_seconds(json: &str) -> Option<u64> {
     match json.as_bytes().first()? {
         b'-' if !json
@@ -129,7 +129,7 @@ pub(crate) fn parse_seconds(json: &str) -> Option<u64> {
     }
 }
 
-/// The whole part of an unsigned JSON number, or `u64::MAX` where that is less.
+/// The integer part of an unsigned JSON number, limited to `u64::MAX`.
 fn whole_part(json: &str) -> u64 {
     if let Ok(seconds) = json.parse::<u64>() {
         return seconds;
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_form_of_an_amount_is_read() {
+    fn every_form_of_an_amount_is_parsed() {
         for (json, expected) in [
             (r#""0x0""#, 0_u64),
             (r#""0x00ff""#, 255),
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_amount_is_refused() {
+    fn anything_else_is_refused() {
         for json in [
             r#""""#,
             r#""0x""#,
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn seconds_are_cut_to_whole_ones() {
+    fn seconds_are_rounded_down() {
         for (json, expected) in [
             ("300", Some(300)),
             ("0", Some(0)),

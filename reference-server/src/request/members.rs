@@ -1,14 +1,14 @@
-//! The macro that declares an object of a request, and the texts that its members borrow.
+//! A macro that declares the type of a JSON object, and the type of its strings.
 //!
-//! serde's own derive would also take an array for an object (`["0x..", ..]` for an operation), so the visitors are
-//! written out here: objects only, unknown members skipped, a member that occurs twice refused.
+//! serde's derive would also accept an array for an object (`["0x..", ..]` for an operation). The visitors here accept objects
+//! only, skip unknown members and refuse a member that occurs twice.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 
-/// A string of the request, borrowed unless it holds escapes.
+/// A string of the request, borrowed unless it contains escapes.
 #[derive(Debug, Clone)]
 pub(crate) struct Text<'a>(pub(crate) Cow<'a, str>);
 
@@ -34,7 +34,7 @@ impl<'de> Deserialize<'de> for Text<'de> {
     }
 }
 
-/// Declares a struct whose members are all optional, and how it is read from a JSON object: as the module says.
+/// Declares a struct whose members are all optional, with its `Deserialize`.
 macro_rules! object {
     (
         $(#[$meta:meta])*

@@ -2,47 +2,54 @@
 
 use std::borrow::Cow;
 
+use paymaster_schemas::{Method, Mode, Pair};
 use serde::de::{Deserialize, Deserializer, Error};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::amount::parse_seconds;
 use super::members::{Text, object};
 use super::operation::AddressText;
 
-/// Which paymaster a request asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
-    /// A sponsor pays.
-    Sponsored,
-    /// The user pays in a token.
-    Erc20,
-}
+/// The value of `mode`, `SPONSORSHIP` included.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ModeName(pub(crate) Mode);
 
-impl Mode {
-    /// The value that answers carry.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Sponsored => "SPONSORED",
-            Self::Erc20 => "ERC20",
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Mode {
-    /// `SPONSORSHIP` is what the parameter tables call `SPONSORED`.
+impl<'de> Deserialize<'de> for ModeName {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match &*Text::deserialize(deserializer)?.0 {
-            "SPONSORED" | "SPONSORSHIP" => Ok(Self::Sponsored),
-            "ERC20" => Ok(Self::Erc20),
-            _ => Err(D::Error::custom("not a mode")),
-        }
+        Mode::from_name(&Text::deserialize(deserializer)?.0)
+            .map(Self)
+            .ok_or_else(|| D::Error::custom("not a mode"))
     }
+}
+
+/// The mode in which a request is served. Published clients may omit it in a quote request: then a `tokenInfo` with members
+/// means ERC20. None when a sponsor request omits it, which is an error.
+pub(crate) fn effective_mode(method: Method, named: Option<Mode>, has_token_info: bool) -> Option<Mode> {
+    match (named, method) {
+        (Some(mode), _) => Some(mode),
+        (None, Method::GetFeeQuoteOrData) if has_token_info => Some(Mode::Erc20),
+        (None, Method::GetFeeQuoteOrData) => Some(Mode::Sponsored),
+        (None, Method::SponsorUserOperation) => None,
+    }
+}
+
+/// The pair that a request of `method` with this JSON mode object calls; none when the mode is missing or unknown.
+pub(crate) fn pair_of(method: Method, mode_object: &Value) -> Option<Pair> {
+    let named = match mode_object.get("mode") {
+        Some(name) => Some(Mode::from_name(name.as_str()?)?),
+        None => None,
+    };
+    let token_info = mode_object.get("tokenInfo").and_then(Value::as_object);
+    let has_token_info = token_info.is_some_and(|info| !info.is_empty());
+    let mode = effective_mode(method, named, has_token_info)?;
+    Some(Pair { method, mode })
 }
 
 object! {
-    /// The mode object. What the info objects hold is looked into in their own mode only.
+    /// The mode object. Each info object is parsed in its own mode only.
     pub(crate) struct ModeObject<'a> {
-        "mode" => mode: Mode,
+        "mode" => mode: ModeName,
         "calculateGasLimits" => calculate_gas_limits: bool,
         "expiryDuration" => expiry_duration: Seconds,
         "sponsorshipInfo" => sponsorship_info: RawObject<'a>,
@@ -50,7 +57,7 @@ object! {
     }
 }
 
-/// A duration, cut to whole seconds.
+/// A duration in seconds, rounded down.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seconds(pub(crate) u64);
 
@@ -63,14 +70,14 @@ impl<'de> Deserialize<'de> for Seconds {
     }
 }
 
-/// An object that is read later, or never.
+/// An object that is parsed later, if at all.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RawObject<'a>(&'a str);
 
 impl<'a> RawObject<'a> {
-    /// Reads the object as `T`.
-    pub(crate) fn read<T: Deserialize<'a>>(self) -> serde_json::Result<T> {
-        serde_json::from_str(self.0)
+    /// Parses the object as `T`.
+    pub(crate) fn read<T: Deserialize<'a>>(self) -> Result<T, String> {
+        serde_json::from_str(self.0).map_err(|error| error.to_string())
     }
 
     /// Whether it has no members.
@@ -122,7 +129,7 @@ impl<'de> Deserialize<'de> for AccountName<'de> {
     }
 }
 
-/// A version of three dotted numbers; nothing here depends on which.
+/// A version of three dotted numbers. Its value is not used.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Version;
 
@@ -145,7 +152,7 @@ impl<'de> Deserialize<'de> for Version {
 }
 
 object! {
-    /// The token info of section 2.5, with both names of the token to pay in.
+    /// The token info of section 2.5, with both names of the token that the user pays in.
     pub(crate) struct TokenInfo<'a> {
         "preferredToken" => preferred_token: AddressText<'a>,
         "tokenList" => token_list: TokenList<'a>,
@@ -154,5 +161,5 @@ object! {
     }
 }
 
-/// The tokens of a quote request, in its order.
+/// The tokens of a quote request, in the order of the request.
 pub(crate) type TokenList<'a> = Vec<AddressText<'a>>;

@@ -9,7 +9,7 @@ use super::amount::Amount;
 use super::members::{Text, object};
 
 object! {
-    /// The members as they were sent; [`Operation::new`] demands the required ones.
+    /// The members of the request; [`Operation::new`] checks that the required ones are present.
     pub(crate) struct OperationMembers<'a> {
         "sender" => sender: AddressText<'a>,
         "nonce" => nonce: Amount,
@@ -23,12 +23,12 @@ object! {
     }
 }
 
-/// A partial user operation whose required members are there.
+/// A partial user operation with its required members.
 #[derive(Debug)]
 pub(crate) struct Operation<'a> {
     pub(crate) sender: Address,
     pub(crate) nonce: Amount,
-    /// Empty when absent.
+    /// Empty when missing.
     pub(crate) init_code: HexText<'a>,
     pub(crate) call_data: HexText<'a>,
     pub(crate) call_gas_limit: Option<Amount>,
@@ -55,7 +55,7 @@ impl<'a> Operation<'a> {
     }
 }
 
-/// An address and the letters in which the client spelled it.
+/// An address, and its spelling in the request.
 #[derive(Debug, Clone)]
 pub(crate) struct AddressText<'a> {
     pub(crate) address: Address,
@@ -71,7 +71,7 @@ impl<'de> Deserialize<'de> for AddressText<'de> {
         let mut address = Address::ZERO;
         text.0
             .strip_prefix(HEX_PREFIX)
-            // A second prefix would be taken by the decoder, but leaves too few digits.
+            // The decoder would accept a second prefix, which leaves too few digits.
             .filter(|digits| digits.len() == 2 * Address::len_bytes())
             .and_then(|digits| hex::decode_to_slice(digits, &mut address.0.0).ok())
             .ok_or_else(|| de::Error::custom("not an address"))?;
@@ -79,7 +79,7 @@ impl<'de> Deserialize<'de> for AddressText<'de> {
     }
 }
 
-/// Bytes in hex, checked but not decoded: only the signed hash needs the bytes.
+/// Bytes in hex, checked but not decoded, because only the signed hash needs the bytes.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct HexText<'a>(HexDigits<'a>);
 
@@ -104,22 +104,22 @@ impl HexText<'_> {
         }
     }
 
-    /// How many bytes the digits stand for.
+    /// The number of bytes.
     pub(crate) fn len(&self) -> usize {
         self.digits().len() / 2
     }
 
     /// The bytes.
     pub(crate) fn decode(&self) -> Vec<u8> {
-        // Checked when it was read, so that nothing is lost here.
+        // The digits were checked when they were parsed, so that decoding succeeds.
         hex::decode(self.digits()).unwrap_or_default()
     }
 }
 
-/// The digits of `0x` and whole bytes, or none.
+/// The digits after `0x`, if they are whole bytes.
 fn hex_digits(text: &str) -> Option<&str> {
     let digits = text.strip_prefix(HEX_PREFIX)?;
-    // `check_raw` would skip a second prefix, whose `x` is no digit.
+    // `check_raw` would skip a second prefix.
     let whole = digits.len().is_multiple_of(2) && !digits.starts_with(HEX_PREFIX);
     (whole && hex::check_raw(digits)).then_some(digits)
 }

@@ -1,30 +1,30 @@
-//! Numbers: other values and other notations of the same value.
+//! Variants of numbers: other values, and other notations of the same value.
 
 use paymaster_schemas::Pair;
 use serde_json::{Map, Value, json};
 
 use super::Variant;
-use crate::deviations::{Act, each_quote, json as parsed, text_of};
+use crate::injection::{Behaviour, each_quote, json as parsed, text_of};
 
 pub(super) const VARIANTS: &[Variant] = &[
-    Variant::of(
+    Variant::new(
         "gas-limits-with-exponent",
         "gas limits are written like 21e3",
-        Act::Result(|_, result| {
+        Behaviour::Result(|_, result| {
             change_limits(result, with_exponent);
         }),
     ),
-    Variant::of(
+    Variant::new(
         "gas-limits-with-point",
         "gas limits are written like 21000.0",
-        Act::Result(|_, result| {
+        Behaviour::Result(|_, result| {
             change_limits(result, with_point);
         }),
     ),
-    Variant::of(
+    Variant::new(
         "gas-limits-recomputed",
-        "gas limits of the request are not looked at",
-        Act::Request(|_, request| {
+        "gas limits of the request are ignored",
+        Behaviour::Request(|_, request| {
             if let Some(operation) = request["params"][0].as_object_mut() {
                 for member in GAS_MEMBERS {
                     operation.shift_remove(member);
@@ -32,11 +32,11 @@ pub(super) const VARIANTS: &[Variant] = &[
             }
         }),
     )
-    .when(|asked| asked.pair().is_some()),
-    Variant::of(
+    .when(|view| view.pair().is_some()),
+    Variant::new(
         "gas-limits-recomputed-when-asked",
         "gas limits are estimated when calculateGasLimits is true",
-        Act::Request(|_, request| {
+        Behaviour::Request(|_, request| {
             if let Some(operation) = request["params"][0].as_object_mut() {
                 for member in GAS_MEMBERS {
                     operation.shift_remove(member);
@@ -44,12 +44,12 @@ pub(super) const VARIANTS: &[Variant] = &[
             }
         }),
     )
-    .when(|asked| asked.pair().is_some() && asked.calculates(true)),
-    Variant::of(
+    .when(|view| view.pair().is_some() && view.calculates(true)),
+    Variant::new(
         "gas-limits-vary",
         "gas limits differ from call to call",
-        Act::Result(|asked, result| {
-            let count = asked.memory.count();
+        Behaviour::Result(|view, result| {
+            let count = view.memory.count();
             if result.contains_key("callGasLimit") {
                 result.insert("callGasLimit".to_owned(), (50_000 + count).into());
                 result.insert("verificationGasLimit".to_owned(), (90_000 + 3 * count).into());
@@ -60,38 +60,38 @@ pub(super) const VARIANTS: &[Variant] = &[
             }
         }),
     ),
-    Variant::of(
+    Variant::new(
         "gas-limits-zero",
         "gas limits are 0",
-        Act::Result(|_, result| {
+        Behaviour::Result(|_, result| {
             change_limits(result, |_| 0.into());
             if let Some(value) = result.get_mut("preVerificationGas") {
                 *value = "0".into();
             }
         }),
     ),
-    Variant::of(
+    Variant::new(
         "gas-limits-large",
         "gas limits are above 2^64",
-        Act::Result(|_, result| {
+        Behaviour::Result(|_, result| {
             change_limits(result, |_| {
                 parsed("115792089237316195423570985008687907853269984665640564039457584007913129639935")
             });
         }),
     ),
-    Variant::of(
+    Variant::new(
         "pre-verification-gas-leading-zeros",
         "preVerificationGas has leading zeros",
-        Act::Result(|_, result| {
+        Behaviour::Result(|_, result| {
             if let Some(value) = result.get_mut("preVerificationGas") {
                 *value = format!("000{}", text_of(value)).into();
             }
         }),
     ),
-    Variant::of(
+    Variant::new(
         "pre-verification-gas-hex",
-        "preVerificationGas is a hex quantity in token mode, where the table says only string",
-        Act::Result(|_, result| {
+        "preVerificationGas is a hex quantity in token mode, which the table allows as a string",
+        Behaviour::Result(|_, result| {
             if let Some(value) = result.get_mut("preVerificationGas") {
                 let amount = text_of(value)
                     .parse::<alloy_primitives::U256>()
@@ -100,87 +100,87 @@ pub(super) const VARIANTS: &[Variant] = &[
             }
         }),
     )
-    .when(|asked| asked.is(Pair::SPONSOR_ERC20)),
-    Variant::of(
+    .when(|view| view.is(Pair::SPONSOR_ERC20)),
+    Variant::new(
         "exchange-rate-with-exponent",
         "exchangeRate is written like 2.3e+20",
-        Act::Result(|_, result| {
+        Behaviour::Result(|_, result| {
             each_quote(result, "exchangeRate", with_exponent);
         }),
     ),
-    Variant::of(
+    Variant::new(
         "exchange-rate-with-point",
         "exchangeRate is written with .0",
-        Act::Result(|_, result| {
+        Behaviour::Result(|_, result| {
             each_quote(result, "exchangeRate", with_point);
         }),
     ),
-    Variant::of(
+    Variant::new(
         "exchange-rate-small",
         "exchangeRate is 1",
-        Act::Result(|_, result| {
+        Behaviour::Result(|_, result| {
             each_quote(result, "exchangeRate", |_| 1.into());
         }),
     ),
-    Variant::of(
+    Variant::new(
         "valid-until-milliseconds",
         "validUntil is in milliseconds",
-        Act::Result(|_, result| {
+        Behaviour::Result(|_, result| {
             each_quote(result, "validUntil", |value| {
                 parsed(&format!("{}000", text_of(value)))
             });
         }),
     ),
-    Variant::of(
+    Variant::new(
         "valid-until-with-exponent",
         "validUntil is written like 1.7e9",
-        Act::Result(|_, result| {
+        Behaviour::Result(|_, result| {
             each_quote(result, "validUntil", with_exponent);
         }),
     ),
-    Variant::of(
+    Variant::new(
         "premium-zero",
         "premiumPercentage is 0",
-        Act::Result(|_, result| {
+        Behaviour::Result(|_, result| {
             each_quote(result, "premiumPercentage", |_| "0".into());
         }),
     ),
-    Variant::of(
+    Variant::new(
         "max-gas-fee-zero",
         "maxGasFee and maxGasFeeUSD are 0",
-        Act::Result(|_, result| {
+        Behaviour::Result(|_, result| {
             each_quote(result, "maxGasFee", |_| 0.into());
             each_quote(result, "maxGasFeeUSD", |_| 0.into());
         }),
     ),
-    Variant::of(
+    Variant::new(
         "max-gas-fee-tiny",
         "maxGasFee is written like 1e-7",
-        Act::Result(|_, result| {
+        Behaviour::Result(|_, result| {
             each_quote(result, "maxGasFee", |_| parsed("1e-7"));
             each_quote(result, "maxGasFeeUSD", |_| parsed("1E-9"));
         }),
     ),
-    Variant::of(
+    Variant::new(
         "max-gas-fee-many-digits",
         "maxGasFee has more digits than a double",
-        Act::Result(|_, result| {
+        Behaviour::Result(|_, result| {
             each_quote(result, "maxGasFee", |_| {
                 parsed("0.1234567890123456789012345678901234567890")
             });
         }),
     ),
-    Variant::of(
+    Variant::new(
         "max-gas-fee-whole",
         "maxGasFee is a whole number",
-        Act::Result(|_, result| {
+        Behaviour::Result(|_, result| {
             each_quote(result, "maxGasFee", |_| json!(12));
         }),
     ),
-    Variant::of(
+    Variant::new(
         "decimal-with-point",
         "decimal is written like 18.0",
-        Act::Result(|_, result| {
+        Behaviour::Result(|_, result| {
             each_quote(result, "decimal", with_point);
         }),
     ),
@@ -196,7 +196,7 @@ fn change_limits(result: &mut Map<String, Value>, change: fn(&Value) -> Value) {
     }
 }
 
-/// The same integer in scientific notation, every digit kept.
+/// The same integer in scientific notation, with all its digits.
 fn with_exponent(value: &Value) -> Value {
     let digits = text_of(value);
     let Some((first, rest)) = digits.split_at_checked(1) else {

@@ -1,115 +1,115 @@
-//! Errors: codes, messages and data are the service's own.
+//! Variants of errors: codes, messages and data that a service may choose.
 
 use paymaster_schemas::Pair;
 use serde_json::{Map, Value, json};
 
 use super::Variant;
-use crate::deviations::{Act, Asked};
+use crate::injection::{Behaviour, RequestView};
 
 pub(super) const VARIANTS: &[Variant] = &[
-    Variant::of(
+    Variant::new(
         "token-errors-positive",
         "errors about tokens have positive codes",
-        Act::Error(|_, error| {
+        Behaviour::Error(|_, error| {
             recode_token_error(error, 7001);
         }),
     ),
-    Variant::of(
+    Variant::new(
         "token-errors-invalid-params",
-        "errors about tokens are those of wrong parameters",
-        Act::Error(|_, error| {
+        "errors about tokens have the code of invalid params",
+        Behaviour::Error(|_, error| {
             recode_token_error(error, -32602);
         }),
     ),
-    Variant::of(
+    Variant::new(
         "token-errors-internal",
-        "errors about tokens are internal errors",
-        Act::Error(|_, error| {
+        "errors about tokens have the code of an internal error",
+        Behaviour::Error(|_, error| {
             recode_token_error(error, -32603);
         }),
     ),
-    Variant::of(
+    Variant::new(
         "token-errors-zero",
         "errors about tokens have the code 0",
-        Act::Error(|_, error| {
+        Behaviour::Error(|_, error| {
             recode_token_error(error, 0);
         }),
     ),
-    Variant::of(
+    Variant::new(
         "error-data-absent",
         "errors have no data",
-        Act::Error(|_, error| {
+        Behaviour::Error(|_, error| {
             error.shift_remove("data");
         }),
     ),
-    Variant::of(
+    Variant::new(
         "error-data-null",
         "errors have data null",
-        Act::Error(|_, error| {
+        Behaviour::Error(|_, error| {
             error.insert("data".to_owned(), Value::Null);
         }),
     ),
-    Variant::of(
+    Variant::new(
         "error-data-rich",
         "errors have data of every kind",
-        Act::Error(|_, error| {
+        Behaviour::Error(|_, error| {
             let data = json!({ "trace": ["a", 1, null, true], "result": {}, "id": 5 });
             error.insert("data".to_owned(), data);
         }),
     ),
-    Variant::of(
+    Variant::new(
         "error-message-empty",
         "messages are empty",
-        Act::Error(|_, error| {
+        Behaviour::Error(|_, error| {
             error.insert("message".to_owned(), "".into());
         }),
     ),
-    Variant::of(
+    Variant::new(
         "error-message-long",
         "messages have 4000 letters",
-        Act::Error(|_, error| {
+        Behaviour::Error(|_, error| {
             error.insert("message".to_owned(), "refused ".repeat(500).into());
         }),
     ),
-    Variant::of(
+    Variant::new(
         "errors-with-400",
         "errors come with status 400",
-        Act::Http(|_, sent| {
-            restatus(sent, 400);
+        Behaviour::Http(|_, response| {
+            set_error_status(response, 400);
         }),
     )
     .when(is_single),
-    Variant::of(
+    Variant::new(
         "errors-with-500",
         "errors come with status 500",
-        Act::Http(|_, sent| {
-            restatus(sent, 500);
+        Behaviour::Http(|_, response| {
+            set_error_status(response, 500);
         }),
     )
     .when(is_single),
-    Variant::of(
+    Variant::new(
         "errors-with-422",
         "errors come with status 422",
-        Act::Http(|_, sent| {
-            restatus(sent, 422);
+        Behaviour::Http(|_, response| {
+            set_error_status(response, 422);
         }),
     )
     .when(is_single),
-    Variant::of(
+    Variant::new(
         "token-errors-with-404",
         "errors about tokens come with status 404",
-        Act::Http(|_, sent| {
-            restatus(sent, 404);
+        Behaviour::Http(|_, response| {
+            set_error_status(response, 404);
         }),
     )
-    .when(|asked| asked.is(Pair::SPONSOR_ERC20)),
+    .when(|view| view.is(Pair::SPONSOR_ERC20)),
 ];
 
-fn is_single(asked: &Asked<'_>) -> bool {
-    !asked.request.is_array()
+fn is_single(view: &RequestView<'_>) -> bool {
+    !view.request.is_array()
 }
 
-/// The codes of an absent and of an unsupported token are the service's own.
+/// Changes the code of the two errors about tokens, which a service may choose.
 fn recode_token_error(error: &mut Map<String, Value>, code: i32) {
     if error
         .get("code")
@@ -119,8 +119,8 @@ fn recode_token_error(error: &mut Map<String, Value>, code: i32) {
     }
 }
 
-fn restatus(sent: &mut crate::deviations::Sent, status: u16) {
-    if sent.body.is_some() && !sent.has_result {
-        sent.status = status;
+fn set_error_status(response: &mut crate::injection::WireResponse, status: u16) {
+    if response.body.is_some() && !response.has_result {
+        response.status = status;
     }
 }

@@ -1,84 +1,84 @@
-//! HTTP: rare forms of a response, and requests that are put off.
+//! Variants of HTTP: rare forms of a response, and requests that must be retried.
 
 use std::time::Duration;
 
 use super::Variant;
-use crate::deviations::{Act, Framing, Sent};
+use crate::injection::{Behaviour, Framing, WireResponse};
 
 pub(super) const VARIANTS: &[Variant] = &[
-    Variant::of(
+    Variant::new(
         "chunked",
         "sends bodies in chunks",
-        Act::Http(|_, sent| sent.framing = Framing::Chunks(64)),
+        Behaviour::Http(|_, response| response.framing = Framing::Chunks(64)),
     ),
-    Variant::of(
+    Variant::new(
         "chunked-by-byte",
         "sends bodies in chunks of one byte",
-        Act::Http(|_, sent| sent.framing = Framing::Chunks(1)),
+        Behaviour::Http(|_, response| response.framing = Framing::Chunks(1)),
     ),
-    Variant::of(
+    Variant::new(
         "close-delimited",
         "sends bodies without a length and closes the connection, as HTTP/1.0 does",
-        Act::Http(|_, sent| {
-            sent.framing = Framing::UntilClose;
+        Behaviour::Http(|_, response| {
+            response.framing = Framing::UntilClose;
         }),
     ),
-    Variant::of(
+    Variant::new(
         "closed-after-answer",
         "closes the connection after each answer",
-        Act::Http(|_, sent| {
-            sent.framing = Framing::ThenClose;
+        Behaviour::Http(|_, response| {
+            response.framing = Framing::ThenClose;
         }),
     ),
-    Variant::of(
+    Variant::new(
         "closed-now-and-then",
         "closes the connection after 1 of 25 answers",
-        Act::Http(|_, sent| {
-            sent.framing = Framing::ThenClose;
+        Behaviour::Http(|_, response| {
+            response.framing = Framing::ThenClose;
         }),
     )
-    .when(|asked| asked.now_and_then()),
-    Variant::of(
+    .when(|view| view.is_one_in_25()),
+    Variant::new(
         "slow",
         "takes 20 ms to answer",
-        Act::Http(|_, sent| {
-            sent.delay = Duration::from_millis(20);
+        Behaviour::Http(|_, response| {
+            response.delay = Duration::from_millis(20);
         }),
     ),
-    Variant::of(
+    Variant::new(
         "slow-now-and-then",
         "takes 50 ms to answer 1 of 25 requests",
-        Act::Http(|_, sent| {
-            sent.delay = Duration::from_millis(50);
+        Behaviour::Http(|_, response| {
+            response.delay = Duration::from_millis(50);
         }),
     )
-    .when(|asked| asked.now_and_then()),
-    Variant::of(
+    .when(|view| view.is_one_in_25()),
+    Variant::new(
         "body-in-two-parts",
         "sends the second half of a body 5 ms after the first",
-        Act::Http(|_, sent| {
-            sent.framing = Framing::TwoParts(Duration::from_millis(5));
+        Behaviour::Http(|_, response| {
+            response.framing = Framing::TwoParts(Duration::from_millis(5));
         }),
     ),
-    Variant::of(
+    Variant::new(
         "content-type-with-charset",
-        "content types name a charset",
-        Act::Http(|_, sent| {
-            retype(sent, "application/json; charset=utf-8");
+        "the content type names a charset",
+        Behaviour::Http(|_, response| {
+            set_content_type(response, "application/json; charset=utf-8");
         }),
     ),
-    Variant::of(
+    Variant::new(
         "content-type-upper-case",
-        "content types are in other letters",
-        Act::Http(|_, sent| {
-            retype(sent, "Application/JSON;Charset=\"UTF-8\"");
+        "the content type is in another letter case",
+        Behaviour::Http(|_, response| {
+            set_content_type(response, "Application/JSON;Charset=\"UTF-8\"");
         }),
     ),
-    Variant::of(
+    Variant::new(
         "extra-headers",
-        "sends further headers",
-        Act::Http(|_, sent| {
-            sent.headers.extend([
+        "sends additional headers",
+        Behaviour::Http(|_, response| {
+            response.headers.extend([
                 ("server", "paymaster"),
                 ("x-request-id", "c0ffee"),
                 ("set-cookie", "a=1; Path=/"),
@@ -89,50 +89,50 @@ pub(super) const VARIANTS: &[Variant] = &[
             ]);
         }),
     ),
-    Variant::of(
+    Variant::new(
         "too-many-requests",
-        "puts 1 of 50 requests off with status 429",
-        Act::Http(|_, sent| {
-            put_off(sent, 429, "0", "");
+        "answers 1 of 50 requests with status 429",
+        Behaviour::Http(|_, response| {
+            ask_to_retry(response, 429, "0", "");
         }),
     )
-    .when(|asked| asked.is_one_in(50)),
-    Variant::of(
+    .when(|view| view.is_one_in(50)),
+    Variant::new(
         "too-many-requests-answered",
-        "puts 1 of 50 requests off with status 429 and a JSON-RPC error",
-        Act::Http(|_, sent| {
-            put_off(
-                sent,
+        "answers 1 of 50 requests with status 429 and a JSON-RPC error",
+        Behaviour::Http(|_, response| {
+            ask_to_retry(
+                response,
                 429,
                 "0",
                 "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":{\"code\":-32005,\"message\":\"slow down\"}}",
             );
-            sent.content_type = Some("application/json");
+            response.content_type = Some("application/json");
         }),
     )
-    .when(|asked| asked.is_one_in(50)),
-    Variant::of(
+    .when(|view| view.is_one_in(50)),
+    Variant::new(
         "unavailable",
-        "puts 1 of 200 requests off with status 503, for a second",
-        Act::Http(|_, sent| {
-            put_off(sent, 503, "1", "<html><body>come back</body></html>");
-            sent.content_type = Some("text/html");
+        "answers 1 of 200 requests with status 503 and retry-after 1",
+        Behaviour::Http(|_, response| {
+            ask_to_retry(response, 503, "1", "<html><body>come back</body></html>");
+            response.content_type = Some("text/html");
         }),
     )
-    .when(|asked| asked.is_one_in(200)),
+    .when(|view| view.is_one_in(200)),
 ];
 
-fn retype(sent: &mut Sent, content_type: &'static str) {
-    if sent.body.is_some() {
-        sent.content_type = Some(content_type);
+fn set_content_type(response: &mut WireResponse, content_type: &'static str) {
+    if response.body.is_some() {
+        response.content_type = Some(content_type);
     }
 }
 
-/// What is put off is not answered.
-fn put_off(sent: &mut Sent, status: u16, seconds: &'static str, body: &str) {
-    sent.status = status;
-    sent.headers.push(("retry-after", seconds));
-    sent.content_type = None;
-    sent.body = (!body.is_empty()).then(|| body.as_bytes().to_vec());
-    sent.has_result = false;
+/// Replaces the response by a request to retry after this many seconds.
+fn ask_to_retry(response: &mut WireResponse, status: u16, seconds: &'static str, body: &str) {
+    response.status = status;
+    response.headers.push(("retry-after", seconds));
+    response.content_type = None;
+    response.body = (!body.is_empty()).then(|| body.as_bytes().to_vec());
+    response.has_result = false;
 }

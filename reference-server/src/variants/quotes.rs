@@ -1,16 +1,16 @@
-//! Which tokens a quote holds, where the specification leaves it open.
+//! Variants of quotes: the tokens and values of a quote result that the specification leaves open.
 
 use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
 use super::Variant;
-use crate::deviations::{Act, Asked, each_quote, text_of};
+use crate::injection::{Behaviour, RequestView, each_quote, text_of};
 
 pub(super) const VARIANTS: &[Variant] = &[
-    Variant::of(
+    Variant::new(
         "quotes-reversed",
         "quotes come in reverse order",
-        Act::Result(|_, result| {
+        Behaviour::Result(|_, result| {
             if let Some(Value::Array(quotes)) = result.get_mut("feeQuotes") {
                 quotes.reverse();
             }
@@ -19,22 +19,22 @@ pub(super) const VARIANTS: &[Variant] = &[
             }
         }),
     ),
-    Variant::of(
+    Variant::new(
         "quotes-preferred-alone",
-        "with a preferred token and a list, quotes the preferred token",
-        Act::Result(|asked, result| {
-            let preferred = asked.preferred().unwrap_or_default();
+        "quotes only the preferred token when there are a preferred token and a list",
+        Behaviour::Result(|view, result| {
+            let preferred = view.preferred().unwrap_or_default();
             if let Some(Value::Array(quotes)) = result.get_mut("feeQuotes") {
                 quotes.retain(|quote| text_of(&quote["tokenAddress"]).eq_ignore_ascii_case(preferred));
             }
         }),
     )
     .when(names_both),
-    Variant::of(
+    Variant::new(
         "quotes-list-alone",
-        "with a preferred token and a list, quotes the list",
-        Act::Result(|asked, result| {
-            let list = asked.token_list();
+        "quotes only the list when there are a preferred token and a list",
+        Behaviour::Result(|view, result| {
+            let list = view.token_list();
             if let Some(Value::Array(quotes)) = result.get_mut("feeQuotes") {
                 quotes.retain(|quote| {
                     let quoted = text_of(&quote["tokenAddress"]);
@@ -44,11 +44,11 @@ pub(super) const VARIANTS: &[Variant] = &[
         }),
     )
     .when(names_both),
-    Variant::of(
+    Variant::new(
         "quotes-repeated",
         "quotes a token as often as it is listed",
-        Act::Result(|asked, result| {
-            let list = asked.token_list();
+        Behaviour::Result(|view, result| {
+            let list = view.token_list();
             if let Some(Value::Array(quotes)) = result.get_mut("feeQuotes") {
                 *quotes = quotes
                     .iter()
@@ -60,12 +60,12 @@ pub(super) const VARIANTS: &[Variant] = &[
             }
         }),
     ),
-    Variant::of(
+    Variant::new(
         "unsupported-repeated",
-        "lists an unsupported token as often as it is named",
-        Act::Result(|asked, result| {
-            let mut named = asked.token_list();
-            named.extend(asked.preferred());
+        "lists an unsupported token as often as the request names it",
+        Behaviour::Result(|view, result| {
+            let mut named = view.token_list();
+            named.extend(view.preferred());
             if let Some(Value::Array(tokens)) = result.get_mut("unsupportedTokens") {
                 *tokens = tokens
                     .iter()
@@ -76,10 +76,10 @@ pub(super) const VARIANTS: &[Variant] = &[
             }
         }),
     ),
-    Variant::of(
+    Variant::new(
         "unsupported-absent-when-none",
         "leaves unsupportedTokens out when there are none",
-        Act::Result(|_, result| {
+        Behaviour::Result(|_, result| {
             if result
                 .get("unsupportedTokens")
                 .is_some_and(|tokens| tokens.as_array().is_some_and(Vec::is_empty))
@@ -88,23 +88,23 @@ pub(super) const VARIANTS: &[Variant] = &[
             }
         }),
     ),
-    Variant::of(
+    Variant::new(
         "unsupported-only-beside-both",
         "lists unsupported tokens only when there are a preferred token and a list",
-        Act::Result(|asked, result| {
-            if !names_both(asked) {
+        Behaviour::Result(|view, result| {
+            if !names_both(view) {
                 result.shift_remove("unsupportedTokens");
             }
         }),
     )
-    .when(|asked| asked.is(Pair::QUOTE_ERC20)),
-    Variant::of(
+    .when(|view| view.is(Pair::QUOTE_ERC20)),
+    Variant::new(
         "unsupported-as-requested",
-        "spells quoted tokens as the request does",
-        Act::Result(|asked, result| {
-            let mut named = asked.token_list();
-            named.extend(asked.preferred());
-            for quote in crate::deviations::quotes(result) {
+        "returns quoted tokens in the spelling of the request",
+        Behaviour::Result(|view, result| {
+            let mut named = view.token_list();
+            named.extend(view.preferred());
+            for quote in crate::injection::quotes(result) {
                 let quoted = text_of(&quote["tokenAddress"]);
                 if let Some(named) = named.iter().find(|named| named.eq_ignore_ascii_case(&quoted)) {
                     quote.insert("tokenAddress".to_owned(), (*named).into());
@@ -112,27 +112,25 @@ pub(super) const VARIANTS: &[Variant] = &[
             }
         }),
     ),
-    Variant::of(
+    Variant::new(
         "empty-token-list-quotes-none",
         "quotes nothing when no token is named",
-        Act::Result(|_, result| {
+        Behaviour::Result(|_, result| {
             result.insert("feeQuotes".to_owned(), json!([]));
         }),
     )
-    .when(|asked| {
-        asked.is(Pair::QUOTE_ERC20) && asked.preferred().is_none() && asked.token_list().is_empty()
-    }),
-    Variant::of(
+    .when(|view| view.is(Pair::QUOTE_ERC20) && view.preferred().is_none() && view.token_list().is_empty()),
+    Variant::new(
         "logo-as-data",
         "logoUrl is a data URL",
-        Act::Result(|_, result| {
+        Behaviour::Result(|_, result| {
             each_quote(result, "logoUrl", |_| "data:image/svg+xml;base64,PHN2Zy8+".into());
         }),
     ),
-    Variant::of(
+    Variant::new(
         "logo-on-ipfs",
         "logoUrl is an ipfs URL",
-        Act::Result(|_, result| {
+        Behaviour::Result(|_, result| {
             each_quote(result, "logoUrl", |_| {
                 "ipfs://bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi".into()
             });
@@ -140,11 +138,11 @@ pub(super) const VARIANTS: &[Variant] = &[
     ),
 ];
 
-fn names_both(asked: &Asked<'_>) -> bool {
-    asked.is(Pair::QUOTE_ERC20) && asked.preferred().is_some() && !asked.token_list().is_empty()
+fn names_both(view: &RequestView<'_>) -> bool {
+    view.is(Pair::QUOTE_ERC20) && view.preferred().is_some() && !view.token_list().is_empty()
 }
 
-/// At least once: who is not in the list is there for another reason.
+/// How often the list names the token; at least 1, for a token that is quoted without being listed.
 fn times_listed(list: &[&str], token: &str) -> usize {
     let times = list
         .iter()

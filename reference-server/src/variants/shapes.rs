@@ -1,16 +1,16 @@
-//! The JSON of an answer: further members, another order, other notation of the same text.
+//! Variants of the JSON of a response: additional members, another order, other notations of the same text.
 
 use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
 use super::Variant;
-use crate::deviations::{Act, Asked, map_strings, quotes, rename_address, reverse_members};
+use crate::injection::{Behaviour, RequestView, map_strings, quotes, rename_address, reverse_members};
 
 pub(super) const VARIANTS: &[Variant] = &[
-    Variant::of(
+    Variant::new(
         "extra-members-in-answer",
-        "answers carry further members",
-        Act::Answer(|_, answer| {
+        "answers have additional members",
+        Behaviour::Answer(|_, answer| {
             answer.insert("requestId".to_owned(), "7f3b".into());
             answer.insert(
                 "meta".to_owned(),
@@ -18,45 +18,45 @@ pub(super) const VARIANTS: &[Variant] = &[
             );
         }),
     ),
-    Variant::of(
+    Variant::new(
         "extra-members-in-result",
-        "results carry further members",
-        Act::Result(|_, result| {
+        "results have additional members",
+        Behaviour::Result(|_, result| {
             result.insert("paymasterVerificationGasLimit".to_owned(), 35_000.into());
             result.insert("strategy".to_owned(), json!(["default", { "id": null }]));
         }),
     ),
-    Variant::of(
+    Variant::new(
         "extra-members-in-quotes",
-        "quotes carry further members",
-        Act::Result(|_, result| {
+        "quotes have additional members",
+        Behaviour::Result(|_, result| {
             for quote in quotes(result) {
                 quote.insert("name".to_owned(), "A token".into());
                 quote.insert("verified".to_owned(), true.into());
             }
         }),
     ),
-    Variant::of(
+    Variant::new(
         "members-reversed",
         "members come in reverse order",
-        Act::Whole(|_, answer| {
+        Behaviour::Reply(|_, answer| {
             if let Some(answer) = answer {
                 reverse_members(answer);
             }
         }),
     ),
-    Variant::of(
+    Variant::new(
         "mode-member-absent",
-        "MODE has no mode beside it",
-        Act::Result(|_, result| {
+        "has MODE without mode",
+        Behaviour::Result(|_, result| {
             result.shift_remove("mode");
         }),
     )
     .warns(&["interoperability.mode-member"]),
-    Variant::of(
+    Variant::new(
         "pretty-printed",
         "answers are spread over lines",
-        Act::Text(|_, text| {
+        Behaviour::Text(|_, text| {
             if let Ok(value) = serde_json::from_slice::<Value>(text)
                 && let Ok(pretty) = serde_json::to_vec_pretty(&value)
             {
@@ -64,25 +64,25 @@ pub(super) const VARIANTS: &[Variant] = &[
             }
         }),
     ),
-    Variant::of(
+    Variant::new(
         "outer-white-space",
-        "there is white space before and behind answers",
-        Act::Text(|_, text| {
+        "has white space before and after the JSON",
+        Behaviour::Text(|_, text| {
             text.splice(0..0, *b" \r\n\t");
             text.extend_from_slice(b"\r\n \t\n");
         }),
     ),
-    Variant::of(
+    Variant::new(
         "letters-escaped",
         "the letters of strings and names are written as \\u escapes",
-        Act::Text(|_, text| {
+        Behaviour::Text(|_, text| {
             *text = escaped(text);
         }),
     ),
-    Variant::of(
+    Variant::new(
         "solidus-escaped",
-        "solidi are written with a backslash",
-        Act::Text(|_, text| {
+        "slashes are escaped",
+        Behaviour::Text(|_, text| {
             *text = text
                 .iter()
                 .flat_map(|byte| {
@@ -95,106 +95,106 @@ pub(super) const VARIANTS: &[Variant] = &[
                 .collect();
         }),
     ),
-    Variant::of(
+    Variant::new(
         "addresses-lower-case",
         "addresses are in lower case",
-        Act::Result(|_, result| {
+        Behaviour::Result(|_, result| {
             rename_address(result, str::to_ascii_lowercase);
         }),
     ),
-    Variant::of(
+    Variant::new(
         "addresses-upper-case",
         "addresses are in upper case",
-        Act::Result(|_, result| {
+        Behaviour::Result(|_, result| {
             rename_address(result, upper_case);
         }),
     ),
-    Variant::of(
+    Variant::new(
         "addresses-checksummed",
         "addresses are in the mixed case of ERC-55",
-        Act::Result(|_, result| {
+        Behaviour::Result(|_, result| {
             rename_address(result, checksummed);
         }),
     ),
-    Variant::of(
+    Variant::new(
         "unsupported-tokens-lower-case",
         "unsupported tokens are in lower case",
-        Act::Result(|_, result| {
+        Behaviour::Result(|_, result| {
             if let Some(tokens) = result.get_mut("unsupportedTokens") {
                 map_strings(tokens, str::to_ascii_lowercase);
             }
         }),
     ),
-    Variant::of(
+    Variant::new(
         "data-upper-case",
         "paymasterAndData has digits in upper case",
-        Act::Result(|_, result| {
+        Behaviour::Result(|_, result| {
             if let Some(data) = result.get_mut("paymasterAndData") {
                 map_strings(data, upper_case);
             }
         }),
     ),
-    Variant::of(
+    Variant::new(
         "data-random",
-        "paymasterAndData is another one each time, of another length",
-        Act::Result(|asked, result| {
-            replace_data(result, &pseudo_random_data(asked));
+        "paymasterAndData differs in content and length each time",
+        Behaviour::Result(|view, result| {
+            replace_data(result, &pseudo_random_data(view));
         }),
     ),
-    Variant::of(
+    Variant::new(
         "data-short",
         "paymasterAndData is an address and one byte",
-        Act::Result(|_, result| {
+        Behaviour::Result(|_, result| {
             replace_data(result, "0x00000f79b7faf42eebadba19acc07cd08af4478900");
         }),
     ),
-    Variant::of(
+    Variant::new(
         "data-long",
         "paymasterAndData has 4096 bytes",
-        Act::Result(|_, result| {
+        Behaviour::Result(|_, result| {
             replace_data(result, &format!("0x{}", "5a".repeat(4096)));
         }),
     ),
-    Variant::of(
+    Variant::new(
         "calculation-noted",
-        "token quotes carry gas limits too",
-        Act::Result(|_, result| {
+        "token quotes have gas limits",
+        Behaviour::Result(|_, result| {
             result.insert("preVerificationGas".to_owned(), "45000".into());
             result.insert("callGasLimit".to_owned(), 60_000.into());
         }),
     )
-    .when(|asked| asked.is(Pair::QUOTE_ERC20)),
-    Variant::of(
+    .when(|view| view.is(Pair::QUOTE_ERC20)),
+    Variant::new(
         "unicode-in-errors",
         "messages have letters that are not ascii",
-        Act::Error(|_, error| {
+        Behaviour::Error(|_, error| {
             error.insert("message".to_owned(), "nicht möglich – 不可能 \u{1f6ab}".into());
         }),
     ),
 ];
 
-/// The same with its prefix as it is.
+/// The same hex string with upper-case digits and the prefix `0x`.
 fn upper_case(text: &str) -> String {
     let digits = text.strip_prefix("0x").unwrap_or(text);
     format!("0x{}", digits.to_ascii_uppercase())
 }
 
-/// The same in the letters of ERC-55; what is no address stays as it is.
+/// An address in the mixed case of ERC-55; any other text unchanged.
 fn checksummed(text: &str) -> String {
     text.parse::<alloy_primitives::Address>()
         .map_or_else(|_| text.to_owned(), |address| address.to_string())
 }
 
-/// Puts other data in the place of a sponsorship; what is refused stays so.
+/// Replaces the data of a sponsored operation; the data `0x` is left unchanged.
 fn replace_data(result: &mut serde_json::Map<String, Value>, data: &str) {
     if result.get("paymasterAndData").is_some_and(|data| data != "0x") {
         result.insert("paymasterAndData".to_owned(), data.into());
     }
 }
 
-/// Differs from call to call; the first 20 bytes are an address.
-fn pseudo_random_data(asked: &Asked<'_>) -> String {
-    let count = asked.memory.count();
+/// Data that differs for each request and starts with the 20 bytes of an address.
+fn pseudo_random_data(view: &RequestView<'_>) -> String {
+    let count = view.memory.count();
     let seed = alloy_primitives::keccak256(count.to_be_bytes());
     let bytes = usize::try_from(count % 7).unwrap_or_default();
     format!(
@@ -204,7 +204,7 @@ fn pseudo_random_data(asked: &Asked<'_>) -> String {
     )
 }
 
-/// Writes every letter within a string as an escape, but leaves escapes that are there.
+/// Writes every letter within a string as an escape; existing escapes are left unchanged.
 fn escaped(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() * 6);
     let mut within = false;
@@ -212,7 +212,7 @@ fn escaped(text: &[u8]) -> Vec<u8> {
     while let Some(&byte) = bytes.next() {
         match byte {
             b'\\' => {
-                // The escape's own letter must not be escaped; the digits behind \u are no letters that matter.
+                // An existing escape is copied, with the four digits of a \u escape.
                 out.push(byte);
                 if let Some(&next) = bytes.next() {
                     out.push(next);

@@ -4,25 +4,28 @@ use paymaster_schemas::{Basis, Pair, find_clause, validator_for};
 use serde_json::Value;
 
 use super::{find_variant, variants};
-use crate::chain::World;
-use crate::deviations::samples::{NOW, bodies, pair_of, service};
-use crate::deviations::{Deviations, Framing, Sent};
-use crate::service::Service;
+use crate::chain::SenderNonces;
+use crate::injection::samples::{NOW, bodies, pair_of, service};
+use crate::injection::{Framing, InjectedService, WireResponse};
 
-/// Often enough for what is done to 1 of 200 requests of the set.
+/// Enough rounds for a variant that changes 1 of 200 responses.
 const ROUNDS: usize = 4;
 
 #[test]
 fn names_are_unique_and_faults_have_others() {
     let mut seen = HashSet::new();
     for variant in variants() {
-        assert!(seen.insert(variant.name), "{} stands twice", variant.name);
+        assert!(seen.insert(variant.name), "{} occurs twice", variant.name);
         assert!(
             crate::find_fault(variant.name).is_err(),
             "{} is a fault too",
             variant.name
         );
-        assert!(variant.about.len() > 6, "{} says too little", variant.name);
+        assert!(
+            variant.about.len() > 6,
+            "{} has too short a description",
+            variant.name
+        );
     }
     assert!(seen.len() >= 40, "only {} variants", seen.len());
 }
@@ -43,13 +46,11 @@ fn the_nearest_variant_is_named() {
     assert_eq!(error, "unknown variant `chunkd`: did you mean `chunked`?");
 }
 
-async fn responses(service: &Service) -> Vec<Sent> {
-    let none = Deviations::new(Vec::new());
-    let deviations = service.deviations().unwrap_or(&none);
+async fn responses(service: &InjectedService) -> Vec<WireResponse> {
     let mut responses = Vec::new();
     for _ in 0..ROUNDS {
         for body in bodies() {
-            responses.push(deviations.respond(service, &body, World::at(NOW)).await);
+            responses.push(service.response(&body, NOW, &SenderNonces::Zero).await);
         }
     }
     responses
@@ -57,37 +58,43 @@ async fn responses(service: &Service) -> Vec<Sent> {
 
 #[tokio::test]
 async fn every_variant_changes_a_response_and_keeps_every_answer_valid() {
-    let clean = responses(&service()).await;
-    let mut idle = Vec::new();
+    let clean = responses(&service().into()).await;
+    let mut without_effect = Vec::new();
     for variant in variants() {
-        let varied = responses(&service().with_variants([variant])).await;
+        let varied = responses(&InjectedService::from(service()).with_variants([variant])).await;
         if varied == clean {
-            idle.push(variant.name);
+            without_effect.push(variant.name);
         }
-        for (body, sent) in bodies().iter().cycle().zip(&varied) {
-            check(variant.name, body, sent);
+        for (body, response) in bodies().iter().cycle().zip(&varied) {
+            check(variant.name, body, response);
         }
     }
-    assert!(idle.is_empty(), "these change nothing: {idle:?}");
+    assert!(
+        without_effect.is_empty(),
+        "these change nothing: {without_effect:?}"
+    );
 }
 
-/// Holds a response against the schemas.
-fn check(variant: &str, body: &[u8], sent: &Sent) {
-    let asked = String::from_utf8_lossy(body);
+/// Checks a response against the schemas.
+fn check(variant: &str, body: &[u8], response: &WireResponse) {
+    let request_text = String::from_utf8_lossy(body);
     assert!(
         !matches!(
-            sent.framing,
+            response.framing,
             Framing::TooLong(_) | Framing::CutChunks | Framing::Half | Framing::Nothing | Framing::Reset
         ),
         "{variant}: {:?}",
-        sent.framing
+        response.framing
     );
-    let put_off = matches!(sent.status, 429 | 503);
-    let Some(text) = sent.body.as_ref().filter(|_| !put_off) else {
-        assert!(put_off || sent.status == 204, "{variant}: no answer to {asked}");
+    let must_retry = matches!(response.status, 429 | 503);
+    let Some(text) = response.body.as_ref().filter(|_| !must_retry) else {
+        assert!(
+            must_retry || response.status == 204,
+            "{variant}: no answer to {request_text}"
+        );
         return;
     };
-    let answer: Value = serde_json::from_slice(text).expect("an answer is JSON");
+    let answer: Value = serde_json::from_slice(text).expect("the response is JSON");
     let request: Value = serde_json::from_slice(body).unwrap_or(Value::Null);
     let single = [answer.clone()];
     let answers = answer.as_array().map_or(single.as_slice(), Vec::as_slice);
@@ -100,15 +107,18 @@ fn check(variant: &str, body: &[u8], sent: &Sent) {
         let document = if answer.get("error").is_some() {
             "error-answer"
         } else {
-            assert_eq!(sent.status, 200, "{variant}: {asked}");
+            assert_eq!(response.status, 200, "{variant}: {request_text}");
             answer_document(request.and_then(pair_of))
         };
-        let validator = validator_for(document).expect("a document of the schemas");
+        let validator = validator_for(document).expect("the document exists");
         let errors: Vec<String> = validator
             .iter_errors(answer)
             .map(|error| format!("{}: {error}", error.instance_path()))
             .collect();
-        assert!(errors.is_empty(), "{variant}: {errors:?} in {answer} for {asked}");
+        assert!(
+            errors.is_empty(),
+            "{variant}: {errors:?} in {answer} for {request_text}"
+        );
         if let Some(request) = request.filter(|_| !id.is_null()) {
             assert_eq!(*id, request["id"], "{variant}");
         }

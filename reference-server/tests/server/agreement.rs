@@ -1,7 +1,7 @@
-//! The typed fast path and the schema documents give the same verdict on everything: valid requests, and requests broken at
-//! any place in many ways.
+//! The typed fast path and the schema documents accept the same requests. The tests use valid requests and requests with
+//! errors at any place.
 //!
-//! One kind of request is left out, because a schema cannot see it: a member that occurs twice, which the server refuses.
+//! Requests with a member that occurs twice are not tested: the server refuses them, and a schema cannot see them.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::support::{NOW, UNKNOWN_TOKEN, service, the_four_pairs};
 
-/// Values to put in the place of others, as JSON text so that numbers keep their form.
+/// Replacements for values, as JSON text, so that numbers keep their notation.
 const REPLACEMENTS: &[&str] = &[
     "null",
     "true",
@@ -91,7 +91,7 @@ const REPLACEMENTS: &[&str] = &[
     r#""é\u0000""#,
 ];
 
-/// Members to add: known ones where they do not belong, and unknown ones.
+/// Names of members to add at any place: known and unknown ones.
 const MEMBERS: &[&str] = &[
     "sender",
     "nonce",
@@ -222,12 +222,12 @@ fn apply(request: &mut Value, edit: &Edit) {
     }
 }
 
-/// What the schemas say of the request, in the mode that it asks for.
+/// Whether the schema of the effective mode accepts the request.
 fn schema_accepts(request: &Value) -> bool {
     let mut request = request.clone();
     let is_quote = request["method"] == json!("pm_getFeeQuoteOrData");
     if is_quote && let Some(mode) = request.pointer_mut("/params/1").and_then(Value::as_object_mut) {
-        // A quote may leave the mode out; the schemas know only the request with the mode that is then meant.
+        // A quote request may omit the mode, which the schemas require.
         let has_tokens = mode
             .get("tokenInfo")
             .and_then(Value::as_object)
@@ -247,7 +247,7 @@ fn schema_accepts(request: &Value) -> bool {
     message.validator().is_valid(&request)
 }
 
-/// Whether the server finds the request well formed. It may refuse a well-formed one for its token alone.
+/// Whether the server accepts the request as well formed. An unsupported token does not count as malformed.
 fn server_accepts(text: &str) -> bool {
     let reply = service().handle_bytes(text.as_bytes(), NOW);
     let Some(body) = reply.body else { return false };
@@ -258,7 +258,7 @@ fn server_accepts(text: &str) -> bool {
     }
 }
 
-/// The request's text with some letters of its strings written as escapes, which must not matter.
+/// The text of the request with some letters of its strings written as escapes, which changes nothing.
 fn with_escapes(text: &str, every: usize) -> String {
     let mut out = String::new();
     let mut in_string = false;
@@ -300,7 +300,7 @@ proptest! {
         }
         let text = request.to_string();
         let expected = schema_accepts(&request);
-        // A batch is judged by its requests, not by these documents.
+        // The schema documents are about single requests, not about batches.
         prop_assume!(!request.is_array());
         prop_assert_eq!(server_accepts(&text), expected, "{}", text);
         let escaped = with_escapes(&text, every);
@@ -308,7 +308,7 @@ proptest! {
     }
 }
 
-/// Every replacement at every place of every pair: no luck involved.
+/// Tests every replacement at every place of every pair, without randomness.
 #[test]
 fn typed_path_and_schemas_agree_on_every_single_replacement() {
     let mut accepted = 0;

@@ -1,12 +1,11 @@
-//! The bounds: what is too large, too slow or too much gets a clear answer or a closed connection, and others are served
-//! meanwhile.
+//! The bounds: a client that sends too much or too slowly gets a clear error or a closed connection, while others are served.
 
 use paymaster_reference_server::{Bounds, Config};
 use serde_json::json;
 
 use crate::support::{Server, post_bytes, the_four_pairs};
 
-/// Sends are small and times short, except those that a test is not about.
+/// A configuration with a small bound on bodies, and with the changes of a test.
 fn config(change: impl FnOnce(&mut Bounds)) -> Config {
     let mut config = Config::default();
     config.bounds.max_body_bytes = 4096;
@@ -14,7 +13,7 @@ fn config(change: impl FnOnce(&mut Bounds)) -> Config {
     config
 }
 
-/// Short enough for a test to wait for, in milliseconds.
+/// A timeout that a test can wait for, in milliseconds.
 const SHORT: u64 = 100;
 
 fn call() -> String {
@@ -43,14 +42,17 @@ fn a_body_above_the_bound_gets_413() {
 }
 
 #[test]
-fn a_body_that_is_announced_too_large_is_not_waited_for() {
+fn a_body_whose_announced_length_is_too_large_is_not_read() {
     let server = Server::start(&config(|_| {}));
     let mut client = server.connect();
     client.send("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 2000000000\r\n\r\n");
     assert_eq!(client.answer().expect("an answer").status, 413);
     let mut client = server.connect();
     client.send("POST / HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\ncontent-length: 4097\r\n\r\n");
-    assert_eq!(client.answer().expect("an answer, and no go-ahead").status, 413);
+    assert_eq!(
+        client.answer().expect("an error, and no 100 Continue").status,
+        413
+    );
 }
 
 #[test]
@@ -59,13 +61,13 @@ fn endless_chunks_are_cut_off() {
     let mut client = server.connect();
     client.send("POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n");
     let chunk = format!("400\r\n{}\r\n", " ".repeat(1024));
-    // Sooner or later nothing more is taken; how soon depends on the system's buffers.
+    // The server stops reading at some point, which depends on the buffers of the system.
     let mut sent = 0_u32;
     while client.try_send(&chunk) {
         sent += 1;
-        assert!(sent < 1_000_000, "the server reads for ever");
+        assert!(sent < 1_000_000, "the server never stops reading");
     }
-    // The reset may have overtaken the answer.
+    // The connection may have been reset before the response was read.
     if let Some(answer) = client.answer() {
         assert_eq!(answer.status, 413);
     }
@@ -96,14 +98,14 @@ fn a_head_that_never_ends_is_closed() {
 }
 
 #[test]
-fn a_head_that_drips_is_closed() {
+fn a_slow_head_is_closed() {
     let server = Server::start(&config(|bounds| bounds.header_timeout_ms = SHORT));
     let mut client = server.connect();
     client.send("POST / HTTP/1.1\r\n");
-    let mut dripped = 0_u32;
+    let mut sent = 0_u32;
     while client.try_send("x: y\r\n") {
-        dripped += 1;
-        assert!(dripped < 2000, "the server reads for ever");
+        sent += 1;
+        assert!(sent < 2000, "the server never stops reading");
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     assert!(client.answer().is_none_or(|answer| answer.status == 431));
@@ -132,7 +134,7 @@ fn a_request_is_bounded_as_a_whole() {
 fn an_idle_connection_is_closed() {
     let server = Server::start(&config(|bounds| bounds.idle_timeout_ms = SHORT));
     assert!(server.connect().is_closed());
-    // After an answer too, provided that the request is sent before the connection counts as idle.
+    // Also after a response, if the request is sent before the idle timeout.
     let answered = (0..100).any(|_| {
         let mut client = server.connect();
         let sent = client.try_send(post_bytes("/", &call()));
@@ -149,10 +151,10 @@ fn a_client_that_does_not_read_its_answers_is_closed() {
     let mut client = server.connect();
     let call = post_bytes("/", &call());
     let mut sent = 0_u32;
-    // Never reading, until both sides' buffers are full and the server has waited long enough.
+    // Without reading, until the buffers of both sides are full and the idle timeout is over.
     while client.try_send(&call) {
         sent += 1;
-        assert!(sent < 1_000_000, "the server keeps everything");
+        assert!(sent < 1_000_000, "the server buffers without bound");
     }
 }
 
@@ -172,7 +174,7 @@ fn connections_above_the_bound_get_503_and_room_is_made_again() {
     assert_eq!(answer.json()["error"]["code"], json!(-32013));
     first.close_sending();
     assert!(first.is_closed());
-    // The server notices the end of the first one in its own time.
+    // The server needs some time to notice the end of the first connection.
     let room = (0..1000).any(|_| {
         let mut client = server.connect();
         client.try_send(post_bytes("/", &call()))

@@ -1,54 +1,54 @@
-//! With a chain configured, a sponsorship covers the nonce that the contract counts; a chain that does not answer is an error
-//! that says so.
+//! With a chain configured, a sponsorship covers the nonce of the contract. A chain that does not answer causes an error that
+//! names the reason.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
-use paymaster_reference_server::{Config, RpcUrl, Service, SigningConfig, find_fault};
+use paymaster_reference_server::{Config, InjectedService, RpcUrl, Service, SigningConfig, find_fault};
 use serde_json::{Value, json};
 
 use crate::signature::{TEST_ACCOUNT, recovered_sponsorship};
 use crate::support::{Server, operation, request, sponsor, sponsorship_info};
 
-/// A node that answers every connection by `answer`, and what it was asked.
+/// A node that answers every request with `answer`, and the requests that it received.
 struct Node {
     address: SocketAddr,
-    asked: Arc<Mutex<Vec<Value>>>,
+    received: Arc<Mutex<Vec<Value>>>,
 }
 
 impl Node {
     fn start(answer: impl Fn(&Value) -> Option<String> + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a well-formed request");
         let address = listener.local_addr().expect("a well-formed request");
-        let asked = Arc::new(Mutex::new(Vec::new()));
-        let noted = Arc::clone(&asked);
+        let received = Arc::new(Mutex::new(Vec::new()));
+        let store = Arc::clone(&received);
         std::thread::spawn(move || {
             let mut silent = Vec::new();
             for stream in listener.incoming().flatten() {
-                let question = read_body(&stream);
-                noted.lock().expect("no test has panicked").push(question.clone());
-                match answer(&question) {
+                let request = read_body(&stream);
+                store.lock().expect("no test has panicked").push(request.clone());
+                match answer(&request) {
                     Some(text) => reply(&stream, &text),
-                    // Kept open, and never answered.
+                    // The connection stays open without a response.
                     None => silent.push(stream),
                 }
             }
         });
-        Self { address, asked }
+        Self { address, received }
     }
 
-    /// One whose contract counts by [`last_digit`].
+    /// A node whose contract returns the nonces of [`last_digit`].
     fn counting() -> Self {
-        Self::start(|question| Some(last_digit(question)))
+        Self::start(|request| Some(last_digit(request)))
     }
 
     fn url(&self) -> RpcUrl {
         RpcUrl::new(format!("http://{}/v3/a-key", self.address))
     }
 
-    fn asked(&self) -> Vec<Value> {
-        self.asked.lock().expect("no test has panicked").clone()
+    fn received(&self) -> Vec<Value> {
+        self.received.lock().expect("no test has panicked").clone()
     }
 }
 
@@ -72,7 +72,7 @@ fn read_body(stream: &TcpStream) -> Value {
 }
 
 fn reply(mut stream: &TcpStream, text: &str) {
-    // The server may have given up on a long answer.
+    // The server may have closed the connection during a long response.
     let _ = write!(
         stream,
         "HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{text}",
@@ -81,12 +81,12 @@ fn reply(mut stream: &TcpStream, text: &str) {
 }
 
 /// The nonce of a sender is the last digit of its address.
-fn last_digit(question: &Value) -> String {
-    let data = question["params"][0]["data"]
+fn last_digit(request: &Value) -> String {
+    let data = request["params"][0]["data"]
         .as_str()
         .expect("a well-formed request");
     let digit = data.chars().last().expect("a well-formed request");
-    json!({ "jsonrpc": "2.0", "id": question["id"], "result": format!("0x{}{digit}", "0".repeat(63)) })
+    json!({ "jsonrpc": "2.0", "id": request["id"], "result": format!("0x{}{digit}", "0".repeat(63)) })
         .to_string()
 }
 
@@ -123,8 +123,8 @@ fn the_hash_covers_the_nonce_of_the_contract() {
     let answer = ask(&config(node.url()), &of_sender(SEVEN));
     assert_eq!(recovered_sponsorship(SEVEN, 7, &answer), TEST_ACCOUNT);
     assert_ne!(recovered_sponsorship(SEVEN, 0, &answer), TEST_ACCOUNT);
-    let [question] = &node.asked()[..] else {
-        panic!("{:?}", node.asked())
+    let [question] = &node.received()[..] else {
+        panic!("{:?}", node.received())
     };
     assert_eq!(question["method"], "eth_call");
     assert_eq!(question["params"][1], "latest");
@@ -136,7 +136,7 @@ fn the_hash_covers_the_nonce_of_the_contract() {
 }
 
 #[test]
-fn each_sender_of_a_batch_is_asked_for_once() {
+fn each_sender_of_a_batch_is_looked_up_once() {
     let node = Node::counting();
     let batch = json!([of_sender(SEVEN), of_sender(NINE), of_sender(SEVEN)]);
     let answers = ask(&config(node.url()), &batch);
@@ -146,31 +146,31 @@ fn each_sender_of_a_batch_is_asked_for_once() {
             TEST_ACCOUNT
         );
     }
-    assert_eq!(node.asked().len(), 2);
+    assert_eq!(node.received().len(), 2);
 }
 
 #[test]
-fn the_chain_is_asked_for_sponsorships_only() {
+fn nonces_are_looked_up_for_sponsorships_only() {
     let node = Node::counting();
     let config = config(node.url());
     let token = json!({ "mode": "ERC20", "tokenInfo": { "feeTokenAddress": crate::support::USDC } });
     assert!(ask(&config, &sponsor(&token))["result"].is_object());
     let refused = of_sender(paymaster_reference_server::PolicyConfig::DENIED_SENDER);
     assert_eq!(ask(&config, &refused)["result"]["paymasterAndData"], "0x");
-    assert_eq!(node.asked(), Vec::<Value>::new());
+    assert_eq!(node.received(), Vec::<Value>::new());
     let quote = json!({ "mode": "SPONSORED", "sponsorshipInfo": sponsorship_info() });
     let quote = request("pm_getFeeQuoteOrData", &operation(), &quote);
     assert_ne!(ask(&config, &quote)["result"]["paymasterAndData"], "0x");
-    assert_eq!(node.asked().len(), 1);
+    assert_eq!(node.received().len(), 1);
 }
 
 #[test]
-fn a_chain_that_does_not_answer_is_an_error_that_says_so() {
-    // Bound to the end of the test and not listening: connections are refused, and the server under test cannot get this port.
+fn a_chain_that_does_not_answer_causes_an_error_with_the_reason() {
+    // The socket is bound until the test ends and does not listen: connections are refused, and no server gets this port.
     let taken = tokio::net::TcpSocket::new_v4().unwrap();
     taken.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let refusing = RpcUrl::new(format!("http://{}/a-key", taken.local_addr().unwrap()));
-    let said = |node: &Node, timeout_ms: u64| {
+    let answer_within = |node: &Node, timeout_ms: u64| {
         let mut config = config(node.url());
         config.chain.timeout_ms = timeout_ms;
         ask(&config, &sponsored())
@@ -178,17 +178,20 @@ fn a_chain_that_does_not_answer_is_an_error_that_says_so() {
     let patient = 5_000;
     for (answer, word) in [
         (ask(&config(refusing), &sponsored()), "no connection"),
-        (said(&Node::start(|_| None), 100), "no answer within 100 ms"),
         (
-            said(&Node::start(|_| Some("x".repeat(100_000))), patient),
+            answer_within(&Node::start(|_| None), 100),
+            "no answer within 100 ms",
+        ),
+        (
+            answer_within(&Node::start(|_| Some("x".repeat(100_000))), patient),
             "length limit exceeded",
         ),
         (
-            said(&Node::start(|_| Some("{".to_owned())), patient),
+            answer_within(&Node::start(|_| Some("{".to_owned())), patient),
             "not that of a JSON-RPC node",
         ),
         (
-            said(
+            answer_within(
                 &Node::start(|_| Some(r#"{"id":1,"result":"0x"}"#.to_owned())),
                 patient,
             ),
@@ -208,20 +211,21 @@ fn a_chain_that_does_not_answer_is_an_error_that_says_so() {
 }
 
 #[test]
-fn without_http_nobody_is_asked_and_nothing_is_signed() {
+fn handle_bytes_looks_nothing_up_and_signs_nothing() {
     let node = Node::counting();
     let service = Service::new(&config(node.url())).unwrap();
     let reply = service.handle_bytes(sponsored().to_string().as_bytes(), 0);
     let answer: Value = serde_json::from_slice(&reply.body.unwrap()).unwrap();
     assert_eq!(answer["error"]["code"], -32003, "{answer}");
-    assert!(node.asked().is_empty());
+    assert!(node.received().is_empty());
 }
 
 #[test]
-fn a_faulty_server_reads_the_chain_too() {
+fn a_faulty_server_looks_nonces_up_too() {
     let node = Node::counting();
     let fault = find_fault("mode-member-missing").unwrap();
-    let server = Server::of(Service::new(&config(node.url())).unwrap().with_faults([fault]));
+    let server =
+        Server::of(InjectedService::from(Service::new(&config(node.url())).unwrap()).with_faults([fault]));
     let mut client = server.connect();
     client.post("/", &of_sender(NINE).to_string());
     let answer = client.answer().expect("an answer").json();

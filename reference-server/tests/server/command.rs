@@ -1,4 +1,4 @@
-//! The command: its configuration, its exit codes, its logs, and how it stops.
+//! The command: its configuration, exit codes, logs and shutdown.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -23,7 +23,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// A running server, killed if a test forgets it.
+/// A running server, killed when dropped.
 struct Running {
     child: Child,
     address: String,
@@ -39,8 +39,10 @@ impl Running {
             .spawn()
             .expect("the command runs");
         let mut line = String::new();
-        let stdout = child.stdout.as_mut().expect("it is piped");
-        BufReader::new(stdout).read_line(&mut line).expect("it prints");
+        let stdout = child.stdout.as_mut().expect("the stream is piped");
+        BufReader::new(stdout)
+            .read_line(&mut line)
+            .expect("the server prints its address");
         let address = line
             .trim()
             .strip_prefix("listening on http://")
@@ -58,16 +60,16 @@ impl Running {
         answer
     }
 
-    /// Sends a signal; gives the exit code and what was logged.
+    /// Sends a signal; returns the exit code and the log.
     fn stop(mut self, signal: &str) -> (Option<i32>, String) {
         let sent = Command::new("kill")
             .args(["-s", signal, &self.child.id().to_string()])
             .status()
             .expect("kill runs");
         assert!(sent.success());
-        let status = self.child.wait().expect("it ends");
+        let status = self.child.wait().expect("the server ends");
         let mut log = String::new();
-        let stderr = self.child.stderr.as_mut().expect("it is piped");
+        let stderr = self.child.stderr.as_mut().expect("the stream is piped");
         stderr.read_to_string(&mut log).expect("the log is text");
         (status.code(), log)
     }
@@ -75,7 +77,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It has ended already, unless a test failed.
+        // It still runs only if a test failed.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -104,7 +106,7 @@ fn logs_never_show_the_path() {
 }
 
 #[test]
-fn the_configuration_is_printed_as_it_would_be_used() {
+fn the_effective_configuration_is_printed() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(b"quote_valid_seconds = 5\n[signing]\nchain_id = 10\n")
         .unwrap();
@@ -151,8 +153,8 @@ fn a_real_key_is_never_shown() {
 }
 
 #[test]
-fn a_wrong_configuration_is_exit_code_2_and_says_what_is_wrong() {
-    for (toml, said) in [
+fn a_wrong_configuration_gives_exit_code_2_and_the_reason() {
+    for (toml, expected) in [
         ("liste = 1", "did you mean `listen`?"),
         ("[bounds]\nmax_depth = 5000", "bounds.max_depth"),
         ("[[tokens]]\nsymbol = \"A\"", "missing field `address`"),
@@ -172,7 +174,7 @@ fn a_wrong_configuration_is_exit_code_2_and_says_what_is_wrong() {
         let output = run(&["--config", &file.path().display().to_string()]);
         assert_eq!(output.status.code(), Some(2), "{toml}");
         assert!(
-            text(&output.stderr).contains(said),
+            text(&output.stderr).contains(expected),
             "{toml}: {}",
             text(&output.stderr)
         );
@@ -222,21 +224,21 @@ fn tokens_are_checked() {
         "logo_url = \"a.png\"",
     ] {
         let key = change.split(' ').next().unwrap();
-        let said = problem(&token(change)).unwrap_or_default();
+        let message = problem(&token(change)).unwrap_or_default();
         assert!(
-            said.contains(&format!("`tokens.{key}` must be")),
-            "{change}: {said}"
+            message.contains(&format!("`tokens.{key}` must be")),
+            "{change}: {message}"
         );
     }
     assert!(
         problem(&format!("{}{}", token(""), token("")))
             .unwrap()
-            .contains("listed once")
+            .contains("no other token has")
     );
 }
 
 #[test]
-fn an_address_that_is_taken_is_exit_code_3() {
+fn an_address_in_use_gives_exit_code_3() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let output = run(&["--listen", &address]);
@@ -268,7 +270,7 @@ fn an_unknown_fault_or_variant_is_refused_with_the_nearest_one() {
 }
 
 #[test]
-fn a_reader_that_has_read_enough_is_no_failure() {
+fn a_closed_pipe_is_not_an_error() {
     for argument in ["--list-faults", "--print-config"] {
         let (reader, writer) = std::io::pipe().expect("a pipe");
         drop(reader);

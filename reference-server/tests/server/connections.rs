@@ -1,4 +1,4 @@
-//! HTTP as clients speak it: any path, POST only, keep-alive, pipelining, chunks, half-closed connections, a graceful stop.
+//! HTTP: any path, POST only, keep-alive, pipelining, chunks, half-closed connections, graceful shutdown.
 
 use paymaster_reference_server::Config;
 use serde_json::{Value, json};
@@ -78,7 +78,7 @@ fn an_answer_does_not_wait_for_the_rest_of_the_next_request() {
 }
 
 #[test]
-fn chunked_bodies_and_split_ones_are_put_together() {
+fn chunked_and_split_bodies_are_assembled() {
     let server = Server::start(&Config::default());
     let mut client = server.connect();
     let body = call(3);
@@ -98,7 +98,7 @@ fn chunked_bodies_and_split_ones_are_put_together() {
 }
 
 #[test]
-fn a_client_that_closes_its_half_gets_its_answer() {
+fn a_client_that_closes_its_sending_half_gets_its_answer() {
     let server = Server::start(&Config::default());
     let mut client = server.connect();
     client.post("/", &call(5));
@@ -121,19 +121,19 @@ fn a_body_that_is_cut_off_is_not_answered_with_a_result() {
 }
 
 #[test]
-fn a_client_that_waits_for_a_go_ahead_gets_it() {
+fn a_client_that_expects_100_continue_gets_it() {
     let server = Server::start(&Config::default());
     let mut client = server.connect();
     let request = post_bytes("/", &call(8)).replacen("\r\n", "\r\nexpect: 100-continue\r\n", 1);
     let (head, body) = request.split_once("\r\n\r\n").expect("a head");
     client.send(format!("{head}\r\n\r\n"));
-    assert_eq!(client.answer().expect("a go-ahead").status, 100);
+    assert_eq!(client.answer().expect("100 Continue").status, 100);
     client.send(body);
     assert_eq!(client.answer().expect("an answer").json()["id"], json!(8));
 }
 
 #[test]
-fn an_old_client_is_answered_and_its_connection_closed() {
+fn an_http_1_0_client_is_answered_and_its_connection_closed() {
     let server = Server::start(&Config::default());
     let mut client = server.connect();
     client.send(post_bytes("/", &call(9)).replace("HTTP/1.1", "HTTP/1.0"));
@@ -167,7 +167,7 @@ fn garbage_does_not_disturb_others() {
 }
 
 #[test]
-fn garbled_bodies_get_a_parse_error() {
+fn malformed_bodies_get_a_parse_error() {
     let server = Server::start(&Config::default());
     let mut client = server.connect();
     let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
@@ -187,11 +187,11 @@ fn requests_in_flight_are_answered_when_the_server_stops() {
     idle.post("/", &call(1));
     idle.answer().expect("an answer");
     let mut in_flight = server.connect();
-    // The go-ahead says that the request has been begun.
+    // 100 Continue shows that the server has read the head.
     let request = post_bytes("/", &call(2)).replacen("\r\n", "\r\nexpect: 100-continue\r\n", 1);
     let (head, body) = request.split_once("\r\n\r\n").expect("a head");
     in_flight.send(format!("{head}\r\n\r\n"));
-    assert_eq!(in_flight.answer().expect("a go-ahead").status, 100);
+    assert_eq!(in_flight.answer().expect("100 Continue").status, 100);
     server.ask_to_stop();
     assert!(idle.is_closed(), "an idle connection ends at once");
     in_flight.send(body);
@@ -209,7 +209,7 @@ fn a_request_that_never_ends_does_not_hold_up_the_stop() {
     let mut server = Server::start(&config);
     let mut stuck = server.connect();
     stuck.send("POST / HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\ncontent-length: 10\r\n\r\n");
-    assert_eq!(stuck.answer().expect("a go-ahead").status, 100);
+    assert_eq!(stuck.answer().expect("100 Continue").status, 100);
     server.ask_to_stop();
     server.join();
     assert!(stuck.is_closed());

@@ -1,4 +1,4 @@
-//! The envelope (sections 2.1, 2.10 and 7): versions, ids, notifications, batches, and each cause of an error.
+//! The envelope (sections 2.1, 2.10 and 7): versions, ids, notifications, batches, and the causes of errors.
 
 use paymaster_reference_server::{Config, Service};
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::support::{
     the_four_pairs,
 };
 
-/// The text of a valid request with this text for its id.
+/// The text of a valid request with this JSON text as its id.
 fn text_with_id(id: &str) -> String {
     let mut request = the_four_pairs()[2].clone();
     request["id"] = json!("PLACE");
@@ -49,7 +49,7 @@ fn an_id_is_echoed_byte_for_byte() {
         let reply = service().handle_bytes(text_with_id(id).as_bytes(), NOW);
         let body = String::from_utf8(reply.body.unwrap()).unwrap();
         assert!(body.contains(&format!("\"id\":{id},\"result\"")), "{id}: {body}");
-        // And in errors too.
+        // The id of an error.
         let broken = text_with_id(id).replace("0xb61d27f6", "zz");
         let reply = service().handle_bytes(broken.as_bytes(), NOW);
         let body = String::from_utf8(reply.body.unwrap()).unwrap();
@@ -214,7 +214,7 @@ fn a_member_that_occurs_twice_is_refused() {
 }
 
 #[test]
-fn a_notification_is_not_answered_whatever_it_asks() {
+fn a_notification_is_never_answered() {
     for text in [
         r#"{"jsonrpc":"2.0","method":"eth_chainId"}"#,
         r#"{"jsonrpc":"2.0","method":"pm_getFeeQuoteOrData","params":[]}"#,
@@ -302,7 +302,7 @@ fn the_status_of_errors_is_configured() {
 }
 
 #[test]
-fn member_order_blanks_and_escapes_do_not_matter() {
+fn member_order_white_space_and_escapes_change_nothing() {
     let request = &the_four_pairs()[3];
     let expected = answer(request);
     let reordered = format!(

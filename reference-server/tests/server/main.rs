@@ -1,11 +1,11 @@
-//! The reference server from outside: its messages, its HTTP, its command.
+//! Tests of the reference server through its public API: messages, HTTP and the command.
 
 mod agreement;
 mod bounds;
 mod chain;
 mod command;
 mod connections;
-mod deviations;
+mod injection;
 mod json_rpc;
 mod quotes;
 mod signature;

@@ -1,4 +1,4 @@
-//! Fee quotes (sections 2.5, 2.7, 2.8 and 4.1), with numbers worked out by hand.
+//! Fee quotes (sections 2.5, 2.7, 2.8 and 4.1), with numbers calculated by hand.
 
 use serde_json::{Value, json};
 
@@ -101,7 +101,7 @@ fn the_largest_amounts_do_not_overflow() {
         // 3 * 2^512 wei are about 4.02e154, at 0.0531 to 1832 tokens for 1e18 wei.
         assert!((134..=141).contains(&whole.len()), "{fee}");
     }
-    // 0 costs nothing.
+    // An operation without gas has no fee.
     operation["maxFeePerGas"] = json!(0);
     let result = self::result(&request(
         "pm_getFeeQuoteOrData",
@@ -112,7 +112,7 @@ fn the_largest_amounts_do_not_overflow() {
 }
 
 #[test]
-fn an_empty_token_info_or_list_asks_for_all_tokens() {
+fn an_empty_token_info_or_list_gets_all_tokens() {
     for info in [json!({}), json!({ "tokenList": [] })] {
         assert_eq!(symbols(&quoted(&info)), ["USDC", "DAI", "WBTC", "EURS"]);
     }
@@ -129,7 +129,7 @@ fn the_preferred_token_comes_first_and_each_token_once() {
 }
 
 #[test]
-fn unsupported_tokens_are_listed_once_as_spelled() {
+fn unsupported_tokens_are_listed_once_in_their_spelling() {
     let other = "0x00000000000000000000000000000000000000bB";
     let info = json!({ "preferredToken": UNKNOWN_TOKEN, "tokenList": [other, USDC, UNKNOWN_TOKEN.to_lowercase(), other] });
     let result = quoted(&info);
@@ -141,7 +141,7 @@ fn unsupported_tokens_are_listed_once_as_spelled() {
 }
 
 #[test]
-fn long_lists_are_sorted_out_too() {
+fn long_lists_are_deduplicated_too() {
     let mut list: Vec<String> = (0..5000).map(|number| format!("0x{number:040x}")).collect();
     list.extend(list.clone());
     list.push(USDC.to_owned());
@@ -151,7 +151,7 @@ fn long_lists_are_sorted_out_too() {
 }
 
 #[test]
-fn a_quote_without_a_mode_is_told_by_its_token_info() {
+fn the_mode_of_a_quote_without_mode_follows_from_its_token_info() {
     let info = crate::support::sponsorship_info();
     let tokens = json!({ "preferredToken": USDC });
     let mode = |mode: Value| result(&quote(&mode))["mode"].clone();
@@ -167,7 +167,7 @@ fn a_quote_without_a_mode_is_told_by_its_token_info() {
 }
 
 #[test]
-fn info_of_the_other_mode_is_not_looked_into() {
+fn info_of_the_other_mode_is_not_parsed() {
     let broken = json!({ "preferredToken": 5, "smartAccountInfo": 5 });
     let info = crate::support::sponsorship_info();
     let sponsored = json!({ "mode": "SPONSORED", "sponsorshipInfo": info, "tokenInfo": broken });

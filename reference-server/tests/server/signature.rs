@@ -1,5 +1,5 @@
-//! `paymasterAndData` is signed: the hash is put together here word by word, by nothing that the server uses for it, and the
-//! signer recovered from the answer.
+//! The signature of `paymasterAndData`: the tests build the hash word by word, without the code of the server, and recover the
+//! signer from the response.
 
 use alloy_primitives::{hex, keccak256};
 use k256::ecdsa::{RecoveryId, Signature, VerifyingKey};
@@ -34,18 +34,18 @@ fn counted(content: &[u8]) -> Vec<u8> {
     [word(content.len() as u128), content.to_vec(), vec![0; padding]].concat()
 }
 
-/// What an operation is signed for.
+/// The operation values that a signature covers.
 struct Signed<'a> {
     sender: &'a str,
     nonce: u128,
     init_code: &'a [u8],
     call_data: &'a [u8],
-    /// Call, verification, before verification: as the answer returned them.
+    /// The returned call, verification and pre-verification limits.
     gas: [u128; 3],
     fees: [u128; 2],
 }
 
-/// The operation's ABI encoding up to the length of its `paymasterAndData`, which will have this length.
+/// The ABI encoding of the operation up to the length of its `paymasterAndData`, which has this length.
 fn pack(signed: &Signed<'_>, paymaster_and_data_length: usize) -> Vec<u8> {
     let init_code = counted(signed.init_code);
     let call_data = counted(signed.call_data);
@@ -78,7 +78,7 @@ fn hash(packed: &[u8], words: &[Vec<u8>]) -> [u8; 32] {
     keccak256(encoded).0
 }
 
-/// The account, in hex digits, that made `signature` over the EIP-191 form of `hash`.
+/// The account, in hex digits, that signed the EIP-191 form of `hash`.
 fn recovered(hash: [u8; 32], signature: &[u8]) -> String {
     let digest = keccak256([b"\x19Ethereum Signed Message:\n32".as_slice(), &hash].concat());
     let v = signature[64];
@@ -115,7 +115,7 @@ fn read_result(answer: &Value) -> (Vec<u8>, [u128; 3]) {
     (bytes(data), gas)
 }
 
-/// The sample operation, and what is signed of it with these gas limits.
+/// The sample operation, and its signed values with these gas limits.
 fn sample(gas: [u128; 3]) -> (Value, Signed<'static>) {
     let signed = Signed {
         sender: "1306b01bC3e4AD202612D3843387e94737673F53",
@@ -133,7 +133,7 @@ fn sponsorship_hash(signed: &Signed<'_>, chain_id: u128, valid_until: u64) -> [u
     sponsorship_hash_after(signed, chain_id, 0, valid_until)
 }
 
-/// The same for a sender that the contract has sponsored that often.
+/// The hash of a sponsorship for a sender with this nonce.
 fn sponsorship_hash_after(
     signed: &Signed<'_>,
     chain_id: u128,
@@ -150,7 +150,7 @@ fn sponsorship_hash_after(
     hash(&pack(signed, 20 + 64 + 65), &words)
 }
 
-/// The account that signed the sponsorship in `answer` of the sample operation, had it that sender and nonce of the contract.
+/// The account that signed the sponsorship in `answer`, for the sample operation with this sender and nonce.
 pub(crate) fn recovered_sponsorship(sender: &str, sender_nonce: u128, answer: &Value) -> String {
     let (data, gas) = read_result(answer);
     let (_, sample) = sample(gas);
@@ -208,7 +208,7 @@ fn the_hash_covers_init_code_long_data_and_estimated_limits() {
         recovered(sponsorship_hash(&signed, CHAIN_ID, NOW + 10), &data[84..]),
         TEST_ACCOUNT
     );
-    // Another limit than the returned one, and the contract would refuse.
+    // The contract would reject the signature for a limit other than the returned one.
     let other = Signed {
         gas: [gas[0] + 1, gas[1], gas[2]],
         ..signed
@@ -223,7 +223,7 @@ fn the_hash_covers_init_code_long_data_and_estimated_limits() {
 fn chain_and_key_are_the_configured_ones() {
     let mut config = Config::default();
     config.signing.chain_id = 137;
-    // The private key 1, whose account is well known too.
+    // The account of the private key 1 is well known.
     config.signing.key = paymaster_reference_server::Secret::new(format!("0x{:064x}", 1));
     let service = Service::new(&config).unwrap();
     let (operation, _) = sample([0; 3]);
@@ -240,7 +240,7 @@ fn chain_and_key_are_the_configured_ones() {
 }
 
 #[test]
-fn the_expiry_is_cut_and_defaulted() {
+fn the_expiry_is_rounded_down_and_has_a_default() {
     let (operation, _) = sample([0; 3]);
     let valid_until = |seconds: Option<Value>| {
         let mut request = sponsored(&operation, &json!(0));
@@ -267,7 +267,7 @@ fn the_expiry_is_cut_and_defaulted() {
 }
 
 #[test]
-fn a_token_payment_commits_to_token_rate_and_expiry() {
+fn a_token_payment_covers_token_rate_and_expiry() {
     let (operation, _) = sample([0; 3]);
     let mode = json!({ "mode": "ERC20", "tokenInfo": { "feeTokenAddress": USDC } });
     let (data, gas) = signed_result(&service(), &request("pm_sponsorUserOperation", &operation, &mode));
@@ -290,7 +290,7 @@ fn a_token_payment_commits_to_token_rate_and_expiry() {
 }
 
 #[test]
-fn without_signing_the_signature_is_zero_and_the_rest_is_there() {
+fn without_signing_only_the_signature_is_zero() {
     let mut config = Config::default();
     config.signing.enabled = false;
     let service = Service::new(&config).unwrap();

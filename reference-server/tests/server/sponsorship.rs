@@ -19,7 +19,7 @@ fn is_refused(result: &Value) -> bool {
 }
 
 #[test]
-fn the_three_gas_values_are_returned_as_given_in_their_types() {
+fn the_three_gas_values_are_returned_unchanged_in_their_types() {
     let [sponsored_quote, _, sponsored, token] = the_four_pairs();
     for request in [sponsored_quote, sponsored, token] {
         let result = result(&request);
@@ -32,7 +32,7 @@ fn the_three_gas_values_are_returned_as_given_in_their_types() {
 }
 
 #[test]
-fn any_of_the_three_gas_values_may_be_absent() {
+fn any_of_the_three_gas_values_may_be_missing() {
     let names = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
     for pair in [0, 2, 3] {
         for absent in 0..8 {
@@ -53,7 +53,7 @@ fn any_of_the_three_gas_values_may_be_absent() {
 }
 
 #[test]
-fn amounts_may_come_in_every_form() {
+fn amounts_are_accepted_in_every_form() {
     let expected = result(&the_four_pairs()[2]);
     for (gas, fee) in [
         (json!("0x186a0"), json!("0x04a817c800")),
@@ -127,7 +127,7 @@ fn the_policy_is_the_configured_one() {
 }
 
 #[test]
-fn nothing_but_the_operation_and_the_info_decides() {
+fn only_the_operation_and_the_info_decide() {
     let mut denied = operation();
     denied["sender"] = json!(PolicyConfig::DENIED_SENDER);
     for (operation, refused) in [(operation(), false), (denied, true)] {
@@ -152,7 +152,7 @@ fn nothing_but_the_operation_and_the_info_decides() {
 }
 
 #[test]
-fn sponsorship_info_may_be_left_out_of_the_second_method_only() {
+fn sponsorship_info_is_optional_in_the_second_method_only() {
     assert!(!is_refused(&result(&sponsor(&json!({ "mode": "SPONSORED" })))));
     assert_eq!(error_code(&quote(&json!({ "mode": "SPONSORED" }))), -32602);
 }
@@ -183,7 +183,7 @@ fn the_mode_is_mandatory_and_one_of_three() {
 }
 
 #[test]
-fn an_absent_token_and_an_unsupported_one_have_codes_of_their_own() {
+fn a_missing_and_an_unsupported_token_have_their_own_codes() {
     for mode in [
         json!({ "mode": "ERC20" }),
         json!({ "mode": "ERC20", "tokenInfo": {} }),

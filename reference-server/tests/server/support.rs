@@ -1,4 +1,4 @@
-//! What the tests share: sample requests, a server on a free port, and a client that speaks in raw bytes.
+//! Shared by the tests: sample requests, a server on a free port, and a client that sends raw bytes.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -6,20 +6,20 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use paymaster_reference_server::{Config, Service, run};
+use paymaster_reference_server::{Config, Respond, Service, run};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-/// The time at which the messages of the tests are answered.
+/// The Unix time of all tests, in seconds.
 pub(crate) const NOW: u64 = 1_700_000_000;
 /// A token of the default configuration, with 6 decimals.
 pub(crate) const USDC: &str = "0xda5289fcaaf71d52a80a254da614a192b693e977";
 /// A token of the default configuration, with 18 decimals.
 pub(crate) const DAI: &str = "0x27a44456bedb94dbd59d0f0a14fe977c777fc5c3";
-/// A token that nobody supports.
+/// A token that is not supported.
 pub(crate) const UNKNOWN_TOKEN: &str = "0x00000000000000000000000000000000000000AA";
-/// Far longer than anything here takes; a test that waits so long has failed.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// Longest wait of a test, far longer than any response takes.
+const READ_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// An operation with all its members.
 pub(crate) fn operation() -> Value {
@@ -82,19 +82,19 @@ pub(crate) fn service() -> Service {
     Service::new(&Config::default()).expect("the default configuration is valid")
 }
 
-/// What `service` answers to the text, which must be something.
+/// The response of `service` to the text; panics if there is none.
 pub(crate) fn answer_with(service: &Service, text: &str) -> Value {
     let reply = service.handle_bytes(text.as_bytes(), NOW);
     let body = reply.body.expect("there is an answer");
     serde_json::from_slice(&body).expect("the answer is json")
 }
 
-/// What the default service answers to the request.
+/// The response of the default service to the request.
 pub(crate) fn answer(request: &Value) -> Value {
     answer_with(&service(), &request.to_string())
 }
 
-/// The `result` of what the default service answers.
+/// The `result` in the response of the default service.
 pub(crate) fn result(request: &Value) -> Value {
     let answer = answer(request);
     answer
@@ -103,7 +103,7 @@ pub(crate) fn result(request: &Value) -> Value {
         .unwrap_or_else(|| panic!("no result in {answer}"))
 }
 
-/// The code of the error that the default service answers.
+/// The error code in the response of the default service.
 pub(crate) fn error_code(request: &Value) -> i64 {
     let answer = answer(request);
     answer["error"]["code"]
@@ -123,10 +123,10 @@ impl Server {
         Self::of(Service::new(config).expect("the configuration is valid"))
     }
 
-    pub(crate) fn of(service: Service) -> Self {
+    pub(crate) fn of(service: impl Respond) -> Self {
         let service = Arc::new(service);
         let (stop, stopped) = oneshot::channel();
-        let (tell, told) = std::sync::mpsc::channel();
+        let (address_sender, address_receiver) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
@@ -136,7 +136,8 @@ impl Server {
                 let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
                     .await
                     .expect("a port is free");
-                tell.send(listener.local_addr().expect("it has an address"))
+                address_sender
+                    .send(listener.local_addr().expect("a listener has an address"))
                     .expect("the test waits");
                 run(listener, service, async {
                     let _ = stopped.await;
@@ -145,7 +146,7 @@ impl Server {
             });
         });
         Self {
-            address: told.recv().expect("the server starts"),
+            address: address_receiver.recv().expect("the server starts"),
             stop: Some(stop),
             thread: Some(thread),
         }
@@ -168,7 +169,7 @@ impl Server {
     pub(crate) fn connect(&self) -> Client {
         let stream = TcpStream::connect(self.address).expect("the server listens");
         stream
-            .set_read_timeout(Some(PATIENCE))
+            .set_read_timeout(Some(READ_TIMEOUT))
             .expect("a timeout can be set");
         Client {
             stream,
@@ -180,24 +181,24 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.ask_to_stop();
-        // A test that failed already must not panic again here.
+        // A second panic would hide that of a failed test.
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
     }
 }
 
-/// A connection in raw bytes.
+/// A connection that sends and receives raw bytes.
 pub(crate) struct Client {
     stream: TcpStream,
     read: Vec<u8>,
 }
 
-/// An answer over HTTP.
+/// An HTTP response.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
-    /// In lower case, with its blank line.
+    /// The head in lower case, with its blank line.
     pub(crate) head: String,
     pub(crate) body: Vec<u8>,
 }
@@ -213,7 +214,7 @@ impl Client {
         self.stream.write_all(bytes.as_ref()).expect("the server reads");
     }
 
-    /// Sends what the server may refuse to read.
+    /// Sends bytes; false when the server has closed the connection.
     pub(crate) fn try_send(&mut self, bytes: impl AsRef<[u8]>) -> bool {
         self.stream.write_all(bytes.as_ref()).is_ok()
     }
@@ -227,7 +228,7 @@ impl Client {
         let _ = self.stream.shutdown(Shutdown::Write);
     }
 
-    /// The next answer, or none when the connection was closed before a whole one.
+    /// The next response; none when the connection was closed before it was whole.
     pub(crate) fn answer(&mut self) -> Option<Answer> {
         let head_end = loop {
             if let Some(end) = find(&self.read, b"\r\n\r\n") {
@@ -254,7 +255,7 @@ impl Client {
         Some(Answer { status, head, body })
     }
 
-    /// All that comes until the connection is closed or reset, and whether it was reset.
+    /// All bytes until the connection is closed or reset, and whether it was reset.
     pub(crate) fn read_to_end(mut self) -> (String, bool) {
         let mut buffer = [0; 4096];
         let reset = loop {
@@ -267,12 +268,12 @@ impl Client {
         (String::from_utf8_lossy(&self.read).into_owned(), reset)
     }
 
-    /// Whether the server closes the connection, with nothing more to say.
+    /// Whether the server closes the connection without further bytes.
     pub(crate) fn is_closed(&mut self) -> bool {
         self.read.is_empty() && !self.read_more()
     }
 
-    /// Reads something; false at the end, or when the connection is reset. A server that does neither fails the test.
+    /// Reads some bytes; false when the connection is closed or reset. Panics when neither happens in time.
     fn read_more(&mut self) -> bool {
         let mut buffer = [0; 4096];
         match self.stream.read(&mut buffer) {
@@ -302,6 +303,6 @@ pub(crate) fn post_bytes(path: &str, body: &str) -> String {
     )
 }
 
-fn find(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
-    bytes.windows(wanted.len()).position(|window| window == wanted)
+fn find(bytes: &[u8], pattern: &[u8]) -> Option<usize> {
+    bytes.windows(pattern.len()).position(|window| window == pattern)
 }

@@ -1,4 +1,4 @@
-//! Section 7: what is an error, what is not, and the form of an error.
+//! The clauses of section 7: which requests get an error, which do not, and the form of an error.
 
 use super::{Basis::Stated, Clause, clause};
 
@@ -7,26 +7,31 @@ pub(super) const CLAUSES: &[Clause] = &[
         Stated,
         "7",
         "error.object",
-        "The error of an answer is an object.",
+        "The member `error` of an answer is an object.",
     ),
-    clause(Stated, "7", "error.code", "An error carries code, an integer."),
+    clause(
+        Stated,
+        "7",
+        "error.code",
+        "An error object has the member `code`, an integer.",
+    ),
     clause(
         Stated,
         "7",
         "error.message",
-        "An error carries message, a string.",
+        "An error object has the member `message`, a string.",
     ),
     clause(
         Stated,
         "4.2",
         "error.token-absent",
-        "A sponsor request in token mode that names no token is answered with an error (rule 4).",
+        "A token-mode sponsor request without a token address is answered with an error (rule 4).",
     ),
     clause(
         Stated,
         "4.2",
         "error.token-unsupported",
-        "A sponsor request in token mode whose token is not supported is answered with an error (rule 5).",
+        "A token-mode sponsor request with an unsupported token is answered with an error (rule 5).",
     ),
     clause(
         Stated,
@@ -38,6 +43,6 @@ pub(super) const CLAUSES: &[Clause] = &[
         Stated,
         "7",
         "error.unsupported-quote-is-none",
-        "A quote request whose tokens are not supported, some or all, is answered with a result, not with an error.",
+        "A quote request with unsupported tokens is answered with a result, not with an error, even when all its tokens are unsupported.",
     ),
 ];

@@ -1,4 +1,4 @@
-//! What published clients need beyond the specification. Breaking one of these warns.
+//! The clauses that published clients need beyond the specification. A broken one is a warning.
 
 use super::{Basis::Interoperability, Clause, clause};
 
@@ -7,13 +7,13 @@ pub(super) const CLAUSES: &[Clause] = &[
         Interoperability,
         "2.6",
         "interoperability.mode-member",
-        "A quote carries mode beside MODE, with the same value: published clients read only mode.",
+        "A quote result has the member `mode` with the same value as `MODE`, because published clients read only `mode`.",
     ),
-    // That an answer never carries both is stated. This says who is harmed when the result is null, which other clients forgive.
+    // `answer.result-or-error` states that an answer never has both. This clause is about a null `result`, which some clients accept.
     clause(
         Interoperability,
         "7",
         "interoperability.no-result-beside-error",
-        "An error has no result beside it, not even null: a published client takes any result member for success.",
+        "An answer with `error` has no member `result`, not even null, because a published client treats every answer with `result` as a success.",
     ),
 ];

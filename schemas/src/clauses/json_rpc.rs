@@ -1,4 +1,4 @@
-//! What JSON-RPC 2.0, or its use over HTTP, recommends beyond what the specification asks. Breaking one of these warns.
+//! The clauses that JSON-RPC 2.0, or its use over HTTP, recommends beyond the specification. A broken one is a warning.
 
 use super::{Basis::JsonRpc, Clause, clause};
 
@@ -7,78 +7,78 @@ pub(super) const CLAUSES: &[Clause] = &[
         JsonRpc,
         "7",
         "json-rpc.parse-error",
-        "A body that is not JSON gets an error with the code -32700.",
+        "A request body that is not JSON is answered with the error code -32700.",
     ),
     clause(
         JsonRpc,
         "7",
         "json-rpc.invalid-request",
-        "JSON that is no request object gets an error with the code -32600 (or -32602, where only its params are neither an array nor an object).",
+        "JSON that is not a request object is answered with the error code -32600. If only `params` has the wrong type (neither an array nor an object), -32602 is also correct.",
     ),
     clause(
         JsonRpc,
         "7",
         "json-rpc.method-not-found",
-        "An unknown method gets an error with the code -32601.",
+        "An unknown method is answered with the error code -32601.",
     ),
     clause(
         JsonRpc,
         "7",
         "json-rpc.invalid-params",
-        "Parameters of the wrong shape get an error with the code -32602.",
+        "Parameters that break the request tables are answered with the error code -32602.",
     ),
     clause(
         JsonRpc,
         "7",
         "json-rpc.reserved-codes",
-        "The predefined codes -32700 and -32601 are used only for what they mean: not for a request that is JSON and names a known method.",
+        "The predefined error codes -32700 (parse error) and -32601 (method not found) are not used for a request that is JSON and names a known method.",
     ),
     clause(
         JsonRpc,
         "7",
         "json-rpc.null-id",
-        "Where the id of a request could not be read, the error carries the id null.",
+        "If the `id` of a request cannot be read, the error has the `id` null.",
     ),
     clause(
         JsonRpc,
         "1",
         "json-rpc.batch",
-        "A batch is answered with an array that holds one answer for each request, matched by id in any order.",
+        "A batch is answered with an array that has one answer for each request of the batch. The ids match; the order is free.",
     ),
     clause(
         JsonRpc,
         "1",
         "json-rpc.batch-elements",
-        "Each call of a batch gets the sort of answer that it gets alone: a result of its mode, or an error.",
+        "Each request of a batch gets the same kind of answer that it gets alone: a result of its mode, or an error.",
     ),
     clause(
         JsonRpc,
         "1",
         "json-rpc.empty-batch",
-        "An empty batch is answered with one error object, not with an array.",
+        "An empty batch is answered with one error answer, not with an array.",
     ),
     clause(
         JsonRpc,
         "1",
         "json-rpc.notification",
-        "A request without an id gets no JSON-RPC answer, alone or in a batch.",
+        "A notification (a request without `id`) gets no JSON-RPC answer, alone or in a batch.",
     ),
     clause(
         JsonRpc,
         "1",
         "json-rpc.unique-members",
-        "No member of an answer stands twice, not even with the same value.",
+        "No member name occurs twice in one object of an answer, not even with the same value.",
     ),
     clause(
         JsonRpc,
         "1",
         "http.status-of-result",
-        "An answer with a result comes with an HTTP status of 200.",
+        "An answer with a result has the HTTP status 200.",
     ),
     clause(
         JsonRpc,
         "1",
         "http.content-type",
-        "An answer comes with the content type application/json.",
+        "An answer has the content type `application/json`.",
     ),
 ];

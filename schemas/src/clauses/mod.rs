@@ -1,7 +1,7 @@
 //! The clauses: every testable statement of the specification, as data.
 //!
-//! One file a group; a new clause is one literal there. The rules of `paymaster-conformance` and the faults of the
-//! reference server meet only here, through the clause id. Ids are names: renaming one is a breaking change.
+//! Each group of clauses has its file; a new clause is one literal in it. Rules (`paymaster-judge`) and faults
+//! (`paymaster-reference-server`) refer to a clause by its id only. An id is a public name: renaming one is a breaking change.
 
 mod errors;
 mod interoperability;
@@ -15,25 +15,25 @@ mod results;
 
 use std::fmt;
 
-/// On what ground a clause stands, which decides what breaking it costs.
+/// The reason why a clause holds. It decides what a broken clause means for a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Basis {
-    /// The specification says it. Breaking it fails the run.
+    /// The specification states it. A broken clause fails the run.
     Stated,
-    /// JSON-RPC 2.0, or its use over HTTP, recommends it beyond what the specification asks. Warns; fails under `--strict`.
+    /// JSON-RPC 2.0, or its use over HTTP, recommends it beyond the specification. A broken clause warns, and fails under `--strict`.
     JsonRpc,
-    /// Published clients need it beyond the specification. Warns; fails under `--strict`.
+    /// Published clients need it beyond the specification. A broken clause warns, and fails under `--strict`.
     Interoperability,
-    /// A chain says so, when one is given. Warns; fails under `--strict`.
+    /// A chain decides it; judged only when a chain is given. A broken clause warns, and fails under `--strict`.
     OnChain,
-    /// The specification disagrees with itself. Observed only.
+    /// The specification disagrees with itself. The run only observes.
     Ambiguous,
-    /// The specification is silent. Observed only.
+    /// The specification is silent. The run only observes.
     NotShown,
 }
 
 impl Basis {
-    /// All grounds, the weightiest first.
+    /// Every basis, the most serious first.
     pub const ALL: [Self; 6] = [
         Self::Stated,
         Self::JsonRpc,
@@ -55,7 +55,7 @@ impl Basis {
         }
     }
 
-    /// Whether such a clause is only observed and can never fail anyone.
+    /// Whether clauses of this basis are only observed and never fail a run.
     pub const fn is_observed(self) -> bool {
         matches!(self, Self::Ambiguous | Self::NotShown)
     }
@@ -70,15 +70,15 @@ impl fmt::Display for Basis {
 /// One testable statement of the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clause {
-    /// Its name, lower case, words joined by `-`, group and rest by `.`.
+    /// The name: group and rest joined by `.`, as `quote.tokens-quoted`.
     pub id: &'static str,
-    /// The section of the specification it comes from, as `2.6`.
+    /// The section of the specification that the clause comes from, as `2.6`.
     pub section: &'static str,
-    /// On what ground it stands.
+    /// The reason why the clause holds.
     pub basis: Basis,
     /// The statement, in our own words.
     pub text: &'static str,
-    /// Why no rule and no observer judges it, where that is so.
+    /// The reason why no rule and no observer judges the clause, if none does.
     pub unjudged: Option<&'static str>,
 }
 
@@ -93,7 +93,7 @@ const fn clause(basis: Basis, section: &'static str, id: &'static str, text: &'s
     }
 }
 
-/// A clause that cannot be judged from outside, with the reason.
+/// A clause that no rule and no observer judges, with the reason.
 const fn unjudged(
     basis: Basis,
     section: &'static str,
@@ -141,7 +141,7 @@ mod tests {
     fn ids_are_unique_and_well_formed() {
         let mut seen = HashSet::new();
         for clause in clauses() {
-            assert!(seen.insert(clause.id), "{} stands twice", clause.id);
+            assert!(seen.insert(clause.id), "{} is listed twice", clause.id);
             assert!(
                 clause
                     .id
@@ -150,12 +150,12 @@ mod tests {
                 "{} has odd characters",
                 clause.id
             );
-            assert!(clause.id.contains('.'), "{} names no group", clause.id);
+            assert!(clause.id.contains('.'), "{} has no group", clause.id);
         }
     }
 
     #[test]
-    fn every_clause_names_a_section_and_says_something() {
+    fn every_clause_has_a_section_and_a_text() {
         for clause in clauses() {
             let section = clause.section;
             assert!(
@@ -163,7 +163,7 @@ mod tests {
                 "{}: section {section}",
                 clause.id
             );
-            assert!(clause.text.len() > 20, "{} says too little", clause.id);
+            assert!(clause.text.len() > 20, "{} has no real text", clause.id);
             assert!(
                 clause.unjudged.is_none_or(|reason| reason.len() > 20),
                 "{}: no real reason",

@@ -1,4 +1,4 @@
-//! What a chain says of an answer. Judged only when a chain is given; breaking it warns.
+//! The clauses that a chain decides. They are judged only when a chain is given; a broken one is a warning.
 
 use super::{Basis::OnChain, Clause, clause};
 
@@ -6,5 +6,5 @@ pub(super) const CLAUSES: &[Clause] = &[clause(
     OnChain,
     "4.2",
     "on-chain.accepted",
-    "The paymasterAndData of a result, in the operation with the returned gas limits, is accepted by the paymaster's contract (rule 7).",
+    "The paymaster contract accepts the operation with the returned `paymasterAndData` and gas limits (rule 7).",
 )];

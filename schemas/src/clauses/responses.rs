@@ -1,4 +1,4 @@
-//! The response envelope (section 2.10) and the form of a JSON-RPC answer that section 1 asks for.
+//! The clauses of the response envelope (section 2.10) and of the JSON-RPC form of an answer (section 1).
 
 use super::{Basis::Stated, Clause, clause};
 
@@ -7,48 +7,48 @@ pub(super) const CLAUSES: &[Clause] = &[
         Stated,
         "1",
         "answer.json-text",
-        "The body of an answer is one complete JSON text in UTF-8: no byte order mark, nothing behind it, no NaN.",
+        "The body of an answer is exactly one complete JSON text in UTF-8, without a byte order mark, trailing bytes or NaN.",
     ),
     clause(
         Stated,
         "1",
         "answer.http-message",
-        "A request that is served gets a complete HTTP response: its length as announced, the connection kept until its end.",
+        "A served request gets a complete HTTP response: the body has the announced length, and the connection stays open until its end.",
     ),
     clause(
         Stated,
         "1",
         "answer.single-valued-members",
-        "No member of an answer stands twice with different values: what it says does not depend on the reader's parser.",
+        "No member name occurs twice in one object of an answer with different values, because parsers would then read different answers.",
     ),
     clause(
         Stated,
         "1",
         "answer.object",
-        "The answer to one request is one JSON object.",
+        "The answer to a single request is one JSON object.",
     ),
     clause(
         Stated,
         "1",
         "answer.result-or-error",
-        "An answer carries either result or error, never both and never neither.",
+        "An answer has exactly one of `result` and `error`.",
     ),
     clause(
         Stated,
         "2.10",
         "answer.jsonrpc",
-        "An answer carries jsonrpc and echoes the version of the request.",
+        "An answer has `jsonrpc`, with the version of its request.",
     ),
     clause(
         Stated,
         "2.10",
         "answer.id",
-        "An answer echoes the id of its request, the same kind and the same value.",
+        "An answer has the `id` of its request: the same JSON type and the same value.",
     ),
     clause(
         Stated,
         "2.10",
         "answer.result-object",
-        "The result of an answer is an object.",
+        "The member `result` of an answer is an object.",
     ),
 ];

@@ -1,16 +1,16 @@
-//! The forms in which a value travels.
+//! The forms in which a secret is transmitted.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::Value;
 
-/// All but the unreserved characters (RFC 3986, section 2.3).
+/// All characters except the unreserved ones (RFC 3986, section 2.3).
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')
     .remove(b'_')
     .remove(b'~');
 
-/// A value as it is, percent-encoded and decoded, and each of them as JSON writes it, long enough to be a secret.
+/// A value as it is, percent-encoded and percent-decoded, each also escaped for JSON. Forms that are too short for a key are left out.
 pub(super) fn of(secret: &str) -> Vec<String> {
     let decoded = percent_decode_str(secret).decode_utf8();
     let decoded = decoded.map_or_else(|_| secret.to_owned(), std::borrow::Cow::into_owned);
@@ -23,7 +23,7 @@ pub(super) fn of(secret: &str) -> Vec<String> {
             forms.push(form.to_owned());
         }
     }
-    // Twice: answers quote answers.
+    // Twice: a response can quote a response, and then JSON is escaped within JSON.
     for _ in 0..2 {
         for form in forms.clone() {
             let json = Value::from(form.as_str()).to_string();
@@ -38,7 +38,7 @@ pub(super) fn of(secret: &str) -> Vec<String> {
     forms
 }
 
-/// A text with the digits of its percent codes in another letter case.
+/// A text whose percent codes have their digits in another letter case.
 fn with_digits(text: &str, change: fn(&str) -> String) -> String {
     let mut parts = text.split('%');
     let mut changed = parts.next().unwrap_or_default().to_owned();

@@ -1,7 +1,8 @@
 //! Cases and the groups they are sent in.
 //!
-//! A group is built from one base request by a [`Relation`]; building it again from a simpler base gives the same group
-//! in small, which is how failures shrink without losing what they claim.
+//! A [`Relation`] builds a group from one base request. Shrinking builds the same group from a simpler base request.
+
+use std::fmt;
 
 use bytes::Bytes;
 use paymaster_schemas::Pair;
@@ -18,14 +19,14 @@ pub enum Order {
     Concurrent,
 }
 
-/// Which operation a base request carries.
+/// Which operation a base request has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Draw {
-    /// One that the profile says gets a result; without a word of the profile, any well-formed one.
+    /// One that gets a result according to the profile; any well-formed one when the profile does not state which.
     Accepted,
-    /// The same, and one that is listed as sponsored where the profile vouches for nothing else.
+    /// The same, but a listed sponsorable one when the profile promises sponsorship for listed operations only.
     Sponsored,
-    /// One that the profile says cannot be sponsored; there is no base when the profile knows none.
+    /// One that is not sponsored according to the profile. There is no base request when the profile lists none.
     Refused,
 }
 
@@ -40,7 +41,7 @@ pub enum Tokens {
     SomeUnsupported,
 }
 
-/// What a relation wants its base requests to be.
+/// What base request a relation needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Base {
     /// Method and mode.
@@ -61,7 +62,15 @@ impl Base {
         }
     }
 
-    /// The same with an operation that is sponsored, where the profile says which are.
+    /// A base with an operation that should be accepted and any lawful mix of tokens.
+    pub const fn any_tokens(pair: Pair) -> Self {
+        Self {
+            tokens: Tokens::Any,
+            ..Self::accepted(pair)
+        }
+    }
+
+    /// The same with an operation that is sponsored, when the profile states which are.
     pub const fn sponsored(pair: Pair) -> Self {
         Self {
             pair,
@@ -80,12 +89,87 @@ impl Base {
     }
 }
 
+/// The part of a request in its group. Rules and observers select requests by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The request that the others of the group are compared with.
+    Baseline,
+    /// The baseline with one change.
+    Variant,
+    /// The operation and sponsorshipInfo of the baseline: the target must decide as for the baseline.
+    SameDecision,
+    /// A different request, sent between two that are compared.
+    Other,
+    /// The baseline, sent again.
+    Again,
+    /// A request that is judged alone.
+    Call,
+    /// A call that is also an element of the batch of the group.
+    Alone,
+    /// A batch.
+    Batch,
+    /// A request that breaks its schema, or a body that is no request.
+    Malformed,
+    /// A request whose answer the specification leaves open.
+    Probe,
+    /// A request of discovery.
+    Discovery,
+    /// A request of recorded traffic.
+    Recorded,
+}
+
+impl Role {
+    const ALL: [Self; 12] = [
+        Self::Baseline,
+        Self::Variant,
+        Self::SameDecision,
+        Self::Other,
+        Self::Again,
+        Self::Call,
+        Self::Alone,
+        Self::Batch,
+        Self::Malformed,
+        Self::Probe,
+        Self::Discovery,
+        Self::Recorded,
+    ];
+
+    /// The name in reports and replay files: `baseline`, `same decision`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Baseline => "baseline",
+            Self::Variant => "variant",
+            Self::SameDecision => "same decision",
+            Self::Other => "other",
+            Self::Again => "again",
+            Self::Call => "call",
+            Self::Alone => "alone",
+            Self::Batch => "batch",
+            Self::Malformed => "malformed",
+            Self::Probe => "probe",
+            Self::Discovery => "discovery",
+            Self::Recorded => "recorded",
+        }
+    }
+
+    /// The role with that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.name() == name)
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
 /// One request of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// Its part in the relation: `baseline`, `variant`, ...
-    pub role: &'static str,
-    /// What sets it apart, for people: `id ""`, `without callGasLimit`.
+    /// Its part in the group.
+    pub role: Role,
+    /// What is different about it, for people: `id ""`, `without callGasLimit`.
     pub label: String,
     /// The body to send, byte for byte.
     pub body: Bytes,
@@ -96,25 +180,25 @@ pub struct Member {
 pub struct Relation {
     /// Its name.
     pub id: &'static str,
-    /// What it relates, in a line.
+    /// Its requests, in one line.
     pub about: &'static str,
-    /// What it wants to be built from; none for requests that need no base.
+    /// The base requests that it is built from; empty for relations without one.
     pub bases: &'static [Base],
     /// How many groups for each base in a default run.
     pub rounds: Rounds,
     /// How the members are sent.
     pub order: Order,
-    /// Builds the members. A pure function of its arguments: the same base, twist and ids give the same bytes.
-    /// Empty when the relation cannot be built from this base.
+    /// Builds the members: a pure function, so that the same input and ids give the same bytes. Empty when the relation cannot be
+    /// built from this base.
     pub members: fn(&Seed<'_>, &mut Ids) -> Vec<Member>,
 }
 
 /// How often a relation is built for each of its bases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounds {
-    /// That often, whatever `--cases` says.
+    /// A fixed number, independent of `--cases`.
     Fixed(u32),
-    /// As often as `--cases` says, times this share in percent.
+    /// This share of `--cases`, in percent.
     Share(u32),
 }
 
@@ -125,7 +209,7 @@ pub struct Seed<'a> {
     pub pair: Option<Pair>,
     /// The base request (a whole envelope), [`Value::Null`] for relations without a base.
     pub base: &'a Value,
-    /// The round: picks among the variants that a relation knows.
+    /// The round: it selects one of the variants of a relation.
     pub twist: u32,
     /// What is known of the target.
     pub context: &'a Context,
@@ -169,7 +253,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// A name for people: `gas-fields/sponsor-erc20#12`.
+    /// The name, for people: `gas-fields/sponsor-erc20#12`.
     pub fn name(&self) -> String {
         match self.pair {
             Some(pair) => format!("{}/{pair}#{}", self.relation.id, self.twist),

@@ -1,9 +1,9 @@
-//! Discovery: the first exchanges of a run, which tell the dialect of the target and the tokens it supports.
+//! Discovery: the first exchanges of a run. They show the dialect of the target, its tokens and its smart accounts.
 //!
-//! Round 1 asks every pair in the default dialect; round 2, for what was not served, in each other reading; round 3 which
-//! tokens are supported; round 4 how tokens that nobody knows are treated, and which tokens are quoted; round 5 the other name
-//! of feeTokenAddress; round 6, for a profile that names no smart account, which ones are served. Nothing here is a verdict, and
-//! what the profile says is never overruled.
+//! Round 1 sends every pair in the default dialect. Round 2 sends the pairs that were not served in every other reading. Round 3
+//! finds supported tokens. Round 4 finds how unknown tokens are treated and which tokens are quoted. Round 5 tries the other name
+//! of feeTokenAddress. Round 6 finds smart accounts when the profile names none. Discovery gives no verdict, and the profile
+//! takes precedence over what it finds.
 
 use std::collections::BTreeSet;
 
@@ -12,16 +12,19 @@ use serde_json::{Value, json};
 
 use crate::{
     cases::{
-        case::{Base, Draw, Group, Ids, Member, Order, Relation, Rounds, Seed, Tokens},
+        case::{Base, Group, Ids, Member, Order, Relation, Role, Rounds, Seed},
         generate::{source::Source, tokens::NATIVE_COIN},
         plan::group,
     },
-    message::{answer::Answer, request::Kind},
+    message::{
+        answer::{Answer, quoted_tokens, unsupported_tokens},
+        request::Kind,
+    },
     session::{access::Access, judge},
     target::{
         accounts,
-        context::{Context, Support},
-        dialect::{Amounts, Dialect, QuotedTokens, QuotesRead},
+        context::{Context, Support, shown_support},
+        dialect::{Amounts, Dialect, QuotedTokens, ReadingCounts},
     },
 };
 use paymaster_exchange::Exchange;
@@ -29,7 +32,7 @@ use paymaster_exchange::Exchange;
 /// The relation under which discovery sends its requests.
 pub static DISCOVERY: Relation = Relation {
     id: "discovery",
-    about: "the first calls of a run, which tell the dialect and the tokens of the target",
+    about: "the first calls of a run, which show the dialect and the tokens of the target",
     bases: &[],
     rounds: Rounds::Fixed(0),
     order: Order::Sequential,
@@ -40,14 +43,14 @@ fn as_given(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut request = seed.base.clone();
     request["id"] = json!(ids.next_id());
     vec![Member {
-        role: "discovery",
+        role: Role::Discovery,
         label: String::new(),
         body: request.to_string().into(),
     }]
 }
 
-/// Token contracts of large chains and their test networks, to ask for where the profile names none: USDC, USDT, DAI and
-/// wrapped native tokens.
+/// Token contracts of large chains and their test networks, for a profile that names no tokens: USDC, USDT, DAI and wrapped
+/// native tokens.
 const WELL_KNOWN_TOKENS: &[&str] = &[
     "0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48",
     "0xdac17f958d2ee523a2206206994597c13d831ec7",
@@ -64,29 +67,30 @@ const WELL_KNOWN_TOKENS: &[&str] = &[
     "0x0b2c639c533813f4aa9d7837caf62653d097ff85",
 ];
 
-/// How many unheard-of tokens are asked for.
-const UNHEARD_OF: u64 = 3;
+/// How many invented tokens are requested.
+const INVENTED_TOKENS: u64 = 3;
 
-/// How many supported tokens are asked for alone, to learn their symbols and decimals; of more, those of one long list are learned.
-const ALONE: usize = 8;
+/// How many supported tokens are quoted one by one, to learn their symbols and decimals. The others are learned from one long
+/// list.
+const SINGLE_TOKEN_QUOTES: usize = 8;
 
-/// How many operations each smart account is sent with.
-const TRIES_OF_AN_ACCOUNT: usize = 2;
+/// How many operations are sent for each smart account.
+const OPERATIONS_PER_ACCOUNT: usize = 2;
 
-/// How many supported tokens are asked for at once.
-const MOST_KNOWN: usize = 64;
+/// The most supported tokens in one quote.
+const LONGEST_QUOTE: usize = 64;
 
-/// How many quotes are asked for with a preferred token beside the list.
-const READINGS_ASKED: usize = 6;
+/// How many quotes have a preferred token that is not in the list.
+const READING_QUOTES: usize = 6;
 
-/// A state machine: gives the requests of a round, takes their exchanges, and learns from them. Any sender can drive it.
+/// A state machine: it returns the requests of a round, takes their exchanges and learns from them. Any sender can drive it.
 #[derive(Debug)]
 pub struct Discovery {
     context: Context,
     seed: u64,
     round: u32,
     next_id: u64,
-    /// What the requests of the round under way try.
+    /// What each request of the current round tries.
     trials: Vec<Trial>,
     served: BTreeSet<Pair>,
     access: Access,
@@ -108,7 +112,7 @@ struct Trial {
 }
 
 impl Discovery {
-    /// A discovery that starts from what the profile says.
+    /// A discovery that starts from the context of the profile.
     pub fn new(context: Context, seed: u64) -> Self {
         Self {
             context,
@@ -121,7 +125,7 @@ impl Discovery {
         }
     }
 
-    /// Takes in the answers of the round before (none at first) and gives the groups of the next round; none at the end.
+    /// Takes the answers of the previous round (none at first) and returns the groups of the next round; none at the end.
     pub fn next_round(&mut self, answers: &[(Group, Vec<Exchange>)]) -> Option<Vec<Group>> {
         self.learn(answers);
         loop {
@@ -141,7 +145,7 @@ impl Discovery {
         }
     }
 
-    /// What was found out.
+    /// What discovery found.
     pub fn finish(self) -> Discovered {
         Discovered {
             context: self.context,
@@ -157,8 +161,8 @@ impl Discovery {
         self.try_all(trials.map(|(pair, dialect)| Trial { pair, dialect }).collect())
     }
 
-    /// Every combination of readings that the profile leaves open, where nothing was served; the other name of sponsored mode,
-    /// where only token mode was. A reading that serves one pair is never given up for another pair.
+    /// When nothing was served: every combination of readings that the profile does not pin. When only token mode was served: the
+    /// other name of sponsored mode. A reading with which one pair was served is kept for all pairs.
     fn other_dialects(&mut self) -> Vec<Group> {
         if self.served.iter().any(|pair| pair.mode == Mode::Sponsored) {
             return Vec::new();
@@ -199,7 +203,7 @@ impl Discovery {
         self.try_all(trials)
     }
 
-    /// The alias of feeTokenAddress, where nothing was served under the pinned or default name.
+    /// The alias of feeTokenAddress, when nothing was served with the pinned or default name.
     fn other_fee_token_members(&mut self) -> Vec<Group> {
         if self.served.contains(&Pair::SPONSOR_ERC20) {
             return Vec::new();
@@ -222,8 +226,8 @@ impl Discovery {
         self.try_all(trials)
     }
 
-    /// Sends each smart account of published clients, in both methods, with several operations: one of them alone may be refused
-    /// for a reason of its own.
+    /// Sends each smart account of published clients in both methods. Several operations are sent for each, because one may be
+    /// refused for another reason.
     fn which_accounts(&mut self) -> Vec<Group> {
         self.trials.clear();
         if !self.context.profile.accounts.is_empty() {
@@ -234,7 +238,7 @@ impl Discovery {
         let mut groups = Vec::new();
         for pair in [Pair::QUOTE_SPONSORED, Pair::SPONSOR_SPONSORED] {
             for account in accounts::listed(&accounts::CANDIDATES) {
-                for _ in 0..TRIES_OF_AN_ACCOUNT {
+                for _ in 0..OPERATIONS_PER_ACCOUNT {
                     let wanted = Base::sponsored(pair);
                     let Some(mut request) = source.base(&wanted) else {
                         continue;
@@ -252,7 +256,7 @@ impl Discovery {
         groups
     }
 
-    /// Asks for the tokens of the profile, for well-known ones, and for all there are.
+    /// Quotes for well-known tokens, and quotes without a list, which may return all tokens.
     fn which_tokens(&mut self) -> Vec<Group> {
         if self.context.tokens_that_are(Support::Supported).next().is_some() {
             return Vec::new();
@@ -266,18 +270,20 @@ impl Discovery {
         self.quotes(&infos)
     }
 
-    /// Asks for tokens that nobody has, and for a preferred token outside the list.
+    /// Quotes for invented tokens, and for a preferred token outside the list.
     fn unknown_tokens(&mut self) -> Vec<Group> {
         let known: Vec<String> = self
             .context
             .tokens_that_are(Support::Supported)
-            .take(MOST_KNOWN)
+            .take(LONGEST_QUOTE)
             .map(str::to_owned)
             .collect();
-        let unknown: Vec<String> = (0..UNHEARD_OF).map(|salt| unheard_of(self.seed, salt)).collect();
+        let unknown: Vec<String> = (0..INVENTED_TOKENS)
+            .map(|salt| invented_token(self.seed, salt))
+            .collect();
         let mut infos: Vec<Value> = known
             .iter()
-            .take(ALONE)
+            .take(SINGLE_TOKEN_QUOTES)
             .map(|token| json!({"preferredToken": token, "tokenList": [token]}))
             .collect();
         infos.extend([
@@ -289,10 +295,10 @@ impl Discovery {
             list.push(first.clone());
             infos.push(json!({"preferredToken": first, "tokenList": list}));
         }
-        // Beside two listed ones where there are three: a target that leaves out one of the two speaks no reading.
+        // With three tokens, two are listed: quotes for only one of the two match no reading.
         let few = &known[..known.len().min(3)];
         if few.len() > 1 {
-            for turn in 0..READINGS_ASKED {
+            for turn in 0..READING_QUOTES {
                 let mut tokens = few.to_vec();
                 tokens.rotate_left(turn % few.len());
                 infos.push(json!({"preferredToken": tokens[0], "tokenList": tokens[1..]}));
@@ -304,11 +310,7 @@ impl Discovery {
 
     /// One quote in token mode for each of these tokenInfo objects.
     fn quotes(&mut self, infos: &[Value]) -> Vec<Group> {
-        let wanted = Base {
-            pair: Pair::QUOTE_ERC20,
-            draw: Draw::Accepted,
-            tokens: Tokens::Any,
-        };
+        let wanted = Base::any_tokens(Pair::QUOTE_ERC20);
         let context = self.context.clone();
         let mut source = Source::new(self.seed ^ u64::from(self.round), &context);
         let mut groups = Vec::new();
@@ -333,11 +335,7 @@ impl Discovery {
         for trial in trials {
             let mut context = self.context.clone();
             context.dialect = trial.dialect.clone();
-            let wanted = Base {
-                pair: trial.pair,
-                draw: Draw::Accepted,
-                tokens: Tokens::Any,
-            };
+            let wanted = Base::any_tokens(trial.pair);
             let Some(request) = Source::new(self.seed ^ self.next_id, &context).base(&wanted) else {
                 continue;
             };
@@ -361,12 +359,12 @@ impl Discovery {
         let trials = std::mem::take(&mut self.trials);
         let mut learned = false;
         let mut unknown = Tally::default();
-        let mut readings = QuotesRead::default();
+        let mut readings = ReadingCounts::default();
         for (group, exchanges) in answers {
             for view in judge::read(group, exchanges, &self.context) {
                 self.access.see(&view);
             }
-            // By number: a request of the round may have stayed without any answer.
+            // By group number: a request of the round may have no answer.
             let (Some(trial), Some(exchange)) = (trials.get(group.number), exchanges.first()) else {
                 continue;
             };
@@ -374,7 +372,7 @@ impl Discovery {
             let Some(result) = answer.result().filter(|result| result.is_object()) else {
                 continue;
             };
-            // The first reading that is served is the one to speak; trials come with the default first.
+            // The first reading that is served becomes the dialect. Trials begin with the default.
             if self.served.insert(trial.pair) && !learned {
                 self.context.dialect = trial.dialect.clone();
                 learned = true;
@@ -384,8 +382,7 @@ impl Discovery {
             };
             self.context.served_accounts.learn(&call, result);
             if trial.pair == Pair::QUOTE_ERC20 {
-                let quoted = addresses(result["feeQuotes"].as_array(), Some("tokenAddress"));
-                let listed = addresses(result["unsupportedTokens"].as_array(), None);
+                let quoted = quoted_tokens(result);
                 if self.round == 4 {
                     self.context.facts.learn(result);
                 }
@@ -397,10 +394,15 @@ impl Discovery {
                 for coin in NATIVE_COIN.iter().filter(|coin| quoted.contains(**coin)) {
                     self.context.learn_token(coin, Support::Supported);
                 }
-                self.note_tokens(&call.tokens.quoted(), &quoted, &listed);
+                if self.round == 3 {
+                    let unsupported = unsupported_tokens(result);
+                    for (token, support) in shown_support(&call.tokens.quoted(), &quoted, &unsupported) {
+                        self.context.learn_token(token, support);
+                    }
+                }
             }
         }
-        if unknown.asked > 0 {
+        if unknown.requested > 0 {
             self.context.learn_unlisted_tokens(if unknown.quoted > 0 {
                 Support::Supported
             } else {
@@ -412,62 +414,33 @@ impl Discovery {
             self.context.dialect.quoted_tokens = reading;
         }
     }
-
-    /// A token that the target quotes is supported; one that was asked for and is listed as unsupported is not.
-    fn note_tokens(
-        &mut self,
-        asked: &BTreeSet<String>,
-        quoted: &BTreeSet<String>,
-        listed: &BTreeSet<String>,
-    ) {
-        if self.round != 3 {
-            return;
-        }
-        for token in quoted.difference(listed) {
-            self.context.learn_token(token, Support::Supported);
-        }
-        for token in listed
-            .intersection(asked)
-            .filter(|token| !quoted.contains(*token))
-        {
-            self.context.learn_token(token, Support::Unsupported);
-        }
-    }
 }
 
-/// How tokens that nobody has were treated.
+/// How invented tokens were treated.
 #[derive(Default)]
 struct Tally {
-    asked: u32,
+    requested: u32,
     quoted: u32,
 }
 
 impl Tally {
-    fn count(&mut self, asked: &BTreeSet<String>, quoted: &BTreeSet<String>, seed: u64) {
-        for salt in 0..UNHEARD_OF {
-            let token = unheard_of(seed, salt);
-            self.asked += u32::from(asked.contains(&token));
-            self.quoted += u32::from(asked.contains(&token) && quoted.contains(&token));
+    fn count(&mut self, requested: &BTreeSet<String>, quoted: &BTreeSet<String>, seed: u64) {
+        for salt in 0..INVENTED_TOKENS {
+            let token = invented_token(seed, salt);
+            self.requested += u32::from(requested.contains(&token));
+            self.quoted += u32::from(requested.contains(&token) && quoted.contains(&token));
         }
     }
 }
 
-/// A token address that nobody has, made of the seed.
-fn unheard_of(seed: u64, salt: u64) -> String {
+/// An invented token address, derived from the seed.
+fn invented_token(seed: u64, salt: u64) -> String {
     let mixed = (seed ^ salt.wrapping_add(0x00c0_ffee)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     format!(
         "0x{mixed:016x}{:016x}{:08x}",
         mixed.rotate_left(23) ^ 0xa5a5,
         salt + 0xdead_0000
     )
-}
-
-fn addresses(list: Option<&Vec<Value>>, member: Option<&str>) -> BTreeSet<String> {
-    let tokens = list.into_iter().flatten();
-    tokens
-        .filter_map(|token| member.map_or(Some(token), |member| token.get(member))?.as_str())
-        .map(str::to_ascii_lowercase)
-        .collect()
 }
 
 /// The readings to try: the pinned one alone, or all.

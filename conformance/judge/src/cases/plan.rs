@@ -1,4 +1,4 @@
-//! The plan: every group of a run, from seed, context and number of cases alone, whatever the concurrency.
+//! The plan: every group of a run. It depends on seed, context and number of cases only, not on the concurrency.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::{
     target::context::Context,
 };
 
-/// How many calls of each pair a default run sends: enough that a fault in one answer of 25 escapes one run in 27,000.
+/// How many calls of each pair a default run sends. A fault in one answer of 25 is missed in one run of 27,000.
 pub const DEFAULT_CASES: u32 = 250;
 
 /// The first id of the plan; discovery uses the ids below.
@@ -22,17 +22,17 @@ pub fn plan(context: &Context, seed: u64, cases: u32) -> Vec<Group> {
     Plan::new(context, seed, cases).collect()
 }
 
-/// The groups of a run, each made when it is asked for: a plan of any length takes the memory of one group.
+/// The groups of a run, as an iterator: a plan of any length takes the memory of one group.
 ///
-/// It cannot be sent between threads, because proptest's strategies cannot: make it on the thread that draws from it.
+/// It is not `Send`, because proptest's strategies are not: create it on the thread that uses it.
 #[derive(Debug)]
 pub struct Plan<'a> {
     context: &'a Context,
     seed: u64,
     cases: u32,
-    /// The relations that are not done; the first one is under way.
+    /// The relations that are not finished, the current one first.
     relations: &'a [&'static Relation],
-    /// What the relation under way draws from; none before its first group.
+    /// The source of the current relation; none before its first group.
     source: Option<Source>,
     base: usize,
     round: u32,
@@ -62,7 +62,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// How many groups a whole plan has at most: fewer come where the target gives nothing to build them from.
+    /// The most groups that a plan can have. It has fewer when a relation cannot be built for the target.
     pub fn at_most(cases: u32) -> usize {
         RELATIONS
             .iter()
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
     use crate::target::profile::{Accepts, Operations, Profile, Token, TokenLists};
 
-    /// The definition of the plan, all at once: relations, bases and rounds, one inside the other.
+    /// The same plan as three nested loops: relations, bases and rounds.
     fn all_at_once(context: &Context, seed: u64, cases: u32) -> Vec<Group> {
         let mut groups: Vec<Group> = Vec::new();
         let mut next_id = FIRST_ID;
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn drawn_one_by_one_the_plan_is_the_same() {
+    fn the_iterator_gives_the_same_plan_as_nested_loops() {
         for (context, seed, cases) in [(rich(), 1, 9), (rich(), 7, 1), (Context::default(), 1, 9)] {
             let expected = all_at_once(&context, seed, cases);
             let drawn = plan(&context, seed, cases);

@@ -1,34 +1,35 @@
-//! A strict reading of an answer's bytes that keeps what ordinary parsers hide.
+//! A strict JSON parser for answers. It reports repeated members, which ordinary parsers drop.
 
 use std::{cell::Cell, collections::BTreeMap, fmt};
 
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 
-/// A JSON text: its value, and the members that stand in it twice.
+/// A JSON text: its value, and the members that are repeated in it.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// The value; of a member that stands twice, the last one counts.
+    /// The value. Of a repeated member, the last value is kept.
     pub value: Value,
-    /// Members that stand twice.
+    /// Members that occur more than once in their object.
     pub duplicates: Vec<Duplicate>,
 }
 
-/// A member that stands twice in one object.
+/// A member that occurs more than once in one object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Duplicate {
     /// Where the member is, as a JSON pointer.
     pub pointer: String,
-    /// Whether its values differ, so that its meaning depends on the reader.
+    /// Whether its values differ. Parsers then disagree about the value.
     pub conflicting: bool,
 }
 
-/// Why bytes are no JSON text, or none that we read.
+/// Why bytes were not read as a JSON text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotJson {
     /// What is wrong, in words.
     pub cause: String,
-    /// Whether only our own bounds were passed: the specification knows none (section 8), so that nothing is wrong.
+    /// True when the text only exceeds a bound of this judge. The specification sets no bounds (section 8), so this is not a
+    /// violation.
     pub is_our_limit: bool,
 }
 
@@ -78,32 +79,32 @@ impl Document {
             left: &Cell::new(MOST_VALUES),
         };
         let value = seed.deserialize(&mut deserializer).map_err(|cause| {
-            let told = cause.to_string();
-            if told.starts_with("recursion limit") {
+            let message = cause.to_string();
+            if message.starts_with("recursion limit") {
                 NotJson::our_limit(format!("JSON nested deeper than {DEEPEST} levels"))
-            } else if told.starts_with(TOO_MANY) {
+            } else if message.starts_with(TOO_MANY) {
                 NotJson::our_limit(format!("JSON of more than {MOST_VALUES} values"))
             } else {
-                NotJson::new(format!("no JSON: {told}"))
+                NotJson::new(format!("no JSON: {message}"))
             }
         })?;
         deserializer
             .end()
-            .map_err(|_| NotJson::new("more bytes behind the JSON text"))?;
+            .map_err(|_| NotJson::new("more bytes after the JSON text"))?;
         Ok(Self { value, duplicates })
     }
 }
 
-/// Most values that we are willing to read in one text: each takes many times its bytes in memory.
+/// The most values that one text may have: each takes many times its bytes in memory.
 const MOST_VALUES: usize = 100_000;
 
-/// How a text with more than that is refused while it is read.
+/// The error message for a text with more values.
 const TOO_MANY: &str = "too many values";
 
-/// How deep `serde_json` reads.
+/// The nesting limit of `serde_json`, in levels.
 const DEEPEST: usize = 127;
 
-/// The place of a value, linked upwards so that nothing is allocated until a duplicate is found.
+/// The place of a value, linked to its parent: nothing is allocated until a duplicate is found.
 enum Path<'a> {
     Root,
     Member(&'a Path<'a>, &'a str),
@@ -193,8 +194,8 @@ impl<'de> Visitor<'de> for Node<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
-        // In order: the same text must give the same duplicates in the same order.
-        let mut met_before: BTreeMap<String, bool> = BTreeMap::new();
+        // A sorted map: the same text must give the same duplicates in the same order.
+        let mut repeated: BTreeMap<String, bool> = BTreeMap::new();
         while let Some(name) = members.next_key::<String>()? {
             if name == NUMBER_KEY && object.is_empty() {
                 let text: Value = members.next_value()?;
@@ -215,11 +216,11 @@ impl<'de> Visitor<'de> for Node<'_> {
             })?;
             if let Some(earlier) = object.get(&name) {
                 let conflicting = *earlier != value;
-                *met_before.entry(name.clone()).or_default() |= conflicting;
+                *repeated.entry(name.clone()).or_default() |= conflicting;
             }
             object.insert(name, value);
         }
-        for (name, conflicting) in met_before {
+        for (name, conflicting) in repeated {
             let pointer = Path::Member(self.path, &name).to_string();
             self.duplicates.push(Duplicate { pointer, conflicting });
         }
@@ -232,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_survive_whole() {
+    fn numbers_keep_every_digit() {
         for text in [
             "232808808808808800000",
             "1.10",
@@ -251,13 +252,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_text_is_named() {
+    fn every_kind_of_invalid_json_has_its_cause() {
         let refused = |bytes: &[u8]| Document::parse(bytes).unwrap_err().cause;
         assert_eq!(refused(b""), "an empty body");
         assert_eq!(refused(b" \r\n"), "only white space");
         assert_eq!(refused(b"\xEF\xBB\xBF{}"), "a byte order mark in front");
         assert_eq!(refused(b"{\"a\":\"\xFF\"}"), "invalid UTF-8 at byte 6");
-        assert_eq!(refused(b"{}{}"), "more bytes behind the JSON text");
+        assert_eq!(refused(b"{}{}"), "more bytes after the JSON text");
         for text in [
             "{\"a\":NaN}",
             "{\"a\":1,}",
@@ -272,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_much_to_read_is_no_broken_json() {
+    fn json_beyond_our_limits_is_not_invalid() {
         let refused = |text: &str| Document::parse(text.as_bytes()).unwrap_err().cause;
         let nested = |depth| "[".repeat(depth) + &"]".repeat(depth);
         assert!(Document::parse(nested(DEEPEST).as_bytes()).is_ok());
@@ -285,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn several_duplicates_come_in_an_order() {
+    fn repeated_members_are_sorted() {
         let text = r#"{"f":1,"b":1,"d":1,"a":1,"e":1,"c":1,"c":1,"e":1,"a":1,"d":1,"b":1,"f":1}"#;
         let document = Document::parse(text.as_bytes()).unwrap();
         let pointers: Vec<&str> = document
@@ -297,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn members_that_stand_twice_are_found_wherever_they_are() {
+    fn repeated_members_are_found_at_any_depth() {
         let document = Document::parse(br#"{"a":[{"b/c":1,"b/c":1}],"d":1,"e":0,"d":2}"#).unwrap();
         assert_eq!(
             document.duplicates,

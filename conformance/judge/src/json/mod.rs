@@ -1,4 +1,4 @@
-//! JSON as a judge needs it: strict texts, duplicate members seen, numbers compared exactly.
+//! Strict JSON: whole texts, repeated members reported, numbers compared exactly.
 
 pub mod document;
 pub mod number;

@@ -1,4 +1,4 @@
-//! Exact numbers: never through f64.
+//! Exact JSON numbers, never converted to f64.
 
 use num_bigint::{BigInt, BigUint};
 use serde_json::Value;
@@ -10,11 +10,11 @@ pub struct Exact {
     exponent: i64,
 }
 
-/// Longest number, in characters, that is read exactly; longer ones are compared letter by letter.
+/// The longest number that is read exactly, in characters. Longer ones are compared as text.
 const LONGEST: usize = 4_096;
 
 impl Exact {
-    /// Reads the text of a JSON number. None when it is none, or too long to be worth it.
+    /// Reads the text of a JSON number. None when the text is not a number or is too long.
     pub fn parse(text: &str) -> Option<Self> {
         if text.len() > LONGEST {
             return None;
@@ -49,7 +49,7 @@ impl Exact {
         self.exponent >= 0
     }
 
-    /// The value as a whole number; none for a fraction, a negative number, and one of more digits than are worth writing out.
+    /// The value as a non-negative integer; none for a fraction, a negative number and a number of too many digits.
     pub fn whole(&self) -> Option<BigUint> {
         let zeros = u32::try_from(self.exponent)
             .ok()
@@ -58,7 +58,7 @@ impl Exact {
     }
 }
 
-/// Whether two JSON values are the same number, whatever their notation; texts too long to read are compared as they stand.
+/// Whether two JSON numbers have the same value, in any notation. Numbers that are too long to read are compared as text.
 pub fn same_number(left: &serde_json::Number, right: &serde_json::Number) -> bool {
     let (left, right) = (left.to_string(), right.to_string());
     left == right
@@ -66,6 +66,11 @@ pub fn same_number(left: &serde_json::Number, right: &serde_json::Number) -> boo
             (Some(left), Some(right)) => left == right,
             _ => false,
         }
+}
+
+/// Whether a number has an integer value, in any notation: `1.0` and `1e3` have. False for a number that is too long to be read.
+pub fn is_integer(number: &serde_json::Number) -> bool {
+    Exact::parse(&number.to_string()).is_some_and(|exact| exact.is_integer())
 }
 
 /// An amount of section 2.2 in any notation that clients use: hex quantity, decimal string or JSON integer, which `1.0` and `1e18` are too.
@@ -98,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_are_told_from_fractions() {
+    fn integers_and_fractions_are_distinguished() {
         for (text, integer) in [
             ("1.0", true),
             ("1.5", false),

@@ -1,4 +1,6 @@
-//! What an answer says, read from its bytes by the judge's own eyes and never by the server's types.
+//! Reads answers from their bytes, independently of the types of the reference server.
+
+use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
@@ -10,7 +12,7 @@ use paymaster_exchange::{Exchange, Failure, Response};
 pub enum Answer<'a> {
     /// No complete response.
     None(&'a Failure),
-    /// A response whose body is no JSON text.
+    /// A response whose body is not a JSON text.
     NotJson(&'a Response, NotJson),
     /// A response whose body is a JSON text.
     Json(&'a Response, Document),
@@ -28,8 +30,8 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// What of the answer is more than we read, in words. Nothing can be said of such an answer: the specification sets no
-    /// bounds (section 8), and ours are there to protect the user's machine.
+    /// The limit of this judge that the answer exceeds, in words. Such an answer is not judged: the specification sets no bounds
+    /// (section 8), and ours only protect the user's machine.
     pub fn beyond_reading(&self) -> Option<String> {
         match self {
             Self::None(failure @ Failure::TooLarge { .. }) => Some(failure.to_string()),
@@ -64,18 +66,18 @@ impl<'a> Answer<'a> {
         self.document().and_then(|document| document.value.as_array())
     }
 
-    /// The result, when the answer carries one and no error beside it.
+    /// The result, when the answer has one and no error.
     pub fn result(&self) -> Option<&Value> {
         result_of(self.object()?)
     }
 
-    /// The error, when the answer carries one and no result beside it.
+    /// The error, when the answer has one and no result.
     pub fn error(&self) -> Option<&Value> {
         error_of(self.object()?)
     }
 }
 
-/// The result of one answer, alone or of a batch, when it carries one and no error beside it.
+/// The result of one answer, alone or in a batch, when it has one and no error.
 pub fn result_of(answer: &Map<String, Value>) -> Option<&Value> {
     if present(answer, "error").is_some() {
         None
@@ -84,7 +86,7 @@ pub fn result_of(answer: &Map<String, Value>) -> Option<&Value> {
     }
 }
 
-/// The error of one answer, alone or of a batch, when it carries one and no result beside it.
+/// The error of one answer, alone or in a batch, when it has one and no result.
 pub fn error_of(answer: &Map<String, Value>) -> Option<&Value> {
     let alone = !answer.contains_key("result");
     answer
@@ -92,18 +94,35 @@ pub fn error_of(answer: &Map<String, Value>) -> Option<&Value> {
         .filter(|error| alone || !error.is_null() && present(answer, "result").is_none())
 }
 
-/// What is wrong with a body that came in a content coding, which we never ask for and never decode.
+/// The tokens that the result of a quote quotes, lower case.
+pub(crate) fn quoted_tokens(result: &Value) -> BTreeSet<String> {
+    addresses(&result["feeQuotes"], |quote| &quote["tokenAddress"])
+}
+
+/// The tokens that the result of a quote lists as unsupported, lower case.
+pub(crate) fn unsupported_tokens(result: &Value) -> BTreeSet<String> {
+    addresses(&result["unsupportedTokens"], |token| token)
+}
+
+fn addresses(list: &Value, address: fn(&Value) -> &Value) -> BTreeSet<String> {
+    let items = list.as_array().into_iter().flatten();
+    items
+        .filter_map(|item| Some(address(item).as_str()?.to_ascii_lowercase()))
+        .collect()
+}
+
+/// The error for a body with a content coding. Requests accept no coding, and none is decoded.
 fn coded(response: &Response) -> Option<NotJson> {
     let coding = response.header("content-encoding")?;
     (!coding.eq_ignore_ascii_case("identity")).then(|| {
         NotJson::new(format!(
-            "a body in a coding that was not asked for (Content-Encoding: {coding})"
+            "a body in a content coding that was not requested (Content-Encoding: {coding})"
         ))
     })
 }
 
-/// A member that is there and not null. A null beside the other member is judged as a member too many, and what stands beside it
-/// is read; of an answer that carries both, neither is believed.
+/// A member that is present and not null. An answer with a null and a value is read by its value, and another rule reports the
+/// null. An answer with two values has neither a result nor an error.
 fn present<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     object.get(name).filter(|value| !value.is_null())
 }

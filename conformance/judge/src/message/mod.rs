@@ -1,4 +1,4 @@
-//! Requests, answers, and the tables of sections 2.1 to 2.5 that requests keep to.
+//! Requests, answers, and the request tables of sections 2.1 to 2.5.
 
 pub mod answer;
 pub mod request;

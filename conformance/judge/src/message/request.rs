@@ -1,4 +1,4 @@
-//! What a request asks for, read from its bytes alone: so recorded traffic is judged like our own.
+//! Reads requests from their bytes alone, so that recorded traffic is judged like the traffic of a run.
 
 use std::collections::BTreeSet;
 
@@ -12,14 +12,14 @@ use crate::json::number::Exact;
 pub enum Kind {
     /// A call of one of the two methods in one of the two modes, with an id.
     Call(Call),
-    /// An envelope that is in order, with an id, and a method that the service does not have.
+    /// A valid envelope with an id and an unknown method.
     UnknownMethod {
-        /// The id to echo.
+        /// The id that the answer must have.
         id: Value,
     },
-    /// An envelope that is in order, with an id and a known method, whose parameters name no mode.
-    Modeless {
-        /// The id to echo.
+    /// A valid envelope with an id and a known method, whose parameters name no mode.
+    WithoutMode {
+        /// The id that the answer must have.
         id: Value,
         /// The method called.
         method: Method,
@@ -28,22 +28,22 @@ pub enum Kind {
     Notification,
     /// An array of requests.
     Batch(Vec<Kind>),
-    /// An array of nothing.
+    /// An empty array.
     EmptyBatch,
-    /// An envelope that is in order, but for its id null: JSON-RPC advises against it and forbids nothing.
+    /// A valid envelope with the id null, which JSON-RPC discourages and does not forbid.
     NullId,
-    /// JSON, but no request object.
+    /// JSON that is not a request object.
     NotARequest,
-    /// A request object but for its params, which are neither an array nor an object.
-    Unstructured,
-    /// No JSON.
+    /// A request object whose params are neither an array nor an object.
+    UnstructuredParams,
+    /// Not JSON.
     NotJson,
 }
 
 /// A call of a known method in a known mode.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
-    /// The id to echo.
+    /// The id that the answer must have.
     pub id: Value,
     /// Method and mode.
     pub pair: Pair,
@@ -52,12 +52,12 @@ pub struct Call {
     /// Whether the request is valid against the schema of its pair.
     pub valid: bool,
     /// Tokens named by the request.
-    pub tokens: Named,
+    pub tokens: RequestedTokens,
 }
 
 /// Tokens that a request names, as spelled there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Named {
+pub struct RequestedTokens {
     /// `tokenInfo.preferredToken`.
     pub preferred: Option<String>,
     /// `tokenInfo.tokenList`; none when the member is absent.
@@ -66,7 +66,7 @@ pub struct Named {
     pub fee: Option<String>,
 }
 
-impl Named {
+impl RequestedTokens {
     fn read(info: &Value) -> Self {
         let text = |member: &str| info[member].as_str().map(str::to_owned);
         Self {
@@ -78,7 +78,7 @@ impl Named {
         }
     }
 
-    /// Every token that a quote asks for, lower case.
+    /// The tokens of preferredToken and tokenList, in lower case.
     pub fn quoted(&self) -> BTreeSet<String> {
         let listed = self.list.iter().flatten();
         listed
@@ -99,7 +99,7 @@ impl Call {
         &self.envelope["params"][1]
     }
 
-    /// Whether the id is a number with a fraction, which JSON-RPC advises against: such a request may be refused.
+    /// Whether the id is a number with a fraction. JSON-RPC discourages such ids, so a target may refuse the request.
     pub fn has_fractional_id(&self) -> bool {
         self.id.is_number() && Exact::parse(&self.id.to_string()).is_some_and(|id| !id.is_integer())
     }
@@ -130,7 +130,7 @@ impl Kind {
         let params_in_order = matches!(envelope["params"], Value::Array(_) | Value::Object(_))
             || envelope.get("params").is_none();
         if !params_in_order {
-            return Self::Unstructured;
+            return Self::UnstructuredParams;
         }
         let id = match envelope.get("id") {
             None => return Self::Notification,
@@ -142,10 +142,10 @@ impl Kind {
             return Self::UnknownMethod { id };
         };
         let Some(mode) = envelope["params"][1]["mode"].as_str().and_then(Mode::from_name) else {
-            return Self::Modeless { id, method };
+            return Self::WithoutMode { id, method };
         };
         let pair = Pair { method, mode };
-        let tokens = Named::read(&envelope["params"][1]["tokenInfo"]);
+        let tokens = RequestedTokens::read(&envelope["params"][1]["tokenInfo"]);
         let valid = paymaster_schemas::validator_for(pair.request_document())
             .is_some_and(|validator| validator.is_valid(&envelope));
         Self::Call(Call {
@@ -157,16 +157,16 @@ impl Kind {
         })
     }
 
-    /// The id to echo, where it can be read.
+    /// The id that the answer must have, when the request has one.
     pub fn id(&self) -> Option<&Value> {
         match self {
             Self::Call(call) => Some(&call.id),
-            Self::UnknownMethod { id } | Self::Modeless { id, .. } => Some(id),
+            Self::UnknownMethod { id } | Self::WithoutMode { id, .. } => Some(id),
             _ => None,
         }
     }
 
-    /// The call, when it is one that is valid.
+    /// The call, when it is valid.
     pub fn valid_call(&self) -> Option<&Call> {
         match self {
             Self::Call(call) if call.valid => Some(call),

@@ -1,8 +1,8 @@
-//! Requests as the tables of sections 2.1 to 2.5 have them: every ordinary member there, nothing else beside it, written in the
-//! dialect that the target speaks.
+//! Whether a request keeps to the tables of sections 2.1 to 2.5: every ordinary member is present, no other is, and all are
+//! written in the dialect of the target.
 //!
-//! The schemas accept more than that, because published clients send more and leave things out. A target may refuse what goes
-//! beyond the tables; only a request that keeps to them is owed an answer of a certain kind.
+//! The schemas accept more, because published clients add and leave out members. A target may refuse requests beyond the tables,
+//! so only requests that keep to them have an expectation.
 
 use paymaster_schemas::{Mode, Pair};
 use serde_json::{Map, Value};
@@ -25,7 +25,7 @@ pub(crate) const GAS: [&str; 3] = ["callGasLimit", "verificationGasLimit", "preV
 /// The fees of an operation.
 pub(crate) const FEES: [&str; 2] = ["maxFeePerGas", "maxPriorityFeePerGas"];
 
-/// Whether a call keeps to the tables. `listed` are the profile's operations that it may be one of: amounts may be written as
+/// Whether a call keeps to the tables. `listed` are the operations of the profile that match the call: amounts may be written as
 /// they are there.
 pub fn keeps_to_the_tables(call: &Call, dialect: &Dialect, listed: &[&Map<String, Value>]) -> bool {
     call.valid
@@ -39,9 +39,12 @@ fn operation(call: &Call, dialect: &Dialect, listed: &[&Map<String, Value>]) -> 
     let Some(operation) = call.operation().as_object() else {
         return false;
     };
-    let gas_may_be_absent = call.pair == Pair::SPONSOR_ERC20;
+    let required = |name: &&str| !is_optional(name, call.pair);
     has(operation, &ORDINARY)
-        && (gas_may_be_absent || has(operation, &GAS))
+        && GAS
+            .iter()
+            .filter(|name| required(name))
+            .all(|name| operation.contains_key(*name))
         && operation.keys().all(|name| is_member(name))
         && operation.iter().all(|(name, value)| {
             in_notation(name, value, dialect.amount_notation)
@@ -49,12 +52,17 @@ fn operation(call: &Call, dialect: &Dialect, listed: &[&Map<String, Value>]) -> 
         })
 }
 
+/// Whether section 2.2 makes a member of the operation optional for calls of that method and mode.
+pub fn is_optional(name: &str, pair: Pair) -> bool {
+    GAS.contains(&name) && pair == Pair::SPONSOR_ERC20
+}
+
 /// Whether section 2.2 lists a member of that name.
 pub(crate) fn is_member(name: &str) -> bool {
     ORDINARY.contains(&name) || GAS.contains(&name)
 }
 
-/// Whether a member of an operation is written as that notation has it.
+/// Whether a member of an operation is written in that notation. Members other than amounts always are.
 pub(crate) fn in_notation(name: &str, value: &Value, notation: Amounts) -> bool {
     let is_amount = name == "nonce" || GAS.contains(&name) || FEES.contains(&name);
     let hex = is_hex(name, notation);
@@ -96,7 +104,7 @@ fn mode_object(call: &Call, dialect: &Dialect) -> bool {
             &["tokenInfo"],
         ),
     };
-    mode.get("mode").is_some_and(|told| told == name)
+    mode.get("mode").is_some_and(|value| value == name)
         && exactly(mode, &[&["mode", "calculateGasLimits"], extra].concat())
         && mode
             .get(extra[0])
@@ -133,7 +141,7 @@ mod tests {
     };
 
     #[test]
-    fn amounts_keep_to_the_notation_that_the_target_speaks() {
+    fn amounts_must_be_in_the_notation_of_the_dialect() {
         let hex = |name| in_notation(name, &Value::from("0x7"), Amounts::Hex);
         let decimal = |name| in_notation(name, &Value::from("7"), Amounts::Decimal);
         for name in ["nonce", "callGasLimit", "maxFeePerGas"] {
@@ -156,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_drawn_keeps_to_the_tables_until_something_is_added_or_taken() {
+    fn drawn_requests_keep_to_the_tables_until_a_member_is_added_or_removed() {
         let token = Token {
             address: format!("0x{}", "ab".repeat(20)),
             symbol: None,

@@ -1,4 +1,4 @@
-//! The calls that ask EntryPoint v0.6 and a paymaster what they make of an operation.
+//! The calls of EntryPoint v0.6 and of a paymaster that validate an operation.
 
 use alloy_primitives::{B256, U256};
 use alloy_sol_types::{SolCall, sol};
@@ -61,7 +61,7 @@ sol! {
         returns (bytes memory context, uint256 validationData);
 }
 
-/// How often the limit of the verification counts when a paymaster pays: for the account, the paymaster and its postOp.
+/// How often the verification gas limit counts when a paymaster pays: for the account, the paymaster and its postOp.
 const VERIFICATIONS: U256 = U256::from_limbs([3, 0, 0, 0]);
 
 /// The data of a call of EntryPoint that simulates the validation of the whole operation.
@@ -72,7 +72,7 @@ pub fn simulation_call(completed: &Completed) -> Vec<u8> {
     .abi_encode()
 }
 
-/// The data of a call of EntryPoint that tells the operation's hash.
+/// The data of a call of EntryPoint that returns the operation's hash.
 pub fn hash_call(completed: &Completed) -> Vec<u8> {
     getUserOpHashCall {
         userOp: completed.operation.clone(),
@@ -80,8 +80,8 @@ pub fn hash_call(completed: &Completed) -> Vec<u8> {
     .abi_encode()
 }
 
-/// The data of the call by which EntryPoint has a paymaster validate the operation of that hash: it is asked by itself where the
-/// account stands in the way of the whole simulation.
+/// The data of the call with which EntryPoint has a paymaster validate the operation of that hash. It is sent alone when the
+/// account makes the whole simulation fail.
 pub fn own_check(completed: &Completed, hash: B256) -> Vec<u8> {
     let operation = &completed.operation;
     let gas = operation

@@ -11,7 +11,7 @@ use crate::{
 };
 use paymaster_exchange::Exchange;
 
-/// A signature that has the form of one, and is nobody's: accounts that look at it say that it is wrong instead of failing.
+/// A well-formed signature of no account: accounts that check it report a wrong signature instead of reverting.
 const DUMMY_SIGNATURE: [u8; 65] = {
     let mut signature = [0xff; 65];
     let mut place = 16;
@@ -29,11 +29,11 @@ const DUMMY_SIGNATURE: [u8; 65] = {
     signature
 };
 
-/// The operation of a request, with what its answer returned.
+/// The operation of a request, completed with the values of its answer.
 #[derive(Clone, Debug)]
 pub struct Completed {
     pub(super) operation: UserOperation,
-    /// In which mode it is paid for.
+    /// The mode of the request.
     pub mode: Mode,
 }
 
@@ -71,7 +71,7 @@ impl Completed {
         })
     }
 
-    /// The contract that is to pay: the first 20 bytes of paymasterAndData, or none when there are fewer.
+    /// The contract that pays: the first 20 bytes of paymasterAndData; none when there are fewer.
     pub fn paymaster(&self) -> Option<Address> {
         let data = self.operation.paymasterAndData.get(..Address::len_bytes())?;
         Some(Address::from_slice(data))

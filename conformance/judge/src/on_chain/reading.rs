@@ -1,4 +1,6 @@
-//! Reading what the calls return.
+//! Reads what the calls return.
+
+use std::{error::Error, fmt};
 
 use alloy_primitives::{B256, U256, hex};
 use alloy_sol_types::{Revert, SolCall, SolError};
@@ -11,7 +13,7 @@ use crate::on_chain::calls::{
 };
 use paymaster_exchange::Simulation;
 
-/// What came of an eth_call.
+/// The outcome of an `eth_call`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Called {
     /// The call returned this.
@@ -20,18 +22,51 @@ pub enum Called {
     Reverted(Vec<u8>),
 }
 
+/// Why the outcome of an `eth_call` is unknown.
+#[derive(Debug)]
+pub enum NodeError {
+    /// The body is not JSON.
+    NotJson(serde_json::Error),
+    /// The result is not a hex string.
+    NotHex,
+    /// The node returned an error other than a revert, with this message.
+    Refused(String),
+    /// The body has neither a result nor an error with a message.
+    NoResult,
+}
+
+impl fmt::Display for NodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotJson(_) => f.write_str("the answer is not that of a JSON-RPC node"),
+            Self::NotHex => f.write_str("the node's result is not hex"),
+            Self::Refused(message) => write!(f, "the node says: {message}"),
+            Self::NoResult => f.write_str("the node's answer has neither result nor error"),
+        }
+    }
+}
+
+impl Error for NodeError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::NotJson(cause) => Some(cause),
+            Self::NotHex | Self::Refused(_) | Self::NoResult => None,
+        }
+    }
+}
+
 impl Called {
-    /// Reads the body of a node's answer. The error says why it tells nothing.
-    pub fn read(body: &[u8]) -> Result<Self, String> {
-        let reply: Value = serde_json::from_slice(body)
-            .map_err(|_| "the answer is not that of a JSON-RPC node".to_owned())?;
+    /// Reads the body of a node's answer to `eth_call`.
+    ///
+    /// # Errors
+    /// When the body shows neither what the call returned nor that it reverted.
+    pub fn read(body: &[u8]) -> Result<Self, NodeError> {
+        let reply: Value = serde_json::from_slice(body).map_err(NodeError::NotJson)?;
         if let Some(text) = reply["result"].as_str() {
-            return bytes(text)
-                .map(Self::Returned)
-                .ok_or_else(|| "the node's result is not hex".to_owned());
+            return bytes(text).map(Self::Returned).ok_or(NodeError::NotHex);
         }
         let error = &reply["error"];
-        // Nodes put the data of a revert here, one level deeper, or behind a word.
+        // Nodes put the data of a revert here, one level deeper, or after the word `Reverted`.
         let places = [&error["data"], &error["data"]["data"], &error["data"]["result"]];
         let data = places
             .into_iter()
@@ -40,22 +75,23 @@ impl Called {
         match (data, error["message"].as_str()) {
             (Some(data), _) => Ok(Self::Reverted(data)),
             (None, Some(message)) if message.contains("revert") => Ok(Self::Reverted(Vec::new())),
-            (None, Some(message)) => Err(format!("the node says: {}", beginning(message))),
-            (None, None) => Err("the node's answer has neither result nor error".to_owned()),
+            (None, Some(message)) => Err(NodeError::Refused(beginning(message))),
+            (None, None) => Err(NodeError::NoResult),
         }
     }
 }
 
-/// What the simulation of the whole operation says.
+/// The outcome of simulating the whole operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum First {
-    /// All that is to be said.
+    /// The final outcome.
     Told(Simulation),
-    /// The account stands in the way, as this says: the paymaster is to be asked by itself.
+    /// The account made the simulation fail, for this reason: the paymaster must be called directly.
     AskThePaymaster(String),
 }
 
-/// Reads what came of [`simulation_call`](super::simulation_call), at `now`, the time of the chain's last block.
+/// Reads the outcome of [`simulation_call`](super::simulation_call). `now` is the time of the chain's last block, in Unix
+/// seconds.
 pub fn first_reading(called: &Called, mode: Mode, now: u64) -> First {
     let Called::Reverted(data) = called else {
         return First::Told(Simulation::Unclear(
@@ -88,7 +124,7 @@ pub fn first_reading(called: &Called, mode: Mode, now: u64) -> First {
     }
 }
 
-/// Reads what came of [`hash_call`](super::hash_call).
+/// Reads the outcome of [`hash_call`](super::hash_call).
 pub fn hash_reading(called: &Called) -> Option<B256> {
     match called {
         Called::Returned(data) => getUserOpHashCall::abi_decode_returns(data).ok(),
@@ -96,7 +132,7 @@ pub fn hash_reading(called: &Called) -> Option<B256> {
     }
 }
 
-/// Reads what came of [`own_check`](super::own_check), at `now`, the time of the chain's last block.
+/// Reads the outcome of [`own_check`](super::own_check). `now` is the time of the chain's last block, in Unix seconds.
 pub fn own_reading(called: &Called, mode: Mode, now: u64) -> Simulation {
     let data = match called {
         Called::Reverted(data) => {
@@ -122,7 +158,7 @@ pub fn own_reading(called: &Called, mode: Mode, now: u64) -> Simulation {
     }
 }
 
-/// In token mode a paymaster may well revert because the account has no tokens, which is no fault of the service.
+/// In token mode a paymaster may revert because the account has no tokens, which is not a fault of the service.
 fn refused_or_unpaid(reason: String, reverted: bool, mode: Mode) -> Simulation {
     if reverted && mode == Mode::Erc20 {
         Simulation::Unclear(format!(
@@ -133,7 +169,7 @@ fn refused_or_unpaid(reason: String, reverted: bool, mode: Mode) -> Simulation {
     }
 }
 
-/// EntryPoint's rule: not after `until`, which is 0 for ever, and not before `after`.
+/// EntryPoint's rule: not before `after` and not after `until`; an `until` of 0 means no limit.
 fn in_time(after: u64, until: u64, now: u64) -> Simulation {
     let expired = until != 0 && now > until;
     if expired || now < after {
@@ -145,7 +181,7 @@ fn in_time(after: u64, until: u64, now: u64) -> Simulation {
     }
 }
 
-/// `aggregator | validUntil << 160 | validAfter << 208`; the aggregator 1 says that the signature is wrong.
+/// `aggregator | validUntil << 160 | validAfter << 208`. The aggregator 1 means that the signature is wrong.
 struct ValidationData {
     aggregator: U256,
     valid_until: u64,

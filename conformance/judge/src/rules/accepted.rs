@@ -1,10 +1,10 @@
 //! Sections 2.1 to 2.5: what the request tables oblige a server to accept.
 //!
-//! Each is judged beside a baseline: the same request without the change. Where the baseline is served, so must the variant
-//! be; the reason why a target refuses an operation can then not be mistaken for a refusal of the change. Where the change is
-//! one of the operation itself, only the profile's word that any operation is accepted makes the refusal a fault.
+//! Each change is compared with a baseline: the same request without the change. When the baseline is served, the variant must be
+//! served too, so that a target which refuses the operation for another reason is not blamed. A change of the operation itself
+//! must be served only when the profile states that any operation is accepted.
 
-use crate::rules::{Check, Report, Rule, View, always, gist, no_token};
+use crate::rules::{Check, Report, Rule, View, always, describe_answer, no_token};
 use crate::{
     cases::relations as related,
     message::request::Call,
@@ -121,29 +121,29 @@ fn one_account(context: &Context) -> Option<&'static str> {
     (context.profile.accounts.len() == 1).then_some("the profile names only one smart account")
 }
 
-/// The operation is that of the baseline: what was served without the change is served with it.
+/// The operation is that of the baseline: when the baseline is served, the variant must be served.
 fn same_operation(views: &[View<'_>], _: &Context, report: &mut Report) {
     let Some((baseline, variants)) = views.split_first() else {
         return;
     };
     for (place, view) in variants.iter().enumerate() {
-        report.turn_to(place + 1);
+        report.set_member(place + 1);
         let owed =
             baseline.answer.result().is_some() && !view.valid_call().is_some_and(Call::has_fractional_id);
         served(view, owed, report);
     }
 }
 
-/// The operation is another one: it must be served only where the profile vouches for it.
+/// The operation is another one: it must be served only when the profile covers it.
 fn other_operation(views: &[View<'_>], _: &Context, report: &mut Report) {
     let Some((baseline, variants)) = views.split_first() else {
         return;
     };
     for (place, view) in variants.iter().enumerate() {
-        report.turn_to(place + 1);
-        // One that is not sponsored is owed a result too: 0x.
+        report.set_member(place + 1);
+        // An operation that is not sponsored gets a result too: `0x`.
         let owed = baseline.answer.result().is_some()
-            && (view.vouch.owes_a_result() || view.vouch == Vouch::Refused);
+            && (view.expectation.requires_result() || view.expectation == Vouch::Refused);
         served(view, owed, report);
     }
 }
@@ -155,7 +155,7 @@ fn served(view: &View<'_>, owed: bool, report: &mut Report) {
         report.broken(
             "/error",
             format!("a result, as without this change: {}", view.label),
-            gist(&view.answer),
+            describe_answer(&view.answer),
         );
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::rules::{Check, Report, Rule, View, always, gist, shown, shown_member};
+use crate::rules::{Report, Rule, View, describe_answer, shown, shown_member};
 use crate::{
     json::number::same_number,
     message::{answer::Answer, request::Kind},
@@ -13,21 +13,13 @@ use paymaster_exchange::Failure;
 const UNANSWERED: &str = "the target answered too few requests: look at its address, its headers and its log";
 
 const fn rule(id: &'static str, hint: &'static str, check: fn(&View<'_>, &Context, &mut Report)) -> Rule {
-    Rule {
-        id,
-        clause: id,
-        quota: 10,
-        advice: UNANSWERED,
-        hint,
-        not_applicable: always,
-        check: Check::Exchange(check),
-    }
+    Rule::exchange(id, 10, UNANSWERED, hint, check)
 }
 
 pub(super) const RULES: &[Rule] = &[
     rule(
         "answer.http-message",
-        "look at Content-Length, at chunk ends, at when the connection is closed and at requests that never finish",
+        "check Content-Length, the end of chunks, when the connection is closed, and requests that are never answered",
         http_message,
     ),
     rule(
@@ -43,13 +35,13 @@ pub(super) const RULES: &[Rule] = &[
     rule("answer.object", "answer one request with one object", object),
     rule(
         "answer.result-or-error",
-        "leave the member out that does not apply; null counts as present",
+        "leave out the member that does not apply; a member that is null is present",
         result_or_error,
     ),
     rule("answer.jsonrpc", "copy jsonrpc from the request", jsonrpc),
     rule(
         "answer.id",
-        "copy the id from the request as it stands, without converting it; falsy ids are ids too",
+        "copy the id of the request without converting it; falsy ids such as 0 are valid",
         id,
     ),
     rule(
@@ -59,7 +51,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
 ];
 
-/// A request that is served gets a complete HTTP response.
+/// A valid request gets a complete HTTP response.
 fn http_message(view: &View<'_>, _: &Context, report: &mut Report) {
     if view.valid_call().is_none() && !view.names_no_fee_token() {
         return;
@@ -93,7 +85,7 @@ fn json_text(view: &View<'_>, _: &Context, report: &mut Report) {
     }
 }
 
-/// No member of an answer stands twice with different values.
+/// No member of an answer occurs twice with different values.
 fn single_valued_members(view: &View<'_>, _: &Context, report: &mut Report) {
     let Some(document) = view.answer.document().filter(|_| view.must_be_answered()) else {
         return;
@@ -102,7 +94,7 @@ fn single_valued_members(view: &View<'_>, _: &Context, report: &mut Report) {
         Some(duplicate) => report.broken(
             &duplicate.pointer,
             "one value",
-            "the member stands twice with different values",
+            "the member occurs twice with different values",
         ),
         None => report.held(),
     }
@@ -129,49 +121,49 @@ fn result_or_error(view: &View<'_>, _: &Context, report: &mut Report) {
             shown(&object["result"]),
             shown(&object["error"])
         ),
-        (false, false) => format!("neither, in {}", gist(&view.answer)),
+        (false, false) => format!("neither, in {}", describe_answer(&view.answer)),
     };
     report.broken("", "either result or error", actual);
 }
 
-/// An answer carries jsonrpc and echoes the version of the request. To `2.0.0`, which only the field table of section 2.1
-/// has, `2.0` is an echo too; a request in the version that the target does not speak may be refused in the other.
+/// An answer has the jsonrpc version of the request. `2.0` is also a lawful answer to `2.0.0`, which only the field table of
+/// section 2.1 has. A request in the version that the target does not use may be refused in the other version.
 fn jsonrpc(view: &View<'_>, context: &Context, report: &mut Report) {
     let Some(object) = view.answer.object().filter(|_| view.must_be_answered()) else {
         return;
     };
-    let asked = match &view.request {
+    let sent = match &view.request {
         Kind::Call(call) => call.envelope["jsonrpc"].as_str().unwrap_or_default(),
-        Kind::UnknownMethod { .. } | Kind::Modeless { .. } => "2.0",
+        Kind::UnknownMethod { .. } | Kind::WithoutMode { .. } => "2.0",
         _ => return,
     };
-    let told = object.get("jsonrpc");
-    let foreign = asked != context.dialect.jsonrpc_version;
-    let holds = told
+    let actual = object.get("jsonrpc");
+    let foreign = sent != context.dialect.jsonrpc_version;
+    let holds = actual
         .and_then(Value::as_str)
-        .is_some_and(|told| told == asked || told == "2.0" || foreign && told == "2.0.0");
-    report.expect(holds, "/jsonrpc", format_args!("\"{asked}\""), || {
-        shown_member(told)
+        .is_some_and(|actual| actual == sent || actual == "2.0" || foreign && actual == "2.0.0");
+    report.expect(holds, "/jsonrpc", format_args!("\"{sent}\""), || {
+        shown_member(actual)
     });
 }
 
-/// An answer echoes the id of its request. Numbers are compared by value, exactly. An error may carry the id null where the
-/// request goes beyond the tables (an id with a fraction included): it need not have been read.
+/// An answer has the id of its request. Numbers are compared by exact value. An error may have the id null when the request goes
+/// beyond the tables, which includes ids with a fraction: the target may not have read it.
 fn id(view: &View<'_>, _: &Context, report: &mut Report) {
     let Some(object) = view.answer.object().filter(|_| view.must_be_answered()) else {
         return;
     };
     let Some(sent) = view.request.id() else { return };
-    let told = object.get("id");
-    let holds = match (sent, told) {
-        (Value::Number(sent), Some(Value::Number(told))) => same_number(sent, told),
+    let actual = object.get("id");
+    let holds = match (sent, actual) {
+        (Value::Number(sent), Some(Value::Number(actual))) => same_number(sent, actual),
         (_, Some(Value::Null)) if view.answer.error().is_some() => view.beyond_the_tables(),
-        (sent, told) => Some(sent) == told,
+        (sent, actual) => Some(sent) == actual,
     };
     if holds {
         report.held();
     } else {
-        report.broken("/id", shown(sent), shown_member(told));
+        report.broken("/id", shown(sent), shown_member(actual));
     }
 }
 

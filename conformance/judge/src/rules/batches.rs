@@ -1,4 +1,4 @@
-//! JSON-RPC 2.0, section 6: a batch is its calls, each processed like any other.
+//! JSON-RPC 2.0, section 6: each call of a batch is processed like a single call.
 
 use std::fmt;
 
@@ -24,15 +24,15 @@ pub(super) const RULES: &[Rule] = &[Rule {
     check: Check::Group(&crate::cases::relations::BATCH_ELEMENTS, batch_elements),
 }];
 
-/// What an answer is, as far as it is the same whenever the same is asked.
+/// The kind of an answer. Equal requests get answers of the same kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sort {
+enum AnswerKind {
     Error,
     /// A result of that mode; of quotes or not.
     Result(Mode, bool),
 }
 
-impl fmt::Display for Sort {
+impl fmt::Display for AnswerKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Error => f.write_str("an error"),
@@ -42,30 +42,30 @@ impl fmt::Display for Sort {
     }
 }
 
-fn sort_of(answer: &Map<String, Value>) -> Option<Sort> {
+fn answer_kind(answer: &Map<String, Value>) -> Option<AnswerKind> {
     if error_of(answer).is_some() {
-        return Some(Sort::Error);
+        return Some(AnswerKind::Error);
     }
     let result = result_of(answer)?;
     let mode = result.get("MODE").or_else(|| result.get("mode"))?;
-    Some(Sort::Result(
+    Some(AnswerKind::Result(
         Mode::from_name(mode.as_str()?)?,
         result.get("feeQuotes").is_some(),
     ))
 }
 
-/// The sort that this call is to get; none where it does not get it alone, which is for other rules.
-fn expected(alone: &View<'_>) -> Option<Sort> {
+/// The kind of answer that this call must get; none when the single call gets another kind, which other rules report.
+fn expected(alone: &View<'_>) -> Option<AnswerKind> {
     let sort = match &alone.request {
-        Kind::Call(call) => Sort::Result(call.pair.mode, call.pair == Pair::QUOTE_ERC20),
-        Kind::UnknownMethod { .. } => Sort::Error,
+        Kind::Call(call) => AnswerKind::Result(call.pair.mode, call.pair == Pair::QUOTE_ERC20),
+        Kind::UnknownMethod { .. } => AnswerKind::Error,
         _ => return None,
     };
-    (sort_of(alone.answer.object()?)? == sort).then_some(sort)
+    (answer_kind(alone.answer.object()?)? == sort).then_some(sort)
 }
 
-/// Each call of the batch gets the sort of answer that it gets alone. Calls are told apart by all but their ids. A batch that is
-/// refused as a whole, or answers that are missing, are for json-rpc.batch.
+/// Each call of the batch gets the kind of answer that it gets alone. Calls are matched without their ids. json-rpc.batch reports
+/// refused batches and missing answers.
 fn batch_elements(views: &[View<'_>], _: &Context, report: &mut Report) {
     let [alone @ .., batch] = views else { return };
     let Kind::Batch(calls) = &batch.request else {
@@ -74,7 +74,7 @@ fn batch_elements(views: &[View<'_>], _: &Context, report: &mut Report) {
     let Some(answers) = batch.answer.array() else {
         return;
     };
-    report.turn_to(views.len() - 1);
+    report.set_member(views.len() - 1);
     for call in calls {
         let same = |view: &&View<'_>| is_same(&view.request, call);
         let Some(expected) = alone.iter().find(same).and_then(expected) else {
@@ -84,19 +84,19 @@ fn batch_elements(views: &[View<'_>], _: &Context, report: &mut Report) {
             .iter()
             .enumerate()
             .filter(|(_, answer)| answer.get("id") == call.id());
-        let [(place, Value::Object(told))] = own.collect::<Vec<_>>()[..] else {
+        let [(place, Value::Object(actual))] = own.collect::<Vec<_>>()[..] else {
             continue;
         };
         report.expect(
-            sort_of(told) == Some(expected),
+            answer_kind(actual) == Some(expected),
             format_args!("/{place}"),
             format_args!("{expected}, as the call gets alone"),
-            || shown(&Value::Object(told.clone())),
+            || shown(&Value::Object(actual.clone())),
         );
     }
 }
 
-/// Whether two requests ask for the same, whatever their ids.
+/// Whether two requests are equal except for their ids.
 fn is_same(one: &Kind, other: &Kind) -> bool {
     match (one, other) {
         (Kind::Call(one), Kind::Call(other)) => ["method", "params"]

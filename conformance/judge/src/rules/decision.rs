@@ -3,10 +3,13 @@
 use paymaster_schemas::{Mode, Pair, member_validator};
 use serde_json::Value;
 
-use crate::rules::{Check, Report, Rule, View, always, gist, shown};
-use crate::target::{
-    context::{Context, Vouch},
-    profile::Sponsors,
+use crate::rules::{Check, Report, Rule, View, always, describe_answer, shown};
+use crate::{
+    cases::case::Role,
+    target::{
+        context::{Context, Vouch},
+        profile::Sponsors,
+    },
 };
 
 pub(super) const RULES: &[Rule] = &[
@@ -15,7 +18,7 @@ pub(super) const RULES: &[Rule] = &[
         clause: "sponsor.sponsorable-is-sponsored",
         quota: 10,
         advice: "name operations that the target sponsors in the profile: operations.sponsorable, or operations.sponsors = \"any\" beside operations.accepts = \"any\"",
-        hint: "0x says that the user pays; an operation that can be sponsored gets a value",
+        hint: "0x means that the user pays; an operation that can be sponsored gets a value",
         not_applicable: sponsors_nothing,
         check: Check::Exchange(sponsorable_is_sponsored),
     },
@@ -23,7 +26,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "sponsor.refused-gets-0x",
         clause: "sponsor.refused-gets-0x",
         quota: 5,
-        advice: "name an operation that the target does not sponsor in the profile (operations.refused or operations.refused-senders), or say operations.sponsors = \"any\" or \"none\"",
+        advice: "name an operation that the target does not sponsor in the profile (operations.refused or operations.refused-senders), or set operations.sponsors = \"any\" or \"none\"",
         hint: "answer what cannot be sponsored with paymasterAndData \"0x\" exactly",
         not_applicable: refuses_nothing,
         check: Check::Exchange(refused_gets_0x),
@@ -48,15 +51,15 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-/// Why no operation is ever refused, where the profile says so.
+/// Why rules about refused operations do not apply; none when they do.
 pub(super) fn refuses_nothing(context: &Context) -> Option<&'static str> {
     let operations = &context.profile.operations;
-    let said = operations.sponsors == Some(Sponsors::Any);
+    let in_words = operations.sponsors == Some(Sponsors::Any);
     let refused = operations.refused.len() + operations.refused_senders.len();
-    (said && refused == 0).then_some("the profile says that the target sponsors every operation")
+    (in_words && refused == 0).then_some("the profile says that the target sponsors every operation")
 }
 
-/// Why no operation is ever sponsored, where the profile says so.
+/// Why rules about sponsored operations do not apply; none when they do.
 fn sponsors_nothing(context: &Context) -> Option<&'static str> {
     let operations = &context.profile.operations;
     (operations.sponsors() == Sponsors::None && operations.sponsorable.is_empty())
@@ -70,13 +73,13 @@ pub(super) fn paymaster_and_data<'a>(view: &'a View<'_>) -> Option<&'a str> {
 
 const POINTER: &str = "/result/paymasterAndData";
 
-/// An operation that can be sponsored gets a paymasterAndData that is not just 0x.
+/// An operation that can be sponsored gets a paymasterAndData other than 0x.
 fn sponsorable_is_sponsored(view: &View<'_>, _: &Context, report: &mut Report) {
     decided(&[Vouch::Sponsored], view, |data| {
         report.expect(
             data != "0x",
             POINTER,
-            "a value: the profile vouches that the operation is sponsored",
+            "a value: according to the profile the operation is sponsored",
             || "\"0x\"".to_owned(),
         );
     });
@@ -88,13 +91,13 @@ fn refused_gets_0x(view: &View<'_>, _: &Context, report: &mut Report) {
         report.expect(
             data == "0x",
             POINTER,
-            "\"0x\": the profile says that the operation is not sponsored",
+            "\"0x\": according to the profile the operation is not sponsored",
             || shown(&Value::String(data.to_owned())),
         );
     });
 }
 
-fn decided(vouches: &[Vouch], view: &View<'_>, judge: impl FnOnce(&str)) {
+fn decided(expectations: &[Vouch], view: &View<'_>, judge: impl FnOnce(&str)) {
     let sponsored = view
         .valid_call()
         .is_some_and(|call| call.pair.mode == Mode::Sponsored);
@@ -104,19 +107,17 @@ fn decided(vouches: &[Vouch], view: &View<'_>, judge: impl FnOnce(&str)) {
     };
     if let Some(data) = paymaster_and_data(view)
         .filter(readable)
-        .filter(|_| sponsored && vouches.contains(&view.vouch))
+        .filter(|_| sponsored && expectations.contains(&view.expectation))
     {
         judge(data);
     }
 }
 
-/// The role of requests whose operation and sponsorshipInfo are those of the baseline.
-pub(crate) const SAME_DECISION: &str = "same decision";
 /// The label of a request that repeats the baseline.
 pub(crate) const SAME_AGAIN: &str = "the same request again";
 
-/// Only the operation and sponsorshipInfo decide. The first member is the baseline; others between may be about other
-/// operations.
+/// Only the operation and sponsorshipInfo decide. The first member is the baseline; requests for other operations may come
+/// between.
 fn decision_inputs(views: &[View<'_>], _: &Context, report: &mut Report) {
     let Some((baseline, others)) = views.split_first() else {
         return;
@@ -125,17 +126,17 @@ fn decision_inputs(views: &[View<'_>], _: &Context, report: &mut Report) {
         return;
     };
     for (place, view) in others.iter().enumerate() {
-        if view.role != SAME_DECISION {
+        if view.role != Role::SameDecision {
             continue;
         }
-        report.turn_to(place + 1);
-        // An error decides nothing: whether the change may be refused is for other rules.
+        report.set_member(place + 1);
+        // An error is not a decision. Other rules report errors.
         if let Some(other) = self::decision(view) {
             report.expect(
                 other == decision,
                 POINTER,
-                format_args!("{}, as without this change: {}", said(decision), view.label),
-                || said(other).to_owned(),
+                format_args!("{}, as without this change: {}", in_words(decision), view.label),
+                || in_words(other).to_owned(),
             );
         }
     }
@@ -146,7 +147,7 @@ fn decision(view: &View<'_>) -> Option<bool> {
     paymaster_and_data(view).map(|data| data != "0x")
 }
 
-const fn said(sponsored: bool) -> &'static str {
+const fn in_words(sponsored: bool) -> &'static str {
     if sponsored {
         "sponsored"
     } else {
@@ -154,8 +155,8 @@ const fn said(sponsored: bool) -> &'static str {
     }
 }
 
-/// The mode asked for is the mode served, whatever other members are present and whatever was asked before. Where the baseline
-/// is wrong already, the change is not the reason. A target may refuse members that belong to the other mode.
+/// The result is of the requested mode, whatever other members or earlier requests there are. Nothing is judged when the baseline
+/// has the wrong mode. A target may refuse members of the other mode.
 fn mode_served(views: &[View<'_>], context: &Context, report: &mut Report) {
     let Some((baseline, variants)) = views.split_first() else {
         return;
@@ -164,21 +165,21 @@ fn mode_served(views: &[View<'_>], context: &Context, report: &mut Report) {
         return;
     }
     for (place, view) in variants.iter().enumerate() {
-        report.turn_to(place + 1);
+        report.set_member(place + 1);
         if let (Some(call), Some(foreign)) = (view.valid_call(), is_foreign(view, context)) {
             report.expect(
                 !foreign,
                 "/result",
                 format_args!("the result of {} mode", call.pair.mode),
-                || gist(&view.answer),
+                || describe_answer(&view.answer),
             );
         }
     }
 }
 
-/// Whether a result is one of the mode that was not asked for; none without a result.
+/// Whether a result is of the mode that was not requested; none without a result.
 fn is_foreign(view: &View<'_>, context: &Context) -> Option<bool> {
-    let (_, other) = shape(view.valid_call()?.pair);
+    let other = in_other_mode(view.valid_call()?.pair);
     let result = view.answer.result()?;
     let mode = result
         .get(context.dialect.mode_member.as_str())
@@ -186,14 +187,13 @@ fn is_foreign(view: &View<'_>, context: &Context) -> Option<bool> {
     Some(mode == Some(other.mode.name()) || is_of(other, result))
 }
 
-/// The pair and its sibling in the other mode.
-fn shape(pair: Pair) -> (Pair, Pair) {
-    let mode = if pair.mode == Mode::Sponsored {
-        Mode::Erc20
-    } else {
-        Mode::Sponsored
+/// The same method in the other mode.
+fn in_other_mode(pair: Pair) -> Pair {
+    let mode = match pair.mode {
+        Mode::Sponsored => Mode::Erc20,
+        Mode::Erc20 => Mode::Sponsored,
     };
-    (pair, Pair { mode, ..pair })
+    Pair { mode, ..pair }
 }
 
 /// Whether a quote result has the shape of the other mode.

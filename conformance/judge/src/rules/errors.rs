@@ -3,52 +3,34 @@
 use paymaster_schemas::{Mode, Pair};
 use serde_json::Value;
 
-use crate::rules::{Check, Report, Rule, View, always, gist, no_token, shown, shown_member};
+use crate::rules::{Check, Report, Rule, View, describe_answer, no_token, shown, shown_member};
 use crate::{
-    json::number::Exact,
+    json::number::is_integer,
     message::request::Kind,
     target::context::{Context, Support, Vouch},
 };
 
 const NO_ERRORS: &str = "the target answered too few requests with an error";
-const NO_REFUSED: &str = "name an operation that the target does not sponsor in the profile (operations.refused or operations.refused-senders), or say operations.sponsors = \"any\" or \"none\"";
+const NO_REFUSED: &str = "name an operation that the target does not sponsor in the profile (operations.refused or operations.refused-senders), or set operations.sponsors = \"any\" or \"none\"";
 const NO_TOKENS: &str =
     "name supported and unsupported tokens in the profile (tokens.supported, tokens.unsupported)";
 
-const fn rule(
-    id: &'static str,
-    quota: u64,
-    advice: &'static str,
-    hint: &'static str,
-    check: fn(&View<'_>, &Context, &mut Report),
-) -> Rule {
-    Rule {
-        id,
-        clause: id,
-        quota,
-        advice,
-        hint,
-        not_applicable: always,
-        check: Check::Exchange(check),
-    }
-}
-
 pub(super) const RULES: &[Rule] = &[
-    rule(
+    Rule::exchange(
         "error.object",
         3,
         NO_ERRORS,
         "an error is an object with code and message, not a string",
         object,
     ),
-    rule(
+    Rule::exchange(
         "error.code",
         3,
         NO_ERRORS,
         "an error code is an integer, not a string",
         code,
     ),
-    rule(
+    Rule::exchange(
         "error.message",
         3,
         NO_ERRORS,
@@ -57,7 +39,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule {
         not_applicable: no_token,
-        ..rule(
+        ..Rule::exchange(
             "error.token-absent",
             5,
             NO_TOKENS,
@@ -65,7 +47,7 @@ pub(super) const RULES: &[Rule] = &[
             token_absent,
         )
     },
-    rule(
+    Rule::exchange(
         "error.token-unsupported",
         5,
         NO_TOKENS,
@@ -74,7 +56,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule {
         not_applicable: super::decision::refuses_nothing,
-        ..rule(
+        ..Rule::exchange(
             "error.refusal-is-none",
             5,
             NO_REFUSED,
@@ -111,9 +93,7 @@ fn object(view: &View<'_>, _: &Context, report: &mut Report) {
 /// An error carries code, an integer.
 fn code(view: &View<'_>, _: &Context, report: &mut Report) {
     if let Some(error) = error_of(view).filter(|error| error.is_object()) {
-        let holds = error["code"]
-            .as_number()
-            .is_some_and(|code| Exact::parse(&code.to_string()).is_some_and(|code| code.is_integer()));
+        let holds = error["code"].as_number().is_some_and(is_integer);
         report.expect(holds, "/error/code", "an integer", || {
             shown_member(error.get("code"))
         });
@@ -136,7 +116,7 @@ fn token_absent(view: &View<'_>, _: &Context, report: &mut Report) {
     }
 }
 
-/// Token mode with an unsupported token is answered with an error. So is a text of more or fewer hex digits than an address has, which is nobody's.
+/// Token mode with an unsupported token is answered with an error. So is a hex string with more or fewer digits than an address.
 fn token_unsupported(view: &View<'_>, context: &Context, report: &mut Report) {
     let Kind::Call(call) = &view.request else { return };
     if call.pair != Pair::SPONSOR_ERC20 {
@@ -163,8 +143,8 @@ fn token_unsupported(view: &View<'_>, context: &Context, report: &mut Report) {
     }
 }
 
-/// More digits than an address has, or fewer. Zeros before it are another way to write one, and where it begins with zeros they
-/// may be left out.
+/// Whether a hex string has more or fewer digits than an address. Additional leading zeros are accepted, and an address may be
+/// written without its leading zeros.
 fn is_no_address(token: &str, context: &Context) -> bool {
     let Some(digits) = token
         .strip_prefix("0x")
@@ -186,7 +166,7 @@ fn an_error(view: &View<'_>, expected: &str, report: &mut Report) {
     if view.answer.error().is_some() {
         report.held();
     } else if view.answer.result().is_some() {
-        report.broken("/result", expected, gist(&view.answer));
+        report.broken("/result", expected, describe_answer(&view.answer));
     }
 }
 
@@ -195,13 +175,17 @@ fn refusal_is_none(view: &View<'_>, _: &Context, report: &mut Report) {
     let sponsored = view
         .valid_call()
         .is_some_and(|call| call.pair.mode == Mode::Sponsored);
-    if sponsored && view.vouch == Vouch::Refused {
-        a_result(view, "a result: what cannot be sponsored is no error", report);
+    if sponsored && view.expectation == Vouch::Refused {
+        a_result(
+            view,
+            "a result: an operation that cannot be sponsored is not an error",
+            report,
+        );
     }
 }
 
-/// A quote for tokens that are not supported is answered with a result. Judged beside the same request with supported tokens
-/// alone, so that an error for another reason is not taken for this one.
+/// A quote for unsupported tokens is answered with a result. Judged only when the same request with supported tokens gets a
+/// result, so that an error has no other reason.
 fn unsupported_quote_is_none(views: &[View<'_>], _: &Context, report: &mut Report) {
     let Some((baseline, variants)) = views.split_first() else {
         return;
@@ -210,10 +194,10 @@ fn unsupported_quote_is_none(views: &[View<'_>], _: &Context, report: &mut Repor
         return;
     }
     for (place, view) in variants.iter().enumerate() {
-        report.turn_to(place + 1);
+        report.set_member(place + 1);
         a_result(
             view,
-            "a result: tokens that are not supported are no error of a quote",
+            "a result: unsupported tokens are not an error in a quote",
             report,
         );
     }
@@ -223,6 +207,6 @@ fn a_result(view: &View<'_>, expected: &str, report: &mut Report) {
     if view.answer.result().is_some() {
         report.held();
     } else if view.answer.error().is_some() {
-        report.broken("/error", expected, gist(&view.answer));
+        report.broken("/error", expected, describe_answer(&view.answer));
     }
 }

@@ -1,29 +1,25 @@
 //! The use of JSON-RPC over HTTP: recommendations, which warn.
 
-use crate::rules::{Check, Report, Rule, View, always};
+use crate::rules::{Report, Rule, View};
 use crate::target::context::Context;
 
 const ADVICE: &str = "the target answered too few requests";
 
 pub(super) const RULES: &[Rule] = &[
-    Rule {
-        id: "http.status-of-result",
-        clause: "http.status-of-result",
-        quota: 10,
-        advice: ADVICE,
-        hint: "clients that look at the status first take anything but 200 for a failure",
-        not_applicable: always,
-        check: Check::Exchange(status_of_result),
-    },
-    Rule {
-        id: "http.content-type",
-        clause: "http.content-type",
-        quota: 10,
-        advice: ADVICE,
-        hint: "send Content-Type: application/json",
-        not_applicable: always,
-        check: Check::Exchange(content_type),
-    },
+    Rule::exchange(
+        "http.status-of-result",
+        10,
+        ADVICE,
+        "clients that look at the status first take anything but 200 for a failure",
+        status_of_result,
+    ),
+    Rule::exchange(
+        "http.content-type",
+        10,
+        ADVICE,
+        "send Content-Type: application/json",
+        content_type,
+    ),
 ];
 
 /// An answer with a result comes with an HTTP status of 200.
@@ -40,18 +36,18 @@ fn content_type(view: &View<'_>, _: &Context, report: &mut Report) {
     let Some(response) = view.answer.response().filter(|_| view.answer.object().is_some()) else {
         return;
     };
-    let told = response.header("content-type");
-    let essence = told
+    let actual = response.header("content-type");
+    let meaning = actual
         .and_then(|value| value.split(';').next())
         .unwrap_or_default()
         .trim()
         .to_ascii_lowercase();
-    let json = matches!(essence.as_str(), "application/json" | "application/json-rpc")
-        || (essence.starts_with("application/") && essence.ends_with("+json"));
+    let json = matches!(meaning.as_str(), "application/json" | "application/json-rpc")
+        || (meaning.starts_with("application/") && meaning.ends_with("+json"));
     report.expect(json, "", "Content-Type: application/json", || {
-        told.map_or_else(
+        actual.map_or_else(
             || "no Content-Type".to_owned(),
-            |told| format!("Content-Type: {told}"),
+            |actual| format!("Content-Type: {actual}"),
         )
     });
 }

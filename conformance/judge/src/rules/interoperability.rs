@@ -1,30 +1,26 @@
-//! What published clients need beyond the specification; it warns.
+//! What published clients need beyond the specification. These rules warn.
 
 use paymaster_schemas::Method;
 use serde_json::Value;
 
-use crate::rules::{Check, Report, Rule, View, always, shown_member};
+use crate::rules::{Report, Rule, View, shown_member};
 use crate::target::context::Context;
 
 pub(super) const RULES: &[Rule] = &[
-    Rule {
-        id: "interoperability.mode-member",
-        clause: "interoperability.mode-member",
-        quota: 10,
-        advice: "the target answered too few quote requests with a result",
-        hint: "send mode beside MODE: published clients read result.mode of a quote and throw without it",
-        not_applicable: always,
-        check: Check::Exchange(mode_member),
-    },
-    Rule {
-        id: "interoperability.no-result-beside-error",
-        clause: "interoperability.no-result-beside-error",
-        quota: 5,
-        advice: "the target answered too few requests with an error",
-        hint: "leave result out of errors: @biconomy/paymaster 3.1 looks for the member and not for its value",
-        not_applicable: always,
-        check: Check::Exchange(no_result_beside_error),
-    },
+    Rule::exchange(
+        "interoperability.mode-member",
+        10,
+        "the target answered too few quote requests with a result",
+        "send mode beside MODE: published clients read result.mode of a quote and throw without it",
+        mode_member,
+    ),
+    Rule::exchange(
+        "interoperability.no-result-beside-error",
+        5,
+        "the target answered too few requests with an error",
+        "leave result out of errors: @biconomy/paymaster 3.1 looks for the member and not for its value",
+        no_result_beside_error,
+    ),
 ];
 
 /// A quote carries mode beside MODE, with the same value.
@@ -39,14 +35,14 @@ fn mode_member(view: &View<'_>, _: &Context, report: &mut Report) {
         return;
     };
     let expected = call.pair.mode.name();
-    // A MODE that is missing or wrong is for its row.
+    // The rule of its row reports a missing or wrong MODE.
     if result.get("MODE").and_then(Value::as_str) == Some(expected) {
-        let told = result.get("mode");
+        let actual = result.get("mode");
         report.expect(
-            told == result.get("MODE"),
+            actual == result.get("MODE"),
             "/result/mode",
             format_args!("\"{expected}\", as in MODE"),
-            || shown_member(told),
+            || shown_member(actual),
         );
     }
 }
@@ -57,9 +53,9 @@ fn no_result_beside_error(view: &View<'_>, _: &Context, report: &mut Report) {
         return;
     };
     if object.get("error").is_some_and(|error| !error.is_null()) {
-        let told = object.get("result");
-        report.expect(told.is_none(), "/result", "no result beside the error", || {
-            shown_member(told)
+        let actual = object.get("result");
+        report.expect(actual.is_none(), "/result", "no result beside the error", || {
+            shown_member(actual)
         });
     }
 }

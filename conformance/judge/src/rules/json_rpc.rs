@@ -1,9 +1,9 @@
-//! What JSON-RPC 2.0 recommends beyond what the specification asks: reserved codes, batches, notifications. These warn.
+//! What JSON-RPC 2.0 recommends beyond the specification: reserved codes, batches, notifications. These rules warn.
 
 use paymaster_schemas::{Pair, member_validator};
 use serde_json::Value;
 
-use crate::rules::{Check, Report, Rule, View, always, gist, shown_member};
+use crate::rules::{Report, Rule, View, describe_answer, shown_member};
 use crate::{
     json::number::same_number,
     message::{
@@ -16,26 +16,18 @@ use crate::{
 const ADVICE: &str = "the target answered too few malformed requests";
 
 const fn rule(id: &'static str, hint: &'static str, check: fn(&View<'_>, &Context, &mut Report)) -> Rule {
-    Rule {
-        id,
-        clause: id,
-        quota: 2,
-        advice: ADVICE,
-        hint,
-        not_applicable: always,
-        check: Check::Exchange(check),
-    }
+    Rule::exchange(id, 2, ADVICE, hint, check)
 }
 
 pub(super) const RULES: &[Rule] = &[
     rule(
         "json-rpc.parse-error",
-        "answer what is no JSON with the error -32700",
+        "answer a body that is not JSON with the error -32700",
         parse_error,
     ),
     rule(
         "json-rpc.invalid-request",
-        "answer what is no request object with the error -32600",
+        "answer JSON that is not a request object with the error -32600",
         invalid_request,
     ),
     rule(
@@ -50,7 +42,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
     rule(
         "json-rpc.reserved-codes",
-        "-32700 and -32601 have a meaning of their own",
+        "-32700 is for bodies that are not JSON, and -32601 for unknown methods",
         reserved_codes,
     ),
     rule(
@@ -87,7 +79,7 @@ fn has_code(code: i64, view: &View<'_>, report: &mut Report) {
 
 /// The request got an error with one of these codes.
 fn has_one_of(codes: &[i64], view: &View<'_>, report: &mut Report) {
-    // An HTTP 200 without an object in it is no attempt at an error: its form is for other rules.
+    // HTTP 200 without a JSON object is not an error answer. Other rules report its form.
     let attempt = view.answer.object().is_some()
         || view
             .answer
@@ -96,14 +88,14 @@ fn has_one_of(codes: &[i64], view: &View<'_>, report: &mut Report) {
     if view.turned_away() || !attempt {
         return;
     }
-    let told = view.answer.error().and_then(|error| error.get("code"));
-    let holds = told
+    let actual = view.answer.error().and_then(|error| error.get("code"));
+    let holds = actual
         .and_then(Value::as_number)
-        .is_some_and(|told| codes.iter().any(|code| same_number(told, &(*code).into())));
+        .is_some_and(|actual| codes.iter().any(|code| same_number(actual, &(*code).into())));
     let expected: Vec<String> = codes.iter().map(i64::to_string).collect();
-    report.expect(holds, "/error/code", expected.join(" or "), || match told {
-        Some(_) => shown_member(told),
-        None => gist(&view.answer),
+    report.expect(holds, "/error/code", expected.join(" or "), || match actual {
+        Some(_) => shown_member(actual),
+        None => describe_answer(&view.answer),
     });
 }
 
@@ -116,8 +108,8 @@ fn parse_error(view: &View<'_>, _: &Context, report: &mut Report) {
 fn invalid_request(view: &View<'_>, _: &Context, report: &mut Report) {
     match view.request {
         Kind::NotARequest => has_code(-32600, view, report),
-        // Such a text is no request object, and its parameters are invalid: JSON-RPC has a code for either.
-        Kind::Unstructured => has_one_of(&[-32600, -32602], view, report),
+        // The text is not a request object, and its parameters are invalid: JSON-RPC has a code for each.
+        Kind::UnstructuredParams => has_one_of(&[-32600, -32602], view, report),
         _ => {}
     }
 }
@@ -128,13 +120,12 @@ fn method_not_found(view: &View<'_>, _: &Context, report: &mut Report) {
     }
 }
 
-/// Parameters of the wrong shape get -32602, where they are refused at all. A fee token that is missing or none has an error
-/// of its own, whose code is not shown.
+/// Refused parameters of the wrong shape get -32602. The code for a missing or invalid fee token is not shown.
 fn invalid_params(view: &View<'_>, _: &Context, report: &mut Report) {
     let malformed = match &view.request {
         Kind::Call(call) if call.pair == Pair::SPONSOR_ERC20 => !call.valid && has_fee_token(call),
         Kind::Call(call) => !call.valid,
-        Kind::Modeless { .. } => true,
+        Kind::WithoutMode { .. } => true,
         _ => false,
     };
     if malformed && view.answer.error().is_some() {
@@ -150,10 +141,10 @@ fn has_fee_token(call: &Call) -> bool {
         .is_some_and(|token| address.is_some_and(|address| address.is_valid(&Value::String(token.clone()))))
 }
 
-/// A request that is JSON and names a known method is refused neither as unreadable nor as an unknown method. (A valid call
-/// whose method is said to be unknown is for endpoint.both-methods.)
+/// A request that is JSON and names a known method is refused neither as unreadable nor as an unknown method.
+/// endpoint.both-methods reports a valid call with the code of an unknown method.
 fn reserved_codes(view: &View<'_>, _: &Context, report: &mut Report) {
-    if !matches!(view.request, Kind::Call(_) | Kind::Modeless { .. }) {
+    if !matches!(view.request, Kind::Call(_) | Kind::WithoutMode { .. }) {
         return;
     }
     if let Some(code) = view.answer.error().and_then(|error| error.get("code")) {
@@ -172,11 +163,13 @@ fn null_id(view: &View<'_>, _: &Context, report: &mut Report) {
     if view.request != Kind::NotJson || view.answer.error().is_none() {
         return;
     }
-    let told = view.answer.object().and_then(|object| object.get("id"));
-    report.expect(told == Some(&Value::Null), "/id", "null", || shown_member(told));
+    let actual = view.answer.object().and_then(|object| object.get("id"));
+    report.expect(actual == Some(&Value::Null), "/id", "null", || {
+        shown_member(actual)
+    });
 }
 
-/// So many calls are no large batch.
+/// The most calls of a small batch. A target may refuse larger batches.
 const FEW: usize = 3;
 
 /// A batch is answered with one answer for each request that has an id, in any order.
@@ -194,7 +187,7 @@ fn batch(view: &View<'_>, _: &Context, report: &mut Report) {
     if ids.is_empty() {
         return nothing(view, report);
     }
-    // JSON-RPC does not say how many calls a batch may have.
+    // JSON-RPC does not limit the size of a batch, so a target may.
     if requests.len() > FEW && view.answer.error().is_some() {
         return;
     }
@@ -202,14 +195,14 @@ fn batch(view: &View<'_>, _: &Context, report: &mut Report) {
         return report.broken(
             "",
             format!("an array of {} answers", ids.len()),
-            gist(&view.answer),
+            describe_answer(&view.answer),
         );
     };
-    let told: Vec<&Value> = answers.iter().filter_map(|answer| answer.get("id")).collect();
+    let actual: Vec<&Value> = answers.iter().filter_map(|answer| answer.get("id")).collect();
     let matched = ids
         .iter()
-        .all(|id| told.iter().filter(|told| told == &id).count() == 1);
-    // Answers to notifications are for json-rpc.notification.
+        .all(|id| actual.iter().filter(|actual| actual == &id).count() == 1);
+    // json-rpc.notification reports answers to notifications.
     let as_many = answers.len() == ids.len() || ids.len() < requests.len();
     report.expect(
         matched && as_many,
@@ -219,7 +212,8 @@ fn batch(view: &View<'_>, _: &Context, report: &mut Report) {
             format!(
                 "{} answers, with the ids {}",
                 answers.len(),
-                told.iter()
+                actual
+                    .iter()
                     .map(ToString::to_string)
                     .collect::<Vec<_>>()
                     .join(", ")
@@ -232,7 +226,7 @@ fn batch(view: &View<'_>, _: &Context, report: &mut Report) {
 fn empty_batch(view: &View<'_>, _: &Context, report: &mut Report) {
     if view.request == Kind::EmptyBatch && !view.turned_away() && view.answer.response().is_some() {
         report.expect(view.answer.error().is_some(), "", "one error object", || {
-            gist(&view.answer)
+            describe_answer(&view.answer)
         });
     }
 }
@@ -263,11 +257,11 @@ fn nothing(view: &View<'_>, report: &mut Report) {
     };
     let silent = response.body.iter().all(u8::is_ascii_whitespace);
     report.expect(silent, "", "no JSON-RPC answer: the request has no id", || {
-        gist(&view.answer)
+        describe_answer(&view.answer)
     });
 }
 
-/// No member of an answer stands twice, not even with the same value.
+/// No member of an answer occurs twice, not even with the same value.
 fn unique_members(view: &View<'_>, _: &Context, report: &mut Report) {
     let Some(document) = view.answer.document().filter(|_| view.must_be_answered()) else {
         return;
@@ -276,7 +270,7 @@ fn unique_members(view: &View<'_>, _: &Context, report: &mut Report) {
         return; // for answer.single-valued-members
     }
     match document.duplicates.first() {
-        Some(duplicate) => report.broken(&duplicate.pointer, "one such member", "the member stands twice"),
+        Some(duplicate) => report.broken(&duplicate.pointer, "one such member", "the member occurs twice"),
         None => report.held(),
     }
 }

@@ -1,8 +1,7 @@
-//! The rules: each the check that guards one clause, a function of what was sent and what came back.
+//! The rules: each checks one clause, as a function of requests and answers.
 //!
-//! A rule has no clock, no socket and no opinion about colour. To add one: a literal and a function in the file of its
-//! group (or a new file, and its line in `GROUPS`); if it needs requests that nothing else sends, a relation beside it in
-//! [`crate::cases::relations`].
+//! A rule uses no clock, socket or output. To add one, add a literal and a function to the file of its group, or a new file and
+//! its line in `GROUPS`. When no request exercises it, add a relation in [`crate::cases::relations`].
 
 mod accepted;
 mod answer_form;
@@ -26,7 +25,7 @@ use paymaster_schemas::{Basis, Clause, Pair, find_clause};
 use serde_json::Value;
 
 use crate::{
-    cases::case::Relation,
+    cases::case::{Relation, Role},
     message::{
         answer::Answer,
         request::{Call, Kind},
@@ -36,7 +35,7 @@ use crate::{
 };
 use paymaster_exchange::{Exchange, Simulation};
 
-pub(crate) use decision::{SAME_AGAIN, SAME_DECISION};
+pub(crate) use decision::SAME_AGAIN;
 pub use rows::check as check_row;
 
 /// The groups of rules, in the order of the reports.
@@ -62,7 +61,7 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
     GROUPS.iter().flat_map(|group| group.iter())
 }
 
-/// How many rules are not among those selected. Rules about a chain are left out wherever no chain is asked, and do not count.
+/// How many rules are not selected. Rules about a chain do not count.
 pub fn left_out(selected: &[&Rule]) -> usize {
     rules()
         .filter(|rule| rule.basis() != Basis::OnChain && !selected.iter().any(|other| other.id == rule.id))
@@ -77,17 +76,17 @@ pub fn find_rule(id: &str) -> Option<&'static Rule> {
 /// A rule.
 #[derive(Debug)]
 pub struct Rule {
-    /// Its name; the id of its clause where it is the only rule of it.
+    /// Its name: the id of its clause when it is the only rule of that clause.
     pub id: &'static str,
-    /// The id of the clause it guards.
+    /// The id of the clause that it checks.
     pub clause: &'static str,
-    /// How often it must be exercised before it can pass.
+    /// How often it must hold before it passes.
     pub quota: u64,
-    /// What to add to the profile, or to look at, when it stays inconclusive.
+    /// What to add to the profile, or to check, when the rule stays inconclusive.
     pub advice: &'static str,
-    /// What to look at in an implementation that breaks it.
+    /// What to check in an implementation that breaks the rule.
     pub hint: &'static str,
-    /// Why it cannot apply to a target, by a word of the profile.
+    /// Why the profile excludes the rule; none when it applies.
     pub not_applicable: fn(&Context) -> Option<&'static str>,
     /// How it judges.
     pub check: Check,
@@ -98,7 +97,7 @@ pub(crate) fn always(_: &Context) -> Option<&'static str> {
     None
 }
 
-/// For rules about results with a token in them.
+/// For rules about results that contain a token.
 pub(crate) fn no_token(context: &Context) -> Option<&'static str> {
     let none = context.profile.tokens.is_none_supported();
     none.then_some("the profile says that the target supports no token")
@@ -108,13 +107,13 @@ pub(crate) fn no_token(context: &Context) -> Option<&'static str> {
 pub enum Check {
     /// One exchange at a time.
     Exchange(fn(&View<'_>, &Context, &mut Report)),
-    /// One row of a result table: the member of every result of that document.
+    /// One row of a result table, in every result of that document.
     Row {
         /// The schema document of the table.
         document: &'static str,
         /// The member of the row.
         member: &'static str,
-        /// What has to stand there, for people.
+        /// The expected value, for people.
         expected: &'static str,
     },
     /// All exchanges of a group of that relation together.
@@ -132,41 +131,60 @@ impl fmt::Debug for Check {
 }
 
 impl Rule {
-    /// The clause it guards.
+    /// A rule about single exchanges that applies to every target and is the only rule of its clause.
+    const fn exchange(
+        id: &'static str,
+        quota: u64,
+        advice: &'static str,
+        hint: &'static str,
+        check: fn(&View<'_>, &Context, &mut Report),
+    ) -> Self {
+        Self {
+            id,
+            clause: id,
+            quota,
+            advice,
+            hint,
+            not_applicable: always,
+            check: Check::Exchange(check),
+        }
+    }
+
+    /// The clause that it checks.
     pub fn clause(&self) -> &'static Clause {
         find_clause(self.clause).expect("a test holds that every rule names a clause")
     }
 
-    /// On what ground it stands.
+    /// The basis of its clause.
     pub fn basis(&self) -> Basis {
         self.clause().basis
     }
 }
 
-/// One exchange, read.
+/// One parsed exchange, as rules see it.
 #[derive(Clone, Debug)]
 pub struct View<'a> {
-    /// Its part in the relation.
-    pub role: &'static str,
-    /// What sets it apart.
+    /// Its part in the group.
+    pub role: Role,
+    /// What is different about the request.
     pub label: &'a str,
-    /// What was asked.
+    /// The request.
     pub request: Kind,
-    /// What came back.
+    /// The answer.
     pub answer: Answer<'a>,
     /// Whether the request is a call that keeps to the tables of sections 2.1 to 2.5.
-    pub tabled: bool,
-    /// What the profile says of its operation.
-    pub vouch: Vouch,
-    /// What a chain says of the answer, where it was asked.
+    pub within_tables: bool,
+    /// What the request must be answered with.
+    pub expectation: Vouch,
+    /// The result of simulating the answer on a chain, when a chain is used.
     pub on_chain: Option<&'a Simulation>,
 }
 
 impl<'a> View<'a> {
     /// Reads an exchange.
-    pub fn new(role: &'static str, label: &'a str, exchange: &'a Exchange, context: &Context) -> Self {
+    pub fn new(role: Role, label: &'a str, exchange: &'a Exchange, context: &Context) -> Self {
         let request = Kind::of(&exchange.request);
-        let (tabled, vouch) = request
+        let (within_tables, expectation) = request
             .valid_call()
             .map_or((false, Vouch::Unknown), |call| context.standing(call));
         Self {
@@ -174,8 +192,8 @@ impl<'a> View<'a> {
             label,
             request,
             answer: Answer::of(exchange),
-            tabled,
-            vouch,
+            within_tables,
+            expectation,
             on_chain: exchange.on_chain.as_ref(),
         }
     }
@@ -187,11 +205,11 @@ impl<'a> View<'a> {
 
     /// Whether the request is one request object with an id, so that it must get one JSON-RPC answer.
     pub fn must_be_answered(&self) -> bool {
-        self.request.id().is_some() && !self.turned_away() && !self.malformed_and_refused()
+        self.request.id().is_some() && !self.turned_away() && !self.refused_by_status()
     }
 
-    /// Whether the request sponsors in token mode and names no token, or null or an empty text for one: not valid, and still one whose answer the
-    /// specification shows (section 4.2, rule 4).
+    /// Whether the request sponsors in token mode and names no token, or null or an empty string. It is not valid, but the
+    /// specification shows its answer (section 4.2, rule 4).
     pub fn names_no_fee_token(&self) -> bool {
         let Kind::Call(call) = &self.request else {
             return false;
@@ -207,15 +225,15 @@ impl<'a> View<'a> {
         call.pair == Pair::SPONSOR_ERC20 && absent
     }
 
-    /// Whether the specification says nothing of how such a request is answered: one that does not keep to the tables, unless
-    /// it only names no fee token.
+    /// Whether the specification leaves the answer to the request open: it does not keep to the tables, and is not a request
+    /// whose only fault is a missing fee token.
     pub fn beyond_the_tables(&self) -> bool {
-        !self.tabled && !self.names_no_fee_token()
+        !self.within_tables && !self.names_no_fee_token()
     }
 
-    /// Whether such a request was refused by HTTP alone, with a status of 400 to 499, or of a request that is malformed also of
-    /// 500 to 599: the answer to malformed requests is not shown (section 7).
-    pub fn malformed_and_refused(&self) -> bool {
+    /// Whether a request beyond the tables was refused with an HTTP status and without JSON-RPC: 400 to 499, or 500 to 599 for an
+    /// invalid request. Section 7 does not show the answer to malformed requests, so this is lawful.
+    pub fn refused_by_status(&self) -> bool {
         let by_status = self
             .answer
             .response()
@@ -231,16 +249,16 @@ impl<'a> View<'a> {
         self.beyond_the_tables() && by_status && !json_rpc
     }
 
-    /// The status with which something before the service answered a request that the service owed an answer. Limits of size are
-    /// left out: what is large may be turned away, and says nothing of what is not.
-    pub fn answered_by_another(&self) -> Option<u16> {
+    /// The HTTP status of a gateway, proxy or limiter that answered instead of the service, for a request within the tables.
+    /// Statuses of size limits do not count.
+    pub fn gateway_status(&self) -> Option<u16> {
         let status = self.answer.response()?.status;
         let is_of_size = matches!(status, 413 | 414 | 431);
-        (self.tabled && self.turned_away() && !is_of_size).then_some(status)
+        (self.within_tables && self.turned_away() && !is_of_size).then_some(status)
     }
 
-    /// Whether HTTP itself, a gateway or a limiter turned the request away or elsewhere before the service saw it: lawful, and no
-    /// answer of the service to judge.
+    /// Whether a gateway, a limiter or a redirect rejected the request before it reached the service. That is lawful, and there
+    /// is no answer of the service to judge.
     pub fn turned_away(&self) -> bool {
         let by_status = self.answer.response().is_some_and(|response| {
             matches!(
@@ -252,7 +270,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// What a check found: how often the rule was exercised and held, and where it was broken.
+/// The findings of a check: how often the rule held, and where it was broken.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// How often the rule held.
@@ -263,8 +281,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// From here on the report is on that member of the group.
-    pub fn turn_to(&mut self, member: usize) {
+    /// Sets the member of the group that the following calls are about.
+    pub fn set_member(&mut self, member: usize) {
         self.member = member;
     }
 
@@ -288,7 +306,7 @@ impl Report {
         });
     }
 
-    /// The rule held or was broken, as `holds` says; the words are only made when they are needed.
+    /// Records that the rule held, or was broken when `holds` is false. The texts are only formatted for a violation.
     pub fn expect(
         &mut self,
         holds: bool,
@@ -304,7 +322,7 @@ impl Report {
     }
 }
 
-/// A JSON value for people: short ones whole, long ones with their beginning.
+/// A JSON value for people. Long values are cut.
 pub(crate) fn shown(value: &Value) -> String {
     const LONGEST: usize = 160;
     let text = value.to_string();
@@ -314,13 +332,13 @@ pub(crate) fn shown(value: &Value) -> String {
     }
 }
 
-/// A member of the answer for people, or that it is missing.
+/// A member of the answer for people, or a note that it is missing.
 pub(crate) fn shown_member(value: Option<&Value>) -> String {
     value.map_or_else(|| "the member is missing".to_owned(), shown)
 }
 
-/// What an answer is, in a few words.
-pub(crate) fn gist(answer: &Answer<'_>) -> String {
+/// An answer in a few words, for violations.
+pub(crate) fn describe_answer(answer: &Answer<'_>) -> String {
     match answer {
         Answer::None(failure) => failure.to_string(),
         Answer::NotJson(response, cause) => format!("HTTP {}, {cause}", response.status),

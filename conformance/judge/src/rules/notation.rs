@@ -1,11 +1,12 @@
-//! Section 1: the notation of a request's JSON says nothing.
+//! Section 1: the JSON notation of a request has no meaning.
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
-
-use crate::rules::{Check, Report, Rule, View, always, gist};
-use crate::{message::answer::Answer, target::context::Context};
+use crate::rules::{Check, Report, Rule, View, always, describe_answer};
+use crate::{
+    message::answer::{Answer, quoted_tokens, unsupported_tokens},
+    target::context::Context,
+};
 
 pub(super) const RULES: &[Rule] = &[Rule {
     id: "request.json-notation",
@@ -17,52 +18,46 @@ pub(super) const RULES: &[Rule] = &[Rule {
     check: Check::Group(&crate::cases::relations::NOTATION, notation),
 }];
 
-/// What an answer says, as far as the specification fixes it: never a signature, a price or a time.
+/// The part of an answer that the specification fixes: no signature, price or time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Essence {
+enum Meaning {
     Error,
     Sponsored(bool),
     Quote(BTreeSet<String>, BTreeSet<String>),
 }
 
-fn essence(answer: &Answer<'_>) -> Option<Essence> {
+fn meaning(answer: &Answer<'_>) -> Option<Meaning> {
     if answer.error().is_some() {
-        return Some(Essence::Error);
+        return Some(Meaning::Error);
     }
     let result = answer.result()?;
     if let Some(data) = result["paymasterAndData"].as_str() {
-        return Some(Essence::Sponsored(data != "0x"));
+        return Some(Meaning::Sponsored(data != "0x"));
     }
-    let addresses = |tokens: Option<&Value>, member: Option<&str>| -> BTreeSet<String> {
-        let tokens = tokens.and_then(Value::as_array).into_iter().flatten();
-        tokens
-            .filter_map(|token| member.map_or(Some(token), |member| token.get(member))?.as_str())
-            .map(str::to_ascii_lowercase)
-            .collect()
-    };
-    result.get("feeQuotes").map(|quotes| {
-        Essence::Quote(
-            addresses(Some(quotes), Some("tokenAddress")),
-            addresses(result.get("unsupportedTokens"), None),
-        )
-    })
+    result
+        .get("feeQuotes")
+        .map(|_| Meaning::Quote(quoted_tokens(result), unsupported_tokens(result)))
 }
 
-/// Member order, white space and string escapes change nothing. The baseline comes twice, before and after the variant: where its
-/// own answers differ, something else is wrong.
+/// Member order, white space and string escapes do not change the answer. The baseline is sent before and after the variant;
+/// nothing is judged when its two answers differ.
 fn notation(views: &[View<'_>], _: &Context, report: &mut Report) {
     let [baseline, variant, again] = views else { return };
-    let (Some(expected), Some(told)) = (essence(&baseline.answer), essence(&variant.answer)) else {
+    let (Some(expected), Some(actual)) = (meaning(&baseline.answer), meaning(&variant.answer)) else {
         return;
     };
-    if essence(&again.answer).as_ref() != Some(&expected) {
+    if meaning(&again.answer).as_ref() != Some(&expected) {
         return;
     }
-    report.turn_to(1);
+    report.set_member(1);
     report.expect(
-        told == expected,
+        actual == expected,
         "",
-        format_args!("{}, as without {}", gist(&baseline.answer), variant.label),
-        || gist(&variant.answer),
+        format_args!(
+            "{}, as without {}",
+            describe_answer(&baseline.answer),
+            variant.label
+        ),
+        || describe_answer(&variant.answer),
     );
 }

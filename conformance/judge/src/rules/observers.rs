@@ -1,20 +1,20 @@
-//! Observers: they watch what the specification leaves open, for the dialect and behaviour fingerprint. Nobody fails here.
+//! Observers record what the specification leaves open, for the dialect and behaviour fingerprint. They break no rule.
 
 use paymaster_schemas::{Method, Mode, Pair};
 use serde_json::Value;
 
 use crate::rules::{View, shown};
 use crate::{
-    cases::relations::probe,
+    cases::{case::Role, relations::Probe},
     message::{answer::Answer, request::Kind},
     target::context::{Context, Support},
 };
 
-/// Watches one point that the specification leaves open.
+/// Observes one point that the specification leaves open.
 pub struct Observer {
     /// The clause, of basis *ambiguous* or *not shown*.
     pub clause: &'static str,
-    /// What the views of a group say of it: values that are counted.
+    /// Adds the observed values of a group. They are counted over the run.
     pub watch: fn(&[View<'_>], &Context, &mut Vec<String>),
 }
 
@@ -22,19 +22,25 @@ pub struct Observer {
 pub static OBSERVERS: &[Observer] = &[
     Observer {
         clause: "dialect.jsonrpc-version",
-        watch: |views, _, seen| acceptance(views, &probe::VERSION, seen),
+        watch: |views, _, values| acceptance(views, &[Probe::Version20, Probe::Version200], values),
     },
     Observer {
         clause: "dialect.sponsored-name",
-        watch: |views, _, seen| acceptance(views, &probe::SPONSORED_NAME, seen),
+        watch: |views, _, values| acceptance(views, &[Probe::ModeSponsored, Probe::ModeSponsorship], values),
     },
     Observer {
         clause: "dialect.fee-token-member",
-        watch: |views, _, seen| acceptance(views, &probe::FEE_TOKEN_MEMBER, seen),
+        watch: |views, _, values| acceptance(views, &[Probe::FeeTokenAddress, Probe::TokenAddress], values),
     },
     Observer {
         clause: "dialect.amount-notation",
-        watch: |views, _, seen| acceptance(views, &probe::AMOUNTS, seen),
+        watch: |views, _, values| {
+            acceptance(
+                views,
+                &[Probe::DecimalAmounts, Probe::HexAmounts, Probe::IntegerAmounts],
+                values,
+            )
+        },
     },
     Observer {
         clause: "dialect.mode-member",
@@ -58,7 +64,7 @@ pub static OBSERVERS: &[Observer] = &[
     },
     Observer {
         clause: "behaviour.empty-token-list",
-        watch: |views, _, seen| acceptance(views, &probe::NO_TOKENS, seen),
+        watch: |views, _, values| acceptance(views, &[Probe::EmptyTokenInfo, Probe::EmptyTokenList], values),
     },
     Observer {
         clause: "behaviour.token-letter-case",
@@ -78,15 +84,15 @@ pub static OBSERVERS: &[Observer] = &[
     },
     Observer {
         clause: "behaviour.extra-members",
-        watch: |views, _, seen| acceptance(views, &[probe::SIGNATURE], seen),
+        watch: |views, _, values| acceptance(views, &[Probe::Signature], values),
     },
     Observer {
         clause: "behaviour.sponsored-required-fields",
-        watch: |views, _, seen| acceptance(views, &probe::SENDER_ONLY, seen),
+        watch: |views, _, values| acceptance(views, &[Probe::NoGasLimits, Probe::NoInitCode], values),
     },
     Observer {
         clause: "behaviour.quote-without-mode",
-        watch: |views, _, seen| acceptance(views, &[probe::NO_MODE], seen),
+        watch: |views, _, values| acceptance(views, &[Probe::NoMode], values),
     },
     Observer {
         clause: "behaviour.gas-limits-returned",
@@ -106,9 +112,9 @@ pub static OBSERVERS: &[Observer] = &[
     },
 ];
 
-/// What probes of those labels were answered with, where the baseline was served.
-fn acceptance(views: &[View<'_>], labels: &[&str], seen: &mut Vec<String>) {
-    let Some(baseline) = views.first().filter(|view| view.role == "baseline") else {
+/// How these probes were answered, where the baseline was served.
+fn acceptance(views: &[View<'_>], probes: &[Probe], values: &mut Vec<String>) {
+    let Some(baseline) = views.first().filter(|view| view.role == Role::Baseline) else {
         return;
     };
     if baseline.answer.result().is_none() {
@@ -116,17 +122,21 @@ fn acceptance(views: &[View<'_>], labels: &[&str], seen: &mut Vec<String>) {
     }
     for view in views
         .iter()
-        .filter(|view| view.role == "probe" && labels.contains(&view.label))
+        .filter(|view| probes.iter().any(|probe| is_probe(view, *probe)))
     {
-        let told = if view.answer.result().is_some() {
+        let outcome = if view.answer.result().is_some() {
             "served"
         } else if view.answer.error().is_some() {
             "refused"
         } else {
             continue;
         };
-        seen.push(format!("{}: {told}", view.label));
+        values.push(format!("{}: {outcome}", view.label));
     }
+}
+
+fn is_probe(view: &View<'_>, probe: Probe) -> bool {
+    view.role == Role::Probe && view.label == probe.label()
 }
 
 fn results<'a>(
@@ -137,9 +147,9 @@ fn results<'a>(
         .filter_map(|view| Some((view, view.valid_call()?, view.answer.result()?)))
 }
 
-fn mode_member(views: &[View<'_>], _: &Context, seen: &mut Vec<String>) {
+fn mode_member(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
     for (_, _, result) in results(views) {
-        seen.push(
+        values.push(
             match (result.get("MODE").is_some(), result.get("mode").is_some()) {
                 (true, true) => "MODE and mode",
                 (true, false) => "MODE",
@@ -156,7 +166,7 @@ fn lower(value: &Value) -> Option<String> {
 }
 
 /// Which supported tokens are quoted, when both members are present and the preferred one is not in the list.
-fn quoted_tokens(views: &[View<'_>], context: &Context, seen: &mut Vec<String>) {
+fn quoted_tokens(views: &[View<'_>], context: &Context, values: &mut Vec<String>) {
     for (_, call, result) in results(views).filter(|(_, call, _)| call.pair == Pair::QUOTE_ERC20) {
         let (Some(preferred), Some(list)) = (&call.tokens.preferred, &call.tokens.list) else {
             continue;
@@ -176,7 +186,7 @@ fn quoted_tokens(views: &[View<'_>], context: &Context, seen: &mut Vec<String>) 
                 .flatten()
                 .any(|quote| lower(&quote["tokenAddress"]).as_ref() == Some(&token))
         };
-        seen.push(
+        values.push(
             match (quotes(preferred), quotes(listed)) {
                 (true, true) => "the preferred token and the listed ones",
                 (true, false) => "the preferred token alone",
@@ -188,10 +198,10 @@ fn quoted_tokens(views: &[View<'_>], context: &Context, seen: &mut Vec<String>) 
     }
 }
 
-/// Above this, a timestamp of our times is in milliseconds: in seconds it would be the year 5138.
+/// A current timestamp above this is in milliseconds: in seconds it would be the year 5138.
 const SECONDS_END: f64 = 1e11;
 
-fn valid_until_unit(views: &[View<'_>], _: &Context, seen: &mut Vec<String>) {
+fn valid_until_unit(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
     for (_, _, result) in results(views) {
         for quote in result["feeQuotes"].as_array().into_iter().flatten() {
             if let Some(until) = quote["validUntil"].as_f64() {
@@ -204,13 +214,13 @@ fn valid_until_unit(views: &[View<'_>], _: &Context, seen: &mut Vec<String>) {
                 } else {
                     "milliseconds"
                 };
-                seen.push(unit.to_owned());
+                values.push(unit.to_owned());
             }
         }
     }
 }
 
-fn unsupported_when_none(views: &[View<'_>], context: &Context, seen: &mut Vec<String>) {
+fn unsupported_when_none(views: &[View<'_>], context: &Context, values: &mut Vec<String>) {
     for (_, call, result) in results(views).filter(|(_, call, _)| call.pair == Pair::QUOTE_ERC20) {
         let named = call.tokens.quoted();
         if !named.is_empty()
@@ -218,7 +228,7 @@ fn unsupported_when_none(views: &[View<'_>], context: &Context, seen: &mut Vec<S
                 .iter()
                 .all(|token| context.support(token) == Support::Supported)
         {
-            seen.push(
+            values.push(
                 match result.get("unsupportedTokens") {
                     None => "absent",
                     Some(Value::Array(list)) if list.is_empty() => "empty",
@@ -230,7 +240,7 @@ fn unsupported_when_none(views: &[View<'_>], context: &Context, seen: &mut Vec<S
     }
 }
 
-fn unsupported_without_both(views: &[View<'_>], context: &Context, seen: &mut Vec<String>) {
+fn unsupported_without_both(views: &[View<'_>], context: &Context, values: &mut Vec<String>) {
     for (_, call, result) in results(views).filter(|(_, call, _)| call.pair == Pair::QUOTE_ERC20) {
         let named = call.tokens.quoted();
         let both = call.tokens.preferred.is_some() && call.tokens.list.is_some();
@@ -242,12 +252,12 @@ fn unsupported_without_both(views: &[View<'_>], context: &Context, seen: &mut Ve
             let listed = result["unsupportedTokens"]
                 .as_array()
                 .is_some_and(|list| !list.is_empty());
-            seen.push(if listed { "listed" } else { "not listed" }.to_owned());
+            values.push(if listed { "listed" } else { "not listed" }.to_owned());
         }
     }
 }
 
-fn token_letter_case(views: &[View<'_>], _: &Context, seen: &mut Vec<String>) {
+fn token_letter_case(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
     for (_, call, result) in results(views).filter(|(_, call, _)| call.pair == Pair::QUOTE_ERC20) {
         let named: Vec<&String> = call
             .tokens
@@ -257,14 +267,16 @@ fn token_letter_case(views: &[View<'_>], _: &Context, seen: &mut Vec<String>) {
             .chain(&call.tokens.preferred)
             .collect();
         for quote in result["feeQuotes"].as_array().into_iter().flatten() {
-            let Some(told) = quote["tokenAddress"].as_str() else {
+            let Some(outcome) = quote["tokenAddress"].as_str() else {
                 continue;
             };
-            if let Some(asked) = named.iter().find(|asked| asked.eq_ignore_ascii_case(told))
-                && asked[2..].bytes().any(|byte| byte.is_ascii_uppercase())
+            if let Some(requested) = named
+                .iter()
+                .find(|requested| requested.eq_ignore_ascii_case(outcome))
+                && requested[2..].bytes().any(|byte| byte.is_ascii_uppercase())
             {
-                seen.push(
-                    if asked.as_str() == told {
+                values.push(
+                    if requested.as_str() == outcome {
                         "as in the request"
                     } else {
                         "in a spelling of its own"
@@ -276,11 +288,10 @@ fn token_letter_case(views: &[View<'_>], _: &Context, seen: &mut Vec<String>) {
     }
 }
 
-fn repeated_tokens(views: &[View<'_>], _: &Context, seen: &mut Vec<String>) {
-    let is_asked = |view: &View<'_>| view.label == probe::REPEATED && view.role == "probe";
-    for (_, _, result) in results(views).filter(|(view, ..)| is_asked(view)) {
+fn repeated_tokens(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
+    for (_, _, result) in results(views).filter(|(view, ..)| is_probe(view, Probe::RepeatedToken)) {
         if let Some(quotes) = result["feeQuotes"].as_array() {
-            seen.push(format!(
+            values.push(format!(
                 "quoted {} times when asked for three times",
                 quotes.len()
             ));
@@ -288,7 +299,7 @@ fn repeated_tokens(views: &[View<'_>], _: &Context, seen: &mut Vec<String>) {
     }
 }
 
-fn error_codes(views: &[View<'_>], context: &Context, seen: &mut Vec<String>) {
+fn error_codes(views: &[View<'_>], context: &Context, values: &mut Vec<String>) {
     for view in views {
         let Kind::Call(call) = &view.request else { continue };
         let Some(error) = view.answer.error() else {
@@ -307,43 +318,43 @@ fn error_codes(views: &[View<'_>], context: &Context, seen: &mut Vec<String>) {
         } else {
             continue;
         };
-        seen.push(format!("{about}: {}", shown(&error["code"])));
+        values.push(format!("{about}: {}", shown(&error["code"])));
     }
 }
 
-fn error_status(views: &[View<'_>], _: &Context, seen: &mut Vec<String>) {
+fn error_status(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
     for view in views {
         if let (Some(response), Some(_)) = (view.answer.response(), view.answer.error()) {
-            seen.push(format!("HTTP {}", response.status));
+            values.push(format!("HTTP {}", response.status));
         }
     }
 }
 
-fn gas_limits_returned(views: &[View<'_>], _: &Context, seen: &mut Vec<String>) {
+fn gas_limits_returned(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
     for (_, call, result) in results(views).filter(|(_, call, _)| call.pair != Pair::QUOTE_ERC20) {
         let Some(calculate) = call.mode_object()["calculateGasLimits"].as_bool() else {
             continue;
         };
-        let asked = &call.operation()["callGasLimit"];
-        if !asked.is_null() {
-            let same =
-                crate::json::number::amount(asked) == crate::json::number::amount(&result["callGasLimit"]);
-            let told = if same { "those of the request" } else { "others" };
-            seen.push(format!("calculateGasLimits {calculate}: {told}"));
+        let requested = &call.operation()["callGasLimit"];
+        if !requested.is_null() {
+            let same = crate::json::number::amount(requested)
+                == crate::json::number::amount(&result["callGasLimit"]);
+            let outcome = if same { "those of the request" } else { "others" };
+            values.push(format!("calculateGasLimits {calculate}: {outcome}"));
         }
     }
 }
 
-fn layout(views: &[View<'_>], _: &Context, seen: &mut Vec<String>) {
+fn layout(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
     for (_, call, result) in results(views) {
         let Some(data) = result["paymasterAndData"].as_str().filter(|data| data.len() > 2) else {
             continue;
         };
-        seen.push(format!("{} mode: {} bytes", call.pair.mode, (data.len() - 2) / 2));
+        values.push(format!("{} mode: {} bytes", call.pair.mode, (data.len() - 2) / 2));
     }
 }
 
-fn deterministic_data(views: &[View<'_>], _: &Context, seen: &mut Vec<String>) {
+fn deterministic_data(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
     let Some(baseline) = views.first() else { return };
     let data = |view: &View<'_>| {
         view.answer
@@ -356,7 +367,7 @@ fn deterministic_data(views: &[View<'_>], _: &Context, seen: &mut Vec<String>) {
     };
     for view in views.iter().filter(|view| view.label == super::SAME_AGAIN) {
         if let Some(again) = data(view) {
-            seen.push(
+            values.push(
                 if again == first {
                     "the same twice"
                 } else {
@@ -368,8 +379,8 @@ fn deterministic_data(views: &[View<'_>], _: &Context, seen: &mut Vec<String>) {
     }
 }
 
-fn malformed_params(views: &[View<'_>], _: &Context, seen: &mut Vec<String>) {
-    for view in views.iter().filter(|view| view.role == "malformed") {
+fn malformed_params(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
+    for view in views.iter().filter(|view| view.role == Role::Malformed) {
         let Kind::Call(call) = &view.request else { continue };
         let method = if call.pair.method == Method::GetFeeQuoteOrData {
             "quote"
@@ -381,12 +392,12 @@ fn malformed_params(views: &[View<'_>], _: &Context, seen: &mut Vec<String>) {
         } else {
             "token"
         };
-        let told = match &view.answer {
+        let outcome = match &view.answer {
             Answer::Json(..) if view.answer.result().is_some() => "let through",
             Answer::Json(..) if view.answer.error().is_some() => "refused",
             _ => "no JSON-RPC answer",
         };
-        seen.push(format!("{method} in {mode} mode: {told}"));
+        values.push(format!("{method} in {mode} mode: {outcome}"));
     }
 }
 

@@ -1,5 +1,5 @@
-//! Section 4.2, rule 7: the value goes into the user operation, so the contracts of the chain are to take it. Judged only when a
-//! chain is given; it warns.
+//! Section 4.2, rule 7: the value goes into the user operation, so the contracts of the chain must accept it. Judged only when a
+//! chain is given. This rule warns.
 
 use crate::rules::{Check, Report, Rule, View};
 use crate::target::context::Context;
@@ -9,14 +9,14 @@ pub(super) const RULES: &[Rule] = &[Rule {
     id: "on-chain.accepted",
     clause: "on-chain.accepted",
     quota: 3,
-    advice: "the chain could judge too few answers: name operations of accounts on that chain that the target sponsors in the profile, and look at --rpc-url and --entry-point",
+    advice: "too few answers could be simulated on the chain: name operations of accounts on that chain that the target sponsors in the profile, and look at --rpc-url and --entry-point",
     hint: "sign for the chain, the contract and its nonce of the sender, over the operation with the gas limits that the answer returns",
     not_applicable: not_asked,
     check: Check::Exchange(accepted),
 }];
 
 fn not_asked(context: &Context) -> Option<&'static str> {
-    (!context.on_chain).then_some("no chain was asked (--rpc-url, --entry-point)")
+    (!context.on_chain).then_some("no chain is used (--rpc-url, --entry-point)")
 }
 
 /// The paymaster's contract accepts the paymasterAndData of a result.

@@ -1,16 +1,16 @@
 //! Sections 2.5, 2.7 and 4.1, rule 3: the quoted and the unsupported tokens are those of the request.
 //!
-//! Sets of addresses, without regard to letter case, order or repetition. Whether a token is supported is what the profile or
-//! the target itself said; tokens that nobody said anything of are not judged.
+//! Addresses are compared as sets, without letter case, order or repetition. The profile, or the target in discovery, shows
+//! whether a token is supported; other tokens are not judged.
 
 use std::collections::BTreeSet;
 
 use paymaster_schemas::{Pair, member_validator};
 use serde_json::Value;
 
-use crate::rules::{Check, Report, Rule, View, always, no_token};
+use crate::rules::{Report, Rule, View, no_token};
 use crate::{
-    message::request::{Call, Named},
+    message::request::{Call, RequestedTokens},
     target::{
         context::{Context, Support},
         dialect::QuotedTokens,
@@ -28,15 +28,7 @@ const fn rule(
     hint: &'static str,
     check: fn(&View<'_>, &Context, &mut Report),
 ) -> Rule {
-    Rule {
-        id,
-        clause: id,
-        quota: 10,
-        advice,
-        hint,
-        not_applicable: always,
-        check: Check::Exchange(check),
-    }
+    Rule::exchange(id, 10, advice, hint, check)
 }
 
 pub(super) const RULES: &[Rule] = &[
@@ -84,12 +76,12 @@ fn read<'a>(view: &'a View<'_>) -> Option<Quote<'a>> {
     let call = view.valid_call().filter(|call| call.pair == Pair::QUOTE_ERC20)?;
     let result = view.answer.result()?;
     let quotes = result.get("feeQuotes")?.as_array()?;
-    // A quote without a readable address is for the row of tokenAddress; nothing can be said of the set then.
+    // The row of tokenAddress reports a quote without a readable address. The set is then not judged.
     let quoted = quotes
         .iter()
         .map(|quote| quote["tokenAddress"].as_str().map(str::to_ascii_lowercase))
         .collect::<Option<Vec<_>>>()?;
-    // A list that is no list of addresses is for its row.
+    // The rule of its row reports a list that is not a list of addresses.
     let listed = result.get("unsupportedTokens");
     let row = member_validator("quote-result", "unsupportedTokens")?;
     if listed.is_some_and(|listed| !row.is_valid(listed)) {
@@ -109,8 +101,8 @@ fn read<'a>(view: &'a View<'_>) -> Option<Quote<'a>> {
     })
 }
 
-/// The tokens that a quote must hold, supported or not, by the reading that the target speaks.
-pub(super) fn expected(named: &Named, reading: QuotedTokens) -> BTreeSet<String> {
+/// The tokens that a quote must cover, supported or not, in the reading that the target uses.
+pub(super) fn expected(named: &RequestedTokens, reading: QuotedTokens) -> BTreeSet<String> {
     match (&named.preferred, &named.list) {
         (Some(preferred), Some(list)) if !list.is_empty() => match reading {
             QuotedTokens::Union => named.quoted(),
@@ -130,7 +122,7 @@ fn list<'a>(tokens: impl IntoIterator<Item = &'a String>) -> String {
     }
 }
 
-/// Every supported token that the request asks for is quoted.
+/// Every supported token of the request is quoted.
 fn tokens_quoted(view: &View<'_>, context: &Context, report: &mut Report) {
     let Some(quote) = read(view) else { return };
     let read_so = expected(&quote.call.tokens, context.dialect.quoted_tokens);
@@ -146,9 +138,9 @@ fn tokens_quoted(view: &View<'_>, context: &Context, report: &mut Report) {
         .copied()
         .filter(|token| !quote.quoted.contains(token))
         .collect();
-    // Of a target that quotes the listed tokens alone, or the preferred one alone, one that does not is at odds with itself.
-    let asked = quote.call.tokens.quoted();
-    let beyond: Vec<_> = asked
+    // A target that quotes only the listed tokens, or only the preferred one, must always do so.
+    let requested = quote.call.tokens.quoted();
+    let beyond: Vec<_> = requested
         .iter()
         .filter(|token| quote.quoted.contains(token) && !read_so.contains(*token))
         .collect();
@@ -182,7 +174,7 @@ const fn alone(reading: QuotedTokens) -> &'static str {
     }
 }
 
-/// When the request names tokens, only those are quoted. An empty tokenList beside a preferred token may well ask for all.
+/// When the request names tokens, only those are quoted. An empty tokenList may request all tokens.
 fn only_requested(view: &View<'_>, _: &Context, report: &mut Report) {
     let Some(quote) = read(view) else { return };
     if quote.call.tokens.list.as_ref().is_none_or(Vec::is_empty) || quote.quoted.is_empty() {
@@ -199,7 +191,7 @@ fn only_requested(view: &View<'_>, _: &Context, report: &mut Report) {
     }
 }
 
-/// With preferredToken and tokenList both present, every requested token that is not supported stands in unsupportedTokens.
+/// With preferredToken and tokenList both present, unsupportedTokens lists every requested token that is not supported.
 fn unsupported_listed(view: &View<'_>, context: &Context, report: &mut Report) {
     let Some(quote) = read(view) else { return };
     let named = &quote.call.tokens;
@@ -234,8 +226,8 @@ fn unsupported_listed(view: &View<'_>, context: &Context, report: &mut Report) {
     );
 }
 
-/// Rule 3 speaks of both members, whichever of their tokens are quoted; only where the target quotes the listed tokens alone
-/// is the preferred one no token that it was asked for.
+/// Rule 3 covers the tokens of both members, whichever are quoted. Only for a target that quotes the listed tokens alone, the
+/// preferred token is not a requested token.
 fn unsupported_reading(context: &Context) -> QuotedTokens {
     match context.dialect.quoted_tokens {
         QuotedTokens::List => QuotedTokens::List,

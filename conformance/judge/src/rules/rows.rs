@@ -1,7 +1,8 @@
-//! The rows of the result tables (sections 2.6 to 2.9): one rule a row, all of them one check against the schema of the row.
+//! The rows of the result tables (sections 2.6 to 2.9): one rule for each row. Each checks the member against the schema of the
+//! row.
 //!
-//! The rows of results stand in the clauses under `DOCUMENT.MEMBER`; the schema documents say what each member must be, so a
-//! row here adds only the words for people.
+//! The clause of a row has the id `DOCUMENT.MEMBER`. The schema document defines the member; a rule here adds the text for
+//! people.
 
 use paymaster_schemas::{Mode, member_validator};
 use serde_json::Value;
@@ -28,7 +29,7 @@ const fn row(id: &'static str, document: &'static str, member: &'static str, exp
     }
 }
 
-/// A row of what only tokens have.
+/// A row of a result that contains tokens.
 const fn token_row(
     id: &'static str,
     document: &'static str,
@@ -173,7 +174,7 @@ pub(super) const RULES: &[Rule] = &[
     ),
 ];
 
-/// The one member of the tables that a lawful result may leave out (section 2.7).
+/// The only member of the tables that a result may leave out (section 2.7).
 const OPTIONAL: &str = "unsupportedTokens";
 
 /// Judges one row of the result of a call.
@@ -185,7 +186,7 @@ pub fn check(
     context: &Context,
     report: &mut Report,
 ) {
-    // Only of valid requests: what comes of malformed ones is not shown, and a result may well repeat their values.
+    // Judged only for valid requests: the answer to malformed ones is not shown, and a result may repeat their values.
     let Some(call) = view.valid_call() else { return };
     let Some(result) = view.answer.result().filter(|result| result.is_object()) else {
         return;
@@ -223,12 +224,12 @@ pub fn check(
     if member == "feeQuotes" {
         return judge_quotes(value, expected, report);
     }
-    let told = value.and_then(Value::as_str);
+    let actual = value.and_then(Value::as_str);
     let names = [
         Some(context.dialect.sponsored_name.as_str()),
         call.mode_object()["mode"].as_str(),
     ];
-    if member == "MODE" && call.pair.mode == Mode::Sponsored && told.is_some() && names.contains(&told) {
+    if member == "MODE" && call.pair.mode == Mode::Sponsored && actual.is_some() && names.contains(&actual) {
         return report.held(); // a target that is asked for SPONSORSHIP may say so
     }
     report.expect(fits(value), format_args!("/result/{name}"), expected, || {
@@ -236,7 +237,7 @@ pub fn check(
     });
 }
 
-/// Judges `feeQuotes` as an array of objects; what is in them is for the rows of 2.8 to say.
+/// Judges whether `feeQuotes` is an array of objects. The rows of section 2.8 judge the objects.
 fn judge_quotes(value: Option<&Value>, expected: &str, report: &mut Report) {
     const POINTER: &str = "/result/feeQuotes";
     let Some(Value::Array(quotes)) = value else {

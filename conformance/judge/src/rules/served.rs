@@ -1,29 +1,21 @@
-//! Section 4: valid requests are served, each with the result of its method and mode.
+//! Section 4: a valid request is served with the result of its method and mode.
 //!
-//! What must be served is what the profile vouches for. An operation that nobody vouches for may be answered with an error.
+//! Only operations that the profile covers must be served. Any other operation may be answered with an error.
 
 use paymaster_schemas::Pair;
 use serde_json::Value;
 
-use crate::rules::{Check, Report, Rule, View, always, gist, no_token};
+use crate::rules::{Report, Rule, View, describe_answer, no_token};
 use crate::{
     json::number::same_number,
-    message::{answer::Answer, request::Call},
+    message::{answer::Answer, request::Call, tables::GAS},
     target::context::{Context, Support},
 };
 
-const VOUCH: &str = "name operations that the target accepts in the profile: operations.accepts = \"any\", or operations.sponsorable";
+const NAME_OPERATIONS: &str = "name operations that the target accepts in the profile: operations.accepts = \"any\", or operations.sponsorable";
 
 const fn rule(id: &'static str, hint: &'static str, check: fn(&View<'_>, &Context, &mut Report)) -> Rule {
-    Rule {
-        id,
-        clause: id,
-        quota: 10,
-        advice: VOUCH,
-        hint,
-        not_applicable: always,
-        check: Check::Exchange(check),
-    }
+    Rule::exchange(id, 10, NAME_OPERATIONS, hint, check)
 }
 
 pub(super) const RULES: &[Rule] = &[
@@ -60,7 +52,7 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-/// The code that says that a method does not exist.
+/// The JSON-RPC error code of an unknown method.
 const METHOD_NOT_FOUND: i64 = -32_601;
 
 /// Both methods are served at the same address, over POST.
@@ -80,7 +72,9 @@ fn both_methods(view: &View<'_>, context: &Context, report: &mut Report) {
         Answer::NotJson(response, _) => matches!(response.status, 404 | 405),
         Answer::Json(..) => view.answer.error().is_some_and(says_not_found),
     };
-    report.expect(!missing, "", "the method is served here", || gist(&view.answer));
+    report.expect(!missing, "", "the method is served here", || {
+        describe_answer(&view.answer)
+    });
 }
 
 fn says_not_found(error: &Value) -> bool {
@@ -93,7 +87,7 @@ fn quote_sponsored(view: &View<'_>, _: &Context, report: &mut Report) {
     served(Pair::QUOTE_SPONSORED, view, report, |_| true);
 }
 
-/// Only where both tokenInfo members are present and all tokens are supported: other errors are for other rules.
+/// Judged only when both tokenInfo members are present and all tokens are supported. Other rules report other errors.
 fn quote_erc20(view: &View<'_>, context: &Context, report: &mut Report) {
     served(Pair::QUOTE_ERC20, view, report, |call| {
         let named = call.tokens.quoted();
@@ -109,9 +103,8 @@ fn sponsor_sponsored(view: &View<'_>, _: &Context, report: &mut Report) {
     served(Pair::SPONSOR_SPONSORED, view, report, |_| true);
 }
 
-/// Only with all gas limits: that they may be left out is for request.gas-fields-optional.
+/// Judged only with all gas limits: request.gas-fields-optional reports the others.
 fn sponsor_erc20(view: &View<'_>, context: &Context, report: &mut Report) {
-    const GAS: [&str; 3] = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
     served(Pair::SPONSOR_ERC20, view, report, |call| {
         let supported = |token: &String| context.support(token) == Support::Supported;
         call.tokens.fee.as_ref().is_some_and(supported)
@@ -130,22 +123,22 @@ fn served(pair: Pair, view: &View<'_>, report: &mut Report, fair: impl Fn(&Call)
         let kind = &MEMBERS[usize::from(pair == Pair::QUOTE_ERC20)];
         let shaped = !result.is_object() || kind.iter().any(|member| result.get(*member).is_some());
         report.expect(shaped, "/result", "a result of this method and mode", || {
-            gist(&view.answer)
+            describe_answer(&view.answer)
         });
     } else if let Some(error) = view.answer.error()
-        && view.vouch.owes_a_result()
+        && view.expectation.requires_result()
         && !says_not_found(error)
     {
         report.broken(
             "/error",
-            "a result: the profile vouches for the operation",
-            gist(&view.answer),
+            "a result: according to the profile the operation is accepted",
+            describe_answer(&view.answer),
         );
     }
 }
 
-/// Members of a sponsored or token sponsor result, and of a quote in token mode: a result that has none of them is of another
-/// kind. One that lacks a single member is for the row of that member.
+/// Members of a sponsored or token sponsor result, and of a quote in token mode. A result that has none of them is of another
+/// kind. A single missing member is reported by the rule of its row.
 const MEMBERS: [&[&str]; 2] = [
     &[
         "paymasterAndData",

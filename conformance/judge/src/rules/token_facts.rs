@@ -1,5 +1,5 @@
-//! Section 2.8: symbol and decimals of a quote are those of its token: what the profile says, else what the target itself said of the
-//! token first. A target that says two things of one token is wrong in one of them.
+//! Section 2.8: symbol and decimals of a quote are those of its token: as in the profile, or else as in the target's first quote
+//! for the token.
 
 use paymaster_schemas::Pair;
 use serde_json::Value;
@@ -10,9 +10,9 @@ use crate::{
     target::{context::Context, profile::Token},
 };
 
-/// Who said what a token is.
-const BY_PROFILE: &str = "as the profile says of";
-const BY_TARGET: &str = "as the target said at first of";
+/// Where the expected value comes from.
+const BY_PROFILE: &str = "as in the profile for";
+const BY_TARGET: &str = "as in the target's first quote for";
 
 const ADVICE: &str = "name supported tokens that the target quotes in the profile, with symbol and decimals";
 
@@ -51,7 +51,7 @@ fn tokens(context: &Context) -> impl Iterator<Item = &Token> {
     context.profile.tokens.supported.iter().chain(context.facts.all())
 }
 
-/// What is known of a token, and who said so.
+/// A known fact of a token, and where it comes from.
 fn known<'a, T>(
     context: &'a Context,
     address: &str,
@@ -66,14 +66,14 @@ fn known<'a, T>(
 
 fn symbol(view: &View<'_>, context: &Context, report: &mut Report) {
     quotes(view, |index, quote, address| {
-        if let (Some((known, said)), Some(told)) = (
+        if let (Some((known, source)), Some(actual)) = (
             known(context, address, |token| token.symbol.as_deref()),
             quote["symbol"].as_str(),
         ) {
             report.expect(
-                told == known,
+                actual == known,
                 format_args!("/result/feeQuotes/{index}/symbol"),
-                format_args!("\"{known}\", {said} {address}"),
+                format_args!("\"{known}\", {source} {address}"),
                 || shown_member(quote.get("symbol")),
             );
         }
@@ -82,16 +82,16 @@ fn symbol(view: &View<'_>, context: &Context, report: &mut Report) {
 
 fn decimal(view: &View<'_>, context: &Context, report: &mut Report) {
     quotes(view, |index, quote, address| {
-        if let (Some((known, said)), Some(told)) = (
+        if let (Some((known, source)), Some(actual)) = (
             known(context, address, |token| token.decimals),
             quote["decimal"].as_number(),
         ) {
-            let holds = Exact::parse(&told.to_string()) == Exact::parse(&known.to_string());
+            let holds = Exact::parse(&actual.to_string()) == Exact::parse(&known.to_string());
             report.expect(
                 holds,
                 format_args!("/result/feeQuotes/{index}/decimal"),
-                format_args!("{known}, {said} {address}"),
-                || told.to_string(),
+                format_args!("{known}, {source} {address}"),
+                || actual.to_string(),
             );
         }
     });

@@ -1,11 +1,11 @@
-//! Whether any request got past HTTP to the service, by the status of the answers to valid requests.
+//! Whether any valid request reached the service, by the HTTP status of the answers.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
 use crate::rules::View;
 
-/// Counts the valid requests that HTTP refused. Whatever answers 401, 403 or 404 to all of them, nothing of the service was
-/// tested: the body may come from a gateway, from a framework, or be a JSON-RPC error about the missing key.
+/// Counts the valid requests that HTTP refused. When all of them get 401, 403 or 404, the service was not tested: the body may
+/// come from a gateway or a framework, or be a JSON-RPC error about a missing key.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
     /// Valid requests that were refused or redirected, by status.
@@ -17,7 +17,7 @@ pub struct Access {
 }
 
 impl Access {
-    /// Takes in one exchange.
+    /// Counts one exchange.
     pub fn see(&mut self, view: &View<'_>) {
         let (Some(_), Some(response)) = (view.valid_call(), view.answer.response()) else {
             return;
@@ -28,12 +28,12 @@ impl Access {
             if self.redirected_to.is_none() && is_redirect(status) {
                 self.redirected_to = response.header("location").map(str::to_owned);
             }
-        } else if !view.malformed_and_refused() {
+        } else if !view.refused_by_status() {
             self.answered = true;
         }
     }
 
-    /// Adds what was counted elsewhere.
+    /// Adds the counts of another part of the run.
     pub fn merge(&mut self, other: Self) {
         for (status, times) in other.refused {
             *self.refused.entry(status).or_default() += times;

@@ -1,4 +1,4 @@
-//! The judge: brings the exchanges of a group before every rule that has something to say about them.
+//! The judge applies rules to the exchanges of a group.
 
 use crate::{
     cases::case::Group,
@@ -8,7 +8,7 @@ use crate::{
 };
 use paymaster_exchange::Exchange;
 
-/// What one rule says of one group.
+/// The result of one rule for one group.
 #[derive(Clone, Debug)]
 pub struct Judgement {
     /// The rule.
@@ -26,7 +26,7 @@ pub struct Judge {
 }
 
 impl Judge {
-    /// A judge who knows these rules.
+    /// A judge with these rules.
     pub fn new(rules: Vec<&'static Rule>) -> Self {
         Self { rules }
     }
@@ -72,7 +72,7 @@ fn apply(rule: &'static Rule, views: &[View<'_>], group: Option<&Group>, context
     match &rule.check {
         Check::Exchange(check) => {
             for (member, view) in views.iter().enumerate() {
-                report.turn_to(member);
+                report.set_member(member);
                 check(view, context, &mut report);
             }
         }
@@ -82,7 +82,7 @@ fn apply(rule: &'static Rule, views: &[View<'_>], group: Option<&Group>, context
             expected,
         } => {
             for (member, view) in views.iter().enumerate() {
-                report.turn_to(member);
+                report.set_member(member);
                 check_row(document, row, expected, view, context, &mut report);
             }
         }

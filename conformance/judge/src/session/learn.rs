@@ -1,7 +1,7 @@
-//! What traffic tells of the target: the dialect it serves, and the tokens it supports. What the profile says is never overruled.
+//! Learns dialect and tokens of the target from its traffic. The profile takes precedence.
 //!
-//! A recording is taken as one stretch in which the target's tokens stay the same. A token that was quoted once and listed as
-//! unsupported another time tells that they did not, or that the target is at odds with itself: nothing is known of it then.
+//! The tokens of the target are assumed to stay the same during a recording. A token that is quoted once and listed as
+//! unsupported another time counts as unknown.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,27 +10,27 @@ use serde_json::{Map, Value};
 
 use crate::{
     message::{
-        answer::Answer,
+        answer::{Answer, quoted_tokens, unsupported_tokens},
         request::{Call, Kind},
         tables::in_notation,
     },
     target::{
-        context::{Context, Support},
-        dialect::{Amounts, Dialect, QuotedTokens, QuotesRead, tells_readings_apart},
-        facts::Facts,
+        context::{Context, Support, shown_support},
+        dialect::{Amounts, Dialect, QuotedTokens, ReadingCounts, distinguishes_readings},
+        facts::TokenFacts,
         profile::Profile,
     },
 };
 use paymaster_exchange::Exchange;
 
-/// Learns from one exchange after the other.
+/// Learns from exchanges, one at a time.
 #[derive(Debug)]
 pub struct Learner {
     base: Context,
     served: Served,
     tokens: BTreeMap<String, Support>,
-    facts: Facts,
-    /// Quotes from which the reading of preferredToken beside tokenList shows once their tokens are known.
+    facts: TokenFacts,
+    /// Quotes that show the reading of preferredToken and tokenList once their tokens are known.
     readings: Vec<Reading>,
 }
 
@@ -50,25 +50,25 @@ struct Reading {
     quoted: BTreeSet<String>,
 }
 
-/// More quotes of this kind tell nothing new, and a proxy may run for long.
+/// A bound for a proxy that runs for a long time: more quotes of this kind add nothing.
 const MOST_READINGS: usize = 1_000;
 
 /// The notations, the default first.
 const NOTATIONS: [Amounts; 3] = [Amounts::Decimal, Amounts::Hex, Amounts::Mixed];
 
 impl Learner {
-    /// A learner who knows what the profile says.
+    /// A learner that starts from the profile.
     pub fn new(profile: Profile) -> Self {
         Self {
             base: Context::new(profile),
             served: Served::default(),
             tokens: BTreeMap::new(),
-            facts: Facts::default(),
+            facts: TokenFacts::default(),
             readings: Vec::new(),
         }
     }
 
-    /// Takes in an exchange.
+    /// Adds an exchange.
     pub fn see(&mut self, exchange: &Exchange) {
         let Kind::Call(call) = Kind::of(&exchange.request) else {
             return;
@@ -124,20 +124,13 @@ impl Learner {
 
     fn quote(&mut self, call: &Call, result: &Value) {
         self.facts.learn(result);
-        let quoted = addresses(&result["feeQuotes"], Some("tokenAddress"));
-        let listed = addresses(&result["unsupportedTokens"], None);
-        let asked = call.tokens.quoted();
-        for token in quoted.difference(&listed) {
-            self.note(token, Support::Supported);
-        }
-        for token in listed
-            .intersection(&asked)
-            .filter(|token| !quoted.contains(*token))
-        {
-            self.note(token, Support::Unsupported);
+        let quoted = quoted_tokens(result);
+        let unsupported = unsupported_tokens(result);
+        for (token, support) in shown_support(&call.tokens.quoted(), &quoted, &unsupported) {
+            self.note(token, support);
         }
         if let (Some(preferred), Some(list)) = (&call.tokens.preferred, &call.tokens.list)
-            && tells_readings_apart(preferred, list)
+            && distinguishes_readings(preferred, list)
             && self.readings.len() < MOST_READINGS
         {
             self.readings.push(Reading {
@@ -158,7 +151,7 @@ impl Learner {
     /// Which reading explains the quotes.
     fn quoted_tokens(&self, context: &Context) -> QuotedTokens {
         let supported = |token: &str| context.support(token) == Support::Supported;
-        let mut read = QuotesRead::default();
+        let mut read = ReadingCounts::default();
         for Reading {
             preferred,
             list,
@@ -205,7 +198,7 @@ fn is_written(operation: &Map<String, Value>, notation: Amounts) -> bool {
         .all(|(name, value)| in_notation(name, value, notation))
 }
 
-/// Takes the reading that was served most often; the one in use where others are not served more often.
+/// Sets the reading that was served most often. The current one stays unless another was served more often.
 fn choose(reading: &mut String, served: &BTreeMap<impl AsRef<str> + Ord, u64>) {
     let own = served
         .iter()
@@ -215,14 +208,6 @@ fn choose(reading: &mut String, served: &BTreeMap<impl AsRef<str> + Ord, u64>) {
     if let Some((name, _)) = most.filter(|(_, times)| **times > own) {
         name.as_ref().clone_into(reading);
     }
-}
-
-fn addresses(list: &Value, member: Option<&str>) -> BTreeSet<String> {
-    let tokens = list.as_array().into_iter().flatten();
-    tokens
-        .filter_map(|token| member.map_or(Some(token), |member| token.get(member))?.as_str())
-        .map(str::to_ascii_lowercase)
-        .collect()
 }
 
 #[cfg(test)]
@@ -288,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn the_profile_is_never_overruled() {
+    fn the_profile_takes_precedence() {
         let profile = Profile {
             dialect: Pins {
                 jsonrpc_version: Some("2.0".to_owned()),

@@ -10,7 +10,7 @@ pub mod learn;
 pub mod recheck;
 pub mod recorded;
 pub mod tally;
-pub mod unread;
+pub mod unjudged;
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -29,10 +29,10 @@ use crate::{
 };
 use access::Access;
 use judge::Judge;
-use tally::{Course, End, NewlyBroken, Seen, Strictness, Tally, conclude};
-use unread::Unread;
+use tally::{End, NewlyBroken, RunState, Seen, Strictness, Tally, conclude};
+use unjudged::UnjudgedAnswers;
 
-/// Notes what is observed and not judged: the views of one group, and where the observations go.
+/// Adds the observations of the views of one group.
 pub type Observe = fn(&[View<'_>], &Context, &mut Observations);
 
 /// Why a rule over related requests stays inconclusive in recorded traffic.
@@ -46,7 +46,7 @@ pub struct Session {
     observe: Observe,
     context: Arc<Context>,
     tally: Tally,
-    unread: Unread,
+    unjudged_answers: UnjudgedAnswers,
     /// Groups that were sent and not judged, by the reason.
     unjudged: BTreeMap<String, usize>,
 }
@@ -82,7 +82,7 @@ impl Session {
             observe,
             context,
             tally: Tally::default(),
-            unread: Unread::default(),
+            unjudged_answers: UnjudgedAnswers::default(),
             unjudged: BTreeMap::new(),
         }
     }
@@ -97,7 +97,7 @@ impl Session {
         &self.context
     }
 
-    /// Judges what follows by more that is known of the target.
+    /// Replaces the context for the following groups.
     pub fn set_context(&mut self, context: Context) {
         self.context = Arc::new(context);
     }
@@ -119,7 +119,7 @@ impl Session {
             return Vec::new();
         }
         let views = judge::read(group, exchanges, &self.context);
-        if !self.unread.lets_judge(&views) {
+        if !self.unjudged_answers.can_judge(&views) {
             return Vec::new();
         }
         let mut judgements = self.judge.views(&views, Some(group), &self.context);
@@ -128,12 +128,12 @@ impl Session {
         self.tally.add(group, exchanges, &views, judgements)
     }
 
-    /// Notes a group that was sent and cannot be judged.
+    /// Counts a group that was sent and cannot be judged.
     pub fn leave_out(&mut self, reason: String) {
         *self.unjudged.entry(reason).or_default() += 1;
     }
 
-    /// Notes something that was observed of the run as a whole.
+    /// Adds an observation about the whole run.
     pub fn observe(&mut self, clause: &'static str, value: String, times: u64) {
         self.tally
             .observations
@@ -145,7 +145,7 @@ impl Session {
     /// Adds what another session of the same run counted.
     pub fn merge(&mut self, other: Self) {
         self.tally.merge(other.tally);
-        self.unread.merge(other.unread);
+        self.unjudged_answers.merge(other.unjudged_answers);
         for (reason, groups) in other.unjudged {
             *self.unjudged.entry(reason).or_default() += groups;
         }
@@ -166,8 +166,8 @@ impl Session {
         self.tally.denied()
     }
 
-    /// What was broken and is looked into: at most [`FINDINGS_PER_RULE`] places of a rule, in the order of the rules; places that the
-    /// list of known failures names come last in each rule.
+    /// The broken places to reproduce and shrink: at most [`FINDINGS_PER_RULE`] of each rule, in the order of the rules. Known
+    /// failures come last in each rule.
     pub fn broken(&self, known: &Known) -> Vec<(&Key, &Seen)> {
         let mut all = self.tally.seen();
         // Stable: the places of one rule stay in the order of the plan.
@@ -184,7 +184,7 @@ impl Session {
         all
     }
 
-    /// What was broken, as findings that were not sent again.
+    /// The broken places as findings that were not reproduced.
     pub fn findings(&self, known: &Known) -> Vec<Finding> {
         let broken = self.broken(known).into_iter();
         broken.map(|(key, seen)| seen.finding(key)).collect()
@@ -195,23 +195,26 @@ impl Session {
         let is_recorded = ending.recorded.is_some();
         let early = ending.early.or_else(|| {
             let cause = "no answer to a valid request could be judged".to_owned();
-            self.tally.shows_nothing().then_some((End::GaveUp, cause))
+            self.tally.judged_nothing().then_some((End::GaveUp, cause))
         });
         let (end, cut_short) = match early {
             Some((end, cause)) => (end, Some(cause)),
             None => (End::Done, None),
         };
-        // A recording is no plan, and a run that ended early did not see all of its own: what they did not show may still fail.
+        // Recorded traffic has no plan, and a run that ended early did not complete its own: failures that they did not show may
+        // still exist.
         let complete = cut_short.is_none() && !is_recorded;
-        let unread = self.unread.told(self.tally.access.denied().is_some());
-        let course = Course {
+        let unjudged_answers = self
+            .unjudged_answers
+            .reasons(self.tally.access.denied().is_some());
+        let state = RunState {
             end,
             no_result: self.tally.is_without_result(),
-            unread: !unread.is_empty(),
+            has_unjudged_answers: !unjudged_answers.is_empty(),
             left_out: rules::left_out(self.judge.rules()),
         };
         let mut unjudged = self.unjudged;
-        unjudged.extend(unread);
+        unjudged.extend(unjudged_answers);
         let (mut rules, known) = self.tally.outcomes(
             self.judge.rules(),
             &ending.findings,
@@ -227,13 +230,13 @@ impl Session {
                 }
             }
         }
-        // A run that ended early says nothing of the list of known failures.
+        // A run that ended early does not evaluate the list of known failures.
         let list = if complete || is_recorded {
             known.as_slice()
         } else {
             &[]
         };
-        let conclusion = conclude(&rules, list, ending.strictness, course);
+        let conclusion = conclude(&rules, list, ending.strictness, state);
         let places = self.tally.seen().into_iter().map(|(key, _)| key.clone());
         Summary {
             target: ending.target,
@@ -243,7 +246,7 @@ impl Session {
             cut_short,
             places: places.collect(),
             rules,
-            left_out: course.left_out,
+            left_out: state.left_out,
             findings: ending.findings,
             known,
             unjudged,

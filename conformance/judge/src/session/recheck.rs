@@ -9,7 +9,7 @@ use crate::{
     rules::{Rule, View},
     session::{
         judge::{self, Judge, Judgement},
-        unread::Unread,
+        unjudged::UnjudgedAnswers,
     },
     target::context::Context,
     verdict::finding::{Key, Violation},
@@ -78,7 +78,7 @@ impl<'a> Recheck<'a> {
         if let Some(cause) = turned_away(&views, original) {
             return Replayed::NotTested(cause);
         }
-        if !Unread::default().lets_judge(&views) {
+        if !UnjudgedAnswers::default().can_judge(&views) {
             return Replayed::NotJudged;
         }
         let judgements = self.judge.views(&views, Some(group), self.context);

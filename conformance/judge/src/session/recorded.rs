@@ -1,4 +1,4 @@
-//! Judging exchanges that others made: recorded traffic, and the traffic that the proxy forwards.
+//! Judges recorded traffic, and the traffic that the proxy forwards.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -6,7 +6,7 @@ use paymaster_exchange::Exchange;
 use serde_json::Value;
 
 use crate::{
-    cases::case::{Group, Ids, Member, Order, Relation, Rounds, Seed},
+    cases::case::{Group, Ids, Member, Order, Relation, Role, Rounds, Seed},
     rules::Rule,
     session::{
         Ending, Observe, Session,
@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// The relation under which recorded exchanges stand: each alone.
+/// The relation of recorded exchanges. Each is a group of its own.
 pub static RECORDED: Relation = Relation {
     id: "recorded",
     about: "exchanges of recorded traffic, each alone",
@@ -46,9 +46,9 @@ pub struct RecordedSession {
     session: Session,
     known: Arc<Known>,
     learner: Learner,
-    /// Whether something was learned that the session does not judge by yet.
+    /// Whether the session's context is older than what was learned.
     learned: bool,
-    /// Places that were broken while HTTP refused every request. They are reported when the service answers for the first time.
+    /// Places that were broken while HTTP refused every request. They are reported once the service answers.
     withheld: Vec<NewlyBroken>,
     exchanges: u64,
 }
@@ -89,7 +89,7 @@ impl RecordedSession {
             twist: 0,
             first_id: 0,
             members: vec![Member {
-                role: "recorded",
+                role: Role::Recorded,
                 label: place.to_owned(),
                 body: exchange.request.clone(),
             }],

@@ -1,5 +1,5 @@
-//! From judgements to verdicts: counts that can be taken in any order and added up, so that the outcome of a run does not
-//! depend on its concurrency.
+//! Counts judgements and concludes verdicts. Counts can be added in any order, so that the outcome of a run does not depend on
+//! its concurrency.
 
 use std::collections::BTreeMap;
 
@@ -19,14 +19,14 @@ use crate::{
 };
 use paymaster_exchange::Exchange;
 
-/// What was counted so far.
+/// The counts of a run or a part of it.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     rules: BTreeMap<&'static str, Count>,
     seen: BTreeMap<Key, Seen>,
     /// How far the valid requests of each pair got.
     pub reached: BTreeMap<&'static str, Reached>,
-    /// What was watched.
+    /// What was observed.
     pub observations: Observations,
     /// Whether any request got past HTTP to the service.
     pub access: Access,
@@ -92,7 +92,7 @@ impl Tally {
         new
     }
 
-    /// Takes in another tally.
+    /// Adds the counts of another tally.
     pub fn merge(&mut self, other: Self) {
         for (rule, count) in other.rules {
             let own = self.rules.entry(rule).or_default();
@@ -117,15 +117,15 @@ impl Tally {
         }
     }
 
-    /// Every key that was seen, in the order of the plan.
+    /// Every place at which a rule was broken, in the order of the plan.
     pub fn seen(&self) -> Vec<(&Key, &Seen)> {
         let mut all: Vec<_> = self.seen.iter().collect();
         all.sort_by_key(|(_, seen)| (seen.group.number, seen.violation.member));
         all
     }
 
-    /// How every one of these rules ends the run, and how the known failures stand. `complete` says that the run got through
-    /// its plan.
+    /// The outcome of each of these rules, and the state of the known failures. `complete` is true when the run completed its
+    /// plan.
     pub fn outcomes(
         &self,
         rules: &[&'static Rule],
@@ -156,8 +156,8 @@ impl Tally {
         (outcomes, standings)
     }
 
-    /// Why nothing of the service was tested, where HTTP refused every valid request. What was judged is dropped then: it was
-    /// no answer of the service.
+    /// Why nothing of the service was tested, when HTTP refused every valid request. All judgements are then dropped: they are
+    /// not about answers of the service.
     pub fn denied(&mut self) -> Option<String> {
         let cause = self.access.denied()?;
         self.rules.clear();
@@ -167,7 +167,7 @@ impl Tally {
     }
 
     /// Whether valid requests were sent, none of them got an answer of the service, and no rule could be judged by what came back.
-    pub fn shows_nothing(&self) -> bool {
+    pub fn judged_nothing(&self) -> bool {
         let answered = |reached: &Reached| reached.results + reached.errors > 0;
         !self.reached.is_empty()
             && !self.reached.values().any(answered)
@@ -193,7 +193,7 @@ impl Tally {
                 .keys()
                 .filter(|key| key.rule == rule.id)
                 .map(|key| known.covers(key));
-            // One place that nobody knew of makes the rule fail, whatever is known of its other places.
+            // The rule fails when one of its broken places is not listed as known.
             if entries.clone().all(|entry| entry.is_some()) {
                 let reason = entries.next().flatten().map(|entry| entry.reason.clone());
                 (Verdict::KnownFailing, reason)
@@ -286,7 +286,7 @@ impl Tally {
 }
 
 impl Seen {
-    /// The violation as a finding that was not sent again.
+    /// The violation as a finding that was not reproduced.
     pub fn finding(&self, key: &Key) -> Finding {
         Finding {
             rule: self.rule,
@@ -311,11 +311,11 @@ fn is_before(group: &Group, violation: &Violation, known: &Seen) -> bool {
 pub struct Strictness {
     /// Broken clauses that only warn fail the run.
     pub strict: bool,
-    /// Stated rules that stayed inconclusive do not matter.
+    /// Stated rules may stay inconclusive.
     pub allow_incomplete: bool,
 }
 
-/// Whether breaking a clause on that ground fails the run.
+/// Whether a broken clause of that basis fails the run.
 pub fn fails_the_run(basis: Basis, strict: bool) -> bool {
     match basis {
         Basis::Stated => true,
@@ -327,24 +327,24 @@ pub fn fails_the_run(basis: Basis, strict: bool) -> bool {
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum End {
-    /// Its plan was done, or the part of it that the budget of requests allowed.
+    /// Its plan was completed, or the part of it that the request budget allowed.
     #[default]
     Done,
-    /// It was interrupted, or its time was over.
+    /// It was interrupted, or its time limit was reached.
     Stopped,
     /// The target could not be tested, or not to the end.
     GaveUp,
 }
 
-/// What decides how a run ends, beside its rules and the list of known failures.
+/// What concludes a run beside its rules and the list of known failures.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Course {
+pub struct RunState {
     /// Why the run ended.
     pub end: End,
     /// Valid requests were sent, and none of them got a result.
     pub no_result: bool,
-    /// Answers could not be read, so that what they hold was not judged.
-    pub unread: bool,
+    /// Some answers were not judged because they exceed our limits or come from a gateway.
+    pub has_unjudged_answers: bool,
     /// How many rules were left out.
     pub left_out: usize,
 }
@@ -354,7 +354,7 @@ pub fn conclude(
     outcomes: &[RuleOutcome],
     known: &[known::Outcome],
     strictness: Strictness,
-    course: Course,
+    state: RunState,
 ) -> Conclusion {
     let broken = |outcome: &RuleOutcome| {
         outcome.verdict.is_broken() && fails_the_run(outcome.rule.basis(), strictness.strict)
@@ -362,16 +362,16 @@ pub fn conclude(
     let inconclusive = |outcome: &RuleOutcome| {
         outcome.verdict == Verdict::Inconclusive && outcome.rule.basis() == Basis::Stated
     };
-    let unjudged = course.unread || outcomes.iter().any(inconclusive);
+    let unjudged = state.has_unjudged_answers || outcomes.iter().any(inconclusive);
     if outcomes.iter().any(broken) {
         Conclusion::Violations
     } else if known.iter().any(|known| known.standing.fails_the_run()) {
         Conclusion::ListOutOfDate
-    } else if course.end == End::GaveUp {
+    } else if state.end == End::GaveUp {
         Conclusion::CouldNotTest
-    } else if course.end == End::Stopped || course.no_result || unjudged && !strictness.allow_incomplete {
+    } else if state.end == End::Stopped || state.no_result || unjudged && !strictness.allow_incomplete {
         Conclusion::Incomplete
-    } else if unjudged || course.left_out > 0 {
+    } else if unjudged || state.left_out > 0 {
         Conclusion::NothingBroken
     } else {
         Conclusion::Conforms
@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn what_concludes_a_run() {
+    fn verdicts_of_rules_conclude_a_run() {
         let (stated, warning) = ("answer.id", "interoperability.mode-member");
         let plain = Strictness::default();
         let strict = Strictness {
@@ -419,7 +419,7 @@ mod tests {
         ] {
             let outcomes = [outcome("answer.object", Verdict::Passed), outcome(rule, verdict)];
             assert_eq!(
-                conclude(&outcomes, &[], strictness, Course::default()),
+                conclude(&outcomes, &[], strictness, RunState::default()),
                 expected,
                 "{rule} {verdict} {strictness:?}"
             );
@@ -427,61 +427,58 @@ mod tests {
     }
 
     #[test]
-    fn what_happened_to_a_run_decides_too() {
+    fn the_state_of_a_run_changes_its_conclusion() {
         let lenient = Strictness {
             allow_incomplete: true,
             ..Strictness::default()
         };
-        let course = Course::default();
-        for (course, strictly, leniently) in [
+        let state = RunState::default();
+        for (state, strictly, leniently) in [
             (
-                Course {
+                RunState {
                     end: End::GaveUp,
                     no_result: true,
-                    ..course
+                    ..state
                 },
                 Conclusion::CouldNotTest,
                 Conclusion::CouldNotTest,
             ),
             (
-                Course {
+                RunState {
                     end: End::Stopped,
-                    ..course
+                    ..state
                 },
                 Conclusion::Incomplete,
                 Conclusion::Incomplete,
             ),
             (
-                Course {
+                RunState {
                     no_result: true,
-                    ..course
+                    ..state
                 },
                 Conclusion::Incomplete,
                 Conclusion::Incomplete,
             ),
             (
-                Course {
-                    unread: true,
-                    ..course
+                RunState {
+                    has_unjudged_answers: true,
+                    ..state
                 },
                 Conclusion::Incomplete,
                 Conclusion::NothingBroken,
             ),
             (
-                Course {
-                    left_out: 1,
-                    ..course
-                },
+                RunState { left_out: 1, ..state },
                 Conclusion::NothingBroken,
                 Conclusion::NothingBroken,
             ),
         ] {
             let passed = [outcome("answer.object", Verdict::Passed)];
-            let ends = |outcomes: &[RuleOutcome], strictness| conclude(outcomes, &[], strictness, course);
-            assert_eq!(ends(&passed, Strictness::default()), strictly, "{course:?}");
-            assert_eq!(ends(&passed, lenient), leniently, "{course:?}");
+            let ends = |outcomes: &[RuleOutcome], strictness| conclude(outcomes, &[], strictness, state);
+            assert_eq!(ends(&passed, Strictness::default()), strictly, "{state:?}");
+            assert_eq!(ends(&passed, lenient), leniently, "{state:?}");
             let failed = [outcome("answer.object", Verdict::Failed)];
-            assert_eq!(ends(&failed, lenient), Conclusion::Violations, "{course:?}");
+            assert_eq!(ends(&failed, lenient), Conclusion::Violations, "{state:?}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Smart accounts (section 2.4) for a profile that names none: which ones published clients send, and which of them the target
-//! was seen to serve.
+//! Smart accounts (section 2.4) for a profile that names none: those that published clients send, and those that the target
+//! served.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use crate::{message::request::Call, target::profile::SmartAccount};
 
-/// The smart accounts that published clients send: drawn when the profile names none and the target served none.
+/// The smart accounts that published clients send. They are used when the profile names none and the target served none.
 pub(crate) const PUBLISHED: [(&str, &str); 2] = [("BICONOMY", "2.0.0"), ("INFINITISM", "1.0.0")];
 
-/// The smart accounts that discovery asks for when the profile names none.
+/// The smart accounts that discovery sends when the profile names none.
 pub(crate) const CANDIDATES: [(&str, &str); 4] = [
     ("BICONOMY", "2.0.0"),
     ("INFINITISM", "1.0.0"),
@@ -28,12 +28,12 @@ pub enum AccountService {
     Sponsored,
 }
 
-/// Which smart accounts the target served, in which pair of method and mode, and the best service that each got.
+/// Which smart accounts the target served, by pair of method and mode, and the best service of each.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ServedAccounts(BTreeMap<(Pair, String, String), AccountService>);
 
 impl ServedAccounts {
-    /// Notes the result of a call in sponsored mode. Calls in token mode and calls without a smart account are ignored.
+    /// Adds the result of a call in sponsored mode. Calls in token mode and calls without a smart account are ignored.
     pub fn learn(&mut self, call: &Call, result: &Value) {
         let account = account_of(&call.mode_object()["sponsorshipInfo"]);
         let data = result["paymasterAndData"].as_str();
@@ -47,14 +47,14 @@ impl ServedAccounts {
         }
     }
 
-    /// Notes how an account was served; the best service counts.
+    /// Adds how an account was served. The best service is kept.
     pub fn note(&mut self, pair: Pair, account: &SmartAccount, service: AccountService) {
         let key = (pair, account.name.clone(), account.version.clone());
         let best = self.0.entry(key).or_insert(service);
         *best = (*best).max(service);
     }
 
-    /// How the target served this account in this pair; none when it was not seen to serve it.
+    /// How the target served this account in this pair; none when it did not.
     pub fn service(&self, pair: Pair, account: &SmartAccount) -> Option<AccountService> {
         let key = (pair, account.name.clone(), account.version.clone());
         self.0.get(&key).copied()

@@ -1,6 +1,6 @@
-//! All that is known of the target when a case is built or an answer is judged.
+//! What is known of the target when a case is built or an answer is judged.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use num_bigint::BigUint;
 use paymaster_schemas::{Mode, Pair};
@@ -15,66 +15,66 @@ use crate::{
     target::{
         accounts::{self, AccountService, ServedAccounts, account_of},
         dialect::Dialect,
-        facts::Facts,
+        facts::TokenFacts,
         profile::{Accepts, Profile, SmartAccount, Sponsors},
     },
 };
 
-/// Profile, dialect and what the target itself said about its tokens.
+/// Profile and dialect of the target, and what its answers showed of tokens and smart accounts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Context {
-    /// What the user told us.
+    /// What the user states about the target.
     pub profile: Profile,
     /// The dialect in use.
     pub dialect: Dialect,
-    /// What is known of tokens, by lower-case address.
+    /// Which tokens are supported, by lower-case address.
     tokens: BTreeMap<String, Support>,
-    /// What the target itself said of tokens: symbol and decimals.
-    pub facts: Facts,
+    /// Symbol and decimals of tokens, as quotes of the target showed them.
+    pub facts: TokenFacts,
     /// Smart accounts that the target served; they count only where the profile names none.
     pub served_accounts: ServedAccounts,
-    /// What holds for addresses that nobody said anything about.
+    /// Whether addresses that are not in `tokens` are supported.
     pub unlisted_tokens: Support,
-    /// Whether a chain is asked what it makes of answers.
+    /// Whether returned operations are simulated on the target's chain.
     pub on_chain: bool,
 }
 
 /// Whether a token is supported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Support {
-    /// Nobody said.
+    /// Not known.
     #[default]
     Unknown,
-    /// The profile says so, or the target quoted it.
+    /// The profile lists it as supported, or the target quoted it.
     Supported,
-    /// The profile says so, or the target said so.
+    /// The profile lists it as unsupported, or the target did.
     Unsupported,
 }
 
-/// What the profile says of an operation.
+/// What a request must be answered with. Every value but `Unknown` needs the profile, or what the target served before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vouch {
-    /// It is accepted and, in sponsored mode, sponsored.
+    /// A result, which in sponsored mode sponsors the operation.
     Sponsored,
-    /// It gets a result; whether it is sponsored nobody said.
+    /// A result, which may sponsor the operation or not.
     Accepted,
-    /// It gets a result that does not sponsor it.
+    /// A result that does not sponsor the operation.
     Refused,
-    /// It gets an error, or a result that does not sponsor it.
+    /// An error, or a result that does not sponsor the operation.
     NotSponsored,
-    /// Nobody said: a result or an error, both are lawful.
+    /// A result or an error: both are lawful.
     Unknown,
 }
 
 impl Vouch {
-    /// Whether a result is owed, whatever it decides.
-    pub fn owes_a_result(self) -> bool {
+    /// Whether an error breaks the expectation, and both decisions about sponsorship keep it or are checked elsewhere.
+    pub fn requires_result(self) -> bool {
         matches!(self, Self::Sponsored | Self::Accepted)
     }
 }
 
 impl Context {
-    /// What the profile alone says.
+    /// The context that the profile alone gives.
     pub fn new(profile: Profile) -> Self {
         let mut tokens = BTreeMap::new();
         for token in &profile.tokens.supported {
@@ -93,34 +93,34 @@ impl Context {
             profile,
             dialect,
             tokens,
-            facts: Facts::default(),
+            facts: TokenFacts::default(),
             served_accounts: ServedAccounts::default(),
             unlisted_tokens,
             on_chain: false,
         }
     }
 
-    /// The same, and whether a chain is asked what it makes of answers.
+    /// Sets whether returned operations are simulated on the target's chain.
     #[must_use]
     pub fn asking_a_chain(self, on_chain: bool) -> Self {
         Self { on_chain, ..self }
     }
 
-    /// Notes what the target said of a token; what the profile says stands above it.
+    /// Adds whether the target supports a token. The profile takes precedence.
     pub fn learn_token(&mut self, address: &str, support: Support) {
         if !self.profile.tokens.complete {
             self.tokens.entry(address.to_ascii_lowercase()).or_insert(support);
         }
     }
 
-    /// Notes what the target made of tokens that nobody could know; what the profile says stands above it.
+    /// Sets whether the target supports tokens that are listed nowhere. The profile takes precedence.
     pub fn learn_unlisted_tokens(&mut self, support: Support) {
         if !self.profile.tokens.complete {
             self.unlisted_tokens = support;
         }
     }
 
-    /// Whether a token is supported, as far as is known. Letter case does not matter.
+    /// Whether a token is supported, as far as is known. The letter case of the address does not matter.
     pub fn support(&self, address: &str) -> Support {
         self.tokens
             .get(&address.to_ascii_lowercase())
@@ -128,7 +128,7 @@ impl Context {
             .unwrap_or(self.unlisted_tokens)
     }
 
-    /// Every token of that standing, lower case, in order.
+    /// Every known token with that support, in lower case, sorted.
     pub fn tokens_that_are(&self, support: Support) -> impl Iterator<Item = &str> {
         self.tokens
             .iter()
@@ -149,17 +149,17 @@ impl Context {
         }
     }
 
-    /// Whether a call keeps to the tables of sections 2.1 to 2.5, in the dialect of the target, and what the profile then says
-    /// of its operation. Of a call that does not keep to the tables the profile says nothing: any answer in form is lawful.
+    /// Whether a call keeps to the tables of sections 2.1 to 2.5 in the dialect of the target, and what it must be answered with.
+    /// Outside the tables the expectation is unknown: any well-formed answer is lawful.
     pub fn standing(&self, call: &Call) -> (bool, Vouch) {
         let operations = &self.profile.operations;
         let listed = operations.sponsorable.iter().chain(&operations.refused);
         let listed = listed
             .filter(|known| is_listed_as(known, call.operation()))
             .collect::<Vec<_>>();
-        let tabled = keeps_to_the_tables(call, &self.dialect, &listed);
-        let vouch = if tabled {
-            self.vouch(
+        let within_tables = keeps_to_the_tables(call, &self.dialect, &listed);
+        let expectation = if within_tables {
+            self.expectation(
                 call.pair,
                 call.operation(),
                 &call.mode_object()["sponsorshipInfo"],
@@ -167,15 +167,15 @@ impl Context {
         } else {
             Vouch::Unknown
         };
-        (tabled, vouch)
+        (within_tables, expectation)
     }
 
-    /// What the target must do with an operation, given the sponsorshipInfo that the request carries. Anything but
-    /// [`Vouch::Unknown`] needs the profile's word for the operation, and that the account is known.
-    pub fn vouch(&self, pair: Pair, operation: &Value, info: &Value) -> Vouch {
+    /// What a request for this operation and sponsorshipInfo must be answered with. Every expectation but [`Vouch::Unknown`]
+    /// needs a profile that covers the operation, and an account that the profile names or the target served.
+    pub fn expectation(&self, pair: Pair, operation: &Value, info: &Value) -> Vouch {
         let operations = &self.profile.operations;
         let service = self.account_service(pair, info);
-        // A listed operation is listed for the sponsorshipInfo that it is tried with: with another one the target may decide otherwise.
+        // The profile lists operations for the plain sponsorshipInfo: with another one the target may decide otherwise.
         let is_listed = |list: &[Map<String, Value>]| {
             list.iter().any(|known| is_listed_as(known, operation))
                 && (pair.mode == Mode::Erc20 || self.is_plain(info))
@@ -187,7 +187,7 @@ impl Context {
             return match pair.mode {
                 Mode::Erc20 => Vouch::Unknown,
                 Mode::Sponsored if gets_a_result || (is_refused && service.is_some()) => Vouch::Refused,
-                // Which account the listed operation belongs to is not known.
+                // The account of the listed operation is not known.
                 Mode::Sponsored if is_refused => Vouch::Unknown,
                 Mode::Sponsored => Vouch::NotSponsored,
             };
@@ -210,8 +210,8 @@ impl Context {
         }
     }
 
-    /// What the target does for the account of a request; none when it may refuse the account. In token mode no account is
-    /// needed, so that it can not be the reason of a refusal.
+    /// How the target serves the account of a request; none when it may refuse the account. Token mode needs no account: a
+    /// request without one cannot be refused for its account.
     fn account_service(&self, pair: Pair, info: &Value) -> Option<AccountService> {
         let account = account_of(info);
         if pair.mode == Mode::Erc20 && account.is_none() {
@@ -227,7 +227,7 @@ impl Context {
             .then_some(AccountService::Sponsored)
     }
 
-    /// Whether an operation has no size or amount that a target may bound.
+    /// Whether call data, gas limits and fees of an operation are of ordinary size. A target may refuse others.
     fn is_ordinary(&self, operation: &Value) -> bool {
         let limit = self.profile.operations.max_call_data_bytes;
         let short = limit.is_none_or(|limit| {
@@ -244,16 +244,31 @@ impl Context {
         refused.iter().any(|known| known.eq_ignore_ascii_case(sender))
     }
 
-    /// Whether a sponsorshipInfo contains nothing that a policy could decide by: webhookData is empty, as in the samples, and
-    /// the account is the first one that is sent.
+    /// Whether a sponsorshipInfo is plain: webhookData is empty, as in the samples, and the account is the first of
+    /// [`Context::accounts`].
     fn is_plain(&self, info: &Value) -> bool {
         let first = self.accounts().into_iter().next();
         info["webhookData"].as_object().is_none_or(Map::is_empty) && account_of(info) == first
     }
 }
 
-/// Whether gas limits and fees are neither zero nor beyond 64 bits. Section 2.2 gives them no range, so that a target may well
-/// have one.
+/// What a quote shows of its tokens: a quoted token is supported, and a requested token that is listed as unsupported and not
+/// quoted is unsupported. Addresses are lower case.
+pub(crate) fn shown_support<'a>(
+    requested: &'a BTreeSet<String>,
+    quoted: &'a BTreeSet<String>,
+    unsupported: &'a BTreeSet<String>,
+) -> impl Iterator<Item = (&'a String, Support)> {
+    let refused = unsupported
+        .intersection(requested)
+        .filter(|token| !quoted.contains(*token));
+    quoted
+        .difference(unsupported)
+        .map(|token| (token, Support::Supported))
+        .chain(refused.map(|token| (token, Support::Unsupported)))
+}
+
+/// Whether gas limits and fees are between 1 and the end of 64 bits. Section 2.2 gives no range, so a target may set one.
 fn ordinary_amounts(operation: &Value) -> bool {
     let ordinary = |amount: BigUint| amount.bits() > 0 && amount.bits() <= 64;
     GAS.iter()
@@ -262,8 +277,8 @@ fn ordinary_amounts(operation: &Value) -> bool {
         .all(ordinary)
 }
 
-/// Whether an operation is the one that the profile lists: every member that is listed is sent as it is listed. Any member of
-/// it may decide (section 4.2, rule 1), in whatever letter case and notation a policy compares them.
+/// Whether an operation is the one that the profile lists: every listed member is sent exactly as it is listed. Any member may
+/// decide (section 4.2, rule 1), and a policy may compare letter case and notation.
 fn is_listed_as(known: &Map<String, Value>, sent: &Value) -> bool {
     let empty = Value::String("0x".to_owned());
     ["initCode", "callData"]
@@ -302,8 +317,8 @@ mod tests {
         accounts::listed(&names.iter().map(|name| (*name, "1.0.0")).collect::<Vec<_>>())
     }
 
-    /// With a profile that names the account, and a request that sends it.
-    fn vouch(operations: Operations, operation: &Value) -> Vouch {
+    /// The expectation with a profile that names the account of the request.
+    fn expectation(operations: Operations, operation: &Value) -> Vouch {
         with_info(operations, &[ACCOUNT], operation, &info(&json!({}), ACCOUNT))
     }
 
@@ -313,7 +328,7 @@ mod tests {
             operations,
             ..Profile::default()
         };
-        Context::new(profile).vouch(pair(Mode::Sponsored), operation, info)
+        Context::new(profile).expectation(pair(Mode::Sponsored), operation, info)
     }
 
     fn in_tokens(operations: Operations, operation: &Value) -> Vouch {
@@ -321,7 +336,7 @@ mod tests {
             operations,
             ..Profile::default()
         });
-        context.vouch(pair(Mode::Erc20), operation, &Value::Null)
+        context.expectation(pair(Mode::Erc20), operation, &Value::Null)
     }
 
     fn listed() -> Operations {
@@ -332,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_list_of_tokens_is_complete_nothing_is_learned() {
+    fn with_a_complete_list_of_tokens_nothing_is_learned() {
         use Support::{Supported, Unknown, Unsupported};
         let told = |complete| {
             let mut context = Context::new(Profile {
@@ -361,14 +376,14 @@ mod tests {
     }
 
     #[test]
-    fn a_listed_operation_is_the_one_that_is_listed() {
+    fn a_listed_operation_matches_member_by_member() {
         let with = |member: &str, value: Value| {
             let mut changed = operation();
             changed[member] = value;
-            vouch(listed(), &changed)
+            expectation(listed(), &changed)
         };
-        assert_eq!(vouch(listed(), &operation()), Vouch::Sponsored);
-        // Any member may decide, and nobody knows how a policy compares them.
+        assert_eq!(expectation(listed(), &operation()), Vouch::Sponsored);
+        // Any member may decide, and how a policy compares members is not known.
         for (member, other) in [
             ("sender", json!("0xac")),
             ("sender", json!("0xaB")),
@@ -381,23 +396,23 @@ mod tests {
         ] {
             assert_eq!(with(member, other), Vouch::Unknown, "{member}");
         }
-        // What is not listed does not matter, but for code and call data: nothing listed is none.
+        // A member that is not listed may have any value. initCode and callData that are not listed must be empty.
         assert_eq!(with("maxFeePerGas", json!("1")), Vouch::Sponsored);
         let without = |member: &str| {
             let mut shorter = listed();
             shorter.sponsorable[0].remove(member);
-            vouch(shorter, &operation())
+            expectation(shorter, &operation())
         };
         assert_eq!(without("nonce"), Vouch::Sponsored);
         assert_eq!(without("initCode"), Vouch::Sponsored);
         assert_eq!(without("callData"), Vouch::Unknown);
         let mut with_more = listed();
         with_more.sponsorable[0].insert("signature".to_owned(), json!("0x"));
-        assert_eq!(vouch(with_more, &operation()), Vouch::Sponsored);
+        assert_eq!(expectation(with_more, &operation()), Vouch::Sponsored);
     }
 
     #[test]
-    fn sponsorship_info_decides_too() {
+    fn the_expectation_depends_on_sponsorship_info() {
         let refused = || Operations {
             accepts: Accepts::Any,
             refused: listed().sponsorable,
@@ -417,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_operation_is_owed_no_sponsor_and_in_tokens_nothing_is_known_of_it() {
+    fn a_refused_operation_is_not_sponsored_and_unknown_in_token_mode() {
         let by_operation = Operations {
             accepts: Accepts::Any,
             refused: listed().sponsorable,
@@ -430,16 +445,16 @@ mod tests {
         };
         let mut other = operation();
         other["sender"] = json!("0xac");
-        // Who names senders says that the others are sponsored; who names operations gives examples.
+        // A profile that lists refused senders implies that all other senders are sponsored. Listed operations are only examples.
         for (operations, of_others) in [(by_operation, Vouch::Accepted), (by_sender, Vouch::Sponsored)] {
-            assert_eq!(vouch(operations.clone(), &operation()), Vouch::Refused);
-            assert_eq!(vouch(operations.clone(), &other), of_others);
+            assert_eq!(expectation(operations.clone(), &operation()), Vouch::Refused);
+            assert_eq!(expectation(operations.clone(), &other), of_others);
             assert_eq!(in_tokens(operations, &operation()), Vouch::Unknown);
         }
     }
 
     #[test]
-    fn what_is_accepted_is_sponsored_only_where_the_profile_says_so() {
+    fn an_accepted_operation_is_sponsored_only_when_the_profile_states_it() {
         let any = |sponsors| Operations {
             accepts: Accepts::Any,
             sponsors,
@@ -451,19 +466,19 @@ mod tests {
             (Some(Sponsors::Any), Vouch::Sponsored, Vouch::Sponsored),
             (Some(Sponsors::None), Vouch::Refused, Vouch::Accepted),
         ] {
-            assert_eq!(vouch(any(sponsors), &operation()), expected);
+            assert_eq!(expectation(any(sponsors), &operation()), expected);
             assert_eq!(in_tokens(any(sponsors), &operation()), token);
-            // What is listed is sure, whatever holds for the rest.
+            // A listed operation is sponsored, whatever holds for the others.
             let with_list = Operations {
                 sponsorable: listed().sponsorable,
                 ..any(sponsors)
             };
-            assert_eq!(vouch(with_list, &operation()), Vouch::Sponsored);
+            assert_eq!(expectation(with_list, &operation()), Vouch::Sponsored);
         }
     }
 
     #[test]
-    fn nothing_is_owed_for_amounts_that_a_target_may_bound() {
+    fn extreme_amounts_have_no_expectation() {
         let any = || Operations {
             accepts: Accepts::Any,
             ..Operations::default()
@@ -471,7 +486,7 @@ mod tests {
         let with = |name: &str, amount: &str| {
             let mut changed = operation();
             changed[name] = json!(amount);
-            vouch(any(), &changed)
+            expectation(any(), &changed)
         };
         for name in GAS.into_iter().chain(FEES) {
             assert_eq!(with(name, "18446744073709551615"), Vouch::Accepted, "{name}");
@@ -484,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_expected_of_an_account_that_the_profile_does_not_name() {
+    fn an_account_that_the_profile_does_not_name_has_no_expectation() {
         let any = Operations {
             accepts: Accepts::Any,
             ..Operations::default()
@@ -505,7 +520,7 @@ mod tests {
     }
 
     #[test]
-    fn an_account_that_the_target_served_is_expected_to_be_served_so_again() {
+    fn an_account_that_the_target_served_has_the_same_expectation_again() {
         let any = Operations {
             accepts: Accepts::Any,
             sponsors: Some(Sponsors::Any),
@@ -522,16 +537,16 @@ mod tests {
             context
                 .served_accounts
                 .note(sponsor, &account, AccountService::Answered);
-            assert_eq!(context.vouch(sponsor, &operation(), &info), Vouch::Accepted);
+            assert_eq!(context.expectation(sponsor, &operation(), &info), Vouch::Accepted);
             context
                 .served_accounts
                 .note(sponsor, &account, AccountService::Sponsored);
             context
                 .served_accounts
                 .note(sponsor, &account, AccountService::Answered);
-            assert_eq!(context.vouch(sponsor, &operation(), &info), best);
+            assert_eq!(context.expectation(sponsor, &operation(), &info), best);
             assert_eq!(
-                context.vouch(Pair::QUOTE_SPONSORED, &operation(), &info),
+                context.expectation(Pair::QUOTE_SPONSORED, &operation(), &info),
                 Vouch::Unknown
             );
             assert_eq!(context.accounts(), [account]);
@@ -539,7 +554,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operation_that_is_not_listed_may_be_refused_even_where_its_sender_is_not_sponsored() {
+    fn an_unlisted_operation_of_a_refused_sender_may_get_an_error() {
         let with = |accepts| Operations {
             accepts,
             refused_senders: vec!["0xaB".to_owned()],
@@ -548,10 +563,10 @@ mod tests {
         let mut other = operation();
         other["nonce"] = json!("0");
         for accepts in [Accepts::Listed, Accepts::Unknown] {
-            assert_eq!(vouch(with(accepts), &other), Vouch::NotSponsored);
+            assert_eq!(expectation(with(accepts), &other), Vouch::NotSponsored);
             assert_eq!(in_tokens(with(accepts), &other), Vouch::Unknown);
         }
-        assert_eq!(vouch(with(Accepts::Any), &other), Vouch::Refused);
+        assert_eq!(expectation(with(Accepts::Any), &other), Vouch::Refused);
     }
 
     #[test]
@@ -561,13 +576,13 @@ mod tests {
             max_call_data_bytes: Some(limit),
             ..Operations::default()
         };
-        assert_eq!(vouch(up_to(2), &operation()), Vouch::Accepted);
-        assert_eq!(vouch(up_to(1), &operation()), Vouch::Unknown);
-        // Beside the limit a listed operation is still one that is listed.
+        assert_eq!(expectation(up_to(2), &operation()), Vouch::Accepted);
+        assert_eq!(expectation(up_to(1), &operation()), Vouch::Unknown);
+        // A listed operation is sponsored even beyond the limit.
         let both = Operations {
             sponsorable: listed().sponsorable,
             ..up_to(1)
         };
-        assert_eq!(vouch(both, &operation()), Vouch::Sponsored);
+        assert_eq!(expectation(both, &operation()), Vouch::Sponsored);
     }
 }

@@ -1,7 +1,7 @@
-//! The dialect: which reading of each open point of the specification the target speaks.
+//! The dialect: which reading of each ambiguity of the specification the target uses.
 //!
-//! Learned from the first exchanges (`discovery.rs`) unless the profile pins it; requests are then written in it, so that
-//! nobody fails for a lawful reading. The points and their alternatives are `paymaster_schemas::READINGS`.
+//! It is learned from the first exchanges (`discovery.rs`) unless the profile pins it. Requests are written in it, so that no
+//! target fails for a lawful reading. The ambiguities and their readings are `paymaster_schemas::READINGS`.
 
 use std::collections::BTreeSet;
 
@@ -35,15 +35,15 @@ pub enum QuotedTokens {
 
 /// How many quotes each reading explains.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct QuotesRead {
+pub struct ReadingCounts {
     union: u32,
     list: u32,
     preferred: u32,
 }
 
-impl QuotesRead {
-    /// Takes in a quote for `preferred` and `list`, where it tells readings apart: for a supported token beside a list of other
-    /// supported ones. No reading explains that only some of the listed ones are quoted.
+impl ReadingCounts {
+    /// Counts a quote for `preferred` and `list`. Only quotes that distinguish the readings count: those for a supported token
+    /// that is not in a list of supported tokens. No reading explains a quote for only some of the listed tokens.
     pub fn count(
         &mut self,
         preferred: &str,
@@ -52,7 +52,7 @@ impl QuotesRead {
         is_supported: impl Fn(&str) -> bool,
     ) {
         let supported = is_supported(preferred) && list.iter().all(|token| is_supported(token));
-        if !supported || !tells_readings_apart(preferred, list) {
+        if !supported || !distinguishes_readings(preferred, list) {
             return;
         }
         let has = |token: &str| quoted.contains(&token.to_ascii_lowercase());
@@ -78,7 +78,7 @@ impl QuotesRead {
 }
 
 /// Whether a quote for these tokens shows which of them are quoted.
-pub fn tells_readings_apart(preferred: &str, list: &[String]) -> bool {
+pub fn distinguishes_readings(preferred: &str, list: &[String]) -> bool {
     !list.is_empty() && !list.iter().any(|token| token.eq_ignore_ascii_case(preferred))
 }
 
@@ -148,7 +148,7 @@ mod tests {
     const C: &str = "0xcc";
 
     fn read(quotes: &[(&str, &[&str], &[&str])]) -> QuotedTokens {
-        let mut read = QuotesRead::default();
+        let mut read = ReadingCounts::default();
         for (preferred, list, quoted) in quotes {
             let list: Vec<String> = list.iter().map(|token| (*token).to_owned()).collect();
             let quoted = quoted.iter().map(|token| (*token).to_owned()).collect();
@@ -158,12 +158,12 @@ mod tests {
     }
 
     #[test]
-    fn a_reading_explains_quotes_whole() {
+    fn a_reading_must_explain_every_token_of_a_quote() {
         assert_eq!(read(&[]), QuotedTokens::Union);
         assert_eq!(read(&[(A, &[B, C], &[A, B, C])]), QuotedTokens::Union);
         assert_eq!(read(&[("0xAA", &["0xBB", C], &[B, C])]), QuotedTokens::List);
         assert_eq!(read(&[("0xAA", &[B], &[A])]), QuotedTokens::Preferred);
-        // Some of the listed ones are no reading, nor is nothing at all.
+        // No reading explains quotes for some of the listed tokens, or for no token.
         assert_eq!(
             read(&[(A, &[B, C], &[A, C]), (A, &[B, C], &[C]), (A, &[B], &[])]),
             QuotedTokens::Union
@@ -176,7 +176,7 @@ mod tests {
             read(&[(A, &[B, C], &[C]), (A, &[B, C], &[A])]),
             QuotedTokens::Preferred
         );
-        // The preferred one on the list, no list, or a token that is not supported tell nothing.
+        // A preferred token in the list, no list, or an unsupported token does not distinguish the readings.
         assert_eq!(
             read(&[
                 (A, &[B, "0xAA"], &[A]),
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reading_that_explains_most_is_taken_and_the_default_where_two_do() {
+    fn the_reading_that_explains_most_quotes_wins_and_a_tie_goes_to_the_default() {
         let (list, preferred, union): (_, _, (_, &[&str], &[&str])) = (
             (A, &[B][..], &[B][..]),
             (A, &[B][..], &[A][..]),

@@ -1,4 +1,4 @@
-//! What quotes tell of tokens beside their price: symbol and decimals (section 2.8). A token has one of each, whatever is asked.
+//! Symbol and decimals of tokens, as the target's quotes show them (section 2.8). Both are the same in every quote for a token.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use crate::{json::number::amount, target::profile::Token};
 
-/// What the target itself said of tokens, the first time it said it.
+/// Symbol and decimals of tokens, as the target's first quotes show them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Facts(BTreeMap<String, Token>);
+pub struct TokenFacts(BTreeMap<String, Token>);
 
-impl Facts {
-    /// Learns from the result of a quote in token mode what is not known yet. A value of the wrong kind tells nothing.
+impl TokenFacts {
+    /// Adds the tokens of a quote result in token mode. Known values stay; values of the wrong type are ignored.
     pub fn learn(&mut self, result: &Value) {
         for quote in result["feeQuotes"].as_array().into_iter().flatten() {
             if let Some(address) = quote["tokenAddress"].as_str() {
@@ -24,17 +24,17 @@ impl Facts {
         }
     }
 
-    /// Notes what is said of a token, where that is not known yet.
-    pub fn note(&mut self, said: &Token) {
-        let known = self.0.entry(said.address.to_ascii_lowercase()).or_default();
+    /// Adds symbol and decimals of a token. Known values stay.
+    pub fn note(&mut self, token: &Token) {
+        let known = self.0.entry(token.address.to_ascii_lowercase()).or_default();
         if known.address.is_empty() {
-            known.address.clone_from(&said.address);
+            known.address.clone_from(&token.address);
         }
-        known.symbol = known.symbol.take().or_else(|| said.symbol.clone());
-        known.decimals = known.decimals.or(said.decimals);
+        known.symbol = known.symbol.take().or_else(|| token.symbol.clone());
+        known.decimals = known.decimals.or(token.decimals);
     }
 
-    /// What is known of a token, whatever the letter case of its address.
+    /// The known symbol and decimals of a token. The letter case of the address does not matter.
     pub fn of(&self, address: &str) -> Option<&Token> {
         self.0.get(&address.to_ascii_lowercase())
     }
@@ -45,10 +45,10 @@ impl Facts {
     }
 }
 
-/// A number of decimals, however it is written; none for what no token has.
-fn decimals(told: &Value) -> Option<u8> {
-    let told = told.is_number().then(|| amount(told)).flatten()?;
-    u8::try_from(&told).ok()
+/// A number of decimals, in any JSON number notation; none when it does not fit 8 bits.
+fn decimals(value: &Value) -> Option<u8> {
+    let value = value.is_number().then(|| amount(value)).flatten()?;
+    u8::try_from(&value).ok()
 }
 
 #[cfg(test)]
@@ -58,8 +58,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_said_first_stays() {
-        let mut facts = Facts::default();
+    fn the_first_values_are_kept() {
+        let mut facts = TokenFacts::default();
         facts.learn(&json!({"feeQuotes": [
             {"tokenAddress": "0xAB", "symbol": "ONE", "decimal": 6.0},
             {"tokenAddress": "0xCD", "decimal": "18"},

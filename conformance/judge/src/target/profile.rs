@@ -1,4 +1,4 @@
-//! What the user tells us of the target: plain data, filled from `paymaster.toml` by the shell.
+//! The profile: what the user states about the target. Plain data; the command line fills it from `paymaster.toml`.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ pub struct Profile {
     pub target: Target,
     /// Fee tokens.
     pub tokens: TokenLists,
-    /// Smart accounts that the target knows (section 2.4); none when the user names none.
+    /// Smart accounts that the target supports (section 2.4); empty when the user names none.
     pub accounts: Vec<SmartAccount>,
     /// Which operations it accepts.
     pub operations: Operations,
@@ -31,21 +31,21 @@ pub struct Target {
     pub url: Option<String>,
     /// Request headers, `Name: value`. `${NAME}` in a value is read from the environment. They are sent to the origin of `url` only.
     pub headers: Vec<String>,
-    /// A PEM file of certificates that are believed instead of the platform's.
+    /// A PEM file of certificates that are trusted instead of the platform's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cacert: Option<PathBuf>,
-    /// Believe any certificate.
+    /// Accept any certificate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub insecure: Option<bool>,
     /// At most that many requests a second.
     pub requests_per_second: Option<f64>,
     /// At most that many exchanges at the same time.
     pub concurrency: Option<usize>,
-    /// Path segments of the URL that are no secret and may stand in reports.
+    /// Path segments of the URL that are not secret and may appear in reports.
     pub public_path_segments: Vec<String>,
 }
 
-/// Fee tokens, as far as the user knows them.
+/// Fee tokens, as far as the profile lists them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub struct TokenLists {
@@ -53,12 +53,12 @@ pub struct TokenLists {
     pub supported: Vec<Token>,
     /// Addresses of tokens that it does not support.
     pub unsupported: Vec<String>,
-    /// Whether `supported` names every token that it supports: any other is unsupported then.
+    /// Whether `supported` is complete: every other token is then unsupported.
     pub complete: bool,
 }
 
 impl TokenLists {
-    /// Whether the target supports no token at all: nothing in token mode has a result with a token in it then.
+    /// Whether the target supports no token at all. Rules about results with tokens then do not apply.
     pub fn is_none_supported(&self) -> bool {
         self.complete && self.supported.is_empty()
     }
@@ -119,7 +119,7 @@ pub enum Sponsors {
 pub struct Operations {
     /// What it does with operations that are not listed.
     pub accepts: Accepts,
-    /// What it sponsors of the operations that it accepts; see [`Operations::sponsors`] for what holds where it is not said.
+    /// Which of the accepted operations it sponsors. [`Operations::sponsors`] gives the default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sponsors: Option<Sponsors>,
     /// Operations that it sponsors: members as in section 2.2.
@@ -133,8 +133,8 @@ pub struct Operations {
 }
 
 impl Operations {
-    /// What it sponsors of the operations that it accepts. Where the user does not say: who names the senders that are refused,
-    /// and no operations that are sponsored, means that all others are; else only of the listed ones something is known.
+    /// Which of the accepted operations it sponsors. The default is [`Sponsors::Any`] for a profile that lists refused senders
+    /// and no sponsorable operations, and [`Sponsors::Listed`] for any other.
     pub fn sponsors(&self) -> Sponsors {
         let by_sender = !self.refused_senders.is_empty() && self.sponsorable.is_empty();
         match self.sponsors {

@@ -12,20 +12,20 @@ pub enum Verdict {
     Failed,
     /// Broken, and not again when the same bytes were sent again.
     Flaky,
-    /// Broken, only where the list of known failures says so.
+    /// Broken only at places that the list of known failures names.
     KnownFailing,
-    /// Held, and the list of known failures says that it fails.
+    /// Held, although the list of known failures names it.
     UnexpectedlyPassing,
-    /// Its precondition never held often enough.
+    /// Exercised less often than its quota.
     Inconclusive,
-    /// It cannot apply to this target, by a word of the profile.
+    /// It cannot apply to this target according to the profile.
     NotApplicable,
     /// Exercised often enough, and held every time.
     Passed,
 }
 
 impl Verdict {
-    /// The word in reports.
+    /// The name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Failed => "failed",
@@ -38,7 +38,7 @@ impl Verdict {
         }
     }
 
-    /// Whether the rule was seen broken where nobody had said so.
+    /// Whether the rule is broken at a place that the list of known failures does not name.
     pub const fn is_broken(self) -> bool {
         matches!(self, Self::Failed | Self::Flaky)
     }
@@ -54,7 +54,7 @@ impl fmt::Display for Verdict {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Conclusion {
-    /// Every rule was asked for, and every stated one passed or does not apply.
+    /// Every rule was selected, and every stated rule passed or does not apply.
     Conforms,
     /// Nothing was broken in what was judged: `--rule` left rules out, or `--allow-incomplete` accepts that stated rules stayed
     /// inconclusive.

@@ -1,6 +1,6 @@
-//! How many rules ended how: every report counts here, and nowhere else.
+//! Counts rules by their outcome. Every report uses these counts.
 //!
-//! A report words what it counts with [`crate::verdict::line`].
+//! [`crate::verdict::line`] turns the counts into a sentence.
 
 use serde_json::{Map, Value};
 
@@ -9,20 +9,20 @@ use crate::{
     verdict::{conclusion::Verdict, summary::RuleOutcome},
 };
 
-/// What a rule's verdict means for the run.
+/// The effect of a rule's verdict on the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Standing {
-    /// Broken, and it fails the run.
+    /// Broken, and the run fails.
     Broken,
-    /// Broken, and it only warns.
+    /// Broken, and the run is only warned.
     Warned,
-    /// Broken only where the list of known failures says so.
+    /// Broken only at places that the list of known failures names.
     KnownFailing,
-    /// Held, although the list of known failures says that it fails; that fails the run.
+    /// Held, although the list of known failures names it: the run fails.
     UnexpectedlyPassing,
     /// Held, and often enough.
     Passed,
-    /// Exercised too seldom to say.
+    /// Exercised less often than its quota.
     Inconclusive,
     /// It cannot apply to the target.
     NotApplicable,
@@ -40,7 +40,7 @@ impl Standing {
         Self::NotApplicable,
     ];
 
-    /// The standing of a rule.
+    /// The standing of a rule at the end of a run.
     pub fn of(outcome: &RuleOutcome, strictness: Strictness) -> Self {
         Self::of_verdict(
             outcome.verdict,
@@ -48,7 +48,7 @@ impl Standing {
         )
     }
 
-    /// What a verdict means, when breaking the rule fails the run or does not.
+    /// The standing for a verdict. `fails` is true when a broken rule of this basis fails the run.
     pub const fn of_verdict(verdict: Verdict, fails: bool) -> Self {
         match verdict {
             Verdict::Failed | Verdict::Flaky if fails => Self::Broken,
@@ -61,7 +61,7 @@ impl Standing {
         }
     }
 
-    /// Whether the rule was seen broken.
+    /// Whether the rule is broken and not listed as known.
     pub const fn is_broken(self) -> bool {
         matches!(self, Self::Broken | Self::Warned)
     }
@@ -79,7 +79,7 @@ impl Standing {
         }
     }
 
-    /// A sign that tells it without colour.
+    /// A sign for the standing that does not depend on colour.
     pub const fn sign(self) -> &'static str {
         match self {
             Self::Broken => "✗",
@@ -92,7 +92,7 @@ impl Standing {
         }
     }
 
-    /// The word, for people.
+    /// The name, for people.
     pub const fn word(self) -> &'static str {
         match self {
             Self::KnownFailing => "known failing",
@@ -137,13 +137,13 @@ impl Counts {
         self.rules() - self.get(Standing::Inconclusive) - self.get(Standing::NotApplicable)
     }
 
-    /// `2 broken, 1 warned, 70 passed`: what there is any of.
+    /// `2 broken, 1 warned, 70 passed`. Standings without rules are left out.
     pub fn line(&self) -> String {
-        let told = Standing::ALL
+        let parts = Standing::ALL
             .into_iter()
             .filter(|standing| self.get(*standing) > 0)
             .map(|standing| format!("{} {}", self.get(standing), standing.word()));
-        told.collect::<Vec<_>>().join(", ")
+        parts.collect::<Vec<_>>().join(", ")
     }
 
     /// `{"broken": 2, "warned": 1, ...}`, every standing.

@@ -1,24 +1,24 @@
-//! A broken rule, with everything needed to see it again.
+//! A broken rule, with everything that reproduces it.
 
 use paymaster_schemas::{Basis, Pair};
 
 use crate::{cases::case::Group, rules::Rule};
 use paymaster_exchange::Exchange;
 
-/// What was found broken at one place of one exchange.
+/// A broken rule at one place of one exchange.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// Which member of the group, from 0.
     pub member: usize,
-    /// Where in the answer: a JSON pointer, or empty for the whole of it.
+    /// The place in the answer: a JSON pointer, empty for the whole answer.
     pub pointer: String,
-    /// What had to be there.
+    /// What the rule expected there.
     pub expected: String,
-    /// What was there.
+    /// What the answer has there.
     pub actual: String,
 }
 
-/// What makes two violations the same finding: indices of arrays do not.
+/// The identity of a finding. Violations that differ only in array indices have the same key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key {
     /// The rule.
@@ -50,7 +50,7 @@ pub fn without_indices(pointer: &str) -> String {
     pointer.split('/').map(step).collect::<Vec<_>>().join("/")
 }
 
-/// One attempt at seeing a violation again.
+/// One attempt to reproduce a violation.
 #[derive(Clone, Debug)]
 pub struct Attempt {
     /// The exchanges of the group, in order.
@@ -59,7 +59,7 @@ pub struct Attempt {
     pub violation: Option<Violation>,
 }
 
-/// How many findings of one rule are looked into; the others are counted.
+/// How many findings of one rule are reproduced and shrunk. The others are only counted.
 pub const FINDINGS_PER_RULE: usize = 5;
 
 /// A broken rule.
@@ -67,7 +67,7 @@ pub const FINDINGS_PER_RULE: usize = 5;
 pub struct Finding {
     /// The rule.
     pub rule: &'static Rule,
-    /// What the clause of the rule stands on.
+    /// The basis of the rule's clause.
     pub basis: Basis,
     /// Method and mode of the request that broke it.
     pub pair: Option<Pair>,
@@ -75,11 +75,11 @@ pub struct Finding {
     pub violation: Violation,
     /// The smallest group found.
     pub group: Group,
-    /// Its exchanges, as first seen broken.
+    /// Its exchanges, when the rule was first broken.
     pub exchanges: Vec<Exchange>,
     /// How many violations with the same key the run saw.
     pub times: u64,
-    /// Every re-sending of the same bytes.
+    /// Every attempt to reproduce the violation with the same bytes.
     pub attempts: Vec<Attempt>,
     /// How many requests shrinking took.
     pub shrink_requests: u32,
@@ -99,7 +99,7 @@ impl Finding {
             .count()
     }
 
-    /// Whether the rule was broken and not again: no attempt of several showed it.
+    /// Whether the rule was broken once and no attempt reproduced it.
     pub fn is_flaky(&self) -> bool {
         !self.attempts.is_empty() && self.reproduced() == 0
     }

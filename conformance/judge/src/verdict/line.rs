@@ -1,4 +1,4 @@
-//! The verdict on a run in one sentence, with the counts that qualify it. Every report words its verdict here.
+//! The verdict on a run in one sentence, with the counts that limit it. Every report uses this sentence.
 
 use crate::{
     session::tally::Strictness,
@@ -10,7 +10,7 @@ use crate::{
     },
 };
 
-/// How a run ended, and what has to be said with it: how many rules were judged, which failures are known, what is out of date.
+/// How a run ended, and what limits this verdict: rules that were not judged, known failures, entries that are out of date.
 #[derive(Clone, Debug)]
 pub struct VerdictLine {
     /// How the run ended.
@@ -25,7 +25,7 @@ pub struct VerdictLine {
     pub cut_short: bool,
     /// How many groups of requests were sent and not judged.
     pub unjudged: usize,
-    /// How the entries of the list of known failures stand.
+    /// The states of the entries of the list of known failures.
     pub known: Vec<known::Standing>,
 }
 
@@ -53,7 +53,7 @@ impl VerdictLine {
         self.conclusion.headline().to_owned() + &self.qualification()
     }
 
-    /// What follows the headline and belongs to it: begins with a blank or a mark, and is empty where nothing limits the verdict.
+    /// The text after the headline. It begins with a space or a punctuation mark and is empty when nothing limits the verdict.
     pub fn qualification(&self) -> String {
         let known = match self.counts.get(Standing::KnownFailing) {
             0 => String::new(),
@@ -86,7 +86,7 @@ impl VerdictLine {
         text
     }
 
-    /// `27 of 81 rules`: those that were judged, of all that there are.
+    /// `27 of 81 rules`: how many rules were judged, of all rules.
     pub fn share(&self) -> String {
         let all = self.counts.rules() + self.left_out;
         format!("{} of {}", self.counts.judged(), count(all as u128, "rule"))
@@ -145,14 +145,14 @@ impl VerdictLine {
                 "entries match nothing",
             ),
         ];
-        let told = words.into_iter().filter_map(|(standing, one, several)| {
+        let parts = words.into_iter().filter_map(|(standing, one, several)| {
             match self.known.iter().filter(|known| **known == standing).count() {
                 0 => None,
                 1 => Some(format!("1 {one}")),
                 number => Some(format!("{number} {several}")),
             }
         });
-        told.collect::<Vec<_>>().join(", ")
+        parts.collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verdict_says_what_it_rests_on() {
+    fn a_verdict_names_what_limits_it() {
         use Standing::{Broken, Inconclusive, KnownFailing, NotApplicable, Passed, UnexpectedlyPassing};
 
         let passed = |number| (Passed, number);
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn every_entry_that_fails_a_run_is_in_its_verdict() {
+    fn every_entry_that_fails_a_run_is_in_the_verdict() {
         for standing in [
             Entry::StillFailing,
             Entry::Quiet,

@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// The end of one rule.
+/// The outcome of one rule.
 #[derive(Clone, Debug)]
 pub struct RuleOutcome {
     /// The rule.
@@ -25,11 +25,11 @@ pub struct RuleOutcome {
     pub held: u64,
     /// How often it was broken.
     pub broken: u64,
-    /// Why it does not apply, or what would make it conclusive.
+    /// Why the rule does not apply, or what would make it conclusive.
     pub reason: Option<String>,
 }
 
-/// What was watched: for each observed clause, every value seen and how often.
+/// For each observed clause, every value that occurred and how often.
 pub type Observations = BTreeMap<&'static str, BTreeMap<String, u64>>;
 
 /// The outcome of a run.
@@ -41,21 +41,21 @@ pub struct Summary {
     pub seed: u64,
     /// How the run ends.
     pub conclusion: Conclusion,
-    /// Where the exchanges come from, when they are not of our own sending.
+    /// Set when the exchanges come from recorded traffic.
     pub recorded: Option<Recorded>,
-    /// Why the run ended early, where it did.
+    /// Why the run ended early; none when it did not.
     pub cut_short: Option<String>,
     /// Every rule that was selected, in the order of the rules.
     pub rules: Vec<RuleOutcome>,
-    /// How many rules were not selected. Rules about a chain count only in a run that asks one.
+    /// How many rules were not selected. Rules about a chain count only in a run that uses one.
     pub left_out: usize,
     /// The broken rules.
     pub findings: Vec<Finding>,
-    /// Every place at which a rule was broken: more than the findings, which are looked into and are few for each rule.
+    /// Every place at which a rule was broken. The findings cover at most a few places of each rule.
     pub places: Vec<Key>,
-    /// How every entry of the list of known failures stands, in the order of the list.
+    /// The state of every entry of the list of known failures, in the order of the list.
     pub known: Vec<known::Outcome>,
-    /// How many groups were sent but not judged, by the reason.
+    /// How many groups were sent and not judged, by reason.
     pub unjudged: BTreeMap<String, usize>,
     /// Dialect and behaviour fingerprint.
     pub observations: Observations,
@@ -69,7 +69,7 @@ pub struct Summary {
     pub took: Duration,
 }
 
-/// Exchanges that somebody else made.
+/// Exchanges of recorded traffic.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recorded {
     /// How many were judged.
@@ -90,14 +90,14 @@ impl Summary {
     }
 }
 
-/// How far the valid requests of a pair got.
+/// How the valid requests of a pair were answered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct Reached {
     /// Answered with a result.
     pub results: u64,
     /// Answered with an error.
     pub errors: u64,
-    /// Not answered, or not in a form that can be read.
+    /// Not answered, or with neither a result nor an error.
     pub unreadable: u64,
 }
 

@@ -21,9 +21,9 @@ use paymaster_reference_server::{Config, Service};
 
 const NOW: u64 = 1_800_000_000;
 
-/// What the rules said of a run.
+/// The counts of the rules over a run.
 #[derive(Debug, Default)]
-pub(crate) struct Said {
+pub(crate) struct RuleCounts {
     /// How often each rule held.
     pub(crate) held: BTreeMap<&'static str, u64>,
     /// How often each rule was broken, and the first time in words.
@@ -86,12 +86,12 @@ fn send(service: &Paymaster<'_>, group: &Group) -> Vec<Exchange> {
 }
 
 /// Discovery and the whole plan of that seed, judged.
-pub(crate) fn run(service: &Service, profile: Profile, seed: u64) -> Said {
+pub(crate) fn run(service: &Service, profile: Profile, seed: u64) -> RuleCounts {
     run_against(&|body| answer(service, body), profile, seed)
 }
 
 /// The same against anything that answers bytes.
-pub(crate) fn run_against(service: &Paymaster<'_>, profile: Profile, seed: u64) -> Said {
+pub(crate) fn run_against(service: &Paymaster<'_>, profile: Profile, seed: u64) -> RuleCounts {
     let mut discovery = Discovery::new(Context::new(profile), seed);
     let mut answers = Vec::new();
     while let Some(groups) = discovery.next_round(&answers) {
@@ -103,13 +103,13 @@ pub(crate) fn run_against(service: &Paymaster<'_>, profile: Profile, seed: u64) 
     }
     let context = discovery.finish().context;
     let judge = Judge::new(rules().collect());
-    let mut said = Said::default();
+    let mut found = RuleCounts::default();
     for group in plan(&context, seed, DEFAULT_CASES) {
         let exchanges = send(service, &group);
         for judgement in judge.group(&group, &exchanges, &context) {
-            *said.held.entry(judgement.rule.id).or_default() += judgement.held;
+            *found.held.entry(judgement.rule.id).or_default() += judgement.held;
             for violation in judgement.violations {
-                let broken = said.broken.entry(judgement.rule.id).or_insert_with(|| {
+                let broken = found.broken.entry(judgement.rule.id).or_insert_with(|| {
                     let exchange = &exchanges[violation.member];
                     (
                         0,
@@ -125,5 +125,5 @@ pub(crate) fn run_against(service: &Paymaster<'_>, profile: Profile, seed: u64) 
             }
         }
     }
-    said
+    found
 }

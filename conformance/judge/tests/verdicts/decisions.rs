@@ -1,4 +1,4 @@
-//! What is decided: tokens, sponsorship, errors that are owed (sections 4 and 7).
+//! Decisions: tokens, sponsorship, required errors (sections 4 and 7).
 
 use paymaster_judge::target::{
     context::{Context, Support},
@@ -51,8 +51,8 @@ fn quoted_and_unsupported_tokens_are_those_of_the_request() {
 }
 
 #[test]
-fn a_target_is_held_to_its_reading_of_which_tokens_are_quoted() {
-    let asked = |reading, quoted: &[&str]| {
+fn a_target_must_keep_its_reading_of_which_tokens_are_quoted() {
+    let requested = |reading, quoted: &[&str]| {
         let mut context = context();
         context.dialect.quoted_tokens = reading;
         let quoted: Vec<String> = quoted.iter().map(|token| quote_of(token)).collect();
@@ -70,7 +70,7 @@ fn a_target_is_held_to_its_reading_of_which_tokens_are_quoted() {
     ] {
         for quoted in [&[USDC, DAI][..], &[DAI], &[USDC], &[]] {
             let expected = if quoted == lawful { &[][..] } else { &broken };
-            assert_eq!(asked(reading, quoted), expected, "{reading:?} {quoted:?}");
+            assert_eq!(requested(reading, quoted), expected, "{reading:?} {quoted:?}");
         }
     }
     // A preferred token that is not supported leaves nothing to hold that reading to.
@@ -83,9 +83,9 @@ fn a_target_is_held_to_its_reading_of_which_tokens_are_quoted() {
     );
 }
 
-/// Sections 2.5 and 4.1 speak of both members; one alone, or an empty list, is held to less.
+/// Sections 2.5 and 4.1 are about both members. One alone, or an empty list, must meet fewer rules.
 #[test]
-fn what_names_no_tokens_in_a_list_is_held_to_the_preferred_one_at_most() {
+fn without_listed_tokens_only_the_preferred_token_is_required() {
     let answer = |tokens: &[&str], unsupported: Option<&[&str]>| {
         let quoted: Vec<String> = tokens.iter().map(|token| quote_of(token)).collect();
         result(&quotes(&quoted, unsupported))
@@ -107,19 +107,19 @@ fn what_names_no_tokens_in_a_list_is_held_to_the_preferred_one_at_most() {
     for reading in [QuotedTokens::List, QuotedTokens::Preferred] {
         let mut context = context();
         context.dialect.quoted_tokens = reading;
-        let asked = |body: &str| broken_in(&context, &quote(USDC, &[]), Ok(response(body)));
+        let requested = |body: &str| broken_in(&context, &quote(USDC, &[]), Ok(response(body)));
         assert_eq!(
-            asked(&answer(&[], Some(&[]))),
+            requested(&answer(&[], Some(&[]))),
             ["quote.tokens-quoted"],
             "{reading:?}"
         );
-        assert_eq!(asked(&answer(&[USDC], Some(&[]))), [""; 0], "{reading:?}");
+        assert_eq!(requested(&answer(&[USDC], Some(&[]))), [""; 0], "{reading:?}");
     }
 }
 
 /// Section 4.1, rule 3, in every reading of which tokens are quoted.
 #[test]
-fn only_who_quotes_the_list_alone_may_leave_the_preferred_token_unlisted() {
+fn only_a_target_that_quotes_the_list_alone_may_leave_the_preferred_token_unlisted() {
     let unlisted = ["quote.unsupported-listed"];
     for (reading, beside_list, in_list) in [
         (QuotedTokens::Union, &unlisted[..], &unlisted[..]),
@@ -129,9 +129,9 @@ fn only_who_quotes_the_list_alone_may_leave_the_preferred_token_unlisted() {
         let mut context = context();
         context.dialect.quoted_tokens = reading;
         let answer = result(&quotes(&[quote_of(USDC)], Some(&[])));
-        let asked = |request: &str| broken_in(&context, request, Ok(response(&answer)));
-        assert_eq!(asked(&quote(NONE, &[USDC])), beside_list, "{reading:?}");
-        assert_eq!(asked(&quote(USDC, &[NONE, USDC])), in_list, "{reading:?}");
+        let requested = |request: &str| broken_in(&context, request, Ok(response(&answer)));
+        assert_eq!(requested(&quote(NONE, &[USDC])), beside_list, "{reading:?}");
+        assert_eq!(requested(&quote(USDC, &[NONE, USDC])), in_list, "{reading:?}");
     }
 }
 
@@ -139,7 +139,7 @@ fn only_who_quotes_the_list_alone_may_leave_the_preferred_token_unlisted() {
 fn each_reason_not_to_list_a_token_is_enough() {
     const UNHEARD: &str = "0x2222222222222222222222222222222222222222";
     let wrong = ["quote.unsupported-only-unsupported"];
-    // Not asked for.
+    // Not requested.
     let answer = result(&quotes(&[quote_of(USDC)], Some(&[UNHEARD])));
     assert_eq!(broken(&quote(USDC, &[USDC]), &answer), wrong);
     // Supported.
@@ -151,12 +151,12 @@ fn each_reason_not_to_list_a_token_is_enough() {
     // Quoted by the same answer, whatever is known of it.
     let quote_of_unheard = fee_quote(UNHEARD, "ANY", 6);
     let answer = result(&quotes(&[quote_of_unheard], Some(&[UNHEARD])));
-    let asked = broken_in(&context(), &quote(UNHEARD, &[UNHEARD]), Ok(response(&answer)));
-    assert_eq!(asked, wrong);
+    let requested = broken_in(&context(), &quote(UNHEARD, &[UNHEARD]), Ok(response(&answer)));
+    assert_eq!(requested, wrong);
 }
 
 #[test]
-fn a_method_that_is_not_found_is_not_served() {
+fn the_error_code_of_an_unknown_method_breaks_the_endpoint_rule() {
     // What JSON-RPC recommends for the code warns beside it.
     const WARNS: &str = "json-rpc.reserved-codes";
     let not_found = ERROR.replace("-32001", "-32601");
@@ -172,7 +172,7 @@ fn a_method_that_is_not_found_is_not_served() {
 }
 
 #[test]
-fn a_quote_is_owed_where_everything_that_may_be_refused_is_left_aside() {
+fn a_quote_is_required_when_nothing_in_it_may_be_refused() {
     let in_sponsored_mode = sponsor("1")
         .replace("pm_sponsorUserOperation", "pm_getFeeQuoteOrData")
         .replace("\"expiryDuration\":300,", "");
@@ -194,37 +194,37 @@ fn quote_of(token: &str) -> String {
 }
 
 #[test]
-fn what_a_target_said_of_a_token_it_must_say_again() {
+fn symbol_and_decimals_of_a_token_stay_the_same() {
     let mut unnamed = context();
     for token in &mut unnamed.profile.tokens.supported {
         (token.symbol, token.decimals) = (None, None);
     }
-    let told = |context: &Context, symbol, decimal| {
+    let answered = |context: &Context, symbol, decimal| {
         let answer = result(&quotes(&[fee_quote(USDC, symbol, decimal)], Some(&[])));
         broken_in(context, &quote(USDC, &[USDC]), Ok(response(&answer)))
     };
-    assert_eq!(told(&unnamed, "ANY", 7), [""; 0], "nothing is known of it");
+    assert_eq!(answered(&unnamed, "ANY", 7), [""; 0], "nothing is known of it");
     unnamed.facts.note(&Token {
         address: USDC.to_uppercase().replace("0X", "0x"),
         symbol: Some("USDC".to_owned()),
         decimals: Some(6),
     });
-    assert_eq!(told(&unnamed, "USDC", 6), [""; 0]);
-    assert_eq!(told(&unnamed, "DAI", 6), ["fee-quote.symbol-of-token"]);
-    assert_eq!(told(&unnamed, "USDC", 18), ["fee-quote.decimal-of-token"]);
-    // The profile stands above what the target said.
+    assert_eq!(answered(&unnamed, "USDC", 6), [""; 0]);
+    assert_eq!(answered(&unnamed, "DAI", 6), ["fee-quote.symbol-of-token"]);
+    assert_eq!(answered(&unnamed, "USDC", 18), ["fee-quote.decimal-of-token"]);
+    // The profile takes precedence over the target's quotes.
     let mut named = context();
     named.facts.note(&Token {
         address: USDC.to_owned(),
         symbol: Some("WRONG".to_owned()),
         decimals: Some(18),
     });
-    assert_eq!(told(&named, "USDC", 6), [""; 0]);
-    assert_eq!(told(&named, "WRONG", 6), ["fee-quote.symbol-of-token"]);
+    assert_eq!(answered(&named, "USDC", 6), [""; 0]);
+    assert_eq!(answered(&named, "WRONG", 6), ["fee-quote.symbol-of-token"]);
 }
 
 #[test]
-fn more_digits_than_an_address_or_fewer_are_no_supported_token() {
+fn an_address_with_too_many_or_too_few_digits_is_not_a_supported_token() {
     let longer = |token: &str| sponsor_in(&format!("{token}00"));
     assert_eq!(
         broken(&longer(USDC), &result(TOKEN_SPONSORED)),
@@ -262,7 +262,7 @@ fn more_digits_than_an_address_or_fewer_are_no_supported_token() {
 }
 
 #[test]
-fn the_decision_is_held_to_the_profile() {
+fn decisions_must_match_the_profile() {
     let served = result(SPONSORED);
     assert_eq!(
         broken(&sponsor("1"), &served.replace("0xabcdef", "0x")),
@@ -297,7 +297,7 @@ fn the_decision_is_held_to_the_profile() {
 }
 
 #[test]
-fn a_listed_operation_is_owed_a_result_only_as_it_is_listed() {
+fn a_listed_operation_needs_a_result_only_exactly_as_listed() {
     let operation: serde_json::Value = serde_json::from_str(&OPERATION.replace("\"7\"", "\"0x7\"")).unwrap();
     // A member that is not listed is written in the dialect of the target.
     let mut listed = operation.as_object().unwrap().clone();

@@ -62,10 +62,10 @@ fn the_form_of_an_answer_is_judged_on_its_bytes() {
 
 #[test]
 fn an_id_is_echoed_in_kind_and_exact_value() {
-    let told = |sent: &str, told: &str| {
+    let answered = |sent: &str, answered: &str| {
         broken(
             &sponsor(sent),
-            &result(SPONSORED).replace("\"id\":1", &format!("\"id\":{told}")),
+            &result(SPONSORED).replace("\"id\":1", &format!("\"id\":{answered}")),
         )
     };
     for (sent, echo) in [
@@ -76,7 +76,7 @@ fn an_id_is_echoed_in_kind_and_exact_value() {
         ("9007199254740993", "9007199254740993"),
         ("\"\\u0041\"", "\"A\""),
     ] {
-        assert_eq!(told(sent, echo), [""; 0], "{sent} as {echo}");
+        assert_eq!(answered(sent, echo), [""; 0], "{sent} as {echo}");
     }
     for (sent, echo) in [
         ("1", "\"1\""),
@@ -88,11 +88,11 @@ fn an_id_is_echoed_in_kind_and_exact_value() {
         ("-1", "1"),
         ("1.5", "null"),
     ] {
-        assert_eq!(told(sent, echo), ["answer.id"], "{sent} as {echo}");
+        assert_eq!(answered(sent, echo), ["answer.id"], "{sent} as {echo}");
     }
     let without = result(SPONSORED).replace("\"id\":1,", "");
     assert_eq!(broken(&sponsor("1"), &without), ["answer.id"]);
-    // A fractional id may be refused by one who does not read it as an id.
+    // A target may refuse a fractional id.
     let null = ERROR.replace("\"id\":1", "\"id\":null");
     assert!(!broken(&sponsor("1.5"), &null).contains(&"answer.id"));
     assert!(broken(&sponsor("1"), &null).contains(&"answer.id"));
@@ -114,18 +114,18 @@ fn the_form_of_an_error_is_judged() {
 }
 
 #[test]
-fn only_who_is_owed_an_answer_is_owed_a_whole_message() {
+fn only_a_request_that_needs_an_answer_needs_a_whole_http_message() {
     let cut = || Err(Failure::Cut("after 7 bytes".to_owned()));
     let no_token = sponsor_in(USDC).replace(&format!("\"feeTokenAddress\":\"{USDC}\""), "");
-    for owed in [sponsor("1"), no_token] {
-        assert_eq!(broken_by(&owed, cut()), ["answer.http-message"], "{owed}");
+    for request in [sponsor("1"), no_token] {
+        assert_eq!(broken_by(&request, cut()), ["answer.http-message"], "{request}");
     }
     let malformed = sponsor("1").replace("\"nonce\":\"7\"", "\"nonce\":{}");
     assert_eq!(broken_by(&malformed, cut()), [""; 0]);
 }
 
 #[test]
-fn what_is_nested_deeper_than_we_read_is_not_called_broken() {
+fn json_nested_beyond_our_limit_breaks_nothing() {
     let deep = |depth: usize| {
         result(&format!(
             "{{\"extra\":{}{}}}",
@@ -142,14 +142,14 @@ fn what_is_nested_deeper_than_we_read_is_not_called_broken() {
 }
 
 #[test]
-fn who_speaks_another_version_may_answer_in_it() {
+fn a_target_may_answer_in_its_own_version() {
     let mut context = context();
     context.dialect.jsonrpc_version = "2.0.0".to_owned();
-    let told = |version: &str| {
+    let answered = |version: &str| {
         let answer = result(SPONSORED).replace("\"jsonrpc\":\"2.0\"", &format!("\"jsonrpc\":\"{version}\""));
         broken_in(&context, &sponsor("1"), Ok(response(&answer)))
     };
-    assert_eq!(told("2.0"), [""; 0]);
-    assert_eq!(told("2.0.0"), [""; 0]);
-    assert_eq!(told("1.0"), ["answer.jsonrpc"]);
+    assert_eq!(answered("2.0"), [""; 0]);
+    assert_eq!(answered("2.0.0"), [""; 0]);
+    assert_eq!(answered("1.0"), ["answer.jsonrpc"]);
 }

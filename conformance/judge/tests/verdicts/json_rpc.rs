@@ -39,14 +39,14 @@ fn reserved_codes_and_notifications_warn() {
     assert_eq!(broken(&batch, &format!("[{second}]")), ["json-rpc.batch"]);
     assert_eq!(broken(&batch, &result(SPONSORED)), ["json-rpc.batch"]);
     assert_eq!(broken(&batch, &error(-32600, "null")), ["json-rpc.batch"]);
-    // How many calls a batch may have is not said.
+    // JSON-RPC does not limit the size of a batch.
     let large: Vec<String> = (0..12).map(|id| sponsor(&id.to_string())).collect();
     let large = format!("[{}]", large.join(","));
     assert_eq!(broken(&large, &error(-32600, "null")), [""; 0]);
     assert_eq!(broken(&large, "[]"), ["json-rpc.batch"]);
 }
 
-/// The codes are told apart by value, sign included, and only where an error is attempted.
+/// Codes are compared by value, sign included, and only in error answers.
 #[test]
 fn a_reserved_code_is_that_code_alone() {
     let error = |code: &str, id: &str| {
@@ -64,7 +64,7 @@ fn a_reserved_code_is_that_code_alone() {
         broken("7", &error("-32602", "null")),
         ["json-rpc.invalid-request"]
     );
-    // Where only the params are of the wrong kind, both codes say so.
+    // When only the params are of the wrong kind, both codes are right.
     for params in ["1", "null", "\"text\"", "true"] {
         let request =
             format!(r#"{{"jsonrpc":"2.0","id":1,"method":"pm_sponsorUserOperation","params":{params}}}"#);
@@ -92,7 +92,7 @@ fn a_reserved_code_is_that_code_alone() {
 }
 
 #[test]
-fn published_clients_want_mode_beside_mode_and_no_result_beside_an_error() {
+fn published_clients_need_both_mode_members_and_no_result_with_an_error() {
     let quoted = request(
         "1",
         "pm_getFeeQuoteOrData",
@@ -153,7 +153,7 @@ fn a_batch_gets_an_answer_for_each_id_and_none_for_the_rest() {
     let list = |items: &[String]| format!("[{}]", items.join(","));
     let two = list(&[sponsor("1"), sponsor("\"b\"")]);
     let (first, second) = (answer("1"), answer("\"b\""));
-    for (asked, told, expected) in [
+    for (requested, answered, expected) in [
         (&two, list(&[first.clone(), second.clone()]), &[][..]),
         (&two, list(std::slice::from_ref(&first)), &["json-rpc.batch"]),
         (&two, list(&[first.clone(), first.clone()]), &["json-rpc.batch"]),
@@ -187,14 +187,14 @@ fn a_batch_gets_an_answer_for_each_id_and_none_for_the_rest() {
             list(std::slice::from_ref(&first)),
             &["json-rpc.batch", "json-rpc.notification"],
         ),
-        // Where one cannot be read, nobody knows how many answers there are.
+        // When an element cannot be read, the number of answers is not known.
         (
             &list(&[sponsor("1"), unreadable.to_owned()]),
             list(std::slice::from_ref(&first)),
             &[],
         ),
     ] {
-        assert_eq!(broken(asked, &told), expected, "{asked} {told}");
+        assert_eq!(broken(requested, &answered), expected, "{requested} {answered}");
     }
     let away = Response {
         status: 429,
@@ -204,7 +204,7 @@ fn a_batch_gets_an_answer_for_each_id_and_none_for_the_rest() {
 }
 
 #[test]
-fn wrong_parameters_have_a_code_where_they_are_refused() {
+fn refused_parameters_need_the_code_of_invalid_params() {
     let error = |code: i32| format!(r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":{code},"message":""}}}}"#);
     let modeless = sponsor("1").replace("\"mode\":\"SPONSORED\",", "");
     let no_nonce = sponsor_in(NONE).replace("\"nonce\":\"7\",", "");
@@ -223,7 +223,7 @@ fn wrong_parameters_have_a_code_where_they_are_refused() {
 }
 
 #[test]
-fn the_answer_to_an_unknown_method_carries_the_version_too() {
+fn the_answer_to_an_unknown_method_has_the_version() {
     let unknown = sponsor("1").replace("pm_sponsorUserOperation", "pm_none");
     let answer = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}"#;
     assert_eq!(broken(&unknown, answer), [""; 0]);

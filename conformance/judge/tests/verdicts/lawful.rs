@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use paymaster_exchange::{Exchange, Failure, Response};
-use paymaster_judge::rules::View;
+use paymaster_judge::{cases::case::Role, rules::View};
 
 use super::{
     DAI, ERROR, NONE, SPONSORED, TOKEN_SPONSORED, USDC, broken, broken_by, context, fee_quote, fine, quote,
@@ -59,7 +59,7 @@ fn limiters_and_gateways_are_not_the_service() {
 }
 
 #[test]
-fn who_answers_in_place_of_the_service_is_told() {
+fn the_status_of_a_gateway_is_reported() {
     let by_another = |request: &str, status: u16| {
         let exchange = Exchange {
             request: Bytes::from(request.to_owned()),
@@ -71,12 +71,12 @@ fn who_answers_in_place_of_the_service_is_told() {
             took: Duration::ZERO,
             on_chain: None,
         };
-        View::new("call", "", &exchange, &context()).answered_by_another()
+        View::new(Role::Call, "", &exchange, &context()).gateway_status()
     };
     for status in [401, 403, 502, 503, 504, 307] {
         assert_eq!(by_another(&sponsor("1"), status), Some(status));
     }
-    // Limits of size, the service's own failures, and what nobody owes an answer.
+    // Size limits, failures of the service itself, and requests that need no answer.
     for status in [413, 414, 431, 500, 400, 200] {
         assert_eq!(by_another(&sponsor("1"), status), None, "{status}");
     }
@@ -84,7 +84,7 @@ fn who_answers_in_place_of_the_service_is_told() {
 }
 
 #[test]
-fn what_goes_beyond_the_tables_may_be_refused_in_any_way() {
+fn requests_beyond_the_tables_may_be_refused_in_any_way() {
     let beyond = [
         sponsor("1").replace("\"nonce\":\"7\"", "\"nonce\":7"),
         sponsor("1").replace("\"nonce\":\"7\"", "\"nonce\":\"0x7\""),
@@ -114,7 +114,7 @@ fn what_goes_beyond_the_tables_may_be_refused_in_any_way() {
 }
 
 #[test]
-fn how_malformed_requests_are_refused_is_not_shown() {
+fn malformed_requests_may_be_refused_in_any_way() {
     let crashed = Response {
         status: 500,
         ..response("<html>")

@@ -14,6 +14,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use paymaster_exchange::{Exchange, Failure, Response};
 use paymaster_judge::{
+    cases::case::Role,
     rules::{View, rules},
     session::judge::Judge,
     target::{
@@ -150,7 +151,7 @@ fn broken_in(context: &Context, request: &str, outcome: Result<Response, Failure
         took: Duration::ZERO,
         on_chain: None,
     };
-    let view = View::new("call", "", &exchange, context);
+    let view = View::new(Role::Call, "", &exchange, context);
     let judge = Judge::new(rules().collect());
     let judgements = judge.views(&[view], None, context);
     judgements

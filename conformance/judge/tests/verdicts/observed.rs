@@ -1,10 +1,11 @@
-//! What is watched and fails nobody: the fingerprint says of a target what its answers show, and nothing else.
+//! What observers record: the fingerprint has what the answers of a target show, and nothing else.
 
 use std::time::Duration;
 
 use bytes::Bytes;
 use paymaster_exchange::Exchange;
 use paymaster_judge::{
+    cases::case::Role,
     rules::{View, observers::OBSERVERS},
     target::context::{Context, Support},
 };
@@ -15,10 +16,10 @@ use super::{
 };
 
 /// A request in a group: its role, its label, its body, and the body of its answer.
-type Asked<'a> = (&'a str, &'a str, String, String);
+type Member<'a> = (Role, &'a str, String, String);
 
-fn watch_in(context: &Context, clause: &str, asked: &[Asked<'_>]) -> Vec<String> {
-    let exchanges: Vec<Exchange> = asked
+fn watch_in(context: &Context, clause: &str, requested: &[Member<'_>]) -> Vec<String> {
+    let exchanges: Vec<Exchange> = requested
         .iter()
         .map(|(_, _, request, answer)| Exchange {
             request: Bytes::from(request.clone()),
@@ -27,27 +28,21 @@ fn watch_in(context: &Context, clause: &str, asked: &[Asked<'_>]) -> Vec<String>
             on_chain: None,
         })
         .collect();
-    let role = |role: &str| match role {
-        "baseline" => "baseline",
-        "probe" => "probe",
-        "malformed" => "malformed",
-        _ => "call",
-    };
-    let views: Vec<View<'_>> = asked
+    let views: Vec<View<'_>> = requested
         .iter()
         .zip(&exchanges)
-        .map(|((part, label, ..), exchange)| View::new(role(part), label, exchange, context))
+        .map(|((role, label, ..), exchange)| View::new(*role, label, exchange, context))
         .collect();
     let mut observers = OBSERVERS.iter().filter(|observer| observer.clause == clause);
-    let observer = observers.next().expect("somebody watches it");
+    let observer = observers.next().expect("the clause has an observer");
     assert!(observers.next().is_none(), "{clause} is watched once");
     let mut seen = Vec::new();
     (observer.watch)(&views, context, &mut seen);
     seen
 }
 
-fn watch(clause: &str, asked: &[Asked<'_>]) -> Vec<String> {
-    watch_in(&known(), clause, asked)
+fn watch(clause: &str, requested: &[Member<'_>]) -> Vec<String> {
+    watch_in(&known(), clause, requested)
 }
 
 fn known() -> Context {
@@ -56,8 +51,8 @@ fn known() -> Context {
     context
 }
 
-fn call(request: String, answer: impl Into<String>) -> Asked<'static> {
-    ("call", "", request, answer.into())
+fn call(request: String, answer: impl Into<String>) -> Member<'static> {
+    (Role::Call, "", request, answer.into())
 }
 
 /// A quote for these tokens, with these listed as unsupported.
@@ -70,33 +65,36 @@ const NOTHING: [&str; 0] = [];
 const OTHER_SHAPE: &str = r#"{"jsonrpc":"2.0","id":1}"#;
 
 #[test]
-fn what_a_probe_got_counts_where_its_baseline_was_served() {
+fn a_probe_counts_only_when_its_baseline_is_served() {
     let served = result(SPONSORED);
     let clause = "dialect.jsonrpc-version";
-    let asked = |baseline: &str, first: &str, second: &str| {
+    let requested = |baseline: &str, first: &str, second: &str| {
         watch(
             clause,
             &[
-                ("baseline", "", sponsor("1"), baseline.to_owned()),
-                ("probe", "jsonrpc 2.0", sponsor("1"), first.to_owned()),
-                ("probe", "jsonrpc 2.0.0", sponsor("1"), second.to_owned()),
-                ("probe", "mode SPONSORED", sponsor("1"), served.clone()),
-                ("call", "jsonrpc 2.0", sponsor("1"), served.clone()),
+                (Role::Baseline, "", sponsor("1"), baseline.to_owned()),
+                (Role::Probe, "jsonrpc 2.0", sponsor("1"), first.to_owned()),
+                (Role::Probe, "jsonrpc 2.0.0", sponsor("1"), second.to_owned()),
+                (Role::Probe, "mode SPONSORED", sponsor("1"), served.clone()),
+                (Role::Call, "jsonrpc 2.0", sponsor("1"), served.clone()),
             ],
         )
     };
     assert_eq!(
-        asked(&served, &served, ERROR),
+        requested(&served, &served, ERROR),
         ["jsonrpc 2.0: served", "jsonrpc 2.0.0: refused"]
     );
-    assert_eq!(asked(&served, OTHER_SHAPE, &served), ["jsonrpc 2.0.0: served"]);
-    assert_eq!(asked(ERROR, &served, &served), NOTHING);
-    let without_baseline = [("probe", "jsonrpc 2.0", sponsor("1"), served.clone())];
+    assert_eq!(
+        requested(&served, OTHER_SHAPE, &served),
+        ["jsonrpc 2.0.0: served"]
+    );
+    assert_eq!(requested(ERROR, &served, &served), NOTHING);
+    let without_baseline = [(Role::Probe, "jsonrpc 2.0", sponsor("1"), served.clone())];
     assert_eq!(watch(clause, &without_baseline), NOTHING);
 }
 
 #[test]
-fn each_probe_stands_under_its_clause() {
+fn each_probe_counts_for_its_clause() {
     let labels = [
         ("dialect.jsonrpc-version", "jsonrpc 2.0.0"),
         ("dialect.sponsored-name", "mode SPONSORSHIP"),
@@ -108,16 +106,16 @@ fn each_probe_stands_under_its_clause() {
         ("behaviour.quote-without-mode", "no mode"),
     ];
     let served = result(SPONSORED);
-    let mut asked = vec![("baseline", "", sponsor("1"), served.clone())];
-    asked.extend(labels.map(|(_, label)| ("probe", label, sponsor("1"), served.clone())));
+    let mut requested = vec![(Role::Baseline, "", sponsor("1"), served.clone())];
+    requested.extend(labels.map(|(_, label)| (Role::Probe, label, sponsor("1"), served.clone())));
     for (clause, label) in labels {
-        assert_eq!(watch(clause, &asked), [format!("{label}: served")]);
+        assert_eq!(watch(clause, &requested), [format!("{label}: served")]);
     }
 }
 
 #[test]
 fn the_spelling_of_the_mode_member() {
-    for (members, told) in [
+    for (members, answered) in [
         (r#""MODE":"SPONSORED","mode":"SPONSORED""#, "MODE and mode"),
         (r#""MODE":"SPONSORED""#, "MODE"),
         (r#""mode":"SPONSORED""#, "mode"),
@@ -126,7 +124,7 @@ fn the_spelling_of_the_mode_member() {
         let answer = result(&format!("{{{members}}}"));
         assert_eq!(
             watch("dialect.mode-member", &[call(sponsor("1"), answer)]),
-            [told]
+            [answered]
         );
     }
     assert_eq!(
@@ -138,14 +136,18 @@ fn the_spelling_of_the_mode_member() {
 #[test]
 fn which_tokens_are_quoted_shows_when_the_preferred_one_is_not_listed() {
     let clause = "dialect.quoted-tokens";
-    let asked = |quoted: &[&str]| watch(clause, &[call(quote(USDC, &[DAI, NONE]), quoting(quoted, None))]);
-    assert_eq!(asked(&[USDC, DAI]), ["the preferred token and the listed ones"]);
+    let requested =
+        |quoted: &[&str]| watch(clause, &[call(quote(USDC, &[DAI, NONE]), quoting(quoted, None))]);
     assert_eq!(
-        asked(&[&USDC.to_uppercase().replace("0X", "0x")]),
+        requested(&[USDC, DAI]),
+        ["the preferred token and the listed ones"]
+    );
+    assert_eq!(
+        requested(&[&USDC.to_uppercase().replace("0X", "0x")]),
         ["the preferred token alone"]
     );
-    assert_eq!(asked(&[DAI]), ["the listed tokens alone"]);
-    assert_eq!(asked(&[]), ["neither"]);
+    assert_eq!(requested(&[DAI]), ["the listed tokens alone"]);
+    assert_eq!(requested(&[]), ["neither"]);
     // One on the list, one that is not supported, and a list of those: nothing shows.
     let all = quoting(&[USDC, DAI], None);
     for request in [
@@ -222,7 +224,12 @@ fn unsupported_tokens_where_one_member_is_absent() {
 #[test]
 fn the_letter_case_of_token_addresses() {
     let clause = "behaviour.token-letter-case";
-    let of = |asked: &str, told: &str| watch(clause, &[call(quote(asked, &[DAI]), quoting(&[told], None))]);
+    let of = |requested: &str, answered: &str| {
+        watch(
+            clause,
+            &[call(quote(requested, &[DAI]), quoting(&[answered], None))],
+        )
+    };
     let spelled = USDC.replace("2791bca1", "2791Bca1");
     assert_ne!(spelled, USDC);
     assert_eq!(of(&spelled, &spelled), ["as in the request"]);
@@ -236,9 +243,9 @@ fn the_letter_case_of_token_addresses() {
 }
 
 #[test]
-fn tokens_that_are_asked_for_again() {
+fn quotes_for_repeated_tokens() {
     let request = quote(USDC, &[USDC, USDC]);
-    let asked = |role, label, tokens: &[&str]| {
+    let requested = |role: Role, label, tokens: &[&str]| {
         watch(
             "behaviour.repeated-tokens",
             &[(role, label, request.clone(), quoting(tokens, None))],
@@ -246,15 +253,15 @@ fn tokens_that_are_asked_for_again() {
     };
     let label = "a token asked for twice";
     assert_eq!(
-        asked("probe", label, &[USDC]),
+        requested(Role::Probe, label, &[USDC]),
         ["quoted 1 times when asked for three times"]
     );
     assert_eq!(
-        asked("probe", label, &[USDC, USDC]),
+        requested(Role::Probe, label, &[USDC, USDC]),
         ["quoted 2 times when asked for three times"]
     );
-    assert_eq!(asked("probe", "no mode", &[USDC]), NOTHING);
-    assert_eq!(asked("call", label, &[USDC]), NOTHING);
+    assert_eq!(requested(Role::Probe, "no mode", &[USDC]), NOTHING);
+    assert_eq!(requested(Role::Call, label, &[USDC]), NOTHING);
 }
 
 #[test]
@@ -319,8 +326,8 @@ fn length_and_constancy_of_the_data() {
         watch(
             "behaviour.deterministic-data",
             &[
-                ("baseline", "", sponsor("1"), first.to_owned()),
-                ("call", label, sponsor("1"), second.to_owned()),
+                (Role::Baseline, "", sponsor("1"), first.to_owned()),
+                (Role::Call, label, sponsor("1"), second.to_owned()),
             ],
         )
     };
@@ -337,8 +344,8 @@ fn length_and_constancy_of_the_data() {
 }
 
 #[test]
-fn what_malformed_parameters_get() {
-    let asked = |role, request: String, answer: &str| {
+fn answers_to_malformed_parameters() {
+    let requested = |role: Role, request: String, answer: &str| {
         watch(
             "behaviour.malformed-params",
             &[(role, "", request, answer.to_owned())],
@@ -347,20 +354,20 @@ fn what_malformed_parameters_get() {
     let malformed = |request: &str| request.replace("\"sender\"", "\"from\"");
     let (sponsoring, quoting) = (malformed(&sponsor_in(USDC)), malformed(&quote(USDC, &[USDC])));
     assert_eq!(
-        asked("malformed", sponsoring.clone(), ERROR),
+        requested(Role::Malformed, sponsoring.clone(), ERROR),
         ["sponsor in token mode: refused"]
     );
     assert_eq!(
-        asked("malformed", quoting, &result(SPONSORED)),
+        requested(Role::Malformed, quoting, &result(SPONSORED)),
         ["quote in token mode: let through"]
     );
     assert_eq!(
-        asked("malformed", malformed(&sponsor("1")), "<html>"),
+        requested(Role::Malformed, malformed(&sponsor("1")), "<html>"),
         ["sponsor in sponsored mode: no JSON-RPC answer"]
     );
     assert_eq!(
-        asked("malformed", sponsoring.clone(), OTHER_SHAPE),
+        requested(Role::Malformed, sponsoring.clone(), OTHER_SHAPE),
         ["sponsor in token mode: no JSON-RPC answer"]
     );
-    assert_eq!(asked("call", sponsoring, ERROR), NOTHING);
+    assert_eq!(requested(Role::Call, sponsoring, ERROR), NOTHING);
 }

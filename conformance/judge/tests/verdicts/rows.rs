@@ -6,7 +6,7 @@ use super::{
 };
 
 #[test]
-fn every_row_bites_when_its_member_is_missing_of_the_wrong_type_or_of_the_wrong_form() {
+fn every_row_is_broken_by_a_member_that_is_missing_or_of_the_wrong_type_or_form() {
     let rows = [
         (
             "sponsored-result",
@@ -57,7 +57,7 @@ fn every_row_bites_when_its_member_is_missing_of_the_wrong_type_or_of_the_wrong_
 }
 
 #[test]
-fn every_row_of_a_quote_bites() {
+fn every_row_of_a_quote_can_be_broken() {
     let rows: [(&str, &[&str]); 9] = [
         ("symbol", &["1", "\"\"", "null"]),
         ("decimal", &["\"6\"", "6.5", "-6", "300"]),
@@ -125,7 +125,7 @@ fn every_row_of_a_quote_bites() {
 
 /// Section 2.1 and 2.6 differ in how sponsored mode is called.
 #[test]
-fn a_mode_may_be_called_as_the_request_calls_it_and_no_other_member_may() {
+fn only_the_mode_may_have_the_value_of_the_request() {
     let request = sponsor("1").replace("\"SPONSORED\"", "\"SPONSORSHIP\"");
     fine(
         &request,

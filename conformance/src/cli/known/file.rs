@@ -7,7 +7,10 @@ use paymaster_schemas::{Method, Mode};
 use serde::Deserialize;
 use toml::{Spanned, value::Datetime};
 
-use paymaster_cli::file::{nearest, place, suggest};
+use paymaster_cli::{
+    file::{place, suggest},
+    suggestion::did_you_mean,
+};
 use paymaster_judge::{
     rules::{find_rule, rules},
     verdict::known::{Entry, Kind},
@@ -68,8 +71,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Entry>, String> {
 fn entry(kind: Kind, row: Row, text: &str) -> Result<Entry, String> {
     let rule = find_rule(row.rule.get_ref()).ok_or_else(|| {
         let id = row.rule.get_ref();
-        let hint = nearest(id, rules().map(|rule| rule.id))
-            .map_or(String::new(), |known| format!(" (did you mean `{known}`?)"));
+        let hint = did_you_mean(id, rules().map(|rule| rule.id));
         refusal(text, &row.rule, &format!("there is no rule `{id}`{hint}"))
     })?;
     let method = named(

@@ -9,9 +9,12 @@ use crate::report::{
     words,
 };
 use paymaster_exchange::Exchange;
-use paymaster_judge::verdict::{
-    finding::{Attempt, Finding},
-    summary::RuleOutcome,
+use paymaster_judge::{
+    cases::case::Role,
+    verdict::{
+        finding::{Attempt, Finding},
+        summary::RuleOutcome,
+    },
 };
 
 /// Longest text that is shown of what is no JSON, in characters.
@@ -182,7 +185,7 @@ fn shown(finding: &Finding) -> Vec<usize> {
     if members.len() <= MOST_MEMBERS {
         return (0..members.len()).collect();
     }
-    let baseline = members.iter().position(|member| member.role == "baseline");
+    let baseline = members.iter().position(|member| member.role == Role::Baseline);
     let first = baseline.unwrap_or(0);
     if first == wrong {
         vec![wrong]

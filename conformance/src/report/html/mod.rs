@@ -181,7 +181,7 @@ impl Page<'_> {
         let own =
             |finding: &&Finding| finding.rule.id == outcome.rule.id && summary.known_entry(finding).is_none();
         let Some(finding) = summary.findings.iter().find(own) else {
-            return html! { (outcome.rule.clause().text) };
+            return tree::code_spans(outcome.rule.clause().text);
         };
         let violation = &finding.violation;
         let short = |text: &str| super::compact::cut(&self.foreign(text), 160);

@@ -17,6 +17,7 @@ fn the_page_tells_what_is_broken_and_how_to_see_it_again() {
         "operations.refused-senders",
         "behaviour.error-status",
         "feeTokenAddress",
+        "docs/specification.md#section-27-token-mode-quote",
     ] {
         assert!(html.contains(part), "{part} is missing");
     }

@@ -149,12 +149,13 @@ impl Page<'_> {
                     span.standing { (word(outcome, standing)) }
                 }
                 div.about {
-                    p.text { (clause.text) }
+                    p.text { (code_spans(clause.text)) }
                     @if outcome.verdict.is_broken() && !rule.hint.is_empty() { p.hint { b { "Where to look: " } (rule.hint) } }
                     @if let Some(reason) = &outcome.reason { p.hint { b { (reason_title(standing)) } (self.foreign(reason)) } }
                     p.meta {
                         "Held " (words::count(outcome.held, "time")) "; it passes with " (outcome.rule.quota) "."
                         @if rule.id != clause.id { " Clause " code { (clause.id) } "." }
+                        " " (specification(clause))
                         " "
                         a.permalink href=(format!("#{}", rule.id)) { "Link to this rule" }
                     }
@@ -177,11 +178,27 @@ impl Page<'_> {
                     span.standing { "observed" }
                 }
                 div.about {
-                    p.text { (clause.text) }
-                    p.hint { "The specification leaves this open: nobody fails for it." }
+                    p.text { (code_spans(clause.text)) }
+                    p.hint { "The specification leaves this open. It never fails a run." }
+                    p.meta { (specification(clause)) }
                     (self.values(&told))
                 }
             }
+        }
+    }
+}
+
+/// Where the documentation describes the section of a clause. The page does not know where the repository is, so it names the
+/// file instead of linking to it.
+fn specification(clause: &Clause) -> Markup {
+    html! { "Specification: " code { (sections::place(clause.section)) } "." }
+}
+
+/// A text of our own in which backticks mark code.
+pub(super) fn code_spans(text: &str) -> Markup {
+    html! {
+        @for (place, part) in text.split('`').enumerate() {
+            @if place % 2 == 1 { code { (part) } } @else { (part) }
         }
     }
 }

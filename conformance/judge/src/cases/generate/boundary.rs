@@ -1,4 +1,4 @@
-//! Values at the edges of what the schemas accept, where implementations break.
+//! Values at the limits of what the schemas accept.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use num_bigint::BigUint;
 use proptest::test_runner::TestRng;
 use serde_json::{Number, Value};
 
-use crate::cases::generate::dice::Dice;
+use crate::cases::generate::random::RngExt;
 
 /// How an amount is written (section 2.2 shows no notation).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ pub fn amounts() -> &'static [BigUint] {
 /// Lengths of byte strings, in bytes: none, one, around one word, and the largest contract that a chain takes.
 pub const BYTE_LENGTHS: [usize; 6] = [0, 1, 31, 32, 33, 24_576];
 
-/// Strings that are awkward to carry: empty, spaces, quotes and escapes, other scripts, outside of the basic plane, long.
+/// Strings that servers often handle wrongly: empty, spaces, quotes and escapes, other scripts, outside of the basic plane, long.
 pub fn strings() -> &'static [String] {
     static STRINGS: LazyLock<Vec<String>> = LazyLock::new(|| {
         let mut strings: Vec<String> = [
@@ -94,12 +94,12 @@ pub const NUMBERS: [&str; 16] = [
     "-0.5",
 ];
 
-/// A JSON number of exactly that text; null when it is none.
+/// A JSON number with exactly this text; null when the text is not a number.
 pub(super) fn number(text: &str) -> Value {
     text.parse::<Number>().map_or(Value::Null, Value::Number)
 }
 
-/// How often a strategy takes a boundary value, in percent.
+/// How often a strategy draws a boundary value, in percent.
 pub(super) const PERCENT: u64 = 6;
 
 /// A length of the [`BYTE_LENGTHS`]; the long one is rare, since it costs a thousand times the others.

@@ -1,13 +1,12 @@
-//! Generation of requests from the schemas: valid ones, boundary values, ones that break exactly one keyword, simpler ones.
+//! Generates requests from the schemas: valid ones, boundary values, ones that break exactly one keyword, simpler ones.
 //!
-//! The schemas are the one source. [`strategy()`] draws what they accept, [`mutate`] makes what they refuse, [`shrink`] makes
-//! what they accept smaller, [`requests()`] is the strategy of whole requests that suit a target, and [`source`] draws a run's requests
-//! with it.
+//! [`strategy()`] draws values that a schema accepts, [`mutate`] makes values that it rejects, [`shrink`] makes accepted values
+//! smaller, [`requests()`] is the strategy of whole requests for a target, and [`source`] draws the requests of a run with it.
 
 pub mod boundary;
-mod dice;
 pub mod mutate;
 mod operation;
+mod random;
 pub mod requests;
 mod schema;
 pub mod shrink;
@@ -15,8 +14,8 @@ pub mod source;
 pub mod strategy;
 pub(crate) mod tokens;
 
-pub use dice::{Drawn, drawn, runner};
 pub use mutate::{Mutation, mutations};
+pub use random::{Drawn, drawn, runner};
 pub use requests::{NoRequests, RequestEnvelope, RequestTree, Requests, requests};
 pub use schema::Unsupported;
 pub use shrink::simpler;

@@ -1,7 +1,7 @@
-//! Requests (and other messages) that break the schema on purpose: one edit at one place, which breaks one keyword there.
+//! Mutations: requests and other messages that break one keyword of the schema with one edit at one place.
 //!
 //! The list of [`sites`] of a document is fixed, so that the same site can be applied to another base: a failure shrinks by
-//! applying its site to simpler bases. Nothing counts as broken because it was meant to be: the schema has the last word.
+//! applying its site to simpler bases. A mutation counts only when the schema rejects it for this keyword.
 
 mod edits;
 mod misfits;
@@ -17,37 +17,37 @@ pub use crate::cases::generate::mutate::{
     sites::sites,
 };
 
-/// A way to break one keyword at one place, whatever the message around it.
+/// A way to break one keyword at one place of any message.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Site {
-    /// The document that the message is to be invalid against.
+    /// The document that the broken message is invalid against.
     pub message: &'static str,
-    /// The place in the message, as a JSON pointer; `*` stands for the last item of a list.
+    /// The place in the message, as a JSON pointer; `*` is the last item of a list.
     pub location: String,
-    /// The document in which the keyword stands.
+    /// The document that has the keyword.
     pub document: &'static str,
-    /// Where the keyword stands there, as a JSON pointer.
+    /// The place of the keyword in that document, as a JSON pointer.
     pub schema_pointer: String,
     /// The keyword.
     pub keyword: &'static str,
-    /// What is done at the place.
+    /// The edit at the place.
     pub edit: Edit,
 }
 
 /// A message broken at a site.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mutation {
-    /// What was broken, as a JSON pointer into the message.
+    /// The place that was edited, as a JSON pointer into the message.
     pub pointer: String,
-    /// The document in which the broken keyword stands.
+    /// The document that has the broken keyword.
     pub document: &'static str,
-    /// Where the keyword stands there, as a JSON pointer.
+    /// The place of the keyword in that document, as a JSON pointer.
     pub schema_pointer: String,
     /// The broken keyword.
     pub keyword: &'static str,
-    /// What was at the place.
+    /// The value before the edit.
     pub was: Value,
-    /// What is there now; none when it was removed.
+    /// The value after the edit; none when it was removed.
     pub now: Option<Value>,
     /// The whole broken message.
     pub broken: Value,
@@ -63,7 +63,7 @@ pub fn mutations(document: &str, valid: &Value) -> Vec<Mutation> {
     }
     let mut all: Vec<Mutation> = Vec::new();
     for mutation in sites(document).iter().filter_map(|site| site.broken(valid)) {
-        // Two edits can come to the same: 0x without its prefix, and nothing at all.
+        // Two edits can give the same value: `0x` without its prefix is the empty string.
         let known = |known: &Mutation| known.pointer == mutation.pointer && known.now == mutation.now;
         if !all.iter().any(known) {
             all.push(mutation);
@@ -73,8 +73,8 @@ pub fn mutations(document: &str, valid: &Value) -> Vec<Mutation> {
 }
 
 impl Site {
-    /// `valid`, broken here. None when the message is not valid to begin with, when it has no such place, or when the edit
-    /// does not break this keyword in it, or anything outside of the place.
+    /// `valid`, broken at this site. None when the message is not valid, when it has no such place, when the edit does not break
+    /// this keyword, or when it breaks anything outside of the place.
     pub fn apply(&self, valid: &Value) -> Option<Mutation> {
         validator_for(self.message)?
             .is_valid(valid)
@@ -103,12 +103,12 @@ impl Site {
         })
     }
 
-    /// Whether the schema refuses the message for this keyword, and for nothing outside of the place.
+    /// Whether the schema rejects the message for this keyword and for nothing outside of the place.
     fn is_broken_here(&self, broken: &Value, pointer: &str) -> bool {
         let (Some(validator), Some(document)) = (validator_for(self.message), document(self.document)) else {
             return false;
         };
-        // What is missing is reported where it is missed.
+        // A missing member is reported at its parent.
         let place = match self.edit {
             Edit::Remove => pointer.rsplit_once('/').map_or("", |(parent, _)| parent),
             _ => pointer,
@@ -133,20 +133,20 @@ impl Site {
 }
 
 impl Mutation {
-    /// The same breakage of another, usually simpler, base. None when it would not be one; see [`Site::apply`].
+    /// The same mutation of another, usually simpler, base. None when the site does not break it; see [`Site::apply`].
     pub fn reapply(&self, base: &Value) -> Option<Self> {
         self.site.apply(base)
     }
 
-    /// Whether `shrunk` is this breakage of `base` and nothing else.
-    pub fn still_holds(&self, base: &Value, shrunk: &Value) -> bool {
+    /// Whether `shrunk` is exactly this mutation of `base`.
+    pub fn is_mutation_of(&self, base: &Value, shrunk: &Value) -> bool {
         self.reapply(base)
             .is_some_and(|mutation| mutation.broken == *shrunk)
     }
 
-    /// The pair for which the broken request is valid all the same: another method or mode name makes it ask for something
-    /// else, which the target may well grant.
-    pub fn asks_for(&self) -> Option<Pair> {
+    /// The pair for which the broken request is valid: another method or mode name can turn it into a valid request of another
+    /// pair.
+    pub fn valid_pair(&self) -> Option<Pair> {
         Pair::ALL.into_iter().find(|pair| {
             validator_for(pair.request_document()).is_some_and(|validator| validator.is_valid(&self.broken))
         })
@@ -183,7 +183,7 @@ mod tests {
     use crate::cases::generate::{Overrides, runner, strategy};
 
     #[test]
-    fn what_breaks_another_keyword_of_the_place_is_no_mutation() {
+    fn an_edit_that_breaks_another_keyword_is_not_a_mutation() {
         let strategy = strategy("fee-quote", &Overrides::new()).unwrap();
         let valid = strategy.new_tree(&mut runner(1)).unwrap().current();
         let too_short = |symbol: Value| Site {

@@ -1,4 +1,4 @@
-//! Partial user operations (section 2.2) that suit a target: all nine members, realistic magnitudes, the target's notation.
+//! Partial user operations (section 2.2) for a target: all nine members, realistic sizes, the target's notation.
 
 use paymaster_schemas::validator_for;
 use proptest::{
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::cases::generate::{
     Overrides, Unsupported,
     boundary::{self, Notation},
-    dice::{Dice, drawn},
+    random::{RngExt, drawn},
     strategy,
     tokens::random_address,
 };
@@ -46,7 +46,7 @@ const DEPLOYING: u64 = 20;
 /// How often, in percent, a nonce is a boundary value, where any operation is accepted.
 const BOUNDARY_NONCES: u64 = 4;
 
-/// The strategy of the operations that `draw` asks for; none when the profile knows none.
+/// The strategy of the operations for `draw`; none when the profile has none.
 pub(super) fn operations(context: &Context, draw: Draw) -> Result<Option<BoxedStrategy<Value>>, Unsupported> {
     let known = &context.profile.operations;
     match draw {
@@ -81,7 +81,7 @@ pub(super) fn operations(context: &Context, draw: Draw) -> Result<Option<BoxedSt
     }
 }
 
-/// A fresh operation; of a fresh sender unless one is given.
+/// A random operation, with a random sender unless one is given.
 fn generated(
     context: &Context,
     sender: Option<BoxedStrategy<Value>>,
@@ -115,7 +115,7 @@ fn generated(
             "/maxFeePerGas",
             drawn(move |rng| write(quantities, rng.between(GWEI, 500 * GWEI))),
         )
-        // At most what the least maxFeePerGas is: a tip above the whole fee is refused by any chain.
+        // At most the smallest maxFeePerGas: every chain refuses a tip above the whole fee.
         .value(
             "/maxPriorityFeePerGas",
             drawn(move |rng| write(quantities, rng.between(1, GWEI))),
@@ -126,7 +126,7 @@ fn generated(
     strategy("user-operation", &overrides)
 }
 
-/// One of the profile's operations, members that it leaves out filled in.
+/// One of the profile's operations. Members that it leaves out are drawn.
 fn one_of(context: &Context, listed: Vec<Map<String, Value>>) -> Result<BoxedStrategy<Value>, Unsupported> {
     let fresh = generated(context, None)?;
     let choice = drawn(move |rng| Value::Object(rng.pick(&listed).clone()));
@@ -135,7 +135,7 @@ fn one_of(context: &Context, listed: Vec<Map<String, Value>>) -> Result<BoxedStr
         for member in MEMBERS {
             let value = match (choice.get(member), member) {
                 (Some(value), _) => value.clone(),
-                // What the profile leaves out there is empty: a drawn value would make it another operation.
+                // Empty when the profile leaves it out: a drawn value would make it another operation.
                 (None, "initCode" | "callData") => Value::String("0x".to_owned()),
                 (None, _) => fresh[member].clone(),
             };
@@ -146,7 +146,7 @@ fn one_of(context: &Context, listed: Vec<Map<String, Value>>) -> Result<BoxedStr
     Ok(filled.boxed())
 }
 
-/// Those of the profile's operations that can be sent: they name a sender and are otherwise well formed.
+/// The operations of the profile that can be sent: those that have a sender and are well formed.
 fn listed(context: &Context, operations: &[Map<String, Value>]) -> Vec<Map<String, Value>> {
     let Some(validator) = validator_for("user-operation") else {
         return Vec::new();
@@ -200,7 +200,7 @@ fn nonce(rng: &mut TestRng, notation: Notation, boundaries: bool) -> Value {
     write(notation, rng.below(1_000))
 }
 
-/// Empty for a deployed account; else its factory and what the factory is called with.
+/// Empty for a deployed account; otherwise the factory and its call data.
 fn init_code(rng: &mut TestRng) -> String {
     if !rng.chance(DEPLOYING) {
         return "0x".to_owned();

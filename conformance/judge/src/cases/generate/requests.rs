@@ -17,8 +17,8 @@ use serde_json::{Map, Value, json};
 
 use crate::cases::generate::{
     Overrides, Unsupported,
-    dice::{Dice, drawn, runner},
     operation::operations,
+    random::{RngExt, drawn, runner},
     strategy::{FromSchema, Tree},
     tokens::Pool,
 };

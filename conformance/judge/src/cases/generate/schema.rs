@@ -1,11 +1,11 @@
-//! Walking the schema documents: places, the references between them, and the keywords that the generators understand.
+//! Walks the schema documents: places, references between them, and the keywords that the generators support.
 
 use std::fmt;
 
 use paymaster_schemas::{document, document_by_id, resolved};
 use serde_json::{Map, Value};
 
-/// A schema asks for something that the generators do not understand, or an override fits nothing.
+/// A schema has a keyword that the generators do not support, or an override fits no place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported(pub(super) String);
 
@@ -20,7 +20,7 @@ impl std::error::Error for Unsupported {}
 /// Keywords that assert nothing.
 const ANNOTATIONS: [&str; 4] = ["$schema", "$id", "title", "description"];
 
-/// Keywords that assert something and are understood; one file under `strategy/` for each family.
+/// Assertion keywords that the generators support; one file in `strategy/` for each family.
 pub(super) const KEYWORDS: [&str; 19] = [
     "$ref",
     "allOf",
@@ -43,12 +43,12 @@ pub(super) const KEYWORDS: [&str; 19] = [
     "maxItems",
 ];
 
-/// A schema and where it stands.
+/// A schema and its place in a document.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     /// The name of its document.
     pub(super) document: &'static str,
-    /// Where it stands there, as a JSON pointer.
+    /// Its place in that document, as a JSON pointer.
     pub(super) pointer: String,
     schema: &'static Value,
 }
@@ -66,7 +66,7 @@ impl Place {
         }
     }
 
-    /// A schema that stands in no document of ours.
+    /// A schema of a test, outside of the documents.
     #[cfg(test)]
     pub(super) fn made_up(schema: Value) -> Self {
         Self {
@@ -110,7 +110,7 @@ impl Place {
             .collect()
     }
 
-    /// All subschemas at `keyword`, an object, with the names they stand under.
+    /// All subschemas at `keyword`, an object, with their names.
     pub(super) fn named(&self, keyword: &str) -> Vec<(&'static str, Self)> {
         let names = self.schema[keyword].as_object().into_iter().flatten();
         names
@@ -124,7 +124,16 @@ impl Place {
         items.filter_map(Value::as_str).collect()
     }
 
-    /// Where `$ref` leads.
+    /// The one member that each schema of the array at `keyword` requires. Branches with other keywords are not supported.
+    pub(super) fn branch_members(&self, keyword: &str) -> Result<Vec<&'static str>, Unsupported> {
+        let member = |branch: &Self| match branch.strings("required").as_slice() {
+            [member] if branch.keywords()?.is_some_and(|keywords| keywords.len() == 1) => Ok(*member),
+            _ => Err(branch.unsupported("a branch other than one required member")),
+        };
+        self.each(keyword).iter().map(member).collect()
+    }
+
+    /// The place that `$ref` refers to.
     pub(super) fn target(&self) -> Result<Self, Unsupported> {
         let reference = self.schema["$ref"].as_str().unwrap_or_default();
         let (resource, fragment) = reference.split_once('#').unwrap_or((reference, ""));
@@ -154,7 +163,9 @@ impl Place {
         let Self {
             document, pointer, ..
         } = self;
-        Unsupported(format!("no generator understands {what} at {document}#{pointer}"))
+        Unsupported(format!(
+            "the generators do not support {what} at {document}#{pointer}"
+        ))
     }
 
     fn descend(&self, names: &[&str]) -> Option<Self> {
@@ -182,6 +193,22 @@ pub(super) fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
+/// Removes the member or item at a JSON pointer; none when nothing stands there.
+pub(super) fn remove(value: &mut Value, pointer: &str) -> Option<()> {
+    let (parent, name) = pointer.rsplit_once('/')?;
+    match value.pointer_mut(parent)? {
+        Value::Object(members) => {
+            members.shift_remove(&name.replace("~1", "/").replace("~0", "~"))?;
+        }
+        Value::Array(items) => {
+            let index = name.parse().ok().filter(|index| *index < items.len())?;
+            items.remove(index);
+        }
+        _ => return None,
+    }
+    Some(())
+}
+
 #[cfg(test)]
 mod tests {
     use paymaster_schemas::documents;
@@ -189,7 +216,7 @@ mod tests {
 
     use super::*;
 
-    /// Every schema of a document, subschemas included; refuses keywords that nobody understands.
+    /// Counts every schema of a document, subschemas included. Fails for an unknown keyword.
     fn walk(place: &Place, seen: &mut usize) {
         *seen += 1;
         if place.keywords().unwrap().is_none() {
@@ -213,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reference_leads_to_its_place() {
+    fn a_reference_is_resolved() {
         let reference = json!({ "$ref": "#/properties/symbol" });
         let target = Place {
             document: "fee-quote",
@@ -243,11 +270,11 @@ mod tests {
     }
 
     #[test]
-    fn a_keyword_that_nobody_understands_is_named() {
+    fn an_unknown_keyword_is_named_in_the_error() {
         let place = Place::made_up(serde_json::json!({ "not": {} }));
         assert_eq!(
             place.keywords().unwrap_err().to_string(),
-            "no generator understands not at made-up#"
+            "the generators do not support not at made-up#"
         );
         assert!(Place::root("no-such").is_err());
     }

@@ -1,22 +1,22 @@
-//! Smaller requests that are still what they were: fewer members, shorter lists, shorter and plainer values.
+//! Simpler requests with the same meaning: fewer members, shorter lists, shorter and simpler values.
 //!
-//! Senders, tokens, accounts, method, mode and id stay: with another of those, a request would no longer be what the
-//! profile vouches for, or would ask for something else. Nonce, initCode and callData do change; where the profile lists
-//! operations, the caller asks [`crate::target::context::Context::vouch`] again.
+//! Senders, tokens, accounts, method, mode and id stay, because the expectation of the request depends on them. Nonce, initCode
+//! and callData change; when the profile lists operations, the caller checks [`crate::target::context::Context::expectation`]
+//! again.
 
 mod plainer;
 
 use paymaster_schemas::validator_for;
 use serde_json::Value;
 
-use crate::cases::generate::schema::escaped;
+use crate::cases::generate::schema::{escaped, remove};
 use crate::message::tables::{FEES, GAS};
 
-/// Longest list of which each item is taken out in turn.
+/// The longest list from which every item is removed in turn.
 const TAKE_EACH: usize = 16;
 
-/// Simpler forms of `base`, the most drastic first: each of less [`weight`], so that shrinking step by step comes to an end.
-/// When `base` is valid against the schema document called `document`, so is each of them.
+/// Simpler forms of `base`, the simplest first. Each has less [`weight`], so that repeated shrinking ends. When `base` is valid
+/// against the schema document `document`, each of them is too.
 pub fn simpler(document: Option<&str>, base: &Value) -> Vec<Value> {
     let validator = document
         .and_then(validator_for)
@@ -45,7 +45,7 @@ pub fn simpler(document: Option<&str>, base: &Value) -> Vec<Value> {
     candidates.into_iter().map(|(_, candidate)| candidate).collect()
 }
 
-/// How far a value is from the simplest: it counts members, items, characters, and characters other than zeros.
+/// The size of a value: it counts members, items and characters. Zeros count least.
 pub fn weight(value: &Value) -> usize {
     match value {
         Value::Null | Value::Bool(_) => 1,
@@ -78,37 +78,22 @@ impl Step {
     }
 }
 
-fn remove(value: &mut Value, pointer: &str) -> Option<()> {
-    let (parent, name) = pointer.rsplit_once('/')?;
-    match value.pointer_mut(parent)? {
-        Value::Object(members) => {
-            members.shift_remove(&name.replace("~1", "/").replace("~0", "~"))?;
-        }
-        Value::Array(items) => {
-            let index = name.parse().ok().filter(|index| *index < items.len())?;
-            items.remove(index);
-        }
-        _ => return None,
-    }
-    Some(())
-}
-
-/// What may be done at a place.
+/// What shrinking may change at a place.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Care {
+enum Allowed {
     /// Anything.
     Free,
-    /// It stays, and what it holds may change.
+    /// It must stay; its content may change.
     Stays,
-    /// It may go; its text may only change its letter case.
+    /// It may be removed; of its text only the letter case may change.
     SameAddress,
-    /// It may go, and nothing else.
+    /// It may be removed and must not change.
     SameText,
-    /// It stays; its text may only change its letter case.
+    /// It must stay; of its text only the letter case may change.
     Sender,
-    /// It may go; what it holds may change, and is not zero.
+    /// It may be removed or changed to any value but zero.
     Positive,
-    /// It stays as it is.
+    /// It must not change.
     Fixed,
 }
 
@@ -116,26 +101,26 @@ fn is_gas_or_fee(name: &str) -> bool {
     GAS.contains(&name) || FEES.contains(&name)
 }
 
-fn care(pointer: &str) -> Care {
+fn allowed(pointer: &str) -> Allowed {
     const TOKENS: &str = "/params/1/tokenInfo";
     const ACCOUNT: &str = "/params/1/sponsorshipInfo/smartAccountInfo";
     match pointer {
-        "" | "/params" | "/params/0" | "/params/1" => Care::Stays,
-        "/jsonrpc" | "/method" | "/id" | "/params/1/mode" => Care::Fixed,
-        "/params/0/sender" => Care::Sender,
-        // A target may refuse a gas limit or fee of zero: that would be another fault.
-        _ if pointer.strip_prefix("/params/0/").is_some_and(is_gas_or_fee) => Care::Positive,
+        "" | "/params" | "/params/0" | "/params/1" => Allowed::Stays,
+        "/jsonrpc" | "/method" | "/id" | "/params/1/mode" => Allowed::Fixed,
+        "/params/0/sender" => Allowed::Sender,
+        // A target may refuse a gas limit or fee of zero, which would change the failure.
+        _ if pointer.strip_prefix("/params/0/").is_some_and(is_gas_or_fee) => Allowed::Positive,
         _ => match (pointer.strip_prefix(TOKENS), pointer.strip_prefix(ACCOUNT)) {
-            (Some("/preferredToken" | "/feeTokenAddress" | "/tokenAddress"), _) => Care::SameAddress,
-            (Some(item), _) if item.starts_with("/tokenList/") => Care::SameAddress,
-            (_, Some("/name" | "/version")) => Care::SameText,
-            _ => Care::Free,
+            (Some("/preferredToken" | "/feeTokenAddress" | "/tokenAddress"), _) => Allowed::SameAddress,
+            (Some(item), _) if item.starts_with("/tokenList/") => Allowed::SameAddress,
+            (_, Some("/name" | "/version")) => Allowed::SameText,
+            _ => Allowed::Free,
         },
     }
 }
 
 fn collect(value: &Value, pointer: &str, steps: &mut Vec<Step>) {
-    let care = care(pointer);
+    let allowed = allowed(pointer);
     let mut replace = |value: Value| {
         steps.push(Step {
             pointer: pointer.to_owned(),
@@ -143,20 +128,20 @@ fn collect(value: &Value, pointer: &str, steps: &mut Vec<Step>) {
         });
     };
     match value {
-        Value::String(text) if matches!(care, Care::SameAddress | Care::Sender) => {
+        Value::String(text) if matches!(allowed, Allowed::SameAddress | Allowed::Sender) => {
             replace(Value::String(text.to_ascii_lowercase()));
         }
-        Value::String(text) if care == Care::Free => {
+        Value::String(text) if allowed == Allowed::Free => {
             plainer::texts(text).for_each(|text| replace(text.into()));
         }
-        Value::String(text) if care == Care::Positive => {
+        Value::String(text) if allowed == Allowed::Positive => {
             plainer::texts(text)
                 .filter(|text| !text.trim_start_matches("0x").bytes().all(|digit| digit == b'0'))
                 .for_each(|text| replace(text.into()));
         }
-        Value::Number(number) if care == Care::Free => plainer::numbers(number).for_each(replace),
+        Value::Number(number) if allowed == Allowed::Free => plainer::numbers(number).for_each(replace),
         Value::Array(items) => {
-            if care == Care::Free && items.len() > 1 {
+            if allowed == Allowed::Free && items.len() > 1 {
                 let half = items.len() / 2;
                 replace(Value::Array(Vec::new()));
                 replace(Value::Array(items[..half].to_vec()));
@@ -172,7 +157,7 @@ fn collect(value: &Value, pointer: &str, steps: &mut Vec<Step>) {
             }
         }
         Value::Object(members) => {
-            if care == Care::Free && members.len() > 1 {
+            if allowed == Allowed::Free && members.len() > 1 {
                 replace(Value::Object(serde_json::Map::new()));
             }
             for (name, member) in members {
@@ -187,8 +172,8 @@ fn collect(value: &Value, pointer: &str, steps: &mut Vec<Step>) {
 
 fn offer_removal(pointer: &str, steps: &mut Vec<Step>) {
     if matches!(
-        care(pointer),
-        Care::Free | Care::Positive | Care::SameAddress | Care::SameText
+        allowed(pointer),
+        Allowed::Free | Allowed::Positive | Allowed::SameAddress | Allowed::SameText
     ) {
         steps.push(Step {
             pointer: pointer.to_owned(),
@@ -197,10 +182,10 @@ fn offer_removal(pointer: &str, steps: &mut Vec<Step>) {
     }
 }
 
-/// All at once, what the schema lets go, outermost first.
+/// `base` without everything that the schema does not require, outermost first.
 fn without_what_may_go(base: &Value, steps: &[Step], valid: &dyn Fn(&Value) -> bool) -> Value {
     let mut left = base.clone();
-    // Backwards, so that the places of items that are still to go do not move.
+    // In reverse order, so that the indices of the remaining items stay valid.
     for step in steps.iter().rev() {
         if !matches!(step.change, Change::Remove) {
             continue;

@@ -5,10 +5,10 @@ use std::rc::Rc;
 use proptest::test_runner::TestRunner;
 use serde_json::Value;
 
-use crate::cases::generate::{dice::runner, requests::Requests};
+use crate::cases::generate::{random::runner, requests::Requests};
 use crate::{cases::case::Base, target::context::Context};
 
-/// Draws base requests. The same seed and context, asked for the same bases, give the same requests.
+/// Draws base requests. The same seed, context and sequence of bases give the same requests.
 #[derive(Debug)]
 pub struct Source {
     context: Rc<Context>,
@@ -17,7 +17,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// A source that draws by `seed` what suits `context`.
+    /// A source of requests for `context`. The draws depend on `seed`.
     pub fn new(seed: u64, context: &Context) -> Self {
         Self {
             context: Rc::new(context.clone()),
@@ -26,7 +26,7 @@ impl Source {
         }
     }
 
-    /// A whole valid request envelope, its id a placeholder of 1. None when nothing known of the target gives such a request.
+    /// A whole valid request envelope with the id 1 as a placeholder. None when the context has no operation or token for it.
     pub fn base(&mut self, wanted: &Base) -> Option<Value> {
         let known = self.known.iter().position(|requests| requests.base() == wanted);
         let index = known.unwrap_or_else(|| {

@@ -1,8 +1,7 @@
-//! From a schema to a strategy that draws what the schema accepts.
+//! Turns a schema into a proptest strategy of values that the schema accepts.
 //!
-//! A schema is first brought into a normal form: the alternatives that its combining keywords leave, each with the merged
-//! constraints of all schemas that apply at a place. Drawing is then one pass without rejections. What is drawn shrinks as
-//! a whole, through [`super::shrink`], so that it stays valid.
+//! A schema is first expanded into alternatives, each with the merged constraints of all schemas that apply at a place. A value
+//! is then drawn in one pass without rejections. Values shrink as a whole, with [`super::shrink`], so that they stay valid.
 
 mod arrays;
 mod choices;
@@ -26,22 +25,22 @@ use proptest::{
 use serde_json::Value;
 
 use crate::cases::generate::strategy::{
-    arrays::Array, choices::Alternative, kinds::Kinds, numbers::Numbers, objects::Object, text::Text,
+    arrays::Array, choices::Alternative, kinds::JsonKinds, numbers::Numbers, objects::Object, text::Text,
 };
 use crate::cases::generate::{
-    dice::{Dice, runner},
+    random::{RngExt, runner},
     schema::{Place, Unsupported},
 };
 
-/// The strategy that draws what the schema document called `document` accepts. Optional members are there or not by chance;
-/// members that the schema does not name are never there. About one scalar in sixteen is a boundary value.
+/// The strategy of the values that the schema document `document` accepts. Optional members are present at random; members that
+/// the schema does not name are never present. About one scalar in sixteen is a boundary value.
 ///
 /// Fails when the document, or a keyword in it, is unknown, or when an override fits no place of the document.
 pub fn strategy(document: &str, overrides: &Overrides) -> Result<BoxedStrategy<Value>, Unsupported> {
     Ok(FromSchema::new(document, overrides)?.boxed())
 }
 
-/// What is drawn, once and for all, where all of `places` apply.
+/// One value that all of `places` accept, always the same.
 pub(super) fn sample(places: &[Place]) -> Result<Value, Unsupported> {
     let overrides = Overrides::new();
     let mut builder = Builder {
@@ -53,8 +52,8 @@ pub(super) fn sample(places: &[Place]) -> Result<Value, Unsupported> {
         .map_err(|cause| Unsupported(format!("no sample could be drawn: {}", cause.message())))
 }
 
-/// What to draw otherwise than the schema says, by instance location: a JSON pointer in which `*` stands for any one name
-/// or index, such as `/params/1/tokenInfo/tokenList/*`.
+/// Values to draw instead of those of the schema, by instance location: a JSON pointer in which `*` matches any one name or
+/// index, such as `/params/1/tokenInfo/tokenList/*`.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides(Vec<(String, Override)>);
 
@@ -70,21 +69,21 @@ impl Overrides {
         Self::default()
     }
 
-    /// Draws the value at `location` from `strategy`. Whether the member is there is another matter.
+    /// Draws the value at `location` from `strategy`. Whether the member is present is decided separately.
     #[must_use]
     pub fn value(mut self, location: &str, strategy: BoxedStrategy<Value>) -> Self {
         self.0.push((location.to_owned(), Override::Value(strategy)));
         self
     }
 
-    /// The optional member at `location` is always there.
+    /// The optional member at `location` is always present.
     #[must_use]
     pub fn always(mut self, location: &str) -> Self {
         self.0.push((location.to_owned(), Override::Present(true)));
         self
     }
 
-    /// The optional member at `location` is never there.
+    /// The optional member at `location` is never present.
     #[must_use]
     pub fn never(mut self, location: &str) -> Self {
         self.0.push((location.to_owned(), Override::Present(false)));
@@ -128,18 +127,18 @@ impl Builder<'_> {
         }
     }
 
-    /// What the overrides say of the presence of the member at `location`.
+    /// Whether an override makes the member at `location` always or never present; none without such an override.
     fn presence(&mut self, location: &str) -> Option<bool> {
-        let mut said = None;
+        let mut presence = None;
         for (index, (pattern, entry)) in self.overrides.0.iter().enumerate() {
             if let Override::Present(present) = entry
                 && fits(pattern, location)
             {
                 self.used[index] = true;
-                said = Some(*present);
+                presence = Some(*present);
             }
         }
-        said
+        presence
     }
 }
 
@@ -154,7 +153,7 @@ enum Node {
 /// One alternative of a place, constraints merged.
 struct Form {
     values: Option<Vec<Value>>,
-    kinds: Kinds,
+    kinds: JsonKinds,
     numbers: Numbers,
     text: Text,
     object: Object,
@@ -168,7 +167,7 @@ impl Form {
         location: &str,
         builder: &mut Builder<'_>,
     ) -> Result<Option<Self>, Unsupported> {
-        let kinds = Kinds::read(alternative)?;
+        let kinds = JsonKinds::read(alternative)?;
         let values = values::read(alternative, &kinds)?;
         let Some(object) = Object::read(alternative, location, builder)? else {
             return Ok(None);
@@ -193,13 +192,13 @@ impl Form {
             return Ok(runner.rng().pick(values).clone());
         }
         match self.kinds.draw(runner.rng()) {
-            kinds::Kind::Null => Ok(Value::Null),
-            kinds::Kind::Bool => Ok(Value::Bool(runner.rng().chance(50))),
-            kinds::Kind::Integer => Ok(self.numbers.integer(runner.rng())),
-            kinds::Kind::Fraction => Ok(self.numbers.fraction(runner.rng())),
-            kinds::Kind::Text => self.text.draw(runner),
-            kinds::Kind::Array => self.array.draw(runner),
-            kinds::Kind::Object => self.object.draw(runner),
+            kinds::JsonKind::Null => Ok(Value::Null),
+            kinds::JsonKind::Bool => Ok(Value::Bool(runner.rng().chance(50))),
+            kinds::JsonKind::Integer => Ok(self.numbers.integer(runner.rng())),
+            kinds::JsonKind::Fraction => Ok(self.numbers.fraction(runner.rng())),
+            kinds::JsonKind::Text => self.text.draw(runner),
+            kinds::JsonKind::Array => self.array.draw(runner),
+            kinds::JsonKind::Object => self.object.draw(runner),
         }
     }
 }
@@ -223,7 +222,7 @@ pub(super) struct FromSchema {
 }
 
 impl FromSchema {
-    /// As [`strategy`], with a way to draw values without the tree by which they shrink.
+    /// The same as [`strategy`], for callers that draw values and do not shrink them.
     pub(super) fn new(document: &str, overrides: &Overrides) -> Result<Self, Unsupported> {
         let root = Place::root(document)?;
         let name = root.document;
@@ -276,7 +275,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_override_that_fits_nothing_is_refused() {
+    fn an_override_that_fits_no_place_is_an_error() {
         let wrong = Overrides::new().always("/params/0/initcode");
         let error = strategy("quote-erc20-request", &wrong).unwrap_err();
         assert_eq!(
@@ -332,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_have_every_length_that_they_may_have() {
+    fn texts_have_every_allowed_length() {
         let lengths = |schema: Value| -> BTreeSet<usize> {
             let drawn = draws(schema).unwrap();
             let length = |value: &Value| value.as_str().unwrap().chars().count();
@@ -350,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_without_a_type_is_about_what_its_keywords_are_for() {
+    fn a_schema_without_a_type_has_the_type_of_its_keywords() {
         for (schema, is_one) in [
             (json!({ "minLength": 1 }), Value::is_string as fn(&Value) -> bool),
             (json!({ "pattern": "^[0-9]+$" }), Value::is_string),
@@ -365,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn a_member_that_must_be_there_is_what_its_schema_says() {
+    fn a_required_member_follows_its_schema() {
         let schema = json!({
             "type": "object", "required": ["one", "any"], "properties": { "one": { "const": 1 }, "two": {} }
         });
@@ -395,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_satisfied_or_is_not_understood_is_refused() {
+    fn contradictions_and_unknown_keywords_are_errors() {
         for schema in [
             json!({ "allOf": [{ "type": "string" }, { "type": "array" }] }),
             json!({ "allOf": [{ "const": 1 }, { "const": 2 }] }),

@@ -1,19 +1,19 @@
-//! Token addresses and the mixes of them that requests name (section 2.5).
+//! Token addresses, and the combinations of them in requests (section 2.5).
 
 use alloy_primitives::Address;
 use proptest::{prelude::BoxedStrategy, test_runner::TestRng};
 use serde_json::{Value, json};
 
 use crate::cases::generate::{
-    dice::{Dice, drawn},
     operation::valid_addresses,
+    random::{RngExt, drawn},
 };
 use crate::{
     cases::case::Tokens,
     target::context::{Context, Support},
 };
 
-/// Most tokens in a list; longer lists are a matter for a relation of their own.
+/// The most tokens in a list. Another relation sends longer lists.
 const LONGEST_LIST: usize = 8;
 
 /// A fresh address, in lower case or with the checksum of EIP-55: strict parsers refuse any other mix.
@@ -31,8 +31,8 @@ fn fresh(rng: &mut TestRng) -> Token {
 }
 
 impl Token {
-    /// Lower case, or the checksum case of EIP-55: a target that compares letters sees the difference, and strict address
-    /// parsers take both. All upper case they do not, some of them.
+    /// Lower case or the checksum case of EIP-55. A target that compares addresses as text fails on one of them. Some strict
+    /// address parsers refuse all upper case.
     fn in_some_case(&self, rng: &mut TestRng) -> String {
         let lower = format!("0x{}", self.0);
         if rng.below(100) < 50 {
@@ -54,7 +54,7 @@ pub(crate) const NATIVE_COIN: [&str; 2] = [
     "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee",
 ];
 
-/// The same address but for its first, and but for its last digit.
+/// The same address with another first digit, and with another last digit.
 fn near_misses(token: &Token) -> [Token; 2] {
     let other = |digit: &str| if digit == "7" { "8" } else { "7" };
     let (first, rest) = token.0.split_at(1);
@@ -65,13 +65,12 @@ fn near_misses(token: &Token) -> [Token; 2] {
     ]
 }
 
-/// What is known of the target's tokens.
+/// The tokens that requests for a target name.
 #[derive(Clone, Debug)]
 pub(super) struct Pool {
     supported: Vec<Token>,
     unsupported: Vec<Token>,
-    /// What is no token and easily taken for one: the addresses that stand for the native coin, and supported ones with a digit
-    /// changed.
+    /// Addresses that are not tokens and look like tokens: those of the native coin, and supported ones with one digit changed.
     lookalikes: Vec<Token>,
     unlisted: Support,
 }
@@ -155,7 +154,7 @@ impl Pool {
         }
     }
 
-    /// One that is not known to be supported: a listed one or, where that says nothing else, one that nobody heard of.
+    /// A token that is not known to be supported: a listed one, or an invented one unless unlisted tokens are supported.
     fn other_one(&self, rng: &mut TestRng) -> Token {
         let invent = self.unlisted != Support::Supported && rng.chance(50);
         if self.unsupported.is_empty() || invent {
@@ -179,9 +178,9 @@ impl Pool {
         all
     }
 
-    /// Tokens, distinct but for chance, of which that share is supported, as far as there are such.
+    /// Distinct tokens, of which this share is supported when the pool has such tokens.
     fn mix(&self, rng: &mut TestRng, share: Share) -> Vec<Token> {
-        // One token is as common as a few, and a few as many.
+        // Lists of one token, of a few and of many are equally likely.
         let most = *rng.pick(&[1, 4, LONGEST_LIST]);
         let count = rng.count(1, most);
         let (supported, others) = match (self.has_supported(), self.has_others(), share) {
@@ -246,7 +245,7 @@ enum Share {
     None,
 }
 
-/// Now and then, a token stands on the list twice.
+/// Sometimes a token is in the list twice.
 fn repeat_one(rng: &mut TestRng, tokens: &mut Vec<Token>) {
     if rng.chance(20) {
         let again = rng.pick(tokens).clone();
@@ -255,7 +254,7 @@ fn repeat_one(rng: &mut TestRng, tokens: &mut Vec<Token>) {
     }
 }
 
-fn shuffle<T>(rng: &mut impl Dice, items: &mut [T]) {
+fn shuffle<T>(rng: &mut impl RngExt, items: &mut [T]) {
     for end in (1..items.len()).rev() {
         let other = rng.count(0, end);
         items.swap(end, other);

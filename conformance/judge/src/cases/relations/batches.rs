@@ -3,9 +3,9 @@
 use paymaster_schemas::{Mode, Pair};
 use serde_json::{Value, json};
 
-use crate::cases::relations::edit::{ALL_PAIRS, MODE, as_it_stands, set};
+use crate::cases::relations::edit::{ALL_PAIRS, MODE, set, with_own_id};
 use crate::{
-    cases::case::{Ids, Member, Order, Relation, Rounds, Seed},
+    cases::case::{Ids, Member, Order, Relation, Role, Rounds, Seed},
     target::context::Support,
 };
 
@@ -19,14 +19,14 @@ pub static BATCH_ELEMENTS: Relation = Relation {
     members: batch_elements,
 };
 
-fn batch_elements(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
-    let twist = seed.twist % 4;
+fn batch_elements(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let twist = input.twist % 4;
     let other = if twist == 1 {
-        in_other_mode(seed)
+        in_other_mode(input)
     } else {
-        Some(with_method(seed.base, "pm_noSuchMethod"))
+        Some(with_method(input.base, "pm_noSuchMethod"))
     };
-    let (base, Some(other)) = (seed.base, other) else {
+    let (base, Some(other)) = (input.base, other) else {
         return Vec::new();
     };
     let mut next = |request: &Value| with_id(request, json!(ids.next_id()));
@@ -56,9 +56,9 @@ fn batch_elements(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
         }
     };
     vec![
-        as_it_stands("baseline", "the call alone", &alone[0]),
-        as_it_stands("alone", "the other call alone", &alone[1]),
-        as_it_stands("batch", label, &Value::Array(batch)),
+        with_own_id(Role::Baseline, "the call alone", &alone[0]),
+        with_own_id(Role::Alone, "the other call alone", &alone[1]),
+        with_own_id(Role::Batch, label, &Value::Array(batch)),
     ]
 }
 
@@ -74,26 +74,26 @@ fn with_method(request: &Value, method: &str) -> Value {
     request
 }
 
-/// A quote for the same operation in the other mode; none when nothing is known to ask for.
-fn in_other_mode(seed: &Seed<'_>) -> Option<Value> {
-    let mode = match seed.pair?.mode {
+/// A quote for the same operation in the other mode; none when no supported token or account is known.
+fn in_other_mode(input: &Seed<'_>) -> Option<Value> {
+    let mode = match input.pair?.mode {
         Mode::Sponsored => {
-            let token = seed.context.tokens_that_are(Support::Supported).next()?;
+            let token = input.context.tokens_that_are(Support::Supported).next()?;
             let info = json!({ "preferredToken": token, "tokenList": [token] });
             json!({ "mode": "ERC20", "calculateGasLimits": true, "tokenInfo": info })
         }
         Mode::Erc20 => {
-            let account = seed.context.accounts().into_iter().next()?;
+            let account = input.context.accounts().into_iter().next()?;
             let info = json!({
                 "webhookData": {},
                 "smartAccountInfo": { "name": account.name, "version": account.version },
             });
-            let name = &seed.context.dialect.sponsored_name;
+            let name = &input.context.dialect.sponsored_name;
             json!({ "mode": name, "calculateGasLimits": true, "sponsorshipInfo": info })
         }
     };
-    let mut request = with_method(seed.base, Pair::QUOTE_ERC20.method.name());
-    set(&mut request, "", "params", json!([seed.base["params"][0], {}]));
+    let mut request = with_method(input.base, Pair::QUOTE_ERC20.method.name());
+    set(&mut request, "", "params", json!([input.base["params"][0], {}]));
     *request.pointer_mut(MODE)? = mode;
     Some(request)
 }

@@ -1,31 +1,23 @@
-//! Single calls: the bulk of a run, enough of them that a fault in one answer of 25 is found.
+//! Single calls: most of the requests of a run.
 
 use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
-use crate::cases::case::{Base, Draw, Ids, Member, Order, Relation, Rounds, Seed, Tokens};
+use crate::cases::case::{Base, Ids, Member, Order, Relation, Role, Rounds, Seed};
 use crate::cases::relations::{
-    edit::{MODE, as_it_stands, set},
+    edit::{MODE, set, with_own_id},
     mode_object::other_info,
 };
-
-const fn any(pair: Pair) -> Base {
-    Base {
-        pair,
-        draw: Draw::Accepted,
-        tokens: Tokens::Any,
-    }
-}
 
 /// Valid calls of all four pairs.
 pub static CALLS: Relation = Relation {
     id: "calls",
     about: "single valid calls, every lawful mix of tokens",
     bases: &[
-        any(Pair::QUOTE_SPONSORED),
-        any(Pair::QUOTE_ERC20),
-        any(Pair::SPONSOR_SPONSORED),
-        any(Pair::SPONSOR_ERC20),
+        Base::any_tokens(Pair::QUOTE_SPONSORED),
+        Base::any_tokens(Pair::QUOTE_ERC20),
+        Base::any_tokens(Pair::SPONSOR_SPONSORED),
+        Base::any_tokens(Pair::SPONSOR_ERC20),
     ],
     rounds: Rounds::Share(100),
     order: Order::Sequential,
@@ -45,7 +37,7 @@ pub static REFUSED_CALLS: Relation = Relation {
     members: single,
 };
 
-/// The same where nothing is sponsored: section 4.2, rule 6, knows no refusal of a supported token.
+/// Calls in token mode whose operation the target does not sponsor: section 4.2, rule 6, allows no refusal of a supported token.
 pub static REFUSED_IN_TOKEN_MODE: Relation = Relation {
     id: "refused-in-token-mode",
     about: "calls in token mode of operations that cannot be sponsored",
@@ -58,32 +50,32 @@ pub static REFUSED_IN_TOKEN_MODE: Relation = Relation {
     members: single,
 };
 
-pub(super) fn single(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
-    now_and_then_again(seed, seed.base.clone(), "", ids)
+pub(super) fn single(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    with_variations(input, input.base.clone(), "", ids)
 }
 
-/// The request; one in eight with a string for an id, one in eight with the info object of the other mode beside its own, as
-/// published clients send both, and one in eight twice, the second time byte for byte the same.
-pub(super) fn now_and_then_again(
-    seed: &Seed<'_>,
+/// The request, with a variation in three rounds of eight: a string id; both info objects, as published clients send them; the
+/// same bytes sent twice.
+pub(super) fn with_variations(
+    input: &Seed<'_>,
     mut request: Value,
     label: &str,
     ids: &mut Ids,
 ) -> Vec<Member> {
     let id = ids.next_id();
-    request["id"] = if seed.twist % 8 == 3 {
+    request["id"] = if input.twist % 8 == 3 {
         json!(format!("call-{id}"))
     } else {
         json!(id)
     };
-    if seed.twist % 8 == 5
-        && let Some(pair) = seed.pair
+    if input.twist % 8 == 5
+        && let Some(pair) = input.pair
     {
-        let (name, info) = other_info(seed, pair);
+        let (name, info) = other_info(input, pair);
         set(&mut request, MODE, name, info);
     }
-    let call = as_it_stands("call", label, &request);
-    if seed.twist % 8 != 1 {
+    let call = with_own_id(Role::Call, label, &request);
+    if input.twist % 8 != 1 {
         return vec![call];
     }
     let again = Member {

@@ -7,9 +7,9 @@ use paymaster_schemas::Pair;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::Value;
 
-use crate::cases::case::{Base, Ids, Member, Seed};
+use crate::cases::case::{Base, Ids, Member, Role, Seed};
 
-/// A base of each pair that should be accepted.
+/// One base for each pair, with an operation that should be accepted.
 pub(super) const ALL_PAIRS: &[Base] = &[
     Base::accepted(Pair::QUOTE_SPONSORED),
     Base::accepted(Pair::QUOTE_ERC20),
@@ -28,7 +28,7 @@ pub(super) fn set(request: &mut Value, place: &str, name: &str, value: Value) {
     }
 }
 
-/// Takes the member `name` away from the object at `place`.
+/// Removes the member `name` from the object at `place`.
 pub(super) fn remove(request: &mut Value, place: &str, name: &str) {
     if let Some(object) = request.pointer_mut(place).and_then(Value::as_object_mut) {
         object.shift_remove(name);
@@ -37,7 +37,7 @@ pub(super) fn remove(request: &mut Value, place: &str, name: &str) {
 
 /// A member of a group: the request with a fresh id.
 pub(super) fn member(
-    role: &'static str,
+    role: Role,
     label: impl Into<String>,
     request: impl Borrow<Value>,
     ids: &mut Ids,
@@ -53,8 +53,8 @@ pub(super) fn member(
     }
 }
 
-/// A member of a group: the request with the id that it has.
-pub(super) fn as_it_stands(role: &'static str, label: impl Into<String>, request: &Value) -> Member {
+/// A member of a group: the request with its own id.
+pub(super) fn with_own_id(role: Role, label: impl Into<String>, request: &Value) -> Member {
     Member {
         role,
         label: label.into(),
@@ -66,7 +66,7 @@ fn text(request: &impl Serialize) -> Bytes {
     Bytes::from(serde_json::to_vec(request).expect("a JSON value can always be written"))
 }
 
-/// A request as it is written with another id, without a copy of it.
+/// Serializes a request with another id, without copying it.
 struct Renumbered<'a> {
     request: &'a Value,
     id: u64,
@@ -93,28 +93,28 @@ impl Serialize for Renumbered<'_> {
 }
 
 /// The base itself, as the baseline of a group.
-pub(super) fn baseline(seed: &Seed<'_>, ids: &mut Ids) -> Member {
-    member("baseline", "the baseline", seed.base, ids)
+pub(super) fn baseline(input: &Seed<'_>, ids: &mut Ids) -> Member {
+    member(Role::Baseline, "the baseline", input.base, ids)
 }
 
 /// The baseline and one variant of it.
-pub(super) fn beside(
-    seed: &Seed<'_>,
+pub(super) fn with_baseline(
+    input: &Seed<'_>,
     ids: &mut Ids,
     label: impl Into<String>,
     variant: Value,
 ) -> Vec<Member> {
-    vec![baseline(seed, ids), member("variant", label, variant, ids)]
+    vec![baseline(input, ids), member(Role::Variant, label, variant, ids)]
 }
 
-/// The item of `items` whose turn it is in this round.
-pub(super) fn turn<'a, T>(seed: &Seed<'_>, items: &'a [T]) -> &'a T {
-    &items[seed.twist as usize % items.len()]
+/// The item of this round: the items take turns.
+pub(super) fn item_of_round<'a, T>(input: &Seed<'_>, items: &'a [T]) -> &'a T {
+    &items[input.twist as usize % items.len()]
 }
 
-/// A pseudo-random address that depends on the seed's round and `salt` alone; lower case.
-pub(super) fn address(seed: &Seed<'_>, salt: u64) -> String {
-    let mut state = (u64::from(seed.twist) << 32) ^ salt.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5eed_5eed;
+/// A pseudo-random address in lower case. It depends on the round and `salt` only.
+pub(super) fn address(input: &Seed<'_>, salt: u64) -> String {
+    let mut state = (u64::from(input.twist) << 32) ^ salt.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5eed_5eed;
     let mut text = String::from("0x");
     for _ in 0..5 {
         // One step of splitmix64 for each eight digits: well mixed, and the same everywhere.
@@ -141,7 +141,7 @@ mod tests {
             json!({ "id": "x", "text": "\u{1}\"" }),
             json!({ "method": "m" }),
         ] {
-            let member = member("call", "", &request, &mut Ids::starting_at(77));
+            let member = member(Role::Call, "", &request, &mut Ids::starting_at(77));
             request["id"] = json!(77);
             assert_eq!(member.body, request.to_string());
         }

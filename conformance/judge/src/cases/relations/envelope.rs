@@ -1,9 +1,9 @@
-//! Ids of every kind (section 2.1): served like any other, and echoed in kind and value.
+//! Ids of every kind (section 2.1): the request is served, and the answer has the same id.
 
 use serde_json::{Number, Value, json};
 
-use crate::cases::case::{Ids, Member, Order, Relation, Rounds, Seed};
-use crate::cases::relations::edit::{ALL_PAIRS, as_it_stands, turn};
+use crate::cases::case::{Ids, Member, Order, Relation, Role, Rounds, Seed};
+use crate::cases::relations::edit::{ALL_PAIRS, item_of_round, with_own_id};
 
 /// Number ids, as their JSON texts: falsy, negative, above 2^31, 2^32, 2^53 and 2^64.
 const NUMBERS: &[&str] = &[
@@ -20,8 +20,8 @@ const NUMBERS: &[&str] = &[
     "1.5",
 ];
 
-/// String ids: falsy, numeric-looking, with spaces, escapes, other scripts, in other letter case, long; and what is taken for
-/// markup, a date, a template or another Unicode form by who does more than copy it.
+/// String ids: falsy, numeric-looking, with spaces, escapes, other scripts, in other letter case, long; and texts that look like
+/// markup, a date, a template or another Unicode form to a server that does more than copy them.
 const STRINGS: &[&str] = &[
     "",
     "0",
@@ -78,38 +78,38 @@ pub static STRING_IDS: Relation = Relation {
     members: string_ids,
 };
 
-fn number_ids(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
-    let text = *turn(seed, NUMBERS);
+fn number_ids(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let text = *item_of_round(input, NUMBERS);
     let Ok(number) = text.parse::<Number>() else {
         return Vec::new();
     };
-    // Beside a string id, so that a target that refuses all numbers shows.
+    // The baseline has a string id, so that a target that refuses every number is detected.
     let baseline = json!(format!("baseline-{}", ids.next_id()));
-    with_id(seed, &baseline, Value::Number(number))
+    with_id(input, &baseline, Value::Number(number))
 }
 
-fn string_ids(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
-    let round = seed.twist as usize % (STRINGS.len() + 1);
+fn string_ids(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let round = input.twist as usize % (STRINGS.len() + 1);
     let id = STRINGS
         .get(round)
         .map_or_else(|| "long-id ".repeat(LONG / 8), |text| (*text).to_owned());
     let baseline = json!(ids.next_id());
-    with_id(seed, &baseline, json!(id))
+    with_id(input, &baseline, json!(id))
 }
 
-fn with_id(seed: &Seed<'_>, baseline: &Value, id: Value) -> Vec<Member> {
+fn with_id(input: &Seed<'_>, baseline: &Value, id: Value) -> Vec<Member> {
     let label = if id.to_string().len() > 60 {
         "a long string id".to_owned()
     } else {
         format!("id {id}")
     };
-    let with = |role: &'static str, label: String, id: Value| {
-        let mut request = seed.base.clone();
+    let with = |role: Role, label: String, id: Value| {
+        let mut request = input.base.clone();
         request["id"] = id;
-        as_it_stands(role, label, &request)
+        with_own_id(role, label, &request)
     };
     vec![
-        with("baseline", format!("id {baseline}"), baseline.clone()),
-        with("variant", label, id),
+        with(Role::Baseline, format!("id {baseline}"), baseline.clone()),
+        with(Role::Variant, label, id),
     ]
 }

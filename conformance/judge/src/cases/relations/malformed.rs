@@ -1,12 +1,12 @@
-//! Malformed requests: how they are answered is not shown, that the answer is a JSON-RPC error is (section 7).
+//! Malformed requests. Section 7 requires a JSON-RPC error and does not show which.
 
 use bytes::Bytes;
 use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
-use crate::cases::relations::edit::{ALL_PAIRS, as_it_stands, remove};
+use crate::cases::relations::edit::{ALL_PAIRS, remove, with_own_id};
 use crate::cases::{
-    case::{Base, Ids, Member, Order, Relation, Rounds, Seed},
+    case::{Base, Ids, Member, Order, Relation, Role, Rounds, Seed},
     generate::mutate,
 };
 
@@ -46,9 +46,9 @@ pub static BATCHES: Relation = Relation {
     members: batches,
 };
 
-fn malformed_params(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
-    let Some(pair) = seed.pair else { return Vec::new() };
-    let mut base = seed.base.clone();
+fn malformed_params(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let Some(pair) = input.pair else { return Vec::new() };
+    let mut base = input.base.clone();
     base["id"] = json!(ids.next_id());
     let inside: Vec<&mutate::Site> = mutate::sites(pair.request_document())
         .iter()
@@ -57,19 +57,22 @@ fn malformed_params(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     if inside.is_empty() {
         return Vec::new();
     }
-    // The round picks the site, whatever the base, so that a smaller base is broken at the same place.
-    let site = inside[seed.twist as usize * stride(inside.len()) % inside.len()];
-    let Some(mutation) = site.apply(&base).filter(|mutation| mutation.asks_for().is_none()) else {
+    // The site depends on the round and not on the base: a simpler base is broken at the same place.
+    let site = inside[input.twist as usize * stride(inside.len()) % inside.len()];
+    let Some(mutation) = site
+        .apply(&base)
+        .filter(|mutation| mutation.valid_pair().is_none())
+    else {
         return Vec::new();
     };
-    vec![as_it_stands(
-        "malformed",
+    vec![with_own_id(
+        Role::Malformed,
         format!("{} broken at {}", mutation.keyword, mutation.pointer),
         &mutation.broken,
     )]
 }
 
-/// A stride without a factor in common with the length visits every place, in spread-out order.
+/// A stride that is coprime to the length: it visits every place once, in a spread-out order.
 fn stride(length: usize) -> usize {
     (length / 3..=length)
         .find(|stride| common_factor(*stride, length) == 1)
@@ -83,8 +86,8 @@ const fn common_factor(mut left: usize, mut right: usize) -> usize {
     left
 }
 
-fn malformed_bodies(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
-    let mut base = seed.base.clone();
+fn malformed_bodies(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let mut base = input.base.clone();
     base["id"] = json!(ids.next_id());
     let text = base.to_string();
     let with = |name: &str, value: Value| {
@@ -98,7 +101,7 @@ fn malformed_bodies(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
         request.to_string()
     };
     let half = text.char_indices().nth(text.len() / 2).map_or(0, |(at, _)| at);
-    let (label, body) = match seed.twist % 25 {
+    let (label, body) = match input.twist % 25 {
         0 => ("an unknown method", with("method", json!("pm_noSuchMethod"))),
         1 => ("half a request", text[..half].to_owned()),
         2 => ("no jsonrpc", without("jsonrpc")),
@@ -147,21 +150,21 @@ fn malformed_bodies(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
         ),
     };
     vec![Member {
-        role: "malformed",
+        role: Role::Malformed,
         label: label.to_owned(),
         body: Bytes::from(body),
     }]
 }
 
-fn batches(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn batches(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut call = || {
-        let mut request = seed.base.clone();
+        let mut request = input.base.clone();
         request["id"] = json!(ids.next_id());
         request
     };
-    let mut notification = seed.base.clone();
+    let mut notification = input.base.clone();
     remove(&mut notification, "", "id");
-    let (label, batch) = match seed.twist % 4 {
+    let (label, batch) = match input.twist % 4 {
         0 => ("a batch of three calls", vec![call(), call(), call()]),
         1 => ("an empty batch", Vec::new()),
         2 => ("a batch of a call and a notification", vec![call(), notification]),
@@ -170,7 +173,7 @@ fn batches(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
             vec![notification.clone(), notification],
         ),
     };
-    vec![as_it_stands("batch", label, &Value::Array(batch))]
+    vec![with_own_id(Role::Batch, label, &Value::Array(batch))]
 }
 
 #[cfg(test)]
@@ -178,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strides_visit_everything() {
+    fn strides_visit_every_place() {
         for length in 1..200_usize {
             let stride = stride(length);
             let seen: std::collections::BTreeSet<usize> =

@@ -1,7 +1,7 @@
-//! The relations: which related requests are sent, and how they are built from a base request.
+//! The relations: groups of related requests, each built from a base request.
 //!
-//! Exchange rules judge every request of every relation; a group rule judges the relation it names. To add a relation: a
-//! `static` in the file of its kind, and its line in [`RELATIONS`].
+//! Exchange rules judge every request of every relation. A group rule judges the relation that it names. To add a relation, add a
+//! `static` to the file of its kind and a line to [`RELATIONS`].
 
 mod batches;
 mod calls;
@@ -24,7 +24,7 @@ pub use mode_object::{BOTH_INFOS, CALCULATE_GAS_LIMITS, EXPIRY_DURATION, SMART_A
 pub use notation::NOTATION;
 pub use on_chain::ON_CHAIN;
 pub use operation::{AMOUNTS, CALL_DATA, GAS_FIELDS, INIT_CODE, LISTED_FIELDS, NONCES};
-pub(crate) use probes::probe;
+pub(crate) use probes::Probe;
 pub use probes::{BEHAVIOUR_PROBES, DIALECT_PROBES};
 pub use sequences::{CONCURRENT, DECISION, LATER};
 pub use tokens::{ABSENT_FEE_TOKEN, LONG_TOKEN_LIST, UNSUPPORTED_FEE_TOKEN, UNSUPPORTED_IN_QUOTE};
@@ -81,7 +81,7 @@ mod tests {
         for (place, relation) in RELATIONS.iter().enumerate() {
             assert!(
                 RELATIONS[..place].iter().all(|other| other.id != relation.id),
-                "{} stands twice",
+                "{} is listed twice",
                 relation.id
             );
         }

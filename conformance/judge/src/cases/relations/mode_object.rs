@@ -3,9 +3,11 @@
 use paymaster_schemas::{Method, Mode, Pair};
 use serde_json::{Map, Value, json};
 
-use crate::cases::relations::edit::{ALL_PAIRS, MODE, address, baseline, beside, member, remove, set, turn};
+use crate::cases::relations::edit::{
+    ALL_PAIRS, MODE, address, baseline, item_of_round, member, remove, set, with_baseline,
+};
 use crate::{
-    cases::case::{Base, Ids, Member, Order, Relation, Rounds, Seed},
+    cases::case::{Base, Ids, Member, Order, Relation, Role, Rounds, Seed},
     target::context::Support,
 };
 
@@ -54,7 +56,7 @@ pub static SMART_ACCOUNTS: Relation = Relation {
     members: smart_accounts,
 };
 
-/// The info object of the other mode beside the own one, as published clients send both.
+/// Both info objects in one request, as published clients send them.
 pub static BOTH_INFOS: Relation = Relation {
     id: "both-infos",
     about: "the same call with tokenInfo beside sponsored mode, and sponsorshipInfo beside token mode",
@@ -64,22 +66,22 @@ pub static BOTH_INFOS: Relation = Relation {
     members: both_infos,
 };
 
-fn calculate_gas_limits(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
-    let first = seed.twist.is_multiple_of(2);
+fn calculate_gas_limits(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let first = input.twist.is_multiple_of(2);
     let with = |value: bool| {
-        let mut request = seed.base.clone();
+        let mut request = input.base.clone();
         set(&mut request, MODE, "calculateGasLimits", json!(value));
         request
     };
     vec![
         member(
-            "baseline",
+            Role::Baseline,
             format!("calculateGasLimits {first}"),
             with(first),
             ids,
         ),
         member(
-            "variant",
+            Role::Variant,
             format!("calculateGasLimits {}", !first),
             with(!first),
             ids,
@@ -87,24 +89,24 @@ fn calculate_gas_limits(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     ]
 }
 
-/// By turns beside 300 seconds, the duration of the sample, and beside no duration.
-fn expiry_duration(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
-    let seconds = *turn(seed, &[60_u32, 300, 600, 1_800, 3_600, 240, 120, 900]);
-    let mut plain = seed.base.clone();
-    if seed.twist.is_multiple_of(2) {
+/// The baseline has by turns 300 seconds, the duration of the sample, and no duration.
+fn expiry_duration(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let seconds = *item_of_round(input, &[60_u32, 300, 600, 1_800, 3_600, 240, 120, 900]);
+    let mut plain = input.base.clone();
+    if input.twist.is_multiple_of(2) {
         set(&mut plain, MODE, "expiryDuration", json!(300));
     } else {
         remove(&mut plain, MODE, "expiryDuration");
     }
-    let mut request = seed.base.clone();
+    let mut request = input.base.clone();
     set(&mut request, MODE, "expiryDuration", json!(seconds));
     vec![
-        member("baseline", "another expiryDuration, or none", plain, ids),
-        member("variant", format!("expiryDuration {seconds}"), request, ids),
+        member(Role::Baseline, "another expiryDuration, or none", plain, ids),
+        member(Role::Variant, format!("expiryDuration {seconds}"), request, ids),
     ]
 }
 
-fn webhook_data(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn webhook_data(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     let data = [
         json!({"campaign": "spring"}),
         json!({"a": 1, "b": [true, null], "c": {"d": "e"}}),
@@ -115,31 +117,31 @@ fn webhook_data(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
         json!({"list": [[[[[[[[]]]]]]], 0.1, -7, 1.5e300, true, null], "id": "0x12"}),
     ];
     let with = |data: Value| {
-        let mut request = seed.base.clone();
+        let mut request = input.base.clone();
         set(&mut request, "/params/1/sponsorshipInfo", "webhookData", data);
         request
     };
-    let (empty, some) = (with(json!({})), with(turn(seed, &data).clone()));
-    if seed.twist.is_multiple_of(2) {
+    let (empty, some) = (with(json!({})), with(item_of_round(input, &data).clone()));
+    if input.twist.is_multiple_of(2) {
         vec![
-            member("baseline", "empty webhookData", empty, ids),
-            member("variant", "webhookData of some content", some, ids),
+            member(Role::Baseline, "empty webhookData", empty, ids),
+            member(Role::Variant, "webhookData of some content", some, ids),
         ]
     } else {
         vec![
-            member("baseline", "webhookData of some content", some, ids),
-            member("variant", "empty webhookData", empty, ids),
+            member(Role::Baseline, "webhookData of some content", some, ids),
+            member(Role::Variant, "empty webhookData", empty, ids),
         ]
     }
 }
 
-fn smart_accounts(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
-    let accounts = &seed.context.profile.accounts;
+fn smart_accounts(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let accounts = &input.context.profile.accounts;
     if accounts.len() < 2 {
         return Vec::new();
     }
-    let account = turn(seed, accounts);
-    let mut request = seed.base.clone();
+    let account = item_of_round(input, accounts);
+    let mut request = input.base.clone();
     let info = json!({"name": account.name, "version": account.version});
     set(
         &mut request,
@@ -147,89 +149,99 @@ fn smart_accounts(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
         "smartAccountInfo",
         info,
     );
-    beside(
-        seed,
+    with_baseline(
+        input,
         ids,
         format!("smart account {} {}", account.name, account.version),
         request,
     )
 }
 
-fn both_infos(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
-    let Some(pair) = seed.pair else { return Vec::new() };
-    if seed.twist % 3 == 2 {
-        return in_the_other_mode(seed, pair, ids);
+fn both_infos(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let Some(pair) = input.pair else { return Vec::new() };
+    if input.twist % 3 == 2 {
+        return in_the_other_mode(input, pair, ids);
     }
-    let mut request = seed.base.clone();
-    let (name, info) = other_info(seed, pair);
+    let mut request = input.base.clone();
+    let (name, info) = other_info(input, pair);
     set(&mut request, MODE, name, info);
     vec![
-        baseline(seed, ids),
-        member("variant", format!("{name} beside {}", pair.mode), request, ids),
-    ]
-}
-
-/// The name and a value of the info object that only the other mode has.
-pub(super) fn other_info(seed: &Seed<'_>, pair: Pair) -> (&'static str, Value) {
-    if pair.mode == Mode::Erc20 {
-        ("sponsorshipInfo", sponsorship_info(seed))
-    } else if seed.twist.is_multiple_of(2) {
-        ("tokenInfo", json!({}))
-    } else {
-        ("tokenInfo", token_info(seed, true, true))
-    }
-}
-
-/// The same operation in the other mode, and the baseline again: a target must not take one answer for the other.
-fn in_the_other_mode(seed: &Seed<'_>, pair: Pair, ids: &mut Ids) -> Vec<Member> {
-    let quote = pair.method == Method::GetFeeQuoteOrData;
-    let mut request = seed.base.clone();
-    let mut mode = Map::new();
-    if pair.mode == Mode::Sponsored {
-        mode.insert("mode".to_owned(), json!(Mode::Erc20.name()));
-        mode.insert("calculateGasLimits".to_owned(), json!(true));
-        mode.insert("tokenInfo".to_owned(), token_info(seed, quote, !quote));
-    } else {
-        mode.insert("mode".to_owned(), json!(seed.context.dialect.sponsored_name));
-        mode.insert("calculateGasLimits".to_owned(), json!(true));
-        if !quote {
-            mode.insert("expiryDuration".to_owned(), json!(300));
-        }
-        mode.insert("sponsorshipInfo".to_owned(), sponsorship_info(seed));
-    }
-    request["params"][1] = Value::Object(mode);
-    vec![
-        baseline(seed, ids),
-        member("variant", "the same operation in the other mode", request, ids),
+        baseline(input, ids),
         member(
-            "variant",
-            "the baseline again, after the other mode",
-            seed.base.clone(),
+            Role::Variant,
+            format!("{name} beside {}", pair.mode),
+            request,
             ids,
         ),
     ]
 }
 
-fn token_info(seed: &Seed<'_>, to_quote: bool, to_pay: bool) -> Value {
-    let known = seed
+/// The name and a value of the info object that only the other mode has.
+pub(super) fn other_info(input: &Seed<'_>, pair: Pair) -> (&'static str, Value) {
+    if pair.mode == Mode::Erc20 {
+        ("sponsorshipInfo", sponsorship_info(input))
+    } else if input.twist.is_multiple_of(2) {
+        ("tokenInfo", json!({}))
+    } else {
+        ("tokenInfo", token_info(input, true, true))
+    }
+}
+
+/// The same operation in the other mode, and then the baseline again: the target must answer each request in its own mode.
+fn in_the_other_mode(input: &Seed<'_>, pair: Pair, ids: &mut Ids) -> Vec<Member> {
+    let quote = pair.method == Method::GetFeeQuoteOrData;
+    let mut request = input.base.clone();
+    let mut mode = Map::new();
+    if pair.mode == Mode::Sponsored {
+        mode.insert("mode".to_owned(), json!(Mode::Erc20.name()));
+        mode.insert("calculateGasLimits".to_owned(), json!(true));
+        mode.insert("tokenInfo".to_owned(), token_info(input, quote, !quote));
+    } else {
+        mode.insert("mode".to_owned(), json!(input.context.dialect.sponsored_name));
+        mode.insert("calculateGasLimits".to_owned(), json!(true));
+        if !quote {
+            mode.insert("expiryDuration".to_owned(), json!(300));
+        }
+        mode.insert("sponsorshipInfo".to_owned(), sponsorship_info(input));
+    }
+    request["params"][1] = Value::Object(mode);
+    vec![
+        baseline(input, ids),
+        member(
+            Role::Variant,
+            "the same operation in the other mode",
+            request,
+            ids,
+        ),
+        member(
+            Role::Variant,
+            "the baseline again, after the other mode",
+            input.base.clone(),
+            ids,
+        ),
+    ]
+}
+
+fn token_info(input: &Seed<'_>, to_quote: bool, to_pay: bool) -> Value {
+    let known = input
         .context
         .tokens_that_are(Support::Supported)
         .next()
         .map(str::to_owned);
-    let token = known.unwrap_or_else(|| address(seed, 1));
+    let token = known.unwrap_or_else(|| address(input, 1));
     let mut info = Map::new();
     if to_quote {
         info.insert("preferredToken".to_owned(), json!(token));
         info.insert("tokenList".to_owned(), json!([token]));
     }
     if to_pay {
-        info.insert(seed.context.dialect.fee_token_member.clone(), json!(token));
+        info.insert(input.context.dialect.fee_token_member.clone(), json!(token));
     }
     Value::Object(info)
 }
 
-fn sponsorship_info(seed: &Seed<'_>) -> Value {
-    let accounts = seed.context.accounts();
-    let account = turn(seed, &accounts);
+fn sponsorship_info(input: &Seed<'_>) -> Value {
+    let accounts = input.context.accounts();
+    let account = item_of_round(input, &accounts);
     json!({"webhookData": {}, "smartAccountInfo": {"name": account.name, "version": account.version}})
 }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use paymaster_schemas::Pair;
 use serde_json::{Map, Value};
 
-use crate::cases::case::{Base, Draw, Ids, Member, Order, Relation, Rounds, Seed, Tokens};
+use crate::cases::case::{Base, Draw, Ids, Member, Order, Relation, Role, Rounds, Seed, Tokens};
 use crate::cases::relations::edit::{baseline, member};
 
 /// The same request written in other ways.
@@ -29,11 +29,11 @@ pub static NOTATION: Relation = Relation {
     members: notations,
 };
 
-fn notations(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
-    let first = baseline(seed, ids);
-    let mut request = seed.base.clone();
+fn notations(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let first = baseline(input, ids);
+    let mut request = input.base.clone();
     request["id"] = ids.next_id().into();
-    let (label, text) = match seed.twist % 8 {
+    let (label, text) = match input.twist % 8 {
         0 => (
             "members in reverse order",
             reordered(&request, &|members| members.reverse()).to_string(),
@@ -56,14 +56,14 @@ fn notations(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
         _ => ("the id as the last member", id_last(&request).to_string()),
     };
     let variant = Member {
-        role: "variant",
+        role: Role::Variant,
         label: label.to_owned(),
         body: Bytes::from(text),
     };
     vec![
         first,
         variant,
-        member("again", "the baseline again", seed.base.clone(), ids),
+        member(Role::Again, "the baseline again", input.base.clone(), ids),
     ]
 }
 
@@ -181,7 +181,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn every_notation_says_the_same() {
+    fn every_notation_has_the_same_value() {
         let value = json!({"id": 1, "b": ["x\"y\\z", {"c": "0xAbC", "é\n": null}], "n": 1.50});
         let read = |text: &str| serde_json::from_str::<Value>(text).unwrap();
         assert_eq!(read(&spaced(&value)), value);

@@ -19,9 +19,9 @@ pub static ON_CHAIN: Relation = Relation {
     members: when_asked,
 };
 
-fn when_asked(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
-    if seed.context.on_chain {
-        single(seed, ids)
+fn when_asked(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    if input.context.on_chain {
+        single(input, ids)
     } else {
         Vec::new()
     }

@@ -6,10 +6,10 @@ use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
 use crate::cases::relations::edit::{
-    ALL_PAIRS, MODE, OPERATION, baseline, beside, member, remove, set, turn,
+    ALL_PAIRS, MODE, OPERATION, baseline, item_of_round, member, remove, set, with_baseline,
 };
 use crate::{
-    cases::case::{Base, Ids, Member, Order, Relation, Rounds, Seed},
+    cases::case::{Base, Ids, Member, Order, Relation, Role, Rounds, Seed},
     message::tables::{FEES, GAS, is_hex},
     target::context::Vouch,
 };
@@ -24,7 +24,7 @@ pub static GAS_FIELDS: Relation = Relation {
     members: gas_fields,
 };
 
-/// The nine listed members against the same with what else some clients send.
+/// The nine listed members, compared with the same and the members that some clients add.
 pub static LISTED_FIELDS: Relation = Relation {
     id: "listed-fields",
     about: "the listed members of the operation alone, beside the same with signature and paymasterAndData",
@@ -44,8 +44,7 @@ pub static NONCES: Relation = Relation {
     members: nonces,
 };
 
-/// Gas limits and fees at the edges. Section 2.2 gives them no range, so that no result is owed: what is judged is the form of
-/// whatever is answered.
+/// Gas limits and fees at the edges. Section 2.2 gives no range, so an error is lawful: only the form of the answer is judged.
 pub static AMOUNTS: Relation = Relation {
     id: "amounts",
     about: "gas limits and fees of zero and at the edges of 53, 64 and 256 bits, each alone and all together",
@@ -75,32 +74,32 @@ pub static CALL_DATA: Relation = Relation {
     members: call_data,
 };
 
-fn gas_fields(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn gas_fields(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     let left_out: Vec<&str> = (0..3)
-        .filter(|bit| seed.twist >> bit & 1 == 1)
+        .filter(|bit| input.twist >> bit & 1 == 1)
         .map(|bit| GAS[bit])
         .collect();
     if left_out.is_empty() {
-        return vec![baseline(seed, ids)];
+        return vec![baseline(input, ids)];
     }
-    let mut request = seed.base.clone();
+    let mut request = input.base.clone();
     for name in &left_out {
         remove(&mut request, OPERATION, name);
     }
-    beside(seed, ids, format!("without {}", left_out.join(", ")), request)
+    with_baseline(input, ids, format!("without {}", left_out.join(", ")), request)
 }
 
-fn listed_fields(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
-    let mut full = seed.base.clone();
+fn listed_fields(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let mut full = input.base.clone();
     set(&mut full, OPERATION, "paymasterAndData", json!("0x"));
     set(&mut full, OPERATION, "signature", json!("0x"));
-    // The baseline carries more than the specification lists: what is served with it is served without.
+    // The baseline has more members than the specification lists: a target that serves it must serve the listed members alone.
     vec![
-        member("baseline", "with signature and paymasterAndData", full, ids),
+        member(Role::Baseline, "with signature and paymasterAndData", full, ids),
         member(
-            "variant",
+            Role::Variant,
             "only the listed members of the operation",
-            seed.base.clone(),
+            input.base.clone(),
             ids,
         ),
     ]
@@ -119,10 +118,10 @@ const NONCES_HEX: &[&str] = &[
     "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
 ];
 
-fn nonces(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
-    let digits = *turn(seed, NONCES_HEX);
-    let nonce = written(seed, "nonce", digits);
-    changed(seed, ids, "nonce", &nonce, format!("nonce 0x{digits}"))
+fn nonces(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let digits = *item_of_round(input, NONCES_HEX);
+    let nonce = written(input, "nonce", digits);
+    changed(input, ids, "nonce", &nonce, format!("nonce 0x{digits}"))
 }
 
 /// Hex digits of gas limits and fees.
@@ -133,28 +132,28 @@ const AMOUNTS_HEX: &[&str] = &[
     "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
 ];
 
-fn amounts(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
-    let digits = *turn(seed, AMOUNTS_HEX);
-    let mut all = seed.base.clone();
+fn amounts(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let digits = *item_of_round(input, AMOUNTS_HEX);
+    let mut all = input.base.clone();
     let mut members = Vec::new();
     for name in GAS.into_iter().chain(FEES) {
-        let amount = Value::String(written(seed, name, digits));
-        let mut one = seed.base.clone();
+        let amount = Value::String(written(input, name, digits));
+        let mut one = input.base.clone();
         set(&mut one, OPERATION, name, amount.clone());
         set(&mut all, OPERATION, name, amount);
-        members.push(member("call", format!("{name} 0x{digits}"), one, ids));
+        members.push(member(Role::Call, format!("{name} 0x{digits}"), one, ids));
     }
     for calculated in [true, false] {
         set(&mut all, MODE, "calculateGasLimits", json!(calculated));
         let label = format!("gas limits and fees 0x{digits}, calculateGasLimits {calculated}");
-        members.push(member("call", label, &all, ids));
+        members.push(member(Role::Call, label, &all, ids));
     }
     members
 }
 
 /// An amount as the target's dialect writes it.
-fn written(seed: &Seed<'_>, name: &str, digits: &str) -> String {
-    if is_hex(name, seed.context.dialect.amount_notation) {
+fn written(input: &Seed<'_>, name: &str, digits: &str) -> String {
+    if is_hex(name, input.context.dialect.amount_notation) {
         return format!("0x{digits}");
     }
     num_bigint::BigUint::parse_bytes(digits.as_bytes(), 16)
@@ -162,30 +161,30 @@ fn written(seed: &Seed<'_>, name: &str, digits: &str) -> String {
         .to_string()
 }
 
-fn init_code(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
-    let bytes = *turn(seed, &[20_usize, 88, 21, 300, 1_000, 64]);
+fn init_code(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let bytes = *item_of_round(input, &[20_usize, 88, 21, 300, 1_000, 64]);
     changed(
-        seed,
+        input,
         ids,
         "initCode",
-        &hex(bytes, seed.twist),
+        &hex(bytes, input.twist),
         format!("initCode of {bytes} bytes"),
     )
 }
 
-fn call_data(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
-    let limit = seed
+fn call_data(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let limit = input
         .context
         .profile
         .operations
         .max_call_data_bytes
         .unwrap_or(usize::MAX);
-    let bytes = (*turn(seed, &[0_usize, 1, 4, 1_000, 8_192, 24_576, 68])).min(limit);
-    let data = hex(bytes, seed.twist);
-    if seed.twist % 7 == 6 {
+    let bytes = (*item_of_round(input, &[0_usize, 1, 4, 1_000, 8_192, 24_576, 68])).min(limit);
+    let data = hex(bytes, input.twist);
+    if input.twist % 7 == 6 {
         let upper = format!("0x{}", data[2..].to_ascii_uppercase());
         return changed(
-            seed,
+            input,
             ids,
             "callData",
             &upper,
@@ -193,7 +192,7 @@ fn call_data(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
         );
     }
     changed(
-        seed,
+        input,
         ids,
         "callData",
         &data,
@@ -201,20 +200,21 @@ fn call_data(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     )
 }
 
-/// The baseline and the same with another value of one member, where the profile does not already speak against it.
-fn changed(seed: &Seed<'_>, ids: &mut Ids, name: &str, value: &str, label: String) -> Vec<Member> {
-    let mut request = seed.base.clone();
+/// The baseline, and the same with another value of one member. Empty when the profile refuses only the changed operation.
+fn changed(input: &Seed<'_>, ids: &mut Ids, name: &str, value: &str, label: String) -> Vec<Member> {
+    let mut request = input.base.clone();
     set(&mut request, OPERATION, name, Value::String(value.to_owned()));
     let is_refused = |request: &Value| {
         let info = &request["params"][1]["sponsorshipInfo"];
-        let vouch = |pair| seed.context.vouch(pair, &request["params"][0], info);
-        seed.pair
-            .is_some_and(|pair| matches!(vouch(pair), Vouch::Refused | Vouch::NotSponsored))
+        let expectation = |pair| input.context.expectation(pair, &request["params"][0], info);
+        input
+            .pair
+            .is_some_and(|pair| matches!(expectation(pair), Vouch::Refused | Vouch::NotSponsored))
     };
-    if is_refused(&request) && !is_refused(seed.base) {
+    if is_refused(&request) && !is_refused(input.base) {
         Vec::new()
     } else {
-        beside(seed, ids, label, request)
+        with_baseline(input, ids, label, request)
     }
 }
 

@@ -1,16 +1,20 @@
-//! Probes of what the specification leaves open: nobody fails for the answer, it goes into the fingerprint.
+//! Probes: requests whose answer the specification leaves open. The answers are observed for the fingerprint and break no rule.
 
-use paymaster_schemas::Pair;
+use paymaster_schemas::{Method, Mode, Pair};
 use serde_json::{Value, json};
 
 use crate::cases::relations::edit::{ALL_PAIRS, MODE, OPERATION, baseline, member, remove, set};
 use crate::{
-    cases::case::{Ids, Member, Order, Relation, Rounds, Seed},
-    message::tables::GAS,
+    cases::{
+        case::{Ids, Member, Order, Relation, Role, Rounds, Seed},
+        generate::boundary::Notation,
+    },
+    json::number::amount,
+    message::tables::{FEES, GAS},
     target::context::Support,
 };
 
-/// The other readings of each ambiguity.
+/// The same call in every reading of each ambiguity.
 pub static DIALECT_PROBES: Relation = Relation {
     id: "dialect-probes",
     about: "the same call in each reading of what the specification leaves open",
@@ -20,7 +24,7 @@ pub static DIALECT_PROBES: Relation = Relation {
     members: dialects,
 };
 
-/// What the specification is silent about.
+/// Calls about which the specification is silent.
 pub static BEHAVIOUR_PROBES: Relation = Relation {
     id: "behaviour-probes",
     about: "calls whose answer the specification does not show",
@@ -30,65 +34,94 @@ pub static BEHAVIOUR_PROBES: Relation = Relation {
     members: behaviours,
 };
 
-/// What the observers know a probe by.
-pub(crate) mod probe {
-    pub(crate) const VERSION: [&str; 2] = ["jsonrpc 2.0", "jsonrpc 2.0.0"];
-    pub(crate) const SPONSORED_NAME: [&str; 2] = ["mode SPONSORED", "mode SPONSORSHIP"];
-    pub(crate) const FEE_TOKEN_MEMBER: [&str; 2] = ["feeTokenAddress", "tokenAddress"];
-    pub(crate) const AMOUNTS: [&str; 3] = ["decimal amounts", "hex amounts", "integer amounts"];
-    pub(crate) const NO_TOKENS: [&str; 2] = ["tokenInfo {}", "an empty tokenList"];
-    pub(crate) const NO_MODE: &str = "no mode";
-    pub(crate) const SIGNATURE: &str = "with signature and paymasterAndData";
-    pub(crate) const SENDER_ONLY: [&str; 2] = ["without the gas limits", "without initCode"];
-    pub(crate) const ONLY_LIST: &str = "only tokenList, one of it unsupported";
-    pub(crate) const REPEATED: &str = "a token asked for twice";
+/// A probe that an observer evaluates. The other probes are only judged for the form of their answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Probe {
+    Version20,
+    Version200,
+    ModeSponsored,
+    ModeSponsorship,
+    FeeTokenAddress,
+    TokenAddress,
+    DecimalAmounts,
+    HexAmounts,
+    IntegerAmounts,
+    EmptyTokenInfo,
+    EmptyTokenList,
+    NoMode,
+    Signature,
+    NoGasLimits,
+    NoInitCode,
+    ListAlone,
+    RepeatedToken,
 }
 
-fn dialects(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
-    let Some(pair) = seed.pair else { return Vec::new() };
-    let mut members = vec![baseline(seed, ids)];
-    let mut variant = |label: &str, request: Value| members.push(member("probe", label, request, ids));
-    for (label, version) in probe::VERSION.into_iter().zip(["2.0", "2.0.0"]) {
-        let mut request = seed.base.clone();
-        request["jsonrpc"] = json!(version);
-        variant(label, request);
+impl Probe {
+    /// The label of the request. The fingerprint shows it.
+    pub(crate) const fn label(self) -> &'static str {
+        match self {
+            Self::Version20 => "jsonrpc 2.0",
+            Self::Version200 => "jsonrpc 2.0.0",
+            Self::ModeSponsored => "mode SPONSORED",
+            Self::ModeSponsorship => "mode SPONSORSHIP",
+            Self::FeeTokenAddress => "feeTokenAddress",
+            Self::TokenAddress => "tokenAddress",
+            Self::DecimalAmounts => "decimal amounts",
+            Self::HexAmounts => "hex amounts",
+            Self::IntegerAmounts => "integer amounts",
+            Self::EmptyTokenInfo => "tokenInfo {}",
+            Self::EmptyTokenList => "an empty tokenList",
+            Self::NoMode => "no mode",
+            Self::Signature => "with signature and paymasterAndData",
+            Self::NoGasLimits => "without the gas limits",
+            Self::NoInitCode => "without initCode",
+            Self::ListAlone => "only tokenList, one of it unsupported",
+            Self::RepeatedToken => "a token asked for twice",
+        }
     }
-    if pair.mode == paymaster_schemas::Mode::Sponsored {
-        for (label, name) in probe::SPONSORED_NAME
-            .into_iter()
-            .zip(["SPONSORED", "SPONSORSHIP"])
-        {
-            let mut request = seed.base.clone();
+}
+
+fn dialects(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let Some(pair) = input.pair else { return Vec::new() };
+    let mut members = vec![baseline(input, ids)];
+    let mut variant = |label: &str, request: Value| members.push(member(Role::Probe, label, request, ids));
+    for (probe, version) in [(Probe::Version20, "2.0"), (Probe::Version200, "2.0.0")] {
+        let mut request = input.base.clone();
+        request["jsonrpc"] = json!(version);
+        variant(probe.label(), request);
+    }
+    if pair.mode == Mode::Sponsored {
+        for (probe, name) in [
+            (Probe::ModeSponsored, "SPONSORED"),
+            (Probe::ModeSponsorship, "SPONSORSHIP"),
+        ] {
+            let mut request = input.base.clone();
             set(&mut request, MODE, "mode", json!(name));
-            variant(label, request);
+            variant(probe.label(), request);
         }
     }
     if pair == Pair::SPONSOR_ERC20 {
-        let own = &seed.base["params"][1]["tokenInfo"][seed.context.dialect.fee_token_member.as_str()];
-        for name in probe::FEE_TOKEN_MEMBER {
-            let mut request = seed.base.clone();
+        let own = &input.base["params"][1]["tokenInfo"][input.context.dialect.fee_token_member.as_str()];
+        for probe in [Probe::FeeTokenAddress, Probe::TokenAddress] {
+            let name = probe.label();
+            let mut request = input.base.clone();
             set(&mut request, MODE, "tokenInfo", json!({ name: own }));
             variant(name, request);
         }
     }
-    for (label, notation) in probe::AMOUNTS.into_iter().zip(["decimal", "hex", "integer"]) {
-        variant(label, rewritten(seed.base, notation));
+    for (probe, notation) in [
+        (Probe::DecimalAmounts, Notation::Decimal),
+        (Probe::HexAmounts, Notation::Hex),
+        (Probe::IntegerAmounts, Notation::Integer),
+    ] {
+        variant(probe.label(), rewritten(input.base, notation));
     }
     members
 }
 
-const AMOUNTS: [&str; 6] = [
-    "nonce",
-    "callGasLimit",
-    "verificationGasLimit",
-    "preVerificationGas",
-    "maxFeePerGas",
-    "maxPriorityFeePerGas",
-];
-
 const SPONSORSHIP_INFO: &str = "/params/1/sponsorshipInfo";
 
-/// Without what the tables list and do not call mandatory: whatever result comes has the form of its table.
+/// The base without each member that the tables list and do not call mandatory. A result must have the form of its table.
 fn left_out(base: &Value, pair: Pair) -> Vec<(&'static str, Value)> {
     let mut found = Vec::new();
     let mut without = |label, place, name| {
@@ -97,7 +130,7 @@ fn left_out(base: &Value, pair: Pair) -> Vec<(&'static str, Value)> {
         found.push((label, request));
     };
     without("without calculateGasLimits", MODE, "calculateGasLimits");
-    if pair.mode == paymaster_schemas::Mode::Sponsored {
+    if pair.mode == Mode::Sponsored {
         without("without webhookData", SPONSORSHIP_INFO, "webhookData");
         without("without smartAccountInfo", SPONSORSHIP_INFO, "smartAccountInfo");
     }
@@ -108,38 +141,32 @@ fn left_out(base: &Value, pair: Pair) -> Vec<(&'static str, Value)> {
 }
 
 /// The base with every amount in another notation.
-fn rewritten(base: &Value, notation: &str) -> Value {
+fn rewritten(base: &Value, notation: Notation) -> Value {
     let mut request = base.clone();
-    for name in AMOUNTS {
-        let Some(amount) = crate::json::number::amount(&base["params"][0][name]) else {
-            continue;
-        };
-        let text = match notation {
-            "decimal" => json!(amount.to_string()),
-            "hex" => json!(format!("0x{amount:x}")),
-            _ => serde_json::from_str(&amount.to_string()).unwrap_or_default(),
-        };
-        set(&mut request, OPERATION, name, text);
+    for name in ["nonce"].into_iter().chain(GAS).chain(FEES) {
+        if let Some(amount) = amount(&base["params"][0][name]) {
+            set(&mut request, OPERATION, name, notation.write(&amount));
+        }
     }
     request
 }
 
-fn behaviours(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
-    let Some(pair) = seed.pair else { return Vec::new() };
-    let base = seed.base;
-    let mut members = vec![baseline(seed, ids)];
-    let mut variant = |label: &str, request: Value| members.push(member("probe", label, request, ids));
+fn behaviours(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let Some(pair) = input.pair else { return Vec::new() };
+    let base = input.base;
+    let mut members = vec![baseline(input, ids)];
+    let mut variant = |label: &str, request: Value| members.push(member(Role::Probe, label, request, ids));
     let mut request = base.clone();
     set(&mut request, OPERATION, "signature", json!("0x"));
     set(&mut request, OPERATION, "paymasterAndData", json!("0x"));
-    variant(probe::SIGNATURE, request);
+    variant(Probe::Signature.label(), request);
     if pair != Pair::SPONSOR_ERC20 {
         let mut request = base.clone();
         for name in GAS {
             remove(&mut request, OPERATION, name);
         }
-        let label = if pair.mode == paymaster_schemas::Mode::Sponsored {
-            probe::SENDER_ONLY[0]
+        let label = if pair.mode == Mode::Sponsored {
+            Probe::NoGasLimits.label()
         } else {
             "without the gas limits, in token mode"
         };
@@ -147,35 +174,35 @@ fn behaviours(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     }
     let mut request = base.clone();
     remove(&mut request, OPERATION, "initCode");
-    variant(probe::SENDER_ONLY[1], request);
+    variant(Probe::NoInitCode.label(), request);
     for (label, request) in left_out(base, pair) {
         variant(label, request);
     }
-    let mut request = rewritten(base, "hex");
+    let mut request = rewritten(base, Notation::Hex);
     set(&mut request, MODE, "calculateGasLimits", json!(false));
     variant("hex amounts, calculateGasLimits false", request);
-    if pair.mode == paymaster_schemas::Mode::Sponsored {
+    if pair.mode == Mode::Sponsored {
         let mut request = base.clone();
         let deep = (0..40).fold(json!({}), |inside, _| json!({ "in": inside }));
         set(&mut request, SPONSORSHIP_INFO, "webhookData", deep);
         variant("webhookData 40 objects deep", request);
     }
-    if pair.method == paymaster_schemas::Method::GetFeeQuoteOrData {
+    if pair.method == Method::GetFeeQuoteOrData {
         let mut request = base.clone();
         remove(&mut request, MODE, "mode");
-        variant(probe::NO_MODE, request);
+        variant(Probe::NoMode.label(), request);
     }
     if pair == Pair::QUOTE_ERC20 {
-        for (label, info) in probe::NO_TOKENS
-            .into_iter()
-            .zip([json!({}), json!({"tokenList": []})])
-        {
+        for (probe, info) in [
+            (Probe::EmptyTokenInfo, json!({})),
+            (Probe::EmptyTokenList, json!({"tokenList": []})),
+        ] {
             let mut request = base.clone();
             set(&mut request, MODE, "tokenInfo", info);
-            variant(label, request);
+            variant(probe.label(), request);
         }
-        let supported = seed.context.tokens_that_are(Support::Supported).next();
-        let unsupported = seed.context.tokens_that_are(Support::Unsupported).next();
+        let supported = input.context.tokens_that_are(Support::Supported).next();
+        let unsupported = input.context.tokens_that_are(Support::Unsupported).next();
         if let (Some(known), Some(unknown)) = (supported, unsupported) {
             let mut request = base.clone();
             set(
@@ -184,7 +211,7 @@ fn behaviours(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
                 "tokenInfo",
                 json!({"tokenList": [known, unknown]}),
             );
-            variant(probe::ONLY_LIST, request);
+            variant(Probe::ListAlone.label(), request);
         }
         if let Some(known) = supported {
             let mut request = base.clone();
@@ -194,7 +221,7 @@ fn behaviours(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
                 "tokenInfo",
                 json!({"preferredToken": known, "tokenList": [known, known]}),
             );
-            variant(probe::REPEATED, request);
+            variant(Probe::RepeatedToken.label(), request);
         }
     }
     members

@@ -1,13 +1,15 @@
-//! Sequences of requests: what came before, or comes at the same time, must not change an answer.
+//! Sequences of requests: earlier or concurrent requests must not change an answer.
 
 use paymaster_schemas::{Method, Mode, Pair};
 use serde_json::{Value, json};
 
-use crate::cases::relations::edit::{MODE, OPERATION, as_it_stands, baseline, member, remove, set, turn};
+use crate::cases::relations::edit::{
+    MODE, OPERATION, baseline, item_of_round, member, remove, set, with_own_id,
+};
 use crate::{
-    cases::case::{Base, Ids, Member, Order, Relation, Rounds, Seed},
+    cases::case::{Base, Ids, Member, Order, Relation, Role, Rounds, Seed},
     message::tables::is_member,
-    rules::{SAME_AGAIN, SAME_DECISION},
+    rules::SAME_AGAIN,
     target::context::{Context, Support},
 };
 
@@ -52,15 +54,15 @@ pub static CONCURRENT: Relation = Relation {
     members: concurrent,
 };
 
-/// What is sent after the baseline: the role, what sets it apart, and the request, whose id is replaced unless it is the point.
-type Step = (&'static str, String, Value);
+/// A request that is sent after the baseline: role, label and body. Its id is replaced, except in [`other_ids`].
+type Step = (Role, String, Value);
 
-fn decision(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
-    let mut members = vec![baseline(seed, ids)];
-    let keeps_ids = seed.twist as usize % STEPS.len() == ID_STEPS;
-    for (role, label, request) in turn(seed, STEPS)(seed) {
+fn decision(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let mut members = vec![baseline(input, ids)];
+    let keeps_ids = input.twist as usize % STEPS.len() == ID_STEPS;
+    for (role, label, request) in item_of_round(input, STEPS)(input) {
         members.push(if keeps_ids {
-            as_it_stands(role, label, &request)
+            with_own_id(role, label, &request)
         } else {
             member(role, label, request, ids)
         });
@@ -68,9 +70,9 @@ fn decision(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     members
 }
 
-/// What must not change a decision, round by round.
+/// The changes that must not change a decision, one a round.
 const STEPS: &[fn(&Seed<'_>) -> Vec<Step>] = &[
-    chance,
+    repetitions,
     other_ids,
     expiry_durations,
     calculate_gas_limits,
@@ -85,37 +87,37 @@ const STEPS: &[fn(&Seed<'_>) -> Vec<Step>] = &[
 /// The place of [`other_ids`] in [`STEPS`].
 const ID_STEPS: usize = 1;
 
-fn chance(seed: &Seed<'_>) -> Vec<Step> {
-    vec![(SAME_DECISION, SAME_AGAIN.to_owned(), seed.base.clone()); 4]
+fn repetitions(input: &Seed<'_>) -> Vec<Step> {
+    vec![(Role::SameDecision, SAME_AGAIN.to_owned(), input.base.clone()); 4]
 }
 
-fn other_ids(seed: &Seed<'_>) -> Vec<Step> {
+fn other_ids(input: &Seed<'_>) -> Vec<Step> {
     let ids = [json!(0), json!(7_777_777), json!("an id of letters"), json!("")];
     let with = |id: Value| {
-        let mut request = seed.base.clone();
+        let mut request = input.base.clone();
         let label = format!("id {id}");
         request["id"] = id;
-        (SAME_DECISION, label, request)
+        (Role::SameDecision, label, request)
     };
     ids.into_iter().map(with).collect()
 }
 
-fn expiry_durations(seed: &Seed<'_>) -> Vec<Step> {
+fn expiry_durations(input: &Seed<'_>) -> Vec<Step> {
     // A second, a minute, an hour, a year, and more than 32 bits.
     [1_u64, 60, 3_600, 31_536_000, 4_294_967_296]
-        .map(|seconds| with_mode_member(seed, SAME_DECISION, "expiryDuration", json!(seconds)))
+        .map(|seconds| with_mode_member(input, Role::SameDecision, "expiryDuration", json!(seconds)))
         .into()
 }
 
-fn calculate_gas_limits(seed: &Seed<'_>) -> Vec<Step> {
+fn calculate_gas_limits(input: &Seed<'_>) -> Vec<Step> {
     [true, false]
-        .map(|value| with_mode_member(seed, SAME_DECISION, "calculateGasLimits", json!(value)))
+        .map(|value| with_mode_member(input, Role::SameDecision, "calculateGasLimits", json!(value)))
         .into()
 }
 
-/// Members that only the other mode has, and one that no table has.
-fn foreign_members(seed: &Seed<'_>) -> Vec<Step> {
-    let token = seed
+/// Members of the other mode, and one that is in no table.
+fn foreign_members(input: &Seed<'_>) -> Vec<Step> {
+    let token = input
         .context
         .tokens_that_are(Support::Supported)
         .next()
@@ -124,82 +126,90 @@ fn foreign_members(seed: &Seed<'_>) -> Vec<Step> {
     let mut steps: Vec<Step> = infos
         .into_iter()
         .flatten()
-        .map(|info| with_mode_member(seed, SAME_DECISION, "tokenInfo", info))
+        .map(|info| with_mode_member(input, Role::SameDecision, "tokenInfo", info))
         .collect();
     steps.push(with_mode_member(
-        seed,
-        SAME_DECISION,
+        input,
+        Role::SameDecision,
         "note",
         json!("a member that no table has"),
     ));
     steps
 }
 
-/// Without what a sponsor request may carry, and in the other version of JSON-RPC.
-fn left_out(seed: &Seed<'_>) -> Vec<Step> {
+/// Without the optional members of a sponsor request, and with the other version of JSON-RPC.
+fn left_out(input: &Seed<'_>) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for name in ["expiryDuration", "calculateGasLimits"] {
-        let mut request = seed.base.clone();
+        let mut request = input.base.clone();
         remove(&mut request, MODE, name);
-        steps.push((SAME_DECISION, format!("no {name}"), request));
+        steps.push((Role::SameDecision, format!("no {name}"), request));
     }
-    let mut request = seed.base.clone();
+    let mut request = input.base.clone();
     let other = if request["jsonrpc"] == "2.0" {
         "2.0.0"
     } else {
         "2.0"
     };
     request["jsonrpc"] = json!(other);
-    steps.push((SAME_DECISION, format!("jsonrpc {other}"), request));
+    steps.push((Role::SameDecision, format!("jsonrpc {other}"), request));
     steps
 }
 
-fn with_mode_member(seed: &Seed<'_>, role: &'static str, name: &str, value: Value) -> Step {
-    let mut request = seed.base.clone();
+fn with_mode_member(input: &Seed<'_>, role: Role, name: &str, value: Value) -> Step {
+    let mut request = input.base.clone();
     let label = format!("{name} {value}");
     set(&mut request, MODE, name, value);
     (role, label, request)
 }
 
-fn member_order(seed: &Seed<'_>) -> Vec<Step> {
+fn member_order(input: &Seed<'_>) -> Vec<Step> {
     let names = ["params", "method", "id", "jsonrpc"];
     let shuffled: Value = names
         .iter()
-        .map(|name| ((*name).to_owned(), seed.base[*name].clone()))
+        .map(|name| ((*name).to_owned(), input.base[*name].clone()))
         .collect();
-    vec![(SAME_DECISION, "members in another order".to_owned(), shuffled)]
+    vec![(
+        Role::SameDecision,
+        "members in another order".to_owned(),
+        shuffled,
+    )]
 }
 
-fn other_operations(seed: &Seed<'_>) -> Vec<Step> {
-    others(seed.base, seed.context)
+fn other_operations(input: &Seed<'_>) -> Vec<Step> {
+    others(input.base, input.context)
         .into_iter()
-        .flat_map(|other| between(seed, "a request for another operation", other))
+        .flat_map(|other| between(input, "a request for another operation", other))
         .collect()
 }
 
-fn a_quote(seed: &Seed<'_>) -> Vec<Step> {
-    let mut quote = seed.base.clone();
+fn a_quote(input: &Seed<'_>) -> Vec<Step> {
+    let mut quote = input.base.clone();
     quote["method"] = json!(Method::GetFeeQuoteOrData.name());
     remove(&mut quote, MODE, "expiryDuration");
-    between(seed, "a quote for the same operation", quote).into()
+    between(input, "a quote for the same operation", quote).into()
 }
 
 /// A request that must get an error: token mode without a token.
-fn an_error(seed: &Seed<'_>) -> Vec<Step> {
-    let mut wrong = seed.base.clone();
+fn an_error(input: &Seed<'_>) -> Vec<Step> {
+    let mut wrong = input.base.clone();
     wrong["params"][1] = json!({ "mode": Mode::Erc20.name(), "calculateGasLimits": true });
-    between(seed, "an error for the same operation", wrong).into()
+    between(input, "an error for the same operation", wrong).into()
 }
 
-/// Another request, and the baseline again after it.
-fn between(seed: &Seed<'_>, label: &str, other: Value) -> [Step; 2] {
+/// Another request, and then the baseline again.
+fn between(input: &Seed<'_>, label: &str, other: Value) -> [Step; 2] {
     [
-        ("other", label.to_owned(), other),
-        (SAME_DECISION, format!("coming after {label}"), seed.base.clone()),
+        (Role::Other, label.to_owned(), other),
+        (
+            Role::SameDecision,
+            format!("coming after {label}"),
+            input.base.clone(),
+        ),
     ]
 }
 
-/// Operations that the profile refuses, or that differ in their nonce: requests to stand between.
+/// The base with other operations: one that the profile lists as refused, another sender, other call data.
 fn others(base: &Value, context: &Context) -> Vec<Value> {
     let mut found = Vec::new();
     found.extend(refused_operation(base, context));
@@ -236,31 +246,31 @@ fn refused_operation(base: &Value, context: &Context) -> Option<Value> {
     Some(other)
 }
 
-fn later(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
-    let Some(pair) = seed.pair else { return Vec::new() };
+fn later(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let Some(pair) = input.pair else { return Vec::new() };
     let shared = json!(ids.next_id());
-    let reuses_id = seed.twist % 2 == 1;
-    let send = |role: &'static str, label: String, mut request: Value, ids: &mut Ids| {
-        // Published clients number requests by the second, so that different requests share an id.
+    let reuses_id = input.twist % 2 == 1;
+    let send = |role: Role, label: String, mut request: Value, ids: &mut Ids| {
+        // Published clients use the time in seconds as the id, so that different requests share an id.
         request["id"] = if reuses_id {
             shared.clone()
         } else {
             json!(ids.next_id())
         };
-        as_it_stands(role, label, &request)
+        with_own_id(role, label, &request)
     };
     let mut members = vec![send(
-        "baseline",
+        Role::Baseline,
         "the baseline".to_owned(),
-        seed.base.clone(),
+        input.base.clone(),
         ids,
     )];
-    for (label, other) in differing(seed, pair) {
-        members.push(send("other", label.clone(), other, ids));
+    for (label, other) in differing(input, pair) {
+        members.push(send(Role::Other, label.clone(), other, ids));
         members.push(send(
-            "again",
+            Role::Again,
             format!("the baseline again, after {label}"),
-            seed.base.clone(),
+            input.base.clone(),
             ids,
         ));
     }
@@ -268,10 +278,10 @@ fn later(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
 }
 
 /// The base with one thing changed: another token, another sender, the other method, the other mode.
-fn differing(seed: &Seed<'_>, pair: Pair) -> Vec<(String, Value)> {
-    let base = seed.base;
-    let round = seed.twist as usize / 2;
-    let supported: Vec<&str> = seed.context.tokens_that_are(Support::Supported).collect();
+fn differing(input: &Seed<'_>, pair: Pair) -> Vec<(String, Value)> {
+    let base = input.base;
+    let round = input.twist as usize / 2;
+    let supported: Vec<&str> = input.context.tokens_that_are(Support::Supported).collect();
     let mut found = Vec::new();
     if pair == Pair::QUOTE_ERC20 && !supported.is_empty() {
         let token = supported[round % supported.len()];
@@ -285,8 +295,8 @@ fn differing(seed: &Seed<'_>, pair: Pair) -> Vec<(String, Value)> {
         found.push(("a quote for another token".to_owned(), other));
     }
     if pair == Pair::SPONSOR_ERC20 {
-        let unsupported = seed.context.tokens_that_are(Support::Unsupported).next();
-        let member = seed.context.dialect.fee_token_member.clone();
+        let unsupported = input.context.tokens_that_are(Support::Unsupported).next();
+        let member = input.context.dialect.fee_token_member.clone();
         for token in unsupported
             .into_iter()
             .chain(supported.get(round % supported.len().max(1)).copied())
@@ -297,7 +307,7 @@ fn differing(seed: &Seed<'_>, pair: Pair) -> Vec<(String, Value)> {
         }
     }
     if pair.mode == Mode::Sponsored {
-        for other in others(base, seed.context) {
+        for other in others(base, input.context) {
             found.push(("a request for another operation".to_owned(), other));
         }
     }
@@ -316,7 +326,7 @@ fn differing(seed: &Seed<'_>, pair: Pair) -> Vec<(String, Value)> {
     }
     if let Some(token) = supported.first() {
         if pair == Pair::QUOTE_ERC20 {
-            let member = seed.context.dialect.fee_token_member.clone();
+            let member = input.context.dialect.fee_token_member.clone();
             set(&mut other, MODE, "tokenInfo", json!({ member: token }));
         } else if pair == Pair::SPONSOR_ERC20 {
             set(
@@ -334,13 +344,13 @@ fn differing(seed: &Seed<'_>, pair: Pair) -> Vec<(String, Value)> {
 /// How many calls are sent at the same time.
 const AT_ONCE: usize = 12;
 
-fn concurrent(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
-    let Some(pair) = seed.pair else { return Vec::new() };
-    let supported: Vec<&str> = seed.context.tokens_that_are(Support::Supported).collect();
-    let refused = seed.context.profile.operations.refused_senders.first();
+fn concurrent(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let Some(pair) = input.pair else { return Vec::new() };
+    let supported: Vec<&str> = input.context.tokens_that_are(Support::Supported).collect();
+    let refused = input.context.profile.operations.refused_senders.first();
     (0..AT_ONCE)
         .map(|place| {
-            let mut request = seed.base.clone();
+            let mut request = input.base.clone();
             if pair == Pair::QUOTE_ERC20 && !supported.is_empty() {
                 let token = supported[place % supported.len()];
                 set(
@@ -354,7 +364,7 @@ fn concurrent(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
             {
                 set(&mut request, OPERATION, "sender", json!(sender));
             } else if place % 2 == 1
-                && let Some(other) = refused_operation(&request, seed.context)
+                && let Some(other) = refused_operation(&request, input.context)
             {
                 request = other;
             }
@@ -362,7 +372,7 @@ fn concurrent(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
                 request["method"] = json!(Method::GetFeeQuoteOrData.name());
                 remove(&mut request, MODE, "expiryDuration");
             }
-            member("call", "one of several at the same time", request, ids)
+            member(Role::Call, "one of several at the same time", request, ids)
         })
         .collect()
 }

@@ -4,11 +4,11 @@ use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
 use crate::cases::relations::{
-    calls::now_and_then_again,
-    edit::{MODE, OPERATION, address, beside, member, remove, set},
+    calls::with_variations,
+    edit::{MODE, OPERATION, address, member, remove, set, with_baseline},
 };
 use crate::{
-    cases::case::{Base, Draw, Ids, Member, Order, Relation, Rounds, Seed, Tokens},
+    cases::case::{Base, Draw, Ids, Member, Order, Relation, Role, Rounds, Seed, Tokens},
     message::tables::GAS,
     target::context::Support,
 };
@@ -31,11 +31,7 @@ pub static UNSUPPORTED_FEE_TOKEN: Relation = Relation {
 pub static ABSENT_FEE_TOKEN: Relation = Relation {
     id: "absent-fee-token",
     about: "sponsor requests in token mode without a token: no tokenInfo, an empty one, or a token of null or \"\"",
-    bases: &[Base {
-        pair: Pair::SPONSOR_ERC20,
-        draw: Draw::Accepted,
-        tokens: Tokens::Any,
-    }],
+    bases: &[Base::any_tokens(Pair::SPONSOR_ERC20)],
     rounds: Rounds::Share(40),
     order: Order::Sequential,
     members: absent_fee_token,
@@ -61,13 +57,13 @@ pub static LONG_TOKEN_LIST: Relation = Relation {
     members: long_token_list,
 };
 
-fn unsupported_fee_token(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn unsupported_fee_token(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     const INFO: &str = "/params/1/tokenInfo";
-    let mut request = seed.base.clone();
-    // What a target quotes need not be an address.
-    let mut known = seed.context.tokens_that_are(Support::Supported);
+    let mut request = input.base.clone();
+    // A quoted token is not always an address.
+    let mut known = input.context.tokens_that_are(Support::Supported);
     let known = known.find(|token| token.is_ascii() && token.len() == "0x".len() + 40);
-    let label = match (seed.twist % 10, known) {
+    let label = match (input.twist % 10, known) {
         (2, _) => {
             for name in GAS {
                 remove(&mut request, OPERATION, name);
@@ -75,7 +71,11 @@ fn unsupported_fee_token(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
             "without the gas limits"
         }
         (4, _) => {
-            remove(&mut request, OPERATION, GAS[seed.twist as usize / 10 % GAS.len()]);
+            remove(
+                &mut request,
+                OPERATION,
+                GAS[input.twist as usize / 10 % GAS.len()],
+            );
             "without a gas limit"
         }
         (6, Some(known)) => {
@@ -84,9 +84,9 @@ fn unsupported_fee_token(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
             "beside supported tokens of a quote"
         }
         (8, Some(known)) => {
-            let name = seed.context.dialect.fee_token_member.as_str();
-            // Alternately: the twist goes up by ten from one to the next.
-            if (seed.twist / 10).is_multiple_of(2) {
+            let name = input.context.dialect.fee_token_member.as_str();
+            // Alternately: the round increases by ten from one to the next.
+            if (input.twist / 10).is_multiple_of(2) {
                 set(&mut request, INFO, name, json!(format!("{known}00")));
                 "a supported address and two digits more"
             } else {
@@ -96,15 +96,15 @@ fn unsupported_fee_token(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
         }
         _ => "",
     };
-    now_and_then_again(seed, request, label, ids)
+    with_variations(input, request, label, ids)
 }
 
-fn absent_fee_token(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
-    let mut request = seed.base.clone();
-    let name = seed.context.dialect.fee_token_member.as_str();
-    let label = match seed.twist / 2 % 8 {
+fn absent_fee_token(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let mut request = input.base.clone();
+    let name = input.context.dialect.fee_token_member.as_str();
+    let label = match input.twist / 2 % 8 {
         3 => {
-            let token = seed.context.tokens_that_are(Support::Supported).next();
+            let token = input.context.tokens_that_are(Support::Supported).next();
             let info = json!({ "preferredToken": token, "tokenList": [token] });
             set(&mut request, MODE, "tokenInfo", info);
             "the tokenInfo of a quote"
@@ -126,33 +126,33 @@ fn absent_fee_token(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
             "an empty tokenInfo"
         }
     };
-    now_and_then_again(seed, request, label, ids)
+    with_variations(input, request, label, ids)
 }
 
-/// An unsupported token: one that the profile names, or one that nobody has.
-fn unsupported(seed: &Seed<'_>, salt: u64) -> Option<String> {
-    let named: Vec<&str> = seed.context.tokens_that_are(Support::Unsupported).collect();
-    let round = seed.twist as usize + usize::try_from(salt).unwrap_or_default();
-    let unheard_of = seed.context.unlisted_tokens == Support::Unsupported;
-    if !named.is_empty() && (round.is_multiple_of(2) || !unheard_of) {
+/// An unsupported token: one that the profile lists, or an invented one.
+fn unsupported(input: &Seed<'_>, salt: u64) -> Option<String> {
+    let named: Vec<&str> = input.context.tokens_that_are(Support::Unsupported).collect();
+    let round = input.twist as usize + usize::try_from(salt).unwrap_or_default();
+    let invented_token = input.context.unlisted_tokens == Support::Unsupported;
+    if !named.is_empty() && (round.is_multiple_of(2) || !invented_token) {
         return Some(named[round % named.len()].to_owned());
     }
-    (seed.context.unlisted_tokens != Support::Supported).then(|| address(seed, salt + 100))
+    (input.context.unlisted_tokens != Support::Supported).then(|| address(input, salt + 100))
 }
 
-fn unsupported_in_quote(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn unsupported_in_quote(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     const INFO: &str = "/params/1/tokenInfo";
-    let (Some(first), Some(second)) = (unsupported(seed, 0), unsupported(seed, 1)) else {
+    let (Some(first), Some(second)) = (unsupported(input, 0), unsupported(input, 1)) else {
         return Vec::new();
     };
-    let mut request = seed.base.clone();
+    let mut request = input.base.clone();
     let mut list = request["params"][1]["tokenInfo"]["tokenList"]
         .as_array()
         .cloned()
         .unwrap_or_default();
-    let label = match seed.twist % 4 {
+    let label = match input.twist % 4 {
         0 => {
-            list.insert(seed.twist as usize / 4 % (list.len() + 1), json!(first));
+            list.insert(input.twist as usize / 4 % (list.len() + 1), json!(first));
             "an unsupported token in the list"
         }
         1 => {
@@ -171,7 +171,7 @@ fn unsupported_in_quote(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
         }
     };
     set(&mut request, INFO, "tokenList", Value::Array(list));
-    let mut members = beside(seed, ids, label, request);
+    let mut members = with_baseline(input, ids, label, request);
     let again = members.last().cloned();
     members.extend(again.map(|member| Member {
         label: format!("{label}, the same bytes again"),
@@ -183,29 +183,29 @@ fn unsupported_in_quote(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
 /// How many tokens the lists name, round by round.
 const LENGTHS: [usize; 8] = [1, 2, 3, 5, 10, 30, 60, 100];
 
-/// Beside a short list that holds an unsupported token too: only the length is different.
-fn long_token_list(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
-    let length = LENGTHS[seed.twist as usize % LENGTHS.len()];
-    let known: Vec<&str> = seed.context.tokens_that_are(Support::Supported).collect();
-    if seed.context.unlisted_tokens == Support::Supported || known.is_empty() {
+/// The baseline has a short list with an unsupported token too, so that only the length differs.
+fn long_token_list(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+    let length = LENGTHS[input.twist as usize % LENGTHS.len()];
+    let known: Vec<&str> = input.context.tokens_that_are(Support::Supported).collect();
+    if input.context.unlisted_tokens == Support::Supported || known.is_empty() {
         return Vec::new();
     }
     let of_length = |length: usize| {
-        // At least one that is not supported, but in a list of one.
+        // Every list but that of one token has an unsupported token.
         let supported = known
             .iter()
             .take(length.div_ceil(2))
             .map(|token| (*token).to_owned());
         let mut list: Vec<String> = supported.collect();
-        list.extend((list.len()..length).map(|place| address(seed, place as u64)));
-        let mut request = seed.base.clone();
+        list.extend((list.len()..length).map(|place| address(input, place as u64)));
+        let mut request = input.base.clone();
         set(&mut request, "/params/1/tokenInfo", "tokenList", json!(list));
         request
     };
     vec![
-        member("baseline", "a list of 2 tokens", of_length(2), ids),
+        member(Role::Baseline, "a list of 2 tokens", of_length(2), ids),
         member(
-            "variant",
+            Role::Variant,
             format!("a list of {length} tokens"),
             of_length(length),
             ids,

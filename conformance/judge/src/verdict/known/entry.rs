@@ -8,19 +8,19 @@ use crate::{
     verdict::finding::{Key, without_indices},
 };
 
-/// Of which list an entry is.
+/// The list that an entry is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// `[[failing]]`: it fails in every run; when it passes, the entry is out of date.
+    /// `[[failing]]`: fails in every run. When it passes, the entry is out of date.
     Failing,
-    /// `[[flaky]]`: it fails in some runs; passing proves nothing, so only its expiry ends it.
+    /// `[[flaky]]`: fails in some runs. Passing proves nothing: the entry is valid until it expires.
     Flaky,
 }
 
-/// What is known to fail, and who answers for it. What narrows (method, mode, pointer) may be left out.
+/// One known failure and its owner. Method, mode and pointer narrow it; each may be left out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// The list it stands in.
+    /// The list that the entry is in.
     pub kind: Kind,
     /// The rule.
     pub rule: &'static str,
@@ -32,14 +32,14 @@ pub struct Entry {
     pub pointer: Option<String>,
     /// Why it is accepted for now.
     pub reason: String,
-    /// Who answers for it.
+    /// Who is responsible for the entry.
     pub owner: String,
     /// The last day on which it counts.
     pub expires: NaiveDate,
 }
 
 impl Entry {
-    /// Whether it speaks of findings with that key.
+    /// Whether the entry covers findings with that key.
     pub fn matches(&self, key: &Key) -> bool {
         self.rule == key.rule
             && self
@@ -54,17 +54,17 @@ impl Entry {
                 .is_none_or(|pointer| without_indices(pointer) == key.pointer)
     }
 
-    /// Whether it was of that day on past its expiry.
+    /// Whether the entry is expired on that day.
     pub fn is_expired(&self, today: NaiveDate) -> bool {
         self.expires < today
     }
 
-    /// Whether it is about that rule.
+    /// Whether the entry names that rule.
     pub fn is_about(&self, rule: &Rule) -> bool {
         self.rule == rule.id
     }
 
-    /// What narrows it, for people: `quote-result.symbol, ERC20, at /result/feeQuotes/*/symbol`.
+    /// The rule and what narrows the entry, for people: `quote-result.symbol, ERC20, at /result/feeQuotes/*/symbol`.
     pub fn scope(&self) -> String {
         let mut parts = vec![self.rule.to_owned()];
         parts.extend(self.method.map(|method| method.name().to_owned()));

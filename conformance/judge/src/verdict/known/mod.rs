@@ -1,7 +1,7 @@
-//! Known failures: findings that a team has seen, explained and dated, so that a run fails only for what is new.
+//! Known failures: findings that a team has listed with a reason and an expiry date. A run fails only for other findings.
 //!
-//! What is known still runs and is still judged. An entry that passes, one that matches nothing and one past its expiry fail
-//! the run, so that the list cannot outlive what it excuses. There is no threshold on counts: an entry names a rule and a place.
+//! Listed rules still run and are still judged. An entry that passes, matches nothing or is expired fails the run, so that the
+//! list is kept up to date. An entry names a rule and a place, never a number of failures.
 
 mod entry;
 mod standing;

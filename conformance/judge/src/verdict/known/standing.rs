@@ -1,4 +1,4 @@
-//! How a list of known failures stands at the end of a run.
+//! The state of every entry of a list of known failures at the end of a run.
 
 use chrono::NaiveDate;
 use serde::Deserialize;
@@ -6,7 +6,7 @@ use serde::Deserialize;
 use crate::verdict::known::{Entry, Kind};
 use crate::{rules::Rule, verdict::finding::Key};
 
-/// A list of known failures, and the day on which it is read.
+/// A list of known failures and the day of the run.
 #[derive(Clone, Debug, Default)]
 pub struct Known {
     /// The entries, in the order of the file.
@@ -15,26 +15,26 @@ pub struct Known {
     pub today: NaiveDate,
 }
 
-/// How an entry stands.
+/// The state of an entry at the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standing {
-    /// What it names failed.
+    /// The listed failure occurred.
     StillFailing,
-    /// It is of the flaky list, and what it names did not fail this time.
+    /// The entry is in the flaky list, and the failure did not occur in this run.
     Quiet,
-    /// Its rule passed: the entry is to be deleted.
+    /// The rule passed: delete the entry.
     UnexpectedlyPassing,
-    /// Its rule was not exercised, or broken elsewhere only: the entry is to be corrected or deleted.
+    /// The rule was not exercised, or broken only at other places: correct or delete the entry.
     MatchesNothing,
-    /// Past its expiry: what it names counts as any other failure.
+    /// The entry is expired: the failure counts like any other.
     Expired,
-    /// What it names was not seen, in a run that did not get through its plan.
+    /// The failure did not occur, but the run did not complete its plan.
     NotReached,
 }
 
 impl Standing {
-    /// The word in reports.
+    /// The name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::StillFailing => "still-failing",
@@ -46,7 +46,7 @@ impl Standing {
         }
     }
 
-    /// Whether an entry that stands so fails the run.
+    /// Whether an entry in this state fails the run.
     pub const fn fails_the_run(self) -> bool {
         matches!(
             self,
@@ -55,25 +55,25 @@ impl Standing {
     }
 }
 
-/// An entry and how it stands.
+/// An entry and its state at the end of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// The entry.
     pub entry: Entry,
-    /// How it stands.
+    /// Its state.
     pub standing: Standing,
 }
 
 impl Known {
-    /// The entry that covers findings with that key; expired ones cover nothing.
+    /// The entry that covers findings with that key. Expired entries cover nothing.
     pub fn covers(&self, key: &Key) -> Option<&Entry> {
         self.entries
             .iter()
             .find(|entry| entry.matches(key) && !entry.is_expired(self.today))
     }
 
-    /// The standing of every entry about the rules that were selected. `passed` says that a rule was exercised often enough and
-    /// never broken, `complete` that the run got through its plan.
+    /// The state of every entry that names a selected rule. `passed` returns whether a rule was exercised often enough and never
+    /// broken; `complete` is true when the run completed its plan.
     pub fn outcomes<'a>(
         &self,
         rules: &[&'static Rule],
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_matches_what_it_names_and_nothing_beside_it() {
+    fn an_entry_matches_only_what_it_names() {
         let any = entry(Kind::Failing, None);
         assert!(any.matches(&key("/a")) && any.matches(&key("")));
         let index = entry(Kind::Failing, Some("/result/feeQuotes/3/symbol"));
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn how_an_entry_stands() {
+    fn the_state_of_an_entry_at_the_end_of_a_run() {
         let (broken, held, silent) = (false, true, false);
         for (kind, today, keys, passed, complete, expected) in [
             (

@@ -1,42 +1,44 @@
-//! Edits: what is done at a place to break a keyword there.
+//! Edits that break a keyword at a place.
 
 use serde_json::{Map, Value};
 
-/// What is done at a place.
+use crate::cases::generate::schema::remove;
+
+/// An edit at a place.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Edit {
-    /// The member goes.
+    /// Removes the member.
     Remove,
-    /// Another value takes its place.
+    /// Replaces the value.
     Set(Value),
-    /// The string there is changed.
+    /// Changes the string.
     Text(TextEdit),
-    /// The list there is cut to that many items.
+    /// Cuts the list to that many items.
     Shorten(usize),
-    /// The list there grows to that many items, with empty objects.
+    /// Extends the list to that many items with empty objects.
     Lengthen(usize),
-    /// The object there loses these members.
+    /// Removes these members from the object.
     Without(Vec<&'static str>),
-    /// The object there gets those of these members that it does not have.
+    /// Adds these members to the object, except those that it has.
     With(Vec<(&'static str, Value)>),
 }
 
 /// A small change of a string, close to a valid one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextEdit {
-    /// The last character goes.
+    /// Removes the last character.
     DropLast,
-    /// That is added.
+    /// Appends a text.
     Append(&'static str),
-    /// That is put in front.
+    /// Prepends a text.
     Prepend(&'static str),
-    /// The last character becomes one that is no digit in any base.
+    /// Replaces the last character with `g`, which is not a hex digit.
     BadDigit,
-    /// `0x` in front goes.
+    /// Removes the prefix `0x`.
     NoPrefix,
-    /// `0x` in front becomes `0X`.
+    /// Replaces the prefix `0x` with `0X`.
     UpperPrefix,
-    /// Cut or lengthened to that many characters.
+    /// Cuts or extends the text to that many characters.
     Length(usize),
 }
 
@@ -44,10 +46,7 @@ impl Edit {
     /// Edits `message` at `pointer`. None when the edit does not fit what is there.
     pub(super) fn perform(&self, message: &mut Value, pointer: &str) -> Option<()> {
         if let Self::Remove = self {
-            let (parent, name) = pointer.rsplit_once('/')?;
-            let members = message.pointer_mut(parent)?.as_object_mut()?;
-            members.shift_remove(&name.replace("~1", "/").replace("~0", "~"))?;
-            return Some(());
+            return remove(message, pointer);
         }
         let place = message.pointer_mut(pointer)?;
         match self {
@@ -126,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn each_edit_does_what_it_says() {
+    fn each_edit_has_its_effect() {
         let text = |edit| edited(&Edit::Text(edit), &json!("0xab"));
         assert_eq!(text(TextEdit::DropLast), Some(json!("0xa")));
         assert_eq!(text(TextEdit::Append("0")), Some(json!("0xab0")));
@@ -149,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_that_does_not_fit_does_nothing() {
+    fn an_edit_that_does_not_fit_gives_none() {
         assert_eq!(edited(&Edit::Text(TextEdit::DropLast), &json!(1)), None);
         assert_eq!(edited(&Edit::Text(TextEdit::NoPrefix), &json!("12")), None);
         assert_eq!(edited(&Edit::Shorten(2), &json!([1])), None);

@@ -1,4 +1,4 @@
-//! Values that do not fit: what a keyword's place is given to break it, as close to a valid value as can be.
+//! Invalid values for each keyword, as close to a valid value as possible.
 
 use num_bigint::BigInt;
 use serde_json::{Number, Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Number, Value, json};
 use crate::cases::generate::mutate::{Edit, TextEdit};
 use crate::cases::generate::{boundary::number, schema::Place};
 
-/// A value of every type that is not allowed; where a type has a near relation, the value looks like it.
+/// One value of every type that is not allowed. It looks like an allowed value where it can: `"7"` for an integer.
 pub(super) fn other_types(place: &Place, argument: &Value) -> Vec<Edit> {
     let several = place.strings("type");
     let allows = |name: &str| several.contains(&name) || argument == name;
@@ -41,13 +41,13 @@ pub(super) fn other_types(place: &Place, argument: &Value) -> Vec<Edit> {
     others.into_iter().map(Edit::Set).collect()
 }
 
-/// The next number on the other side of a whole bound.
+/// The next number beyond an integer bound.
 pub(super) fn beyond(argument: &Value, step: i8) -> Option<Edit> {
     let bound: BigInt = argument.to_string().parse().ok()?;
     Some(Edit::Set(number(&(bound + step).to_string())))
 }
 
-/// Values that are close to the allowed ones, or plainly other.
+/// Values that are not allowed: close to the allowed ones, and quite different ones.
 pub(super) fn near_misses(allowed: &[Value]) -> Vec<Value> {
     let mut misses = vec![json!("no-such-value"), json!(""), Value::Null, json!(0)];
     for value in allowed {
@@ -61,7 +61,7 @@ pub(super) fn near_misses(allowed: &[Value]) -> Vec<Value> {
     misses
 }
 
-/// Strings, or changes of the string that is there, that do not match the pattern.
+/// Edits that give a string which does not match the pattern.
 pub(super) fn misfits(document: &str, pattern: &str) -> Vec<Edit> {
     use TextEdit::{Append, BadDigit, DropLast, NoPrefix, Prepend, UpperPrefix};
     let texts = |texts: &[&str]| {
@@ -110,7 +110,7 @@ pub(super) fn misfits(document: &str, pattern: &str) -> Vec<Edit> {
             edits.extend(changes(&[UpperPrefix, BadDigit, Prepend(" "), Append("\n")]));
             edits
         }
-        // What the schema accepts after all is dropped where the site is applied.
+        // Strings that the schema accepts are dropped when the site is applied.
         _ => {
             let mut edits = changes(&[DropLast, BadDigit, Prepend(" "), Append("\n")]);
             edits.extend(texts(&["", "\n", "?"]));
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_pattern_has_misfits_of_its_own() {
+    fn every_pattern_has_its_own_invalid_texts() {
         let has = |document: &str, pattern: &str, text: &str| {
             misfits(document, pattern).contains(&Edit::Set(json!(text)))
         };
@@ -132,7 +132,7 @@ mod tests {
         assert!(has("gas", digits_or_quantity, "0X10"));
         let beyond = "115792089237316195423570985008687907853269984665640564039457584007913129639936";
         assert!(has("amount", "spelt out elsewhere", beyond));
-        // One that nobody thought of.
+        // A pattern without edits of its own.
         assert!(has("other", "^a$", "?"));
         assert!(!has("other", "^a$", beyond));
     }

@@ -36,22 +36,22 @@ fn find(name: &'static str) -> Vec<Site> {
     let mut finder = Finder {
         message: name,
         sites: Vec::new(),
-        words: BTreeMap::new(),
+        value_lists: BTreeMap::new(),
     };
-    // A document with a keyword that nobody understands has no sites; a test holds every document to having some.
+    // A document with an unknown keyword has no sites. A test checks that every document has sites.
     let walked = Place::root(name).and_then(|root| finder.walk(&root, ""));
     if walked.is_err() {
         return Vec::new();
     }
-    finder.borrow_words();
+    finder.exchange_values();
     finder.sites
 }
 
 struct Finder {
     message: &'static str,
     sites: Vec<Site>,
-    /// By location: the schemas that list the values allowed there, and the values.
-    words: BTreeMap<String, Vec<List>>,
+    /// By location: the `enum` and `const` keywords there.
+    value_lists: BTreeMap<String, Vec<List>>,
 }
 
 /// An `enum` or `const` and the values it allows.
@@ -124,10 +124,10 @@ impl Finder {
                     place,
                     keyword,
                     location,
-                    [Edit::Without(branch_members(place, keyword)?)],
+                    [Edit::Without(place.branch_members(keyword)?)],
                 ),
                 "oneOf" => {
-                    let members = branch_members(place, keyword)?;
+                    let members = place.branch_members(keyword)?;
                     let mut all = Vec::new();
                     for name in &members {
                         let schema = place.within("properties", name).into_iter().collect::<Vec<_>>();
@@ -167,7 +167,7 @@ impl Finder {
         Ok(())
     }
 
-    /// Adds edits, but for those that another keyword already calls its own at the same place.
+    /// Adds edits, except those that another keyword already has at the same place.
     fn add(
         &mut self,
         place: &Place,
@@ -197,7 +197,7 @@ impl Finder {
             location,
             near_misses(&values).into_iter().map(Edit::Set),
         );
-        let known = self.words.entry(location.to_owned()).or_default();
+        let known = self.value_lists.entry(location.to_owned()).or_default();
         known.push(List {
             place: place.clone(),
             keyword,
@@ -205,9 +205,9 @@ impl Finder {
         });
     }
 
-    /// Where two schemas list values for one place, what one of them allows may break the other.
-    fn borrow_words(&mut self) {
-        for (location, lists) in std::mem::take(&mut self.words) {
+    /// When two schemas list values for one place, a value that only one of them allows breaks the other.
+    fn exchange_values(&mut self) {
+        for (location, lists) in std::mem::take(&mut self.value_lists) {
             for list in &lists {
                 let others = lists.iter().flat_map(|other| &other.values);
                 let foreign = others
@@ -224,16 +224,6 @@ fn count(argument: &Value) -> Option<usize> {
     argument.as_u64().and_then(|count| usize::try_from(count).ok())
 }
 
-/// The members that the branches ask for, one each.
-fn branch_members(place: &Place, keyword: &str) -> Result<Vec<&'static str>, Unsupported> {
-    let branches = place.each(keyword);
-    let member = |branch: &Place| match branch.strings("required").as_slice() {
-        [member] if branch.keywords()?.is_some_and(|keywords| keywords.len() == 1) => Ok(*member),
-        _ => Err(branch.unsupported("a branch other than one required member")),
-    };
-    branches.iter().map(member).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
@@ -241,13 +231,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keywords_that_no_document_uses_yet_have_edits_too() {
+    fn keywords_that_no_document_uses_have_edits() {
         let place =
             Place::made_up(json!({ "allOf": [{ "type": "string", "minLength": 2, "maxLength": 3 }] }));
         let mut finder = Finder {
             message: "made-up",
             sites: Vec::new(),
-            words: BTreeMap::new(),
+            value_lists: BTreeMap::new(),
         };
         finder.walk(&place, "/at").unwrap();
         let found = |keyword: &str, edit: Edit| {
@@ -261,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_branches_and_dependents_ask_for_is_edited() {
+    fn members_that_branches_and_dependents_require_are_edited() {
         let place = Place::made_up(json!({
             "properties": { "one": { "const": 1 }, "two": { "const": "II" } },
             "oneOf": [{ "required": ["one"] }, { "required": ["two"] }],
@@ -270,7 +260,7 @@ mod tests {
         let mut finder = Finder {
             message: "made-up",
             sites: Vec::new(),
-            words: BTreeMap::new(),
+            value_lists: BTreeMap::new(),
         };
         finder.walk(&place, "/at").unwrap();
         let found = |location: &str, schema_pointer: &str, edit: Edit| {
@@ -286,7 +276,7 @@ mod tests {
         );
         found("/at", "/oneOf", Edit::Without(vec!["one", "two"]));
         found("/at/three", "/dependentSchemas/one/required", Edit::Remove);
-        // A branch that asks for more than one member cannot be told from the others by members alone.
+        // A branch that requires more than one member is not supported.
         let more = json!({ "oneOf": [{ "required": ["one"], "type": "object" }, { "required": ["two"] }] });
         assert!(finder.walk(&Place::made_up(more), "/at").is_err());
     }

@@ -4,9 +4,9 @@ use proptest::test_runner::{Reason, TestRunner};
 use serde_json::Value;
 
 use crate::cases::generate::strategy::{Builder, Node, choices::Alternative};
-use crate::cases::generate::{dice::Dice, schema::Unsupported};
+use crate::cases::generate::{random::RngExt, schema::Unsupported};
 
-/// How many items more than needed are drawn at most.
+/// The most items that are drawn beyond `minItems`.
 const MORE: usize = 4;
 
 /// The arrays that a place may hold.

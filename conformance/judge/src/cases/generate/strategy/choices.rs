@@ -2,7 +2,7 @@
 
 use crate::cases::generate::schema::{Place, Unsupported};
 
-/// Deeper nesting of references is taken for a circle.
+/// References nested deeper than this are reported as a cycle.
 const DEEPEST: usize = 32;
 
 /// Schemas that apply together, without combining keywords, and what the choice itself asks for.
@@ -10,9 +10,9 @@ const DEEPEST: usize = 32;
 pub(super) struct Alternative {
     /// The schemas.
     pub(super) places: Vec<Place>,
-    /// Members that must be there.
+    /// Members that must be present.
     pub(super) present: Vec<&'static str>,
-    /// Members that must not be there.
+    /// Members that must be absent.
     pub(super) absent: Vec<&'static str>,
 }
 
@@ -37,7 +37,7 @@ fn expand(place: &Place, depth: usize) -> Result<Vec<Alternative>, Unsupported> 
         ..Alternative::default()
     }];
     if keywords.contains_key("$ref") {
-        // The referred schema first: its members stand in front of those that the referring one adds.
+        // The referenced schema first: its members come before those that the referring one adds.
         all = both(&expand(&place.target()?, depth + 1)?, &all);
     }
     for branch in place.each("allOf") {
@@ -51,7 +51,7 @@ fn expand(place: &Place, depth: usize) -> Result<Vec<Alternative>, Unsupported> 
         all = both(&all, &any);
     }
     if keywords.contains_key("oneOf") {
-        all = both(&all, &exactly_one(&place.each("oneOf"))?);
+        all = both(&all, &exactly_one(&place.branch_members("oneOf")?));
     }
     for (member, schema) in place.named("dependentSchemas") {
         let mut either = expand(&schema, depth + 1)?;
@@ -67,17 +67,8 @@ fn expand(place: &Place, depth: usize) -> Result<Vec<Alternative>, Unsupported> 
     Ok(all)
 }
 
-/// One branch and none of the others. Only for branches that ask for one member and nothing else: others would need `not`.
-fn exactly_one(branches: &[Place]) -> Result<Vec<Alternative>, Unsupported> {
-    let mut members = Vec::new();
-    for branch in branches {
-        match branch.strings("required").as_slice() {
-            [member] if branch.keywords()?.is_some_and(|keywords| keywords.len() == 1) => {
-                members.push(*member);
-            }
-            _ => return Err(branch.unsupported("a oneOf branch other than one required member")),
-        }
-    }
+/// One member and none of the others.
+fn exactly_one(members: &[&'static str]) -> Vec<Alternative> {
     let one = |chosen: &&'static str| Alternative {
         present: vec![*chosen],
         absent: members
@@ -87,7 +78,7 @@ fn exactly_one(branches: &[Place]) -> Result<Vec<Alternative>, Unsupported> {
             .collect(),
         ..Alternative::default()
     };
-    Ok(members.iter().map(one).collect())
+    members.iter().map(one).collect()
 }
 
 fn both(left: &[Alternative], right: &[Alternative]) -> Vec<Alternative> {

@@ -3,11 +3,11 @@
 use proptest::test_runner::TestRng;
 
 use crate::cases::generate::strategy::choices::Alternative;
-use crate::cases::generate::{dice::Dice, schema::Unsupported};
+use crate::cases::generate::{random::RngExt, schema::Unsupported};
 
-/// A kind of JSON value; numbers with and without a fraction apart.
+/// A kind of JSON value. Integers and fractions are separate kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum JsonKind {
     Null,
     Bool,
     Integer,
@@ -18,13 +18,13 @@ pub(super) enum Kind {
 }
 
 /// The kinds that a place may have.
-pub(super) struct Kinds(Vec<Kind>);
+pub(super) struct JsonKinds(Vec<JsonKind>);
 
-impl Kinds {
+impl JsonKinds {
     pub(super) fn read(alternative: &Alternative) -> Result<Self, Unsupported> {
-        use Kind::{Array, Bool, Fraction, Integer, Null, Object, Text};
+        use JsonKind::{Array, Bool, Fraction, Integer, Null, Object, Text};
         let mut kinds = vec![Null, Bool, Integer, Fraction, Text, Array, Object];
-        let mut said = false;
+        let mut has_type = false;
         for place in &alternative.places {
             let Some(keywords) = place.keywords()? else {
                 continue;
@@ -32,7 +32,7 @@ impl Kinds {
             let Some(types) = keywords.get("type") else {
                 continue;
             };
-            said = true;
+            has_type = true;
             let mut allowed = Vec::new();
             let single = types.as_str();
             for name in place.strings("type").into_iter().chain(single) {
@@ -49,7 +49,7 @@ impl Kinds {
             }
             kinds.retain(|kind| allowed.contains(kind));
         }
-        if !said {
+        if !has_type {
             kinds.retain(|kind| *kind == implied(alternative).unwrap_or(*kind));
         }
         Ok(Self(kinds))
@@ -59,12 +59,12 @@ impl Kinds {
         self.0.is_empty()
     }
 
-    pub(super) fn contains(&self, kind: Kind) -> bool {
+    pub(super) fn contains(&self, kind: JsonKind) -> bool {
         self.0.contains(&kind)
     }
 
     /// One of the kinds. Integers and fractions share the chance of a number.
-    pub(super) fn draw(&self, rng: &mut TestRng) -> Kind {
+    pub(super) fn draw(&self, rng: &mut TestRng) -> JsonKind {
         match self.0.as_slice() {
             [only] => *only,
             several => *rng.pick(several),
@@ -72,19 +72,19 @@ impl Kinds {
     }
 }
 
-/// The kind that a schema without `type` is evidently about.
-fn implied(alternative: &Alternative) -> Option<Kind> {
-    const SIGNS: [(&str, Kind); 10] = [
-        ("properties", Kind::Object),
-        ("required", Kind::Object),
-        ("prefixItems", Kind::Array),
-        ("items", Kind::Array),
-        ("minItems", Kind::Array),
-        ("pattern", Kind::Text),
-        ("minLength", Kind::Text),
-        ("maxLength", Kind::Text),
-        ("minimum", Kind::Integer),
-        ("maximum", Kind::Integer),
+/// The kind that the keywords of a schema without `type` apply to.
+fn implied(alternative: &Alternative) -> Option<JsonKind> {
+    const SIGNS: [(&str, JsonKind); 10] = [
+        ("properties", JsonKind::Object),
+        ("required", JsonKind::Object),
+        ("prefixItems", JsonKind::Array),
+        ("items", JsonKind::Array),
+        ("minItems", JsonKind::Array),
+        ("pattern", JsonKind::Text),
+        ("minLength", JsonKind::Text),
+        ("maxLength", JsonKind::Text),
+        ("minimum", JsonKind::Integer),
+        ("maximum", JsonKind::Integer),
     ];
     SIGNS.iter().find_map(|(keyword, kind)| {
         let uses = |place: &crate::cases::generate::schema::Place| {

@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use crate::cases::generate::strategy::{
     choices::Alternative,
-    kinds::{Kind, Kinds},
+    kinds::{JsonKind, JsonKinds},
 };
-use crate::cases::generate::{boundary, dice::Dice, schema::Unsupported};
+use crate::cases::generate::{boundary, random::RngExt, schema::Unsupported};
 
 /// The numbers that a place may hold: whole bounds, both included.
 pub(super) struct Numbers {
@@ -19,7 +19,7 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    pub(super) fn read(alternative: &Alternative, kinds: &Kinds) -> Result<Self, Unsupported> {
+    pub(super) fn read(alternative: &Alternative, kinds: &JsonKinds) -> Result<Self, Unsupported> {
         let (mut minimum, mut maximum) = (None::<BigInt>, None::<BigInt>);
         for place in &alternative.places {
             let Some(keywords) = place.keywords()? else {
@@ -46,8 +46,8 @@ impl Numbers {
             edges: Vec::new(),
             fractional_edges: Vec::new(),
         };
-        if kinds.contains(Kind::Integer) {
-            numbers.collect_edges(kinds.contains(Kind::Fraction));
+        if kinds.contains(JsonKind::Integer) {
+            numbers.collect_edges(kinds.contains(JsonKind::Fraction));
         }
         Ok(numbers)
     }

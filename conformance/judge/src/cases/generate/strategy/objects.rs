@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::cases::generate::strategy::{Builder, Node, choices::Alternative};
 use crate::cases::generate::{
-    dice::Dice,
+    random::RngExt,
     schema::{Place, Unsupported, escaped},
 };
 
@@ -21,7 +21,7 @@ struct Member {
 }
 
 impl Object {
-    /// None when a member must be there and must not be there.
+    /// None when a member must be both present and absent.
     pub(super) fn read(
         alternative: &Alternative,
         location: &str,
@@ -46,17 +46,17 @@ impl Object {
         let mut members = Vec::new();
         for (name, places) in schemas {
             let location = format!("{location}/{}", escaped(name));
-            let said = builder.presence(&location);
+            let presence = builder.presence(&location);
             let must = required.contains(&name);
             let must_not = alternative.absent.contains(&name);
-            if must && (must_not || said == Some(false)) {
+            if must && (must_not || presence == Some(false)) {
                 return Ok(None);
             }
-            if must_not || said == Some(false) {
+            if must_not || presence == Some(false) {
                 continue;
             }
             let node = builder.node(&places, &location)?;
-            let always = must || said == Some(true);
+            let always = must || presence == Some(true);
             members.push(Member { name, always, node });
         }
         Ok(Some(Self { members }))

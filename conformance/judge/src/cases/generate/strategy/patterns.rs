@@ -1,4 +1,5 @@
-//! The patterns that our documents use, each drawn by hand: proptest's own regex strategy costs over twenty times as much.
+//! The patterns of the schema documents, each with its own generator: proptest's regex strategy takes more than twenty times as
+//! long.
 
 use proptest::{
     prelude::{BoxedStrategy, Strategy},
@@ -9,7 +10,7 @@ use proptest::{
 
 use crate::cases::generate::{
     boundary,
-    dice::Dice,
+    random::RngExt,
     schema::{Place, Unsupported},
 };
 
@@ -39,7 +40,7 @@ impl Pattern {
             "^[0-9]+\\.[0-9]+\\.[0-9]+$" => Self::Version,
             "^(?:[0-9]+|0x[0-9a-fA-F]+)$" => Self::DigitsOrQuantity,
             "^[A-Za-z][A-Za-z0-9+.-]*:\\S+$" => Self::Url,
-            // Too long to spell out again; the document's own tests hold it to its bound.
+            // The pattern is too long to repeat here. Tests of the document check its bound.
             _ if place.document == "amount" => Self::Amount,
             other => {
                 let bare = other.trim_start_matches('^').trim_end_matches('$');
@@ -113,7 +114,7 @@ fn amount(rng: &mut TestRng) -> String {
         notation.write(&rng.magnitude().into())
     };
     let text = value.as_str().unwrap_or_default().to_owned();
-    // Leading zeros are harmless, and rare.
+    // Leading zeros are valid and rare.
     if !rng.chance(3) {
         return text;
     }
@@ -128,10 +129,10 @@ mod tests {
     use paymaster_schemas::documents;
 
     use super::*;
-    use crate::cases::generate::dice;
+    use crate::cases::generate::random;
 
     #[test]
-    fn no_document_needs_the_slow_way() {
+    fn every_pattern_of_the_documents_has_its_own_generator() {
         fn patterns(schema: &serde_json::Value, found: &mut Vec<String>) {
             match schema {
                 serde_json::Value::Object(map) => {
@@ -161,7 +162,7 @@ mod tests {
     fn unknown_patterns_are_drawn_too() {
         let place = Place::root("url").unwrap();
         let pattern = Pattern::read("^[ab]{3}$", &place).unwrap();
-        let text = pattern.draw(&mut dice::runner(1)).unwrap();
+        let text = pattern.draw(&mut random::runner(1)).unwrap();
         assert!(
             text.len() == 3 && text.bytes().all(|letter| letter == b'a' || letter == b'b'),
             "{text}"

@@ -4,7 +4,7 @@ use proptest::test_runner::{Reason, TestRng, TestRunner};
 use serde_json::Value;
 
 use crate::cases::generate::strategy::{choices::Alternative, patterns::Pattern};
-use crate::cases::generate::{boundary, dice::Dice, schema::Unsupported};
+use crate::cases::generate::{boundary, random::RngExt, schema::Unsupported};
 
 /// Longest string that is drawn where the schema gives no bound, in characters.
 const LONGEST: usize = 12;

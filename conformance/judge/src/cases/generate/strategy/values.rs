@@ -5,11 +5,12 @@ use serde_json::Value;
 use crate::cases::generate::schema::Unsupported;
 use crate::cases::generate::strategy::{
     choices::Alternative,
-    kinds::{Kind, Kinds},
+    kinds::{JsonKind, JsonKinds},
 };
+use crate::json::number::is_integer;
 
 /// The values that all of `enum` and `const` leave; none when there is neither.
-pub(super) fn read(alternative: &Alternative, kinds: &Kinds) -> Result<Option<Vec<Value>>, Unsupported> {
+pub(super) fn read(alternative: &Alternative, kinds: &JsonKinds) -> Result<Option<Vec<Value>>, Unsupported> {
     let mut left: Option<Vec<Value>> = None;
     for place in &alternative.places {
         let Some(keywords) = place.keywords()? else {
@@ -33,17 +34,14 @@ pub(super) fn read(alternative: &Alternative, kinds: &Kinds) -> Result<Option<Ve
     }))
 }
 
-fn kind(value: &Value) -> Kind {
+fn kind(value: &Value) -> JsonKind {
     match value {
-        Value::Null => Kind::Null,
-        Value::Bool(_) => Kind::Bool,
-        Value::Number(number) => {
-            let whole = crate::json::number::Exact::parse(&number.to_string())
-                .is_some_and(|exact| exact.is_integer());
-            if whole { Kind::Integer } else { Kind::Fraction }
-        }
-        Value::String(_) => Kind::Text,
-        Value::Array(_) => Kind::Array,
-        Value::Object(_) => Kind::Object,
+        Value::Null => JsonKind::Null,
+        Value::Bool(_) => JsonKind::Bool,
+        Value::Number(number) if is_integer(number) => JsonKind::Integer,
+        Value::Number(_) => JsonKind::Fraction,
+        Value::String(_) => JsonKind::Text,
+        Value::Array(_) => JsonKind::Array,
+        Value::Object(_) => JsonKind::Object,
     }
 }

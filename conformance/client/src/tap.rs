@@ -1,5 +1,7 @@
-//! A stream that watches what is read from it: whether an answer had begun decides whether a request may be re-sent, and how it began
-//! tells what answers there when it is no HTTP.
+//! A stream that counts the bytes that are read from it and keeps the first ones of each response.
+//!
+//! hyper shows no bytes of a response that it cannot parse. The count decides whether a request may be sent again, and the first bytes
+//! show what was sent in place of HTTP, such as TLS.
 
 use std::{
     io,
@@ -13,73 +15,81 @@ use std::{
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::stream::Stream;
+use crate::stream::BoxedStream;
 
-#[derive(Debug)]
-pub(crate) struct Wire {
-    stream: Stream,
+/// A stream with a [`Tap`].
+pub(crate) struct TappedStream {
+    stream: BoxedStream,
     tap: Arc<Tap>,
 }
 
-impl Wire {
-    pub(crate) fn new(stream: Stream, tap: Arc<Tap>) -> Self {
+impl TappedStream {
+    pub(crate) fn new(stream: BoxedStream, tap: Arc<Tap>) -> Self {
         Self { stream, tap }
+    }
+
+    /// The stream without the tap.
+    pub(crate) fn into_inner(self) -> BoxedStream {
+        self.stream
     }
 }
 
-/// What came over a wire.
+/// What was read from a stream.
 #[derive(Debug, Default)]
 pub(crate) struct Tap {
     received: AtomicU64,
-    /// How many of them came before the answer.
+    /// How many bytes were received before the present response.
     before: AtomicU64,
-    /// Whether the next bytes are the first of an answer.
-    fresh: AtomicBool,
-    /// The first bytes of the answer, as many as came at once.
-    beginning: Mutex<([u8; BEGINNING], usize)>,
+    /// Whether `beginning` may still grow.
+    collects: AtomicBool,
+    /// The first bytes of the present response.
+    beginning: Mutex<Vec<u8>>,
 }
 
-/// Enough to tell TLS from HTTP, and to see the class of a status (`HTTP/1.1 1`).
+/// Enough to tell TLS from HTTP, and to read a status (`HTTP/1.1 407`).
 const BEGINNING: usize = 16;
 
 impl Tap {
-    /// Bytes read so far.
+    /// Bytes received so far.
     pub(crate) fn received(&self) -> u64 {
         self.received.load(Ordering::Relaxed)
     }
 
-    /// What comes from here on belongs to another answer.
+    /// The bytes from here on belong to the next response.
     pub(crate) fn begin(&self) {
         self.before.store(self.received(), Ordering::Relaxed);
-        self.fresh.store(true, Ordering::Relaxed);
+        self.collected(Vec::clear);
+        self.collects.store(true, Ordering::Relaxed);
     }
 
-    /// Bytes read of the answer so far.
-    pub(crate) fn of_answer(&self) -> u64 {
+    /// Bytes received of the present response.
+    pub(crate) fn of_response(&self) -> u64 {
         self.received() - self.before.load(Ordering::Relaxed)
     }
 
-    /// The first bytes of the answer; none when nothing came yet.
+    /// The first bytes of the present response, at most 16.
     pub(crate) fn beginning(&self) -> Vec<u8> {
-        if self.fresh.load(Ordering::Relaxed) {
-            return Vec::new();
-        }
-        let (bytes, length) = *self.beginning.lock().unwrap_or_else(PoisonError::into_inner);
-        bytes[..length].to_vec()
+        self.collected(|beginning| beginning.clone())
     }
 
     fn note(&self, bytes: &[u8]) {
         self.received.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-        if self.fresh.swap(false, Ordering::Relaxed) {
-            let length = bytes.len().min(BEGINNING);
-            let mut beginning = self.beginning.lock().unwrap_or_else(PoisonError::into_inner);
-            beginning.0[..length].copy_from_slice(&bytes[..length]);
-            beginning.1 = length;
+        if self.collects.load(Ordering::Relaxed) {
+            let length = self.collected(|beginning| {
+                let missing = BEGINNING - beginning.len();
+                beginning.extend_from_slice(&bytes[..bytes.len().min(missing)]);
+                beginning.len()
+            });
+            self.collects.store(length < BEGINNING, Ordering::Relaxed);
         }
+    }
+
+    fn collected<T>(&self, change: impl FnOnce(&mut Vec<u8>) -> T) -> T {
+        change(&mut self.beginning.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-impl AsyncRead for Wire {
+impl AsyncRead for TappedStream {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -95,7 +105,7 @@ impl AsyncRead for Wire {
     }
 }
 
-impl AsyncWrite for Wire {
+impl AsyncWrite for TappedStream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write(cx, bytes)
     }

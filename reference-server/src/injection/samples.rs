@@ -1,4 +1,4 @@
-//! A small set of requests for tests: among them, every deviation changes the answer to at least one.
+//! Sample requests for tests. Every injection changes the response to at least one of them.
 
 use paymaster_schemas::Pair;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::config::Config;
 use crate::policy::PolicyConfig;
 use crate::service::Service;
 
-/// Unix time of every test, in seconds.
+/// The Unix time of all tests, in seconds.
 pub(crate) const NOW: u64 = 1_700_000_000;
 
 const USDC: &str = "0xda5289fcaaf71d52a80a254da614a192b693e977";
@@ -19,14 +19,14 @@ const ALSO_UNSUPPORTED: &str = "0xABcdefABcdefABcdefABcdefABcdefABcdefABcd";
 const QUOTE: &str = "pm_getFeeQuoteOrData";
 const SPONSOR: &str = "pm_sponsorUserOperation";
 
-/// A service without deviations, and without signatures, which would take most of the time.
+/// A service without signatures, which would take most of the time of the tests.
 pub(crate) fn service() -> Service {
     let mut config = Config::default();
     config.signing.enabled = false;
-    Service::new(&config).expect("the default configuration is right")
+    Service::new(&config).expect("the default configuration is valid")
 }
 
-/// The bodies of the set.
+/// The bodies of all sample requests.
 pub(crate) fn bodies() -> Vec<Vec<u8>> {
     let mut bodies: Vec<Vec<u8>> = requests()
         .iter()
@@ -60,7 +60,7 @@ pub(crate) fn bodies() -> Vec<Vec<u8>> {
     bodies
 }
 
-/// The pair of a sample. Hand-made, so that a mistake in what variants look at does not hide here.
+/// The pair of a sample request. It does not use `RequestView::pair`, so that a mistake there does not hide here.
 pub(crate) fn pair_of(request: &Value) -> Option<Pair> {
     let token_mode = request["params"][1]["mode"] == "ERC20";
     match (request["method"].as_str()?, token_mode) {
@@ -168,7 +168,7 @@ fn requests() -> Vec<Value> {
         with_modes(),
         with_tokens(),
         in_other_notation(),
-        seldom_sent(),
+        rarely_sent(),
     ]
     .concat()
 }
@@ -183,7 +183,7 @@ fn plain() -> Vec<Value> {
     ]
 }
 
-/// Ids of every kind.
+/// Requests with ids of every kind.
 fn with_ids() -> Vec<Value> {
     let large: Value = serde_json::from_str("9007199254740993").expect("a number");
     vec![
@@ -198,7 +198,7 @@ fn with_ids() -> Vec<Value> {
     ]
 }
 
-/// Operations of every kind.
+/// Requests with operations of every kind.
 fn with_operations() -> Vec<Value> {
     vec![
         request(5, SPONSOR, refused(), sponsored()),
@@ -275,7 +275,7 @@ fn with_operations() -> Vec<Value> {
     ]
 }
 
-/// Mode objects of every kind.
+/// Requests with mode objects of every kind.
 fn with_modes() -> Vec<Value> {
     vec![
         request(9, SPONSOR, operation(), uncalculated(sponsored())),
@@ -340,7 +340,7 @@ fn with_modes() -> Vec<Value> {
     ]
 }
 
-/// Tokens of every kind.
+/// Requests with tokens of every kind.
 fn with_tokens() -> Vec<Value> {
     let many = [
         UNSUPPORTED,
@@ -414,7 +414,7 @@ fn with_tokens() -> Vec<Value> {
     ]
 }
 
-/// The same request, written otherwise.
+/// One request in several notations.
 fn in_other_notation() -> Vec<Value> {
     let mut last_id_first = request(19, SPONSOR, operation(), sponsored());
     if let Some(object) = last_id_first.as_object_mut() {
@@ -428,8 +428,8 @@ fn in_other_notation() -> Vec<Value> {
     vec![last_id_first, reversed, version]
 }
 
-/// What few clients send, and some servers read as something else.
-fn seldom_sent() -> Vec<Value> {
+/// Requests that few clients send and that some servers misread.
+fn rarely_sent() -> Vec<Value> {
     let lookalike = format!("{}8", &USDC[..USDC.len() - 1]);
     let note = json!({ "webhookData": { "note": "支付" } });
     let large_fee = with(operation(), &[("maxFeePerGas", "36893488147419103232".into())]);

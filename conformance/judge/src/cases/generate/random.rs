@@ -1,4 +1,4 @@
-//! Chance: what every generator draws with, and strategies made of a function.
+//! Random numbers for every generator, and strategies that are made of a function.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use proptest::{
 };
 use serde_json::Value;
 
-/// A runner whose draws follow from `seed` alone. It never writes failures to disk.
+/// A proptest runner whose draws depend on `seed` only. It never writes failures to disk.
 pub fn runner(seed: u64) -> TestRunner {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
@@ -21,8 +21,8 @@ pub fn runner(seed: u64) -> TestRunner {
     TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes))
 }
 
-/// Everyday draws. All in 64 bits, so that a seed means the same on every machine.
-pub(super) trait Dice: Rng {
+/// Draws that the generators need. All use 64 bits, so that a seed gives the same values on every machine.
+pub(super) trait RngExt: Rng {
     /// A number below `bound`; 0 when the bound is 0.
     fn below(&mut self, bound: u64) -> u64 {
         let wide = (u128::from(self.next_u64()) * u128::from(bound)) >> 64;
@@ -74,10 +74,10 @@ pub(super) trait Dice: Rng {
     }
 }
 
-impl Dice for TestRng {}
+impl RngExt for TestRng {}
 
-/// A strategy made of a function that draws from the runner's generator. It does not shrink by itself: requests shrink as a
-/// whole, by [`super::shrink`].
+/// A strategy that calls a function with the runner's random generator. Its values do not shrink: whole requests shrink, in
+/// [`super::shrink`].
 pub struct Drawn<F>(F);
 
 impl<F> fmt::Debug for Drawn<F> {
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn draws_stay_within_their_bounds_and_reach_both_ends() {
+    fn draws_reach_both_ends_of_their_bounds() {
         let mut runner = runner(1);
         let rng = runner.rng();
         let drawn: Vec<u64> = (0..500).map(|_| rng.between(3, 6)).collect();
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn hex_has_the_asked_length() {
+    fn hex_has_the_requested_length() {
         let mut runner = runner(1);
         for bytes in [0, 1, 7, 8, 9, 33] {
             let text = runner.rng().hex(bytes);

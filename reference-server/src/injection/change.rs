@@ -1,34 +1,35 @@
-//! Small changes to JSON that several deviations make.
+//! Changes to JSON values that several injections share.
 
 use serde_json::{Map, Value};
 
-/// The value of that JSON text: numbers in exactly that notation. Null where a table has no JSON, which its test finds.
+/// Parses JSON text of a table; numbers keep their notation. Text that is not JSON gives null, which a test of the tables
+/// finds.
 pub(crate) fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or(Value::Null)
 }
 
-/// A string as it stands, or the digits of a number.
+/// The content of a string, or the JSON text of any other value.
 pub(crate) fn text_of(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// The same with its text as a string.
+/// [`text_of`] as a JSON string.
 pub(crate) fn decimal_text(value: &Value) -> Value {
     Value::String(text_of(value))
 }
 
-/// The result of an answer, where it is an object.
+/// The result of a response, if it is an object.
 pub(crate) fn result(answer: &mut Map<String, Value>) -> Option<&mut Map<String, Value>> {
     answer.get_mut("result").and_then(Value::as_object_mut)
 }
 
-/// The fee quotes of a result; none where it has none.
+/// The fee quotes of a result; empty when it has none.
 pub(crate) fn quotes(result: &mut Map<String, Value>) -> impl Iterator<Item = &mut Map<String, Value>> {
     let quotes = result.get_mut("feeQuotes").and_then(Value::as_array_mut);
     quotes.into_iter().flatten().filter_map(Value::as_object_mut)
 }
 
-/// Changes one member of each fee quote.
+/// Changes this member of each fee quote.
 pub(crate) fn each_quote(result: &mut Map<String, Value>, member: &str, change: fn(&Value) -> Value) {
     for quote in quotes(result) {
         if let Some(value) = quote.get_mut(member) {
@@ -46,7 +47,7 @@ pub(crate) fn map_strings(value: &mut Value, change: fn(&str) -> String) {
     }
 }
 
-/// Spells every token address of a quote, and the paymaster's, in other letters.
+/// Changes the spelling of the paymaster address and of every token address of a quote result.
 pub(crate) fn rename_address(result: &mut Map<String, Value>, change: fn(&str) -> String) {
     for member in ["paymasterAddress", "unsupportedTokens"] {
         if let Some(value) = result.get_mut(member) {
@@ -60,7 +61,7 @@ pub(crate) fn rename_address(result: &mut Map<String, Value>, change: fn(&str) -
     }
 }
 
-/// Turns the order of members round, at every level.
+/// Reverses the order of members, at every level.
 pub(crate) fn reverse_members(value: &mut Value) {
     match value {
         Value::Object(object) => {

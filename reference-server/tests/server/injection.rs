@@ -1,6 +1,6 @@
-//! Faults and variants on the wire: what a client sees of those that are about HTTP, and of answers that cross.
+//! Injected behaviours on the wire: faults and variants of HTTP, and swapped responses.
 
-use paymaster_reference_server::{find_fault, find_variant, variants};
+use paymaster_reference_server::{InjectedService, find_fault, find_variant, variants};
 use serde_json::Value;
 
 use crate::support::{Server, post_bytes, service, the_four_pairs};
@@ -10,14 +10,16 @@ fn sponsored() -> String {
 }
 
 fn faulty(name: &str) -> Server {
-    Server::of(service().with_faults([find_fault(name).expect("there is such a fault")]))
+    Server::of(InjectedService::from(service()).with_faults([find_fault(name).expect("the fault exists")]))
 }
 
 fn varied(name: &str) -> Server {
-    Server::of(service().with_variants([find_variant(name).expect("there is such a variant")]))
+    Server::of(
+        InjectedService::from(service()).with_variants([find_variant(name).expect("the variant exists")]),
+    )
 }
 
-/// All that a server sends to a request to be sponsored in token mode, and whether it resets the connection then.
+/// All bytes that a server sends for a token-mode sponsor request, and whether it then resets the connection.
 fn response(server: &Server) -> (String, bool) {
     let mut client = server.connect();
     client.post("/", &the_four_pairs()[3].to_string());
@@ -25,8 +27,8 @@ fn response(server: &Server) -> (String, bool) {
     client.read_to_end()
 }
 
-/// The length in the head, and the body that came.
-fn announced_and_sent(response: &str) -> (usize, usize) {
+/// The length of the body according to the head, and the length received.
+fn announced_and_received(response: &str) -> (usize, usize) {
     let (head, body) = response.split_once("\r\n\r\n").expect("a head");
     let length = head
         .lines()
@@ -36,16 +38,22 @@ fn announced_and_sent(response: &str) -> (usize, usize) {
 }
 
 #[test]
-fn messages_end_early() {
+fn responses_end_early() {
     let (whole, reset) = response(&Server::of(service()));
-    let (length, sent) = announced_and_sent(&whole);
+    let (length, sent) = announced_and_received(&whole);
     assert!(!reset && sent == length);
 
     let (text, reset) = response(&faulty("length-too-long"));
-    assert_eq!((announced_and_sent(&text), reset), ((length + 10, length), false));
+    assert_eq!(
+        (announced_and_received(&text), reset),
+        ((length + 10, length), false)
+    );
 
     let (text, reset) = response(&faulty("half-of-message"));
-    assert_eq!((announced_and_sent(&text), reset), ((length, length / 2), false));
+    assert_eq!(
+        (announced_and_received(&text), reset),
+        ((length, length / 2), false)
+    );
 
     let (text, reset) = response(&faulty("chunks-without-end"));
     assert!(text.contains("transfer-encoding: chunked") && !reset, "{text}");
@@ -67,11 +75,11 @@ fn a_connection_is_closed_instead_of_the_25th_answer() {
     assert!(client.answer().is_none());
     let mut again = server.connect();
     again.post("/", &sponsored());
-    assert!(again.answer().is_some(), "the next one is served");
+    assert!(again.answer().is_some(), "the next request is served");
 }
 
 #[test]
-fn rare_framing_is_right() {
+fn rare_framing_is_valid() {
     let expected = {
         let server = Server::of(service());
         let mut client = server.connect();
@@ -117,9 +125,9 @@ fn rare_framing_is_right() {
     assert_eq!(json(&body), expected);
 }
 
-/// Each variant serves many requests over one connection, or over a new one where it closes that.
+/// Each variant serves several requests over one connection, or over a new one when it closes the connection.
 #[test]
-fn variants_serve_on() {
+fn variants_keep_serving() {
     for variant in variants() {
         let server = varied(variant.name);
         let mut client = server.connect();
@@ -145,18 +153,18 @@ fn variants_serve_on() {
 }
 
 #[test]
-fn answers_cross_and_a_lone_one_does_not_hang() {
+fn responses_are_swapped_and_a_single_one_does_not_hang() {
     let server = faulty("answers-cross");
     let request = |id: u64| {
         let mut request = the_four_pairs()[2].clone();
         request["id"] = id.into();
         request.to_string()
     };
-    let mut lone = server.connect();
-    lone.post("/", &request(1));
-    assert_eq!(lone.answer().expect("an answer").json()["id"], 1);
+    let mut single = server.connect();
+    single.post("/", &request(1));
+    assert_eq!(single.answer().expect("an answer").json()["id"], 1);
 
-    // Whether two meet depends on timing, and has its test beside the meeting. Each gets one of the two answers.
+    // Whether the two are swapped depends on timing; `injection::swap` tests that. Each gets one of the two responses.
     for _ in 0..20 {
         let (mut one, mut two) = (server.connect(), server.connect());
         one.post("/", &request(10));
@@ -167,14 +175,4 @@ fn answers_cross_and_a_lone_one_does_not_hang() {
         });
         assert!(ids == [10, 20] || ids == [20, 10], "{ids:?}");
     }
-}
-
-#[test]
-fn an_untouched_server_has_no_deviations() {
-    let text = sponsored();
-    let plain = service().handle_bytes(text.as_bytes(), 0);
-    let faulty = service()
-        .with_faults([find_fault("id-missing").expect("there is such a fault")])
-        .handle_bytes(text.as_bytes(), 0);
-    assert_eq!(plain, faulty, "faults act between the service and HTTP");
 }

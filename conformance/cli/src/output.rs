@@ -1,0 +1,41 @@
+//! Standard output and standard error. A closed pipe is no error: the reader has read enough.
+
+use std::io::{self, IsTerminal, Write};
+
+use crate::{environment::Environment, terminal::Paint};
+
+/// Standard output cannot be written to.
+#[derive(Debug, thiserror::Error)]
+#[error("standard output: {0}")]
+pub struct OutputError(#[source] io::Error);
+
+/// Writes to standard output.
+pub fn print(text: &str) -> Result<(), OutputError> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => Err(OutputError(cause)),
+        _ => Ok(()),
+    }
+}
+
+/// Writes to standard error. A failure is ignored, since there is no place left to report it.
+pub fn eprint(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Writes an error message to standard error.
+pub fn error(cause: &str) {
+    eprint(&format!("error: {cause}\n"));
+}
+
+/// Colours for an output: on a terminal, unless the environment declines them.
+pub fn paint(environment: &Environment, to_stderr: bool) -> Paint {
+    let is_terminal = if to_stderr {
+        io::stderr().is_terminal()
+    } else {
+        io::stdout().is_terminal()
+    };
+    Paint {
+        colours: is_terminal && !environment.declines_colours(),
+    }
+}

@@ -1,0 +1,98 @@
+//! Names what is wrong with a target that answers badly.
+
+use std::error::Error;
+
+use crate::{
+    connection::{MAX_HEAD, MAX_HEADERS},
+    tap::Tap,
+};
+use paymaster_exchange::{Failure, Part, Stage};
+
+/// What an exchange waits for, refined by the bytes of the response that came.
+pub(crate) fn waiting_for(stage: Stage, tap: &Tap) -> Stage {
+    match &tap.beginning()[..] {
+        _ if stage != Stage::Head => stage,
+        [] => stage,
+        [b'H', b'T', b'T', b'P', b'/', b'1', b'.', _, b' ', b'1', ..] => Stage::FinalHead,
+        beginning if is_tls(beginning) => Stage::HeadInsteadOfTls,
+        _ => Stage::HeadEnd,
+    }
+}
+
+/// Why there is no response.
+pub(crate) fn failure(cause: &hyper::Error, tap: &Tap) -> Failure {
+    if cause.is_parse_too_large() {
+        let (part, limit) = if tap.of_response() < MAX_HEAD as u64 {
+            (Part::HeadLines, MAX_HEADERS)
+        } else {
+            (Part::Head, MAX_HEAD)
+        };
+        return Failure::TooLarge { part, limit };
+    }
+    if is_tls(&tap.beginning()) {
+        return Failure::Broken("what came is TLS: is it an https:// URL?".to_owned());
+    }
+    if cause.is_canceled() || cause.is_closed() || cause.is_incomplete_message() {
+        return Failure::Broken(if tap.beginning().is_empty() {
+            "the connection was closed before an answer came".to_owned()
+        } else {
+            "the connection was closed in the middle of the response head".to_owned()
+        });
+    }
+    Failure::Broken(with_causes(cause))
+}
+
+/// Why the body of a response, whose head came, is not complete.
+pub(crate) fn incomplete_body(cause: &hyper::Error) -> Failure {
+    let text = with_causes(cause);
+    // hyper reports this by its text alone.
+    if text.contains("chunk extensions over limit") {
+        return Failure::TooLarge {
+            part: Part::ChunkExtensions,
+            limit: CHUNK_EXTENSIONS,
+        };
+    }
+    Failure::Cut(text)
+}
+
+/// How many bytes of chunk extensions hyper reads in one response.
+const CHUNK_EXTENSIONS: usize = 16 * 1024;
+
+/// A failure where bytes follow the end of a response (a Content-Length that is too small): they would be taken for the next response.
+pub(crate) fn surplus(cause: Option<&hyper::Error>) -> Result<(), Failure> {
+    match cause {
+        // hyper reports this by its text alone.
+        Some(cause) if cause.to_string().contains("unexpected message") => Err(Failure::Cut(
+            "bytes behind the end of the response: is Content-Length too small?".to_owned(),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Whether bytes are the head of a TLS record: an alert, or a handshake message (RFC 8446, section 5.1).
+fn is_tls(beginning: &[u8]) -> bool {
+    matches!(beginning, [0x15 | 0x16, 3, 0..=4, ..])
+}
+
+/// An error and its causes on one line; a cause that is part of the text already is not repeated.
+pub fn with_causes(cause: &(dyn Error + 'static)) -> String {
+    let mut text = cause.to_string();
+    let mut source = cause.source();
+    while let Some(inner) = source {
+        let inner_text = inner.to_string();
+        if !text.contains(&inner_text) {
+            text = format!("{text}: {inner_text}");
+        }
+        source = inner.source();
+    }
+    text
+}
+
+/// The first cause of an error: of a connection that was not made, what the operating system reports.
+pub(crate) fn root_cause(error: &(dyn Error + 'static)) -> String {
+    let mut root = error;
+    while let Some(source) = root.source() {
+        root = source;
+    }
+    root.to_string()
+}

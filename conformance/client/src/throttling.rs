@@ -1,0 +1,233 @@
+//! What to do when a target throttles a request: with status 429, or with 503 and Retry-After (RFC 9110, section 10.2.3).
+//!
+//! A request is sent again after the pause that Retry-After states. [`RetryPolicy`] says how often and how long, [`Retries`] counts for
+//! one request, and [`GivenUp`] counts requests that were given up. Nothing here sleeps or sends.
+
+use std::{
+    sync::atomic::{AtomicU32, Ordering},
+    time::{Duration, SystemTime},
+};
+
+use paymaster_exchange::Response;
+
+/// The pause after a 429 without a readable Retry-After.
+const DEFAULT_PAUSE: Duration = Duration::from_secs(1);
+
+/// How often and how long a throttled request is sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RetryPolicy {
+    /// How often a request is sent in all.
+    pub tries: u32,
+    /// The least pause before the first repetition; each further repetition waits at least that much longer. Retry-After has whole
+    /// seconds, so 0 may stand for any part of one.
+    pub least_pause: Duration,
+    /// The longest sum of the pauses of one request.
+    pub patience: Duration,
+}
+
+impl RetryPolicy {
+    /// A request of a conformance run. The time limit of the run bounds the pauses.
+    pub const CHECK: Self = Self {
+        tries: 8,
+        least_pause: Duration::from_millis(50),
+        patience: Duration::MAX,
+    };
+
+    /// A request of the discovery before a load test.
+    pub const BEFORE_LOAD: Self = Self {
+        tries: u32::MAX,
+        least_pause: Duration::from_millis(50),
+        patience: Duration::from_secs(10),
+    };
+
+    /// A request of a load test: it is not sent again, but the users pause as long as Retry-After states.
+    pub const UNDER_LOAD: Self = Self {
+        tries: u32::MAX,
+        least_pause: Duration::ZERO,
+        patience: Duration::MAX,
+    };
+
+    /// Starts to count for one request.
+    pub const fn start(self) -> Retries {
+        Retries {
+            policy: self,
+            throttled: 0,
+            waited: Duration::ZERO,
+        }
+    }
+}
+
+/// What to do after a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ThrottleDecision {
+    /// The response is an answer to the request.
+    NotThrottled,
+    /// Wait this long, then send the same request again.
+    Wait(Duration),
+    /// Do not send the request again.
+    GiveUp,
+}
+
+/// Counts how often one request was throttled, and for how long.
+#[derive(Clone, Copy, Debug)]
+pub struct Retries {
+    policy: RetryPolicy,
+    throttled: u32,
+    waited: Duration,
+}
+
+impl Retries {
+    /// Decides what to do after a response to this request. `now` is called only where Retry-After is a date.
+    pub fn decide(&mut self, response: &Response, now: impl FnOnce() -> SystemTime) -> ThrottleDecision {
+        let Some(stated) = stated_pause(response, now) else {
+            return ThrottleDecision::NotThrottled;
+        };
+        self.throttled = self.throttled.saturating_add(1);
+        let pause = stated.max(self.policy.least_pause.saturating_mul(self.throttled));
+        self.waited = self.waited.saturating_add(pause);
+        if self.throttled >= self.policy.tries || self.waited > self.policy.patience {
+            return ThrottleDecision::GiveUp;
+        }
+        ThrottleDecision::Wait(pause)
+    }
+}
+
+/// How many requests in a row are given up before the run ends.
+pub const MOST_GIVEN_UP: u32 = 3;
+
+/// Counts the requests in a row that were throttled until they were given up. An answer to any request starts the count anew.
+#[derive(Debug, Default)]
+pub struct GivenUp(AtomicU32);
+
+impl GivenUp {
+    /// A request was answered.
+    pub fn reset(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+
+    /// A request was given up. True for the one that reaches [`MOST_GIVEN_UP`]: the run ends.
+    pub fn add(&self) -> bool {
+        self.0.fetch_add(1, Ordering::Relaxed) + 1 == MOST_GIVEN_UP
+    }
+}
+
+/// Whether a response throttles its request. A 503 without Retry-After does not: nothing in it says that waiting helps.
+pub fn is_throttled(response: &Response) -> bool {
+    // Which time it is changes how long the pause is, not whether there is one.
+    stated_pause(response, || SystemTime::UNIX_EPOCH).is_some()
+}
+
+/// The pause that a response asks for; none where it does not throttle the request.
+fn stated_pause(response: &Response, now: impl FnOnce() -> SystemTime) -> Option<Duration> {
+    let retry_after = || {
+        let text = response.header("retry-after")?;
+        parse(text.trim(), now)
+    };
+    match response.status {
+        429 => Some(retry_after().unwrap_or(DEFAULT_PAUSE)),
+        503 => retry_after(),
+        _ => None,
+    }
+}
+
+/// Reads the value of Retry-After: seconds or a date.
+fn parse(text: &str, now: impl FnOnce() -> SystemTime) -> Option<Duration> {
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Some(Duration::from_secs(text.parse().unwrap_or(u64::from(u32::MAX))));
+    }
+    let date = httpdate::parse_http_date(text).ok()?;
+    Some(date.duration_since(now()).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn response(status: u16, value: Option<&str>) -> Response {
+        Response {
+            status,
+            headers: value
+                .map(|value| ("retry-after".to_owned(), value.to_owned()))
+                .into_iter()
+                .collect(),
+            body: bytes::Bytes::new(),
+        }
+    }
+
+    #[test]
+    fn a_pause_is_read_from_seconds_and_dates() {
+        let now = httpdate::parse_http_date("Fri, 15 May 2015 15:34:21 GMT").unwrap();
+        let secs = |n| Some(Duration::from_secs(n));
+        for (status, value, expected) in [
+            (200, Some("7"), None),
+            (429, None, secs(1)),
+            (429, Some("7"), secs(7)),
+            (429, Some("soon"), secs(1)),
+            (429, Some("99999999999999999999999"), secs(u64::from(u32::MAX))),
+            (503, None, None),
+            (503, Some("soon"), None),
+            (503, Some("0"), secs(0)),
+            (503, Some("Fri, 15 May 2015 15:34:31 GMT"), secs(10)),
+            (503, Some("Fri, 15 May 2015 15:34:01 GMT"), secs(0)),
+        ] {
+            let response = response(status, value);
+            assert_eq!(stated_pause(&response, || now), expected, "{status} {value:?}");
+            assert_eq!(is_throttled(&response), expected.is_some(), "{status} {value:?}");
+        }
+    }
+
+    /// The decisions for the same response again and again, until the request is given up or `most` decisions were made.
+    fn decisions(policy: RetryPolicy, response: &Response, most: usize) -> Vec<ThrottleDecision> {
+        let mut retries = policy.start();
+        let mut decisions = Vec::new();
+        while decisions.len() < most && decisions.last() != Some(&ThrottleDecision::GiveUp) {
+            decisions.push(retries.decide(response, SystemTime::now));
+        }
+        decisions
+    }
+
+    #[test]
+    fn a_check_waits_a_little_longer_each_time_and_gives_up_with_the_last_try() {
+        let millis = |n| ThrottleDecision::Wait(Duration::from_millis(n));
+        let soon = decisions(RetryPolicy::CHECK, &response(429, Some("0")), 20);
+        assert_eq!(soon[..3], [millis(50), millis(100), millis(150)]);
+        assert_eq!(soon.len(), 8);
+        assert_eq!(soon[7], ThrottleDecision::GiveUp);
+        let stated = decisions(RetryPolicy::CHECK, &response(503, Some("2")), 3);
+        assert_eq!(stated, [millis(2_000); 3]);
+        let answer = decisions(RetryPolicy::CHECK, &response(503, None), 1);
+        assert_eq!(answer, [ThrottleDecision::NotThrottled]);
+    }
+
+    #[test]
+    fn the_discovery_of_a_load_test_has_limited_patience() {
+        let once = decisions(RetryPolicy::BEFORE_LOAD, &response(429, Some("60")), 5);
+        assert_eq!(once, [ThrottleDecision::GiveUp]);
+        let soon = decisions(RetryPolicy::BEFORE_LOAD, &response(429, Some("4")), 5);
+        assert_eq!(
+            soon[1..],
+            [
+                ThrottleDecision::Wait(Duration::from_secs(4)),
+                ThrottleDecision::GiveUp
+            ]
+        );
+    }
+
+    #[test]
+    fn a_load_test_pauses_as_long_as_the_target_states() {
+        let stated = decisions(RetryPolicy::UNDER_LOAD, &response(429, Some("0")), 9);
+        assert_eq!(stated, [ThrottleDecision::Wait(Duration::ZERO); 9]);
+    }
+
+    #[test]
+    fn the_third_request_in_a_row_that_is_given_up_ends_the_run() {
+        let given_up = GivenUp::default();
+        assert!(!given_up.add() && !given_up.add());
+        given_up.reset();
+        assert_eq!(
+            [given_up.add(), given_up.add(), given_up.add()],
+            [false, false, true]
+        );
+        assert!(!given_up.add(), "once");
+    }
+}

@@ -1,0 +1,130 @@
+//! The pages that people read: README, ARCHITECTURE, CONTRIBUTING and `docs/`. Every link and every path leads somewhere, and the
+//! screen in the README is what the binary prints.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use paymaster_schemas::sections::anchor;
+use serde_json::Value;
+use tempfile::tempdir;
+
+use crate::{run, server::Server};
+
+/// Longest line of the README's screen. Longer lines are cut.
+const WIDTH: usize = 110;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("..")
+        .canonicalize()
+        .unwrap()
+}
+
+fn pages() -> Vec<PathBuf> {
+    let docs = fs::read_dir(root().join("docs")).unwrap();
+    let mut pages: Vec<PathBuf> = docs.map(|entry| entry.unwrap().path()).collect();
+    pages.push(root().join("docs/ci/README.md"));
+    for name in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"] {
+        pages.push(root().join(name));
+    }
+    pages.retain(|page| page.extension().is_some_and(|suffix| suffix == "md"));
+    pages
+}
+
+fn anchors(text: &str) -> BTreeSet<String> {
+    let headings = text.lines().filter(|line| line.starts_with('#'));
+    headings
+        .map(|line| anchor(&line.trim_start_matches('#').trim().replace('`', "")))
+        .collect()
+}
+
+#[test]
+fn every_link_leads_to_a_file_and_a_heading() {
+    for page in pages() {
+        let text = fs::read_to_string(&page).unwrap();
+        let links = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        for link in links.filter(|link| !link.contains("://") && !link.contains(' ')) {
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() {
+                page.clone()
+            } else {
+                page.parent().unwrap().join(file)
+            };
+            assert!(target.exists(), "{}: {link}", page.display());
+            if !heading.is_empty() {
+                let there = fs::read_to_string(&target).unwrap();
+                assert!(anchors(&there).contains(heading), "{}: {link}", page.display());
+            }
+        }
+    }
+}
+
+/// A path in backticks begins with the name of a crate's folder, and has no placeholder.
+#[test]
+fn every_path_in_the_pages_for_contributors_exists() {
+    let mut checked = 0;
+    for name in ["ARCHITECTURE.md", "CONTRIBUTING.md", "docs/how-to-add-a-rule.md"] {
+        let text = fs::read_to_string(root().join(name)).unwrap();
+        for path in text.split('`').skip(1).step_by(2) {
+            let is_path = ["schemas/", "conformance/", "reference-server/", "loadtest/"]
+                .iter()
+                .any(|folder| path.starts_with(folder));
+            if is_path && !path.contains([' ', '*', '{']) {
+                checked += 1;
+                assert!(root().join(path).exists(), "{name}: {path}");
+            }
+        }
+    }
+    assert!(checked > 40, "{checked}");
+}
+
+#[test]
+fn the_screen_in_the_readme_is_what_the_binary_prints() {
+    let folder = tempdir().unwrap();
+    let server = Server::changing(|_, _, answer| {
+        let quotes = answer
+            .pointer_mut("/result/feeQuotes")
+            .and_then(Value::as_array_mut);
+        for quote in quotes.into_iter().flatten() {
+            quote["decimal"] = Value::from(quote["decimal"].to_string());
+        }
+    });
+    let (code, out, err) = run(folder.path(), &[&server.url()]);
+    assert_eq!(code, 1, "{out}{err}");
+    let screen = normalized(&out.replace(&server.url(), "http://127.0.0.1:3000/"));
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    assert!(
+        readme.contains(&screen),
+        "README.md must have this screen:\n{screen}"
+    );
+}
+
+/// The verdict and the finding, without what differs from run to run: the duration, the number of requests, and times.
+fn normalized(out: &str) -> String {
+    let finding = out.split("\nInconclusive").next().unwrap().trim_end();
+    let lines = finding.lines().map(|line| {
+        let mut line = after(line, " · ", " requests in ", "3542");
+        line = after(&line, " requests in ", " s", "3.1");
+        line = after(&line, "\"validUntil\":", ",", "1795335304");
+        line = after(&line, "ERC20, ", " times", "1437");
+        if line.chars().count() > WIDTH {
+            line = line.chars().take(WIDTH - 4).collect::<String>() + " ...";
+        }
+        line
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// The line with another text between two marks; the line itself without them.
+fn after(line: &str, start: &str, end: &str, text: &str) -> String {
+    let Some((head, rest)) = line.split_once(start) else {
+        return line.to_owned();
+    };
+    match rest.split_once(end) {
+        Some((_, tail)) => format!("{head}{start}{text}{end}{tail}"),
+        None => line.to_owned(),
+    }
+}

@@ -1,0 +1,83 @@
+//! What an injection does, and when.
+
+use serde_json::{Map, Value};
+
+use super::{RequestView, WireResponse};
+
+/// Whether a behaviour is injected for this request.
+pub(crate) type Condition = fn(&RequestView<'_>) -> bool;
+
+/// One injected behaviour of a faulty or varied server.
+#[derive(Clone, Copy)]
+pub(crate) struct Injection {
+    /// Evaluated once a request, and only where the behaviour can apply: conditions may count requests.
+    pub(crate) condition: Condition,
+    pub(crate) behaviour: Behaviour,
+}
+
+/// The condition that every request meets.
+pub(crate) fn always(_: &RequestView<'_>) -> bool {
+    true
+}
+
+/// A change to a request or to its response. The variants stand in the order in which they are applied.
+#[derive(Clone, Copy)]
+pub(crate) enum Behaviour {
+    /// Changes the request before the service reads it. Where nothing changes, the service reads the original bytes.
+    Request(fn(&RequestView<'_>, &mut Value)),
+    /// Replaces a result by an error.
+    Refuse,
+    /// Changes one member of a result. `row` is the id of the clause about that member, such as `sponsored-result.MODE`.
+    Row {
+        row: &'static str,
+        quotes: QuoteSelection,
+        change: MemberChange,
+    },
+    /// Changes a result that is an object.
+    Result(fn(&RequestView<'_>, &mut Map<String, Value>)),
+    /// Changes an error object.
+    Error(fn(&RequestView<'_>, &mut Map<String, Value>)),
+    /// Changes the JSON-RPC response to one request, alone or in a batch.
+    Answer(fn(&RequestView<'_>, &mut Map<String, Value>)),
+    /// Changes the response to the whole body: a single response, a batch of them, or none.
+    Reply(fn(&RequestView<'_>, &mut Option<Value>)),
+    /// Swaps the response, or its result, with that of another request in flight.
+    Swap(SwappedPart),
+    /// Changes the text of the response body.
+    Text(fn(&RequestView<'_>, &mut Vec<u8>)),
+    /// Changes the HTTP response.
+    Http(fn(&RequestView<'_>, &mut WireResponse)),
+    /// Resets the connection in the middle of the response.
+    Reset,
+}
+
+/// The fee quotes of a result that a [`Behaviour::Row`] changes. Other results have each member once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum QuoteSelection {
+    /// Every fee quote.
+    All,
+    /// The fee quote at this index of the list.
+    Nth(usize),
+    /// The fee quote of the token at this index of the configuration.
+    Token(usize),
+}
+
+/// A change to one member of an object.
+#[derive(Clone, Copy)]
+pub(crate) enum MemberChange {
+    /// Removes the member.
+    Remove,
+    /// Replaces the value by this JSON text.
+    Set(&'static str),
+    /// Replaces the value by what the function returns for it.
+    Map(fn(&Value) -> Value),
+}
+
+/// What [`Behaviour::Swap`] swaps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SwappedPart {
+    /// The whole response, its id included.
+    Answer,
+    /// The result alone: each response keeps its id.
+    Result,
+}
