@@ -19,7 +19,7 @@ use hyper::{
 use paymaster_cli::{
     file,
     public_words::is_common,
-    settings::{Place, Settings},
+    settings::{Settings, ShownTarget},
     setup::{DEFAULT_JOBS, DEFAULT_SEED, DEFAULT_SHRINK_REQUESTS, DEFAULT_TIME_LIMIT},
 };
 use paymaster_client::{
@@ -326,9 +326,9 @@ impl<'l> Check<'l> {
             context: done.context,
             strictness: settings.strictness,
             redactor,
-            place: Place {
+            place: ShownTarget {
                 shown,
-                ..Place::default()
+                ..ShownTarget::default()
             },
         })
     }

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use paymaster_cli::{
-    settings::Place,
+    settings::ShownTarget,
     terminal::{harmless, wrapped},
 };
 use paymaster_client::redact::Redactor;
@@ -37,7 +37,7 @@ pub struct Outcome {
     pub(super) context: Arc<Context>,
     pub(super) strictness: Strictness,
     pub(super) redactor: Redactor,
-    pub(super) place: Place,
+    pub(super) place: ShownTarget,
 }
 
 impl Outcome {
