@@ -11,7 +11,7 @@ use paymaster_client::{
 };
 use paymaster_conformance::{
     events::Event,
-    recorded::unjudged,
+    recorded::response_skip_reason,
     run::{self, Reporter, Suite},
 };
 use paymaster_exchange::{Exchange, Response};
@@ -36,7 +36,7 @@ impl Reporter for Tape {
         if let Event::Exchanged(delivered) = event {
             // As the readers of recordings leave it out.
             let response = delivered.exchange.outcome.as_ref().ok();
-            if response.is_none_or(|response| unjudged(response).is_none()) {
+            if response.is_none_or(|response| response_skip_reason(response).is_none()) {
                 self.0.push(delivered.exchange.clone());
             }
         }

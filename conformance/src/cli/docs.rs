@@ -8,10 +8,10 @@ use paymaster_schemas::{Basis, Clause, READINGS, clauses};
 
 use crate::cli::{
     args::Cli,
+    commands::init::TEMPLATE,
     examples::EXAMPLES,
     explain::{cost, how_judged},
-    init::TEMPLATE,
-    out,
+    process::{error::CommandError, output},
 };
 use crate::report::formats::FORMATS;
 use paymaster_cli::environment::VARIABLES;
@@ -39,13 +39,13 @@ const PAGES: &[(&str, Make)] = &[
 ];
 
 /// Writes the pages into a folder.
-pub(crate) fn run(folder: &Path) -> Result<u8, String> {
+pub(crate) fn run(folder: &Path) -> Result<u8, CommandError> {
     fs::create_dir_all(folder).map_err(|cause| format!("{}: {cause}", folder.display()))?;
     for (name, make) in PAGES {
         let path = folder.join(name);
         fs::write(&path, page(*make)).map_err(|cause| format!("{}: {cause}", path.display()))?;
     }
-    out::print(&format!(
+    output::print(&format!(
         "wrote {} pages into {}\n",
         PAGES.len(),
         folder.display()
@@ -95,7 +95,7 @@ fn of_clause(text: &mut String, clause: &Clause) {
 }
 
 fn of_rule(text: &mut String, rule: &Rule) {
-    let times = crate::report::count(rule.quota, "time");
+    let times = crate::report::text::words::count(rule.quota, "time");
     let _ = writeln!(
         text,
         "- rule `{}`: judged {}; passes after it held {times}",

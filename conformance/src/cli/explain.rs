@@ -4,17 +4,20 @@ use std::fmt::Write as _;
 
 use paymaster_schemas::{Basis, Clause, clauses, find_clause};
 
-use crate::cli::out;
+use crate::cli::{
+    filter::did_you_mean,
+    process::{error::CommandError, output},
+};
 use crate::run::Suite;
+use paymaster_cli::exit;
 use paymaster_cli::terminal::wrapped;
-use paymaster_cli::{exit, file::nearest};
 use paymaster_judge::rules::{Check, Rule};
 
 /// Widest line.
 const WIDTH: usize = 100;
 
 /// Runs the command.
-pub(crate) fn run(id: &str) -> Result<u8, String> {
+pub(crate) fn run(id: &str) -> Result<u8, CommandError> {
     let rules = Suite::standard().rules;
     let found: Vec<&Rule> = match rules.iter().find(|rule| rule.id == id) {
         Some(rule) => vec![rule],
@@ -29,14 +32,14 @@ pub(crate) fn run(id: &str) -> Result<u8, String> {
             .iter()
             .map(|rule| rule.id)
             .chain(clauses().map(|clause| clause.id));
-        let hint = nearest(id, known).map_or(String::new(), |known| format!(": did you mean `{known}`?"));
-        return Err(format!("there is no rule or clause `{id}`{hint}"));
+        let hint = did_you_mean(id, known);
+        return Err(format!("there is no rule or clause `{id}`{hint}").into());
     };
     let mut text = about_clause(clause);
     for rule in found {
         text.push_str(&about_rule(rule));
     }
-    out::print(&text)?;
+    output::print(&text)?;
     Ok(exit::CONFORMS)
 }
 
@@ -88,7 +91,7 @@ pub(crate) fn how_judged(rule: &Rule) -> String {
 fn about_rule(rule: &Rule) -> String {
     let how = how_judged(rule);
     let mut text = format!("\nrule {}\n", rule.id);
-    let times = crate::report::count(rule.quota, "time");
+    let times = crate::report::text::words::count(rule.quota, "time");
     let quota = format!("after it was exercised and held {times}");
     for (name, content) in [
         ("judged", how.as_str()),

@@ -1,33 +1,15 @@
-//! Reports: what a run leaves for people and machines. They read what the runner leaves behind; the runner knows none of them.
+//! Reports of a finished run, for people and for machines. The runner does not depend on them.
 
-pub mod badge;
-pub(crate) mod compact;
-pub mod compare;
-pub mod curl;
-mod exchange;
-mod finding;
+pub(crate) mod comparison;
 pub mod formats;
-mod har;
 pub mod html;
-pub mod json;
-pub mod junit;
-mod known;
+pub mod machine;
 mod markdown;
-pub mod matrix;
-pub mod ndjson;
-mod progress;
-mod raw_json;
-pub mod recorded;
 pub mod replay_file;
 #[cfg(test)]
 mod sample;
-mod sarif;
-mod sections;
 pub mod terminal;
-pub(crate) mod words;
-
-pub use progress::{Progress, Ticker};
-pub(crate) use words::count;
+pub(crate) mod text;
 
 use std::path::PathBuf;
 
@@ -41,32 +23,32 @@ use paymaster_judge::{
     verdict::{counts, line::VerdictLine, summary::Summary},
 };
 
-/// A run that is over, ready to be reported.
+/// A finished run, with what its reports need.
 #[derive(Debug)]
 pub struct Finished<'a> {
     /// The summary.
     pub summary: &'a Summary,
-    /// What was known of the target.
+    /// What is known about the target.
     pub context: &'a Context,
-    /// How strictly it was concluded.
+    /// How strictly the run was concluded.
     pub strictness: Strictness,
-    /// Where the target is.
+    /// The URL of the target as it may be shown, and the options that repeat requests.
     pub place: &'a Place,
-    /// Hides the secrets.
+    /// Replaces the secrets in texts.
     pub redactor: &'a Redactor,
-    /// The replay file of each finding, where one was written.
+    /// The replay file of each finding, in the order of the findings, where one was written.
     pub replays: &'a [Option<PathBuf>],
 }
 
 impl Finished<'_> {
-    /// The line that replays the finding of that number; none where it has no replay file.
+    /// The command line that replays the finding with this index; none where it has no replay file.
     pub(crate) fn replay_line(&self, number: usize) -> Option<String> {
         let path = self.replays.get(number)?.as_ref()?;
         let on_chain = self.summary.findings.get(number)?.basis == Basis::OnChain;
-        Some(curl::replay(self.place, path, on_chain))
+        Some(text::curl::replay(self.place, path, on_chain))
     }
 
-    /// The verdict, with what it rests on.
+    /// The verdict in words.
     pub fn verdict(&self) -> VerdictLine {
         VerdictLine::of(self.summary, self.strictness)
     }

@@ -3,10 +3,8 @@
 use maud::{Markup, html};
 
 use crate::report::{
-    compact::cut,
-    curl,
     html::{Page, json},
-    words,
+    text::{compact::cut, curl, words},
 };
 use paymaster_exchange::Exchange;
 use paymaster_judge::verdict::{

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use paymaster_schemas::Pair;
 
-use crate::report::{compact, html::Page};
+use crate::report::{html::Page, text::compact};
 use paymaster_judge::verdict::conclusion::Conclusion;
 
 /// More values of one observation are counted, not listed.

@@ -3,9 +3,9 @@
 
 use maud::{Markup, PreEscaped, html};
 
-use crate::report::{
+use crate::report::text::{
     compact::cut,
-    raw_json::{self, Node, spelled},
+    raw_json::{self, Node, unquoted},
 };
 use paymaster_cli::terminal::harmless;
 
@@ -56,11 +56,11 @@ fn write(node: &Node<'_>, steps: Option<&[String]>, depth: usize) -> Markup {
 fn object(members: &[(&str, Node<'_>)], steps: Option<&[String]>, depth: usize, flat: bool) -> Markup {
     let next = steps.and_then(|steps| steps.split_first());
     let leads = |name: &str| {
-        next.filter(|(step, _)| spelled(name) == **step)
+        next.filter(|(step, _)| unquoted(name) == **step)
             .map(|(_, rest)| rest)
     };
     let missing = next
-        .filter(|(step, _)| members.iter().all(|(name, _)| spelled(name) != **step))
+        .filter(|(step, _)| members.iter().all(|(name, _)| unquoted(name) != **step))
         .map(|(step, _)| step);
     let mut lines: Vec<Markup> = members
         .iter()

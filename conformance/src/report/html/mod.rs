@@ -13,7 +13,12 @@ use std::time::SystemTime;
 
 use maud::{Markup, html};
 
-use crate::report::{Finished, counts::Standing, known, words};
+use crate::report::{
+    Finished,
+    counts::Standing,
+    machine::moment,
+    text::{compact, known_failures, words},
+};
 use paymaster_cli::terminal::harmless;
 use paymaster_judge::verdict::{
     conclusion::{Conclusion, Verdict},
@@ -43,7 +48,7 @@ pub fn page(finished: &Finished<'_>) -> String {
         footer {
             p {
                 "Written by paymaster-conformance " (env!("CARGO_PKG_VERSION"))
-                ", " (super::exchange::moment(SystemTime::now())) ". The same seed sends the same requests. Secrets of the URL and of headers are replaced by ***."
+                ", " (moment(SystemTime::now())) ". The same seed sends the same requests. Secrets of the URL and of headers are replaced by ***."
             }
         }
     };
@@ -184,7 +189,7 @@ impl Page<'_> {
             return html! { (outcome.rule.clause().text) };
         };
         let violation = &finding.violation;
-        let short = |text: &str| super::compact::cut(&self.foreign(text), 160);
+        let short = |text: &str| compact::cut(&self.foreign(text), 160);
         html! {
             "expected " code { (short(&violation.expected)) }
             ", got " code { (short(&violation.actual)) }
@@ -204,13 +209,13 @@ impl Page<'_> {
                         @for known in stale {
                             li.stale {
                                 (self.scope(known))
-                                p { b { "Out of date, which fails the run: " } (self.foreign(&known::advice(known))) }
+                                p { b { "Out of date, which fails the run: " } (self.foreign(&known_failures::advice(known))) }
                             }
                         }
                         @for known in rest {
                             li {
                                 (self.scope(known))
-                                p { (known::word(known)) ": " (self.foreign(&known.entry.reason)) }
+                                p { (known_failures::state(known)) ": " (self.foreign(&known.entry.reason)) }
                                 p.meta { (self.foreign(&known.entry.owner)) ", until " (known.entry.expires) }
                             }
                         }

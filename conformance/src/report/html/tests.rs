@@ -25,7 +25,7 @@ fn the_page_tells_what_is_broken_and_how_to_see_it_again() {
 
 #[test]
 fn a_page_of_a_run_that_nobody_answered_says_so_first() {
-    let sample = sample::nobody();
+    let sample = sample::unanswered();
     let html = page(&sample.finished());
     assert!(html.contains("COULD NOT TEST") && html.contains("no answer from 127.0.0.1:3000"));
     assert!(!html.contains("<h2>What is broken") && !html.contains("<h2>Dialect and behaviour"));

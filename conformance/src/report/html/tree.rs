@@ -8,7 +8,7 @@ use paymaster_schemas::{Basis, Clause, find_clause};
 use crate::report::{
     counts::{Counts, Standing},
     html::Page,
-    sections, words,
+    text::{compact, sections, words},
 };
 use paymaster_judge::verdict::summary::RuleOutcome;
 
@@ -173,7 +173,7 @@ impl Page<'_> {
                     (observed_mark())
                     span.id { (clause.id) }
                     span.basis { (clause.basis.name()) }
-                    span.times { (told.first().map_or(String::new(), |(value, _)| super::super::compact::cut(&self.foreign(value), 48))) }
+                    span.times { (told.first().map_or(String::new(), |(value, _)| compact::cut(&self.foreign(value), 48))) }
                     span.standing { "observed" }
                 }
                 div.about {

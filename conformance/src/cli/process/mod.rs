@@ -1,0 +1,5 @@
+//! What belongs to the process: standard output, the runtime, signals, and how a command fails.
+
+pub(crate) mod error;
+pub(crate) mod output;
+pub(crate) mod runtime;
