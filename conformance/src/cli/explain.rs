@@ -1,4 +1,4 @@
-//! `explain RULE`: what a rule asks, on what ground, and how it is judged.
+//! `explain RULE`: what a rule requires, its basis, and how it is judged.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use paymaster_cli::exit;
 use paymaster_cli::terminal::wrapped;
 use paymaster_judge::rules::{Check, Rule};
 
-/// Widest line.
+/// The widest line, in columns.
 const WIDTH: usize = 100;
 
 /// Runs the command.
@@ -60,7 +60,7 @@ fn about_clause(clause: &Clause) -> String {
     text
 }
 
-/// What a clause on that ground means for a run.
+/// What breaking a clause with this basis means for a run.
 pub(crate) fn cost(basis: Basis) -> &'static str {
     match basis {
         Basis::Stated => "breaking it fails the run",
@@ -68,11 +68,11 @@ pub(crate) fn cost(basis: Basis) -> &'static str {
         Basis::OnChain => {
             "judged only with --rpc-url and --entry-point; breaking it warns, and fails the run under --strict"
         }
-        Basis::Ambiguous | Basis::NotShown => "observed only: nobody fails for it",
+        Basis::Ambiguous | Basis::NotShown => "observed only: it cannot fail a run",
     }
 }
 
-/// On what a rule judges, as it reads after "judged".
+/// How a rule is judged; the text continues "judged".
 pub(crate) fn how_judged(rule: &Rule) -> String {
     match &rule.check {
         Check::Exchange(_) => "on every single exchange that it applies to".to_owned(),

@@ -14,8 +14,8 @@ use crate::cli::{
 use crate::{
     events::Event,
     report::{
-        Finished,
-        formats::{self, FORMATS, Format, Render, ReportLog},
+        Finished, ReportLog,
+        formats::{self, FORMATS, Format, Render},
         terminal,
     },
     run::Reporter,

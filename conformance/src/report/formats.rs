@@ -1,10 +1,9 @@
 //! The table of report formats. Command line, help and documentation read it.
 
-use std::io::{self, Write};
+use std::io;
 
-use crate::events::Event;
 use crate::report::{
-    Finished, html,
+    Finished, ReportLog, html,
     machine::{har, json, junit, ndjson, sarif},
     markdown,
 };
@@ -98,28 +97,6 @@ pub enum Render {
     Fallible(fn(&Finished<'_>) -> io::Result<String>),
     /// Event by event while the run goes on.
     Log(fn(&Place, &Redactor) -> Box<dyn ReportLog>),
-}
-
-/// A report that is written event by event while the run goes on.
-pub trait ReportLog {
-    /// Whether every exchange is to be reported to it.
-    fn wants_exchanges(&self) -> bool {
-        false
-    }
-
-    /// Writes an event.
-    ///
-    /// # Errors
-    ///
-    /// When `out` fails.
-    fn event(&mut self, event: &Event<'_>, out: &mut dyn Write) -> io::Result<()>;
-
-    /// Writes the end of the report. Without any event before, the report is still complete.
-    ///
-    /// # Errors
-    ///
-    /// When `out` fails.
-    fn end(&mut self, finished: &Finished<'_>, out: &mut dyn Write) -> io::Result<()>;
 }
 
 const fn format(

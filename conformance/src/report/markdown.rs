@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn a_run_without_answers() {
-        insta::assert_snapshot!("markdown_nobody", text(&sample::unanswered().finished()));
+        insta::assert_snapshot!("markdown_unanswered", text(&sample::unanswered().finished()));
     }
 
     #[test]

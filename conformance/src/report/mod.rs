@@ -11,7 +11,12 @@ mod sample;
 pub mod terminal;
 pub(crate) mod text;
 
-use std::path::PathBuf;
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+};
+
+use crate::events::Event;
 
 use paymaster_cli::settings::Place;
 use paymaster_schemas::Basis;
@@ -52,4 +57,26 @@ impl Finished<'_> {
     pub fn verdict(&self) -> VerdictLine {
         VerdictLine::of(self.summary, self.strictness)
     }
+}
+
+/// A report that is written event by event while the run goes on.
+pub trait ReportLog {
+    /// Whether every exchange is to be reported to it.
+    fn wants_exchanges(&self) -> bool {
+        false
+    }
+
+    /// Writes an event.
+    ///
+    /// # Errors
+    ///
+    /// When `out` fails.
+    fn event(&mut self, event: &Event<'_>, out: &mut dyn Write) -> io::Result<()>;
+
+    /// Writes the end of the report. Without any event before, the report is still complete.
+    ///
+    /// # Errors
+    ///
+    /// When `out` fails.
+    fn end(&mut self, finished: &Finished<'_>, out: &mut dyn Write) -> io::Result<()>;
 }

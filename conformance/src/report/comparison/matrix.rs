@@ -180,8 +180,7 @@ fn fingerprint(columns: &[Column]) -> Markup {
 }
 
 fn values(seen: Option<&BTreeMap<String, u64>>) -> Markup {
-    let mut sorted: Vec<_> = seen.into_iter().flatten().collect();
-    sorted.sort_by(|left, right| right.1.cmp(left.1).then(left.0.cmp(right.0)));
+    let sorted = seen.map(words::by_frequency).unwrap_or_default();
     html! {
         ul.values {
             @for (value, times) in sorted.iter().take(MOST_VALUES) {

@@ -1,5 +1,5 @@
-//! JSON as it was received, broken into lines, with the place of the violation marked. Nothing is lost on the way: members that
-//! stand twice, the notation of numbers and escapes are shown as they came; only long strings and long lists are cut.
+//! JSON as it was received, on several lines, with the place of the violation marked. Duplicate members, the notation of numbers and
+//! escapes are kept; only long strings and long lists are cut.
 
 use maud::{Markup, PreEscaped, html};
 
@@ -18,8 +18,7 @@ const MOST_ITEMS: usize = 12;
 /// What is shorter stands on one line.
 const LINE: usize = 44;
 
-/// A JSON text with the value at `pointer` marked; where nothing is there, it is said in the object that lacks it. None when the
-/// text is no JSON.
+/// A JSON text with the value at `pointer` marked, or a note in the object that lacks it. None where the text is not JSON.
 pub(crate) fn marked(text: &str, pointer: Option<&str>) -> Option<Markup> {
     let root = raw_json::read(text)?;
     let steps = pointer.map(raw_json::steps);

@@ -1,5 +1,5 @@
-//! The report for people, in a browser: one file that asks no network for anything. Without scripts everything can be read; they
-//! only filter, copy and open.
+//! The report for a browser: one file that loads nothing from the network. Everything can be read without scripts; they only filter,
+//! copy and open.
 
 mod finding;
 mod fingerprint;
@@ -56,14 +56,14 @@ pub fn page(finished: &Finished<'_>) -> String {
     shell::document(&title, &body)
 }
 
-/// A page as it is made.
+/// The data of the page.
 struct Page<'a> {
     finished: &'a Finished<'a>,
     verdict: VerdictLine,
 }
 
 impl Page<'_> {
-    /// A text from the target: secrets hidden, control characters spelled out. It is escaped where it is written.
+    /// A text from the target with its secrets replaced and its control characters escaped. Markup is escaped where it is written.
     fn foreign(&self, text: &str) -> String {
         harmless(&self.finished.redactor.apply(text))
     }
@@ -132,7 +132,7 @@ impl Page<'_> {
     fn meaning(&self) -> &'static str {
         match self.finished.summary.conclusion {
             Conclusion::ListOutOfDate => {
-                "Nothing new failed, but the list of known failures is out of date: bring it up to date, as said below."
+                "Nothing new failed, but the list of known failures is out of date: update it, as described below."
             }
             Conclusion::Conforms if self.verdict.counts.get(Standing::KnownFailing) > 0 => {
                 "Everything that fails a run was judged, and held, but for what is known to fail."
@@ -153,7 +153,7 @@ impl Page<'_> {
         }
     }
 
-    /// What is broken, a line each: the findings themselves stand at their rules.
+    /// The broken rules, one line each. The findings are shown at the rules.
     fn broken(&self) -> Markup {
         let rules = &self.finished.summary.rules;
         let of = |wanted| rules.iter().filter(move |rule| self.standing(rule) == wanted);
@@ -171,7 +171,7 @@ impl Page<'_> {
                                 li data-standing=(standing.name()) {
                                     a href=(format!("#{}", outcome.rule.id)) { (outcome.rule.id) }
                                     span.ground { "section " (outcome.rule.clause().section) }
-                                    p { (self.gist(outcome)) }
+                                    p { (self.brief(outcome)) }
                                 }
                             }
                         }
@@ -181,7 +181,7 @@ impl Page<'_> {
         }
     }
 
-    fn gist(&self, outcome: &RuleOutcome) -> Markup {
+    fn brief(&self, outcome: &RuleOutcome) -> Markup {
         let summary = self.finished.summary;
         let own =
             |finding: &&Finding| finding.rule.id == outcome.rule.id && summary.known_entry(finding).is_none();
@@ -197,7 +197,7 @@ impl Page<'_> {
         }
     }
 
-    /// The list of known failures: what is out of date in it, and what is excused.
+    /// The list of known failures: the entries that are out of date, then the others.
     fn known(&self) -> Markup {
         let known = &self.finished.summary.known;
         let (stale, rest): (Vec<_>, Vec<_>) = known.iter().partition(|known| known.standing.fails_the_run());
@@ -236,11 +236,11 @@ impl Page<'_> {
         }
     }
 
-    /// What stayed inconclusive, by what would make it conclusive.
+    /// The inconclusive rules, grouped by what would make them conclusive.
     fn inconclusive(&self) -> Markup {
         let rules = &self.finished.summary.rules;
         let by_advice = words::by_reason(rules, Verdict::Inconclusive);
-        // When nobody answered, there is one reason, and it stands on top.
+        // A target that never answered is the only reason, and the head of the page names it.
         let untested = self.finished.summary.conclusion == Conclusion::CouldNotTest
             && rules.iter().all(|outcome| outcome.held == 0);
         html! {

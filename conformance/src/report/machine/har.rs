@@ -9,9 +9,8 @@ use serde_json::{Value, json};
 
 use crate::events::{Event, SentExchange};
 use crate::report::{
-    Finished,
+    Finished, ReportLog,
     counts::Counts,
-    formats::ReportLog,
     machine::exchange::{self, EncodedBody},
     text::words,
 };

@@ -9,7 +9,7 @@ use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
 use crate::events::{Event, SentExchange};
-use crate::report::{Finished, counts::Counts, formats::ReportLog, machine::exchange, text::words};
+use crate::report::{Finished, ReportLog, counts::Counts, machine::exchange, text::words};
 use paymaster_cli::settings::Place;
 use paymaster_client::redact::Redactor;
 use paymaster_judge::verdict::finding::Finding;

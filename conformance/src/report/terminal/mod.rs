@@ -211,8 +211,7 @@ impl Page<'_> {
         let title = self.paint.bold("Observed");
         self.line(&format!("{title} where the specification leaves it open:"));
         for (clause, values) in &summary.observations {
-            let mut sorted: Vec<_> = values.iter().collect();
-            sorted.sort_by(|left, right| right.1.cmp(left.1).then(left.0.cmp(right.0)));
+            let sorted = words::by_frequency(values);
             let more = sorted.len().saturating_sub(MOST_VALUES);
             let mut text = sorted
                 .iter()
@@ -332,7 +331,7 @@ mod tests {
     #[test]
     fn a_run_without_answers() {
         let text = render(&sample::unanswered().finished(), Paint::default());
-        insta::assert_snapshot!("nobody", text);
+        insta::assert_snapshot!("unanswered", text);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Phrases that several reports share.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use paymaster_exchange::Exchange;
 use paymaster_judge::{
@@ -57,6 +57,13 @@ pub(crate) fn by_reason(rules: &[RuleOutcome], verdict: Verdict) -> Vec<(&str, V
         }
     }
     by_reason
+}
+
+/// Values and how often each was seen, the most frequent first.
+pub(crate) fn by_frequency(values: &BTreeMap<String, u64>) -> Vec<(&String, &u64)> {
+    let mut sorted: Vec<_> = values.iter().collect();
+    sorted.sort_by(|left, right| right.1.cmp(left.1).then(left.0.cmp(right.0)));
+    sorted
 }
 
 /// `reproduced 3/3`, or why the request was not sent again.
