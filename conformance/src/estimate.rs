@@ -10,19 +10,19 @@ use paymaster_judge::{
     target::context::{Context, Support},
 };
 
-/// Of a longer plan, the groups of so many cases stand for all of them.
+/// The number of cases that a longer plan is estimated from.
 const SAMPLE: u32 = DEFAULT_CASES;
 
-/// Pauses, repeated requests and the closer look at findings come on top of the plan: one part in so many is added.
-const SPARE: u32 = 10;
+/// One part in this many is added for pauses, repeated requests and the confirmation of findings.
+const RESERVE: u32 = 10;
 
-/// The longest time limit that the command line takes.
+/// The longest time limit that the command line accepts.
 const LONGEST: Duration = Duration::from_hours(24);
 
 /// How many requests a plan has, for any number of cases.
 #[derive(Clone, Debug)]
-pub(crate) struct Cost {
-    /// The requests of each relation in a plan of that many cases.
+pub struct Cost {
+    /// The requests of each relation in a plan with `cases` cases.
     requests: BTreeMap<&'static str, (Rounds, u64)>,
     cases: u32,
     /// Requests that were sent before the plan.
@@ -30,7 +30,7 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
-    /// The cost of a run whose plan has `cases` cases, and that sent `before` requests to learn what the target speaks.
+    /// The cost of a run whose plan has `cases` cases and whose discovery sent `before` requests.
     pub(crate) fn of(
         plan: fn(&Context, u64, u32) -> Plan<'_>,
         context: &Context,
@@ -51,7 +51,7 @@ impl Cost {
         cost
     }
 
-    /// About so many requests are sent in a run with that many cases.
+    /// The approximate number of requests of a run with this many cases.
     pub(crate) fn requests(&self, cases: u32) -> u64 {
         let of_plan = self.requests.values().map(|(of_relation, requests)| {
             let (wanted, made) = (rounds(*of_relation, cases), rounds(*of_relation, self.cases));
@@ -61,7 +61,7 @@ impl Cost {
     }
 }
 
-/// What discovery is expected to find: most targets support tokens, and half of a plan is about these.
+/// The context that discovery probably ends with: most targets support tokens, and half of a plan concerns them.
 pub(crate) fn expected(mut context: Context) -> Context {
     if context.tokens_that_are(Support::Supported).next().is_none() {
         for digit in ["a", "b", "c"] {
@@ -77,22 +77,22 @@ pub(crate) fn expected(mut context: Context) -> Context {
 pub struct Estimate {
     /// The time between two requests.
     pub interval: Duration,
-    /// How many requests the run sends, about.
+    /// The approximate number of requests.
     pub requests: u64,
-    /// How long that takes.
+    /// The approximate duration.
     pub takes: Duration,
-    /// When the run is over, finished or not.
+    /// The time limit of the run.
     pub time_limit: Duration,
-    /// Whether it takes longer than the time limit.
+    /// Whether the run takes longer than the time limit.
     pub too_long: bool,
-    /// The most cases that fit into the time limit, where not all do; none where not even one does.
+    /// The largest number of cases that fits into the time limit, where not all fit; none where not even one fits.
     pub cases: Option<u32>,
-    /// A time limit that is long enough for all cases; none where it would be more than a day.
+    /// A time limit that is long enough for all cases, where the present one is not; none where it would be more than a day.
     pub enough: Option<Duration>,
 }
 
 impl Estimate {
-    /// Estimates a run with that many cases and at most `budget` requests.
+    /// Estimates a run with this many cases and at most `budget` requests.
     pub(crate) fn of(
         cost: &Cost,
         cases: u32,
@@ -105,10 +105,10 @@ impl Estimate {
             budget.map_or(all, |budget| all.min(budget as u64))
         };
         let takes = |cases| interval.saturating_mul(u32::try_from(requests(cases)).unwrap_or(u32::MAX));
-        let with_spare = |cases| takes(cases).saturating_add(takes(cases) / SPARE);
-        let fits = |cases| with_spare(cases) <= time_limit;
+        let with_reserve = |cases| takes(cases).saturating_add(takes(cases) / RESERVE);
+        let fits = |cases| with_reserve(cases) <= time_limit;
         let too_long = !fits(cases);
-        let enough = rounded_up(with_spare(cases));
+        let enough = rounded_up(with_reserve(cases));
         Self {
             interval,
             requests: requests(cases),
@@ -119,9 +119,7 @@ impl Estimate {
             enough: Some(enough).filter(|enough| too_long && *enough <= LONGEST),
         }
     }
-}
 
-impl Estimate {
     /// Requests a second.
     pub fn rate(&self) -> f64 {
         self.interval.as_secs_f64().recip()
@@ -172,7 +170,7 @@ fn rounded_up(time: Duration) -> Duration {
     Duration::from_secs((time.as_secs() + 1).next_multiple_of(step))
 }
 
-/// As the command line takes it.
+/// A duration in the form that the command line accepts.
 fn argument(time: Duration) -> String {
     match time.as_secs() {
         seconds if seconds % 60 == 0 => format!("{}m", seconds / 60),
@@ -190,7 +188,7 @@ fn span(time: Duration) -> String {
     }
 }
 
-/// A rate with the digits that matter.
+/// A rate with its significant digits.
 fn short(rate: f64) -> String {
     let digits = match rate {
         10.0.. => return format!("{rate:.0}"),
@@ -223,13 +221,16 @@ mod tests {
         for cases in [20, 60, DEFAULT_CASES] {
             let groups = plan(&context(), 1, cases);
             let real = 30 + groups.iter().map(|group| group.members.len() as u64).sum::<u64>();
-            let told = cost.requests(cases);
-            assert!(told.abs_diff(real) * 100 <= real * 3, "{cases}: {told} {real}");
+            let estimated = cost.requests(cases);
+            assert!(
+                estimated.abs_diff(real) * 100 <= real * 3,
+                "{cases}: {estimated} {real}"
+            );
         }
     }
 
     #[test]
-    fn what_does_not_fit_names_what_does() {
+    fn an_estimate_that_is_too_long_names_what_fits() {
         let cost = cost();
         let estimate = |millis, budget| {
             let interval = Duration::from_millis(millis);

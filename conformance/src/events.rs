@@ -1,4 +1,4 @@
-//! The event stream of a run: the only thing between the runner and the reporters.
+//! The event stream of a run: the only interface between the runner and the reporters.
 
 use std::time::{Duration, SystemTime};
 
@@ -20,58 +20,58 @@ pub enum Event<'a> {
         /// The seed.
         seed: u64,
     },
-    /// The dialect and the tokens of the target are known; groups are made, sent and judged from here on.
+    /// Discovery is over: the dialect and the tokens of the target are known. Sending the plan begins.
     Planned {
         /// The dialect in use.
         dialect: &'a Dialect,
-        /// How many groups will be sent at most: fewer where the target gives nothing to build them from.
+        /// The largest number of groups that will be sent. Groups that need what the target did not provide are left out.
         at_most: usize,
     },
-    /// A request was sent, and answered or not. Told only to a reporter that wants exchanges, in the order in which they ended.
-    Exchanged(&'a Delivered),
-    /// A group was judged.
+    /// A request was sent, and answered or not. Reported only to reporters that want exchanges, in the order in which they ended.
+    Exchanged(&'a SentExchange),
+    /// Groups were judged: the counts so far.
     Judged {
-        /// How many groups are done.
+        /// How many groups were sent.
         groups: usize,
         /// How many requests were sent.
         requests: usize,
-        /// How many findings there are so far.
+        /// How many rules were broken.
         findings: usize,
     },
-    /// The target asked us to slow down.
+    /// The target asked for a pause; no request is sent until it is over.
     Waiting {
-        /// How long.
+        /// The length of the pause.
         pause: Duration,
-        /// Why.
+        /// The reason, for people.
         reason: &'a str,
     },
-    /// How long the run takes, at a rate that is set or that the target was seen to allow.
+    /// How long the run takes, at the configured rate limit or at one that the target showed.
     Estimated(&'a Estimate),
-    /// A rule was seen broken for the first time; shrinking follows.
+    /// A rule was broken for the first time. [`Event::Found`] follows when its findings are confirmed.
     Broken {
         /// The rule.
         rule: &'static Rule,
     },
-    /// A finding is complete: shrunk and sent again.
+    /// A finding is complete: sent again and shrunk.
     Found(&'a Finding),
     /// The run is over.
     Finished(&'a Summary),
 }
 
-/// An exchange, and what it was part of.
+/// An exchange, and the group that it is part of.
 #[derive(Clone, Debug)]
-pub struct Delivered {
+pub struct SentExchange {
     /// The relation that built its group.
     pub relation: &'static str,
-    /// The place of its group in the plan, from 0; groups of discovery, shrinking and re-sending keep the number they came from.
+    /// The index of its group in the plan, from 0. Groups of shrinking and re-sending keep the index of the group they repeat.
     pub group: usize,
-    /// Its place in the group, from 0.
+    /// Its index in the group, from 0.
     pub member: usize,
-    /// Its part in the relation.
+    /// Its role in the relation, as `baseline`.
     pub role: &'static str,
-    /// What sets it apart.
+    /// What distinguishes its request from the others of the group.
     pub label: String,
-    /// What was sent and what came back.
+    /// The request and the response.
     pub exchange: Exchange,
     /// When it ended.
     pub ended: SystemTime,

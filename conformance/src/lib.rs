@@ -41,7 +41,7 @@ pub mod selftest;
 
 pub use check::{Check, CheckError, Outcome, read_profile};
 pub use estimate::Estimate;
-pub use events::{Delivered, Event};
+pub use events::{Event, SentExchange};
 
 #[doc(hidden)] // Not part of the API. `tests/shell/` reads the table of report formats.
 pub use report::formats::FORMATS;

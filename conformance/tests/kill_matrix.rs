@@ -13,12 +13,12 @@ const SEED: u64 = 7;
 fn holds(deviations: &[Deviation]) {
     let matrix =
         selftest::run(deviations, &[SEED], CASES, &Stop::default(), &|_| {}).expect("the servers start");
-    let complaints: Vec<String> = matrix
-        .complaints()
+    let problems: Vec<String> = matrix
+        .problems()
         .into_iter()
-        .map(|(trial, complaint)| format!("{} {complaint}", trial.deviation.name()))
+        .map(|(trial, problem)| format!("{} {problem}", trial.deviation.name()))
         .collect();
-    assert!(complaints.is_empty(), "{complaints:#?}");
+    assert!(problems.is_empty(), "{problems:#?}");
     assert_eq!(matrix.trials.len(), deviations.len());
 }
 

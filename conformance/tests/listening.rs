@@ -9,8 +9,8 @@ use paymaster_client::{
     transport::{Limits, Transport},
 };
 use paymaster_conformance::{
-    Event,
-    run::{Reporter, Suite, Together, check},
+    events::Event,
+    run::{Reporter, Reporters, Suite, check},
 };
 use paymaster_judge::session::tally::Strictness;
 
@@ -64,7 +64,7 @@ async fn every_exchange_is_told_to_who_asks() {
                 ..Listener::default()
             },
         );
-        let mut both = Together(vec![&mut deaf, &mut listener]);
+        let mut both = Reporters(vec![&mut deaf, &mut listener]);
         let outcome = check(&settings, &Suite::standard(), &Stop::default(), &mut both).await;
         let expected = if wants { outcome.summary.requests } else { 0 };
         assert_eq!(listener.exchanges, expected);

@@ -10,8 +10,8 @@ use paymaster_client::{
     transport::{Limits, Transport},
 };
 use paymaster_conformance::{
-    Event,
-    recorded::unjudged,
+    events::Event,
+    recorded::response_skip_reason,
     run::{self, Reporter, Suite},
 };
 use paymaster_exchange::{Exchange, Response};
@@ -36,7 +36,7 @@ impl Reporter for Tape {
         if let Event::Exchanged(delivered) = event {
             // As the readers of recordings leave it out.
             let response = delivered.exchange.outcome.as_ref().ok();
-            if response.is_none_or(|response| unjudged(response).is_none()) {
+            if response.is_none_or(|response| response_skip_reason(response).is_none()) {
                 self.0.push(delivered.exchange.clone());
             }
         }

@@ -1,12 +1,12 @@
 //! Functions that are called while a run goes on.
 
 use crate::{
-    events::{Delivered, Event},
+    events::{Event, SentExchange},
     run::Reporter,
 };
 
 type EventListener<'l> = Box<dyn FnMut(&Event<'_>) + 'l>;
-type ExchangeListener<'l> = Box<dyn FnMut(&Delivered) + 'l>;
+type ExchangeListener<'l> = Box<dyn FnMut(&SentExchange) + 'l>;
 
 /// The listeners of a run.
 #[derive(Default)]

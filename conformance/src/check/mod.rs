@@ -33,7 +33,7 @@ use paymaster_judge::{
 use paymaster_reference_server::Config;
 
 use crate::{
-    events::{Delivered, Event},
+    events::{Event, SentExchange},
     run::{self, Suite},
 };
 
@@ -261,7 +261,7 @@ impl<'l> Check<'l> {
 
     /// Calls `listener` for every exchange, in the order in which they ended. Without such a listener no exchange is kept.
     #[must_use]
-    pub fn on_exchange(mut self, listener: impl FnMut(&Delivered) + 'l) -> Self {
+    pub fn on_exchange(mut self, listener: impl FnMut(&SentExchange) + 'l) -> Self {
         self.listeners.exchanges.push(Box::new(listener));
         self
     }

@@ -20,7 +20,11 @@ use paymaster_judge::{
     },
 };
 
-use crate::report::{Finished, compact, json, words};
+use crate::report::{
+    Finished,
+    machine::json,
+    text::{compact, words},
+};
 
 /// The widest line of [`Outcome`] as text.
 const WIDTH: usize = 110;

@@ -1,12 +1,16 @@
-//! The command line.
+//! The arguments of every command.
 
 use std::{path::PathBuf, time::Duration};
 
+use alloy_primitives::Address;
 use clap::{Args, Parser, Subcommand};
 use paymaster_cli::args::{RunArgs, StrictnessArgs, TrustArgs};
 
-use crate::cli::{examples, on_chain::ChainArgs, reports::ReportArgs};
+use crate::{cli::examples, report::formats};
 use paymaster_cli::duration;
+
+/// Where the proxy listens by default.
+const DEFAULT_LISTEN: &str = "127.0.0.1:4337";
 
 /// Judges a paymaster JSON-RPC service (ERC-4337), clause by clause of its specification.
 ///
@@ -36,7 +40,7 @@ pub(crate) enum Command {
     /// List the rules.
     #[command(after_help = examples::help("rules"))]
     Rules(RulesArgs),
-    /// Say what a rule asks, where the specification says so and how it is judged.
+    /// Explain a rule: what it requires, the section of the specification, and how it is judged.
     #[command(after_help = examples::help("explain"))]
     Explain {
         /// The id of a rule or clause, as `rules` lists it.
@@ -45,32 +49,32 @@ pub(crate) enum Command {
     /// Write a commented paymaster.toml to fill in.
     #[command(after_help = examples::help("init"))]
     Init {
-        /// Where to.
+        /// The file to write.
         #[arg(default_value = paymaster_cli::file::DEFAULT_PATH)]
         path: PathBuf,
     },
     /// Send the requests of a finding again and judge the answers.
     ///
-    /// Ends with 1 when the rule is broken again, with 0 when it was judged and held, with 4 when no answer is one that it judges, and
-    /// with 3 when the target could not be tested, as behind a wrong key.
+    /// Exits with 1 when the rule is broken again, with 0 when it was judged and held, with 4 when the rule judges none of the answers,
+    /// and with 3 when the target could not be tested, for example because of a wrong key.
     #[command(after_help = examples::help("replay"))]
     Replay(Box<ReplayArgs>),
     /// Judge recorded traffic by the same rules; nothing is sent.
     #[command(after_help = examples::help("judge"))]
     Judge(Box<JudgeArgs>),
-    /// Pass a wallet's traffic on to the paymaster and judge it as it passes.
+    /// Forward a wallet's traffic to the paymaster and judge it at the same time.
     #[command(after_help = examples::help("proxy"))]
     Proxy(Box<ProxyArgs>),
     /// Compare two runs of one target by their reports, or two targets with the same seed.
     ///
-    /// Headers, profile and seed are the same for both targets. Ends with 1 when something fails in the second that did not fail in
+    /// Headers, profile and seed are the same for both targets. Exits with 1 when something fails in the second that did not fail in
     /// the first, with 4 when stated rules are no longer judged, with 3 when one of the targets could not be tested.
     #[command(after_help = examples::help("compare"))]
     Compare(Box<CompareArgs>),
     /// Write one page with several reports side by side, and a badge (SVG) for each.
     #[command(after_help = examples::help("matrix"))]
     Matrix(MatrixArgs),
-    /// Run against reference servers that break one clause, or use one freedom, and show that the verdicts hold.
+    /// Run against reference servers that break one clause, or use an option that the specification allows, and check the verdicts.
     #[command(after_help = examples::help("selftest"))]
     Selftest(SelftestArgs),
     /// Print a completion script for a shell.
@@ -82,22 +86,22 @@ pub(crate) enum Command {
     /// Write a man page for each command into a folder.
     #[command(hide = true)]
     Man {
-        /// The folder; it is made when it is not there.
+        /// The folder; it is created where it is missing.
         folder: PathBuf,
     },
     /// Write the generated pages of `docs/` into a folder.
     #[command(hide = true)]
     Docs {
-        /// The folder; it is made when it is not there.
+        /// The folder; it is created where it is missing.
         folder: PathBuf,
     },
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// A JSON report (--report json=FILE) or a paymaster URL: what the other one is held against.
+    /// A JSON report (--report json=FILE) or a paymaster URL: the baseline.
     pub(crate) before: String,
-    /// A report or a paymaster URL.
+    /// A report or a paymaster URL: what is compared with the baseline.
     pub(crate) after: String,
     #[command(flatten)]
     pub(crate) run: RunArgs,
@@ -108,60 +112,60 @@ pub(crate) struct CompareArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct MatrixArgs {
-    /// JSON reports (--report json=FILE); each is a column under the name of its file.
+    /// JSON reports (--report json=FILE); each is a column named after its file.
     #[arg(required = true, value_name = "REPORT")]
     pub(crate) reports: Vec<PathBuf>,
-    /// Where the page goes.
+    /// The page to write.
     #[arg(short, long, value_name = "FILE", default_value = "paymaster-matrix.html")]
     pub(crate) output: PathBuf,
-    /// Where the badges go [default: beside the page].
+    /// The folder for the badges [default: the folder of the page].
     #[arg(long, value_name = "DIR")]
     pub(crate) badges: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SelftestArgs {
-    /// Run every trial with that many seeds.
+    /// Run every trial with this many seeds.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) seeds: u64,
-    /// How many requests of each method and mode are sent at least [default: as in a check].
+    /// The smallest number of requests for each method and mode [default: as in a check].
     #[arg(long, value_name = "N")]
     pub(crate) cases: Option<u32>,
-    /// Only the faults and variants of that name, `*` for any letters, or of that clause; repeatable.
+    /// Only the faults and variants with this name, or of this clause; `*` matches any letters; repeatable.
     #[arg(long, value_name = "NAME")]
     pub(crate) only: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// The paymaster URL, as http://127.0.0.1:3000/rpc or https://host/key.
+    /// The paymaster URL, such as http://127.0.0.1:3000/rpc or https://host/key.
     pub(crate) url: Option<String>,
     #[command(flatten)]
     pub(crate) run: RunArgs,
     #[command(flatten)]
     pub(crate) chain: ChainArgs,
-    /// Judge only these rules: ids of rules or clauses, `*` for any letters; repeatable.
+    /// Judge only these rules: ids of rules or clauses; `*` matches any letters; repeatable.
     #[arg(long = "rule", value_name = "FILTER")]
     pub(crate) rules: Vec<String>,
-    /// Say what would be sent, and send nothing.
+    /// Print what would be sent, and send nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) reports: ReportArgs,
     #[command(flatten)]
     pub(crate) known: KnownArgs,
-    /// Where replay files go; the folder is made when there is something to write.
+    /// The folder for replay files; it is created when there is one to write.
     #[arg(long, value_name = "DIR", default_value = "paymaster-replays")]
     pub(crate) replay_dir: PathBuf,
 }
 
-/// What `judge` and `proxy` have in common: they send no requests of their own.
+/// The arguments that `judge` and `proxy` share: both judge requests that others sent.
 #[derive(Debug, Args)]
 pub(crate) struct JudgingArgs {
-    /// The configuration file [default: paymaster.toml, when it is there].
+    /// The configuration file [default: paymaster.toml, where it exists].
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Judge only these rules: ids of rules or clauses, `*` for any letters; repeatable.
+    /// Judge only these rules: ids of rules or clauses; `*` matches any letters; repeatable.
     #[arg(long = "rule", value_name = "FILTER")]
     pub(crate) rules: Vec<String>,
     #[command(flatten)]
@@ -170,7 +174,7 @@ pub(crate) struct JudgingArgs {
     pub(crate) reports: ReportArgs,
     #[command(flatten)]
     pub(crate) known: KnownArgs,
-    /// Where replay files go; the folder is made when there is something to write.
+    /// The folder for replay files; it is created when there is one to write.
     #[arg(long, value_name = "DIR", default_value = "paymaster-replays")]
     pub(crate) replay_dir: PathBuf,
 }
@@ -179,7 +183,7 @@ pub(crate) struct JudgingArgs {
 pub(crate) struct JudgeArgs {
     /// A HAR file, or lines of JSON with one exchange each; `-` for standard input.
     pub(crate) file: PathBuf,
-    /// Of calls to several endpoints, judge those to this one: its number in the list that is printed, or a part of its URL.
+    /// The endpoint to judge where the recording has several: its number in the printed list, or a part of its URL.
     #[arg(long, value_name = "ENDPOINT")]
     pub(crate) endpoint: Option<String>,
     #[command(flatten)]
@@ -188,13 +192,13 @@ pub(crate) struct JudgeArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ProxyArgs {
-    /// The paymaster URL to pass everything on to [default: PAYMASTER_URL, or target.url of the configuration file].
+    /// The paymaster URL to forward everything to [default: PAYMASTER_URL, or target.url of the configuration file].
     #[arg(long, value_name = "URL")]
     pub(crate) upstream: Option<String>,
-    /// Address and port to listen on; port 0 takes a free one, which is printed.
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = super::proxy::DEFAULT_LISTEN)]
+    /// Address and port to listen on; port 0 means a free port, which is printed.
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = DEFAULT_LISTEN)]
     pub(crate) listen: String,
-    /// Total time of one exchange with the upstream, as 500ms or 10s [default: 30s].
+    /// Timeout of one exchange with the upstream, such as 500ms or 10s [default: 30s].
     #[arg(long, value_name = "TIME", value_parser = duration::parse)]
     pub(crate) timeout: Option<Duration>,
     #[command(flatten)]
@@ -205,26 +209,51 @@ pub(crate) struct ProxyArgs {
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct KnownArgs {
-    /// The list of known failures: what it names still runs and does not fail the run, until it passes or expires.
+    /// The list of known failures. Its entries are still judged and do not fail the run, until they pass or expire.
     #[arg(long, value_name = "FILE")]
     pub(crate) known_failing: Option<PathBuf>,
-    /// Write what failed into the list of known failures, each with the reason why it is accepted for now.
+    /// Add what failed to the list of known failures, each with the reason why it is accepted for now.
     #[arg(long)]
     pub(crate) update_known_failing: bool,
-    /// The reason to write [default: asked for on a terminal].
+    /// The reason for the added entries [default: asked for on a terminal].
     #[arg(long, value_name = "TEXT", requires = "update_known_failing")]
     pub(crate) reason: Option<String>,
-    /// Who answers for what is written [default: asked for on a terminal].
+    /// The owner of the added entries [default: asked for on a terminal].
     #[arg(long, value_name = "NAME", requires = "update_known_failing")]
     pub(crate) owner: Option<String>,
-    /// The last day on which what is written counts, as 2027-01-31 [default: in 90 days].
+    /// The last day on which the added entries count, such as 2027-01-31 [default: in 90 days].
     #[arg(long, value_name = "DATE", requires = "update_known_failing")]
     pub(crate) expires: Option<chrono::NaiveDate>,
 }
 
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ReportArgs {
+    /// Write a report; repeatable. FORMAT is one of the formats below; PATH may be `-` for standard output.
+    #[arg(long, value_name = "FORMAT=PATH", help = about_reports())]
+    pub(crate) report: Vec<String>,
+}
+
+fn about_reports() -> String {
+    format!(
+        "Write a report; repeatable. PATH is a file, or `-` for standard output [default: paymaster-report.*]. Formats: {}",
+        formats::help()
+    )
+}
+
+/// The chain on which returned operations are simulated.
+#[derive(Debug, Default, Args)]
+pub(crate) struct ChainArgs {
+    /// Simulate returned operations on the target's chain: the JSON-RPC URL of a node.
+    #[arg(long, value_name = "URL", requires = "entry_point")]
+    pub(crate) rpc_url: Option<String>,
+    /// The address of EntryPoint v0.6 on that chain.
+    #[arg(long, value_name = "ADDRESS", requires = "rpc_url")]
+    pub(crate) entry_point: Option<Address>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct RulesArgs {
-    /// As JSON.
+    /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -233,7 +262,7 @@ pub(crate) struct RulesArgs {
 pub(crate) struct ReplayArgs {
     /// The replay file.
     pub(crate) file: PathBuf,
-    /// The URL to send to; a recorded one serves when nothing in it was secret.
+    /// The URL to send to [default: the URL in the replay file, where nothing of it was secret].
     pub(crate) url: Option<String>,
     #[command(flatten)]
     pub(crate) run: RunArgs,
@@ -248,12 +277,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_line_is_in_order() {
+    fn clap_accepts_the_definitions() {
         Cli::command().debug_assert();
     }
 
     #[test]
-    fn the_help_tells_the_defaults_that_are_used() {
+    fn the_help_shows_the_defaults() {
         use paymaster_cli::setup;
         let help = Cli::command().render_long_help().to_string();
         for default in [

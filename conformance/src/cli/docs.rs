@@ -3,6 +3,7 @@
 
 mod specification;
 
+use crate::cli::process::output;
 use std::{fmt::Write as _, fs, path::Path};
 
 use clap::CommandFactory;
@@ -10,10 +11,10 @@ use paymaster_schemas::{Basis, Clause, READINGS, clauses};
 
 use crate::cli::{
     args::Cli,
+    commands::init::TEMPLATE,
     examples::EXAMPLES,
     explain::{cost, how_judged},
-    init::TEMPLATE,
-    out,
+    process::error::CommandError,
 };
 use crate::report::formats::FORMATS;
 use paymaster_cli::environment::VARIABLES;
@@ -42,13 +43,13 @@ const PAGES: &[(&str, Make)] = &[
 ];
 
 /// Writes the pages into a folder.
-pub(crate) fn run(folder: &Path) -> Result<u8, String> {
+pub(crate) fn run(folder: &Path) -> Result<u8, CommandError> {
     fs::create_dir_all(folder).map_err(|cause| format!("{}: {cause}", folder.display()))?;
     for (name, make) in PAGES {
         let path = folder.join(name);
         fs::write(&path, page(*make)).map_err(|cause| format!("{}: {cause}", path.display()))?;
     }
-    out::print(&format!(
+    output::print(&format!(
         "wrote {} pages into {}\n",
         PAGES.len(),
         folder.display()
@@ -101,7 +102,7 @@ fn of_clause(text: &mut String, clause: &Clause) {
 }
 
 fn of_rule(text: &mut String, rule: &Rule) {
-    let times = crate::report::count(rule.quota, "time");
+    let times = crate::report::text::words::count(rule.quota, "time");
     let _ = writeln!(
         text,
         "- rule `{}`: judged {}; passes after it held {times}",

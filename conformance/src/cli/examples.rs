@@ -1,4 +1,4 @@
-//! Examples for the help of every command: one table, read by the help, the man pages and `docs/`; a test parses each line.
+//! The table of examples for the help of every command, the man pages and `docs/`. A test parses each line.
 
 /// For each command (empty for none): command lines, and what each does.
 pub(crate) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
@@ -8,7 +8,7 @@ pub(crate) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("paymaster-conformance", "judge the embedded reference server"),
             (
                 "paymaster-conformance http://127.0.0.1:3000/rpc",
-                "judge what answers there",
+                "judge the server at this URL",
             ),
         ],
     ),
@@ -17,7 +17,7 @@ pub(crate) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         &[
             (
                 "paymaster-conformance check http://127.0.0.1:3000/rpc --config paymaster.toml",
-                "judge a target of which something is known",
+                "judge a target with a profile",
             ),
             (
                 "paymaster-conformance check http://127.0.0.1:3000/rpc --rule 'quote*' --cases 1000",
@@ -47,7 +47,7 @@ pub(crate) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         &[
             (
                 "paymaster-conformance proxy --upstream http://127.0.0.1:3000/rpc",
-                "stand between a wallet and a paymaster; Ctrl-C ends with the report",
+                "forward a wallet's calls and judge them; Ctrl-C ends with the report",
             ),
             (
                 "paymaster-conformance proxy --listen 127.0.0.1:0 --report har-all=wallet.har",
@@ -64,13 +64,13 @@ pub(crate) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     ),
     (
         "rules",
-        &[("paymaster-conformance rules --json", "every rule, for machines")],
+        &[("paymaster-conformance rules --json", "every rule, as JSON")],
     ),
     (
         "explain",
         &[(
             "paymaster-conformance explain quote.tokens-quoted",
-            "what a rule asks, and how it is judged",
+            "what a rule requires, and how it is judged",
         )],
     ),
     (
@@ -84,7 +84,7 @@ pub(crate) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         "selftest",
         &[(
             "paymaster-conformance selftest --only id-zero-refused",
-            "that one fault is caught, and by no unrelated rule",
+            "check that one fault is caught, and by no unrelated rule",
         )],
     ),
     (
@@ -92,7 +92,7 @@ pub(crate) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         &[
             (
                 "paymaster-conformance compare yesterday.json today.json",
-                "what is new, what is mended, what still fails",
+                "what is new, what is fixed, what still fails",
             ),
             (
                 "paymaster-conformance compare http://127.0.0.1:3000/rpc http://127.0.0.1:3001/rpc",
@@ -111,7 +111,7 @@ pub(crate) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         "completions",
         &[(
             "paymaster-conformance completions bash",
-            "a script for the shell, to be put where the shell looks for it",
+            "a completion script, to be saved where the shell looks for it",
         )],
     ),
 ];
@@ -135,7 +135,7 @@ mod tests {
     use crate::cli::args::Cli;
 
     #[test]
-    fn every_command_has_examples_and_every_example_is_understood() {
+    fn every_command_has_examples_and_clap_accepts_them() {
         for command in Cli::command()
             .get_subcommands()
             .filter(|command| !command.is_hide_set())

@@ -1,21 +1,23 @@
-//! `explain RULE`: the statement that a rule checks, its section and basis, and how the rule judges.
+//! `explain RULE`: what a rule requires, its basis, and how it is judged.
 
+use crate::cli::process::output;
+use crate::report::text::sections;
 use std::fmt::Write as _;
 
 use paymaster_schemas::{Basis, Clause, clauses, find_clause};
 
-use crate::cli::out;
-use crate::report::sections;
+use crate::cli::process::error::CommandError;
 use crate::run::Suite;
+use paymaster_cli::exit;
+use paymaster_cli::suggestion::did_you_mean;
 use paymaster_cli::terminal::wrapped;
-use paymaster_cli::{exit, suggestion::nearest};
 use paymaster_judge::rules::{Check, Rule};
 
-/// Widest line.
+/// The widest line, in columns.
 const WIDTH: usize = 100;
 
 /// Runs the command.
-pub(crate) fn run(id: &str) -> Result<u8, String> {
+pub(crate) fn run(id: &str) -> Result<u8, CommandError> {
     let rules = Suite::standard().rules;
     let found: Vec<&Rule> = match rules.iter().find(|rule| rule.id == id) {
         Some(rule) => vec![rule],
@@ -30,14 +32,14 @@ pub(crate) fn run(id: &str) -> Result<u8, String> {
             .iter()
             .map(|rule| rule.id)
             .chain(clauses().map(|clause| clause.id));
-        let hint = nearest(id, known).map_or(String::new(), |known| format!(": did you mean `{known}`?"));
-        return Err(format!("there is no rule or clause `{id}`{hint}"));
+        let hint = did_you_mean(id, known);
+        return Err(format!("there is no rule or clause `{id}`{hint}").into());
     };
     let mut text = about_clause(clause);
     for rule in found {
         text.push_str(&about_rule(rule));
     }
-    out::print(&text)?;
+    output::print(&text)?;
     Ok(exit::CONFORMS)
 }
 
@@ -59,7 +61,7 @@ fn about_clause(clause: &Clause) -> String {
     text
 }
 
-/// What a broken clause of that basis means for a run.
+/// What breaking a clause with this basis means for a run.
 pub(crate) fn cost(basis: Basis) -> &'static str {
     match basis {
         Basis::Stated => "a broken rule fails the run",
@@ -67,11 +69,11 @@ pub(crate) fn cost(basis: Basis) -> &'static str {
         Basis::OnChain => {
             "judged only with --rpc-url and --entry-point; a broken rule warns, and fails the run under --strict"
         }
-        Basis::Ambiguous | Basis::NotShown => "only observed; it never fails a run",
+        Basis::Ambiguous | Basis::NotShown => "observed only: it cannot fail a run",
     }
 }
 
-/// What a rule judges, as a phrase that follows "judged".
+/// How a rule is judged; the text continues "judged".
 pub(crate) fn how_judged(rule: &Rule) -> String {
     match &rule.check {
         Check::Exchange(_) => "on every single exchange that it applies to".to_owned(),
@@ -90,7 +92,7 @@ pub(crate) fn how_judged(rule: &Rule) -> String {
 fn about_rule(rule: &Rule) -> String {
     let how = how_judged(rule);
     let mut text = format!("\nrule {}\n", rule.id);
-    let times = crate::report::count(rule.quota, "time");
+    let times = crate::report::text::words::count(rule.quota, "time");
     let quota = format!("after it was exercised and held {times}");
     for (name, content) in [
         ("judged", how.as_str()),

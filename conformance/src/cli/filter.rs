@@ -1,31 +1,54 @@
-//! Which rules are judged.
+//! Filters by name with `*`, and suggestions for names that match nothing.
 
+use crate::cli::process::error::CommandError;
 use paymaster_cli::suggestion::did_you_mean;
 use paymaster_judge::rules::Rule;
 
-/// The rules that the filters ask for; all of them when there is none. A filter that matches nothing is an error.
-pub(crate) fn select(filters: &[String], rules: Vec<&'static Rule>) -> Result<Vec<&'static Rule>, String> {
+/// The rules whose id or clause matches a filter; all rules where there is no filter. A filter that matches nothing is an error.
+pub(crate) fn rules(
+    filters: &[String],
+    rules: Vec<&'static Rule>,
+) -> Result<Vec<&'static Rule>, CommandError> {
+    select(filters, rules, |rule| vec![rule.id, rule.clause]).map_err(|unmatched| {
+        format!(
+            "no rule matches `{}`{}; `paymaster-conformance rules` lists them",
+            unmatched.filter, unmatched.suggestion
+        )
+        .into()
+    })
+}
+
+/// A filter that matches nothing.
+#[derive(Debug)]
+pub(crate) struct Unmatched {
+    pub(crate) filter: String,
+    /// As [`did_you_mean`] returns it.
+    pub(crate) suggestion: String,
+}
+
+/// The items of which any name matches a filter; all items where there is no filter.
+pub(crate) fn select<T>(
+    filters: &[String],
+    items: Vec<T>,
+    names: impl Fn(&T) -> Vec<&'static str>,
+) -> Result<Vec<T>, Unmatched> {
+    let matches = |filter: &String, item: &T| names(item).into_iter().any(|name| glob(filter, name));
     for filter in filters {
-        if !rules.iter().any(|rule| matches(filter, rule)) {
-            let ids = rules.iter().flat_map(|rule| [rule.id, rule.clause]);
-            let hint = did_you_mean(filter, ids);
-            return Err(format!(
-                "no rule matches `{filter}`{hint}; `paymaster-conformance rules` lists them"
-            ));
+        if !items.iter().any(|item| matches(filter, item)) {
+            return Err(Unmatched {
+                filter: filter.clone(),
+                suggestion: did_you_mean(filter, items.iter().flat_map(&names)),
+            });
         }
     }
-    Ok(rules
+    Ok(items
         .into_iter()
-        .filter(|rule| filters.is_empty() || filters.iter().any(|filter| matches(filter, rule)))
+        .filter(|item| filters.is_empty() || filters.iter().any(|filter| matches(filter, item)))
         .collect())
 }
 
-fn matches(filter: &str, rule: &Rule) -> bool {
-    glob(filter, rule.id) || glob(filter, rule.clause)
-}
-
-/// Whether a text matches a pattern in which `*` stands for any letters, none included.
-pub(super) fn glob(pattern: &str, text: &str) -> bool {
+/// Whether a text matches a pattern in which `*` matches any number of letters.
+fn glob(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|head| text.strip_prefix(head)) else {
         return false;
@@ -48,7 +71,7 @@ mod tests {
     use super::glob;
 
     #[test]
-    fn stars_stand_for_any_letters() {
+    fn stars_match_any_letters() {
         for (pattern, text, matches) in [
             ("a.b", "a.b", true),
             ("a.b", "a.bc", false),

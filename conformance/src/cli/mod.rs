@@ -1,47 +1,40 @@
-//! The command line of `paymaster-conformance`: the edge, where environment, arguments and exit codes live, one file each.
+//! The command line of `paymaster-conformance`: arguments, environment, files, exit codes.
 
 mod args;
-mod check;
-mod compare;
+mod commands;
 mod docs;
-mod dry_run;
 mod examples;
 mod explain;
 mod filter;
-mod init;
-mod judge;
 mod known;
-mod matrix;
 mod on_chain;
-mod pages;
-mod proxy;
-mod recording;
-mod replay;
+mod process;
 mod reports;
-mod rules;
-mod selftest;
+mod traffic;
 
 use std::process::ExitCode;
 
 use clap::{Parser, error::ErrorKind};
 
 use args::{Cli, Command};
+use commands::{check, compare, init, judge, matrix, pages, proxy, replay, rules, selftest};
 use paymaster_cli::environment::Environment;
-use paymaster_cli::{exit, output as out};
+use paymaster_cli::exit;
+use paymaster_cli::output;
 
-/// Runs the command line of this process.
-pub(crate) fn main() -> ExitCode {
+/// Reads the command line of this process and runs its command.
+pub fn main() -> ExitCode {
     let environment = Environment::of_process();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(cause) => {
-            // Broken pipes included: there is nobody left to tell.
+            // Where this cannot be printed, there is no other place to report it.
             let _ = cause.print();
-            let asked = matches!(cause.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
-            return ExitCode::from(if asked { exit::CONFORMS } else { exit::USAGE });
+            let help = matches!(cause.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+            return ExitCode::from(if help { exit::CONFORMS } else { exit::USAGE });
         }
     };
-    let done = match cli.command {
+    let result = match cli.command {
         None => check::run(&cli.check, &environment),
         Some(Command::Check(args)) => check::run(&args, &environment),
         Some(Command::Rules(args)) => rules::run(&args),
@@ -57,8 +50,8 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Init { path }) => init::run(&path),
         Some(Command::Replay(args)) => replay::run(&args, &environment),
     };
-    ExitCode::from(done.unwrap_or_else(|cause| {
-        out::error(&cause);
-        exit::USAGE
+    ExitCode::from(result.unwrap_or_else(|error| {
+        output::error(&error.message);
+        error.code
     }))
 }

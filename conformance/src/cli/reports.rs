@@ -1,207 +1,190 @@
-//! `--report FORMAT=PATH`, and writing everything that was asked for: one for every command that ends with a report.
+//! `--report FORMAT=PATH`: opens and writes the requested reports, for every command that ends with one.
 
+use crate::cli::process::output;
 use std::{
     fs::{self, File},
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
 };
 
-use clap::Args;
-
-use crate::cli::out;
+use crate::cli::{args::ReportArgs, process::error::CommandError};
 use crate::{
     events::Event,
     report::{
-        Finished,
-        formats::{self, FORMATS, Format, Maker, Recorder},
+        Finished, ReportLog,
+        formats::{self, FORMATS, Format, Render},
         terminal,
     },
     run::Reporter,
 };
-use paymaster_cli::{environment::Environment, suggestion::did_you_mean};
-use paymaster_cli::{exit, settings::ShownTarget};
+use paymaster_cli::suggestion::did_you_mean;
+use paymaster_cli::{environment::Environment, exit, settings::ShownTarget};
 use paymaster_client::redact::Redactor;
 
-#[derive(Clone, Debug, Default, Args)]
-pub(crate) struct ReportArgs {
-    /// Write a report; repeatable. FORMAT is one of the formats below; PATH may be `-` for standard output.
-    #[arg(long, value_name = "FORMAT=PATH", help = about())]
-    pub(crate) report: Vec<String>,
-}
-
-fn about() -> String {
-    format!(
-        "Write a report; repeatable. PATH may be `-` for standard output, or missing for paymaster-report.*. Formats: {}",
-        formats::help()
-    )
-}
-
-/// The reports of a run. As a reporter, it writes those that grow with the run.
+/// The requested reports of a run. As a reporter, it writes those that are logs of events.
 #[derive(Default)]
-pub(crate) struct Reports(Vec<Wanted>);
+pub(crate) struct Reports(Vec<RequestedReport>);
 
-struct Wanted {
+struct RequestedReport {
     format: &'static Format,
-    place: Goal,
-    log: Option<Open>,
+    destination: Destination,
+    log: Option<OpenLog>,
 }
 
 /// Where a report goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Goal {
+enum Destination {
     Stdout,
     File(PathBuf),
 }
 
-/// A report that is being written.
-struct Open {
-    log: Box<dyn Recorder>,
+/// A log that is being written.
+struct OpenLog {
+    log: Box<dyn ReportLog>,
     out: Box<dyn Write>,
-    /// The first thing that went wrong; nothing is written after it.
-    trouble: Option<io::Error>,
+    /// The first error. Nothing is written after it.
+    error: Option<io::Error>,
 }
 
 impl Reports {
-    /// Reads the arguments. What cannot be meant is an error; a file that cannot be written now is told on standard error, and the
-    /// run goes on for the other reports.
-    pub(crate) fn asked(args: &ReportArgs) -> Result<Self, String> {
+    /// Reads the arguments. A format that does not exist is an error; a file that cannot be written is only a warning, and the run goes
+    /// on for the other reports.
+    pub(crate) fn requested(args: &ReportArgs) -> Result<Self, CommandError> {
         let mut reports = Self::default();
         for text in &args.report {
             let (name, path) = match text.split_once('=') {
                 Some((name, path)) => (name, Some(path)),
                 None => (text.as_str(), None),
             };
-            let format = formats::find(name).ok_or_else(|| unknown(name))?;
+            let format = formats::find(name).ok_or_else(|| unknown_format(name))?;
             if path == Some("") {
                 return Err(format!(
                     "--report {text} names no file: write {name}=PATH, or {name}=- for standard output"
-                ));
+                )
+                .into());
             }
             reports.add(format, path.unwrap_or(&format.default_file()))?;
         }
-        for wanted in &reports.0 {
-            if let Goal::File(path) = &wanted.place
-                && let Err(cause) = writable(path)
+        for report in &reports.0 {
+            if let Destination::File(path) = &report.destination
+                && let Err(cause) = check_writable(path)
             {
-                let text = wanted.trouble(&format!("{}: {cause}", path.display()));
-                out::eprint(&format!("warning: {text}; the run goes on\n"));
+                let message = not_written(report.format, &format!("{}: {cause}", path.display()));
+                output::eprint(&format!("warning: {message}; the run goes on\n"));
             }
         }
         Ok(reports)
     }
 
-    fn add(&mut self, format: &'static Format, path: &str) -> Result<(), String> {
-        let place = if path == "-" {
-            Goal::Stdout
+    fn add(&mut self, format: &'static Format, path: &str) -> Result<(), CommandError> {
+        let destination = if path == "-" {
+            Destination::Stdout
         } else {
-            Goal::File(path.into())
+            Destination::File(path.into())
         };
-        if self.0.iter().any(|wanted| wanted.place == place) {
+        if self.0.iter().any(|report| report.destination == destination) {
             let name = if path == "-" { "standard output" } else { path };
-            return Err(format!(
-                "two reports cannot both go to {name}: give each a path of its own"
-            ));
+            return Err(format!("two reports cannot both go to {name}: give each a path of its own").into());
         }
-        self.0.push(Wanted {
+        self.0.push(RequestedReport {
             format,
-            place,
+            destination,
             log: None,
         });
         Ok(())
     }
 
-    /// Opens the reports that grow with the run; call it before the run starts, when there is one.
+    /// Opens the reports that are logs. Must be called before the run starts.
     pub(crate) fn begin(&mut self, place: &ShownTarget, redactor: &Redactor) {
-        for wanted in &mut self.0 {
-            let Maker::Log(open) = wanted.format.maker else {
+        for report in &mut self.0 {
+            let Render::Log(open) = report.format.render else {
                 continue;
             };
-            let (out, trouble): (Box<dyn Write>, _) = match &wanted.place {
-                Goal::Stdout => (Box::new(io::stdout()), None),
-                Goal::File(path) => match File::create(path) {
+            let (out, error): (Box<dyn Write>, _) = match &report.destination {
+                Destination::Stdout => (Box::new(io::stdout()), None),
+                Destination::File(path) => match File::create(path) {
                     Ok(file) => (Box::new(BufWriter::new(file)), None),
                     Err(cause) => (Box::new(io::sink()), Some(cause)),
                 },
             };
-            wanted.log = Some(Open {
+            report.log = Some(OpenLog {
                 log: open(place, redactor),
                 out,
-                trouble,
+                error,
             });
         }
     }
 
-    /// Writes the report for people and every other one that was asked for, and tells what could not be written; gives the exit
-    /// code. `trouble` is what could not be written before.
+    /// Prints the report for the terminal and writes the requested ones. Returns the exit code. `errors` are those of files that were
+    /// written before; all errors are printed.
     pub(crate) fn finish(
         self,
         finished: &Finished<'_>,
         environment: &Environment,
-        trouble: Vec<String>,
+        mut errors: Vec<String>,
     ) -> u8 {
-        let mut trouble = trouble;
-        trouble.extend(self.write(finished, environment));
-        for cause in &trouble {
-            out::error(cause);
+        errors.extend(self.write(finished, environment));
+        for cause in &errors {
+            output::error(cause);
         }
         let code = exit::code(finished.summary.conclusion);
-        if trouble.is_empty() || code == exit::VIOLATIONS {
+        if errors.is_empty() || code == exit::VIOLATIONS {
             code
         } else {
             exit::USAGE
         }
     }
 
-    /// Writes all; gives what went wrong. One that cannot be written loses none of the others.
+    /// Writes every report; returns the errors. A report that cannot be written does not keep others from being written.
     fn write(self, finished: &Finished<'_>, environment: &Environment) -> Vec<String> {
-        let mut trouble = Vec::new();
-        let stdout_taken = self.0.iter().any(|wanted| wanted.place == Goal::Stdout);
-        let text = terminal::render(finished, out::paint(environment, stdout_taken));
+        let mut errors = Vec::new();
+        let stdout_taken = self
+            .0
+            .iter()
+            .any(|report| report.destination == Destination::Stdout);
+        let text = terminal::render(finished, output::paint(environment, stdout_taken));
         if stdout_taken {
-            out::eprint(&text);
-        } else if let Err(cause) = out::print(&text) {
-            trouble.push(format!("the report could not be written: {cause}"));
+            output::eprint(&text);
+        } else if let Err(cause) = output::print(&text) {
+            errors.push(format!("the report could not be written: {cause}"));
         }
-        for wanted in self.0 {
-            let (format, place) = (wanted.format, wanted.place.clone());
-            if let Err(cause) = wanted.write(finished) {
-                trouble.push(told(format, &place.named(&cause)));
+        for report in self.0 {
+            let (format, destination) = (report.format, report.destination.clone());
+            if let Err(cause) = report.write(finished) {
+                errors.push(not_written(format, &destination.name(&cause)));
             }
         }
-        trouble
+        errors
     }
 }
 
-impl Wanted {
-    fn write(self, finished: &Finished<'_>) -> Result<(), String> {
+impl RequestedReport {
+    fn write(self, finished: &Finished<'_>) -> io::Result<()> {
         if let Some(open) = self.log {
-            return open.end(finished).map_err(|cause| cause.to_string());
+            return open.end(finished);
         }
         let text = self.format.render(finished)?;
-        match &self.place {
-            Goal::Stdout => out::print(&text).map_err(|cause| cause.to_string()),
-            Goal::File(path) => fs::write(path, text).map_err(|cause| cause.to_string()),
+        match &self.destination {
+            Destination::Stdout => output::print(&text).map_err(io::Error::other),
+            Destination::File(path) => fs::write(path, text),
         }
-    }
-
-    fn trouble(&self, cause: &str) -> String {
-        told(self.format, cause)
     }
 }
 
-impl Goal {
-    fn named(&self, cause: &str) -> String {
+impl Destination {
+    /// The error with the path of the file.
+    fn name(&self, cause: &io::Error) -> String {
         match self {
-            Self::Stdout => cause.to_owned(),
+            Self::Stdout => cause.to_string(),
             Self::File(path) => format!("{}: {cause}", path.display()),
         }
     }
 }
 
-impl Open {
-    fn attempt(&mut self, work: impl FnOnce(&mut dyn Recorder, &mut dyn Write) -> io::Result<()>) {
-        if self.trouble.is_none() {
-            self.trouble = work(self.log.as_mut(), self.out.as_mut()).err();
+impl OpenLog {
+    fn attempt(&mut self, work: impl FnOnce(&mut dyn ReportLog, &mut dyn Write) -> io::Result<()>) {
+        if self.error.is_none() {
+            self.error = work(self.log.as_mut(), self.out.as_mut()).err();
         }
     }
 
@@ -210,8 +193,8 @@ impl Open {
             log.end(finished, out)?;
             out.flush()
         });
-        match self.trouble {
-            // Whoever read has read enough.
+        match self.error {
+            // A closed pipe is not an error: its reader has what it wants.
             Some(cause) if cause.kind() != io::ErrorKind::BrokenPipe => Err(cause),
             _ => Ok(()),
         }
@@ -220,22 +203,22 @@ impl Open {
 
 impl Reporter for Reports {
     fn event(&mut self, event: &Event<'_>) {
-        for open in self.0.iter_mut().filter_map(|wanted| wanted.log.as_mut()) {
+        for open in self.0.iter_mut().filter_map(|report| report.log.as_mut()) {
             open.attempt(|log, out| log.event(event, out));
         }
     }
 
     fn wants_exchanges(&self) -> bool {
-        let mut logs = self.0.iter().filter_map(|wanted| wanted.log.as_ref());
-        logs.any(|open| open.trouble.is_none() && open.log.wants_exchanges())
+        let mut logs = self.0.iter().filter_map(|report| report.log.as_ref());
+        logs.any(|open| open.error.is_none() && open.log.wants_exchanges())
     }
 }
 
-fn told(format: &Format, cause: &str) -> String {
+fn not_written(format: &Format, cause: &str) -> String {
     format!("the {} report could not be written: {cause}", format.title)
 }
 
-fn unknown(name: &str) -> String {
+fn unknown_format(name: &str) -> String {
     let names = || FORMATS.iter().map(|format| format.name);
     let hint = did_you_mean(name, names());
     format!(
@@ -244,8 +227,8 @@ fn unknown(name: &str) -> String {
     )
 }
 
-/// Whether a file could be written now; nothing is changed by asking.
-fn writable(path: &Path) -> Result<(), String> {
+/// Checks that a file can be written, without changing it.
+fn check_writable(path: &Path) -> Result<(), String> {
     if path.is_dir() {
         return Err("this is a folder: name a file in it".to_owned());
     }
@@ -253,7 +236,7 @@ fn writable(path: &Path) -> Result<(), String> {
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
         return Err(format!("there is no folder {}", folder.display()));
     }
-    // What is no plain file (a pipe, a terminal) is not opened to find out: that could wait for a reader.
+    // Only plain files are opened: opening a pipe could wait for a reader.
     if path.is_file() {
         File::options()
             .append(true)

@@ -1,11 +1,14 @@
-//! HAR 1.2: what browsers and debugging proxies write.
+//! HAR 1.2, the format of browsers and debugging proxies.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use bytes::Bytes;
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value;
 
-use crate::recorded::{Entry, Recording, duration, foreign, moment, secrets, unjudged};
+use crate::recorded::{
+    Entry, RecordedExchange, Recording, RecordingError, duration, moment, request_skip_reason,
+    response_skip_reason, secrets,
+};
 use paymaster_exchange::{Exchange, Response};
 
 #[derive(Deserialize)]
@@ -46,7 +49,7 @@ struct Answer {
     headers: Vec<Header>,
     #[serde(default)]
     content: Option<Body>,
-    /// What Chromium writes beside an answer that it could not read to its end.
+    /// Written by Chromium beside a response that it could not read completely.
     #[serde(default, rename = "_error")]
     error: Option<String>,
 }
@@ -61,15 +64,15 @@ struct Header {
 struct Body {
     #[serde(default)]
     text: Option<String>,
-    /// HAR has it for answers only; some writers use `_encoding` for requests.
+    /// HAR defines it for responses only; some writers use `_encoding` for requests.
     #[serde(default, alias = "_encoding")]
     encoding: Option<String>,
     #[serde(default)]
     size: Option<i64>,
 }
 
-/// Whether a text is meant to be a HAR file: one JSON object with the member `log`.
-pub fn is_one(text: &str) -> bool {
+/// Whether a text is meant to be a HAR file: a JSON object with the member `log`.
+pub(super) fn is_har(text: &str) -> bool {
     #[derive(Deserialize)]
     struct Probe {
         log: Option<IgnoredAny>,
@@ -78,47 +81,55 @@ pub fn is_one(text: &str) -> bool {
     if let Some(Ok(probe)) = values.next() {
         return probe.log.is_some();
     }
-    // Too broken to tell by its structure: a HAR file begins with its log.
+    // Not valid JSON: a HAR file begins with the member `log`.
     let begin: String = text.chars().filter(|c| !c.is_whitespace()).take(7).collect();
     begin == "{\"log\":"
 }
 
-/// Reads a HAR file. Messages name the line, or the entry from 1.
-pub fn read(text: &str) -> Result<Recording, String> {
-    let file: File =
-        serde_json::from_str(text).map_err(|cause| format!("this is no HAR 1.2 file: {cause}"))?;
+/// Reads a HAR file. Errors name the line, or the entry from 1.
+pub(super) fn read(text: &str) -> Result<Recording, RecordingError> {
+    let file: File = serde_json::from_str(text).map_err(RecordingError::NotHar)?;
     let mut recording = Recording::default();
     for (number, row) in file.log.entries.into_iter().enumerate() {
         let place = format!("entry {}", number + 1);
-        let row: Row = serde_json::from_value(row)
-            .map_err(|cause| format!("{place} (log.entries[{number}]) is not as HAR 1.2 has it: {cause}"))?;
-        let entry = entry(row, place.clone()).map_err(|cause| format!("{place}: {cause}"))?;
-        recording.take(entry);
+        let malformed = |message: String| RecordingError::Malformed {
+            place: place.clone(),
+            message,
+        };
+        let row: Row = serde_json::from_value(row).map_err(|cause| {
+            malformed(format!(
+                "log.entries[{number}] is not an entry of HAR 1.2: {cause}"
+            ))
+        })?;
+        let entry = entry(row, place.clone()).map_err(malformed)?;
+        recording.add(entry);
     }
     Ok(recording)
 }
 
-/// An exchange, or why it is left out; the outer error says what is malformed.
-fn entry(row: Row, place: String) -> Result<Result<Entry, String>, String> {
+/// An exchange, or why it is left out. The error says what is malformed.
+fn entry(row: Row, place: String) -> Result<Entry, String> {
     let body = row.request.post_data.unwrap_or_default();
     let request = bytes(&body, "request.postData")?;
-    if let Some(reason) = foreign(&row.request.method, request.as_deref().unwrap_or_default()) {
-        return Ok(Err(reason.to_owned()));
+    if let Some(reason) = request_skip_reason(&row.request.method, request.as_deref().unwrap_or_default()) {
+        return Ok(Entry::skipped(reason));
     }
     if let Some(error) = row.response.error.filter(|error| !error.is_empty()) {
-        return Ok(Err(format!("the browser could not read the answer: {error}")));
+        return Ok(Entry::skipped(format!(
+            "the browser could not read the answer: {error}"
+        )));
     }
     let Some(status) = u16::try_from(row.response.status)
         .ok()
         .filter(|status| (100..1000).contains(status))
     else {
-        return Ok(Err("no answer was recorded".to_owned()));
+        return Ok(Entry::skipped("no answer was recorded"));
     };
     let content = row.response.content.unwrap_or_default();
     let body = match bytes(&content, "response.content")? {
         Some(body) => body,
         None if content.size.unwrap_or_default() > 0 => {
-            return Ok(Err("the body of the answer was not recorded".to_owned()));
+            return Ok(Entry::skipped("the body of the answer was not recorded"));
         }
         None => Bytes::new(),
     };
@@ -132,12 +143,12 @@ fn entry(row: Row, place: String) -> Result<Result<Entry, String>, String> {
             .collect(),
         body,
     };
-    if let Some(reason) = unjudged(&response) {
-        return Ok(Err(reason.to_owned()));
+    if let Some(reason) = response_skip_reason(&response) {
+        return Ok(Entry::skipped(reason));
     }
     let sent = row.request.headers.iter();
     let took = duration(row.time);
-    Ok(Ok(Entry {
+    Ok(Entry::Exchange(Box::new(RecordedExchange {
         place,
         url: Some(row.request.url),
         secrets: secrets(sent.map(|header| (header.name.as_str(), header.value.as_str()))),
@@ -148,10 +159,10 @@ fn entry(row: Row, place: String) -> Result<Result<Entry, String>, String> {
             outcome: Ok(response),
             took,
         },
-    }))
+    })))
 }
 
-/// The bytes of a body; none when the recording has no text of it.
+/// The bytes of a body; none where the recording has no text for it.
 fn bytes(body: &Body, name: &str) -> Result<Option<Bytes>, String> {
     let Some(text) = &body.text else { return Ok(None) };
     match body.encoding.as_deref() {
@@ -159,8 +170,8 @@ fn bytes(body: &Body, name: &str) -> Result<Option<Bytes>, String> {
         Some("base64") => BASE64_STANDARD
             .decode(text)
             .map(|bytes| Some(bytes.into()))
-            .map_err(|cause| format!("{name}.text says that it is base64, and is not: {cause}")),
-        Some(other) => Err(format!("{name}.encoding is `{other}`; only base64 is known")),
+            .map_err(|cause| format!("{name}.text is not base64, which its encoding names: {cause}")),
+        Some(other) => Err(format!("{name}.encoding is `{other}`; only base64 is supported")),
     }
 }
 
@@ -195,9 +206,9 @@ mod tests {
             "content": {"size": 2, "encoding": "base64", "text": "e30="},
         });
         let text = har(&[row(&call(), &response)]);
-        assert!(is_one(&text));
+        assert!(is_har(&text));
         let recording = read(&text).unwrap();
-        let entry = &recording.entries[0];
+        let entry = &recording.exchanges[0];
         let answer = entry.exchange.outcome.as_ref().unwrap();
         assert_eq!(answer.body, "{}");
         assert_eq!(answer.header("content-type"), Some("application/json"));
@@ -207,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_judged_is_counted_by_its_reason() {
+    fn skipped_entries_are_counted_by_reason() {
         let ok = json!({"status": 200, "content": {"size": 0, "text": ""}});
         let mut preflight = call();
         preflight["method"] = "OPTIONS".into();
@@ -230,8 +241,8 @@ mod tests {
             row(&call(), &ok),
         ]))
         .unwrap();
-        assert_eq!(recording.entries.len(), 1);
-        assert_eq!(recording.entries[0].place, "entry 7");
+        assert_eq!(recording.exchanges.len(), 1);
+        assert_eq!(recording.exchanges[0].place, "entry 7");
         let reasons: Vec<(&str, u64)> = recording
             .skipped
             .iter()
@@ -251,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_malformed_is_named_with_its_place() {
+    fn errors_name_the_place() {
         let ok = json!({"status": 200, "content": {"text": "!", "encoding": "base64"}});
         let other = json!({"status": 200, "content": {"text": "!", "encoding": "gzip"}});
         for (text, words) in [
@@ -259,21 +270,21 @@ mod tests {
             ("{\"log\": {}}".to_owned(), "missing field `entries`"),
             (
                 har(&[json!({"request": 1})]),
-                "entry 1 (log.entries[0]) is not as HAR 1.2 has it",
+                "entry 1: log.entries[0] is not an entry of HAR 1.2",
             ),
             (
                 har(&[row(&call(), &ok)]),
-                "entry 1: response.content.text says that it is base64",
+                "entry 1: response.content.text is not base64",
             ),
             (
                 har(&[row(&call(), &other)]),
                 "entry 1: response.content.encoding is `gzip`",
             ),
         ] {
-            let refusal = read(&text).unwrap_err();
+            let refusal = read(&text).unwrap_err().to_string();
             assert!(refusal.contains(words), "{refusal}");
-            assert!(is_one(&text), "{text}");
+            assert!(is_har(&text), "{text}");
         }
-        assert!(!is_one("{\"request\": {}}\n{\"log\": 1}"));
+        assert!(!is_har("{\"request\": {}}\n{\"log\": 1}"));
     }
 }

@@ -1,7 +1,7 @@
-//! Which recorded request headers are secret.
+//! Which headers of recorded requests are secret.
 
-/// Headers that every client sends and that open no door. The value of any other header may stand in no output.
-const PLAIN: &[&str] = &[
+/// Headers that are no credentials. The values of all other headers are hidden in every output.
+const PUBLIC: &[&str] = &[
     "accept",
     "accept-charset",
     "accept-encoding",
@@ -27,13 +27,13 @@ const PLAIN: &[&str] = &[
     "user-agent",
 ];
 
-/// The values of request headers that are to be hidden.
+/// The values of request headers that must be hidden.
 pub fn secrets<'a>(headers: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<String> {
     headers
         .filter(|(name, _)| {
             let name = name.to_ascii_lowercase();
-            // `:authority` and its like are HTTP/2's words for method, path and host.
-            !PLAIN.contains(&name.as_str()) && !name.starts_with("sec-") && !name.starts_with(':')
+            // `:authority` and other pseudo-headers of HTTP/2 are method, path and host.
+            !PUBLIC.contains(&name.as_str()) && !name.starts_with("sec-") && !name.starts_with(':')
         })
         .map(|(_, value)| value.to_owned())
         .collect()
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_every_client_sends_is_shown_and_the_rest_is_not() {
+    fn ordinary_headers_are_public_and_all_others_secret() {
         let headers = [
             ("Accept", "application/json"),
             ("sec-fetch-mode", "cors"),

@@ -1,11 +1,11 @@
-//! Lines of JSON, one exchange each: for whatever else records traffic. The log of `--report ndjson-all` is one, too.
+//! Lines of JSON, one exchange each: a simple format for tools that record traffic. The log of `--report ndjson-all` is read too.
 //!
 //! ```json
 //! {"url": "https://host/path", "request": {"headers": {}, "body": {"jsonrpc": "2.0"}}, "response": {"status": 200, "headers": {}, "body": "{}"}}
 //! ```
 //!
-//! A body that is a JSON string is the text that went over the wire; any other JSON value stands for its own bytes, as they are
-//! written in the line; `body_base64` is for what is no text.
+//! A body that is a JSON string is the text that was sent; any other JSON value is a body with exactly these bytes; `body_base64` is
+//! for bodies that are not UTF-8.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,13 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::recorded::{Entry, Recording, duration, foreign, moment, secrets, unjudged};
+use crate::recorded::{
+    Entry, RecordedExchange, Recording, RecordingError, duration, moment, request_skip_reason,
+    response_skip_reason, secrets,
+};
 use paymaster_exchange::{Exchange, Response};
 
-/// One line. What else it holds does not matter.
+/// A line. Other members are ignored.
 #[derive(Deserialize)]
 struct Line {
     url: Option<String>,
@@ -28,14 +31,14 @@ struct Line {
     ended: Option<String>,
 }
 
-/// A line of our own event log.
+/// A line of an event log that is not an exchange.
 #[derive(Deserialize)]
 struct Logged {
     event: String,
     target: Option<String>,
 }
 
-/// What was sent, or what came back.
+/// A request or a response.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Message {
@@ -49,7 +52,7 @@ struct Message {
     failure: Option<String>,
 }
 
-/// `{"name": "value"}` or, where a name may stand twice, `[{"name": ..., "value": ...}]`.
+/// `{"name": "value"}` or, where a name may occur twice, `[{"name": ..., "value": ...}]`.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Headers {
@@ -85,15 +88,15 @@ impl Headers {
     }
 }
 
-/// What else our own log tells.
+/// The other events of an event log.
 const OTHER_EVENTS: [&str; 7] = [
     "started", "planned", "judged", "waiting", "broken", "found", "finished",
 ];
 
-/// Reads lines. Messages name the line; empty lines do not matter.
-pub fn read(text: &str) -> Result<Recording, String> {
+/// Reads lines. Errors name the line; empty lines are skipped.
+pub(super) fn read(text: &str) -> Result<Recording, RecordingError> {
     let mut recording = Recording::default();
-    // Our own log tells once, in its first line, where all of it went.
+    // An event log names the target in its first line only.
     let mut target = None;
     for (number, line) in text.lines().enumerate() {
         if line.trim().is_empty() {
@@ -106,45 +109,51 @@ pub fn read(text: &str) -> Result<Recording, String> {
             target = target.or(logged.target);
             continue;
         }
+        let malformed = |message: String| RecordingError::Malformed {
+            place: place.clone(),
+            message,
+        };
         let line: Line = serde_json::from_str(line).map_err(|cause| {
-            format!(
-                "{place}: no exchange: {}; {}",
+            malformed(format!(
+                "not an exchange: {}; {}",
                 without_line(&cause),
                 super::EXPECTED
-            )
+            ))
         })?;
-        let entry =
-            entry(line, place.clone(), target.as_ref()).map_err(|cause| format!("{place}: {cause}"))?;
-        recording.take(entry);
+        let entry = entry(line, place.clone(), target.as_ref()).map_err(malformed)?;
+        recording.add(entry);
     }
     Ok(recording)
 }
 
-/// The message without its own line number, which is always 1.
+/// The message without its line number, which is always 1.
 fn without_line(cause: &serde_json::Error) -> String {
     let text = cause.to_string();
     match text.rsplit_once(" at line ") {
-        Some((said, _)) => format!("{said}, column {}", cause.column()),
+        Some((message, _)) => format!("{message}, column {}", cause.column()),
         None => text,
     }
 }
 
-fn entry(line: Line, place: String, target: Option<&String>) -> Result<Result<Entry, String>, String> {
+/// An exchange, or why it is left out. The error says what is malformed.
+fn entry(line: Line, place: String, target: Option<&String>) -> Result<Entry, String> {
     let sent = line.request;
     let request = bytes(sent.body.as_deref(), sent.body_base64.as_deref(), "request")?;
     let method = sent.method.as_deref().unwrap_or("POST");
-    if let Some(reason) = foreign(method, &request) {
-        return Ok(Err(reason.to_owned()));
+    if let Some(reason) = request_skip_reason(method, &request) {
+        return Ok(Entry::skipped(reason));
     }
     let received = line.response;
     if let Some(failure) = received.failure {
-        return Ok(Err(format!("no answer was recorded: {failure}")));
+        return Ok(Entry::skipped(format!("no answer was recorded: {failure}")));
     }
     let status = received
         .status
         .ok_or("response.status is missing: give the HTTP status")?;
     if !(100..1000).contains(&status) {
-        return Err(format!("response.status is {status}, which is no HTTP status"));
+        return Err(format!(
+            "response.status is {status}, which is not an HTTP status"
+        ));
     }
     let body = bytes(
         received.body.as_deref(),
@@ -157,14 +166,18 @@ fn entry(line: Line, place: String, target: Option<&String>) -> Result<Result<En
         headers,
         body,
     };
-    if let Some(reason) = unjudged(&response) {
-        return Ok(Err(reason.to_owned()));
+    if let Some(reason) = response_skip_reason(&response) {
+        return Ok(Entry::skipped(reason));
     }
-    let told = sent.headers.pairs();
-    Ok(Ok(Entry {
+    let sent_headers = sent.headers.pairs();
+    Ok(Entry::Exchange(Box::new(RecordedExchange {
         place,
         url: line.url.or_else(|| target.cloned()),
-        secrets: secrets(told.iter().map(|(name, value)| (name.as_str(), value.as_str()))),
+        secrets: secrets(
+            sent_headers
+                .iter()
+                .map(|(name, value)| (name.as_str(), value.as_str())),
+        ),
         ended: moment(line.ended.as_deref()),
         exchange: Exchange {
             on_chain: None,
@@ -172,7 +185,7 @@ fn entry(line: Line, place: String, target: Option<&String>) -> Result<Result<En
             outcome: Ok(response),
             took: duration(line.took_ms),
         },
-    }))
+    })))
 }
 
 fn bytes(body: Option<&RawValue>, encoded: Option<&str>, name: &str) -> Result<Bytes, String> {
@@ -186,12 +199,12 @@ fn bytes(body: Option<&RawValue>, encoded: Option<&str>, name: &str) -> Result<B
             }
             serde_json::from_str::<String>(written)
                 .map(Bytes::from)
-                .map_err(|cause| format!("{name}.body is no text: {cause}"))
+                .map_err(|cause| format!("{name}.body is not a valid string: {cause}"))
         }
         (None, Some(encoded)) => BASE64_STANDARD
             .decode(encoded)
             .map(Bytes::from)
-            .map_err(|cause| format!("{name}.body_base64 is no base64: {cause}")),
+            .map_err(|cause| format!("{name}.body_base64 is not base64: {cause}")),
     }
 }
 
@@ -207,7 +220,7 @@ mod tests {
             "\n{{\"request\": {REQUEST}, \"response\": {{\"status\": 200, \"headers\": {{\"X-A\": \"b\"}}, \"body\": \"{{}} \"}}}}\n"
         );
         let recording = read(&text).unwrap();
-        let entry = &recording.entries[0];
+        let entry = &recording.exchanges[0];
         assert_eq!(entry.place, "line 2");
         assert_eq!(
             entry.exchange.request,
@@ -219,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn our_own_log_is_one() {
+    fn an_event_log_is_read() {
         let text = format!(
             "{}\n{}\n{}\n{}\n",
             r#"{"event":"started","target":"http://h/***","seed":1}"#,
@@ -228,7 +241,7 @@ mod tests {
             r#"{"event":"finished"}"#,
         );
         let recording = read(&text).unwrap();
-        let [entry] = recording.entries.as_slice() else {
+        let [entry] = recording.exchanges.as_slice() else {
             panic!("{recording:?}")
         };
         assert_eq!(entry.url.as_deref(), Some("http://h/***"));
@@ -242,10 +255,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_malformed_is_named_with_its_line() {
+    fn errors_name_the_line() {
         let ok = format!("{{\"request\": {REQUEST}, \"response\": {{\"status\": 200}}}}");
         for (line, words) in [
-            ("{\"request\": ".to_owned(), "line 2: no exchange: EOF"),
+            ("{\"request\": ".to_owned(), "line 2: not an exchange: EOF"),
             ("{}".to_owned(), "missing field `request`"),
             (ok.replace("200", "2000"), "line 2: response.status is 2000"),
             (
@@ -258,10 +271,10 @@ mod tests {
             ),
             (
                 "{\"request\": {\"body_base64\": \"?\"}, \"response\": {\"status\": 200}}".to_owned(),
-                "line 2: request.body_base64 is no base64",
+                "line 2: request.body_base64 is not base64",
             ),
         ] {
-            let refusal = read(&format!("{ok}\n{line}\n")).unwrap_err();
+            let refusal = read(&format!("{ok}\n{line}\n")).unwrap_err().to_string();
             assert!(refusal.contains(words), "{refusal}");
         }
     }

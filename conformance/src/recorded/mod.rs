@@ -1,60 +1,62 @@
-//! Recorded traffic: exchanges that somebody else made, judged by the same rules. Nothing is sent.
+//! Reads recorded traffic, from HAR files (`har`) or lines of JSON (`lines`).
 //!
-//! What a recording holds is read (`har`, `lines`), what it tells of the target is learned (`learn`), and then every exchange
-//! is judged alone (`bench`). Rules over related exchanges stay inconclusive: that two recorded requests are related the way
-//! such a rule needs cannot be known, and between two of them a policy, a balance or a price may lawfully have changed.
+//! Recorded exchanges are judged one by one. Rules over several exchanges stay inconclusive: whether two recorded requests are
+//! related as such a rule requires is unknown, and a policy, a balance or a price may lawfully have changed between them.
 
-pub mod har;
+mod har;
 mod headers;
-pub mod lines;
-mod ours;
+mod lines;
+mod selection;
 
-use std::time::{Duration, SystemTime};
+use std::{
+    fmt,
+    time::{Duration, SystemTime},
+};
 
 pub use headers::secrets;
-pub use ours::{foreign, unjudged};
+pub use selection::{request_skip_reason, response_skip_reason};
 
 use paymaster_exchange::Exchange;
 pub use paymaster_judge::session::recorded::Skipped;
 
 /// One exchange of a recording.
 #[derive(Clone, Debug)]
-pub struct Entry {
-    /// Where in the file it stands, for people: `entry 3`, `line 7`.
+pub struct RecordedExchange {
+    /// Its place in the file, for people: `entry 3`, `line 7`.
     pub place: String,
-    /// The URL, where the recording tells it.
+    /// The URL, where the recording has it.
     pub url: Option<String>,
-    /// What was sent and what came back.
+    /// The request and the response.
     pub exchange: Exchange,
-    /// When it ended, where the recording tells it.
+    /// When it ended, where the recording has it.
     pub ended: Option<SystemTime>,
-    /// Header values that may stand in no output.
+    /// Header values that must not appear in any output.
     pub secrets: Vec<String>,
 }
 
-/// What a file holds.
+/// The content of a recording.
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
     /// Exchanges with the paymaster, in the order of the file.
-    pub entries: Vec<Entry>,
-    /// How many entries were left out, by the reason.
+    pub exchanges: Vec<RecordedExchange>,
+    /// How many entries were left out, by reason.
     pub skipped: Skipped,
 }
 
 impl Recording {
-    /// Takes in an entry, or counts why it is left out.
-    fn take(&mut self, entry: Result<Entry, String>) {
+    /// Adds an exchange, or counts a reason for leaving one out.
+    fn add(&mut self, entry: Entry) {
         match entry {
-            Ok(entry) => self.entries.push(entry),
-            Err(reason) => *self.skipped.entry(reason).or_default() += 1,
+            Entry::Exchange(exchange) => self.exchanges.push(*exchange),
+            Entry::Skipped(reason) => *self.skipped.entry(reason).or_default() += 1,
         }
     }
 
-    /// Every URL of the recording and how many exchanges went there, in the order of the file.
+    /// Every URL of the recording with its number of exchanges, in the order of the file.
     pub fn endpoints(&self) -> Vec<(Option<&str>, usize)> {
         let mut endpoints: Vec<(Option<&str>, usize)> = Vec::new();
-        for entry in &self.entries {
-            let url = entry.url.as_deref();
+        for exchange in &self.exchanges {
+            let url = exchange.url.as_deref();
             match endpoints.iter_mut().find(|(known, _)| *known == url) {
                 Some((_, times)) => *times += 1,
                 None => endpoints.push((url, 1)),
@@ -64,31 +66,83 @@ impl Recording {
     }
 }
 
-/// Reads a recording in whichever of the two formats it is.
-pub fn read(text: &str) -> Result<Recording, String> {
+/// Reads a recording in either format.
+///
+/// # Errors
+///
+/// When the text is neither a HAR file nor lines of JSON, or an exchange is malformed.
+pub fn read(text: &str) -> Result<Recording, RecordingError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim().is_empty() {
-        return Err(format!("the recording is empty: {EXPECTED}"));
+        return Err(RecordingError::Empty);
     }
-    if har::is_one(text) {
+    if har::is_har(text) {
         har::read(text)
     } else {
         lines::read(text)
     }
 }
 
-/// Milliseconds of a recording; what makes no sense counts as none.
+/// Why a recording cannot be read.
+#[derive(Debug)]
+pub enum RecordingError {
+    /// The text is empty.
+    Empty,
+    /// The text is not a HAR 1.2 file.
+    NotHar(serde_json::Error),
+    /// An entry or a line is malformed.
+    Malformed {
+        /// The entry or line, such as `line 7`.
+        place: String,
+        /// What is wrong, and what to do.
+        message: String,
+    },
+}
+
+impl fmt::Display for RecordingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => write!(f, "the recording is empty: {EXPECTED}"),
+            Self::NotHar(cause) => write!(f, "this is not a HAR 1.2 file: {cause}"),
+            Self::Malformed { place, message } => write!(f, "{place}: {message}"),
+        }
+    }
+}
+
+impl std::error::Error for RecordingError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::NotHar(cause) => Some(cause),
+            Self::Empty | Self::Malformed { .. } => None,
+        }
+    }
+}
+
+/// An entry of a recording that is not malformed.
+enum Entry {
+    Exchange(Box<RecordedExchange>),
+    /// Left out for this reason.
+    Skipped(String),
+}
+
+impl Entry {
+    fn skipped(reason: impl Into<String>) -> Self {
+        Self::Skipped(reason.into())
+    }
+}
+
+/// A duration in milliseconds; an invalid one counts as zero.
 fn duration(milliseconds: Option<f64>) -> Duration {
     milliseconds
         .and_then(|time| Duration::try_from_secs_f64(time / 1000.0).ok())
         .unwrap_or_default()
 }
 
-/// A time of day of a recording, as `2026-01-31T12:00:00.000Z`; what is no such time counts as none.
+/// A time such as `2026-01-31T12:00:00.000Z`; none where the text is not such a time.
 fn moment(text: Option<&str>) -> Option<SystemTime> {
     let time = chrono::DateTime::parse_from_rfc3339(text?).ok()?;
     Some(time.into())
 }
 
-/// What a recording has to be.
+/// What a recording must be.
 const EXPECTED: &str = "give a HAR file, or lines of JSON with one exchange each (docs/recorded-traffic.md)";

@@ -1,4 +1,4 @@
-//! One exchange with the upstream, within a total deadline and bounded in size.
+//! Forwards one request to the upstream, within the limits of the relay.
 
 use std::{sync::Arc, time::Duration};
 
@@ -12,7 +12,7 @@ use hyper::{
 };
 use hyper_util::rt::{TokioExecutor, TokioIo};
 
-use crate::relay::{Bounds, heads};
+use crate::relay::{Limits, headers};
 use paymaster_client::{
     connector::{Connector, Protocol},
     diagnosis,
@@ -21,56 +21,56 @@ use paymaster_client::{
 };
 use paymaster_exchange::{Failure, Part, Stage};
 
-/// Where requests are passed on to.
+/// The server to which requests are forwarded.
 #[derive(Clone, Debug)]
 pub(crate) struct Upstream {
     target: Arc<Target>,
     connector: Arc<Connector>,
-    pub(super) bounds: Bounds,
+    pub(super) limits: Limits,
 }
 
-/// The head of a request of the wallet.
+/// The head of a wallet's request.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct RequestHead {
     pub(super) method: hyper::Method,
     pub(super) uri: Uri,
     pub(super) headers: HeaderMap,
 }
 
 impl Upstream {
-    /// An upstream that is reached by that connector.
-    pub(crate) fn new(target: Target, connector: Connector, bounds: Bounds) -> Self {
+    /// An upstream with this URL, reached by this connector.
+    pub(crate) fn new(target: Target, connector: Connector, limits: Limits) -> Self {
         Self {
             target: Arc::new(target),
             connector: Arc::new(connector),
-            bounds,
+            limits,
         }
     }
 
-    /// Passes a request on and reads the whole answer.
-    pub(super) async fn ask(&self, asked: &Asked, body: Bytes) -> Result<(HeaderMap, u16, Bytes), Failure> {
-        let after = self.bounds.timeout;
+    /// Forwards a request and reads the whole answer.
+    pub(super) async fn forward(&self, head: &RequestHead, body: Bytes) -> Result<Response<Bytes>, Failure> {
+        let after = self.limits.timeout;
         let mut waiting_for = Stage::Connection;
-        let attempt = self.attempt(asked, body, &mut waiting_for);
+        let attempt = self.attempt(head, body, &mut waiting_for);
         let answered = tokio::time::timeout(after, attempt).await;
         answered.unwrap_or(Err(Failure::Timeout { waiting_for, after }))
     }
 
     async fn attempt(
         &self,
-        asked: &Asked,
+        head: &RequestHead,
         body: Bytes,
         waiting_for: &mut Stage,
-    ) -> Result<(HeaderMap, u16, Bytes), Failure> {
+    ) -> Result<Response<Bytes>, Failure> {
         let connected = self.connector.connect(waiting_for).await;
         let connected = connected.map_err(|cause| Failure::Connect(cause.to_string()))?;
         *waiting_for = Stage::Head;
-        let request = self.request(asked, body, connected.protocol)?;
+        let request = self.request(head, body, connected.protocol)?;
         let response = send(connected.stream, connected.protocol, request)
             .await
             .map_err(|cause| Failure::Broken(diagnosis::with_causes(&cause)))?;
         *waiting_for = Stage::Body;
-        let limit = self.bounds.body;
+        let limit = self.limits.body;
         let (head, body) = response.into_parts();
         let whole = Limited::new(body, limit).collect().await.map_err(|cause| {
             if cause.downcast_ref::<LengthLimitError>().is_some() {
@@ -82,33 +82,33 @@ impl Upstream {
                 Failure::Cut(diagnosis::with_causes(cause.as_ref()))
             }
         })?;
-        Ok((head.headers, head.status.as_u16(), whole.to_bytes()))
+        Ok(Response::from_parts(head, whole.to_bytes()))
     }
 
     fn request(
         &self,
-        asked: &Asked,
+        head: &RequestHead,
         body: Bytes,
         protocol: Protocol,
     ) -> Result<Request<Full<Bytes>>, Failure> {
-        let path = heads::path(
+        let path = headers::path(
             self.target.path(),
             self.target.query(),
-            asked.uri.path(),
-            asked.uri.query(),
+            head.uri.path(),
+            head.uri.query(),
         );
-        let whole = protocol == Protocol::Http2 || self.connector.forwards();
-        let text = if whole {
+        let absolute = protocol == Protocol::Http2 || self.connector.forwards();
+        let uri = if absolute {
             format!("{}://{}{path}", self.target.scheme(), self.target.address())
         } else {
             path
         };
         let mut request = Request::new(Full::new(body));
-        *request.method_mut() = asked.method.clone();
-        *request.uri_mut() = text
+        *request.method_mut() = head.method.clone();
+        *request.uri_mut() = uri
             .parse()
-            .map_err(|cause| Failure::Connect(format!("the path cannot be passed on: {cause}")))?;
-        let mut headers = heads::of_request(&asked.headers);
+            .map_err(|cause| Failure::Connect(format!("the path cannot be forwarded: {cause}")))?;
+        let mut headers = headers::of_request(&head.headers);
         if protocol == Protocol::Http1 {
             headers.insert(HOST, self.target.authority.clone());
         }
@@ -129,7 +129,7 @@ async fn send(
     request: Request<Full<Bytes>>,
 ) -> Result<Response<Incoming>, hyper::Error> {
     let io = TokioIo::new(stream);
-    // The connection moves by itself until the answer is read; what ends it badly shows in the answer.
+    // A task drives the connection until the answer is read; an error of the connection shows in the answer.
     match protocol {
         Protocol::Http1 => {
             let (mut sender, connection) = http1::handshake(io).await?;

@@ -1,12 +1,11 @@
-//! The relay behind `proxy`: takes a wallet's requests, asks the upstream in its place, hands the answers back as they came, and
-//! tells of each exchange.
+//! The relay behind `proxy`: forwards a wallet's requests to the upstream, returns the answers unchanged, and reports each exchange.
 //!
-//! It changes two things only: hop-by-hop headers end here, as they must (RFC 9110, section 7.6.1), and Accept-Encoding is not
-//! passed on, so that answers come uncompressed and can be judged.
+//! Two things are changed: hop-by-hop headers are removed, as RFC 9110, section 7.6.1 requires, and Accept-Encoding is removed, so that
+//! answers are uncompressed and can be judged.
 
 mod forward;
-mod heads;
-mod ours;
+mod headers;
+mod own_answers;
 mod serve;
 
 use std::time::{Duration, SystemTime};
@@ -16,16 +15,16 @@ pub(crate) use serve::serve;
 
 use paymaster_exchange::Exchange;
 
-/// What the relay is willing to wait for and to hold.
+/// The limits of the relay.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Bounds {
-    /// Total time of an exchange with the upstream.
+pub struct Limits {
+    /// The timeout of an exchange with the upstream, body included. Default: 30 s.
     pub timeout: Duration,
-    /// Longest body of a request or an answer, in bytes.
+    /// The longest body of a request or an answer, in bytes. Default: 8 MiB.
     pub body: usize,
 }
 
-impl Default for Bounds {
+impl Default for Limits {
     fn default() -> Self {
         Self {
             timeout: Duration::from_secs(30),
@@ -34,14 +33,14 @@ impl Default for Bounds {
     }
 }
 
-/// An exchange that passed through.
+/// An exchange that the relay forwarded.
 #[derive(Debug)]
-pub(crate) struct Passed {
+pub struct RelayedExchange {
     /// The HTTP method of the request.
     pub method: String,
-    /// What was sent and what came back.
+    /// The request and the response.
     pub exchange: Exchange,
-    /// Header values of the request that may stand in no output.
+    /// Header values of the request that must not appear in any output.
     pub secrets: Vec<String>,
     /// When it ended.
     pub ended: SystemTime,

@@ -1,4 +1,4 @@
-//! The wallet's side: takes requests until it is told to stop.
+//! Serves the wallet's requests until the relay is stopped.
 
 use std::{
     convert::Infallible,
@@ -8,31 +8,29 @@ use std::{
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, Limited};
-use hyper::{
-    Method, Request, Response, StatusCode, body::Incoming, server::conn::http1, service::service_fn,
-};
+use hyper::{Method, Request, Response, body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{net::TcpListener, sync::mpsc, task::JoinSet};
 
 use crate::recorded::secrets;
-use crate::relay::{Bounds, Passed, Upstream, forward::Asked, heads, ours};
+use crate::relay::{Limits, RelayedExchange, Upstream, forward::RequestHead, headers, own_answers};
 use paymaster_client::stop::Stop;
 use paymaster_exchange::{Exchange, Response as Answer};
 
-/// How long exchanges under way may take to end when the relay is told to stop.
-const LAST_WORDS: Duration = Duration::from_secs(3);
+/// How long exchanges under way may take to end when the relay is stopped.
+const SHUTDOWN_TIME: Duration = Duration::from_secs(3);
 /// How long a wallet may take for the head of a request.
 const HEAD_TIME: Duration = Duration::from_secs(30);
-/// Most connections at a time; the next one waits until one ends.
+/// The largest number of connections at a time; further ones wait until one ends.
 const MOST_CONNECTIONS: usize = 512;
-/// How long is waited after a connection could not be taken: mostly there are too many open.
+/// The pause after a connection could not be accepted, mostly because too many files are open.
 const RECOVERY: Duration = Duration::from_millis(50);
 
-/// Serves until `stop`; what passes through is told to `passed`. Returns when every exchange has ended or was given up.
-pub(crate) async fn serve(
+/// Serves until `stop`, and sends each exchange to `relayed`. Returns when every exchange has ended or was aborted.
+pub async fn serve(
     listener: TcpListener,
     upstream: Upstream,
-    passed: mpsc::Sender<Passed>,
+    relayed: mpsc::Sender<RelayedExchange>,
     stop: &Stop,
 ) {
     let mut connections = JoinSet::new();
@@ -40,7 +38,7 @@ pub(crate) async fn serve(
         let stream = tokio::select! {
             biased;
             () = stop.stopped() => break,
-            // Ended ones are let go of.
+            // Removes a connection that has ended.
             Some(_) = connections.join_next() => continue,
             accepted = listener.accept(), if connections.len() < MOST_CONNECTIONS => {
                 let Ok((stream, _)) = accepted else {
@@ -50,10 +48,10 @@ pub(crate) async fn serve(
                 stream
             }
         };
-        let (upstream, passed) = (upstream.clone(), passed.clone());
+        let (upstream, relayed) = (upstream.clone(), relayed.clone());
         let service = service_fn(move |request| {
-            let (upstream, passed) = (upstream.clone(), passed.clone());
-            async move { Ok::<_, Infallible>(pass(request, &upstream, &passed).await) }
+            let (upstream, relayed) = (upstream.clone(), relayed.clone());
+            async move { Ok::<_, Infallible>(relay(request, &upstream, &relayed).await) }
         });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
@@ -66,44 +64,47 @@ pub(crate) async fn serve(
                 _ = connection.as_mut() => return,
                 () = stop.stopped() => connection.as_mut().graceful_shutdown(),
             }
-            // How it ends is for the wallet.
+            // An error of the connection concerns the wallet only.
             let _ = connection.await;
         });
     }
     drop(listener);
-    let _ = tokio::time::timeout(LAST_WORDS, async {
+    let _ = tokio::time::timeout(SHUTDOWN_TIME, async {
         while connections.join_next().await.is_some() {}
     })
     .await;
     connections.shutdown().await;
 }
 
-async fn pass(
+/// Relays one request and reports the exchange.
+async fn relay(
     request: Request<Incoming>,
     upstream: &Upstream,
-    passed: &mpsc::Sender<Passed>,
+    relayed: &mpsc::Sender<RelayedExchange>,
 ) -> Response<Full<Bytes>> {
     let (head, body) = request.into_parts();
-    let Bounds { timeout, body: limit } = upstream.bounds;
+    let Limits { timeout, body: limit } = upstream.limits;
     let arriving = Limited::new(body, limit).collect();
     let Ok(Ok(body)) = tokio::time::timeout(timeout, arriving).await else {
-        return ours::not_passed_on(limit);
+        return own_answers::not_forwarded(limit);
     };
     let body = body.to_bytes();
-    let asked = Asked {
+    let request_head = RequestHead {
         method: head.method,
         uri: head.uri,
         headers: head.headers,
     };
     let started = Instant::now();
-    let answered = upstream.ask(&asked, body.clone()).await;
+    let answered = upstream.forward(&request_head, body.clone()).await;
     let took = started.elapsed();
     let (response, outcome) = match answered {
-        Ok((headers, status, answer)) => {
-            let mut response = Response::new(Full::new(answer.clone()));
-            *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_GATEWAY);
-            *response.headers_mut() = heads::of_answer(&headers, asked.method == Method::HEAD);
-            let headers = headers
+        Ok(answer) => {
+            let mut response = Response::new(Full::new(answer.body().clone()));
+            *response.status_mut() = answer.status();
+            let to_head = request_head.method == Method::HEAD;
+            *response.headers_mut() = headers::of_answer(answer.headers(), to_head);
+            let headers = answer
+                .headers()
                 .iter()
                 .map(|(name, value)| {
                     let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
@@ -111,21 +112,21 @@ async fn pass(
                 })
                 .collect();
             let outcome = Ok(Answer {
-                status,
+                status: answer.status().as_u16(),
                 headers,
-                body: answer,
+                body: answer.into_body(),
             });
             (response, outcome)
         }
-        Err(failure) => (ours::unanswered(&body, &failure), Err(failure)),
+        Err(failure) => (own_answers::unanswered(&body, &failure), Err(failure)),
     };
-    let told = asked.headers.iter();
-    let told = told.filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
-    // When nobody listens any more, the traffic passes all the same.
-    let _ = passed
-        .send(Passed {
-            method: asked.method.to_string(),
-            secrets: secrets(told),
+    let sent = request_head.headers.iter();
+    let sent = sent.filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)));
+    // The exchange is relayed even when the receiver is gone.
+    let _ = relayed
+        .send(RelayedExchange {
+            method: request_head.method.to_string(),
+            secrets: secrets(sent),
             exchange: Exchange {
                 request: body,
                 outcome,

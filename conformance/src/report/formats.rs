@@ -1,13 +1,16 @@
-//! The formats that a report can be written in: one line each. Command line, help and documentation read this table.
+//! The table of report formats. Command line, help and documentation read it.
 
-use std::io::{self, Write};
+use std::io;
 
-use crate::events::Event;
-use crate::report::{Finished, har, html, json, junit, markdown, ndjson, sarif};
+use crate::report::{
+    Finished, ReportLog, html,
+    machine::{har, json, junit, ndjson, sarif},
+    markdown,
+};
 use paymaster_cli::settings::ShownTarget;
 use paymaster_client::redact::Redactor;
 
-use Maker::{Log, Tried, Whole};
+use Render::{Fallible, Log, Text};
 
 /// Every format.
 pub const FORMATS: &[Format] = &[
@@ -15,42 +18,42 @@ pub const FORMATS: &[Format] = &[
         "json",
         "JSON",
         "json",
-        "for machines, after conformance/report.schema.json",
-        Whole(json::text),
+        "for machines; its schema is conformance/report.schema.json",
+        Text(json::text),
     ),
     format(
         "html",
         "HTML",
         "html",
-        "for people: one page that asks no network for anything",
-        Whole(html::page),
+        "for people: one page that loads nothing from the network",
+        Text(html::page),
     ),
     format(
         "markdown",
         "Markdown",
         "md",
         "for the summary of a CI step or a comment on a pull request",
-        Whole(markdown::text),
+        Text(markdown::text),
     ),
     format(
         "sarif",
         "SARIF",
         "sarif",
-        "for code scanning: what is broken, and where the schemas say so",
-        Whole(sarif::text),
+        "for code scanning: each finding, with its place in the schemas",
+        Text(sarif::text),
     ),
     format(
         "junit",
         "JUnit",
         "xml",
-        "one test case a rule, for CI",
-        Tried(junit::xml),
+        "one test case for each rule, for CI",
+        Fallible(junit::xml),
     ),
     format(
         "ndjson",
         "NDJSON",
         "ndjson",
-        "what happens in the run, one event a line",
+        "the events of the run, one a line",
         Log(ndjson::events),
     ),
     format(
@@ -64,8 +67,8 @@ pub const FORMATS: &[Format] = &[
         "har",
         "HAR",
         "har",
-        "the exchanges of every finding, as a browser's tools open them",
-        Whole(har::failing),
+        "the exchanges of every finding, for the network panel of a browser",
+        Text(har::failing),
     ),
     format("har-all", "HAR", "all.har", "every exchange", Log(har::all)),
 ];
@@ -75,39 +78,25 @@ pub const FORMATS: &[Format] = &[
 pub struct Format {
     /// Its name on the command line.
     pub name: &'static str,
-    /// Its name in sentences.
+    /// Its name in messages.
     pub title: &'static str,
-    /// How file names end, without the dot.
+    /// The suffix of its files, without the dot.
     pub suffix: &'static str,
-    /// What it is, in a few words.
+    /// A description in a few words.
     pub about: &'static str,
-    /// What makes it.
-    pub maker: Maker,
+    /// How it is rendered.
+    pub render: Render,
 }
 
-/// What makes a report.
+/// How a report is rendered.
 #[derive(Clone, Copy, Debug)]
-pub enum Maker {
-    /// Made of a run that is over.
-    Whole(fn(&Finished<'_>) -> String),
-    /// The same, where that can fail.
-    Tried(fn(&Finished<'_>) -> Result<String, String>),
-    /// Written while the run goes on.
-    Log(fn(&ShownTarget, &Redactor) -> Box<dyn Recorder>),
-}
-
-/// A report that is written while the run goes on.
-pub trait Recorder {
-    /// Whether it wants to be told of every exchange.
-    fn wants_exchanges(&self) -> bool {
-        false
-    }
-
-    /// Something happened.
-    fn event(&mut self, event: &Event<'_>, out: &mut dyn Write) -> io::Result<()>;
-
-    /// The run is over: the last lines. Without any event before, the report is still a whole one.
-    fn end(&mut self, finished: &Finished<'_>, out: &mut dyn Write) -> io::Result<()>;
+pub enum Render {
+    /// From a finished run.
+    Text(fn(&Finished<'_>) -> String),
+    /// From a finished run, where rendering can fail.
+    Fallible(fn(&Finished<'_>) -> io::Result<String>),
+    /// Event by event while the run goes on.
+    Log(fn(&ShownTarget, &Redactor) -> Box<dyn ReportLog>),
 }
 
 const fn format(
@@ -115,39 +104,41 @@ const fn format(
     title: &'static str,
     suffix: &'static str,
     about: &'static str,
-    maker: Maker,
+    render: Render,
 ) -> Format {
     Format {
         name,
         title,
         suffix,
         about,
-        maker,
+        render,
     }
 }
 
-/// The format of that name.
-pub(crate) fn find(name: &str) -> Option<&'static Format> {
+/// The format with this name.
+pub fn find(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name == name)
 }
 
 impl Format {
-    /// The whole report of a run that is over; a log has only what the end of the run tells.
-    pub fn render(&self, finished: &Finished<'_>) -> Result<String, String> {
-        match self.maker {
-            Whole(make) => Ok(make(finished)),
-            Tried(make) => make(finished),
+    /// The report of a finished run. A log then has only its head, the findings and its end.
+    ///
+    /// # Errors
+    ///
+    /// When the report cannot be rendered.
+    pub fn render(&self, finished: &Finished<'_>) -> io::Result<String> {
+        match self.render {
+            Text(render) => Ok(render(finished)),
+            Fallible(render) => render(finished),
             Log(open) => {
                 let mut bytes = Vec::new();
-                open(finished.place, finished.redactor)
-                    .end(finished, &mut bytes)
-                    .map_err(|cause| cause.to_string())?;
-                String::from_utf8(bytes).map_err(|cause| cause.to_string())
+                open(finished.place, finished.redactor).end(finished, &mut bytes)?;
+                String::from_utf8(bytes).map_err(io::Error::other)
             }
         }
     }
 
-    /// The file name that is taken when none is given.
+    /// The file name where none is given.
     pub fn default_file(&self) -> String {
         format!("paymaster-report.{}", self.suffix)
     }
@@ -168,11 +159,11 @@ mod tests {
 
     use serde_json::Value;
 
-    use super::super::{
+    use super::*;
+    use crate::report::{
         counts::{Counts, Standing},
         sample,
     };
-    use super::*;
 
     #[test]
     fn names_and_suffixes_are_unique() {
@@ -188,8 +179,8 @@ mod tests {
         }
     }
 
-    /// How often each standing is told by the report of a format, read from its text alone.
-    fn told(format: &str, text: &str) -> BTreeMap<&'static str, usize> {
+    /// The count of each standing in the text of a report.
+    fn counts_in(format: &str, text: &str) -> BTreeMap<&'static str, usize> {
         let json = || serde_json::from_str::<Value>(text).unwrap();
         let of = |count: &dyn Fn(Standing) -> usize| {
             Standing::ALL
@@ -244,9 +235,9 @@ mod tests {
             "html" => of(&|standing| {
                 let name = standing.name();
                 let row = format!(" data-standing=\"{name}\" data-basis=");
-                let told = format!("<span class=\"count\" data-standing=\"{name}\"><b>");
+                let count = format!("<span class=\"count\" data-standing=\"{name}\"><b>");
                 let head = text
-                    .split(&told)
+                    .split(&count)
                     .nth(1)
                     .map_or(0, |rest| rest.split('<').next().unwrap().parse().unwrap());
                 assert_eq!(text.matches(&row).count(), head);
@@ -262,11 +253,11 @@ mod tests {
                 let (_, counts) = comment.split_once(" · ").unwrap();
                 of(&|standing| in_words(counts, standing))
             }
-            other => panic!("say here how the counts are read from `{other}`"),
+            other => panic!("add here how the counts are read from `{other}`"),
         }
     }
 
-    /// The count in the properties of a run, held against its results and notifications where it stands in these too.
+    /// The count in the properties of a run; compares it with the results and notifications.
     fn in_sarif(run: &Value, standing: Standing) -> usize {
         let list = |value: &Value| value.as_array().unwrap().clone();
         let rules_at = |level: &str| {
@@ -279,20 +270,20 @@ mod tests {
             own.collect::<BTreeSet<_>>().len()
         };
         let notes = list(&run["invocations"][0]["toolExecutionNotifications"]);
-        let told = run["properties"]["counts"][standing.name()].as_u64().unwrap();
-        let told = usize::try_from(told).unwrap();
+        let count = run["properties"]["counts"][standing.name()].as_u64().unwrap();
+        let count = usize::try_from(count).unwrap();
         match standing {
-            Standing::Broken => assert_eq!(told, rules_at("error")),
-            Standing::Warned => assert_eq!(told, rules_at("warning")),
+            Standing::Broken => assert_eq!(count, rules_at("error")),
+            Standing::Warned => assert_eq!(count, rules_at("warning")),
             Standing::Inconclusive => {
-                assert_eq!(told, notes.iter().filter(|note| note["level"] == "note").count());
+                assert_eq!(count, notes.iter().filter(|note| note["level"] == "note").count());
             }
             Standing::KnownFailing
             | Standing::UnexpectedlyPassing
             | Standing::Passed
             | Standing::NotApplicable => {}
         }
-        told
+        count
     }
 
     /// The number before a word, 0 where the word is missing.
@@ -305,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn every_report_tells_the_warnings() {
+    fn every_report_shows_the_warnings() {
         let mut sample = sample::violations();
         sample
             .place
@@ -318,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn every_report_tells_the_same_counts() {
+    fn every_report_shows_the_same_counts() {
         let mut seen = BTreeSet::new();
         for sample in [sample::violations(), sample::known(), sample::recorded()] {
             let finished = sample.finished();
@@ -334,8 +325,8 @@ mod tests {
             );
             for format in FORMATS {
                 let text = format.render(&finished).unwrap();
-                assert_eq!(told(format.name, &text), expected, "{}", format.name);
-                assert!(!text.contains("s3cr3t-key"), "{} tells a secret", format.name);
+                assert_eq!(counts_in(format.name, &text), expected, "{}", format.name);
+                assert!(!text.contains("s3cr3t-key"), "{} shows a secret", format.name);
                 assert!(!text.contains('\u{1b}'), "{} writes to the terminal", format.name);
             }
         }

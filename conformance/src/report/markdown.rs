@@ -1,19 +1,19 @@
-//! Markdown for the summary of a CI step and for a comment on a pull request: short, the rest folded away.
+//! Markdown for the summary of a CI step and for a comment on a pull request: short, with details that unfold.
 
 use std::fmt::Write as _;
 
 use crate::report::{
-    Finished, compact,
+    Finished,
     counts::{Counts, Standing},
-    curl, known, words,
+    text::{compact, curl, known_failures, words},
 };
 use paymaster_cli::terminal::harmless;
 use paymaster_judge::verdict::{conclusion::Verdict, finding::Finding, summary::RuleOutcome};
 
-/// A comment on GitHub holds 65,536 characters; findings are left out before that.
+/// The length at which further findings are left out, in bytes: a comment on GitHub holds 65,536 characters.
 const LONGEST: usize = 60_000;
 
-/// Longest value in a table.
+/// The longest value in a table, in characters.
 const CELL: usize = 120;
 
 /// The page.
@@ -43,10 +43,7 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
             code(&foreign(reason, finished))
         );
     }
-    for (standing, title) in [
-        (Standing::Broken, "Broken"),
-        (Standing::Warned, "Only warned about"),
-    ] {
+    for (standing, title) in [(Standing::Broken, "Broken"), (Standing::Warned, "Warnings")] {
         text.push_str(&table(title, standing, finished));
     }
     text.push_str(&stale(finished));
@@ -106,7 +103,7 @@ fn table(title: &str, standing: Standing, finished: &Finished<'_>) -> String {
     text
 }
 
-/// A finding that unfolds: the clause, the request, the answer, and how to see it again.
+/// A finding that unfolds: clause, request, answer, and how to repeat it.
 fn folded(number: usize, finding: &Finding, finished: &Finished<'_>) -> String {
     let violation = &finding.violation;
     let clause = finding.rule.clause();
@@ -154,7 +151,7 @@ fn folded(number: usize, finding: &Finding, finished: &Finished<'_>) -> String {
     text
 }
 
-/// The entries of the list of known failures that fail the run.
+/// The out-of-date entries of the list of known failures.
 fn stale(finished: &Finished<'_>) -> String {
     let known = finished.summary.known.iter();
     let mut stale = known.filter(|known| known.standing.fails_the_run()).peekable();
@@ -167,7 +164,7 @@ fn stale(finished: &Finished<'_>) -> String {
         let _ = writeln!(
             text,
             "- {scope}: {}",
-            code(&foreign(&known::advice(known), finished))
+            code(&foreign(&known_failures::advice(known), finished))
         );
     }
     text
@@ -189,7 +186,7 @@ fn known(finished: &Finished<'_>) -> String {
             text,
             "- {} ({}): {} ({}, until {})",
             code(&foreign(&entry.scope(), finished)),
-            known::word(known),
+            known_failures::state(known),
             code(&foreign(&entry.reason, finished)),
             code(&foreign(&entry.owner, finished)),
             entry.expires
@@ -260,29 +257,29 @@ fn fingerprint(finished: &Finished<'_>) -> String {
         );
     }
     for (clause, values) in &summary.observations {
-        let told: Vec<String> = values
+        let listed: Vec<String> = values
             .iter()
             .take(8)
             .map(|(value, times)| format!("{} ({times})", code(&compact::cut(&foreign(value, finished), 60))))
             .collect();
-        let more = values.len().saturating_sub(told.len());
+        let more = values.len().saturating_sub(listed.len());
         let more = if more > 0 {
             format!(", {more} more")
         } else {
             String::new()
         };
-        let _ = writeln!(text, "- {}: {}{more}", code(clause), told.join(", "));
+        let _ = writeln!(text, "- {}: {}{more}", code(clause), listed.join(", "));
     }
     text.push_str("\n</details>\n");
     text
 }
 
-/// A text from the target, secrets hidden, on one line.
+/// A text from the target with its secrets replaced, on one line.
 fn foreign(text: &str, finished: &Finished<'_>) -> String {
     harmless(&finished.redactor.apply(text))
 }
 
-/// A text as code, whatever stands in it: nothing in it is markup, a link or a mention.
+/// A text as inline code, so that nothing in it is markup, a link or a mention.
 fn code(text: &str) -> String {
     let fence = "`".repeat(longest_run(text) + 1);
     let pad = if text.starts_with('`') || text.ends_with('`') || text.is_empty() {
@@ -293,13 +290,13 @@ fn code(text: &str) -> String {
     format!("{fence}{pad}{text}{pad}{fence}")
 }
 
-/// Lines as a block of code, whatever stands in them.
+/// Lines as a block of code.
 fn fenced(language: &str, text: &str) -> String {
     let fence = "`".repeat(longest_run(text).max(2) + 1);
     format!("{fence}{language}\n{text}\n{fence}\n")
 }
 
-/// How many backticks stand in a row at most.
+/// The length of the longest run of backticks.
 fn longest_run(text: &str) -> usize {
     text.split(|letter| letter != '`')
         .map(str::len)
@@ -309,8 +306,8 @@ fn longest_run(text: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sample;
     use super::*;
+    use crate::report::sample;
 
     #[test]
     fn a_run_with_violations() {
@@ -334,12 +331,12 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_nobody_answered() {
-        insta::assert_snapshot!("markdown_nobody", text(&sample::nobody().finished()));
+    fn a_run_without_answers() {
+        insta::assert_snapshot!("markdown_unanswered", text(&sample::unanswered().finished()));
     }
 
     #[test]
-    fn what_a_target_says_is_no_markup() {
+    fn texts_of_a_target_are_not_markup() {
         assert_eq!(code("a"), "`a`");
         assert_eq!(code("a`b``c"), "```a`b``c```");
         assert_eq!(code("`"), "`` ` ``");
@@ -354,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_takes_it() {
+    fn it_fits_into_a_comment() {
         let mut sample = sample::violations();
         let finding = sample.summary.findings[0].clone();
         sample.summary.findings = vec![finding; 200];

@@ -1,35 +1,22 @@
-//! Reports: what a run leaves for people and machines. They read what the runner leaves behind; the runner knows none of them.
+//! Reports of a finished run, for people and for machines. The runner does not depend on them.
 
-pub(crate) mod badge;
-pub(crate) mod compact;
-pub(crate) mod compare;
-pub(crate) mod curl;
-mod exchange;
-mod finding;
-pub(crate) mod formats;
-mod har;
-pub(crate) mod html;
-pub(crate) mod json;
-pub(crate) mod junit;
-mod known;
+pub(crate) mod comparison;
+pub mod formats;
+pub mod html;
+pub mod machine;
 mod markdown;
-pub(crate) mod matrix;
-pub(crate) mod ndjson;
-mod progress;
-mod raw_json;
-pub(crate) mod recorded;
-pub(crate) mod replay_file;
+pub mod replay_file;
 #[cfg(test)]
 mod sample;
-mod sarif;
-pub(crate) mod sections;
-pub(crate) mod terminal;
-pub(crate) mod words;
+pub mod terminal;
+pub(crate) mod text;
 
-pub(crate) use progress::{Progress, Ticker};
-pub(crate) use words::count;
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+};
 
-use std::path::PathBuf;
+use crate::events::Event;
 
 use paymaster_cli::settings::ShownTarget;
 use paymaster_schemas::Basis;
@@ -41,33 +28,55 @@ use paymaster_judge::{
     verdict::{counts, line::VerdictLine, summary::Summary},
 };
 
-/// A run that is over, ready to be reported.
+/// A finished run, with what its reports need.
 #[derive(Debug)]
 pub struct Finished<'a> {
     /// The summary.
     pub summary: &'a Summary,
-    /// What was known of the target.
+    /// What is known about the target.
     pub context: &'a Context,
-    /// How strictly it was concluded.
+    /// How strictly the run was concluded.
     pub strictness: Strictness,
-    /// Where the target is.
+    /// The URL of the target as it may be shown, and the options that repeat requests.
     pub place: &'a ShownTarget,
-    /// Hides the secrets.
+    /// Replaces the secrets in texts.
     pub redactor: &'a Redactor,
-    /// The replay file of each finding, where one was written.
+    /// The replay file of each finding, in the order of the findings, where one was written.
     pub replays: &'a [Option<PathBuf>],
 }
 
 impl Finished<'_> {
-    /// The line that replays the finding of that number; none where it has no replay file.
+    /// The command line that replays the finding with this index; none where it has no replay file.
     pub(crate) fn replay_line(&self, number: usize) -> Option<String> {
         let path = self.replays.get(number)?.as_ref()?;
         let on_chain = self.summary.findings.get(number)?.basis == Basis::OnChain;
-        Some(curl::replay(self.place, path, on_chain))
+        Some(text::curl::replay(self.place, path, on_chain))
     }
 
-    /// The verdict, with what it rests on.
+    /// The verdict in words.
     pub fn verdict(&self) -> VerdictLine {
         VerdictLine::of(self.summary, self.strictness)
     }
+}
+
+/// A report that is written event by event while the run goes on.
+pub trait ReportLog {
+    /// Whether every exchange is to be reported to it.
+    fn wants_exchanges(&self) -> bool {
+        false
+    }
+
+    /// Writes an event.
+    ///
+    /// # Errors
+    ///
+    /// When `out` fails.
+    fn event(&mut self, event: &Event<'_>, out: &mut dyn Write) -> io::Result<()>;
+
+    /// Writes the end of the report. Without any event before, the report is still complete.
+    ///
+    /// # Errors
+    ///
+    /// When `out` fails.
+    fn end(&mut self, finished: &Finished<'_>, out: &mut dyn Write) -> io::Result<()>;
 }

@@ -1,8 +1,8 @@
-//! Replay files: everything that is needed to send the requests of a finding again and to judge the answers again.
+//! Replay files: the requests of a finding, and what is needed to judge the answers to them again.
 
 use std::{
     collections::BTreeMap,
-    fs, io,
+    fmt, fs, io,
     path::{Path, PathBuf},
 };
 
@@ -12,7 +12,7 @@ use paymaster_schemas::Pair;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::report::{Finished, words};
+use crate::report::{Finished, text::words};
 use paymaster_judge::{
     cases::case::{Group, Member, Relation, Role},
     target::{
@@ -27,71 +27,71 @@ use paymaster_judge::{
 /// The format that this version reads and writes.
 pub(crate) const FORMAT: &str = "paymaster-replay/v1";
 
-/// The target of a replay file of a run against the embedded reference server.
-pub(crate) const EMBEDDED: &str = "embedded";
+/// The target in a replay file of a run against the embedded reference server.
+pub const EMBEDDED: &str = "embedded";
 
 /// A replay file.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Replay {
+pub struct ReplayFile {
     /// [`FORMAT`].
     pub format: String,
     /// The rule that was broken.
     pub rule: String,
-    /// What was found, for people.
-    pub finding: Told,
+    /// The violation, for people.
+    pub finding: ReplayFinding,
     /// The target, secrets replaced, or [`EMBEDDED`].
     pub target: String,
     /// The seed of the run.
     pub seed: u64,
     /// The relation that built the group.
     pub relation: String,
-    /// Method and mode of the group's base.
+    /// The name of the pair of method and mode, such as `quote-sponsored`.
     pub pair: Option<String>,
     /// The round of the relation.
     pub twist: u32,
     /// The requests, in order.
-    pub members: Vec<Sent>,
-    /// What was known of the target.
-    pub known: Known,
+    pub members: Vec<ReplayRequest>,
+    /// What was known about the target.
+    pub known: ReplayContext,
 }
 
-/// What was found.
+/// The violation in a replay file.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Told {
-    /// Which request, from 0.
+pub struct ReplayFinding {
+    /// The index of the request, from 0.
     pub member: usize,
-    /// Where in its answer.
+    /// JSON pointer into its answer.
     pub pointer: String,
-    /// What had to be there.
+    /// The expected value, in words.
     pub expected: String,
-    /// What was there.
+    /// The actual value.
     pub actual: String,
     /// The HTTP status of its answer, where there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// How often it was seen again.
+    /// How often it was reproduced, in words.
     pub reproduced: String,
 }
 
-/// A request.
+/// A request in a replay file.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Sent {
-    /// Its part in the relation.
+pub struct ReplayRequest {
+    /// Its role in the relation, such as `baseline`.
     pub role: String,
-    /// What sets it apart.
+    /// What distinguishes it from the other requests.
     pub label: String,
-    /// The body, when it is text.
+    /// The body, where it is UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
-    /// The body in base64, when it is not.
+    /// The body in base64, where it is not UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body_base64: Option<String>,
 }
 
-/// What was known of the target when the answers were judged.
+/// What was known about the target when the answers were judged.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Known {
-    /// What the user said, without where the target is.
+pub struct ReplayContext {
+    /// The profile without the URL and the headers of the target.
     pub profile: Profile,
     /// The dialect.
     pub dialect: Pins,
@@ -99,9 +99,9 @@ pub(crate) struct Known {
     pub supported_tokens: Vec<String>,
     /// Tokens that it does not support.
     pub unsupported_tokens: Vec<String>,
-    /// Whether tokens that nobody named are unsupported.
+    /// Whether all other tokens are unsupported.
     pub unlisted_tokens_are_unsupported: bool,
-    /// What the target said of tokens: symbol and decimals.
+    /// Symbol and decimals of tokens, as the target returned them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub token_facts: Vec<Token>,
     /// Smart accounts that the target served.
@@ -122,7 +122,7 @@ pub(crate) struct ServedAccount {
     pub sponsored: bool,
 }
 
-impl Replay {
+impl ReplayFile {
     /// The replay file of a finding.
     pub(crate) fn of(finding: &Finding, finished: &Finished<'_>) -> Self {
         let violation = &finding.violation;
@@ -130,7 +130,7 @@ impl Replay {
         Self {
             format: FORMAT.to_owned(),
             rule: finding.rule.id.to_owned(),
-            finding: Told {
+            finding: ReplayFinding {
                 member: violation.member,
                 pointer: redacted(&violation.pointer),
                 expected: redacted(&violation.expected),
@@ -150,33 +150,47 @@ impl Replay {
             relation: finding.group.relation.id.to_owned(),
             pair: finding.group.pair.map(|pair| pair.name().to_owned()),
             twist: finding.group.twist,
-            members: finding.group.members.iter().map(Sent::of).collect(),
-            known: Known::of(finished.context),
+            members: finding.group.members.iter().map(ReplayRequest::of).collect(),
+            known: ReplayContext::of(finished.context),
         }
     }
 
     /// Reads a replay file.
-    pub(crate) fn read(path: &Path) -> Result<Self, String> {
-        let text = fs::read_to_string(path).map_err(|cause| format!("{}: {cause}", path.display()))?;
-        let replay: Self =
-            serde_json::from_str(&text).map_err(|cause| format!("{}: {cause}", path.display()))?;
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read or is not a replay file of this version.
+    pub fn read(path: &Path) -> Result<Self, ReplayFileError> {
+        let unreadable = |cause: io::Error| ReplayFileError::Unreadable {
+            path: path.to_owned(),
+            cause,
+        };
+        let text = fs::read_to_string(path).map_err(unreadable)?;
+        let replay: Self = serde_json::from_str(&text).map_err(|cause| unreadable(cause.into()))?;
         if replay.format != FORMAT {
-            return Err(format!(
-                "{}: the format is `{}`; this version reads `{FORMAT}`",
-                path.display(),
-                replay.format
-            ));
+            return Err(ReplayFileError::OtherFormat {
+                path: path.to_owned(),
+                format: replay.format,
+            });
         }
         Ok(replay)
     }
 
-    /// The group to send. The relation must be one of `relations`.
-    pub(crate) fn group(&self, relations: &[&'static Relation]) -> Result<Group, String> {
+    /// The group to send.
+    ///
+    /// # Errors
+    ///
+    /// When the relation is none of `relations`, or a body cannot be decoded.
+    pub fn group(&self, relations: &[&'static Relation]) -> Result<Group, ReplayFileError> {
         let relation = relations
             .iter()
             .find(|relation| relation.id == self.relation)
-            .ok_or_else(|| format!("there is no relation `{}` in this version", self.relation))?;
-        let members = self.members.iter().map(Sent::member).collect::<Result<_, _>>()?;
+            .ok_or_else(|| ReplayFileError::UnknownRelation(self.relation.clone()))?;
+        let members = self
+            .members
+            .iter()
+            .map(ReplayRequest::member)
+            .collect::<Result<_, _>>()?;
         Ok(Group {
             number: 0,
             relation,
@@ -189,7 +203,7 @@ impl Replay {
     }
 }
 
-impl Sent {
+impl ReplayRequest {
     fn of(member: &Member) -> Self {
         let text = std::str::from_utf8(&member.body).ok();
         Self {
@@ -200,25 +214,25 @@ impl Sent {
         }
     }
 
-    fn member(&self) -> Result<Member, String> {
+    fn member(&self) -> Result<Member, ReplayFileError> {
         let body = match (&self.body, &self.body_base64) {
             (Some(text), None) => Bytes::from(text.clone()),
             (None, Some(encoded)) => BASE64_STANDARD
                 .decode(encoded)
-                .map_err(|cause| format!("a body is no base64: {cause}"))?
+                .map_err(ReplayFileError::NotBase64)?
                 .into(),
-            _ => return Err("a member needs exactly one of body and body_base64".to_owned()),
+            _ => return Err(ReplayFileError::NotOneBody),
         };
         Ok(Member {
             role: Role::from_name(&self.role)
-                .ok_or_else(|| format!("there is no role `{}` in this version", self.role))?,
+                .ok_or_else(|| ReplayFileError::UnknownRole(self.role.clone()))?,
             label: self.label.clone(),
             body,
         })
     }
 }
 
-impl Known {
+impl ReplayContext {
     fn of(context: &Context) -> Self {
         let tokens = |support| context.tokens_that_are(support).map(str::to_owned).collect();
         let dialect = &context.dialect;
@@ -252,8 +266,8 @@ impl Known {
         }
     }
 
-    /// The context to judge in.
-    pub(crate) fn context(&self) -> Context {
+    /// The context in which answers are judged.
+    pub fn context(&self) -> Context {
         let mut context = Context::new(Profile {
             dialect: self.dialect.clone(),
             ..self.profile.clone()
@@ -288,20 +302,87 @@ impl Known {
     }
 }
 
+/// Why a replay file cannot be used.
+#[derive(Debug)]
+pub enum ReplayFileError {
+    /// The file cannot be read, or is not JSON of the right form.
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What went wrong.
+        cause: io::Error,
+    },
+    /// The file has another format than [`FORMAT`].
+    OtherFormat {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        format: String,
+    },
+    /// This version has no relation with this id.
+    UnknownRelation(String),
+    /// This version has no role with this name.
+    UnknownRole(String),
+    /// A body is not base64.
+    NotBase64(base64::DecodeError),
+    /// A member has no body, or two.
+    NotOneBody,
+}
+
+impl fmt::Display for ReplayFileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unreadable { path, cause } => write!(f, "{}: {cause}", path.display()),
+            Self::OtherFormat { path, format } => {
+                let path = path.display();
+                write!(
+                    f,
+                    "{path}: the format is `{format}`; this version reads `{FORMAT}`"
+                )
+            }
+            Self::UnknownRelation(id) => write!(f, "there is no relation `{id}` in this version"),
+            Self::UnknownRole(name) => write!(f, "there is no role `{name}` in this version"),
+            Self::NotBase64(cause) => write!(f, "a body is not base64: {cause}"),
+            Self::NotOneBody => f.write_str("a member needs exactly one of body and body_base64"),
+        }
+    }
+}
+
+impl std::error::Error for ReplayFileError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Unreadable { cause, .. } => Some(cause),
+            Self::NotBase64(cause) => Some(cause),
+            Self::OtherFormat { .. } | Self::UnknownRelation(_) | Self::UnknownRole(_) | Self::NotOneBody => {
+                None
+            }
+        }
+    }
+}
+
 fn pair_named(name: &str) -> Option<Pair> {
     Pair::ALL.into_iter().find(|pair| pair.name() == name)
 }
 
-/// Writes one file for each finding; gives their paths, and what went wrong.
-pub(crate) fn write_all(folder: &Path, finished: &Finished<'_>) -> (Vec<Option<PathBuf>>, Vec<String>) {
+/// The replay files that were written.
+pub(crate) struct WrittenReplays {
+    /// The file of each finding, in the order of the findings.
+    pub(crate) paths: Vec<Option<PathBuf>>,
+    /// Messages about files that could not be written.
+    pub(crate) errors: Vec<String>,
+}
+
+/// Writes one file for each finding.
+pub(crate) fn write_all(folder: &Path, finished: &Finished<'_>) -> WrittenReplays {
     let findings = &finished.summary.findings;
-    let mut trouble = Vec::new();
-    if findings.is_empty() {
-        return (Vec::new(), trouble);
-    }
-    if let Err(cause) = fs::create_dir_all(folder) {
-        trouble.push(format!("{}: {cause}", folder.display()));
-        return (vec![None; findings.len()], trouble);
+    let mut errors = Vec::new();
+    if !findings.is_empty()
+        && let Err(cause) = fs::create_dir_all(folder)
+    {
+        return WrittenReplays {
+            paths: vec![None; findings.len()],
+            errors: vec![format!("{}: {cause}", folder.display())],
+        };
     }
     let mut of_rule = BTreeMap::<&str, usize>::new();
     let paths = findings
@@ -310,19 +391,19 @@ pub(crate) fn write_all(folder: &Path, finished: &Finished<'_>) -> (Vec<Option<P
             let number = of_rule.entry(finding.rule.id).or_default();
             *number += 1;
             let path = folder.join(format!("{}-{number}.json", finding.rule.id));
-            match write(&path, &Replay::of(finding, finished)) {
+            match write(&path, &ReplayFile::of(finding, finished)) {
                 Ok(()) => Some(path),
                 Err(cause) => {
-                    trouble.push(format!("{}: {cause}", path.display()));
+                    errors.push(format!("{}: {cause}", path.display()));
                     None
                 }
             }
         })
         .collect();
-    (paths, trouble)
+    WrittenReplays { paths, errors }
 }
 
-fn write(path: &Path, replay: &Replay) -> io::Result<()> {
+fn write(path: &Path, replay: &ReplayFile) -> io::Result<()> {
     let mut text = serde_json::to_string_pretty(replay)?;
     text.push('\n');
     fs::write(path, text)
@@ -334,7 +415,7 @@ mod tests {
     use paymaster_judge::target::dialect::{Amounts, Dialect, QuotedTokens};
 
     #[test]
-    fn what_was_known_of_a_target_is_known_again() {
+    fn the_context_survives_a_replay_file() {
         let mut learned = Context::new(Profile {
             target: Target {
                 url: Some("http://a.test/key".to_owned()),
@@ -366,9 +447,9 @@ mod tests {
             decimals: Some(6),
         });
 
-        let written = serde_json::to_string(&Known::of(&learned)).unwrap();
+        let written = serde_json::to_string(&ReplayContext::of(&learned)).unwrap();
         assert!(!written.contains("key"), "{written}");
-        let mut again = serde_json::from_str::<Known>(&written).unwrap().context();
+        let mut again = serde_json::from_str::<ReplayContext>(&written).unwrap().context();
         assert_eq!(again.profile.target, Target::default());
         again.profile = learned.profile.clone();
         assert_eq!(again, learned);

@@ -1,4 +1,4 @@
-//! A run that is over, made by hand, for the snapshots of the reports.
+//! Hand-written results of runs, for the snapshots of the reports.
 
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
@@ -134,7 +134,7 @@ pub(crate) fn violations() -> Sample {
     }
 }
 
-/// A run in which all that failed is known, and the list has entries that are out of date.
+/// A run in which every failure is known, and the list has out-of-date entries.
 pub(crate) fn known() -> Sample {
     let mut sample = violations();
     let summary = &mut sample.summary;
@@ -217,8 +217,8 @@ pub(crate) fn recorded() -> Sample {
     sample
 }
 
-/// A run that nobody answered.
-pub(crate) fn nobody() -> Sample {
+/// A run in which the target never answered.
+pub(crate) fn unanswered() -> Sample {
     let mut sample = violations();
     sample.summary.conclusion = Conclusion::CouldNotTest;
     sample.summary.cut_short = Some("no answer from 127.0.0.1:3000: no connection: refused".to_owned());

@@ -1,43 +1,40 @@
-//! Running: everything between a plan and its judgements that needs a clock and a socket.
+//! Running a suite against a target: sending the plan, judging the answers, confirming and shrinking the violations.
 
-mod confirm;
-mod courier;
-mod forecast;
-mod on_chain;
+mod confirming;
+mod planning;
 mod replay;
 mod runner;
-mod shelf;
-mod shrink;
+mod sending;
 mod suite;
-mod supply;
-mod vitals;
 mod worker;
 
-pub use courier::Undelivered;
-pub use on_chain::Chain;
+pub use confirming::shrink::Simplify;
+pub use planning::plan_cache::PlanCache;
 pub use replay::replay;
-pub use runner::{Outcome, check};
-pub use shelf::Shelf;
-pub use shrink::Simpler;
+pub use runner::{RunOutcome, check};
+pub use sending::{
+    chain::{Chain, ChainError, NodeError},
+    sender::DeliveryError,
+};
 pub use suite::Suite;
 
 use crate::events::Event;
 
-/// Someone who is told what happens in a run.
+/// A listener for the events of a run.
 pub trait Reporter {
-    /// Something happened.
+    /// Handles one event.
     fn event(&mut self, event: &Event<'_>);
 
-    /// Whether it wants to be told of every exchange. When it does not, none is kept for it.
+    /// Whether [`Event::Exchanged`] is to be reported. When it is not, no exchange is kept for it.
     fn wants_exchanges(&self) -> bool {
         false
     }
 }
 
-/// Several reporters, told in their order.
-pub struct Together<'a>(pub Vec<&'a mut dyn Reporter>);
+/// Several reporters. Each event goes to all of them, in their order.
+pub struct Reporters<'a>(pub Vec<&'a mut dyn Reporter>);
 
-impl Reporter for Together<'_> {
+impl Reporter for Reporters<'_> {
     fn event(&mut self, event: &Event<'_>) {
         for reporter in &mut self.0 {
             reporter.event(event);
@@ -48,9 +45,3 @@ impl Reporter for Together<'_> {
         self.0.iter().any(|reporter| reporter.wants_exchanges())
     }
 }
-
-/// How often the bytes of a finding are sent again.
-pub(crate) const CONFIRMATIONS: usize = 3;
-
-/// How many findings of a run are made small; the others are only sent again.
-pub(crate) const SHRUNK_PER_RUN: usize = 40;

@@ -1,9 +1,11 @@
-//! Replaying a finding: its group is sent once and judged by its rule.
+//! Replaying a finding: sends its group once and judges the answers by its rule.
 
 use tokio::{sync::mpsc, time::Instant};
 
-use crate::run::courier::{Courier, Undelivered};
-use crate::run::on_chain::Chain;
+use crate::run::sending::{
+    chain::Chain,
+    sender::{DeliveryError, Sender},
+};
 use paymaster_cli::settings::Settings;
 use paymaster_client::{
     pace::Pace,
@@ -17,7 +19,8 @@ use paymaster_judge::{
     target::context::Context,
 };
 
-/// Sends the group of a finding and judges it by the rule of the finding. The exchanges are empty where nothing could be sent.
+/// Sends the group of a finding and judges the answers by the rule of the finding. The exchanges are empty where the group could not
+/// be sent.
 pub async fn replay(
     settings: &Settings,
     chain: Option<Chain>,
@@ -28,22 +31,22 @@ pub async fn replay(
     stop: &Stop,
 ) -> (Vec<Exchange>, Replayed) {
     let ends = Instant::now() + settings.time_limit;
-    // Pauses are kept and not reported: there is no listener.
-    let (news, _) = mpsc::unbounded_channel();
-    let courier = Courier::new(
+    // Pauses are made and not reported: there is no receiver.
+    let (notices, _) = mpsc::unbounded_channel();
+    let sender = Sender::new(
         settings.transport.clone(),
         stop.clone(),
         Pace::new(settings.rate, settings.max_requests, ends),
         settings.jobs,
-        news,
+        notices,
     )
     .simulating_on(chain);
     let delivered = tokio::select! {
         biased;
         () = stop.stopped() => Err(ended(stop)),
         () = tokio::time::sleep_until(ends) => Err("the time limit was reached".to_owned()),
-        delivered = courier.deliver(group) => delivered.map_err(|cause| match cause {
-            Undelivered::Stopped => ended(stop),
+        delivered = sender.deliver(group) => delivered.map_err(|cause| match cause {
+            DeliveryError::Stopped => ended(stop),
             cause => cause.to_string(),
         }),
     };
@@ -60,6 +63,6 @@ fn ended(stop: &Stop) -> String {
     match stop.reason() {
         Some(Reason::GaveUp(cause) | Reason::Limited(cause)) => cause,
         Some(Reason::Interrupted) => "interrupted".to_owned(),
-        _ => Undelivered::Stopped.to_string(),
+        _ => DeliveryError::Stopped.to_string(),
     }
 }

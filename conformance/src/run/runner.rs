@@ -1,4 +1,4 @@
-//! A run from the first question to the summary.
+//! A whole run: discovery, the plan, the confirmation of violations, the summary.
 
 use std::{
     collections::BTreeSet,
@@ -14,10 +14,10 @@ use tokio::{
 
 use crate::events::Event;
 use crate::run::{
-    Reporter, Suite, confirm,
-    courier::{Courier, News, join},
-    forecast::Forecast,
-    supply::Supply,
+    Reporter, Suite,
+    confirming::confirm,
+    planning::{forecast::Forecast, group_queue::GroupQueue},
+    sending::sender::{Notice, Sender, join},
     worker::Work,
 };
 use paymaster_cli::settings::Settings;
@@ -37,33 +37,38 @@ use paymaster_judge::{
     verdict::summary::Summary,
 };
 
-/// How often the reporters are told how far the run is.
-const TELL_EVERY: Duration = Duration::from_millis(100);
+/// The time between two progress events.
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What a run leaves behind.
+/// The result of a run.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct RunOutcome {
     /// The summary.
     pub summary: Summary,
-    /// What is known of the target at the end: what a replay needs to judge again.
+    /// What is known about the target at the end; a replay judges by it.
     pub context: Arc<Context>,
 }
 
-/// Runs a suite against a target and tells the reporter what happens. Never fails: what went wrong is in the summary.
-pub async fn check(settings: &Settings, suite: &Suite, stop: &Stop, reporter: &mut dyn Reporter) -> Outcome {
+/// Runs a suite against a target and reports its events. It does not fail: what went wrong is in the summary.
+pub async fn check(
+    settings: &Settings,
+    suite: &Suite,
+    stop: &Stop,
+    reporter: &mut dyn Reporter,
+) -> RunOutcome {
     let started = Instant::now();
     let ends = started + settings.time_limit;
-    let (sender, mut news) = mpsc::unbounded_channel();
-    let courier = Courier::new(
+    let (notice_sender, mut notices) = mpsc::unbounded_channel();
+    let sender = Sender::new(
         settings.transport.clone(),
         stop.clone(),
         Pace::new(settings.rate, settings.max_requests, ends),
         settings.jobs,
-        sender,
+        notice_sender,
     );
-    let courier = Arc::new(
-        courier
-            .telling_exchanges(reporter.wants_exchanges())
+    let sender = Arc::new(
+        sender
+            .reporting_exchanges(reporter.wants_exchanges())
             .simulating_on(suite.chain.clone()),
     );
     let limit = tokio::spawn({
@@ -78,51 +83,51 @@ pub async fn check(settings: &Settings, suite: &Suite, stop: &Stop, reporter: &m
         seed: settings.seed,
     });
     let mut forecast = Forecast::new(settings, suite);
-    tell_estimate(&mut forecast, &courier, reporter).await;
-    let Discovered { context, access } = discover(settings, suite, &courier, &mut news, reporter).await;
+    report_estimate(&mut forecast, &sender, reporter).await;
+    let Discovered { context, access } = discover(settings, suite, &sender, &mut notices, reporter).await;
     let context = Arc::new(context);
-    forecast.learn(&context, courier.pace.sent());
+    forecast.learn(&context, sender.pace.sent());
     let mut session = Session::new(suite.rules.clone(), suite.observe, Arc::clone(&context));
     let mut cut = false;
     if stop.reason().is_none() && !access.is_denied_for_good() {
         cut = judge_plan(
             settings,
             suite,
-            &courier,
+            &sender,
             &mut forecast,
             &mut session,
-            &mut news,
+            &mut notices,
             reporter,
         )
         .await;
     }
     session.merge_access(access);
     let denied = session.denied().map(Reason::GaveUp);
-    let confirming = confirm::findings(&courier, suite, &session, settings);
-    let findings = telling(confirming, &mut news, reporter).await;
-    while let Ok(item) = news.try_recv() {
-        tell(&item, reporter);
+    let confirming = confirm::findings(&sender, suite, &session, settings);
+    let findings = while_reporting(confirming, &mut notices, reporter).await;
+    while let Ok(notice) = notices.try_recv() {
+        report(&notice, reporter);
     }
     for finding in &findings {
         reporter.event(&Event::Found(finding));
     }
     limit.abort();
-    for (protocol, times) in courier.spoken() {
+    for (protocol, times) in sender.http_versions() {
         session.observe("behaviour.http-version", protocol.to_string(), times);
     }
-    let hopeless = || courier.vitals.hopeless().map(Reason::GaveUp);
+    let hopeless = || sender.liveness.hopeless().map(Reason::GaveUp);
     let ended = denied
         .or_else(|| stop.reason())
         .or_else(hopeless)
         .or(cut.then_some(Reason::Budget));
     let took = started.elapsed();
-    let answers = u32::try_from(courier.pace.answers()).unwrap_or(u32::MAX);
+    let answers = u32::try_from(sender.pace.answers()).unwrap_or(u32::MAX);
     let late = match took.checked_div(answers) {
         Some(interval) if ended == Some(Reason::TimeLimit) => forecast.at(interval).await,
         _ => None,
     };
     let early = ended.map(|reason| {
-        let cause = words(&reason, settings);
+        let cause = describe(&reason, settings);
         match late.filter(|late| late.too_long) {
             Some(late) => (end(&reason), format!("{cause}: {late}")),
             None => (end(&reason), cause),
@@ -136,30 +141,30 @@ pub async fn check(settings: &Settings, suite: &Suite, stop: &Stop, reporter: &m
         known: &suite.known,
         strictness: settings.strictness,
         recorded: None,
-        requests: courier.pace.sent(),
+        requests: sender.pace.sent(),
         took,
     });
     reporter.event(&Event::Finished(&summary));
-    Outcome { summary, context }
+    RunOutcome { summary, context }
 }
 
 /// Sends the requests of discovery.
 async fn discover(
     settings: &Settings,
     suite: &Suite,
-    courier: &Courier,
-    news: &mut UnboundedReceiver<News>,
+    sender: &Sender,
+    notices: &mut UnboundedReceiver<Notice>,
     reporter: &mut dyn Reporter,
 ) -> Discovered {
     let context = Context::new(settings.profile.clone()).asking_a_chain(suite.chain.is_some());
     let mut discovery = Discovery::new(context, settings.seed);
     let mut answers: Vec<(Group, Vec<Exchange>)> = Vec::new();
     while let Some(round) = discovery.next_round(&answers) {
-        let delivering = join(round.iter().map(|group| courier.deliver(group)).collect());
+        let delivering = join(round.iter().map(|group| sender.deliver(group)).collect());
         let delivered = tokio::select! {
             biased;
-            () = courier.stop.stopped() => break,
-            delivered = telling(delivering, news, reporter) => delivered,
+            () = sender.stop.stopped() => break,
+            delivered = while_reporting(delivering, notices, reporter) => delivered,
         };
         answers = round
             .into_iter()
@@ -170,9 +175,10 @@ async fn discover(
     discovery.finish()
 }
 
-async fn telling<T>(
+/// Awaits `work`, and reports notices meanwhile.
+async fn while_reporting<T>(
     work: impl Future<Output = T>,
-    news: &mut UnboundedReceiver<News>,
+    notices: &mut UnboundedReceiver<Notice>,
     reporter: &mut dyn Reporter,
 ) -> T {
     let mut work = std::pin::pin!(work);
@@ -180,103 +186,103 @@ async fn telling<T>(
         tokio::select! {
             biased;
             output = &mut work => return output,
-            Some(item) = news.recv() => tell(&item, reporter),
+            Some(notice) = notices.recv() => report(&notice, reporter),
         }
     }
 }
 
-fn tell(item: &News, reporter: &mut dyn Reporter) {
-    match item {
-        News::Asked { pause, status } => reporter.event(&Event::Waiting {
+fn report(notice: &Notice, reporter: &mut dyn Reporter) {
+    match notice {
+        Notice::Throttled { pause, status } => reporter.event(&Event::Waiting {
             pause: *pause,
             reason: &format!("the target answered {status}"),
         }),
-        News::Exchanged(delivered) => reporter.event(&Event::Exchanged(delivered)),
+        Notice::Exchanged(exchange) => reporter.event(&Event::Exchanged(exchange)),
     }
 }
 
-/// Sends and judges every group of the plan. Gives whether the request budget ended before the plan did.
+/// Sends and judges every group of the plan. Returns whether the request budget ended before the plan did.
 async fn judge_plan(
     settings: &Settings,
     suite: &Suite,
-    courier: &Arc<Courier>,
+    sender: &Arc<Sender>,
     forecast: &mut Forecast<'_>,
     session: &mut Session,
-    news: &mut UnboundedReceiver<News>,
+    notices: &mut UnboundedReceiver<Notice>,
     reporter: &mut dyn Reporter,
 ) -> bool {
     let context = &forecast.context();
-    let budget = courier.pace.left();
+    let budget = sender.pace.left();
     let at_most = Plan::at_most(settings.cases).min(budget);
     reporter.event(&Event::Planned {
         dialect: &context.dialect,
         at_most,
     });
-    tell_estimate(forecast, courier, reporter).await;
-    let (groups, making) = Supply::start(suite, context, settings.seed, settings.cases, budget);
-    let workers = courier.jobs().min(at_most);
+    report_estimate(forecast, sender, reporter).await;
+    let (groups, building) = GroupQueue::start(suite, context, settings.seed, settings.cases, budget);
+    let workers = sender.jobs().min(at_most);
     let work = Arc::new(Work {
-        courier: Arc::clone(courier),
+        sender: Arc::clone(sender),
         session: session.clone(),
         groups,
         done: AtomicUsize::new(0),
         broken: Mutex::default(),
     });
-    let mut crew = JoinSet::new();
+    let mut running = JoinSet::new();
     for _ in 0..workers {
-        crew.spawn(Arc::clone(&work).run());
+        running.spawn(Arc::clone(&work).run());
     }
     let mut parts = Vec::new();
-    let mut told = BTreeSet::new();
-    let mut tick = tokio::time::interval(TELL_EVERY);
+    let mut reported = BTreeSet::new();
+    let mut tick = tokio::time::interval(PROGRESS_INTERVAL);
     loop {
         tokio::select! {
-            joined = crew.join_next() => match joined {
+            joined = running.join_next() => match joined {
                 None => break,
                 Some(Ok(part)) => parts.push(part),
-                Some(Err(cause)) => courier.stop.trigger(Reason::GaveUp(format!("a worker of ours failed: {cause}"))),
+                Some(Err(cause)) => sender.stop.trigger(Reason::GaveUp(format!("a worker of ours failed: {cause}"))),
             },
-            Some(item) = news.recv() => tell(&item, reporter),
+            Some(notice) = notices.recv() => report(&notice, reporter),
             _ = tick.tick() => {
-                tell_progress(&work, &mut told, reporter);
-                tell_estimate(forecast, courier, reporter).await;
+                report_progress(&work, &mut reported, reporter);
+                report_estimate(forecast, sender, reporter).await;
             }
         }
     }
     work.groups.close().await;
-    let cut = making.await.unwrap_or_else(|cause| {
-        courier
+    let cut = building.await.unwrap_or_else(|cause| {
+        sender
             .stop
             .trigger(Reason::GaveUp(format!("the plan could not be made: {cause}")));
         false
     });
-    let died = matches!(courier.stop.reason(), Some(Reason::GaveUp(_)));
+    let stopped_answering = matches!(sender.stop.reason(), Some(Reason::GaveUp(_)));
     for part in parts {
-        session.merge(work.settle(part, died));
+        session.merge(work.settle(part, stopped_answering));
     }
-    tell_progress(&work, &mut told, reporter);
+    report_progress(&work, &mut reported, reporter);
     cut
 }
 
-fn tell_progress(work: &Work, told: &mut BTreeSet<&'static str>, reporter: &mut dyn Reporter) {
-    for rule in work.newly_broken(told) {
-        told.insert(rule.id);
+fn report_progress(work: &Work, reported: &mut BTreeSet<&'static str>, reporter: &mut dyn Reporter) {
+    for rule in work.newly_broken(reported) {
+        reported.insert(rule.id);
         reporter.event(&Event::Broken { rule });
     }
     reporter.event(&Event::Judged {
         groups: work.done.load(Ordering::Relaxed),
-        requests: work.courier.pace.sent(),
-        findings: told.len(),
+        requests: work.sender.pace.sent(),
+        findings: reported.len(),
     });
 }
 
-async fn tell_estimate(forecast: &mut Forecast<'_>, courier: &Courier, reporter: &mut dyn Reporter) {
-    if let Some(estimate) = forecast.news(&courier.pace).await {
+async fn report_estimate(forecast: &mut Forecast<'_>, sender: &Sender, reporter: &mut dyn Reporter) {
+    if let Some(estimate) = forecast.update(&sender.pace).await {
         reporter.event(&Event::Estimated(&estimate));
     }
 }
 
-/// What the reason for which a run ended early means for its conclusion.
+/// How the reason for an early end counts in the conclusion.
 fn end(reason: &Reason) -> End {
     match reason {
         Reason::GaveUp(_) => End::GaveUp,
@@ -285,7 +291,7 @@ fn end(reason: &Reason) -> End {
     }
 }
 
-fn words(reason: &Reason, settings: &Settings) -> String {
+fn describe(reason: &Reason, settings: &Settings) -> String {
     match reason {
         Reason::Interrupted => "interrupted".to_owned(),
         Reason::TimeLimit => format!(

@@ -1,9 +1,8 @@
-//! What a run is made of: rules, cases, observers.
+//! The rules, relations and observers that a run uses.
 
 use std::sync::Arc;
 
-use crate::run::on_chain::Chain;
-use crate::run::{Shelf, shrink::Simpler};
+use crate::run::{Chain, PlanCache, Simplify};
 use paymaster_judge::{
     cases::{case::Relation, discovery::DISCOVERY, generate, plan::Plan, relations::RELATIONS},
     rules::{self, Rule, View, observers::OBSERVERS},
@@ -12,24 +11,24 @@ use paymaster_judge::{
     verdict::{known::Known, summary::Observations},
 };
 
-/// What a run is made of; a test brings its own.
+/// What a run sends and judges. Tests use suites of their own.
 #[derive(Clone, Debug)]
 pub struct Suite {
-    /// The rules that judge. Without any, requests are sent and nothing is read of the answers: for measuring.
+    /// The rules. Without any, requests are sent and their answers are not judged, as in benchmarks.
     pub rules: Vec<&'static Rule>,
-    /// The relations that groups are built by.
+    /// The relations that build groups; a replay file names one of them.
     pub relations: Vec<&'static Relation>,
-    /// Makes every group of the run from context, seed and number of cases.
+    /// Builds every group of the run from context, seed and number of cases.
     pub plan: fn(&Context, u64, u32) -> Plan<'_>,
-    /// Where plans that were made before are kept; none for a suite that runs once.
-    pub shelf: Option<Arc<Shelf>>,
-    /// Makes simpler bases from a base.
-    pub simpler: Simpler,
-    /// Watches what is not judged.
+    /// A cache of plans, for a suite that runs several times.
+    pub plan_cache: Option<Arc<PlanCache>>,
+    /// Returns simpler versions of the base of a group, for shrinking.
+    pub simplify: Simplify,
+    /// Counts behaviour that the specification leaves open.
     pub observe: fn(&[View<'_>], &Context, &mut Observations),
     /// The chain on which returned operations are simulated, where there is one.
     pub chain: Option<Chain>,
-    /// Failures that are known, explained and dated.
+    /// The list of known failures.
     pub known: Arc<Known>,
 }
 
@@ -40,8 +39,8 @@ impl Suite {
             rules: rules::rules().collect(),
             relations: RELATIONS.iter().copied().chain([&DISCOVERY, &RECORDED]).collect(),
             plan: |context, seed, cases| Plan::new(context, seed, cases),
-            shelf: None,
-            simpler: generate::shrink::simpler,
+            plan_cache: None,
+            simplify: generate::shrink::simpler,
             observe: observe_all,
             chain: None,
             known: Arc::default(),

@@ -1,4 +1,4 @@
-//! A worker: takes groups from the plan, has them delivered, judges the answers and counts.
+//! A worker of a run: takes groups from the queue, sends them and judges the answers.
 
 use std::{
     collections::BTreeSet,
@@ -10,53 +10,54 @@ use std::{
 };
 
 use crate::run::{
-    courier::{Courier, Undelivered},
-    supply::Supply,
-    vitals,
+    planning::group_queue::GroupQueue,
+    sending::{
+        liveness::is_answered,
+        sender::{DeliveryError, Sender},
+    },
 };
 use paymaster_exchange::Exchange;
 use paymaster_judge::{cases::case::Group, rules::Rule, session::Session};
 
-/// What the workers share.
+/// What all workers of a run share.
 pub(crate) struct Work {
-    pub(crate) courier: Arc<Courier>,
-    /// A session without counts: each worker judges in a copy of it.
+    pub(crate) sender: Arc<Sender>,
+    /// An empty session: each worker judges in a clone of it.
     pub(crate) session: Session,
-    pub(crate) groups: Supply,
+    pub(crate) groups: GroupQueue,
     /// How many groups were sent.
     pub(crate) done: AtomicUsize,
-    /// Rules that were seen broken.
+    /// The ids of broken rules.
     pub(crate) broken: Mutex<BTreeSet<&'static str>>,
 }
 
-/// What one worker judged.
+/// The results of one worker.
 pub(crate) struct Judged {
     pub(crate) session: Session,
-    /// Groups in which an answer is missing: they are judged when it is known whether the target had stopped answering.
-    unanswered: Vec<Suspect>,
+    /// Groups with a missing answer. They are judged at the end, when it is known whether the target had stopped answering.
+    unanswered: Vec<UnansweredGroup>,
 }
 
-struct Suspect {
+struct UnansweredGroup {
     group: Arc<Group>,
     exchanges: Vec<Exchange>,
     stamp: u64,
 }
 
 impl Work {
-    /// Works until the plan is done or the run is over.
+    /// Sends and judges groups until the queue is empty or the run is stopped.
     pub(crate) async fn run(self: Arc<Self>) -> Judged {
         let mut judged = Judged {
             session: self.session.clone(),
             unanswered: Vec::new(),
         };
-        let stop = self.courier.stop.clone();
+        let stop = self.sender.stop.clone();
         let mut stopped = pin!(stop.stopped());
-        // What is under way is judged to its end, so that the verdict stands on something.
-        while self.courier.vitals.hopeless().is_none() {
+        while self.sender.liveness.hopeless().is_none() {
             let next = async {
                 let group = self.groups.next().await?;
-                let share = self.courier.share();
-                let delivered = self.courier.deliver_within(&group, &share).await;
+                let share = self.sender.share();
+                let delivered = self.sender.deliver_within(&group, &share).await;
                 Some((group, delivered, share))
             };
             let next = tokio::select! {
@@ -70,30 +71,30 @@ impl Work {
             };
             self.done.fetch_add(1, Ordering::Relaxed);
             match delivered {
-                Ok(exchanges) if exchanges.iter().all(vitals::is_answered) => {
+                Ok(exchanges) if exchanges.iter().all(is_answered) => {
                     self.judge(&mut judged.session, &group, &exchanges);
                 }
-                Ok(exchanges) => judged.unanswered.push(Suspect {
+                Ok(exchanges) => judged.unanswered.push(UnansweredGroup {
                     group,
                     exchanges,
-                    stamp: self.courier.vitals.now(),
+                    stamp: self.sender.liveness.last_stamp(),
                 }),
-                Err(Undelivered::Stopped) => return judged,
-                Err(undelivered) => judged.session.leave_out(undelivered.to_string()),
+                Err(DeliveryError::Stopped) => return judged,
+                Err(cause) => judged.session.leave_out(cause.to_string()),
             }
         }
         judged
     }
 
-    /// Judges the groups in which an answer is missing. Where the target stopped answering, those at its end are left out.
+    /// Judges the groups with a missing answer. Where the target stopped answering, those after its last answer are left out.
     pub(crate) fn settle(&self, judged: Judged, stopped_answering: bool) -> Session {
         let mut session = judged.session;
-        for suspect in judged.unanswered {
-            let vitals = &self.courier.vitals;
-            if stopped_answering && vitals.is_after_death(suspect.stamp, self.courier.jobs()) {
+        for unanswered in judged.unanswered {
+            let liveness = &self.sender.liveness;
+            if stopped_answering && liveness.is_after_last_answer(unanswered.stamp, self.sender.jobs()) {
                 session.leave_out("the target stopped answering".to_owned());
             } else {
-                self.judge(&mut session, &suspect.group, &suspect.exchanges);
+                self.judge(&mut session, &unanswered.group, &unanswered.exchanges);
             }
         }
         session
@@ -107,12 +108,12 @@ impl Work {
         }
     }
 
-    /// The rules that were seen broken so far and are not in `told`.
-    pub(crate) fn newly_broken(&self, told: &BTreeSet<&'static str>) -> Vec<&'static Rule> {
+    /// The rules that are broken so far and not in `reported`.
+    pub(crate) fn newly_broken(&self, reported: &BTreeSet<&'static str>) -> Vec<&'static Rule> {
         let broken = self.broken.lock().unwrap_or_else(PoisonError::into_inner);
         let rules = self.session.rules().iter().copied();
         rules
-            .filter(|rule| broken.contains(rule.id) && !told.contains(rule.id))
+            .filter(|rule| broken.contains(rule.id) && !reported.contains(rule.id))
             .collect()
     }
 }

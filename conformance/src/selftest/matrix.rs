@@ -1,4 +1,4 @@
-//! The kill matrix: all trials together.
+//! The kill matrix: the results of all trials.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,32 +10,32 @@ use paymaster_judge::rules::{Rule, rules};
 /// All trials of a selftest.
 #[derive(Debug, Default)]
 pub struct Matrix {
-    /// In the order of the tables, seed by seed.
+    /// The trials, seed by seed, in the order of the tables of faults and variants.
     pub trials: Vec<Trial>,
 }
 
-/// One line of the matrix: a fault or variant, and what its trials with every seed broke.
+/// A row of the matrix: a fault or variant, and the rules that its trials broke.
 #[derive(Debug)]
 pub struct Row {
     /// The fault or variant.
     pub deviation: Deviation,
     /// How many trials it had.
     pub trials: usize,
-    /// Rules that caught the fault, or of a variant, rules that should have held; and in how many trials.
+    /// For a fault, the rules that caught it; for a variant, the rules that it broke wrongly; each with the number of trials.
     pub rules: BTreeMap<&'static str, usize>,
 }
 
 impl Matrix {
-    /// The trials whose verdict is not as it must be, with what is wrong.
-    pub fn complaints(&self) -> Vec<(&Trial, String)> {
+    /// The trials with a wrong verdict, and what is wrong with each.
+    pub fn problems(&self) -> Vec<(&Trial, String)> {
         self.trials
             .iter()
-            .filter_map(|trial| Some((trial, trial.complaint()?)))
+            .filter_map(|trial| Some((trial, trial.problem()?)))
             .collect()
     }
 
-    /// The rules that no fault of their clause broke: nothing shows that they bite. The one about a chain is left out: no chain
-    /// is asked here, and the test with a chain (`interop/chain`) shows that it bites.
+    /// The rules that no fault of their clause broke, so that no trial shows that they work. The rule about a chain is left out: no
+    /// trial uses a chain, and the test with a chain (`interop/chain`) covers it.
     pub fn unproven(&self) -> Vec<&'static Rule> {
         let proven: BTreeSet<&str> = self
             .trials
@@ -48,7 +48,7 @@ impl Matrix {
             .collect()
     }
 
-    /// How many trials there were of faults and of variants.
+    /// The number of trials with faults, and the number with variants.
     pub fn counts(&self) -> (usize, usize) {
         let faults = self
             .trials
@@ -58,7 +58,7 @@ impl Matrix {
         (faults, self.trials.len() - faults)
     }
 
-    /// A line for each fault and variant, in the order of their first trials.
+    /// A row for each fault and variant, in the order of their first trials.
     pub fn rows(&self) -> Vec<Row> {
         let mut rows = Vec::<Row>::new();
         let mut places = BTreeMap::new();
@@ -73,11 +73,11 @@ impl Matrix {
             });
             let row = &mut rows[place];
             row.trials += 1;
-            let telling: Vec<&Rule> = match trial.deviation {
+            let rules: Vec<&Rule> = match trial.deviation {
                 Deviation::Fault(_) => trial.caught_by().collect(),
-                Deviation::Variant(_) => trial.strays().collect(),
+                Deviation::Variant(_) => trial.wrongly_broken().collect(),
             };
-            for rule in telling {
+            for rule in rules {
                 *row.rules.entry(rule.id).or_default() += 1;
             }
         }

@@ -1,8 +1,8 @@
-//! The selftest: whole runs against reference servers that break one clause on purpose, or use one freedom of the
-//! specification, to see that the verdicts hold.
+//! The selftest: whole runs against reference servers that break one clause on purpose, or use one option that the specification
+//! allows, to check the verdicts.
 //!
-//! The kill matrix says that each fault is caught by a rule of its clause and by no rule of an unrelated one, and that each
-//! rule is proven by a fault. Lawful variants must break no stated rule.
+//! The kill matrix shows that each fault is caught by a rule of its clause and by no rule of an unrelated clause, and that each rule
+//! catches a fault. Lawful variants must break no stated rule.
 
 mod matrix;
 mod trial;
@@ -11,6 +11,7 @@ pub use matrix::{Matrix, Row};
 pub use trial::{Deviation, Trial, every_deviation};
 
 use std::{
+    fmt, io,
     num::NonZero,
     sync::{
         Arc,
@@ -19,46 +20,73 @@ use std::{
     thread,
 };
 
-use crate::run::{Shelf, Suite};
+use crate::run::{PlanCache, Suite};
 use paymaster_client::stop::Stop;
 
-/// Some faults keep answers back: while their trials wait, others have the core.
+/// Some faults delay answers: while their trials wait, other threads use the core.
 const THREADS_PER_CORE: usize = 2;
 
-/// Runs a trial of each deviation with each seed, on every core, and tells of each as it ends. Trials that a stop cuts short
-/// are left out.
+/// Why a selftest could not be run.
+#[derive(Debug)]
+pub enum SelftestError {
+    /// A runtime could not be started.
+    Runtime(io::Error),
+    /// A reference server could not be started; the text says why.
+    Server(String),
+    /// A thread panicked.
+    Thread,
+}
+
+impl fmt::Display for SelftestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Runtime(cause) => write!(f, "the runtime: {cause}"),
+            Self::Server(cause) => write!(f, "the embedded reference server: {cause}"),
+            Self::Thread => f.write_str("a thread of the selftest failed"),
+        }
+    }
+}
+
+impl std::error::Error for SelftestError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Runtime(cause) => Some(cause),
+            Self::Server(_) | Self::Thread => None,
+        }
+    }
+}
+
+/// Runs a trial of each deviation with each seed, on every core, and calls `on_trial` for each that ends. Trials that `stop` cuts
+/// short are left out.
 ///
 /// # Errors
 ///
-/// When a runtime or a server of ours could not be started.
+/// When a runtime or a reference server cannot be started.
 pub fn run(
     deviations: &[Deviation],
     seeds: &[u64],
     cases: u32,
     stop: &Stop,
-    told: &(dyn Fn(&Trial) + Sync),
-) -> Result<Matrix, String> {
+    on_trial: &(dyn Fn(&Trial) + Sync),
+) -> Result<Matrix, SelftestError> {
     let work: Vec<(Deviation, u64)> = seeds
         .iter()
         .flat_map(|seed| deviations.iter().map(move |deviation| (*deviation, *seed)))
         .collect();
     let next = AtomicUsize::new(0);
     let suite = Suite {
-        shelf: Some(Arc::new(Shelf::default())),
+        plan_cache: Some(Arc::new(PlanCache::default())),
         ..Suite::standard()
     };
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
-    // A runtime for each thread: server and client of a trial then never wait for each other across cores.
+    // Each thread has a runtime of its own, so that server and client of a trial share a core.
     let parts = thread::scope(|scope| {
-        let crew: Vec<_> = (0..cores * THREADS_PER_CORE)
-            .map(|_| scope.spawn(|| one_core(&work, &next, cases, &suite, stop, told)))
+        let threads: Vec<_> = (0..cores * THREADS_PER_CORE)
+            .map(|_| scope.spawn(|| run_trials(&work, &next, cases, &suite, stop, on_trial)))
             .collect();
-        crew.into_iter()
-            .map(|thread| {
-                thread
-                    .join()
-                    .unwrap_or_else(|_| Err("a thread of the selftest failed".to_owned()))
-            })
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|_| Err(SelftestError::Thread)))
             .collect::<Result<Vec<_>, _>>()
     })?;
     let mut trials: Vec<(usize, Trial)> = parts.into_iter().flatten().collect();
@@ -68,21 +96,22 @@ pub fn run(
     })
 }
 
-fn one_core(
+/// Runs trials on one thread until none is left; returns them with their index.
+fn run_trials(
     work: &[(Deviation, u64)],
     next: &AtomicUsize,
     cases: u32,
     suite: &Suite,
     stop: &Stop,
-    told: &(dyn Fn(&Trial) + Sync),
-) -> Result<Vec<(usize, Trial)>, String> {
+    on_trial: &(dyn Fn(&Trial) + Sync),
+) -> Result<Vec<(usize, Trial)>, SelftestError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|cause| format!("the runtime: {cause}"))?;
+        .map_err(SelftestError::Runtime)?;
     let mut done = Vec::new();
     loop {
-        // From the end: variants that make a run wait stand there, and whoever waits for them leaves the cores to the others.
+        // From the end, where the variants with long pauses are: other trials use the cores meanwhile.
         let taken = next.fetch_add(1, Ordering::Relaxed);
         let Some(place) = work
             .len()
@@ -96,7 +125,7 @@ fn one_core(
         if stop.reason().is_some() {
             return Ok(done);
         }
-        told(&trial);
+        on_trial(&trial);
         done.push((place, trial));
     }
 }

@@ -1,4 +1,4 @@
-//! One run against one reference server that deviates.
+//! A trial: one run against a reference server with one fault or variant.
 
 use std::time::Duration;
 
@@ -8,6 +8,7 @@ use paymaster_schemas::Basis;
 use crate::{
     events::Event,
     run::{self, Reporter, Suite},
+    selftest::SelftestError,
 };
 use paymaster_cli::{embedded::Embedded, settings::Settings};
 use paymaster_client::{
@@ -18,16 +19,16 @@ use paymaster_client::{
 };
 use paymaster_judge::{rules::Rule, session::tally::Strictness, verdict::conclusion::Conclusion};
 
-/// A way in which the reference server deviates.
+/// A fault or a lawful variant of the reference server.
 #[derive(Clone, Copy, Debug)]
 pub enum Deviation {
-    /// It breaks a clause.
+    /// Breaks a clause.
     Fault(&'static Fault),
-    /// It uses a freedom.
+    /// Uses an option that the specification allows.
     Variant(&'static Variant),
 }
 
-/// Every fault and every variant that the reference server has.
+/// Every fault and every variant of the reference server.
 pub fn every_deviation() -> Vec<Deviation> {
     faults()
         .map(Deviation::Fault)
@@ -44,17 +45,17 @@ impl Deviation {
         }
     }
 
-    /// Whether its trial is run over TCP: what breaks off or closes connections, and every variant, since some are forms of
-    /// HTTP. For the others a pipe does, and costs less.
-    fn needs_a_port(self) -> bool {
+    /// Whether its trial needs TCP: faults that close connections, and every variant, since some concern HTTP. The others use a pipe in
+    /// memory, which costs less.
+    fn needs_tcp(self) -> bool {
         match self {
             Self::Fault(fault) => fault.clause == "answer.http-message",
             Self::Variant(_) => true,
         }
     }
 
-    fn service(self, config: &Config) -> Result<InjectedService, String> {
-        let service = Service::new(config).map_err(|cause| cause.to_string())?;
+    fn service(self, config: &Config) -> Result<InjectedService, SelftestError> {
+        let service = Service::new(config).map_err(server_error)?;
         let service = InjectedService::from(service);
         Ok(match self {
             Self::Fault(fault) => service.with_faults([fault]),
@@ -63,7 +64,7 @@ impl Deviation {
     }
 }
 
-/// What a run made of a deviation.
+/// The result of one run against one deviation.
 #[derive(Debug)]
 pub struct Trial {
     /// The deviation.
@@ -78,11 +79,12 @@ pub struct Trial {
     pub cut_short: Option<String>,
 }
 
-/// Deadline of an exchange: long for a loopback server, short for a fault that keeps an answer back.
+/// The timeout of an exchange: long for a loopback server, short for a fault that delays answers.
 const TIMEOUT: Duration = Duration::from_secs(5);
 const TIME_LIMIT: Duration = Duration::from_mins(2);
 const JOBS: usize = 32;
 
+/// A reporter that ignores all events.
 struct Silent;
 
 impl Reporter for Silent {
@@ -90,31 +92,29 @@ impl Reporter for Silent {
 }
 
 impl Trial {
-    /// Runs the whole suite against a server that deviates in that way.
+    /// Runs the whole suite against a server with this deviation.
     pub(super) async fn run(
         deviation: Deviation,
         seed: u64,
         cases: u32,
         suite: &Suite,
         stop: &Stop,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, SelftestError> {
         let mut config = Config::default();
-        // No clause is about the signature's bytes, and making them is a sixth of a run's work.
+        // No clause concerns the bytes of the signature, and signing takes a sixth of the time of a run.
         config.signing.enabled = false;
         let limits = Limits {
             timeout: TIMEOUT,
             ..Limits::default()
         };
         let service = deviation.service(&config)?;
-        let (embedded, transport) = if deviation.needs_a_port() {
-            let embedded = Embedded::serve(&config, service)
-                .await
-                .map_err(|cause| format!("the embedded reference server: {cause}"))?;
-            let target = Target::parse(&embedded.url).map_err(|cause| cause.to_string())?;
+        let (embedded, transport) = if deviation.needs_tcp() {
+            let embedded = Embedded::serve(&config, service).await.map_err(server_error)?;
+            let target = Target::parse(&embedded.url).map_err(server_error)?;
             (embedded, Transport::new(target, limits, &[]))
         } else {
             let (embedded, pipe) = Embedded::serve_piped(&config, service);
-            let target = Target::parse(&embedded.url).map_err(|cause| cause.to_string())?;
+            let target = Target::parse(&embedded.url).map_err(server_error)?;
             let connector = Connector::in_process(&target, std::sync::Arc::new(move || pipe.connect()));
             (
                 embedded,
@@ -132,7 +132,7 @@ impl Trial {
             max_requests: None,
             time_limit: TIME_LIMIT,
             shrink_requests: 0,
-            // Which rules were broken is all that a trial asks.
+            // A trial only needs to know which rules were broken.
             closer_look: false,
             strictness: Strictness::default(),
         };
@@ -164,9 +164,8 @@ impl Trial {
             .filter(move |rule| Some(rule.clause) == clause)
     }
 
-    /// Rules that should not have been broken: of a fault, those of clauses that it does not name; of a variant, the stated
-    /// ones.
-    pub fn strays(&self) -> impl Iterator<Item = &'static Rule> {
+    /// Rules that should have held: for a fault, those of unrelated clauses; for a variant, the stated ones.
+    pub fn wrongly_broken(&self) -> impl Iterator<Item = &'static Rule> {
         let deviation = self.deviation;
         self.broken.iter().copied().filter(move |rule| match deviation {
             Deviation::Fault(fault) => !is_related(rule.clause, fault),
@@ -174,11 +173,11 @@ impl Trial {
         })
     }
 
-    /// What is wrong with the verdict, in words; none when it is as it must be.
-    pub fn complaint(&self) -> Option<String> {
-        let strays: Vec<&str> = self.strays().map(|rule| rule.id).collect();
-        if !strays.is_empty() {
-            return Some(format!("broke {}", strays.join(", ")));
+    /// What is wrong with the verdict, in words; none where the verdict is right.
+    pub fn problem(&self) -> Option<String> {
+        let wrongly_broken: Vec<&str> = self.wrongly_broken().map(|rule| rule.id).collect();
+        if !wrongly_broken.is_empty() {
+            return Some(format!("broke {}", wrongly_broken.join(", ")));
         }
         if self.conclusion == Conclusion::CouldNotTest {
             return Some(format!(
@@ -198,8 +197,8 @@ impl Trial {
     }
 }
 
-/// What is broken with any refusal of a request that section 2 obliges to accept: section 4 promises a result for it.
-const FOLLOW_FROM_A_REFUSAL: [&str; 6] = [
+/// The clauses that are also broken where a request is refused that section 2 requires to be accepted: section 4 promises a result.
+const IMPLIED_BY_REFUSAL: [&str; 6] = [
     "quote.sponsored-result",
     "quote.erc20-result",
     "sponsor.sponsored-result",
@@ -208,8 +207,12 @@ const FOLLOW_FROM_A_REFUSAL: [&str; 6] = [
     "error.unsupported-quote-is-none",
 ];
 
-/// Whether a fault may be seen by a rule of that clause: its own, one that it names (`request.*` names a group), or one that
-/// follows from it.
+/// Whether a fault may break a rule of this clause: its own clause, one that it names (`request.*` names a group), or one that it
+/// implies.
 fn is_related(clause: &str, fault: &Fault) -> bool {
-    fault.names(clause) || fault.clause.starts_with("request.") && FOLLOW_FROM_A_REFUSAL.contains(&clause)
+    fault.names(clause) || fault.clause.starts_with("request.") && IMPLIED_BY_REFUSAL.contains(&clause)
+}
+
+fn server_error(cause: impl std::fmt::Display) -> SelftestError {
+    SelftestError::Server(cause.to_string())
 }

@@ -58,7 +58,7 @@ fn two_targets_are_compared_with_the_same_seed() {
     let (code, out, err) = run(folder.path(), &arguments);
     assert_eq!(code, 1, "{out}{err}");
     assert!(
-        out.contains("Fails at the second alone\n  sponsored-result.callGasLimit"),
+        out.contains("Fails at the second only\n  sponsored-result.callGasLimit"),
         "{out}"
     );
     assert!(!out.contains("the seeds differ"), "{out}");
@@ -130,7 +130,7 @@ fn a_matrix_is_a_page_and_a_badge_for_each() {
     );
     assert_eq!(code, 2);
     assert!(
-        err.contains("no.json: this is no report") && err.contains("none.json: "),
+        err.contains("no.json: this is not a report") && err.contains("none.json: "),
         "{err}"
     );
     assert!(!folder.path().join("none.html").exists());

@@ -158,7 +158,7 @@ fn one_endpoint_is_judged_at_a_time() {
     }
     let (code, _, err) = judge(&["--endpoint", "3"]);
     assert_eq!(code, 2);
-    assert!(err.contains("no endpoint is of that number"), "{err}");
+    assert!(err.contains("no endpoint has this number"), "{err}");
 }
 
 #[test]
@@ -182,9 +182,9 @@ fn what_is_no_recording_is_refused_with_its_place() {
     let folder = tempdir().unwrap();
     for (text, words) in [
         ("", "the recording is empty"),
-        ("no json", "line 1: no exchange"),
-        ("{\"log\": {\"entries\": [{}]}}", "entry 1 (log.entries[0])"),
-        ("{\"format\": \"paymaster-replay/v1\"}", "line 1: no exchange"),
+        ("no json", "line 1: not an exchange"),
+        ("{\"log\": {\"entries\": [{}]}}", "entry 1: log.entries[0]"),
+        ("{\"format\": \"paymaster-replay/v1\"}", "line 1: not an exchange"),
     ] {
         fs::write(folder.path().join("r"), text).unwrap();
         let (code, _, err) = run(folder.path(), &["judge", "r"]);
@@ -194,7 +194,7 @@ fn what_is_no_recording_is_refused_with_its_place() {
     }
     fs::write(folder.path().join("r"), [0xff, 0xfe]).unwrap();
     let (_, _, err) = run(folder.path(), &["judge", "r"]);
-    assert!(err.contains("no UTF-8 from byte 0 on"), "{err}");
+    assert!(err.contains("not UTF-8 from byte 0 on"), "{err}");
     let (code, _, err) = run(folder.path(), &["judge", "gone.har"]);
     assert_eq!(code, 2);
     assert!(err.starts_with("error: gone.har: "), "{err}");

@@ -183,11 +183,11 @@ fn a_reason_that_nobody_gave_is_refused_until_someone_does() {
     let folder = tempdir().unwrap();
     let server = wrong();
     let (_, _, err) = check(folder.path(), &server, &["--update-known-failing"]);
-    assert!(err.contains("2 entries still to be explained"), "{err}");
+    assert!(err.contains("2 entries still without explanation"), "{err}");
     let (code, _, err) = check(folder.path(), &server, &["--known-failing", "known-failing.toml"]);
     assert_eq!(code, 2, "{err}");
     assert!(err.contains("known-failing.toml: line "), "{err}");
-    assert!(err.contains("the reason is still to be written"), "{err}");
+    assert!(err.contains("the reason is missing"), "{err}");
     let (code, _, err) = check(folder.path(), &server, &["--known-failing", "none.toml"]);
     assert_eq!(code, 2, "{err}");
     assert!(err.contains("none.toml: "), "{err}");

@@ -1,22 +1,20 @@
-//! Reading a list of known failures.
+//! Reads a list of known failures.
 
-use std::{fs, path::Path};
+use std::{fmt, fs, io, path::Path};
 
 use chrono::NaiveDate;
 use paymaster_schemas::{Method, Mode};
 use serde::Deserialize;
 use toml::{Spanned, value::Datetime};
 
-use paymaster_cli::{
-    file::{place, suggest},
-    suggestion::did_you_mean,
-};
+use paymaster_cli::file::{place, suggest};
+use paymaster_cli::suggestion::did_you_mean;
 use paymaster_judge::{
     rules::{find_rule, rules},
     verdict::known::{Entry, Kind},
 };
 
-/// How a reason or an owner begins that is still to be written.
+/// The beginning of a reason or an owner that is not written yet.
 pub(super) const PLACEHOLDER: &str = "TODO";
 
 #[derive(Debug, Default, Deserialize)]
@@ -38,29 +36,55 @@ struct Row {
     expires: Spanned<Datetime>,
 }
 
-/// Reads a file.
-pub(super) fn read(path: &Path) -> Result<Vec<Entry>, String> {
-    let told = |cause: String| format!("{}: {cause}", path.display());
-    let text = fs::read_to_string(path).map_err(|cause| told(cause.to_string()))?;
-    parse(&text).map_err(told)
+/// Why a list of known failures was refused. The message says what is wrong, where, and what to do.
+#[derive(Debug)]
+pub(super) struct ListError {
+    /// Line and column, where they are known.
+    place: Option<String>,
+    message: String,
 }
 
-/// Reads the text of a file. Messages say where and what to do.
-pub(super) fn parse(text: &str) -> Result<Vec<Entry>, String> {
-    let contents: Contents = toml::from_str(text).map_err(|cause| {
-        let said = suggest(cause.message().lines().next().unwrap_or_default());
-        match cause.span() {
-            Some(span) => format!("{}: {said}", place(text, span.start)),
-            None => said,
+impl ListError {
+    fn at(text: &str, offset: usize, message: impl Into<String>) -> Self {
+        Self {
+            place: Some(place(text, offset)),
+            message: message.into(),
         }
+    }
+}
+
+impl fmt::Display for ListError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.place {
+            Some(place) => write!(f, "{place}: {}", self.message),
+            None => f.write_str(&self.message),
+        }
+    }
+}
+
+impl std::error::Error for ListError {}
+
+/// Reads a file. The error names the file.
+pub(super) fn read(path: &Path) -> io::Result<Vec<Entry>> {
+    let named = |cause: io::Error| io::Error::new(cause.kind(), format!("{}: {cause}", path.display()));
+    let text = fs::read_to_string(path).map_err(named)?;
+    parse(&text).map_err(|cause| named(io::Error::new(io::ErrorKind::InvalidData, cause)))
+}
+
+/// Reads the text of a file.
+pub(super) fn parse(text: &str) -> Result<Vec<Entry>, ListError> {
+    let contents: Contents = toml::from_str(text).map_err(|cause| ListError {
+        place: cause.span().map(|span| place(text, span.start)),
+        message: suggest(cause.message().lines().next().unwrap_or_default()),
     })?;
     let mut entries: Vec<Entry> = Vec::new();
     for (kind, rows) in [(Kind::Failing, contents.failing), (Kind::Flaky, contents.flaky)] {
         for row in rows {
-            let at = place(text, row.rule.span().start);
+            let at = row.rule.span().start;
             let entry = entry(kind, row, text)?;
             if entries.iter().any(|known| known.scope() == entry.scope()) {
-                return Err(format!("{at}: {} is listed twice: delete one", entry.scope()));
+                let message = format!("{} is listed twice: delete one", entry.scope());
+                return Err(ListError::at(text, at, message));
             }
             entries.push(entry);
         }
@@ -68,7 +92,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Entry>, String> {
     Ok(entries)
 }
 
-fn entry(kind: Kind, row: Row, text: &str) -> Result<Entry, String> {
+fn entry(kind: Kind, row: Row, text: &str) -> Result<Entry, ListError> {
     let rule = find_rule(row.rule.get_ref()).ok_or_else(|| {
         let id = row.rule.get_ref();
         let hint = did_you_mean(id, rules().map(|rule| rule.id));
@@ -102,7 +126,7 @@ fn entry(kind: Kind, row: Row, text: &str) -> Result<Entry, String> {
             "reason",
             "say why this failure is accepted for now",
         )?,
-        owner: written(row.owner, text, "owner", "say who answers for it")?,
+        owner: written(row.owner, text, "owner", "say who owns it")?,
         expires: date(&row.expires, text)?,
     })
 }
@@ -112,36 +136,33 @@ fn named<T>(
     text: &str,
     find: impl Fn(&str) -> Option<T>,
     known: &str,
-) -> Result<Option<T>, String> {
+) -> Result<Option<T>, ListError> {
     let Some(name) = name else { return Ok(None) };
     find(name.get_ref()).map(Some).ok_or_else(|| {
-        let said = format!("`{}` is none of {known}", name.get_ref());
-        refusal(text, &name, &said)
+        let message = format!("`{}` is none of {known}", name.get_ref());
+        refusal(text, &name, &message)
     })
 }
 
-fn written(value: Spanned<String>, text: &str, key: &str, advice: &str) -> Result<String, String> {
+fn written(value: Spanned<String>, text: &str, key: &str, advice: &str) -> Result<String, ListError> {
     let content = value.get_ref().trim();
     if content.is_empty() || content.starts_with(PLACEHOLDER) {
-        return Err(refusal(
-            text,
-            &value,
-            &format!("the {key} is still to be written: {advice}"),
-        ));
+        return Err(refusal(text, &value, &format!("the {key} is missing: {advice}")));
     }
     Ok(value.into_inner())
 }
 
-fn date(value: &Spanned<Datetime>, text: &str) -> Result<NaiveDate, String> {
-    let told = value.get_ref();
-    told.date
-        .filter(|_| told.time.is_none())
+fn date(value: &Spanned<Datetime>, text: &str) -> Result<NaiveDate, ListError> {
+    let given = value.get_ref();
+    given
+        .date
+        .filter(|_| given.time.is_none())
         .and_then(|date| NaiveDate::from_ymd_opt(date.year.into(), date.month.into(), date.day.into()))
         .ok_or_else(|| refusal(text, value, "expires is a date without a time, as in 2027-01-31"))
 }
 
-fn refusal<T>(text: &str, value: &Spanned<T>, said: &str) -> String {
-    format!("{}: {said}", place(text, value.span().start))
+fn refusal<T>(text: &str, value: &Spanned<T>, message: &str) -> ListError {
+    ListError::at(text, value.span().start, message)
 }
 
 #[cfg(test)]
@@ -173,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_placed_and_says_what_to_do() {
+    fn errors_name_the_place_and_what_to_do() {
         for (line, place, words) in [
             (
                 "rule = \"answer.di\"",
@@ -201,7 +222,7 @@ mod tests {
                 "line 2, column 10",
                 "say why this failure is accepted",
             ),
-            ("owner = \"\"", "line 2, column 9", "say who answers"),
+            ("owner = \"\"", "line 2, column 9", "say who owns it"),
             (
                 "expires = 2027-01-31T00:00:00Z",
                 "line 2, column 11",
@@ -211,13 +232,17 @@ mod tests {
             ("ruel = \"answer.id\"", "line 2, column 1", "did you mean `rule`?"),
             ("count = 3", "line 2, column 1", "unknown field"),
         ] {
-            let refusal = parse(&with(line)).unwrap_err();
+            let refusal = parse(&with(line)).unwrap_err().to_string();
             assert!(refusal.starts_with(place), "{line}: {refusal}");
             assert!(refusal.contains(words), "{line}: {refusal}");
         }
-        let twice = parse(&(with("rule = \"answer.id\"") + &with("rule = \"answer.id\""))).unwrap_err();
+        let twice = parse(&(with("rule = \"answer.id\"") + &with("rule = \"answer.id\"")))
+            .unwrap_err()
+            .to_string();
         assert!(twice.contains("listed twice"), "{twice}");
-        let missing = parse("[[failing]]\nrule = \"answer.id\"\n").unwrap_err();
+        let missing = parse("[[failing]]\nrule = \"answer.id\"\n")
+            .unwrap_err()
+            .to_string();
         assert!(missing.contains("missing field `reason`"), "{missing}");
     }
 }

@@ -1,40 +1,41 @@
-//! The list of known failures: its file, read and written; the date of today is read here.
+//! The list of known failures: reads and updates its file, and reads today's date.
 
 mod file;
 mod update;
 
+use crate::cli::process::output;
 use std::{path::PathBuf, sync::Arc};
 
 use chrono::{NaiveDate, Utc};
 
-use crate::cli::{args::KnownArgs, out};
+use crate::cli::{args::KnownArgs, process::error::CommandError};
 use paymaster_cli::exit;
 use paymaster_judge::{
     session::tally::Strictness,
     verdict::{known::Known, summary::Summary},
 };
 
-/// The list to write to where none is named.
+/// The file to update where none is named.
 const DEFAULT_PATH: &str = "known-failing.toml";
 
-/// What the command line and the configuration say of known failures.
+/// The list of known failures, and how to update it.
 #[derive(Debug, Default)]
-pub(crate) struct List {
+pub(crate) struct KnownFailures {
     path: Option<PathBuf>,
-    update: Option<update::Wish>,
-    pub(crate) known: Arc<Known>,
+    update: Option<update::NewEntries>,
+    pub(crate) list: Arc<Known>,
 }
 
-impl List {
-    /// Reads the list that is named by a flag, else by the configuration file.
-    pub(crate) fn read(args: &KnownArgs, configured: Option<&PathBuf>) -> Result<Self, String> {
+impl KnownFailures {
+    /// Reads the file that the argument names, else the one that the configuration file names.
+    pub(crate) fn read(args: &KnownArgs, configured: Option<&PathBuf>) -> Result<Self, CommandError> {
         let today = Utc::now().date_naive();
         let named = args.known_failing.as_ref().or(configured);
         let entries = match named {
             Some(path) if path.exists() || !args.update_known_failing => file::read(path)?,
             _ => Vec::new(),
         };
-        let update = args.update_known_failing.then(|| update::Wish {
+        let update = args.update_known_failing.then(|| update::NewEntries {
             reason: args.reason.clone(),
             owner: args.owner.clone(),
             expires: args.expires.unwrap_or_else(|| in_90_days(today)),
@@ -42,24 +43,24 @@ impl List {
         Ok(Self {
             path: named.cloned(),
             update,
-            known: Arc::new(Known { entries, today }),
+            list: Arc::new(Known { entries, today }),
         })
     }
 
-    /// Writes what failed into the list, when that was asked for, and says so. Gives the exit code, which stays that of the run:
-    /// the list is for the next one.
-    pub(crate) fn settle(&self, code: u8, summary: &Summary, strictness: Strictness) -> u8 {
-        let Some(wish) = &self.update else {
+    /// Adds what failed to the file, where that was requested. Returns the exit code, which stays that of the run: the updated list
+    /// counts from the next run on.
+    pub(crate) fn update(&self, code: u8, summary: &Summary, strictness: Strictness) -> u8 {
+        let Some(new) = &self.update else {
             return code;
         };
         let path = self.path.clone().unwrap_or_else(|| DEFAULT_PATH.into());
-        match update::write(&path, wish, &self.known, summary, strictness) {
-            Ok(said) => {
-                out::eprint(&format!("{said}\n"));
+        match update::write(&path, new, &self.list, summary, strictness) {
+            Ok(message) => {
+                output::eprint(&format!("{message}\n"));
                 code
             }
             Err(cause) => {
-                out::error(&cause);
+                output::error(&cause);
                 if code == exit::VIOLATIONS {
                     code
                 } else {

@@ -1,4 +1,4 @@
-//! `--update-known-failing`: writes entries for what failed. What stands in the file stays as it is, comments included.
+//! `--update-known-failing`: adds entries for what failed. The existing content of the file is kept, comments included.
 
 use std::{
     fs,
@@ -9,7 +9,7 @@ use std::{
 use chrono::{Datelike, NaiveDate};
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
-use crate::cli::known::file::PLACEHOLDER;
+use crate::cli::{known::file::PLACEHOLDER, process::error::at};
 use paymaster_cli::terminal::harmless;
 use paymaster_judge::{
     rules::find_rule,
@@ -21,32 +21,31 @@ use paymaster_judge::{
     },
 };
 
-/// What a new list begins with.
+/// The beginning of a new file.
 const HEAD: &str = "# Known failures of paymaster-conformance. [[failing]] fails in every run, [[flaky]] in some. method, mode and pointer narrow\n\
                     # an entry. What passes, matches nothing or is past its expiry fails the run.\n";
 
-/// What the user wants to be written.
+/// What the new entries say.
 #[derive(Debug)]
-pub(super) struct Wish {
+pub(super) struct NewEntries {
     pub(super) reason: Option<String>,
     pub(super) owner: Option<String>,
     pub(super) expires: NaiveDate,
 }
 
-/// Writes entries for what failed and is not listed; gives a line that says so.
+/// Adds entries for what failed and is not listed. Returns a message for the user.
 pub(super) fn write(
     path: &Path,
-    wish: &Wish,
+    entries: &NewEntries,
     known: &Known,
     summary: &Summary,
     strictness: Strictness,
 ) -> Result<String, String> {
-    let told = |cause: String| format!("{}: {cause}", path.display());
     let new: Vec<&Key> = summary
         .places
         .iter()
         .filter(|key| find_rule(key.rule).is_some_and(|rule| fails_the_run(rule.basis(), strictness.strict)))
-        // An expired entry is for its owner to prolong, by hand.
+        // Expired entries are not added again: their owner decides.
         .filter(|key| !known.entries.iter().any(|entry| entry.matches(key)))
         .collect();
     if new.is_empty() {
@@ -55,38 +54,42 @@ pub(super) fn write(
     let mut text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => HEAD.to_owned(),
-        Err(cause) => return Err(told(cause.to_string())),
+        Err(cause) => return Err(at(path)(cause)),
     };
-    let owner = wish.owner.clone().or_else(|| ask("Who answers for these? "));
+    let owner = entries.owner.clone().or_else(|| ask("Who owns these entries? "));
     let mut unexplained = 0;
     for key in &new {
         let finding = summary.findings.iter().find(|finding| finding.key() == **key);
-        let reason = wish.reason.clone().or_else(|| ask(&question(key, finding)));
+        let reason = entries.reason.clone().or_else(|| ask(&question(key, finding)));
         unexplained += usize::from(reason.is_none() || owner.is_none());
         let flaky = finding.is_some_and(Finding::is_flaky);
         let kind = if flaky { Kind::Flaky } else { Kind::Failing };
-        // Blocks of both lists may stand in any order: what is there already stays where it is, byte for byte.
+        // The blocks of both lists may be in any order, so each is appended and the existing bytes stay.
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
         }
         text.push('\n');
-        text.push_str(&block(kind, row(key, reason, owner.clone(), wish.expires)));
+        text.push_str(&block(kind, row(key, reason, owner.clone(), entries.expires)));
     }
-    text.parse::<DocumentMut>()
-        .map_err(|cause| told(format!("blocks cannot be added to this list: {cause}")))?;
-    fs::write(path, text).map_err(|cause| told(cause.to_string()))?;
-    let written = format!("{}: wrote {}", path.display(), entries(new.len()));
+    text.parse::<DocumentMut>().map_err(|cause| {
+        format!(
+            "{}: entries cannot be added to this list: {cause}",
+            path.display()
+        )
+    })?;
+    fs::write(path, text).map_err(at(path))?;
+    let written = format!("{}: wrote {}", path.display(), count(new.len()));
     Ok(if unexplained == 0 {
         written
     } else {
         format!(
-            "{written}; {} still to be explained: replace each {PLACEHOLDER}, or the list is refused",
-            entries(unexplained)
+            "{written}; {} still without explanation: replace each {PLACEHOLDER}, or the list is refused",
+            count(unexplained)
         )
     })
 }
 
-fn entries(number: usize) -> String {
+fn count(number: usize) -> String {
     if number == 1 {
         "1 entry".to_owned()
     } else {
@@ -103,7 +106,7 @@ fn row(key: &Key, reason: Option<String>, owner: Option<String>, expires: NaiveD
     }
     row["pointer"] = value(key.pointer.as_str());
     row["reason"] = value(reason.unwrap_or_else(|| format!("{PLACEHOLDER}: why is this accepted for now?")));
-    row["owner"] = value(owner.unwrap_or_else(|| format!("{PLACEHOLDER}: who answers for it?")));
+    row["owner"] = value(owner.unwrap_or_else(|| format!("{PLACEHOLDER}: who owns it?")));
     let part = |number: u32| u8::try_from(number).unwrap_or_default();
     row["expires"] = value(toml_edit::Datetime {
         date: Some(toml_edit::Date {
@@ -148,13 +151,13 @@ fn question(key: &Key, finding: Option<&Finding>) -> String {
     )
 }
 
-/// Asks a person; none when there is nobody to ask, or no answer.
+/// Asks on the terminal; none without a terminal, or without an answer.
 fn ask(question: &str) -> Option<String> {
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
         return None;
     }
     let mut out = io::stderr().lock();
-    // Whoever cannot be asked does not answer.
+    // Where the question cannot be shown, the answer is empty.
     let _ = write!(out, "{question}");
     let _ = out.flush();
     let mut answer = String::new();

@@ -1,12 +1,10 @@
-//! A finding: what was expected and what came, the smallest request beside its answer, and how to see it again.
+//! A finding: expected and actual value, the smallest request beside its answer, and how to repeat it.
 
 use maud::{Markup, html};
 
 use crate::report::{
-    compact::cut,
-    curl,
     html::{Page, json},
-    words,
+    text::{compact::cut, curl, words},
 };
 use paymaster_exchange::Exchange;
 use paymaster_judge::{
@@ -17,10 +15,10 @@ use paymaster_judge::{
     },
 };
 
-/// Longest text that is shown of what is no JSON, in characters.
+/// The longest text that is not JSON, in characters; longer ones are cut.
 const LONGEST_TEXT: usize = 2000;
 
-/// Of larger groups only the ends, the baseline and the broken one are shown.
+/// Of larger groups only the baseline and the member that breaks the rule are shown.
 const MOST_MEMBERS: usize = 4;
 
 impl Page<'_> {
@@ -30,7 +28,7 @@ impl Page<'_> {
         let mut own: Vec<_> = all
             .filter(|(_, finding)| finding.rule.id == outcome.rule.id)
             .collect();
-        // What nobody excused comes first.
+        // Findings that are not known failures come first.
         own.sort_by_key(|(_, finding)| self.finished.summary.known_entry(finding).is_some());
         html! {
             @for (place, (number, finding)) in own.iter().enumerate() {
@@ -179,7 +177,7 @@ fn copyable(id: &str, name: &str, line: &str) -> Markup {
     }
 }
 
-/// The members worth showing: the one that is wrong, and what it is compared with.
+/// The members that are shown: the one that breaks the rule, and the one it is compared with.
 fn shown(finding: &Finding) -> Vec<usize> {
     let (members, wrong) = (&finding.group.members, finding.violation.member);
     if members.len() <= MOST_MEMBERS {

@@ -1,15 +1,18 @@
-//! What the target speaks and how it behaves where the specification leaves it open, and how far valid requests got.
+//! Dialect and behaviour of the target where the specification leaves them open, and the answers to valid requests.
 
 use maud::{Markup, html};
 use paymaster_schemas::Pair;
 
-use crate::report::{compact, html::Page};
+use crate::report::{
+    html::Page,
+    text::{compact, words},
+};
 use paymaster_judge::verdict::conclusion::Conclusion;
 
-/// More values of one observation are counted, not listed.
+/// How many values of one observation are listed. The rest is counted.
 const MOST_VALUES: usize = 12;
 
-/// Longer values are cut.
+/// The longest value, in characters; longer ones are cut.
 const LONGEST_VALUE: usize = 80;
 
 impl Page<'_> {
@@ -33,10 +36,10 @@ impl Page<'_> {
                             thead { tr { th scope="col" { "observed" } th scope="col" { "values, and how often" } } }
                             tbody {
                                 @for (clause, values) in &summary.observations {
-                                    @let told = most_first(values);
+                                    @let sorted = words::by_frequency(values);
                                     tr {
                                         th scope="row" { a href=(format!("#{clause}")) { (clause) } }
-                                        td { (self.values(&told)) }
+                                        td { (self.values(&sorted)) }
                                     }
                                 }
                             }
@@ -48,13 +51,13 @@ impl Page<'_> {
     }
 
     /// Values and how often each was seen.
-    pub(super) fn values(&self, told: &[(&String, &u64)]) -> Markup {
+    pub(super) fn values(&self, sorted: &[(&String, &u64)]) -> Markup {
         html! {
             ul.values {
-                @for (value, times) in told.iter().take(MOST_VALUES) {
+                @for (value, times) in sorted.iter().take(MOST_VALUES) {
                     li { code { (compact::cut(&self.foreign(value), LONGEST_VALUE)) } " " span.held { (times) "×" } }
                 }
-                @if told.len() > MOST_VALUES { li { (told.len() - MOST_VALUES) " more" } }
+                @if sorted.len() > MOST_VALUES { li { (sorted.len() - MOST_VALUES) " more" } }
             }
         }
     }
@@ -91,10 +94,4 @@ impl Page<'_> {
             }
         }
     }
-}
-
-fn most_first(values: &std::collections::BTreeMap<String, u64>) -> Vec<(&String, &u64)> {
-    let mut told: Vec<_> = values.iter().collect();
-    told.sort_by(|left, right| right.1.cmp(left.1).then(left.0.cmp(right.0)));
-    told
 }

@@ -1,11 +1,11 @@
-//! JSON as it was received, broken into lines, with the place of the violation marked. Nothing is lost on the way: members that
-//! stand twice, the notation of numbers and escapes are shown as they came; only long strings and long lists are cut.
+//! JSON as it was received, on several lines, with the place of the violation marked. Duplicate members, the notation of numbers and
+//! escapes are kept; only long strings and long lists are cut.
 
 use maud::{Markup, PreEscaped, html};
 
-use crate::report::{
+use crate::report::text::{
     compact::cut,
-    raw_json::{self, Node, spelled},
+    raw_json::{self, Node, unquoted},
 };
 use paymaster_cli::terminal::harmless;
 
@@ -18,8 +18,7 @@ const MOST_ITEMS: usize = 12;
 /// What is shorter stands on one line.
 const LINE: usize = 44;
 
-/// A JSON text with the value at `pointer` marked; where nothing is there, it is said in the object that lacks it. None when the
-/// text is no JSON.
+/// A JSON text with the value at `pointer` marked, or a note in the object that lacks it. None where the text is not JSON.
 pub(crate) fn marked(text: &str, pointer: Option<&str>) -> Option<Markup> {
     let root = raw_json::read(text)?;
     let steps = pointer.map(raw_json::steps);
@@ -56,11 +55,11 @@ fn write(node: &Node<'_>, steps: Option<&[String]>, depth: usize) -> Markup {
 fn object(members: &[(&str, Node<'_>)], steps: Option<&[String]>, depth: usize, flat: bool) -> Markup {
     let next = steps.and_then(|steps| steps.split_first());
     let leads = |name: &str| {
-        next.filter(|(step, _)| spelled(name) == **step)
+        next.filter(|(step, _)| unquoted(name) == **step)
             .map(|(_, rest)| rest)
     };
     let missing = next
-        .filter(|(step, _)| members.iter().all(|(name, _)| spelled(name) != **step))
+        .filter(|(step, _)| members.iter().all(|(name, _)| unquoted(name) != **step))
         .map(|(step, _)| step);
     let mut lines: Vec<Markup> = members
         .iter()

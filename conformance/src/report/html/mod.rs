@@ -1,5 +1,5 @@
-//! The report for people, in a browser: one file that asks no network for anything. Without scripts everything can be read; they
-//! only filter, copy and open.
+//! The report for a browser: one file that loads nothing from the network. Everything can be read without scripts; they only filter,
+//! copy and open.
 
 mod finding;
 mod fingerprint;
@@ -13,7 +13,12 @@ use std::time::SystemTime;
 
 use maud::{Markup, html};
 
-use crate::report::{Finished, counts::Standing, known, words};
+use crate::report::{
+    Finished,
+    counts::Standing,
+    machine::moment,
+    text::{compact, known_failures, words},
+};
 use paymaster_cli::terminal::harmless;
 use paymaster_judge::verdict::{
     conclusion::{Conclusion, Verdict},
@@ -43,7 +48,7 @@ pub(crate) fn page(finished: &Finished<'_>) -> String {
         footer {
             p {
                 "Written by paymaster-conformance " (env!("CARGO_PKG_VERSION"))
-                ", " (super::exchange::moment(SystemTime::now())) ". The same seed sends the same requests. Secrets of the URL and of headers are replaced by ***."
+                ", " (moment(SystemTime::now())) ". The same seed sends the same requests. Secrets of the URL and of headers are replaced by ***."
             }
         }
     };
@@ -51,14 +56,14 @@ pub(crate) fn page(finished: &Finished<'_>) -> String {
     shell::document(&title, &body)
 }
 
-/// A page as it is made.
+/// The data of the page.
 struct Page<'a> {
     finished: &'a Finished<'a>,
     verdict: VerdictLine,
 }
 
 impl Page<'_> {
-    /// A text from the target: secrets hidden, control characters spelled out. It is escaped where it is written.
+    /// A text from the target with its secrets replaced and its control characters escaped. Markup is escaped where it is written.
     fn foreign(&self, text: &str) -> String {
         harmless(&self.finished.redactor.apply(text))
     }
@@ -127,7 +132,7 @@ impl Page<'_> {
     fn meaning(&self) -> &'static str {
         match self.finished.summary.conclusion {
             Conclusion::ListOutOfDate => {
-                "Nothing new failed, but the list of known failures is out of date: bring it up to date, as said below."
+                "Nothing new failed, but the list of known failures is out of date: update it, as described below."
             }
             Conclusion::Conforms if self.verdict.counts.get(Standing::KnownFailing) > 0 => {
                 "Everything that fails a run was judged, and held, but for what is known to fail."
@@ -148,7 +153,7 @@ impl Page<'_> {
         }
     }
 
-    /// What is broken, a line each: the findings themselves stand at their rules.
+    /// The broken rules, one line each. The findings are shown at the rules.
     fn broken(&self) -> Markup {
         let rules = &self.finished.summary.rules;
         let of = |wanted| rules.iter().filter(move |rule| self.standing(rule) == wanted);
@@ -166,7 +171,7 @@ impl Page<'_> {
                                 li data-standing=(standing.name()) {
                                     a href=(format!("#{}", outcome.rule.id)) { (outcome.rule.id) }
                                     span.ground { "section " (outcome.rule.clause().section) }
-                                    p { (self.gist(outcome)) }
+                                    p { (self.brief(outcome)) }
                                 }
                             }
                         }
@@ -176,7 +181,7 @@ impl Page<'_> {
         }
     }
 
-    fn gist(&self, outcome: &RuleOutcome) -> Markup {
+    fn brief(&self, outcome: &RuleOutcome) -> Markup {
         let summary = self.finished.summary;
         let own =
             |finding: &&Finding| finding.rule.id == outcome.rule.id && summary.known_entry(finding).is_none();
@@ -184,7 +189,7 @@ impl Page<'_> {
             return tree::code_spans(outcome.rule.clause().text);
         };
         let violation = &finding.violation;
-        let short = |text: &str| super::compact::cut(&self.foreign(text), 160);
+        let short = |text: &str| compact::cut(&self.foreign(text), 160);
         html! {
             "expected " code { (short(&violation.expected)) }
             ", got " code { (short(&violation.actual)) }
@@ -192,7 +197,7 @@ impl Page<'_> {
         }
     }
 
-    /// The list of known failures: what is out of date in it, and what is excused.
+    /// The list of known failures: the entries that are out of date, then the others.
     fn known(&self) -> Markup {
         let known = &self.finished.summary.known;
         let (stale, rest): (Vec<_>, Vec<_>) = known.iter().partition(|known| known.standing.fails_the_run());
@@ -204,13 +209,13 @@ impl Page<'_> {
                         @for known in stale {
                             li.stale {
                                 (self.scope(known))
-                                p { b { "Out of date, which fails the run: " } (self.foreign(&known::advice(known))) }
+                                p { b { "Out of date, which fails the run: " } (self.foreign(&known_failures::advice(known))) }
                             }
                         }
                         @for known in rest {
                             li {
                                 (self.scope(known))
-                                p { (known::word(known)) ": " (self.foreign(&known.entry.reason)) }
+                                p { (known_failures::state(known)) ": " (self.foreign(&known.entry.reason)) }
                                 p.meta { (self.foreign(&known.entry.owner)) ", until " (known.entry.expires) }
                             }
                         }
@@ -231,11 +236,11 @@ impl Page<'_> {
         }
     }
 
-    /// What stayed inconclusive, by what would make it conclusive.
+    /// The inconclusive rules, grouped by what would make them conclusive.
     fn inconclusive(&self) -> Markup {
         let rules = &self.finished.summary.rules;
         let by_advice = words::by_reason(rules, Verdict::Inconclusive);
-        // When nobody answered, there is one reason, and it stands on top.
+        // A target that never answered is the only reason, and the head of the page names it.
         let untested = self.finished.summary.conclusion == Conclusion::CouldNotTest
             && rules.iter().all(|outcome| outcome.held == 0);
         html! {

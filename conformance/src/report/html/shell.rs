@@ -1,4 +1,4 @@
-//! What every page of ours has: head, style, script, and a policy that lets nothing else in.
+//! The frame of every page: head, style, script, and a policy that forbids everything else.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -9,8 +9,8 @@ use crate::report::counts::{Counts, Standing};
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 
-/// A whole page. Only our own style and script run in it, and nothing is loaded: a text from a target that should ever get
-/// through as markup can do nothing.
+/// A complete page. Its policy allows only our style and script and forbids loading anything, so that markup in a text of a target
+/// would have no effect.
 pub(crate) fn document(title: &str, body: &Markup) -> String {
     let policy = format!(
         "default-src 'none'; style-src '{}'; script-src '{}'; base-uri 'none'; form-action 'none'",
@@ -44,7 +44,7 @@ fn digest(text: &str) -> String {
     format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(text)))
 }
 
-/// How the standings share the rules, as a bar. For the eye only: the numbers stand beside it.
+/// A bar with the share of each standing. It is hidden from screen readers: the numbers are beside it.
 pub(crate) fn bar(counts: &Counts) -> Markup {
     let mut from = 0;
     let parts: Vec<(Standing, usize, usize)> = Standing::ALL

@@ -3,7 +3,7 @@ use crate::report::sample;
 use paymaster_judge::verdict::finding::Violation;
 
 #[test]
-fn the_page_tells_what_is_broken_and_how_to_see_it_again() {
+fn the_page_shows_what_is_broken_and_how_to_repeat_it() {
     let sample = sample::violations();
     let html = page(&sample.finished());
     for part in [
@@ -25,15 +25,15 @@ fn the_page_tells_what_is_broken_and_how_to_see_it_again() {
 }
 
 #[test]
-fn a_page_of_a_run_that_nobody_answered_says_so_first() {
-    let sample = sample::nobody();
+fn a_run_without_answers() {
+    let sample = sample::unanswered();
     let html = page(&sample.finished());
     assert!(html.contains("COULD NOT TEST") && html.contains("no answer from 127.0.0.1:3000"));
     assert!(!html.contains("<h2>What is broken") && !html.contains("<h2>Dialect and behaviour"));
 }
 
 #[test]
-fn known_failures_are_told_and_do_not_stand_under_what_is_broken() {
+fn known_failures_are_shown_apart_from_broken_rules() {
     let sample = sample::known();
     let html = page(&sample.finished());
     assert!(!html.contains("<h2>What is broken"));
@@ -50,7 +50,7 @@ fn known_failures_are_told_and_do_not_stand_under_what_is_broken() {
 
 /// The sample's list names a rule that its run did not judge.
 #[test]
-fn no_link_leads_nowhere() {
+fn every_link_has_a_target() {
     for sample in [sample::violations(), sample::known(), sample::recorded()] {
         let html = page(&sample.finished());
         for link in html.split("href=\"#").skip(1) {
@@ -112,7 +112,7 @@ fn markup_from_the_target_stays_text() {
     assert!(html.contains("&lt;img src=x onerror=alert(1)&gt;"));
 }
 
-/// A page of ours asks nobody for anything.
+/// A page loads nothing.
 #[test]
 fn nothing_is_loaded_from_anywhere() {
     let sample = sample::violations();

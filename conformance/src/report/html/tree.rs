@@ -1,4 +1,4 @@
-//! The clauses by section of the specification: every rule with its verdict, and what was only watched.
+//! The clauses by section of the specification: every rule with its verdict, and the observed values.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use paymaster_schemas::{Basis, Clause, find_clause};
 use crate::report::{
     counts::{Counts, Standing},
     html::Page,
-    sections, words,
+    text::{compact, sections, words},
 };
 use paymaster_judge::verdict::summary::RuleOutcome;
 
 /// A row of the tree.
 enum Row<'a> {
     Rule(&'a RuleOutcome),
-    /// A clause that nobody can fail, and the values seen.
+    /// A clause that cannot fail a run, and the values seen.
     Observed(&'static Clause, &'a BTreeMap<String, u64>),
 }
 
@@ -166,22 +166,20 @@ impl Page<'_> {
     }
 
     fn observed(&self, clause: &Clause, values: &BTreeMap<String, u64>) -> Markup {
-        let mut told: Vec<_> = values.iter().collect();
-        told.sort_by(|left, right| right.1.cmp(left.1).then(left.0.cmp(right.0)));
+        let sorted = words::by_frequency(values);
         html! {
             details.rule id=(clause.id) data-standing=(OBSERVED) data-basis=(clause.basis.name()) {
                 summary {
                     (observed_mark())
                     span.id { (clause.id) }
                     span.basis { (clause.basis.name()) }
-                    span.times { (told.first().map_or(String::new(), |(value, _)| super::super::compact::cut(&self.foreign(value), 48))) }
+                    span.times { (sorted.first().map_or(String::new(), |(value, _)| compact::cut(&self.foreign(value), 48))) }
                     span.standing { "observed" }
                 }
                 div.about {
-                    p.text { (code_spans(clause.text)) }
-                    p.hint { "The specification leaves this open. It never fails a run." }
-                    p.meta { (specification(clause)) }
-                    (self.values(&told))
+                    p.text { (clause.text) }
+                    p.hint { "The specification leaves this open: it cannot fail a run." }
+                    (self.values(&sorted))
                 }
             }
         }

@@ -1,0 +1,91 @@
+//! `check`: runs the suite against a URL, or against the embedded reference server, and writes the reports.
+
+use std::sync::Arc;
+
+use crate::cli::{
+    args::CheckArgs,
+    commands::dry_run,
+    filter,
+    known::KnownFailures,
+    on_chain,
+    process::{
+        error::CommandError,
+        runtime::{Runtime, stop_at_interrupt},
+    },
+    reports::Reports,
+};
+use crate::{
+    report::{Finished, replay_file, terminal::progress::Progress},
+    run::{self, Reporters, Suite},
+};
+use paymaster_cli::{embedded::Embedded, environment::Environment, setup::Setup};
+
+/// Runs the command; returns the exit code.
+pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, CommandError> {
+    let setup = Setup::read(&args.run, args.url.as_deref(), environment)?;
+    let rules = filter::rules(&args.rules, Suite::standard().rules)?;
+    let rules = args.chain.applicable(rules)?;
+    let known = KnownFailures::read(&args.known, setup.layer.known_failing.as_ref())?;
+    let reports = Reports::requested(&args.reports)?;
+    let suite = Suite {
+        rules,
+        known: Arc::clone(&known.list),
+        ..Suite::standard()
+    };
+    Runtime::start()?.block_on(async {
+        let Some(url) = setup.layer.url.clone() else {
+            if args.dry_run {
+                let profile =
+                    paymaster_cli::embedded::profile_of(&paymaster_reference_server::Config::default());
+                return dry_run::print(&suite, profile, &setup.layer);
+            }
+            let embedded = Embedded::start()
+                .await
+                .map_err(|cause| format!("the embedded reference server: {cause}"))?;
+            let setup = setup.for_embedded(embedded.profile.clone());
+            let result = judge(setup, &embedded.url, suite, args, &known, reports, environment).await;
+            embedded.stop().await;
+            return result;
+        };
+        if args.dry_run {
+            // An unusable URL is an error even when nothing is sent.
+            setup.target(&url)?;
+            return dry_run::print(&suite, setup.profile, &setup.layer);
+        }
+        judge(setup, &url, suite, args, &known, reports, environment).await
+    })
+}
+
+async fn judge(
+    setup: Setup,
+    url: &str,
+    mut suite: Suite,
+    args: &CheckArgs,
+    known: &KnownFailures,
+    mut reports: Reports,
+    environment: &Environment,
+) -> Result<u8, CommandError> {
+    let access = args.chain.access(&setup)?;
+    let (settings, mut place, mut redactor) = setup.settings(url)?;
+    place.chain_options = args.chain.hide(&mut redactor);
+    suite.chain = on_chain::connect(access).await.map_err(|cause| {
+        CommandError::could_not_test(redactor.apply(&format!("could not ask the chain: {cause}")))
+    })?;
+    let stop = stop_at_interrupt();
+    reports.begin(&place, &redactor);
+    let mut progress = Progress::default();
+    let mut listeners = Reporters(vec![&mut progress, &mut reports]);
+    let outcome = run::check(&settings, &suite, &stop, &mut listeners).await;
+    let mut finished = Finished {
+        summary: &outcome.summary,
+        context: &outcome.context,
+        strictness: settings.strictness,
+        place: &place,
+        redactor: &redactor,
+        replays: &[],
+    };
+    let replays = replay_file::write_all(&args.replay_dir, &finished);
+    finished.replays = &replays.paths;
+    let code = reports.finish(&finished, environment, replays.errors);
+    Ok(known.update(code, &outcome.summary, settings.strictness))
+}

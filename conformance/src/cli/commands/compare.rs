@@ -1,0 +1,118 @@
+//! `compare BEFORE AFTER`: two reports, two targets with the same seed, or one of each.
+
+use std::path::Path;
+
+use crate::cli::{
+    args::{ChainArgs, CompareArgs},
+    filter,
+    process::{
+        error::CommandError,
+        output,
+        runtime::{Runtime, stop_at_interrupt},
+    },
+};
+use crate::{
+    report::{
+        Finished,
+        comparison::{
+            compare::{SideNames, compare, render},
+            saved_report::SavedReport,
+        },
+        machine::json,
+        terminal::progress::Progress,
+    },
+    run::{self, Suite},
+};
+use paymaster_cli::{environment::Environment, setup::Setup};
+
+/// Runs the command; returns the exit code.
+pub(crate) fn run(args: &CompareArgs, environment: &Environment) -> Result<u8, CommandError> {
+    let (first, second) = (Side::of(&args.before), Side::of(&args.after));
+    // Errors of both sides are reported before anything is sent.
+    let (first, second) = (first.open(args, environment)?, second.open(args, environment)?);
+    let targets = matches!((&first, &second), (Source::Target(_), Source::Target(_)));
+    let (before, after) = Runtime::start()?.block_on(async {
+        let before = first.report(args).await?;
+        let after = second.report(args).await?;
+        Ok::<_, CommandError>((before, after))
+    })?;
+    let comparison = compare(&before.report, &after.report);
+    let names = SideNames {
+        before: before.name,
+        after: after.name,
+        targets,
+    };
+    output::print(&render(&comparison, &names, output::paint(environment, false)))?;
+    Ok(comparison.exit_code(args.run.strictness.allow_incomplete))
+}
+
+/// One side of a comparison, as the arguments name it.
+enum Side<'a> {
+    File(&'a Path),
+    Url(&'a str),
+}
+
+/// Where the report of one side comes from.
+enum Source {
+    Report(Box<NamedReport>),
+    Target(Box<Setup>),
+}
+
+/// The report of one side, under the name of its file or its target.
+struct NamedReport {
+    name: String,
+    report: SavedReport,
+}
+
+impl<'a> Side<'a> {
+    fn of(text: &'a str) -> Self {
+        if text.contains("://") {
+            Self::Url(text)
+        } else {
+            Self::File(Path::new(text))
+        }
+    }
+
+    fn open(&self, args: &CompareArgs, environment: &Environment) -> Result<Source, CommandError> {
+        match self {
+            Self::File(path) => {
+                let report = SavedReport::read(path)?;
+                let name = path.display().to_string();
+                Ok(Source::Report(Box::new(NamedReport { name, report })))
+            }
+            Self::Url(url) => {
+                let setup = Setup::read(&args.run, Some(url), environment)?;
+                setup.target(url)?;
+                Ok(Source::Target(Box::new(setup)))
+            }
+        }
+    }
+}
+
+impl Source {
+    /// The report of this side. A target is tested now.
+    async fn report(self, args: &CompareArgs) -> Result<NamedReport, CommandError> {
+        let setup = match self {
+            Self::Report(report) => return Ok(*report),
+            Self::Target(setup) => setup,
+        };
+        let suite = Suite {
+            rules: ChainArgs::default().applicable(filter::rules(&args.rules, Suite::standard().rules)?)?,
+            ..Suite::standard()
+        };
+        let url = setup.layer.url.clone().unwrap_or_default();
+        let (settings, place, redactor) = setup.settings(&url)?;
+        let outcome = run::check(&settings, &suite, &stop_at_interrupt(), &mut Progress::default()).await;
+        let finished = Finished {
+            summary: &outcome.summary,
+            context: &outcome.context,
+            strictness: settings.strictness,
+            place: &place,
+            redactor: &redactor,
+            replays: &[],
+        };
+        let report = SavedReport::from_json(json::report(&finished))?;
+        let name = place.shown;
+        Ok(NamedReport { name, report })
+    }
+}

@@ -1,0 +1,72 @@
+//! `check --dry-run`: prints what would be sent.
+
+use crate::cli::process::output;
+use std::{collections::BTreeMap, fmt::Write as _, time::Duration};
+
+use paymaster_schemas::Basis;
+
+use crate::cli::process::error::CommandError;
+use crate::{
+    estimate::{Cost, Estimate, expected},
+    report::text::words::count,
+    run::Suite,
+};
+use paymaster_cli::{exit, layer::Layer, setup::DEFAULT_TIME_LIMIT};
+use paymaster_judge::{
+    cases::plan::DEFAULT_CASES,
+    target::{context::Context, profile::Profile},
+};
+
+/// Prints the number of groups and requests of each relation; sends nothing.
+pub(crate) fn print(suite: &Suite, profile: Profile, layer: &Layer) -> Result<u8, CommandError> {
+    let seed = layer.seed.unwrap_or(paymaster_cli::setup::DEFAULT_SEED);
+    let cases = layer.cases.unwrap_or(DEFAULT_CASES);
+    let on_chain = suite.rules.iter().any(|rule| rule.basis() == Basis::OnChain);
+    let context = Context::new(profile).asking_a_chain(on_chain);
+    let mut rows = BTreeMap::<(usize, &str, &str), (usize, usize)>::new();
+    let mut order = Vec::new();
+    let (mut groups, mut requests) = (0_u64, 0_usize);
+    for group in (suite.plan)(&context, seed, cases) {
+        groups += 1;
+        requests += group.members.len();
+        let relation = group.relation.id;
+        let place = order
+            .iter()
+            .position(|known| *known == relation)
+            .unwrap_or_else(|| {
+                order.push(relation);
+                order.len() - 1
+            });
+        let pair = group.pair.map_or("-", |pair| pair.name());
+        let row = rows.entry((place, relation, pair)).or_default();
+        row.0 += 1;
+        row.1 += group.members.len();
+    }
+    let mut text = format!(
+        "{:<34} {:<20} {:>8} {:>9}\n",
+        "relation", "method and mode", "groups", "requests"
+    );
+    for ((_, relation, pair), (groups, requests)) in rows {
+        let _ = writeln!(text, "{relation:<34} {pair:<20} {groups:>8} {requests:>9}");
+    }
+    let rules = count(suite.rules.len() as u128, "rule");
+    let _ = writeln!(
+        text,
+        "\n{} in {} would be sent and judged by {rules} (seed {seed}); nothing was sent.\n\
+         Before them, discovery asks for the dialect and the tokens of the target; its answers can change this plan.",
+        count(requests as u128, "request"),
+        count(groups, "group"),
+    );
+    if let Some(rate) = layer.rate {
+        let interval = Duration::from_secs_f64(rate.recip());
+        let cost = Cost::of(suite.plan, &expected(context), seed, cases, 0);
+        let limit = layer.time_limit.unwrap_or(DEFAULT_TIME_LIMIT);
+        let estimate = Estimate::of(&cost, cases, layer.max_requests, interval, limit);
+        let _ = writeln!(
+            text,
+            "Time, requests about supported tokens included: {estimate}."
+        );
+    }
+    output::print(&text)?;
+    Ok(exit::CONFORMS)
+}

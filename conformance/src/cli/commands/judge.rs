@@ -1,0 +1,159 @@
+//! `judge FILE`: judges recorded exchanges by the rules. Nothing is sent.
+
+use std::{
+    fs::File,
+    io::{self, Read},
+    path::Path,
+    time::{Duration, SystemTime},
+};
+
+use crate::cli::{
+    args::JudgeArgs,
+    process::error::CommandError,
+    traffic::{TrafficOptions, TrafficSession},
+};
+use crate::{
+    recorded::{self, RecordedExchange, Recording},
+    report::text::words::count,
+};
+use paymaster_cli::environment::Environment;
+use paymaster_cli::settings::ShownTarget;
+
+/// Longest recording that is read, in bytes: it is held in memory.
+const LONGEST: u64 = 512 * 1024 * 1024;
+
+/// Runs the command; returns the exit code.
+pub(crate) fn run(args: &JudgeArgs, environment: &Environment) -> Result<u8, CommandError> {
+    let mut options = TrafficOptions::read(&args.judging, environment)?;
+    let name = if args.file == Path::new("-") {
+        "standard input".to_owned()
+    } else {
+        args.file.display().to_string()
+    };
+    let named = |cause: CommandError| CommandError {
+        message: format!("{name}: {}", cause.message),
+        ..cause
+    };
+    let text = read(&args.file).map_err(named)?;
+    let recording = recorded::read(&text).map_err(|cause| named(cause.into()))?;
+    drop(text);
+    let Traffic {
+        exchanges,
+        place,
+        mut skipped,
+    } = choose(recording, args.endpoint.as_deref(), &name, &mut options).map_err(named)?;
+    for secret in exchanges.iter().flat_map(|exchange| &exchange.secrets) {
+        options.redactor.hide_header(secret);
+    }
+    let mut traffic = TrafficSession::open(options, place, &args.judging)?;
+    for recorded in &exchanges {
+        traffic.session.learn(&recorded.exchange);
+    }
+    let mut took = Duration::ZERO;
+    for recorded in exchanges {
+        took += recorded.exchange.took;
+        traffic.judge(
+            &recorded.place,
+            recorded.exchange,
+            recorded.ended.unwrap_or_else(SystemTime::now),
+        );
+    }
+    skipped.retain(|_, times| *times > 0);
+    Ok(traffic.close(skipped, took, environment))
+}
+
+fn read(path: &Path) -> Result<String, CommandError> {
+    let mut bytes = Vec::new();
+    if path == Path::new("-") {
+        io::stdin().lock().take(LONGEST + 1).read_to_end(&mut bytes)
+    } else {
+        File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut bytes))
+    }?;
+    if bytes.len() as u64 > LONGEST {
+        return Err(format!("the recording is longer than {LONGEST} bytes: cut it into several").into());
+    }
+    String::from_utf8(bytes).map_err(|cause| {
+        let at = cause.utf8_error().valid_up_to();
+        format!("the recording is not UTF-8 from byte {at} on").into()
+    })
+}
+
+/// The exchanges with one endpoint.
+struct Traffic {
+    exchanges: Vec<RecordedExchange>,
+    place: ShownTarget,
+    skipped: recorded::Skipped,
+}
+
+/// An endpoint of a recording.
+struct Endpoint {
+    /// None where the recording names no URL.
+    url: Option<String>,
+    exchanges: usize,
+    place: ShownTarget,
+}
+
+/// Chooses the exchanges with one endpoint: tokens and dialect are learned for one target.
+fn choose(
+    recording: Recording,
+    wanted: Option<&str>,
+    name: &str,
+    options: &mut TrafficOptions,
+) -> Result<Traffic, CommandError> {
+    let unnamed = || ShownTarget {
+        shown: name.to_owned(),
+        ..ShownTarget::default()
+    };
+    let mut endpoints = Vec::new();
+    for (url, exchanges) in recording.endpoints() {
+        let place = match url {
+            Some(url) => options.place(url)?,
+            None => unnamed(),
+        };
+        endpoints.push(Endpoint {
+            url: url.map(str::to_owned),
+            exchanges,
+            place,
+        });
+    }
+    let matches = |number: usize, url: Option<&str>| match wanted {
+        None => true,
+        Some(wanted) => wanted == number.to_string() || url.is_some_and(|url| url.contains(wanted)),
+    };
+    let mut matching = (1..)
+        .zip(&endpoints)
+        .filter(|(number, endpoint)| matches(*number, endpoint.url.as_deref()))
+        .map(|(_, endpoint)| endpoint);
+    let (first, second) = (matching.next(), matching.next());
+    let (url, place) = match (first, second) {
+        (Some(endpoint), None) => (endpoint.url.clone(), endpoint.place.clone()),
+        (None, _) if wanted.is_none() => (None, unnamed()),
+        _ => {
+            let what = if first.is_some() {
+                "calls went to several endpoints"
+            } else {
+                "no endpoint has this number or this text in its URL"
+            };
+            let rows = (1..).zip(&endpoints).map(|(number, endpoint)| {
+                let exchanges = count(endpoint.exchanges as u128, "exchange");
+                format!("\n  {number}  {}  {exchanges}", endpoint.place.shown)
+            });
+            return Err(format!(
+                "{what}: choose one with --endpoint and its number, or a part of its URL{}",
+                rows.collect::<String>()
+            )
+            .into());
+        }
+    };
+    let mut skipped = recording.skipped;
+    let (exchanges, others): (Vec<_>, Vec<_>) = recording
+        .exchanges
+        .into_iter()
+        .partition(|exchange| exchange.url == url);
+    skipped.insert("a call to another endpoint".to_owned(), others.len() as u64);
+    Ok(Traffic {
+        exchanges,
+        place,
+        skipped,
+    })
+}

@@ -1,0 +1,162 @@
+//! `proxy`: forwards a wallet's traffic to the paymaster and judges it at the same time.
+
+use std::{net::SocketAddr, time::Instant};
+
+use tokio::{net::TcpListener, sync::mpsc};
+
+use crate::cli::{
+    args::ProxyArgs,
+    process::{
+        error::CommandError,
+        output,
+        runtime::{Runtime, stop_at_interrupt},
+    },
+    traffic::{TrafficOptions, TrafficSession},
+};
+use crate::{
+    recorded,
+    relay::{self, Limits, RelayedExchange, Upstream},
+};
+use paymaster_cli::terminal::{Paint, harmless};
+use paymaster_cli::{environment::Environment, setup::trust_notes};
+use paymaster_client::{connector::Connector, proxies::Proxies, target::Target, tls::Trust};
+use paymaster_exchange::Failure;
+use paymaster_judge::session::{recorded::Skipped, tally::NewlyBroken, tally::fails_the_run};
+
+/// How many exchanges may wait to be judged. When they are that many, the relay waits too.
+const QUEUE_LENGTH: usize = 64;
+
+/// How many distinct header values are hidden at most: a value that differs in every request is not a credential.
+const MOST_SECRETS: usize = 200;
+
+/// Runs the command; returns the exit code.
+pub(crate) fn run(args: &ProxyArgs, environment: &Environment) -> Result<u8, CommandError> {
+    let mut options = TrafficOptions::read(&args.judging, environment)?;
+    let url = args
+        .upstream
+        .clone()
+        .or_else(|| environment.get("PAYMASTER_URL").map(str::to_owned))
+        .or_else(|| options.profile.target.url.clone())
+        .ok_or("there is no upstream: give --upstream URL, or set PAYMASTER_URL")?;
+    let target = Target::parse(&url).map_err(|cause| format!("--upstream: {cause}"))?;
+    let trust = Trust {
+        cacert: args.trust.cacert.clone(),
+        insecure: args.trust.insecure,
+    };
+    let proxies = Proxies::of(|name| environment.get(name))?;
+    for secret in proxies.secrets() {
+        options.redactor.hide(secret);
+    }
+    let dialler = Connector::new(&target, &trust, &proxies)?;
+    let mut place = options.place(&url)?;
+    (place.curl_options, place.warnings) = trust_notes(&trust, target.is_https());
+    let limits = Limits {
+        timeout: args.timeout.unwrap_or(Limits::default().timeout),
+        ..Limits::default()
+    };
+    let upstream = Upstream::new(target, dialler, limits);
+    let shown = place.shown.clone();
+    let paint = output::paint(environment, true);
+    Runtime::start()?.block_on(async {
+        let listener = listen(&args.listen).await?;
+        let address = listener
+            .local_addr()
+            .map_err(|cause| format!("{}: {cause}", args.listen))?;
+        let traffic = TrafficSession::open(options, place, &args.judging)?;
+        announce(address, &shown);
+        let stop = stop_at_interrupt();
+        let (sender, receiver) = mpsc::channel(QUEUE_LENGTH);
+        let started = Instant::now();
+        // The judge ends when the relay, the only sender, has ended.
+        let ((), (traffic, skipped)) = tokio::join!(
+            relay::serve(listener, upstream, sender, &stop),
+            judge(traffic, receiver, paint),
+        );
+        Ok(traffic.close(skipped, started.elapsed(), environment))
+    })
+}
+
+async fn listen(address: &str) -> Result<TcpListener, CommandError> {
+    TcpListener::bind(address).await.map_err(|cause| {
+        format!("cannot listen on {address}: {cause}; give another address with --listen, such as 127.0.0.1:0 for a free port").into()
+    })
+}
+
+/// Prints where the proxy listens.
+fn announce(address: SocketAddr, shown: &str) {
+    output::eprint(&format!(
+        "listening on http://{address}/ and forwarding to {shown}\n\
+         give the wallet this address in place of the paymaster's; Ctrl-C ends with the report\n"
+    ));
+    if !address.ip().is_loopback() {
+        output::eprint(
+            "warning: any client that reaches this address can use the paymaster, and the key in its URL, through it\n",
+        );
+    }
+}
+
+/// Judges relayed exchanges until the relay ends. Returns the session and how many exchanges were skipped, by reason.
+async fn judge(
+    mut traffic: TrafficSession,
+    mut relayed: mpsc::Receiver<RelayedExchange>,
+    paint: Paint,
+) -> (TrafficSession, Skipped) {
+    let mut skipped = Skipped::new();
+    let mut secrets = 0;
+    let mut number = 0_u64;
+    while let Some(relayed) = relayed.recv().await {
+        number += 1;
+        for secret in relayed.secrets {
+            if secrets < MOST_SECRETS {
+                secrets += usize::from(traffic.hide(&secret));
+            }
+        }
+        if let Some(reason) = skip_reason(&relayed.method, &relayed.exchange) {
+            *skipped.entry(reason).or_default() += 1;
+            continue;
+        }
+        traffic.session.learn(&relayed.exchange);
+        for new in traffic.judge(&format!("exchange {number}"), relayed.exchange, relayed.ended) {
+            let line = describe(&traffic, &new, number, paint);
+            output::eprint(&line);
+        }
+    }
+    (traffic, skipped)
+}
+
+/// Why an exchange is not judged.
+fn skip_reason(method: &str, exchange: &paymaster_exchange::Exchange) -> Option<String> {
+    if let Some(reason) = recorded::request_skip_reason(method, &exchange.request) {
+        return Some(reason.to_owned());
+    }
+    match &exchange.outcome {
+        Err(Failure::Connect(cause)) => Some(format!("the upstream was not reached: {cause}")),
+        Ok(response) => recorded::response_skip_reason(response).map(str::to_owned),
+        Err(_) => None,
+    }
+}
+
+/// A line for a rule that is broken for the first time.
+fn describe(traffic: &TrafficSession, new: &NewlyBroken, number: u64, paint: Paint) -> String {
+    let fails = fails_the_run(new.rule.basis(), traffic.is_strict());
+    let label = if traffic.is_known(&new.key) {
+        paint.odd("KNOWN")
+    } else if fails {
+        paint.bad("FAILED")
+    } else {
+        paint.odd("WARNING")
+    };
+    let call = new.key.pair.map_or("any request", |pair| pair.name());
+    let shown = |text: &str| harmless(&traffic.redacted(text));
+    let pointer = if new.violation.pointer.is_empty() {
+        "the whole answer".to_owned()
+    } else {
+        shown(&new.violation.pointer)
+    };
+    format!(
+        "{label} {}  exchange {number}, {call} at {pointer}: expected {}, got {}\n",
+        paint.name(new.rule.id),
+        shown(&new.violation.expected),
+        shown(&new.violation.actual),
+    )
+}

@@ -1,0 +1,272 @@
+//! What `judge` and `proxy` share: the options for judging traffic of others, and the session that judges and reports it.
+
+use std::{
+    borrow::Cow,
+    path::PathBuf,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use bytes::Bytes;
+use hyper::Uri;
+
+use crate::cli::{
+    args::{ChainArgs, JudgingArgs},
+    filter,
+    known::KnownFailures,
+    process::error::CommandError,
+    reports::Reports,
+};
+use crate::{
+    events::{Event, SentExchange},
+    report::{Finished, replay_file},
+    run::{Reporter, Suite},
+};
+use paymaster_cli::public_words::is_common;
+use paymaster_cli::settings::ShownTarget;
+use paymaster_cli::{environment::Environment, file, headers};
+use paymaster_client::{redact::Redactor, target::Target};
+use paymaster_exchange::{Exchange, Response};
+use paymaster_judge::{
+    session::{
+        recorded::{RECORDED, RecordedSession, Skipped},
+        tally::NewlyBroken,
+        tally::Strictness,
+    },
+    target::profile::Profile,
+    verdict::finding::Key,
+};
+
+/// The options for judging traffic, from arguments and configuration file.
+#[derive(Debug)]
+pub(crate) struct TrafficOptions {
+    pub(crate) profile: Profile,
+    pub(crate) strictness: Strictness,
+    known: KnownFailures,
+    pub(crate) suite: Suite,
+    pub(crate) redactor: Redactor,
+    /// The configuration file that was read.
+    config: Option<PathBuf>,
+}
+
+impl TrafficOptions {
+    /// Reads arguments and configuration file.
+    pub(crate) fn read(args: &JudgingArgs, environment: &Environment) -> Result<Self, CommandError> {
+        let config = file::chosen(args.config.as_deref(), environment);
+        let (profile, run) = file::read(config.as_deref())?;
+        let known = KnownFailures::read(&args.known, run.known_failing.as_ref())?;
+        let standard = Suite::standard();
+        let rules = ChainArgs::default().applicable(filter::rules(&args.rules, standard.rules.clone())?)?;
+        let suite = Suite {
+            rules,
+            known: Arc::clone(&known.list),
+            ..standard
+        };
+        let mut redactor = Redactor::with_public_words(is_common);
+        // A header whose environment variable is not set has no value to hide.
+        let headers = profile
+            .target
+            .headers
+            .iter()
+            .filter_map(|line| headers::parse(line, environment).ok());
+        for header in headers {
+            for secret in header.secrets() {
+                redactor.hide_header(secret);
+            }
+        }
+        Ok(Self {
+            strictness: Strictness {
+                strict: args.strictness.strict || run.strict.unwrap_or_default(),
+                allow_incomplete: args.strictness.allow_incomplete
+                    || run.allow_incomplete.unwrap_or_default(),
+            },
+            profile,
+            known,
+            suite,
+            redactor,
+            config,
+        })
+    }
+
+    /// A URL as it may be shown. Its secrets are hidden in all later output.
+    pub(crate) fn place(&mut self, url: &str) -> Result<ShownTarget, CommandError> {
+        let malformed =
+            |cause: &dyn std::fmt::Display| format!("a URL of the recording is malformed: {cause}");
+        let uri: Uri = url
+            .split('#')
+            .next()
+            .unwrap_or_default()
+            .parse()
+            .map_err(|cause| malformed(&cause))?;
+        let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
+            return Err(malformed(&"it has no scheme or no host").into());
+        };
+        let host = match authority.as_str().rsplit_once('@') {
+            Some((user, host)) => {
+                self.redactor.hide(user);
+                host
+            }
+            None => authority.as_str(),
+        };
+        let loopback =
+            matches!(authority.host(), "localhost" | "[::1]") || authority.host().starts_with("127.");
+        let path = self.redactor.hide_path(
+            uri.path(),
+            uri.query(),
+            loopback,
+            &self.profile.target.public_path_segments,
+        );
+        let shown = format!("{scheme}://{host}{path}");
+        let whole = uri.query().map_or_else(
+            || uri.path().to_owned(),
+            |query| format!("{}?{query}", uri.path()),
+        );
+        Ok(ShownTarget {
+            literal: (path == whole && host == authority.as_str()).then(|| shown.clone()),
+            shown,
+            replay_options: self.replay_options(url),
+            ..ShownTarget::default()
+        })
+    }
+
+    /// The options with which `replay` sends to a URL of the recording: the configuration file, unless its headers are for another
+    /// origin.
+    fn replay_options(&self, url: &str) -> String {
+        let profile = &self.profile.target;
+        let own = profile.url.as_deref().map(Target::parse);
+        let fits = match (own, Target::parse(url)) {
+            _ if profile.headers.is_empty() => true,
+            (Some(Ok(own)), Ok(target)) => own.origin() == target.origin(),
+            _ => false,
+        };
+        paymaster_cli::shell::config_option(self.config.as_deref().filter(|_| fits))
+    }
+}
+
+/// Judges traffic of others and writes the reports.
+pub(crate) struct TrafficSession {
+    pub(crate) session: RecordedSession,
+    options: TrafficOptions,
+    place: ShownTarget,
+    reports: Reports,
+    replay_dir: PathBuf,
+    exchanges: usize,
+}
+
+impl TrafficSession {
+    /// Starts a session and opens the requested reports.
+    pub(crate) fn open(
+        options: TrafficOptions,
+        place: ShownTarget,
+        args: &JudgingArgs,
+    ) -> Result<Self, CommandError> {
+        let mut reports = Reports::requested(&args.reports)?;
+        reports.begin(&place, &options.redactor);
+        reports.event(&Event::Started {
+            target: &place.shown,
+            seed: 0,
+        });
+        let suite = &options.suite;
+        let session = RecordedSession::new(
+            suite.rules.clone(),
+            suite.observe,
+            Arc::clone(&suite.known),
+            options.profile.clone(),
+        );
+        Ok(Self {
+            session,
+            options,
+            place,
+            reports,
+            replay_dir: args.replay_dir.clone(),
+            exchanges: 0,
+        })
+    }
+
+    /// Judges an exchange by what was learned so far. Returns the rules that are broken for the first time.
+    pub(crate) fn judge(&mut self, place: &str, exchange: Exchange, ended: SystemTime) -> Vec<NewlyBroken> {
+        let new = self.session.judge(place, &exchange);
+        if self.reports.wants_exchanges() {
+            let exchange = self.shown(exchange);
+            self.reports.event(&Event::Exchanged(&SentExchange {
+                relation: RECORDED.id,
+                group: self.exchanges,
+                member: 0,
+                role: RECORDED.id,
+                label: place.to_owned(),
+                exchange,
+                ended,
+            }));
+        }
+        self.exchanges += 1;
+        new
+    }
+
+    /// The exchange without secrets: logs were opened before some of the secrets were known.
+    fn shown(&self, exchange: Exchange) -> Exchange {
+        let shown = |body: &Bytes| match std::str::from_utf8(body) {
+            Ok(text) => match self.options.redactor.apply(text) {
+                Cow::Borrowed(_) => body.clone(),
+                Cow::Owned(text) => text.into(),
+            },
+            Err(_) => body.clone(),
+        };
+        Exchange {
+            on_chain: exchange.on_chain,
+            request: shown(&exchange.request),
+            outcome: exchange.outcome.map(|response| Response {
+                body: shown(&response.body),
+                ..response
+            }),
+            took: exchange.took,
+        }
+    }
+
+    /// Hides a value in all later output. Returns false where it is hidden already, or is too short to be a secret.
+    pub(crate) fn hide(&mut self, secret: &str) -> bool {
+        if self.options.redactor.apply(secret) != secret {
+            return false;
+        }
+        self.options.redactor.hide_header(secret);
+        self.options.redactor.apply(secret) != secret
+    }
+
+    /// The text with its secrets replaced.
+    pub(crate) fn redacted<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        self.options.redactor.apply(text)
+    }
+
+    /// Whether rules that only warn fail the run.
+    pub(crate) fn is_strict(&self) -> bool {
+        self.options.strictness.strict
+    }
+
+    /// Whether the list of known failures covers this violation.
+    pub(crate) fn is_known(&self, key: &Key) -> bool {
+        self.options.known.list.covers(key).is_some()
+    }
+
+    /// Writes the reports; returns the exit code.
+    pub(crate) fn close(mut self, skipped: Skipped, took: Duration, environment: &Environment) -> u8 {
+        let strictness = self.options.strictness;
+        let (summary, context) = self
+            .session
+            .finish(self.place.shown.clone(), skipped, strictness, took);
+        for finding in &summary.findings {
+            self.reports.event(&Event::Found(finding));
+        }
+        self.reports.event(&Event::Finished(&summary));
+        let mut finished = Finished {
+            summary: &summary,
+            context: &context,
+            strictness,
+            place: &self.place,
+            redactor: &self.options.redactor,
+            replays: &[],
+        };
+        let replays = replay_file::write_all(&self.replay_dir, &finished);
+        finished.replays = &replays.paths;
+        let code = self.reports.finish(&finished, environment, replays.errors);
+        self.options.known.update(code, &summary, strictness)
+    }
+}

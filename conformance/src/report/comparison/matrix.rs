@@ -1,0 +1,300 @@
+//! A page with several implementations side by side: clauses as rows, reports as columns, a badge for each.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+use paymaster_schemas::find_clause;
+
+use crate::report::{
+    comparison::{badge, saved_report::SavedReport},
+    counts::Standing,
+    html::{mark, shell},
+    text::{compact::cut, sections, words},
+};
+use paymaster_cli::terminal::harmless;
+
+/// A report and the name of its column.
+#[derive(Debug)]
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) run: SavedReport,
+}
+
+/// How many values of one observation are listed. The rest is counted.
+const MOST_VALUES: usize = 4;
+
+/// The page.
+pub(crate) fn page(columns: &[Column]) -> String {
+    let rows = rows(columns);
+    let body = html! {
+        a.skip href="#matrix" { "Skip to the table" }
+        header.verdict.plain {
+            div.inner {
+                p.tool { "paymaster-conformance" }
+                h1 { span.word { (words::count(columns.len() as u128, "implementation")) " side by side" } }
+                p.meaning { "Every clause that a rule judges, by section of the specification. A clause counts as broken where any of its rules is." }
+                p.counts {
+                    @for standing in Standing::ALL {
+                        span.legend { (mark(standing)) (standing.word()) }
+                    }
+                    span.legend { "empty: not in that report" }
+                }
+            }
+        }
+        main {
+            section #matrix {
+                h2 { "Clauses" }
+                div.filters { div.chips { button #differences type="button" aria-pressed="false" { "Only where they differ" } } p #shown role="status" {} }
+                div.scroll tabindex="0" role="region" aria-label="Clauses by implementation" {
+                    table.matrix {
+                        thead { tr {
+                            th scope="col" { "clause" }
+                            @for column in columns { (head(column)) }
+                        } }
+                        @for (section, clauses) in rows.values() {
+                            tbody.part {
+                                tr.section { th colspan=(columns.len() + 1) scope="rowgroup" { (section) " " (sections::name(section)) } }
+                                @for clause in clauses { (row(clause, columns)) }
+                            }
+                        }
+                    }
+                }
+            }
+            (fingerprint(columns))
+            (badges(columns))
+        }
+        footer { p { "Written by paymaster-conformance " (env!("CARGO_PKG_VERSION")) "." } }
+    };
+    shell::document("Paymaster conformance, side by side", &body)
+}
+
+/// A clause, by its id.
+type Clause<'a> = &'a str;
+
+/// The clauses of every report, by section, in the order of the reports.
+fn rows(columns: &[Column]) -> BTreeMap<Vec<u32>, (&str, Vec<Clause<'_>>)> {
+    let mut rows: BTreeMap<Vec<u32>, (&str, Vec<Clause<'_>>)> = BTreeMap::new();
+    for rule in columns.iter().flat_map(|column| &column.run.rules) {
+        let (_, clauses) = rows
+            .entry(sections::key(&rule.section))
+            .or_insert((&rule.section, Vec::new()));
+        if !clauses.contains(&rule.clause.as_str()) {
+            clauses.push(&rule.clause);
+        }
+    }
+    rows
+}
+
+/// Every standing, the worst first.
+const WORST_FIRST: [Standing; Standing::ALL.len()] = [
+    Standing::Broken,
+    Standing::UnexpectedlyPassing,
+    Standing::Warned,
+    Standing::KnownFailing,
+    Standing::Inconclusive,
+    Standing::Passed,
+    Standing::NotApplicable,
+];
+
+/// The standing of a clause in a report: the worst of its rules.
+fn standing(clause: Clause<'_>, run: &SavedReport) -> Option<Standing> {
+    let own = run.rules.iter().filter(|rule| rule.clause == clause);
+    let standings: Vec<Standing> = own.map(|rule| run.standing(rule)).collect();
+    WORST_FIRST
+        .into_iter()
+        .find(|standing| standings.contains(standing))
+}
+
+fn head(column: &Column) -> Markup {
+    let run = &column.run;
+    html! {
+        th scope="col" {
+            @if let Ok(badge) = badge::markup(run) { (badge) }
+            (column.name)
+            span.target { (run.target) }
+            span.target { (run.verdict().sentence()) }
+            span.target { "seed " (run.seed) @if run.strict { ", strict" } }
+        }
+    }
+}
+
+fn row(clause: Clause<'_>, columns: &[Column]) -> Markup {
+    let standings: Vec<Option<Standing>> = columns
+        .iter()
+        .map(|column| standing(clause, &column.run))
+        .collect();
+    let differs = standings.windows(2).any(|pair| pair[0] != pair[1]);
+    let known = find_clause(clause);
+    html! {
+        tr.row.differs[differs] id=(clause) {
+            th scope="row" title=[known.map(|clause| clause.text)] {
+                (clause)
+                @if let Some(known) = known { span.basis { (known.basis.name()) } }
+            }
+            @for standing in standings {
+                @match standing {
+                    Some(standing) => td title=(standing.word()) { (mark(standing)) span.quiet { (standing.word()) } },
+                    None => td title="not in this report" { span.quiet { "not in this report" } },
+                }
+            }
+        }
+    }
+}
+
+/// The section on dialect and behaviour.
+fn fingerprint(columns: &[Column]) -> Markup {
+    let mut dialect: Vec<&String> = columns
+        .iter()
+        .flat_map(|column| column.run.dialect.keys())
+        .collect();
+    let mut clauses: Vec<&String> = columns
+        .iter()
+        .flat_map(|column| column.run.observations.keys())
+        .collect();
+    for names in [&mut dialect, &mut clauses] {
+        names.sort();
+        names.dedup();
+    }
+    html! {
+        section #fingerprint {
+            h2 { "Dialect and behaviour" }
+            p { "What the specification leaves open. None of this is a failure." }
+            div.scroll tabindex="0" role="region" aria-label="Dialect and behaviour by implementation" {
+                table {
+                    thead { tr { th scope="col" { "observed" } @for column in columns { th scope="col" { (column.name) } } } }
+                    tbody {
+                        @for name in dialect {
+                            tr {
+                                th scope="row" { (name.replace('-', " ")) }
+                                @for column in columns { td { @if let Some(value) = column.run.dialect.get(name) { code { (harmless(value)) } } } }
+                            }
+                        }
+                        @for clause in clauses {
+                            tr { th scope="row" { (clause) } @for column in columns { td { (values(column.run.observations.get(clause))) } } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn values(seen: Option<&BTreeMap<String, u64>>) -> Markup {
+    let sorted = seen.map(words::by_frequency).unwrap_or_default();
+    html! {
+        ul.values {
+            @for (value, times) in sorted.iter().take(MOST_VALUES) {
+                li { code { (cut(&harmless(value), 60)) } " " span.held { (times) "×" } }
+            }
+            @if sorted.len() > MOST_VALUES { li { (sorted.len() - MOST_VALUES) " more" } }
+        }
+    }
+}
+
+fn badges(columns: &[Column]) -> Markup {
+    html! {
+        section #badges {
+            h2 { "Badges" }
+            p { "Each is also written as an SVG file." }
+            ul.badges {
+                @for column in columns {
+                    @match badge::markup(&column.run) {
+                        Ok(badge) => li { (badge) code { (file(&column.name)) } },
+                        Err(why) => li { (column.name) ": no badge, " (why) },
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The file name of a column's badge.
+pub(crate) fn file(name: &str) -> String {
+    let plain = |letter: char| {
+        if letter.is_ascii_alphanumeric() || "-_.".contains(letter) {
+            letter
+        } else {
+            '-'
+        }
+    };
+    format!("{}.svg", name.chars().map(plain).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{machine::json, sample};
+    use paymaster_judge::verdict::conclusion::{Conclusion, Verdict};
+
+    const EVIL: &str = "</script><img src=x onerror=alert(1)>";
+
+    fn column(name: &str, change: impl FnOnce(&mut SavedReport)) -> Column {
+        let mut run = SavedReport::from_json(json::report(&sample::violations().finished())).unwrap();
+        change(&mut run);
+        Column {
+            name: name.to_owned(),
+            run,
+        }
+    }
+
+    #[test]
+    fn rows_are_clauses_and_columns_are_reports() {
+        let columns = [
+            column("one", |_| {}),
+            column("two", |run| {
+                run.conclusion = Conclusion::Conforms;
+                run.unjudged.clear();
+                run.rules.retain(|rule| rule.id != "quote-result.MODE");
+                for rule in &mut run.rules {
+                    rule.verdict = Verdict::Passed;
+                }
+            }),
+        ];
+        let html = page(&columns);
+        assert_eq!(html.matches("class=\"row").count(), 5);
+        assert_eq!(html.matches("not in this report</span>").count(), 1);
+        assert_eq!(html.matches("class=\"row differs\"").count(), 5);
+        let cell = |id: &str| {
+            let from = html.find(&format!("id=\"{id}\"")).unwrap();
+            html[from..from + html[from..].find("</tr>").unwrap()].to_owned()
+        };
+        let id = cell("answer.id");
+        assert!(
+            id.find("title=\"broken\"").unwrap() < id.find("title=\"passed\"").unwrap(),
+            "{id}"
+        );
+        assert!(html.contains("2 broken") && html.contains(">conforms</text>"));
+    }
+
+    #[test]
+    fn a_clause_stands_as_the_worst_of_its_rules() {
+        let mut all = WORST_FIRST;
+        all.sort();
+        let mut known = Standing::ALL;
+        known.sort();
+        assert_eq!(all, known, "every standing is ranked");
+        let both = column("one", |run| {
+            let mut second = run.rule("answer.id").unwrap().clone();
+            second.verdict = Verdict::Passed;
+            run.rules.push(second);
+        });
+        assert_eq!(standing("answer.id", &both.run), Some(Standing::Broken));
+        assert_eq!(standing("no.such", &both.run), None);
+    }
+
+    #[test]
+    fn markup_in_a_report_stays_text() {
+        let evil = column(EVIL, |run| {
+            EVIL.clone_into(&mut run.target);
+            run.rules[0].clause = EVIL.to_owned();
+            run.rules[0].section = EVIL.to_owned();
+            run.dialect.insert(EVIL.to_owned(), EVIL.to_owned());
+            run.observations
+                .insert(EVIL.to_owned(), [(EVIL.to_owned(), 1)].into());
+        });
+        let html = page(&[evil]);
+        assert!(!html.contains("<img"));
+        assert_eq!(html.matches("</script>").count(), 1);
+        assert_eq!(file("a/b c.v1"), "a-b-c.v1.svg");
+    }
+}

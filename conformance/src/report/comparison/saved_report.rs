@@ -1,0 +1,311 @@
+//! Reads a JSON report that an earlier run wrote: the parts that a comparison needs.
+
+use std::{
+    collections::BTreeMap,
+    fmt, fs, io,
+    path::{Path, PathBuf},
+};
+
+use paymaster_schemas::Basis;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::report::{
+    counts::{Counts, Standing},
+    machine::{json, ndjson},
+    replay_file,
+};
+use paymaster_judge::{
+    session::tally::fails_the_run,
+    verdict::{
+        conclusion::{Conclusion, Verdict},
+        finding, known,
+        line::VerdictLine,
+        summary::Reached,
+    },
+};
+
+/// A report that was read from a file.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct SavedReport {
+    /// The program that wrote it.
+    pub(crate) tool: Tool,
+    /// The target, secrets replaced.
+    pub(crate) target: String,
+    /// The seed.
+    pub(crate) seed: u64,
+    /// Whether the run was strict.
+    pub(crate) strict: bool,
+    /// How the run ended.
+    pub(crate) conclusion: Conclusion,
+    /// Why it ended early.
+    pub(crate) cut_short: Option<String>,
+    /// The answers to the valid requests of each pair of method and mode.
+    pub(crate) reached: BTreeMap<String, Reached>,
+    /// Groups of requests that were sent and not judged.
+    pub(crate) unjudged: Vec<SavedUnjudged>,
+    /// How many rules were not selected.
+    pub(crate) left_out: usize,
+    /// Every rule that was judged.
+    pub(crate) rules: Vec<SavedRule>,
+    /// The findings.
+    pub(crate) findings: Vec<SavedFinding>,
+    /// The entries of the list of known failures.
+    pub(crate) known_failures: Vec<SavedKnownFailure>,
+    /// The dialect.
+    pub(crate) dialect: BTreeMap<String, String>,
+    /// For each observed clause, the values seen and how often.
+    pub(crate) observations: BTreeMap<String, BTreeMap<String, u64>>,
+}
+
+/// The program that wrote a report.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Tool {
+    /// Its version.
+    pub(crate) version: String,
+}
+
+/// A rule and its verdict.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct SavedRule {
+    /// The rule.
+    pub(crate) id: String,
+    /// Its clause.
+    pub(crate) clause: String,
+    /// The section of the clause.
+    pub(crate) section: String,
+    /// The name of the clause's basis.
+    pub(crate) basis: String,
+    /// The verdict.
+    pub(crate) verdict: Verdict,
+}
+
+/// Groups of requests that were not judged, for one reason.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct SavedUnjudged {
+    /// How many groups.
+    pub(crate) groups: usize,
+}
+
+/// An entry of the list of known failures.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct SavedKnownFailure {
+    /// Its standing after the run.
+    pub(crate) standing: known::Standing,
+}
+
+/// A broken rule at one place.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct SavedFinding {
+    /// The rule.
+    pub(crate) rule: String,
+    /// The method, where the request has one.
+    pub(crate) method: Option<String>,
+    /// The mode, where the request has one.
+    pub(crate) mode: Option<String>,
+    /// JSON pointer into the answer.
+    pub(crate) pointer: String,
+    /// The expected value, in words.
+    pub(crate) expected: String,
+    /// The actual value.
+    pub(crate) actual: String,
+}
+
+impl SavedReport {
+    /// Reads a report from a file. The error names the file.
+    pub(crate) fn read(path: &Path) -> Result<Self, ReadError> {
+        let parsed = fs::read(path)
+            .map_err(NotAReport::Unreadable)
+            .and_then(|bytes| Self::parse(&bytes));
+        parsed.map_err(|cause| ReadError {
+            path: path.to_owned(),
+            cause,
+        })
+    }
+
+    /// Reads the text of a report.
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, NotAReport> {
+        let value: Value = serde_json::from_slice(bytes).map_err(|cause| match first_line(bytes) {
+            Some(line) if line["format"] == ndjson::FORMAT => NotAReport::OtherFile("an event log"),
+            _ => NotAReport::NotJson(cause),
+        })?;
+        match value["format"].as_str().unwrap_or_default() {
+            json::FORMAT => Self::from_json(value).map_err(NotAReport::Damaged),
+            replay_file::FORMAT => Err(NotAReport::OtherFile("a replay file")),
+            _ if value["log"]["version"].is_string() => Err(NotAReport::OtherFile("a HAR file")),
+            _ if value["runs"].is_array() => Err(NotAReport::OtherFile("a SARIF log")),
+            other if other.starts_with("paymaster-report/") => {
+                Err(NotAReport::OtherVersion(other.to_owned()))
+            }
+            _ => Err(NotAReport::OtherFile("not a report of paymaster-conformance")),
+        }
+    }
+
+    /// Reads a report from its JSON value.
+    pub(crate) fn from_json(report: Value) -> Result<Self, serde_json::Error> {
+        serde_json::from_value(report)
+    }
+
+    /// The standing of a rule: its verdict, and whether it fails the run.
+    pub(crate) fn standing(&self, rule: &SavedRule) -> Standing {
+        Standing::of_verdict(rule.verdict, fails_the_run(rule.basis(), self.strict))
+    }
+
+    /// The counts.
+    pub(crate) fn counts(&self) -> Counts {
+        Counts::of_standings(self.rules.iter().map(|rule| self.standing(rule)))
+    }
+
+    /// The verdict in words.
+    pub(crate) fn verdict(&self) -> VerdictLine {
+        VerdictLine {
+            conclusion: self.conclusion,
+            counts: self.counts(),
+            left_out: self.left_out,
+            no_result: Reached::is_without_result(self.reached.values()),
+            cut_short: self.cut_short.is_some(),
+            unjudged: self.unjudged.iter().map(|unjudged| unjudged.groups).sum(),
+            known: self.known_failures.iter().map(|known| known.standing).collect(),
+        }
+    }
+
+    /// The rule of that id.
+    pub(crate) fn rule(&self, id: &str) -> Option<&SavedRule> {
+        self.rules.iter().find(|rule| rule.id == id)
+    }
+}
+
+impl SavedRule {
+    /// The basis of its clause. An unknown name counts as a basis that cannot fail a run.
+    pub(crate) fn basis(&self) -> Basis {
+        let known = Basis::ALL.into_iter().find(|basis| basis.name() == self.basis);
+        known.unwrap_or(Basis::NotShown)
+    }
+}
+
+impl SavedFinding {
+    /// The place of the violation, the same in every run: the call, and the pointer with every index replaced by `*`.
+    pub(crate) fn place(&self) -> String {
+        let call = match (&self.method, &self.mode) {
+            (Some(method), Some(mode)) => format!("{method} in mode {mode}"),
+            _ => "any request".to_owned(),
+        };
+        match finding::without_indices(&self.pointer).as_str() {
+            "" => call,
+            pointer => format!("{call}, {pointer}"),
+        }
+    }
+}
+
+/// A file that could not be read as a report.
+#[derive(Debug)]
+pub(crate) struct ReadError {
+    path: PathBuf,
+    cause: NotAReport,
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path.display(), self.cause)
+    }
+}
+
+impl std::error::Error for ReadError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.cause)
+    }
+}
+
+/// Why a file is not a report of this version.
+#[derive(Debug)]
+pub(crate) enum NotAReport {
+    /// The file cannot be read.
+    Unreadable(io::Error),
+    /// The file is not JSON.
+    NotJson(serde_json::Error),
+    /// The file is something else; the text says what.
+    OtherFile(&'static str),
+    /// The report has this format, which this version does not read.
+    OtherVersion(String),
+    /// The report lacks something, or a value has the wrong type.
+    Damaged(serde_json::Error),
+}
+
+impl fmt::Display for NotAReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const ADVICE: &str = "a report is what `paymaster-conformance URL --report json=FILE` writes";
+        match self {
+            Self::Unreadable(cause) => write!(f, "{cause}"),
+            Self::NotJson(cause) => write!(f, "not JSON ({cause}); {ADVICE}"),
+            Self::OtherFile(what) => write!(f, "this is {what}; {ADVICE}"),
+            Self::OtherVersion(format) => write!(
+                f,
+                "the report is `{format}`, and this version reads `{}`: run again, or use the version that wrote it",
+                json::FORMAT
+            ),
+            Self::Damaged(cause) => write!(f, "the report is damaged: {cause}"),
+        }
+    }
+}
+
+impl std::error::Error for NotAReport {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Unreadable(cause) => Some(cause),
+            Self::NotJson(cause) | Self::Damaged(cause) => Some(cause),
+            Self::OtherFile(_) | Self::OtherVersion(_) => None,
+        }
+    }
+}
+
+fn first_line(bytes: &[u8]) -> Option<Value> {
+    serde_json::from_slice(bytes.split(|byte| *byte == b'\n').next()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::{formats, sample};
+
+    #[test]
+    fn a_report_is_read_back() {
+        let sample = sample::violations();
+        let finished = sample.finished();
+        let recorded = SavedReport::parse(json::text(&finished).as_bytes()).unwrap();
+        assert_eq!(
+            recorded.counts(),
+            Counts::of(&finished.summary.rules, finished.strictness)
+        );
+        assert_eq!(recorded.verdict().sentence(), finished.verdict().sentence());
+        assert_eq!(
+            recorded.findings[0].place(),
+            "pm_getFeeQuoteOrData in mode ERC20, /result/feeQuotes"
+        );
+    }
+
+    #[test]
+    fn the_error_names_what_a_file_is_instead() {
+        let sample = sample::violations();
+        let made = |name: &str| formats::find(name).unwrap().render(&sample.finished()).unwrap();
+        let replay = serde_json::json!({"format": replay_file::FORMAT}).to_string();
+        for (text, words) in [
+            (made("har"), "a HAR file"),
+            (made("sarif"), "a SARIF log"),
+            (made("ndjson"), "an event log"),
+            (made("html"), "not JSON"),
+            (replay, "a replay file"),
+            ("[]".to_owned(), "not a report of"),
+            (
+                r#"{"format":"paymaster-report/v9"}"#.to_owned(),
+                "`paymaster-report/v9`, and this version reads",
+            ),
+            (
+                r#"{"format":"paymaster-report/v1"}"#.to_owned(),
+                "damaged: missing field",
+            ),
+        ] {
+            let cause = SavedReport::parse(text.as_bytes()).unwrap_err().to_string();
+            assert!(cause.contains(words), "{words}: {cause}");
+        }
+    }
+}

@@ -1,0 +1,377 @@
+//! HAR 1.2: exchanges in the format that the network panel of a browser opens.
+
+use std::{
+    io::{self, Write},
+    time::SystemTime,
+};
+
+use serde_json::{Value, json};
+
+use crate::events::{Event, SentExchange};
+use crate::report::{
+    Finished, ReportLog,
+    counts::Counts,
+    machine::exchange::{self, EncodedBody},
+    text::words,
+};
+use paymaster_cli::settings::ShownTarget;
+use paymaster_client::redact::Redactor;
+use paymaster_exchange::Exchange;
+use paymaster_judge::verdict::finding::Finding;
+
+/// The id of the page that all exchanges belong to; Firefox needs one.
+const PAGE: &str = "run";
+
+/// The exchanges of every finding: those of the smallest group, then those of each repeat.
+pub(crate) fn failing(finished: &Finished<'_>) -> String {
+    let summary = finished.summary;
+    let began = SystemTime::now().checked_sub(summary.took);
+    // When these exchanges happened was not kept: each is written as if it began when the previous one ended.
+    let mut clock = began.unwrap_or(SystemTime::UNIX_EPOCH);
+    let head = Head {
+        place: finished.place,
+        redactor: finished.redactor,
+    };
+    let mut entries = Vec::new();
+    for finding in &summary.findings {
+        let again = finding.attempts.iter().map(|attempt| &attempt.exchanges);
+        for (number, exchanges) in std::iter::once(&finding.exchanges).chain(again).enumerate() {
+            for (member, exchange) in exchanges.iter().enumerate() {
+                let comment = head.about(finding, number, member);
+                entries.push(head.entry(exchange, clock, &comment));
+                clock += exchange.took;
+            }
+        }
+    }
+    let log = json!({"log": {
+        "version": "1.2",
+        "creator": creator(),
+        "pages": [head.page(began.unwrap_or(SystemTime::UNIX_EPOCH))],
+        "entries": entries,
+        "comment": comment(finished),
+    }});
+    format!("{log:#}\n")
+}
+
+/// Every exchange, written as it ends.
+pub(crate) fn all(place: &ShownTarget, redactor: &Redactor) -> Box<dyn ReportLog> {
+    Box::new(All {
+        place: place.clone(),
+        redactor: redactor.clone(),
+        entries: None,
+    })
+}
+
+struct All {
+    place: ShownTarget,
+    redactor: Redactor,
+    /// The number of entries written; none before the head is written.
+    entries: Option<usize>,
+}
+
+impl ReportLog for All {
+    fn wants_exchanges(&self) -> bool {
+        true
+    }
+
+    fn event(&mut self, event: &Event<'_>, out: &mut dyn Write) -> io::Result<()> {
+        match event {
+            Event::Started { .. } => self.begin(out),
+            Event::Exchanged(sent) => self.add(sent, out),
+            _ => Ok(()),
+        }
+    }
+
+    fn end(&mut self, finished: &Finished<'_>, out: &mut dyn Write) -> io::Result<()> {
+        self.begin(out)?;
+        writeln!(out, "\n],\"comment\":{}}}}}", json!(comment(finished)))
+    }
+}
+
+impl All {
+    fn head(&self) -> Head<'_> {
+        Head {
+            place: &self.place,
+            redactor: &self.redactor,
+        }
+    }
+
+    fn begin(&mut self, out: &mut dyn Write) -> io::Result<()> {
+        if self.entries.is_some() {
+            return Ok(());
+        }
+        self.entries = Some(0);
+        let page = self.head().page(SystemTime::now());
+        let creator = creator();
+        write!(
+            out,
+            "{{\"log\":{{\"version\":\"1.2\",\"creator\":{creator},\"pages\":[{page}],\"entries\":["
+        )
+    }
+
+    fn add(&mut self, sent: &SentExchange, out: &mut dyn Write) -> io::Result<()> {
+        self.begin(out)?;
+        let began = sent.ended.checked_sub(sent.exchange.took);
+        let comment = format!(
+            "{}, group {}: {} {}",
+            sent.relation, sent.group, sent.role, sent.label
+        );
+        let entry = self
+            .head()
+            .entry(&sent.exchange, began.unwrap_or(sent.ended), comment.trim_end());
+        let first = self.entries == Some(0);
+        self.entries = self.entries.map(|number| number + 1);
+        write!(out, "{}\n{entry}", if first { "" } else { "," })
+    }
+}
+
+/// What all entries have in common.
+struct Head<'a> {
+    place: &'a ShownTarget,
+    redactor: &'a Redactor,
+}
+
+impl Head<'_> {
+    fn page(&self, began: SystemTime) -> Value {
+        json!({
+            "startedDateTime": exchange::moment(began),
+            "id": PAGE,
+            "title": format!("paymaster-conformance {}", self.place.shown),
+            "pageTimings": {},
+        })
+    }
+
+    fn entry(&self, exchange: &Exchange, began: SystemTime, comment: &str) -> Value {
+        let took = exchange::milliseconds(exchange.took);
+        json!({
+            "pageref": PAGE,
+            "startedDateTime": exchange::moment(began),
+            "time": took,
+            "request": self.request(exchange),
+            "response": self.response(exchange),
+            "cache": {},
+            "timings": {"send": 0, "wait": took, "receive": 0},
+            "comment": comment,
+        })
+    }
+
+    fn request(&self, exchange: &Exchange) -> Value {
+        let shown = &self.place.shown;
+        let query = shown.split_once('?').map_or("", |(_, query)| query);
+        let query: Vec<Value> = query
+            .split('&')
+            .filter(|part| !part.is_empty())
+            .map(|part| {
+                let (name, value) = part.split_once('=').unwrap_or((part, ""));
+                json!({"name": name, "value": value})
+            })
+            .collect();
+        let mut headers = vec![
+            json!({"name": "content-type", "value": "application/json"}),
+            json!({"name": "accept", "value": "application/json"}),
+        ];
+        for (name, shell) in &self.place.headers {
+            headers.push(json!({"name": name, "value": self.redactor.apply(shell)}));
+        }
+        let mut data = json!({"mimeType": "application/json"});
+        match exchange::body(&exchange.request, self.redactor) {
+            EncodedBody::Text(text) => data["text"] = text.into(),
+            // HAR defines base64 for responses only; custom members begin with an underscore.
+            EncodedBody::Base64(text) => {
+                data["text"] = text.into();
+                data["_encoding"] = "base64".into();
+            }
+        }
+        json!({
+            "method": "POST",
+            "url": shown,
+            "httpVersion": self.version(),
+            "cookies": [],
+            "headers": headers,
+            "queryString": query,
+            "postData": data,
+            "headersSize": -1,
+            "bodySize": exchange.request.len(),
+        })
+    }
+
+    /// The HTTP version. With TLS it may be HTTP/2; an exchange does not keep the version.
+    fn version(&self) -> &'static str {
+        if self.place.shown.starts_with("http://") {
+            "HTTP/1.1"
+        } else {
+            "unknown"
+        }
+    }
+
+    fn response(&self, exchange: &Exchange) -> Value {
+        let response = match &exchange.outcome {
+            Ok(response) => response,
+            // The form in which Chromium writes a request without response.
+            Err(failure) => {
+                return json!({
+                    "status": 0,
+                    "statusText": "",
+                    "httpVersion": "",
+                    "cookies": [],
+                    "headers": [],
+                    "content": {"size": 0, "mimeType": "x-unknown"},
+                    "redirectURL": "",
+                    "headersSize": -1,
+                    "bodySize": -1,
+                    "_error": self.redactor.apply(&failure.to_string()),
+                });
+            }
+        };
+        let kind = response.header("content-type").unwrap_or("x-unknown");
+        let mut content = json!({"size": response.body.len(), "mimeType": self.redactor.apply(kind)});
+        match exchange::body(&response.body, self.redactor) {
+            EncodedBody::Text(text) => content["text"] = text.into(),
+            EncodedBody::Base64(text) => {
+                content["text"] = text.into();
+                content["encoding"] = "base64".into();
+            }
+        }
+        let reason = hyper::StatusCode::from_u16(response.status).ok();
+        json!({
+            "status": response.status,
+            "statusText": reason.and_then(|status| status.canonical_reason()).unwrap_or_default(),
+            "httpVersion": self.version(),
+            "cookies": [],
+            "headers": exchange::headers(&response.headers, self.redactor),
+            "content": content,
+            "redirectURL": "",
+            "headersSize": -1,
+            "bodySize": response.body.len(),
+        })
+    }
+
+    fn about(&self, finding: &Finding, attempt: usize, member: usize) -> String {
+        let violation = &finding.violation;
+        let when = if attempt == 0 {
+            "as found".to_owned()
+        } else {
+            format!("sent again, {attempt} of {}", finding.attempts.len())
+        };
+        let text = if member == violation.member {
+            format!(
+                "{}, {when}: expected {}, got {} at {}",
+                finding.rule.id,
+                violation.expected,
+                violation.actual,
+                words::place(finding)
+            )
+        } else {
+            let role = finding
+                .group
+                .members
+                .get(member)
+                .map_or("", |member| member.role.name());
+            format!("{}, {when}: {role}", finding.rule.id)
+        };
+        self.redactor.apply(&text).into_owned()
+    }
+}
+
+fn creator() -> Value {
+    json!({"name": "paymaster-conformance", "version": env!("CARGO_PKG_VERSION")})
+}
+
+fn comment(finished: &Finished<'_>) -> String {
+    let summary = finished.summary;
+    let mut text = format!(
+        "{} · {}",
+        finished.verdict().heading(),
+        Counts::of(&summary.rules, finished.strictness).line()
+    );
+    for warning in &finished.place.warnings {
+        text = format!("{text}; warning: {warning}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::report::sample;
+
+    /// The members that HAR 1.2 requires, and an exchange without response.
+    #[test]
+    fn entries_have_the_members_that_har_requires() {
+        let sample = sample::violations();
+        let text = failing(&sample.finished());
+        let har: Value = serde_json::from_str(&text).unwrap();
+        let entries = har["log"]["entries"].as_array().unwrap();
+        // Three findings, each seen once and sent again three times, with two members.
+        assert_eq!(entries.len(), 3 * 4 * 2);
+        for entry in entries {
+            for pointer in [
+                "/startedDateTime",
+                "/time",
+                "/request/method",
+                "/request/url",
+                "/request/httpVersion",
+                "/request/cookies",
+                "/request/headers",
+                "/request/queryString",
+                "/request/postData/mimeType",
+                "/request/postData/text",
+                "/request/headersSize",
+                "/request/bodySize",
+                "/response/status",
+                "/response/statusText",
+                "/response/httpVersion",
+                "/response/cookies",
+                "/response/headers",
+                "/response/content/size",
+                "/response/content/mimeType",
+                "/response/redirectURL",
+                "/cache",
+                "/timings/send",
+                "/timings/wait",
+                "/timings/receive",
+            ] {
+                assert!(entry.pointer(pointer).is_some(), "{pointer} is missing: {entry}");
+            }
+        }
+        assert_eq!(entries[0]["response"]["_error"], "broken HTTP response: closed");
+        assert!(
+            entries[1]["comment"]
+                .as_str()
+                .unwrap()
+                .contains("got null at /result/feeQuotes")
+        );
+        assert!(!text.contains("s3cr3t-key"));
+    }
+
+    #[test]
+    fn a_log_is_one_json_text() {
+        let sample = sample::violations();
+        let finished = sample.finished();
+        let sent = SentExchange {
+            relation: "twice",
+            group: 3,
+            member: 1,
+            role: "again",
+            label: String::new(),
+            exchange: finished.summary.findings[0].exchanges[1].clone(),
+            ended: SystemTime::UNIX_EPOCH + Duration::from_secs(1),
+        };
+        let mut odd = sent.clone();
+        odd.exchange.request = bytes::Bytes::from_static(b"\xFF");
+        let mut log = all(finished.place, finished.redactor);
+        let mut bytes = Vec::new();
+        for sent in [&sent, &odd] {
+            log.event(&Event::Exchanged(sent), &mut bytes).unwrap();
+        }
+        log.end(&finished, &mut bytes).unwrap();
+        let har: Value = serde_json::from_slice(&bytes).unwrap();
+        let entries = har["log"]["entries"].as_array().unwrap();
+        assert_eq!(entries.len(), 2);
+        assert_eq!(entries[0]["startedDateTime"], "1970-01-01T00:00:00.999Z");
+        assert_eq!(entries[0]["comment"], "twice, group 3: again");
+        assert_eq!(entries[1]["request"]["postData"]["_encoding"], "base64");
+    }
+}

@@ -1,0 +1,188 @@
+//! The JSON report. Its schema is `report.schema.json` in the folder of this package.
+
+use paymaster_schemas::{Method, Mode, Pair};
+use serde_json::{Map, Value, json};
+
+use crate::report::{
+    Finished,
+    text::{curl, words},
+};
+use paymaster_exchange::Exchange;
+use paymaster_judge::verdict::{
+    conclusion::Verdict,
+    finding::{Attempt, Finding},
+    known,
+    summary::RuleOutcome,
+};
+
+/// The name and version of the format.
+pub const FORMAT: &str = "paymaster-report/v1";
+
+/// The JSON Schema of the report.
+pub const SCHEMA: &str = include_str!("../../../report.schema.json");
+
+/// Longer answer bodies are cut, in characters; the report names their length.
+const LONGEST_BODY: usize = 16 * 1024;
+
+/// The report as a JSON value.
+pub(crate) fn report(finished: &Finished<'_>) -> Value {
+    let summary = finished.summary;
+    let reached: Map<String, Value> = Pair::ALL
+        .into_iter()
+        .map(|pair| {
+            let reached = summary.reached.get(pair.name()).copied().unwrap_or_default();
+            let counts = json!({"results": reached.results, "errors": reached.errors, "unreadable": reached.unreadable});
+            (pair.name().to_owned(), counts)
+        })
+        .collect();
+    json!({
+        "format": FORMAT,
+        "tool": {"name": "paymaster-conformance", "version": env!("CARGO_PKG_VERSION")},
+        "target": finished.place.shown,
+        "warnings": finished.place.warnings,
+        "seed": summary.seed,
+        "strict": finished.strictness.strict,
+        "conclusion": summary.conclusion.name(),
+        "verdict": finished.verdict().sentence(),
+        "exit_code": paymaster_cli::exit::code(summary.conclusion),
+        "cut_short": summary.cut_short.as_deref().map(|text| redacted(text, finished)),
+        "requests": summary.requests,
+        "took_ms": u64::try_from(summary.took.as_millis()).unwrap_or(u64::MAX),
+        "recorded": summary.recorded.as_ref().map(|recorded| json!({
+            "exchanges": recorded.exchanges,
+            "skipped": recorded.skipped.iter().map(|(reason, entries)| json!({"reason": redacted(reason, finished), "entries": entries})).collect::<Vec<_>>(),
+        })),
+        "reached": reached,
+        "unjudged": summary.unjudged.iter().map(|(reason, groups)| json!({"reason": redacted(reason, finished), "groups": groups})).collect::<Vec<_>>(),
+        "left_out": summary.left_out,
+        "rules": summary.rules.iter().map(rule).collect::<Vec<_>>(),
+        "findings": summary.findings.iter().enumerate().map(|(number, finding)| {
+            let replay = finished.replays.get(number).and_then(Option::as_ref);
+            let mut value = finding_value(finding, finished);
+            value["replay_file"] = replay.map(|path| path.display().to_string()).into();
+            value
+        }).collect::<Vec<_>>(),
+        "known_failures": summary.known.iter().map(|known| known_failure(known, finished)).collect::<Vec<_>>(),
+        "dialect": summary.dialect,
+        "observations": observations(finished),
+    })
+}
+
+/// The report as text.
+pub(crate) fn text(finished: &Finished<'_>) -> String {
+    format!("{:#}\n", report(finished))
+}
+
+fn rule(outcome: &RuleOutcome) -> Value {
+    let clause = outcome.rule.clause();
+    json!({
+        "id": outcome.rule.id,
+        "clause": clause.id,
+        "section": clause.section,
+        "basis": clause.basis.name(),
+        "text": clause.text,
+        "verdict": outcome.verdict.name(),
+        "held": outcome.held,
+        "broken": outcome.broken,
+        "quota": outcome.rule.quota,
+        "reason": outcome.reason,
+    })
+}
+
+fn finding_value(finding: &Finding, finished: &Finished<'_>) -> Value {
+    let violation = &finding.violation;
+    let clause = finding.rule.clause();
+    let verdict = match finished.summary.known_entry(finding) {
+        Some(_) => Verdict::KnownFailing,
+        None => words::verdict(finding),
+    };
+    let body = finding
+        .group
+        .members
+        .get(violation.member)
+        .map(|member| &member.body);
+    json!({
+        "rule": finding.rule.id,
+        "clause": clause.id,
+        "section": clause.section,
+        "basis": clause.basis.name(),
+        "verdict": verdict.name(),
+        "method": finding.pair.map(|pair| pair.method.name()),
+        "mode": finding.pair.map(|pair| pair.mode.name()),
+        "pointer": redacted(&violation.pointer, finished),
+        "expected": redacted(&violation.expected, finished),
+        "actual": redacted(&violation.actual, finished),
+        "times": finding.times,
+        "relation": finding.group.relation.id,
+        "member": violation.member,
+        "requests": finding.group.members.iter().map(|member| json!({
+            "role": member.role.name(),
+            "label": member.label,
+            "body": String::from_utf8_lossy(&member.body),
+        })).collect::<Vec<_>>(),
+        "answers": answers(&finding.exchanges, finished),
+        "reproduced": finding.reproduced(),
+        "attempts": finding.attempts.iter().map(|attempt| attempt_value(attempt, finished)).collect::<Vec<_>>(),
+        "shrink_requests": finding.shrink_requests,
+        "curl": body.and_then(|body| curl::line(finished.place, body)),
+    })
+}
+
+fn known_failure(known: &known::Outcome, finished: &Finished<'_>) -> Value {
+    let entry = &known.entry;
+    json!({
+        "list": match entry.kind {
+            known::Kind::Failing => "failing",
+            known::Kind::Flaky => "flaky",
+        },
+        "rule": entry.rule,
+        "method": entry.method.map(Method::name),
+        "mode": entry.mode.map(Mode::name),
+        "pointer": entry.pointer,
+        "reason": redacted(&entry.reason, finished),
+        "owner": redacted(&entry.owner, finished),
+        "expires": entry.expires.to_string(),
+        "standing": known.standing.name(),
+    })
+}
+
+fn attempt_value(attempt: &Attempt, finished: &Finished<'_>) -> Value {
+    json!({
+        "broken": attempt.violation.is_some(),
+        "actual": attempt.violation.as_ref().map(|violation| redacted(&violation.actual, finished)),
+        "answers": answers(&attempt.exchanges, finished),
+    })
+}
+
+fn answers(exchanges: &[Exchange], finished: &Finished<'_>) -> Vec<Value> {
+    exchanges
+        .iter()
+        .map(|exchange| match &exchange.outcome {
+            Ok(response) => {
+                let body = String::from_utf8_lossy(&response.body);
+                let shown: String = redacted(&body, finished).chars().take(LONGEST_BODY).collect();
+                json!({"status": response.status, "body": shown, "bytes": response.body.len()})
+            }
+            Err(failure) => json!({"failure": redacted(&failure.to_string(), finished)}),
+        })
+        .collect()
+}
+
+fn observations(finished: &Finished<'_>) -> Map<String, Value> {
+    finished
+        .summary
+        .observations
+        .iter()
+        .map(|(clause, values)| {
+            let values: Map<String, Value> = values
+                .iter()
+                .map(|(value, times)| (redacted(value, finished), Value::from(*times)))
+                .collect();
+            ((*clause).to_owned(), values.into())
+        })
+        .collect()
+}
+
+fn redacted(text: &str, finished: &Finished<'_>) -> String {
+    finished.redactor.apply(text).into_owned()
+}

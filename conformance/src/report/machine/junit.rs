@@ -1,0 +1,177 @@
+//! JUnit XML: one test case for each rule. Violation = failure, could not test = error, not exercised = skipped.
+
+use std::io;
+
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite, XmlString};
+
+use crate::report::{
+    Finished,
+    text::{curl, known_failures, words},
+};
+use paymaster_cli::terminal::harmless;
+use paymaster_judge::{
+    session::tally::fails_the_run,
+    verdict::{
+        conclusion::{Conclusion, Verdict},
+        known::{Outcome, Standing},
+        summary::RuleOutcome,
+    },
+};
+
+/// The report as XML.
+pub(crate) fn xml(finished: &Finished<'_>) -> io::Result<String> {
+    let summary = finished.summary;
+    let mut suite = TestSuite::new(format!("paymaster-conformance {}", finished.place.shown));
+    suite.set_time(summary.took);
+    suite.add_property(("verdict", finished.verdict().sentence().as_str()));
+    for warning in &finished.place.warnings {
+        suite.add_property(("warning", warning.as_str()));
+    }
+    for outcome in &summary.rules {
+        suite.add_test_case(case(outcome, finished));
+    }
+    // An unexpectedly passing entry shows in the case of its rule.
+    let has_own_case =
+        |known: &&Outcome| known.standing.fails_the_run() && known.standing != Standing::UnexpectedlyPassing;
+    for known in summary.known.iter().filter(has_own_case) {
+        suite.add_test_case(stale(known, finished));
+    }
+    let mut report = Report::new("paymaster-conformance");
+    report.set_time(summary.took);
+    report.add_test_suite(suite);
+    report.to_string().map_err(io::Error::other)
+}
+
+fn case(outcome: &RuleOutcome, finished: &Finished<'_>) -> TestCase {
+    let clause = outcome.rule.clause();
+    let mut case = TestCase::new(outcome.rule.id, status(outcome, finished));
+    case.set_classname(format!("section {}", clause.section));
+    case.add_property(("basis", clause.basis.name()));
+    case.add_property(("clause", clause.id));
+    case.add_property(("held", outcome.held.to_string().as_str()));
+    case.add_property(("broken", outcome.broken.to_string().as_str()));
+    case
+}
+
+fn status(outcome: &RuleOutcome, finished: &Finished<'_>) -> TestCaseStatus {
+    let summary = finished.summary;
+    let untested = summary.conclusion == Conclusion::CouldNotTest && !outcome.verdict.is_broken();
+    if untested && outcome.verdict != Verdict::Passed {
+        let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+        let cause = summary.cut_short.as_deref().unwrap_or("could not test");
+        status
+            .set_message(safe(cause, finished))
+            .set_type("could-not-test");
+        return status;
+    }
+    match outcome.verdict {
+        Verdict::Passed => TestCaseStatus::success(),
+        Verdict::Inconclusive | Verdict::NotApplicable | Verdict::KnownFailing => skipped(outcome, finished),
+        Verdict::UnexpectedlyPassing => {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            let reason = outcome.reason.as_deref().unwrap_or_default();
+            status
+                .set_message(format!("{}: {reason}", outcome.verdict))
+                .set_type(outcome.verdict.name());
+            status
+        }
+        Verdict::Failed | Verdict::Flaky => {
+            let fails = fails_the_run(outcome.rule.basis(), finished.strictness.strict);
+            let mut status = if fails {
+                TestCaseStatus::non_success(NonSuccessKind::Failure)
+            } else {
+                // JUnit has no warnings, and a failure would mark a run as failed that exits with 0.
+                TestCaseStatus::skipped()
+            };
+            let text = describe(outcome, finished);
+            let first = text.lines().next().unwrap_or_default().to_owned();
+            let kind = if fails { outcome.verdict.name() } else { "warning" };
+            let message = if fails { first } else { format!("warning: {first}") };
+            status.set_message(message).set_type(kind).set_description(text);
+            status
+        }
+    }
+}
+
+/// The case of an out-of-date entry of the list of known failures.
+fn stale(known: &Outcome, finished: &Finished<'_>) -> TestCase {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+    status
+        .set_message(safe(&known_failures::advice(known), finished))
+        .set_type(known.standing.name());
+    let mut case = TestCase::new(format!("known failure: {}", known.entry.scope()), status);
+    case.set_classname("known failures");
+    case
+}
+
+fn skipped(outcome: &RuleOutcome, finished: &Finished<'_>) -> TestCaseStatus {
+    let mut status = TestCaseStatus::skipped();
+    let reason = outcome.reason.as_deref().unwrap_or_default();
+    let message = format!("{}: {reason}", outcome.verdict);
+    status
+        .set_message(safe(&message, finished))
+        .set_type(outcome.verdict.name());
+    status
+}
+
+fn describe(outcome: &RuleOutcome, finished: &Finished<'_>) -> String {
+    let mut text = String::new();
+    let findings = finished.summary.findings.iter().enumerate();
+    for (number, finding) in findings.filter(|(_, finding)| finding.rule.id == outcome.rule.id) {
+        let violation = &finding.violation;
+        let pair = finding.pair.map_or("any", |pair| pair.name());
+        let line = format!(
+            "expected {}, got {} at `{}` ({pair}, {})",
+            violation.expected,
+            violation.actual,
+            violation.pointer,
+            words::reproduced(finding)
+        );
+        text.push_str(&safe(&line, finished));
+        text.push('\n');
+        let body = finding
+            .group
+            .members
+            .get(violation.member)
+            .map(|member| &member.body);
+        if let Some(line) = body.and_then(|body| curl::line(finished.place, body)) {
+            text.push_str(&line);
+            text.push('\n');
+        }
+        if let Some(line) = finished.replay_line(number) {
+            text.push_str(&line);
+            text.push('\n');
+        }
+    }
+    XmlString::new(text).into_string()
+}
+
+fn safe(text: &str, finished: &Finished<'_>) -> String {
+    harmless(&finished.redactor.apply(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::xml;
+    use crate::report::sample;
+
+    #[test]
+    fn violations_fail_warnings_and_the_untested_are_skipped() {
+        let text = xml(&sample::violations().finished()).unwrap();
+        assert!(!text.contains("s3cr3t-key") && !text.contains('\u{1b}'));
+        insta::assert_snapshot!("junit_violations", text);
+    }
+
+    #[test]
+    fn known_failures_are_skipped_and_stale_entries_fail() {
+        let text = xml(&sample::known().finished()).unwrap();
+        insta::assert_snapshot!("junit_known", text);
+    }
+
+    #[test]
+    fn what_could_not_be_tested_is_an_error() {
+        let text = xml(&sample::unanswered().finished()).unwrap();
+        assert_eq!(text.matches("<error ").count(), 5);
+        assert_eq!(text.matches("<failure").count(), 0);
+    }
+}

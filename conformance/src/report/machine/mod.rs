@@ -1,0 +1,10 @@
+//! Reports for machines: JSON, JUnit, SARIF, HAR and the event log.
+
+mod exchange;
+pub(crate) mod har;
+pub mod json;
+pub(crate) mod junit;
+pub mod ndjson;
+pub(crate) mod sarif;
+
+pub(crate) use exchange::moment;

@@ -1,0 +1,281 @@
+//! SARIF 2.1.0, for code scanning. Each finding is a result; passed rules are not results, because viewers would list them.
+
+mod place;
+
+use serde_json::{Value, json};
+
+use crate::report::{
+    Finished,
+    counts::{Counts, Standing},
+    text::{curl, known_failures, sections, words},
+};
+use paymaster_cli::terminal::harmless;
+use paymaster_judge::{
+    rules::Rule,
+    verdict::{
+        conclusion::Conclusion,
+        finding::{Finding, Key},
+        summary::RuleOutcome,
+    },
+};
+use place::SchemaPlace;
+
+/// The folder of the schema documents in this repository.
+const FOLDER: &str = "schemas/documents";
+
+/// The log of one run.
+pub(crate) fn text(finished: &Finished<'_>) -> String {
+    let summary = finished.summary;
+    let counts = Counts::of(&summary.rules, finished.strictness);
+    let results: Vec<Value> = summary
+        .findings
+        .iter()
+        .enumerate()
+        .map(|(number, finding)| result(number, finding, finished))
+        .collect();
+    let log = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": {"driver": {
+                "name": "paymaster-conformance",
+                "version": env!("CARGO_PKG_VERSION"),
+                "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "rules": summary.rules.iter().map(|outcome| rule(outcome, finished)).collect::<Vec<_>>(),
+            }},
+            "automationDetails": {"id": format!("paymaster-conformance/{}", finished.place.shown)},
+            "columnKind": "unicodeCodePoints",
+            "invocations": [{
+                "executionSuccessful": summary.conclusion != Conclusion::CouldNotTest,
+                "exitCode": paymaster_cli::exit::code(summary.conclusion),
+                "exitCodeDescription": finished.verdict().sentence(),
+                "toolConfigurationNotifications": stale(finished),
+                "toolExecutionNotifications": notifications(finished),
+            }],
+            "artifacts": artifacts(finished),
+            "results": results,
+            "properties": {"verdict": finished.verdict().sentence(), "counts": counts.json(), "seed": summary.seed, "requests": summary.requests},
+        }],
+    });
+    format!("{log:#}\n")
+}
+
+fn rule(outcome: &RuleOutcome, finished: &Finished<'_>) -> Value {
+    let rule = outcome.rule;
+    let clause = rule.clause();
+    let section = format!("section {}, {}", clause.section, sections::name(clause.section));
+    let help = [clause.text, rule.hint]
+        .into_iter()
+        .filter(|text| !text.is_empty())
+        .collect::<Vec<_>>();
+    let fails = paymaster_judge::session::tally::fails_the_run(clause.basis, finished.strictness.strict);
+    json!({
+        "id": rule.id,
+        "shortDescription": {"text": clause.text},
+        "fullDescription": {"text": format!("{} ({section}; {}.)", clause.text, clause.basis)},
+        "help": {
+            "text": format!("{}\n\nSpecification: {section}. `paymaster-conformance explain {}` says how it is judged.", help.join("\n\nWhere to look: "), rule.id),
+            "markdown": format!("{}\n\n*Specification: {section}; {}.* `paymaster-conformance explain {}` says how it is judged.", help.join("\n\n**Where to look:** "), clause.basis, rule.id),
+        },
+        "defaultConfiguration": {"level": if fails { "error" } else { "warning" }},
+        "properties": {
+            "tags": [format!("section-{}", clause.section), clause.basis.name()],
+            "clause": clause.id,
+            "held": outcome.held,
+            "broken": outcome.broken,
+        },
+    })
+}
+
+fn result(number: usize, finding: &Finding, finished: &Finished<'_>) -> Value {
+    let violation = &finding.violation;
+    // In a message, `](` in a text of the target would make a link.
+    let safe = |text: &str| harmless(&finished.redactor.apply(text)).replace("](", "] (");
+    let call = finding.pair.map_or("any request".to_owned(), |pair| {
+        format!("{} in mode {}", pair.method, pair.mode)
+    });
+    let pointer = safe(words::place(finding));
+    let mut value = json!({
+        "ruleId": finding.rule.id,
+        "ruleIndex": index(finding.rule, finished),
+        "kind": "fail",
+        "level": if paymaster_judge::session::tally::fails_the_run(finding.basis, finished.strictness.strict) { "error" } else { "warning" },
+        "message": {"text": format!(
+            "{call}: expected {}, got {} at {pointer} ({})",
+            safe(&violation.expected),
+            safe(&violation.actual),
+            words::reproduced(finding),
+        )},
+        "locations": [{
+            "physicalLocation": physical(&place::of_finding(finding)),
+            "logicalLocations": [{"fullyQualifiedName": format!("{call} {pointer}"), "kind": "member"}],
+        }],
+        "occurrenceCount": finding.times,
+        "partialFingerprints": {"finding/v1": fingerprint(finding)},
+    });
+    if let Some(entry) = finished.summary.known_entry(finding) {
+        value["suppressions"] = json!([{
+            "kind": "external",
+            "status": "accepted",
+            "justification": format!("{} ({}, until {})", safe(&entry.reason), safe(&entry.owner), entry.expires),
+        }]);
+    }
+    let body = finding
+        .group
+        .members
+        .get(violation.member)
+        .map(|member| &member.body);
+    if let Some(line) = body.and_then(|body| curl::line(finished.place, body)) {
+        value["properties"]["curl"] = line.into();
+    }
+    if let Some(path) = finished.replays.get(number).and_then(Option::as_ref) {
+        value["properties"]["replay"] = path.display().to_string().into();
+    }
+    value
+}
+
+/// A text that is the same for the same finding in every run: indices of lists are left out.
+fn fingerprint(finding: &Finding) -> String {
+    let key = Key::of(finding.rule, finding.pair, &finding.violation);
+    let pair = key.pair.map_or("any", |pair| pair.name());
+    format!("{} {pair} {}", key.rule, key.pointer)
+}
+
+fn physical(place: &SchemaPlace) -> Value {
+    json!({
+        "artifactLocation": {"uri": uri(place.document.name)},
+        "region": {"startLine": place.line, "startColumn": place.column},
+    })
+}
+
+fn uri(document: &str) -> String {
+    format!("{FOLDER}/{document}.schema.json")
+}
+
+/// The schema documents that results refer to, with their text, so that a viewer can show them without the repository.
+fn artifacts(finished: &Finished<'_>) -> Vec<Value> {
+    let mut documents: Vec<_> = finished
+        .summary
+        .findings
+        .iter()
+        .map(|finding| place::of_finding(finding).document)
+        .collect();
+    documents.sort_by_key(|document| document.name);
+    documents.dedup();
+    let written = documents.into_iter().map(|document| {
+        json!({
+            "location": {"uri": uri(document.name)},
+            "mimeType": "application/schema+json",
+            "contents": {"text": document.text},
+        })
+    });
+    written.collect()
+}
+
+/// The entries of the list of known failures that fail the run.
+fn stale(finished: &Finished<'_>) -> Vec<Value> {
+    let known = finished
+        .summary
+        .known
+        .iter()
+        .filter(|known| known.standing.fails_the_run());
+    let notifications = known.map(|known| {
+        let text = format!(
+            "known failure {}: {}",
+            known.entry.scope(),
+            known_failures::advice(known)
+        );
+        json!({"level": "error", "message": {"text": harmless(&finished.redactor.apply(&text))}})
+    });
+    notifications.collect()
+}
+
+/// The warnings, why the run was cut short, and the inconclusive rules.
+fn notifications(finished: &Finished<'_>) -> Vec<Value> {
+    let summary = finished.summary;
+    let safe = |text: &str| harmless(&finished.redactor.apply(text));
+    let inconclusive = summary
+        .rules
+        .iter()
+        .filter(|outcome| Standing::of(outcome, finished.strictness) == Standing::Inconclusive)
+        .map(|outcome| {
+            let reason = outcome.reason.as_deref().unwrap_or("exercised too seldom to pass");
+            json!({
+                "level": "note",
+                "message": {"text": format!("inconclusive, held {} of {} times: {}", outcome.held, outcome.rule.quota, safe(reason))},
+                "associatedRule": {"id": outcome.rule.id, "index": index(outcome.rule, finished)},
+            })
+        });
+    let cut = summary
+        .cut_short
+        .iter()
+        .map(|cause| json!({"level": "error", "message": {"text": format!("cut short: {}", safe(cause))}}));
+    let warnings = finished
+        .place
+        .warnings
+        .iter()
+        .map(|warning| json!({"level": "warning", "message": {"text": safe(warning)}}));
+    warnings.chain(cut).chain(inconclusive).collect()
+}
+
+/// The index of a rule in the list of rules; -1 means none in SARIF.
+fn index(rule: &Rule, finished: &Finished<'_>) -> i64 {
+    let place = finished
+        .summary
+        .rules
+        .iter()
+        .position(|outcome| outcome.rule.id == rule.id);
+    place.and_then(|place| i64::try_from(place).ok()).unwrap_or(-1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::sample;
+
+    #[test]
+    fn the_log_is_valid_against_the_schema_of_sarif() {
+        let mut schema: Value =
+            serde_json::from_str(include_str!("../../../../tests/data/sarif-2.1.0.schema.json")).unwrap();
+        // The published pattern of languages has a surplus bracket, and the report names no language.
+        for owner in ["run", "toolComponent"] {
+            let language = schema.pointer_mut(&format!("/definitions/{owner}/properties/language"));
+            language.unwrap().as_object_mut().unwrap().remove("pattern");
+        }
+        let validator = jsonschema::draft7::new(&schema).unwrap();
+        for sample in [
+            sample::violations(),
+            sample::unanswered(),
+            sample::known(),
+            sample::recorded(),
+        ] {
+            let log: Value = serde_json::from_str(&text(&sample.finished())).unwrap();
+            let errors: Vec<String> = validator
+                .iter_errors(&log)
+                .map(|error| format!("{error} at {}", error.instance_path()))
+                .collect();
+            assert!(errors.is_empty(), "{errors:#?}");
+            let run = &log["runs"][0];
+            for result in run["results"].as_array().unwrap() {
+                let index = usize::try_from(result["ruleIndex"].as_u64().unwrap()).unwrap();
+                assert_eq!(run["tool"]["driver"]["rules"][index]["id"], result["ruleId"]);
+            }
+            for rule in run["tool"]["driver"]["rules"].as_array().unwrap() {
+                assert!(
+                    rule["help"]["text"]
+                        .as_str()
+                        .unwrap()
+                        .contains("Specification: section ")
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_with_violations() {
+        let sample = sample::violations();
+        let log: Value = serde_json::from_str(&text(&sample.finished())).unwrap();
+        let results = &log["runs"][0]["results"];
+        insta::assert_snapshot!("sarif_results", format!("{results:#}"));
+    }
+}

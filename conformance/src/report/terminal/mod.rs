@@ -1,0 +1,352 @@
+//! The report for a terminal: verdict, broken rules, inconclusive rules, dialect of the target, and what to do next.
+
+mod finding;
+mod known;
+pub(crate) mod progress;
+
+use std::fmt::Write as _;
+
+use paymaster_schemas::Pair;
+
+use crate::report::{
+    Finished,
+    counts::{Counts, Standing},
+    text::{compact, words},
+};
+use paymaster_cli::terminal::{Paint, harmless, wrapped};
+use paymaster_judge::verdict::{
+    conclusion::{Conclusion, Verdict},
+    summary::{RuleOutcome, Summary},
+};
+
+/// The widest line, in columns. cURL lines may be longer: they must work as printed.
+pub(crate) const WIDTH: usize = 110;
+
+/// The whole report.
+pub(crate) fn render(finished: &Finished<'_>, paint: Paint) -> String {
+    let mut page = Page {
+        finished,
+        paint,
+        text: String::new(),
+    };
+    page.verdict();
+    page.broken(true);
+    page.broken(false);
+    known::write(&mut page);
+    page.inconclusive();
+    page.not_applicable();
+    page.dialect();
+    page.reached();
+    page.next();
+    page.text
+}
+
+/// A report that is being written.
+pub(crate) struct Page<'a> {
+    pub(crate) finished: &'a Finished<'a>,
+    pub(crate) paint: Paint,
+    text: String,
+}
+
+impl Page<'_> {
+    pub(crate) fn line(&mut self, text: &str) {
+        self.text.push_str(text.trim_end());
+        self.text.push('\n');
+    }
+
+    /// Writes a text with a hanging indent. The first line begins with `head`, which is `width` columns wide.
+    pub(crate) fn hanging(&mut self, head: &str, width: usize, text: &str) {
+        for (number, line) in wrapped(text, WIDTH - width).into_iter().enumerate() {
+            if number == 0 {
+                self.line(&format!("{head}{line}"));
+            } else {
+                self.line(&format!("{}{line}", " ".repeat(width)));
+            }
+        }
+    }
+
+    /// A text from the target with its secrets replaced and its control characters escaped.
+    pub(crate) fn foreign(&self, text: &str) -> String {
+        harmless(&self.finished.redactor.apply(text))
+    }
+
+    fn summary(&self) -> &Summary {
+        self.finished.summary
+    }
+
+    fn verdict(&mut self) {
+        let summary = self.finished.summary;
+        let headline = summary.conclusion.headline();
+        let painted = match summary.conclusion {
+            Conclusion::Conforms => self.paint.good(headline),
+            Conclusion::Violations | Conclusion::ListOutOfDate | Conclusion::CouldNotTest => {
+                self.paint.bad(headline)
+            }
+            Conclusion::NothingBroken | Conclusion::Incomplete => self.paint.odd(headline),
+        };
+        let mut text = wrapped(&self.finished.verdict().heading(), WIDTH).join("\n");
+        let target = &self.finished.place.shown;
+        let last = text.lines().last().unwrap_or_default();
+        if last.len() + 2 + target.chars().count() > WIDTH {
+            text.push('\n');
+        }
+        self.line(&format!("{}  {target}", text.replacen(headline, &painted, 1)));
+        let rules = words::count(summary.rules.len() as u128, "rule");
+        let counts = Counts::of(&summary.rules, self.finished.strictness).line();
+        let sent = words::sent(summary);
+        self.line(&format!("{rules}: {counts} · {sent}"));
+        self.left_out();
+        for warning in &self.finished.place.warnings {
+            self.hanging("warning: ", 9, warning);
+        }
+        if let Some(cause) = &summary.cut_short {
+            let cause = self.foreign(cause);
+            self.hanging("cut short: ", 11, &cause);
+        }
+        for (reason, groups) in &summary.unjudged {
+            let text = format!(
+                "{}: {}",
+                words::count(*groups as u128, "group"),
+                self.foreign(reason)
+            );
+            self.hanging("not judged: ", 12, &text);
+        }
+    }
+
+    /// Writes how many exchanges of a recording were left out, and why.
+    fn left_out(&mut self) {
+        let finished = self.finished;
+        for (reason, times) in finished
+            .summary
+            .recorded
+            .iter()
+            .flat_map(|recorded| &recorded.skipped)
+        {
+            let text = format!("{times}: {}", self.foreign(reason));
+            self.hanging("left out ", 9, &text);
+        }
+    }
+
+    /// Writes the broken rules: those that fail the run, or those that only warn.
+    fn broken(&mut self, failing: bool) {
+        let finished = self.finished;
+        let wanted = if failing {
+            Standing::Broken
+        } else {
+            Standing::Warned
+        };
+        for outcome in &finished.summary.rules {
+            if Standing::of(outcome, finished.strictness) == wanted {
+                self.line("");
+                finding::write(self, outcome, failing);
+            }
+        }
+    }
+
+    /// Writes the inconclusive rules, grouped by what would make them conclusive.
+    fn inconclusive(&mut self) {
+        let finished = self.finished;
+        let by_advice = words::by_reason(&finished.summary.rules, Verdict::Inconclusive);
+        // A target that never answered is the only reason, and the verdict names it.
+        let nothing_held = finished.summary.rules.iter().all(|outcome| outcome.held == 0);
+        let untested = finished.summary.conclusion == Conclusion::CouldNotTest && nothing_held;
+        if by_advice.is_empty() || untested {
+            return;
+        }
+        self.line("");
+        let title = self.paint.odd("Inconclusive");
+        self.line(&format!(
+            "{title}: exercised too seldom to pass (times held / times needed)"
+        ));
+        for (advice, rules) in by_advice {
+            let progress = |outcome: &&RuleOutcome| {
+                format!("{} {}/{}", outcome.rule.id, outcome.held, outcome.rule.quota)
+            };
+            let rules: Vec<String> = rules.iter().map(progress).collect();
+            self.hanging("  ", 4, &rules.join(", "));
+            if !advice.is_empty() {
+                self.hanging("    -> ", 7, advice);
+            }
+        }
+    }
+
+    /// Writes the rules that do not apply to the target, grouped by the reason.
+    fn not_applicable(&mut self) {
+        let finished = self.finished;
+        let by_reason = words::by_reason(&finished.summary.rules, Verdict::NotApplicable);
+        if by_reason.is_empty() || finished.summary.conclusion == Conclusion::CouldNotTest {
+            return;
+        }
+        self.line("");
+        let title = self.paint.odd("Not applicable");
+        self.line(&format!("{title}: these rules were not judged"));
+        for (reason, rules) in by_reason {
+            let ids: Vec<&str> = rules.iter().map(|outcome| outcome.rule.id).collect();
+            self.hanging("  ", 4, &ids.join(", "));
+            self.hanging("    -> ", 7, reason);
+        }
+    }
+
+    fn dialect(&mut self) {
+        let summary = self.finished.summary;
+        if summary.conclusion == Conclusion::CouldNotTest {
+            return;
+        }
+        self.line("");
+        let title = self.paint.bold("Dialect");
+        let dialect = &summary.dialect;
+        let text = format!(
+            "jsonrpc {} · mode {} · {} · {} · amounts {} · quotes {}",
+            dialect.jsonrpc_version,
+            dialect.sponsored_name,
+            dialect.fee_token_member,
+            dialect.mode_member,
+            name_of(&dialect.amount_notation),
+            name_of(&dialect.quoted_tokens),
+        );
+        self.hanging(&format!("{title}: "), 9, &text);
+        if summary.observations.is_empty() {
+            return;
+        }
+        let title = self.paint.bold("Observed");
+        self.line(&format!("{title} where the specification leaves it open:"));
+        for (clause, values) in &summary.observations {
+            let sorted = words::by_frequency(values);
+            let more = sorted.len().saturating_sub(MOST_VALUES);
+            let mut text = sorted
+                .iter()
+                .take(MOST_VALUES)
+                .map(|(value, times)| format!("{} ({times})", compact::cut(&self.foreign(value), 60)))
+                .collect::<Vec<_>>()
+                .join(", ");
+            if more > 0 {
+                // Writing to a String cannot fail.
+                let _ = write!(text, ", {more} more");
+            }
+            self.hanging(&format!("  {clause}: "), clause.len() + 4, &text);
+        }
+    }
+
+    fn reached(&mut self) {
+        let summary = self.finished.summary;
+        if summary.reached.is_empty() {
+            return;
+        }
+        self.line("");
+        let title = self.paint.bold("Reached");
+        self.line(&format!(
+            "{title} by valid requests       results    errors  unreadable"
+        ));
+        for pair in Pair::ALL {
+            let reached = summary.reached.get(pair.name()).copied().unwrap_or_default();
+            let name = pair.name();
+            self.line(&format!(
+                "  {name:<26} {:>10} {:>9} {:>11}",
+                reached.results, reached.errors, reached.unreadable
+            ));
+        }
+    }
+
+    fn next(&mut self) {
+        let next = match self.summary().conclusion {
+            Conclusion::Conforms | Conclusion::NothingBroken => return,
+            Conclusion::ListOutOfDate => "update the list of known failures, as described above",
+            Conclusion::Violations => {
+                "fix what is broken, then repeat one finding with `paymaster-conformance replay FILE`; \
+                 `paymaster-conformance explain RULE` says what a rule requires and where to look"
+            }
+            Conclusion::Incomplete if self.summary().recorded.is_some() => {
+                "recorded traffic covers only what was recorded: run `paymaster-conformance check` for the rest, or accept \
+                 what could not be judged with --allow-incomplete"
+            }
+            Conclusion::CouldNotTest
+                if self
+                    .summary()
+                    .recorded
+                    .as_ref()
+                    .is_some_and(|it| it.exchanges > 0) =>
+            {
+                "record calls with the key, the headers and the path that the target expects"
+            }
+            Conclusion::CouldNotTest if self.summary().recorded.is_some() => {
+                "record calls of the two methods together with their answers"
+            }
+            Conclusion::Incomplete if self.summary().cut_short.is_some() => {
+                "give the run a higher limit (--time-limit, --max-requests) or fewer --cases, so that it completes its plan; what was \
+                 judged so far held"
+            }
+            Conclusion::Incomplete if self.finished.verdict().no_result => {
+                "name operations, accounts and tokens that the target serves in paymaster.toml (`paymaster-conformance init` \
+                 writes one to fill in): a run without any result does not pass, not even with --allow-incomplete"
+            }
+            Conclusion::Incomplete => {
+                "describe the target in paymaster.toml (`paymaster-conformance init` writes one to fill in), \
+                 or accept what could not be judged with --allow-incomplete"
+            }
+            Conclusion::CouldNotTest => {
+                "check that the target is running and that host, port, path and headers are right, then run again"
+            }
+        };
+        self.line("");
+        let title = self.paint.bold("Next");
+        self.hanging(&format!("{title}: "), 6, next);
+    }
+}
+
+/// How many values of one observation are listed. The rest is counted.
+const MOST_VALUES: usize = 6;
+
+/// The name of a value in a configuration file.
+fn name_of(value: &impl serde::Serialize) -> String {
+    serde_json::to_value(value)
+        .ok()
+        .and_then(|value| value.as_str().map(str::to_owned))
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::sample;
+
+    #[test]
+    fn a_run_with_violations() {
+        let text = render(&sample::violations().finished(), Paint::default());
+        assert!(!text.contains("s3cr3t-key") && !text.contains('\u{1b}'));
+        insta::assert_snapshot!("violations", text);
+    }
+
+    #[test]
+    fn a_run_with_known_failures() {
+        let text = render(&sample::known().finished(), Paint::default());
+        insta::assert_snapshot!("known", text);
+    }
+
+    #[test]
+    fn recorded_traffic() {
+        let text = render(&sample::recorded().finished(), Paint::default());
+        insta::assert_snapshot!("recorded", text);
+    }
+
+    #[test]
+    fn a_run_without_answers() {
+        let text = render(&sample::unanswered().finished(), Paint::default());
+        insta::assert_snapshot!("unanswered", text);
+    }
+
+    #[test]
+    fn colours_change_no_text() {
+        let sample = sample::violations();
+        let plain = render(&sample.finished(), Paint::default());
+        let painted = render(&sample.finished(), Paint { colours: true });
+        let mut bare = String::new();
+        let mut rest = painted.as_str();
+        while let Some((before, after)) = rest.split_once('\u{1b}') {
+            bare.push_str(before);
+            rest = after.split_once('m').map_or("", |(_, behind)| behind);
+        }
+        bare.push_str(rest);
+        assert_ne!(painted, plain);
+        assert_eq!(bare, plain);
+    }
+}

@@ -1,0 +1,8 @@
+//! Texts and words that several reports share.
+
+pub(crate) mod compact;
+pub(crate) mod curl;
+pub(crate) mod known_failures;
+pub(crate) mod raw_json;
+pub(crate) mod sections;
+pub(crate) mod words;

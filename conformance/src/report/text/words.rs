@@ -1,0 +1,111 @@
+//! Phrases that several reports share.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use paymaster_exchange::Exchange;
+use paymaster_judge::{
+    cases::case::Member,
+    session::recorded::RECORDED,
+    verdict::{
+        conclusion::Verdict,
+        finding::Finding,
+        summary::{RuleOutcome, Summary},
+    },
+};
+
+pub(crate) use paymaster_judge::verdict::line::count;
+
+/// `0.4 s`, `12 s`, `3 min 20 s`.
+pub(crate) fn time(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    if seconds < 9.95 {
+        format!("{seconds:.1} s")
+    } else if seconds < 120.0 {
+        format!("{seconds:.0} s")
+    } else {
+        format!("{} min {} s", time.as_secs() / 60, time.as_secs() % 60)
+    }
+}
+
+/// The request of a finding in recorded traffic; its label names its place in the recording. None for other findings.
+pub(crate) fn recorded(finding: &Finding) -> Option<&Member> {
+    let is_recorded = finding.group.relation.id == RECORDED.id;
+    finding.group.members.first().filter(|_| is_recorded)
+}
+
+/// Number of requests, duration and seed; for recorded traffic, the number of exchanges.
+pub(crate) fn sent(summary: &Summary) -> String {
+    match &summary.recorded {
+        Some(recorded) => count(recorded.exchanges, "recorded exchange"),
+        None => format!(
+            "{} in {} · seed {}",
+            count(summary.requests as u128, "request"),
+            time(summary.took),
+            summary.seed
+        ),
+    }
+}
+
+/// The rules with this verdict, grouped by the reason for it, in the order of the rules.
+pub(crate) fn by_reason(rules: &[RuleOutcome], verdict: Verdict) -> Vec<(&str, Vec<&RuleOutcome>)> {
+    let mut by_reason: Vec<(&str, Vec<&RuleOutcome>)> = Vec::new();
+    for outcome in rules.iter().filter(|outcome| outcome.verdict == verdict) {
+        let reason = outcome.reason.as_deref().unwrap_or_default();
+        match by_reason.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, rules)) => rules.push(outcome),
+            None => by_reason.push((reason, vec![outcome])),
+        }
+    }
+    by_reason
+}
+
+/// Values and how often each was seen, the most frequent first.
+pub(crate) fn by_frequency(values: &BTreeMap<String, u64>) -> Vec<(&String, &u64)> {
+    let mut sorted: Vec<_> = values.iter().collect();
+    sorted.sort_by(|left, right| right.1.cmp(left.1).then(left.0.cmp(right.0)));
+    sorted
+}
+
+/// `reproduced 3/3`, or why the request was not sent again.
+pub(crate) fn reproduced(finding: &Finding) -> String {
+    if recorded(finding).is_some() {
+        return "recorded, not sent again".to_owned();
+    }
+    if finding.attempts.is_empty() {
+        return "not sent again: the run was over".to_owned();
+    }
+    format!("reproduced {}/{}", finding.reproduced(), finding.attempts.len())
+}
+
+/// The place in the answer at which the rule is broken.
+pub(crate) fn place(finding: &Finding) -> &str {
+    match finding.violation.pointer.as_str() {
+        "" => "the whole answer",
+        pointer => pointer,
+    }
+}
+
+/// The verdict for a single finding.
+pub(crate) fn verdict(finding: &Finding) -> Verdict {
+    if finding.is_flaky() {
+        Verdict::Flaky
+    } else {
+        Verdict::Failed
+    }
+}
+
+/// An answer on one line: status and body, or why there is no answer.
+pub(crate) fn answer(exchange: &Exchange) -> String {
+    match &exchange.outcome {
+        Ok(response) => {
+            let body = String::from_utf8_lossy(&response.body);
+            let body = if body.is_empty() {
+                "(empty body)"
+            } else {
+                body.trim()
+            };
+            format!("HTTP {}  {body}", response.status)
+        }
+        Err(failure) => failure.to_string(),
+    }
+}

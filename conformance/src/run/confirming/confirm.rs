@@ -1,0 +1,147 @@
+//! Confirming violations: the same bytes are sent again, and a smaller group that breaks the same rule is looked for.
+
+use std::sync::Arc;
+
+use tokio::task::JoinSet;
+
+use crate::run::{
+    Suite,
+    confirming::shrink::{Reproduction, Shrinker, Shrunk},
+    sending::sender::Sender,
+};
+use paymaster_cli::settings::Settings;
+use paymaster_client::stop::Reason;
+use paymaster_exchange::Exchange;
+use paymaster_judge::{
+    session::{Session, recheck::Recheck, tally::Seen},
+    target::context::Context,
+    verdict::finding::{Attempt, Finding, Key},
+};
+
+/// How often the bytes of a finding are sent again.
+const CONFIRMATIONS: usize = 3;
+
+/// How many findings of a run are shrunk. The others are only sent again.
+const SHRUNK_PER_RUN: usize = 40;
+
+/// Sends the groups of every violation again and shrinks them. The findings are in the order of the rules, and for each rule in the
+/// order of the plan.
+pub(crate) async fn findings(
+    sender: &Arc<Sender>,
+    suite: &Suite,
+    session: &Session,
+    settings: &Settings,
+) -> Vec<Finding> {
+    let mut confirming = JoinSet::new();
+    for (number, (key, seen)) in session.broken(&suite.known).into_iter().enumerate() {
+        let budget = settings.closer_look.then_some(if number < SHRUNK_PER_RUN {
+            settings.shrink_requests
+        } else {
+            0
+        });
+        let (sender, suite, context) = (Arc::clone(sender), suite.clone(), Arc::clone(session.context()));
+        let (key, seen) = (key.clone(), seen.clone());
+        confirming.spawn(async move {
+            let finding = confirm(&sender, &suite, &context, &key, &seen, budget).await;
+            (number, finding)
+        });
+    }
+    let mut findings = Vec::new();
+    while let Some(confirmed) = confirming.join_next().await {
+        match confirmed {
+            Ok(finding) => findings.push(finding),
+            // The rule still counts as broken; only its finding is lost.
+            Err(cause) => sender
+                .stop
+                .trigger(Reason::GaveUp(format!("a worker of ours failed: {cause}"))),
+        }
+    }
+    findings.sort_by_key(|(number, _)| *number);
+    findings.into_iter().map(|(_, finding)| finding).collect()
+}
+
+/// Sends a group again, shrinks it within the budget of requests, and sends the smaller group again. Without a budget, or when the
+/// run ends first, the finding is the violation as it was first seen.
+async fn confirm(
+    sender: &Sender,
+    suite: &Suite,
+    context: &Context,
+    key: &Key,
+    seen: &Seen,
+    budget: Option<u32>,
+) -> Finding {
+    let shrinker = Shrinker {
+        sender,
+        recheck: Recheck::new(seen.rule, context),
+        rule: seen.rule,
+        key,
+        context,
+    };
+    let original = Reproduction {
+        group: seen.group.clone(),
+        exchanges: seen.exchanges.clone(),
+        violation: seen.violation.clone(),
+    };
+    let mut shrunk = Shrunk {
+        reproduction: original.clone(),
+        spent: 0,
+    };
+    let work = async {
+        let Some(budget) = budget else {
+            return (Vec::new(), None);
+        };
+        let first = attempts(&shrinker, &original).await;
+        if !reproduces(&first) || budget == 0 {
+            return (first, None);
+        }
+        let smaller = shrinker.shrink(original.clone(), suite.simplify, budget).await;
+        let spent = smaller.spent;
+        if smaller.reproduction.group.members != original.group.members {
+            let again = attempts(&shrinker, &smaller.reproduction).await;
+            if reproduces(&again) {
+                return (again, Some(smaller));
+            }
+        }
+        // Nothing smaller breaks the rule reliably: the original is reported.
+        let reproduction = original.clone();
+        (first, Some(Shrunk { reproduction, spent }))
+    };
+    let attempts = tokio::select! {
+        biased;
+        () = sender.stop.stopped() => Vec::new(),
+        (attempts, smaller) = work => {
+            if let Some(smaller) = smaller {
+                shrunk = smaller;
+            }
+            attempts
+        }
+    };
+    let Shrunk { reproduction, spent } = shrunk;
+    Finding {
+        violation: reproduction.violation,
+        group: reproduction.group,
+        exchanges: reproduction.exchanges,
+        attempts,
+        shrink_requests: spent,
+        ..seen.finding(key)
+    }
+}
+
+async fn attempts(shrinker: &Shrinker<'_>, reproduction: &Reproduction) -> Vec<Attempt> {
+    let mut attempts = Vec::with_capacity(CONFIRMATIONS);
+    for _ in 0..CONFIRMATIONS {
+        // A group that could not be sent shows nothing about the rule.
+        let Ok((exchanges, violation)) = shrinker.send(&reproduction.group).await else {
+            break;
+        };
+        attempts.push(Attempt {
+            exchanges: exchanges.iter().map(Exchange::keepsake).collect(),
+            violation,
+        });
+    }
+    attempts
+}
+
+fn reproduces(attempts: &[Attempt]) -> bool {
+    attempts.iter().any(|attempt| attempt.violation.is_some())
+}

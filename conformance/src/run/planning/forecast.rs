@@ -1,0 +1,77 @@
+//! Estimates how long a run takes, once a rate limit is known.
+
+use std::{sync::Arc, time::Duration};
+
+use crate::estimate::{Cost, Estimate, expected};
+use crate::run::Suite;
+use paymaster_cli::settings::Settings;
+use paymaster_client::pace::Pace;
+use paymaster_judge::target::context::Context;
+
+/// A new estimate is reported when the time between requests is this many times the reported one.
+const SLOWER: u32 = 2;
+
+/// It is also reported when the number of requests has changed by more than one part in this many.
+const CHANGED: u64 = 10;
+
+/// Makes the estimates of one run.
+pub(crate) struct Forecast<'a> {
+    settings: &'a Settings,
+    suite: &'a Suite,
+    context: Arc<Context>,
+    /// Requests that were sent before the plan.
+    before: usize,
+    cost: Option<Cost>,
+    reported: Option<Estimate>,
+}
+
+impl<'a> Forecast<'a> {
+    /// A forecast based on the profile of the target.
+    pub(crate) fn new(settings: &'a Settings, suite: &'a Suite) -> Self {
+        let context = expected(Context::new(settings.profile.clone()));
+        Self {
+            settings,
+            suite,
+            context: Arc::new(context.asking_a_chain(suite.chain.is_some())),
+            before: 0,
+            cost: None,
+            reported: None,
+        }
+    }
+
+    /// Takes over what discovery learned about the target with `before` requests.
+    pub(crate) fn learn(&mut self, context: &Arc<Context>, before: usize) {
+        self.context = Arc::clone(context);
+        self.before = before;
+        self.cost = None;
+    }
+
+    /// What is known about the target.
+    pub(crate) fn context(&self) -> Arc<Context> {
+        Arc::clone(&self.context)
+    }
+
+    /// The estimate to report: the first one after a rate limit is known, and each later one that differs much from the last.
+    pub(crate) async fn update(&mut self, pace: &Pace) -> Option<Estimate> {
+        let estimate = self.at(pace.interval()?).await?;
+        let is_new = self.reported.as_ref().is_none_or(|last| {
+            estimate.interval >= last.interval.saturating_mul(SLOWER)
+                || estimate.requests.abs_diff(last.requests) * CHANGED > last.requests
+        });
+        is_new.then(|| self.reported.insert(estimate).clone())
+    }
+
+    /// The estimate for a run with this time between two requests.
+    pub(crate) async fn at(&mut self, interval: Duration) -> Option<Estimate> {
+        let (settings, plan, before) = (self.settings, self.suite.plan, self.before);
+        let (seed, cases) = (settings.seed, settings.cases);
+        if self.cost.is_none() {
+            let context = Arc::clone(&self.context);
+            let building = tokio::task::spawn_blocking(move || Cost::of(plan, &context, seed, cases, before));
+            self.cost = building.await.ok();
+        }
+        let cost = self.cost.as_ref()?;
+        let (budget, limit) = (settings.max_requests, settings.time_limit);
+        Some(Estimate::of(cost, cases, budget, interval, limit))
+    }
+}

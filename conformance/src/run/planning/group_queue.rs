@@ -1,0 +1,199 @@
+//! A queue of groups: a thread builds them while the workers send, a bounded number ahead.
+
+use std::sync::Arc;
+
+use tokio::{
+    sync::{Mutex, mpsc},
+    task::JoinHandle,
+};
+
+use crate::run::{Suite, planning::plan_cache::PlanKey};
+use paymaster_judge::{cases::case::Group, target::context::Context};
+
+/// How many groups are queued at a time: waking the receiver for each group would cost more than building it.
+const BATCH: usize = 32;
+
+/// How many batches are built ahead: enough that no worker waits, few enough to take little memory.
+const BATCHES_AHEAD: usize = 8;
+
+/// Groups in the order of the plan. Each goes to the worker that takes it first.
+pub(crate) struct GroupQueue(Mutex<Queued>);
+
+struct Queued {
+    batches: mpsc::Receiver<Vec<Arc<Group>>>,
+    current: std::vec::IntoIter<Arc<Group>>,
+}
+
+impl GroupQueue {
+    /// Starts to build the groups of a plan. The plan ends at the first group that does not fit into `budget` requests, so that the
+    /// cases are the same at any concurrency. The task returns whether the budget ended the plan; it also ends when the queue is
+    /// closed or dropped.
+    pub(crate) fn start(
+        suite: &Suite,
+        context: &Arc<Context>,
+        seed: u64,
+        cases: u32,
+        budget: usize,
+    ) -> (Self, JoinHandle<bool>) {
+        let (sender, receiver) = mpsc::channel(BATCHES_AHEAD);
+        let (plan, cache) = (suite.plan, suite.plan_cache.clone());
+        let key = PlanKey {
+            context: Arc::clone(context),
+            seed,
+            cases,
+        };
+        let building = tokio::task::spawn_blocking(move || {
+            let cached = cache.as_ref().and_then(|cache| cache.find(&key));
+            let cache = cache.filter(|_| cached.is_none());
+            let groups: Box<dyn Iterator<Item = Arc<Group>>> = match &cached {
+                Some(groups) => Box::new(groups.iter().cloned()),
+                None => Box::new(plan(&key.context, seed, cases).map(Arc::new)),
+            };
+            let (mut left, mut cut) = (budget, false);
+            let (mut batch, mut whole) = (Vec::new(), Vec::new());
+            for group in groups {
+                let Some(rest) = left.checked_sub(group.members.len()) else {
+                    cut = true;
+                    break;
+                };
+                left = rest;
+                if cache.is_some() {
+                    whole.push(Arc::clone(&group));
+                }
+                batch.push(group);
+                if batch.len() == BATCH && sender.blocking_send(std::mem::take(&mut batch)).is_err() {
+                    return false;
+                }
+            }
+            // The receiver is closed when the run is over.
+            let _ = sender.blocking_send(batch);
+            if let Some(cache) = cache.filter(|_| !cut) {
+                cache.insert(key.clone(), whole);
+            }
+            cut
+        });
+        let queued = Queued {
+            batches: receiver,
+            current: Vec::new().into_iter(),
+        };
+        (Self(Mutex::new(queued)), building)
+    }
+
+    /// The next group; none when the plan is done.
+    pub(crate) async fn next(&self) -> Option<Arc<Group>> {
+        let mut queued = self.0.lock().await;
+        loop {
+            if let Some(group) = queued.current.next() {
+                return Some(group);
+            }
+            queued.current = queued.batches.recv().await?.into_iter();
+        }
+    }
+
+    /// Ends the queue: no more groups are built.
+    pub(crate) async fn close(&self) {
+        self.0.lock().await.batches.close();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::PlanCache;
+    use paymaster_judge::cases::plan::plan;
+
+    const CASES: u32 = 4;
+
+    fn start(budget: usize) -> (GroupQueue, JoinHandle<bool>) {
+        GroupQueue::start(&Suite::standard(), &Arc::default(), 1, CASES, budget)
+    }
+
+    async fn drain(queue: &GroupQueue) -> Vec<Arc<Group>> {
+        let mut groups = Vec::new();
+        while let Some(group) = queue.next().await {
+            groups.push(group);
+        }
+        groups
+    }
+
+    #[tokio::test]
+    async fn it_holds_the_plan() {
+        let (queue, building) = start(usize::MAX);
+        let supplied = drain(&queue).await;
+        assert!(!building.await.unwrap());
+        let planned = plan(&Context::default(), 1, CASES);
+        assert_eq!(supplied.len(), planned.len());
+        for (supplied, planned) in supplied.iter().zip(&planned) {
+            assert_eq!(supplied.number, planned.number);
+            assert_eq!(supplied.name(), planned.name());
+            assert_eq!(supplied.members, planned.members);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_cached_plan_is_not_built_again() {
+        let cache = Arc::new(PlanCache::default());
+        let suite = Suite {
+            plan_cache: Some(Arc::clone(&cache)),
+            ..Suite::standard()
+        };
+        let context: Arc<Context> = Arc::default();
+        let key = PlanKey {
+            context: Arc::clone(&context),
+            seed: 1,
+            cases: CASES,
+        };
+        let start = |budget| GroupQueue::start(&suite, &context, 1, CASES, budget);
+        let (queue, building) = start(20);
+        drain(&queue).await;
+        assert!(building.await.unwrap());
+        assert!(cache.find(&key).is_none(), "a part of a plan is not cached");
+
+        let mut drained = Vec::new();
+        for _ in 0..2 {
+            let (queue, building) = start(usize::MAX);
+            drained.push(drain(&queue).await);
+            assert!(!building.await.unwrap());
+        }
+        assert_eq!(drained[0].len(), plan(&context, 1, CASES).len());
+        assert_eq!(drained[0].len(), drained[1].len());
+        for (first, second) in drained[0].iter().zip(&drained[1]) {
+            assert!(Arc::ptr_eq(first, second));
+        }
+
+        let (queue, building) = start(20);
+        let part = drain(&queue).await;
+        assert!(building.await.unwrap(), "the budget applies to a cached plan too");
+        assert!(Arc::ptr_eq(&part[0], &drained[0][0]));
+    }
+
+    #[tokio::test]
+    async fn it_ends_where_the_budget_does() {
+        let planned = plan(&Context::default(), 1, CASES);
+        let planned: Vec<Arc<Group>> = planned.into_iter().map(Arc::new).collect();
+        let all: usize = planned.iter().map(|group| group.members.len()).sum();
+        let requests = |groups: &[Arc<Group>]| groups.iter().map(|group| group.members.len()).sum::<usize>();
+        for (budget, cut) in [(0, true), (20, true), (all - 1, true), (all, false)] {
+            let (queue, building) = start(budget);
+            let supplied = drain(&queue).await;
+            assert_eq!(building.await.unwrap(), cut, "{budget}");
+            assert!(requests(&supplied) <= budget);
+            let next = planned.get(supplied.len());
+            assert!(next.is_none_or(|next| requests(&supplied) + next.members.len() > budget));
+        }
+    }
+
+    #[tokio::test]
+    async fn it_ends_when_it_is_closed_or_dropped() {
+        let (queue, building) =
+            GroupQueue::start(&Suite::standard(), &Arc::default(), 1, u32::MAX / 100, usize::MAX);
+        assert_eq!(queue.next().await.unwrap().number, 0);
+        queue.close().await;
+        assert!(!building.await.unwrap());
+
+        let (queue, building) =
+            GroupQueue::start(&Suite::standard(), &Arc::default(), 1, u32::MAX / 100, usize::MAX);
+        drop(queue);
+        assert!(!building.await.unwrap());
+    }
+}

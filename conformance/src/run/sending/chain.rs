@@ -1,0 +1,211 @@
+//! Simulates returned operations on a chain, with `eth_call` over the client's transport and within its limits.
+
+use std::{fmt, sync::Arc};
+
+use alloy_primitives::{Address, hex};
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use paymaster_client::transport::{PooledConnection, Transport};
+use paymaster_exchange::{Exchange, Failure, Simulation};
+use paymaster_judge::on_chain::{
+    Called, Completed, First, first_reading, hash_call, hash_reading, own_check, own_reading, simulation_call,
+};
+
+/// A node of a chain on which EntryPoint v0.6 is deployed. Clones share one node.
+#[derive(Clone, Debug)]
+pub struct Chain(Arc<Node>);
+
+#[derive(Debug)]
+struct Node {
+    transport: Transport,
+    entry_point: Address,
+}
+
+/// Why a chain cannot be used. The message shows no path of the node's URL.
+#[derive(Debug)]
+pub enum ChainError {
+    /// The node at this host and port did not answer as a JSON-RPC node does.
+    Node {
+        /// Host and port.
+        address: String,
+        /// What went wrong.
+        cause: NodeError,
+    },
+    /// There is no contract at the address of the entry point.
+    NoEntryPoint {
+        /// Host and port of the node.
+        address: String,
+        /// The address that was given for the entry point.
+        entry_point: Address,
+    },
+}
+
+impl fmt::Display for ChainError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Node { address, cause } => write!(f, "the chain at {address}: {cause}"),
+            Self::NoEntryPoint { address, entry_point } => {
+                write!(f, "the chain at {address} has no contract at {entry_point}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ChainError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Node { cause, .. } => Some(cause),
+            Self::NoEntryPoint { .. } => None,
+        }
+    }
+}
+
+/// Why a call to a node has no result.
+#[derive(Debug)]
+pub enum NodeError {
+    /// There was no HTTP response.
+    Unanswered(Failure),
+    /// The response is not what a JSON-RPC node returns; the text says how.
+    Unreadable(String),
+    /// The node returned an error object, or null, for this method.
+    Refused {
+        /// The method.
+        method: String,
+        /// The error object, as JSON.
+        error: Value,
+    },
+}
+
+impl fmt::Display for NodeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unanswered(failure) => write!(f, "{failure}"),
+            Self::Unreadable(cause) => f.write_str(cause),
+            Self::Refused { method, error } => write!(f, "{method} was not answered: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for NodeError {}
+
+impl Chain {
+    /// The chain behind a transport. Checks that a contract is deployed at the address of the entry point.
+    ///
+    /// # Errors
+    ///
+    /// When the node does not answer, or there is no contract.
+    pub async fn connect(transport: Transport, entry_point: Address) -> Result<Self, ChainError> {
+        let address = transport.target.address();
+        let node = Node {
+            transport,
+            entry_point,
+        };
+        let params = json!([entry_point.to_string(), "latest"]);
+        let code = node
+            .value(&mut PooledConnection::default(), "eth_getCode", &params)
+            .await;
+        match code {
+            Ok(Value::String(code)) if code.len() > "0x".len() => Ok(Self(Arc::new(node))),
+            Ok(_) => Err(ChainError::NoEntryPoint { address, entry_point }),
+            Err(cause) => Err(ChainError::Node { address, cause }),
+        }
+    }
+
+    /// Simulates the operation that an exchange returned; none where the exchange returned no `paymasterAndData`.
+    pub(crate) async fn simulate(&self, exchange: &Exchange) -> Option<Simulation> {
+        let completed = Completed::of(exchange)?;
+        let simulated = self.0.simulate(&completed).await;
+        Some(simulated.unwrap_or_else(|cause| Simulation::Unclear(cause.to_string())))
+    }
+}
+
+impl Node {
+    async fn simulate(&self, completed: &Completed) -> Result<Simulation, NodeError> {
+        let connection = &mut PooledConnection::default();
+        let now = self.time(connection).await?;
+        let called = self
+            .call(connection, None, self.entry_point, &simulation_call(completed))
+            .await?;
+        let why = match first_reading(&called, completed.mode, now) {
+            First::Told(simulation) => return Ok(simulation),
+            First::AskThePaymaster(why) => why,
+        };
+        let Some(paymaster) = completed.paymaster() else {
+            return Ok(Simulation::Refused(
+                "AA93 invalid paymasterAndData: it is shorter than an address".to_owned(),
+            ));
+        };
+        let called = self
+            .call(connection, None, self.entry_point, &hash_call(completed))
+            .await?;
+        let hash = hash_reading(&called).ok_or(NodeError::Unreadable(why))?;
+        let check = own_check(completed, hash);
+        let called = self
+            .call(connection, Some(self.entry_point), paymaster, &check)
+            .await?;
+        Ok(own_reading(&called, completed.mode, now))
+    }
+
+    /// The time of the last block, in Unix seconds.
+    async fn time(&self, connection: &mut PooledConnection) -> Result<u64, NodeError> {
+        let block = self
+            .value(connection, "eth_getBlockByNumber", &json!(["latest", false]))
+            .await?;
+        block["timestamp"]
+            .as_str()
+            .and_then(|text| u64::from_str_radix(text.strip_prefix("0x")?, 16).ok())
+            .ok_or_else(|| NodeError::Unreadable("the block of the node has no timestamp".to_owned()))
+    }
+
+    async fn call(
+        &self,
+        connection: &mut PooledConnection,
+        from: Option<Address>,
+        to: Address,
+        data: &[u8],
+    ) -> Result<Called, NodeError> {
+        let mut call = json!({ "to": to.to_string(), "data": hex::encode_prefixed(data) });
+        if let Some(from) = from {
+            call["from"] = json!(from.to_string());
+        }
+        let body = self
+            .request(connection, "eth_call", &json!([call, "latest"]))
+            .await?;
+        Called::read(&body).map_err(|cause| NodeError::Unreadable(cause.to_string()))
+    }
+
+    async fn value(
+        &self,
+        connection: &mut PooledConnection,
+        method: &str,
+        params: &Value,
+    ) -> Result<Value, NodeError> {
+        let body = self.request(connection, method, params).await?;
+        let mut reply: Value = serde_json::from_slice(&body)
+            .map_err(|_| NodeError::Unreadable("the answer is not that of a JSON-RPC node".to_owned()))?;
+        match reply["result"].take() {
+            Value::Null => Err(NodeError::Refused {
+                method: method.to_owned(),
+                error: reply["error"].take(),
+            }),
+            value => Ok(value),
+        }
+    }
+
+    async fn request(
+        &self,
+        connection: &mut PooledConnection,
+        method: &str,
+        params: &Value,
+    ) -> Result<Bytes, NodeError> {
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+        let exchange = connection
+            .exchange(&self.transport, body.to_string().into())
+            .await;
+        exchange
+            .outcome
+            .map(|response| response.body)
+            .map_err(NodeError::Unanswered)
+    }
+}

@@ -1,0 +1,6 @@
+//! Sending groups of requests: pacing, connections, repeats after 429 and 503, whether the target still answers, and the chain on
+//! which answers are simulated.
+
+pub(crate) mod chain;
+pub(crate) mod liveness;
+pub(crate) mod sender;

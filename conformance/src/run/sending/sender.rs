@@ -1,0 +1,349 @@
+//! Sends the requests of a group and collects the answers, in the order that the group needs and at a pace that the target accepts.
+
+use std::{
+    fmt,
+    future::{Future, poll_fn},
+    pin::Pin,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::Poll,
+    time::{Duration, SystemTime},
+};
+
+use bytes::Bytes;
+use tokio::sync::{Semaphore, mpsc};
+
+use crate::events::SentExchange;
+use crate::run::sending::{
+    chain::Chain,
+    liveness::{Liveness, NextStep, is_answered},
+};
+use paymaster_client::{
+    connector::Protocol,
+    memory::{MemoryLimit, MemoryPermit},
+    pace::Pace,
+    stop::{Reason, Stop},
+    throttling::{GivenUp, MOST_GIVEN_UP, RetryPolicy, ThrottleDecision},
+    transport::{PooledConnection, Transport},
+};
+use paymaster_exchange::{Exchange, Failure};
+use paymaster_judge::cases::{
+    case::{Group, Order},
+    relations::ON_CHAIN,
+};
+
+/// How many times connecting is tried for one request.
+const CONNECT_TRIES: u32 = 3;
+
+/// The pause before the next try to connect.
+const CONNECT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Why the requests of a group were not all answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeliveryError {
+    /// The run ended first.
+    Stopped,
+    /// The target answered 429 or 503 each time.
+    Throttled,
+    /// No connection could be made, for this cause; nothing was sent.
+    Unreachable(String),
+}
+
+impl std::error::Error for DeliveryError {}
+
+impl fmt::Display for DeliveryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stopped => f.write_str("the run was over"),
+            Self::Throttled => f.write_str("the target asked to wait again and again"),
+            Self::Unreachable(cause) => write!(f, "no connection: {cause}"),
+        }
+    }
+}
+
+/// What the sender reports while it sends.
+#[derive(Debug)]
+pub(crate) enum Notice {
+    /// The target asked for a pause, with this HTTP status.
+    Throttled { pause: Duration, status: u16 },
+    /// An exchange ended. Sent only when a reporter wants exchanges.
+    Exchanged(Box<SentExchange>),
+}
+
+/// Sends groups over at most `jobs` connections.
+pub(crate) struct Sender {
+    pub(crate) transport: Transport,
+    pub(crate) stop: Stop,
+    pub(crate) pace: Pace,
+    pub(crate) liveness: Liveness,
+    jobs: usize,
+    slots: Semaphore,
+    idle: Mutex<Vec<PooledConnection>>,
+    gate: MemoryLimit,
+    /// How many complete responses came in HTTP/1.1, and how many in HTTP/2.
+    responses: [AtomicU64; 2],
+    given_up: GivenUp,
+    notices: mpsc::UnboundedSender<Notice>,
+    reports_exchanges: bool,
+    chain: Option<Chain>,
+}
+
+impl Sender {
+    pub(crate) fn new(
+        transport: Transport,
+        stop: Stop,
+        pace: Pace,
+        jobs: usize,
+        notices: mpsc::UnboundedSender<Notice>,
+    ) -> Self {
+        let jobs = jobs.clamp(1, Semaphore::MAX_PERMITS.min(u32::MAX as usize));
+        Self {
+            transport,
+            stop,
+            pace,
+            liveness: Liveness::default(),
+            jobs,
+            slots: Semaphore::new(jobs),
+            idle: Mutex::default(),
+            gate: MemoryLimit::default(),
+            responses: Default::default(),
+            given_up: GivenUp::default(),
+            notices,
+            reports_exchanges: false,
+            chain: None,
+        }
+    }
+
+    /// Reports every exchange as a [`Notice`] where `reports_exchanges` is set.
+    pub(crate) fn reporting_exchanges(self, reports_exchanges: bool) -> Self {
+        Self {
+            reports_exchanges,
+            ..self
+        }
+    }
+
+    /// Simulates returned operations on this chain, where there is one.
+    pub(crate) fn simulating_on(self, chain: Option<Chain>) -> Self {
+        Self { chain, ..self }
+    }
+
+    /// How many exchanges may run at the same time.
+    pub(crate) fn jobs(&self) -> usize {
+        self.jobs
+    }
+
+    /// The HTTP versions of complete responses, and how many came in each.
+    pub(crate) fn http_versions(&self) -> impl Iterator<Item = (Protocol, u64)> {
+        [Protocol::Http1, Protocol::Http2]
+            .into_iter()
+            .zip(&self.responses)
+            .map(|(protocol, times)| (protocol, times.load(Ordering::Relaxed)))
+            .filter(|(_, times)| *times > 0)
+    }
+
+    /// The memory share of one group, to be held until its answers are judged.
+    pub(crate) fn share(&self) -> MemoryPermit {
+        self.gate.permit()
+    }
+
+    /// Sends every request of a group; returns one exchange for each, in order.
+    pub(crate) async fn deliver(&self, group: &Group) -> Result<Vec<Exchange>, DeliveryError> {
+        self.deliver_within(group, &self.share()).await
+    }
+
+    /// As [`Sender::deliver`], within a memory share that the caller holds as long as it keeps the answers.
+    pub(crate) async fn deliver_within(
+        &self,
+        group: &Group,
+        share: &MemoryPermit,
+    ) -> Result<Vec<Exchange>, DeliveryError> {
+        let width = match group.relation.order {
+            Order::Sequential => 1,
+            Order::Concurrent => group.members.len().clamp(1, self.jobs),
+        };
+        let permits = u32::try_from(width).unwrap_or(u32::MAX);
+        let Ok(_slots) = self.slots.acquire_many(permits).await else {
+            return Err(DeliveryError::Stopped);
+        };
+        let mut exchanges = Vec::with_capacity(group.members.len());
+        if width == 1 {
+            let mut connection = self.take_connection();
+            for number in 0..group.members.len() {
+                let mut exchange = self.send(&mut connection, group, number, share).await?;
+                if let Some(chain) = &self.chain
+                    && group.relation.id == ON_CHAIN.id
+                {
+                    exchange.on_chain = chain.simulate(&exchange).await;
+                }
+                exchanges.push(exchange);
+            }
+            self.return_connection(connection);
+            return Ok(exchanges);
+        }
+        let numbers: Vec<usize> = (0..group.members.len()).collect();
+        for chunk in numbers.chunks(width) {
+            let sending = chunk
+                .iter()
+                .map(|number| async {
+                    let mut connection = self.take_connection();
+                    let exchange = self.send(&mut connection, group, *number, share).await;
+                    self.return_connection(connection);
+                    exchange
+                })
+                .collect();
+            for exchange in join(sending).await {
+                exchanges.push(exchange?);
+            }
+        }
+        Ok(exchanges)
+    }
+
+    async fn send(
+        &self,
+        connection: &mut PooledConnection,
+        group: &Group,
+        number: usize,
+        share: &MemoryPermit,
+    ) -> Result<Exchange, DeliveryError> {
+        let body: &Bytes = &group.members[number].body;
+        let (mut retries, mut unreachable) = (RetryPolicy::CHECK.start(), 0);
+        loop {
+            if !self.pace.turn(&self.stop).await {
+                return Err(DeliveryError::Stopped);
+            }
+            let exchange = connection
+                .exchange_within(&self.transport, body.clone(), share)
+                .await;
+            self.report(&exchange, group, number);
+            match self.liveness.note(&exchange) {
+                NextStep::Continue => {}
+                NextStep::Unreachable => self.give_up(&exchange, "no answer"),
+                NextStep::Probe(known_good) => {
+                    let probe = PooledConnection::default()
+                        .exchange(&self.transport, known_good)
+                        .await;
+                    self.liveness.note(&probe);
+                    if !is_answered(&probe) {
+                        self.give_up(&probe, "the target stopped answering");
+                    }
+                }
+            }
+            match &exchange.outcome {
+                Err(Failure::Connect(cause)) => {
+                    unreachable += 1;
+                    if unreachable == CONNECT_TRIES {
+                        return Err(DeliveryError::Unreachable(cause.clone()));
+                    }
+                    tokio::time::sleep(CONNECT_PAUSE).await;
+                }
+                Ok(response) => {
+                    if let Some(protocol) = connection.protocol() {
+                        self.responses[protocol as usize].fetch_add(1, Ordering::Relaxed);
+                    }
+                    let pause = match retries.decide(response, SystemTime::now) {
+                        ThrottleDecision::NotThrottled => {
+                            self.pace.answered();
+                            self.given_up.reset();
+                            return Ok(exchange);
+                        }
+                        ThrottleDecision::GiveUp => {
+                            self.note_throttled_group(response.status);
+                            return Err(DeliveryError::Throttled);
+                        }
+                        ThrottleDecision::Wait(pause) => pause,
+                    };
+                    // The pause applies even when the receiver is gone.
+                    let _ = self.notices.send(Notice::Throttled {
+                        pause,
+                        status: response.status,
+                    });
+                    self.pace.pause(pause, &self.stop);
+                    if self.stop.reason().is_some() {
+                        return Err(DeliveryError::Stopped);
+                    }
+                }
+                Err(_) => return Ok(exchange),
+            }
+        }
+    }
+
+    fn report(&self, exchange: &Exchange, group: &Group, number: usize) {
+        if !self.reports_exchanges {
+            return;
+        }
+        let member = &group.members[number];
+        // The receiver is gone once the run is over.
+        let _ = self.notices.send(Notice::Exchanged(Box::new(SentExchange {
+            relation: group.relation.id,
+            group: group.number,
+            member: number,
+            role: member.role.name(),
+            label: member.label.clone(),
+            exchange: exchange.keepsake(),
+            ended: SystemTime::now(),
+        })));
+    }
+
+    fn note_throttled_group(&self, status: u16) {
+        if self.given_up.add() {
+            let tries = RetryPolicy::CHECK.tries;
+            let address = self.transport.target.address();
+            let cause = format!(
+                "{address} answered {status} to each of {MOST_GIVEN_UP} requests {tries} times, with pauses between"
+            );
+            self.stop.trigger(if self.pace.answers() > 0 {
+                Reason::Limited(cause)
+            } else {
+                Reason::GaveUp(cause)
+            });
+        }
+    }
+
+    fn give_up(&self, exchange: &Exchange, what: &str) {
+        let cause = match &exchange.outcome {
+            Ok(response) => format!("status {}", response.status),
+            Err(failure) => failure.to_string(),
+        };
+        let address = self.transport.target.address();
+        self.stop
+            .trigger(Reason::GaveUp(format!("{what} from {address}: {cause}")));
+    }
+
+    fn take_connection(&self) -> PooledConnection {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.pop().unwrap_or_default()
+    }
+
+    fn return_connection(&self, connection: PooledConnection) {
+        self.idle
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(connection);
+    }
+}
+
+/// Runs futures concurrently within the task of the caller; returns their outputs in the same order.
+pub(crate) async fn join<T, F: Future<Output = T>>(futures: Vec<F>) -> Vec<T> {
+    let mut running: Vec<(Pin<Box<F>>, Option<T>)> = futures
+        .into_iter()
+        .map(|future| (Box::pin(future), None))
+        .collect();
+    poll_fn(|cx| {
+        for (future, output) in &mut running {
+            if output.is_none()
+                && let Poll::Ready(ready) = future.as_mut().poll(cx)
+            {
+                *output = Some(ready);
+            }
+        }
+        if running.iter().all(|(_, output)| output.is_some()) {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    })
+    .await;
+    running.into_iter().filter_map(|(_, output)| output).collect()
+}
