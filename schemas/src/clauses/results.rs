@@ -97,7 +97,7 @@ pub(super) const CLAUSES: &[Clause] = &[
         Stated,
         "2.8",
         "fee-quote.premiumPercentage",
-        "Each fee quote has `premiumPercentage`, a percentage as a string of digits.",
+        "Each fee quote has `premiumPercentage`, a percentage written as digits in a string.",
     ),
     clause(
         Stated,
