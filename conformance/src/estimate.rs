@@ -21,7 +21,7 @@ const LONGEST: Duration = Duration::from_hours(24);
 
 /// How many requests a plan has, for any number of cases.
 #[derive(Clone, Debug)]
-pub struct Cost {
+pub(crate) struct Cost {
     /// The requests of each relation in a plan with `cases` cases.
     requests: BTreeMap<&'static str, (Rounds, u64)>,
     cases: u32,

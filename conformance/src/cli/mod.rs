@@ -23,7 +23,7 @@ use paymaster_cli::exit;
 use paymaster_cli::output;
 
 /// Reads the command line of this process and runs its command.
-pub fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     let environment = Environment::of_process();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

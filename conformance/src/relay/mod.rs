@@ -17,7 +17,7 @@ use paymaster_exchange::Exchange;
 
 /// The limits of the relay.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub(crate) struct Limits {
     /// The timeout of an exchange with the upstream, body included. Default: 30 s.
     pub timeout: Duration,
     /// The longest body of a request or an answer, in bytes. Default: 8 MiB.
@@ -35,7 +35,7 @@ impl Default for Limits {
 
 /// An exchange that the relay forwarded.
 #[derive(Debug)]
-pub struct RelayedExchange {
+pub(crate) struct RelayedExchange {
     /// The HTTP method of the request.
     pub method: String,
     /// The request and the response.

@@ -27,7 +27,7 @@ const MOST_CONNECTIONS: usize = 512;
 const RECOVERY: Duration = Duration::from_millis(50);
 
 /// Serves until `stop`, and sends each exchange to `relayed`. Returns when every exchange has ended or was aborted.
-pub async fn serve(
+pub(crate) async fn serve(
     listener: TcpListener,
     upstream: Upstream,
     relayed: mpsc::Sender<RelayedExchange>,

@@ -116,7 +116,7 @@ const fn format(
 }
 
 /// The format with this name.
-pub fn find(name: &str) -> Option<&'static Format> {
+pub(crate) fn find(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name == name)
 }
 

@@ -1,14 +1,14 @@
 //! Reports of a finished run, for people and for machines. The runner does not depend on them.
 
 pub(crate) mod comparison;
-pub mod formats;
-pub mod html;
-pub mod machine;
+pub(crate) mod formats;
+pub(crate) mod html;
+pub(crate) mod machine;
 mod markdown;
-pub mod replay_file;
+pub(crate) mod replay_file;
 #[cfg(test)]
 mod sample;
-pub mod terminal;
+pub(crate) mod terminal;
 pub(crate) mod text;
 
 use std::{

@@ -28,11 +28,11 @@ use paymaster_judge::{
 pub(crate) const FORMAT: &str = "paymaster-replay/v1";
 
 /// The target in a replay file of a run against the embedded reference server.
-pub const EMBEDDED: &str = "embedded";
+pub(crate) const EMBEDDED: &str = "embedded";
 
 /// A replay file.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct ReplayFile {
+pub(crate) struct ReplayFile {
     /// [`FORMAT`].
     pub format: String,
     /// The rule that was broken.
@@ -57,7 +57,7 @@ pub struct ReplayFile {
 
 /// The violation in a replay file.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct ReplayFinding {
+pub(crate) struct ReplayFinding {
     /// The index of the request, from 0.
     pub member: usize,
     /// JSON pointer into its answer.
@@ -75,7 +75,7 @@ pub struct ReplayFinding {
 
 /// A request in a replay file.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct ReplayRequest {
+pub(crate) struct ReplayRequest {
     /// Its role in the relation, such as `baseline`.
     pub role: String,
     /// What distinguishes it from the other requests.
@@ -90,7 +90,7 @@ pub struct ReplayRequest {
 
 /// What was known about the target when the answers were judged.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct ReplayContext {
+pub(crate) struct ReplayContext {
     /// The profile without the URL and the headers of the target.
     pub profile: Profile,
     /// The dialect.
@@ -160,7 +160,7 @@ impl ReplayFile {
     /// # Errors
     ///
     /// When the file cannot be read or is not a replay file of this version.
-    pub fn read(path: &Path) -> Result<Self, ReplayFileError> {
+    pub(crate) fn read(path: &Path) -> Result<Self, ReplayFileError> {
         let unreadable = |cause: io::Error| ReplayFileError::Unreadable {
             path: path.to_owned(),
             cause,
@@ -181,7 +181,7 @@ impl ReplayFile {
     /// # Errors
     ///
     /// When the relation is none of `relations`, or a body cannot be decoded.
-    pub fn group(&self, relations: &[&'static Relation]) -> Result<Group, ReplayFileError> {
+    pub(crate) fn group(&self, relations: &[&'static Relation]) -> Result<Group, ReplayFileError> {
         let relation = relations
             .iter()
             .find(|relation| relation.id == self.relation)
@@ -267,7 +267,7 @@ impl ReplayContext {
     }
 
     /// The context in which answers are judged.
-    pub fn context(&self) -> Context {
+    pub(crate) fn context(&self) -> Context {
         let mut context = Context::new(Profile {
             dialect: self.dialect.clone(),
             ..self.profile.clone()
@@ -304,7 +304,7 @@ impl ReplayContext {
 
 /// Why a replay file cannot be used.
 #[derive(Debug)]
-pub enum ReplayFileError {
+pub(crate) enum ReplayFileError {
     /// The file cannot be read, or is not JSON of the right form.
     Unreadable {
         /// The file.

@@ -2,9 +2,9 @@
 
 mod exchange;
 pub(crate) mod har;
-pub mod json;
+pub(crate) mod json;
 pub(crate) mod junit;
-pub mod ndjson;
+pub(crate) mod ndjson;
 pub(crate) mod sarif;
 
 pub(crate) use exchange::moment;

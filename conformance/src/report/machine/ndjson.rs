@@ -15,7 +15,7 @@ use paymaster_client::redact::Redactor;
 use paymaster_judge::verdict::finding::Finding;
 
 /// The format of the log, named in its first line.
-pub const FORMAT: &str = "paymaster-events/v1";
+pub(crate) const FORMAT: &str = "paymaster-events/v1";
 
 /// A log without exchanges.
 pub(crate) fn events(place: &ShownTarget, redactor: &Redactor) -> Box<dyn ReportLog> {
