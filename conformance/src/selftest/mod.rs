@@ -86,7 +86,7 @@ pub fn run(
             .collect();
         threads
             .into_iter()
-            .map(|thread| thread.join().unwrap_or_else(|_| Err(SelftestError::Thread)))
+            .map(|thread| thread.join().unwrap_or(Err(SelftestError::Thread)))
             .collect::<Result<Vec<_>, _>>()
     })?;
     let mut trials: Vec<(usize, Trial)> = parts.into_iter().flatten().collect();
