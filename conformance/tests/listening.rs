@@ -9,7 +9,7 @@ use paymaster_client::{
     transport::{Limits, Transport},
 };
 use paymaster_conformance::{
-    events::Event,
+    Event,
     run::{Reporter, Reporters, Suite, check},
 };
 use paymaster_judge::session::tally::Strictness;

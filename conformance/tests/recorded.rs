@@ -10,7 +10,7 @@ use paymaster_client::{
     transport::{Limits, Transport},
 };
 use paymaster_conformance::{
-    events::Event,
+    Event,
     recorded::response_skip_reason,
     run::{self, Reporter, Suite},
 };

@@ -39,7 +39,7 @@ pub static OBSERVERS: &[Observer] = &[
                 views,
                 &[Probe::DecimalAmounts, Probe::HexAmounts, Probe::IntegerAmounts],
                 values,
-            )
+            );
         },
     },
     Observer {

@@ -18,9 +18,6 @@ use paymaster_judge::verdict::{
 /// The name and version of the format.
 pub(crate) const FORMAT: &str = "paymaster-report/v1";
 
-/// The JSON Schema of the report.
-pub(crate) const SCHEMA: &str = include_str!("../../../report.schema.json");
-
 /// Longer answer bodies are cut, in characters; the report names their length.
 const LONGEST_BODY: usize = 16 * 1024;
 

@@ -172,7 +172,7 @@ impl Node {
         let body = self
             .request(connection, "eth_call", &json!([call, "latest"]))
             .await?;
-        Called::read(&body).map_err(NodeError::Unreadable)
+        Called::read(&body).map_err(|cause| NodeError::Unreadable(cause.to_string()))
     }
 
     async fn value(
