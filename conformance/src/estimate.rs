@@ -63,7 +63,7 @@ impl Cost {
 
 /// The context that discovery probably ends with: most targets support tokens, and half of a plan concerns them.
 pub(crate) fn expected(mut context: Context) -> Context {
-    if context.tokens_that_are(Support::Supported).next().is_none() {
+    if context.tokens_with(Support::Supported).next().is_none() {
         for digit in ["a", "b", "c"] {
             context.learn_token(&format!("0x{}", digit.repeat(40)), Support::Supported);
         }

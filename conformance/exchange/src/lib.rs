@@ -155,7 +155,7 @@ impl Exchange {
 
     /// A copy for reports, with at most [`KEPT`] bytes of the response body, so that a run needs little memory.
     #[must_use]
-    pub fn keepsake(&self) -> Self {
+    pub fn with_short_body(&self) -> Self {
         let mut kept = self.clone();
         if let Ok(response) = &mut kept.outcome
             && response.body.len() > KEPT

@@ -5,6 +5,6 @@ mod calls;
 mod operation;
 mod reading;
 
-pub use calls::{hash_call, own_check, simulation_call};
-pub use operation::Completed;
-pub use reading::{Called, First, NodeError, first_reading, hash_reading, own_reading};
+pub use calls::{hash_call, paymaster_call, simulation_call};
+pub use operation::CompletedOperation;
+pub use reading::{CallOutcome, First, NodeError, read_hash, read_paymaster_call, read_simulation};

@@ -52,7 +52,7 @@ fn operations() -> Vec<Map<String, Value>> {
 #[test]
 fn an_empty_profile_excludes_only_rules_that_need_a_fact() {
     assert_left_out(Operations::default(), &[]);
-    let with_chain = Context::default().asking_a_chain(true);
+    let with_chain = Context::default().with_chain(true);
     assert_eq!(left_out(&with_chain), Ids::from([SYMBOL, DECIMAL]));
 }
 

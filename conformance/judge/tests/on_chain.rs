@@ -9,7 +9,10 @@ use alloy_primitives::hex;
 use paymaster_exchange::{Exchange, Response, Simulation};
 use paymaster_judge::{
     cases::case::Role,
-    on_chain::{Called, Completed, First, first_reading, own_check, own_reading, simulation_call},
+    on_chain::{
+        CallOutcome, CompletedOperation, First, paymaster_call, read_paymaster_call, read_simulation,
+        simulation_call,
+    },
     rules::{View, find_rule},
     session::judge::Judge,
     target::context::Context,
@@ -25,7 +28,7 @@ fn word(number: u64) -> String {
 }
 
 /// `FailedOp(0, reason)` of a reason of up to 32 bytes.
-fn failed_op(reason: &str) -> Called {
+fn failed_op(reason: &str) -> CallOutcome {
     let text = hex::encode(reason);
     let parts = [
         word(0),
@@ -37,7 +40,7 @@ fn failed_op(reason: &str) -> Called {
 }
 
 /// `ValidationResult` with an empty context and stakes of 0.
-fn validation_result(signature_failed: bool, after: u64, until: u64) -> Called {
+fn validation_result(signature_failed: bool, after: u64, until: u64) -> CallOutcome {
     let stakes = word(0).repeat(6);
     let info = [21_000, 1, u64::from(signature_failed), after, until, 6 * 32, 0]
         .map(word)
@@ -46,13 +49,13 @@ fn validation_result(signature_failed: bool, after: u64, until: u64) -> Called {
 }
 
 /// `(context, validationData)` of a paymaster.
-fn validated(aggregator: u64, after: u64, until: u64) -> Called {
+fn validated(aggregator: u64, after: u64, until: u64) -> CallOutcome {
     let data = format!("{after:012x}{until:012x}{aggregator:040x}");
-    Called::Returned(bytes(&[word(64), data, word(0)].concat()))
+    CallOutcome::Returned(bytes(&[word(64), data, word(0)].concat()))
 }
 
-fn reverted(digits: &str) -> Called {
-    Called::Reverted(bytes(digits))
+fn reverted(digits: &str) -> CallOutcome {
+    CallOutcome::Reverted(bytes(digits))
 }
 
 fn bytes(digits: &str) -> Vec<u8> {
@@ -61,7 +64,7 @@ fn bytes(digits: &str) -> Vec<u8> {
 
 #[test]
 fn the_whole_simulation_is_read() {
-    let read = |called: &Called| first_reading(called, Mode::Sponsored, NOW);
+    let read = |called: &CallOutcome| read_simulation(called, Mode::Sponsored, NOW);
     assert_eq!(
         read(&validation_result(false, 0, LATER)),
         First::Told(Simulation::Accepted)
@@ -87,27 +90,27 @@ fn the_whole_simulation_is_read() {
         reverted(""),
     ] {
         assert!(
-            matches!(read(&called), First::AskThePaymaster(_)),
+            matches!(read(&called), First::CallThePaymaster(_)),
             "{:?}",
             read(&called)
         );
     }
     assert!(matches!(
-        read(&Called::Returned(Vec::new())),
+        read(&CallOutcome::Returned(Vec::new())),
         First::Told(Simulation::Unclear(_))
     ));
 }
 
 #[test]
 fn the_outcome_of_calling_the_paymaster_directly_is_read() {
-    let read = |called: &Called| own_reading(called, Mode::Sponsored, NOW);
+    let read = |called: &CallOutcome| read_paymaster_call(called, Mode::Sponsored, NOW);
     assert_eq!(read(&validated(0, 0, LATER)), Simulation::Accepted);
     for (called, code) in [
         (validated(1, 0, LATER), "AA34"),
         (validated(0, 0, NOW - 1), "AA32"),
         (validated(0, LATER, 0), "AA32"),
-        (Called::Returned(Vec::new()), "AA30"),
-        (Called::Returned(vec![0; 7]), "AA33"),
+        (CallOutcome::Returned(Vec::new()), "AA30"),
+        (CallOutcome::Returned(vec![0; 7]), "AA33"),
         (reverted(""), "AA33"),
     ] {
         let simulation = read(&called);
@@ -118,29 +121,29 @@ fn the_outcome_of_calling_the_paymaster_directly_is_read() {
     }
     // An account without tokens is no fault of the service.
     assert!(matches!(
-        own_reading(&reverted(""), Mode::Erc20, NOW),
+        read_paymaster_call(&reverted(""), Mode::Erc20, NOW),
         Simulation::Unclear(_)
     ));
     assert!(matches!(
-        own_reading(&validated(1, 0, 0), Mode::Erc20, NOW),
+        read_paymaster_call(&validated(1, 0, 0), Mode::Erc20, NOW),
         Simulation::Refused(_)
     ));
 }
 
 #[test]
 fn reverts_are_read_from_several_places_of_an_answer() {
-    let read = |body: &Value| Called::read(body.to_string().as_bytes()).ok();
+    let read = |body: &Value| CallOutcome::read(body.to_string().as_bytes()).ok();
     let error = |error: Value| json!({ "jsonrpc": "2.0", "id": 1, "error": error });
     assert_eq!(
         read(&json!({ "result": "0x0a" })),
-        Some(Called::Returned(vec![10]))
+        Some(CallOutcome::Returned(vec![10]))
     );
     for data in [json!("0x0a"), json!({ "data": "0x0a" }), json!("Reverted 0x0a")] {
         let body = error(json!({ "code": 3, "message": "execution reverted", "data": data }));
-        assert_eq!(read(&body), Some(Called::Reverted(vec![10])), "{body}");
+        assert_eq!(read(&body), Some(CallOutcome::Reverted(vec![10])), "{body}");
     }
     let bare = error(json!({ "code": -32000, "message": "execution reverted" }));
-    assert_eq!(read(&bare), Some(Called::Reverted(Vec::new())));
+    assert_eq!(read(&bare), Some(CallOutcome::Reverted(Vec::new())));
     for body in [
         error(json!({ "code": -32005, "message": "too many requests" })),
         json!({}),
@@ -148,7 +151,7 @@ fn reverts_are_read_from_several_places_of_an_answer() {
     ] {
         assert!(read(&body).is_none(), "{body}");
     }
-    assert!(Called::read(b"<html>").is_err());
+    assert!(CallOutcome::read(b"<html>").is_err());
 }
 
 fn exchange(result: &Value) -> Exchange {
@@ -179,7 +182,7 @@ fn sponsored(paymaster_and_data: &str) -> Value {
 #[test]
 fn the_operation_is_the_one_of_the_request_with_what_the_answer_returned() {
     let paymaster = "00000f79b7faf42eebadba19acc07cd08af44789";
-    let completed = Completed::of(&exchange(&sponsored(&format!("0x{paymaster}aabb")))).unwrap();
+    let completed = CompletedOperation::of(&exchange(&sponsored(&format!("0x{paymaster}aabb")))).unwrap();
     assert_eq!(completed.mode, Mode::Sponsored);
     assert_eq!(
         format!("{:#x}", completed.paymaster().unwrap()),
@@ -201,18 +204,18 @@ fn the_operation_is_the_one_of_the_request_with_what_the_answer_returned() {
     );
     assert!(call.contains(&format!("{}{paymaster}aabb", word(22))), "{call}");
     // Limits of call and verification, the latter for account, paymaster and postOp, and the third limit, at the highest fee.
-    let own = own_check(&completed, [7; 32].into());
+    let own = paymaster_call(&completed, [7; 32].into());
     assert_eq!(own[4..][32..64], [7; 32]);
     assert_eq!(own[4..][64..96], bytes(&word((1003 + 3 * 1002 + 1001) * 20)));
 }
 
 #[test]
 fn an_operation_that_is_not_sponsored_is_not_simulated() {
-    assert!(Completed::of(&exchange(&sponsored("0x"))).is_none());
-    assert!(Completed::of(&exchange(&sponsored("no hex"))).is_none());
-    assert!(Completed::of(&exchange(&json!(null))).is_none());
+    assert!(CompletedOperation::of(&exchange(&sponsored("0x"))).is_none());
+    assert!(CompletedOperation::of(&exchange(&sponsored("no hex"))).is_none());
+    assert!(CompletedOperation::of(&exchange(&json!(null))).is_none());
     assert!(
-        Completed::of(&exchange(&sponsored("0xaa")))
+        CompletedOperation::of(&exchange(&sponsored("0xaa")))
             .unwrap()
             .paymaster()
             .is_none()
@@ -227,7 +230,7 @@ fn only_a_refused_simulation_breaks_the_rule() {
             on_chain,
             ..exchange(&sponsored("0xaa"))
         };
-        let context = Context::default().asking_a_chain(true);
+        let context = Context::default().with_chain(true);
         let view = View::new(Role::Call, "", &exchange, &context);
         let judgement = judge.views(&[view], None, &context).pop();
         judgement.map(|judgement| (judgement.held, judgement.violations.len()))

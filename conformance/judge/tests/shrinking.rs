@@ -8,7 +8,7 @@ use paymaster_judge::{
         generate::{Overrides, Source, runner, shrink::weight, simpler, strategy},
     },
     target::{
-        context::{Context, Vouch},
+        context::{Context, Expectation},
         profile::{Accepts, Operations, Profile, SmartAccount, Token, TokenLists},
     },
 };
@@ -178,9 +178,9 @@ fn an_accepted_request_with_an_account_is_accepted_when_shrunk() {
             let account = &info["smartAccountInfo"];
             let named = account["name"].is_string() && account["version"].is_string();
             let expected = if pair.mode == Mode::Erc20 || named {
-                Vouch::Accepted
+                Expectation::Accepted
             } else {
-                Vouch::Unknown
+                Expectation::Unknown
             };
             assert_eq!(context.expectation(pair, &candidate["params"][0], info), expected);
         }

@@ -10,7 +10,7 @@ use paymaster_judge::{
         generate::Source,
     },
     target::{
-        context::{Context, Support, Vouch},
+        context::{Context, Expectation, Support},
         dialect::{Amounts, Pins},
         profile::{Accepts, Operations, Profile, SmartAccount, Sponsors, Token, TokenLists},
     },
@@ -218,9 +218,9 @@ fn drawn_operations_have_the_requested_expectation() {
                     (Draw::Accepted | Draw::Sponsored, _) => expectation.requires_result(),
                     // Where only listed operations are accepted, another one of a refused sender may get an error.
                     (Draw::Refused, Mode::Sponsored) => {
-                        matches!(expectation, Vouch::Refused | Vouch::NotSponsored)
+                        matches!(expectation, Expectation::Refused | Expectation::NotSponsored)
                     }
-                    (Draw::Refused, Mode::Erc20) => expectation == Vouch::Unknown,
+                    (Draw::Refused, Mode::Erc20) => expectation == Expectation::Unknown,
                 };
                 assert!(kept, "{expectation:?} {wanted:?} {request:#}");
             }

@@ -263,7 +263,7 @@ fn a_run_is_denied_when_every_valid_request_was_refused() {
         &[other(401), first, other(401), second, third, other(413)],
         Vec::new(),
     );
-    assert!(!tally.access.is_denied_for_good(), "413 is about one request");
+    assert!(!tally.access.is_permanently_denied(), "413 is about one request");
     let cause = tally.denied().expect("nothing was answered");
     assert!(
         cause.starts_with(
@@ -282,9 +282,9 @@ fn a_run_is_denied_when_every_valid_request_was_refused() {
     ] {
         let mut inside = Tally::default();
         added(&mut inside, 1, &[other(401)], Vec::new());
-        assert!(inside.access.is_denied_for_good());
+        assert!(inside.access.is_permanently_denied());
         added(&mut inside, 2, &answers, Vec::new());
-        assert!(!inside.access.is_denied_for_good());
+        assert!(!inside.access.is_permanently_denied());
         assert_eq!(inside.denied(), None);
     }
 }

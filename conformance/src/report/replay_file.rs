@@ -234,7 +234,7 @@ impl ReplayRequest {
 
 impl ReplayContext {
     fn of(context: &Context) -> Self {
-        let tokens = |support| context.tokens_that_are(support).map(str::to_owned).collect();
+        let tokens = |support| context.tokens_with(support).map(str::to_owned).collect();
         let dialect = &context.dialect;
         Self {
             profile: Profile {

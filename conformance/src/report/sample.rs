@@ -12,7 +12,7 @@ use paymaster_cli::settings::ShownTarget;
 use paymaster_client::redact::Redactor;
 use paymaster_exchange::{Exchange, Failure, Response};
 use paymaster_judge::{
-    cases::case::{Group, Ids, Member, Order, Relation, Role, Rounds, Seed},
+    cases::case::{BuildInput, Group, Ids, Member, Order, Relation, Role, Rounds},
     rules::find_rule,
     session::{recorded::RECORDED, tally::Strictness},
     target::{context::Context, dialect::Dialect},
@@ -33,7 +33,7 @@ static TWICE: Relation = Relation {
     members: nothing,
 };
 
-fn nothing(_: &Seed<'_>, _: &mut Ids) -> Vec<Member> {
+fn nothing(_: &BuildInput<'_>, _: &mut Ids) -> Vec<Member> {
     Vec::new()
 }
 

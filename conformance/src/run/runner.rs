@@ -29,7 +29,7 @@ use paymaster_exchange::Exchange;
 use paymaster_judge::{
     cases::{
         case::Group,
-        discovery::{Discovered, Discovery},
+        discovery::{Discovery, DiscoveryResult},
         plan::Plan,
     },
     session::{Ending, Session, tally::End},
@@ -84,12 +84,13 @@ pub async fn check(
     });
     let mut forecast = Forecast::new(settings, suite);
     report_estimate(&mut forecast, &sender, reporter).await;
-    let Discovered { context, access } = discover(settings, suite, &sender, &mut notices, reporter).await;
+    let DiscoveryResult { context, access } =
+        discover(settings, suite, &sender, &mut notices, reporter).await;
     let context = Arc::new(context);
     forecast.learn(&context, sender.pace.sent());
     let mut session = Session::new(suite.rules.clone(), suite.observe, Arc::clone(&context));
     let mut cut = false;
-    if stop.reason().is_none() && !access.is_denied_for_good() {
+    if stop.reason().is_none() && !access.is_permanently_denied() {
         cut = judge_plan(
             settings,
             suite,
@@ -155,8 +156,8 @@ async fn discover(
     sender: &Sender,
     notices: &mut UnboundedReceiver<Notice>,
     reporter: &mut dyn Reporter,
-) -> Discovered {
-    let context = Context::new(settings.profile.clone()).asking_a_chain(suite.chain.is_some());
+) -> DiscoveryResult {
+    let context = Context::new(settings.profile.clone()).with_chain(suite.chain.is_some());
     let mut discovery = Discovery::new(context, settings.seed);
     let mut answers: Vec<(Group, Vec<Exchange>)> = Vec::new();
     while let Some(round) = discovery.next_round(&answers) {

@@ -197,10 +197,10 @@ impl AnswerJudge {
         normalized: Option<&[u8]>,
     ) -> Assessment {
         let view = View::new(Role::Call, "", exchange, &self.context);
-        if let Some(what) = view.answer.beyond_reading() {
+        if let Some(what) = view.answer.exceeded_limit() {
             return Assessment::unanswered(Outcome::Transport, format!("{what}: more than we read"));
         }
-        if view.turned_away() {
+        if view.rejected_before_service() {
             return Assessment::refused(view.answer.response());
         }
         let views = [view];

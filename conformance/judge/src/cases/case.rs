@@ -190,7 +190,7 @@ pub struct Relation {
     pub order: Order,
     /// Builds the members: a pure function, so that the same input and ids give the same bytes. Empty when the relation cannot be
     /// built from this base.
-    pub members: fn(&Seed<'_>, &mut Ids) -> Vec<Member>,
+    pub members: fn(&BuildInput<'_>, &mut Ids) -> Vec<Member>,
 }
 
 /// How often a relation is built for each of its bases.
@@ -204,7 +204,7 @@ pub enum Rounds {
 
 /// What a group is built from.
 #[derive(Clone, Copy, Debug)]
-pub struct Seed<'a> {
+pub struct BuildInput<'a> {
     /// The pair of the base request; none for relations without a base.
     pub pair: Option<Pair>,
     /// The base request (a whole envelope), [`Value::Null`] for relations without a base.
@@ -263,7 +263,7 @@ impl Group {
 
     /// The same group built from another base; none when the relation cannot be built from it.
     pub fn rebuilt(&self, base: Value, context: &Context) -> Option<Self> {
-        let seed = Seed {
+        let seed = BuildInput {
             pair: self.pair,
             base: &base,
             twist: self.twist,

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::{
     cases::{
-        case::{Base, Group, Ids, Member, Order, Relation, Role, Rounds, Seed},
+        case::{Base, BuildInput, Group, Ids, Member, Order, Relation, Role, Rounds},
         generate::{source::Source, tokens::NATIVE_COIN},
         plan::group,
     },
@@ -39,7 +39,7 @@ pub static DISCOVERY: Relation = Relation {
     members: as_given,
 };
 
-fn as_given(seed: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn as_given(seed: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut request = seed.base.clone();
     request["id"] = json!(ids.next_id());
     vec![Member {
@@ -98,7 +98,7 @@ pub struct Discovery {
 
 /// What discovery found out.
 #[derive(Debug)]
-pub struct Discovered {
+pub struct DiscoveryResult {
     /// What is known of the target.
     pub context: Context,
     /// Whether requests got past HTTP to the service.
@@ -146,8 +146,8 @@ impl Discovery {
     }
 
     /// What discovery found.
-    pub fn finish(self) -> Discovered {
-        Discovered {
+    pub fn finish(self) -> DiscoveryResult {
+        DiscoveryResult {
             context: self.context,
             access: self.access,
         }
@@ -258,7 +258,7 @@ impl Discovery {
 
     /// Quotes for well-known tokens, and quotes without a list, which may return all tokens.
     fn which_tokens(&mut self) -> Vec<Group> {
-        if self.context.tokens_that_are(Support::Supported).next().is_some() {
+        if self.context.tokens_with(Support::Supported).next().is_some() {
             return Vec::new();
         }
         let infos = [
@@ -274,7 +274,7 @@ impl Discovery {
     fn unknown_tokens(&mut self) -> Vec<Group> {
         let known: Vec<String> = self
             .context
-            .tokens_that_are(Support::Supported)
+            .tokens_with(Support::Supported)
             .take(LONGEST_QUOTE)
             .map(str::to_owned)
             .collect();

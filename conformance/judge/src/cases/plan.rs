@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{
     cases::{
-        case::{Base, Group, Ids, Relation, Rounds, Seed},
+        case::{Base, BuildInput, Group, Ids, Relation, Rounds},
         generate::source::Source,
         relations::RELATIONS,
     },
@@ -121,7 +121,7 @@ pub(crate) fn group(
     context: &Context,
 ) -> Option<(Group, u64)> {
     let mut ids = Ids::starting_at(first_id);
-    let seed = Seed {
+    let seed = BuildInput {
         pair: Some(base.pair),
         base: &request,
         twist,

@@ -32,7 +32,7 @@ impl<'a> Answer<'a> {
 
     /// The limit of this judge that the answer exceeds, in words. Such an answer is not judged: the specification sets no bounds
     /// (section 8), and ours only protect the user's machine.
-    pub fn beyond_reading(&self) -> Option<String> {
+    pub fn exceeded_limit(&self) -> Option<String> {
         match self {
             Self::None(failure @ Failure::TooLarge { .. }) => Some(failure.to_string()),
             Self::NotJson(_, not_json) if not_json.is_our_limit => Some(not_json.cause.clone()),

@@ -3,7 +3,7 @@
 use alloy_primitives::{B256, U256};
 use alloy_sol_types::{SolCall, sol};
 
-use crate::on_chain::operation::Completed;
+use crate::on_chain::operation::CompletedOperation;
 
 sol! {
     /// An operation, as EntryPoint v0.6 takes it.
@@ -65,7 +65,7 @@ sol! {
 const VERIFICATIONS: U256 = U256::from_limbs([3, 0, 0, 0]);
 
 /// The data of a call of EntryPoint that simulates the validation of the whole operation.
-pub fn simulation_call(completed: &Completed) -> Vec<u8> {
+pub fn simulation_call(completed: &CompletedOperation) -> Vec<u8> {
     simulateValidationCall {
         userOp: completed.operation.clone(),
     }
@@ -73,7 +73,7 @@ pub fn simulation_call(completed: &Completed) -> Vec<u8> {
 }
 
 /// The data of a call of EntryPoint that returns the operation's hash.
-pub fn hash_call(completed: &Completed) -> Vec<u8> {
+pub fn hash_call(completed: &CompletedOperation) -> Vec<u8> {
     getUserOpHashCall {
         userOp: completed.operation.clone(),
     }
@@ -82,7 +82,7 @@ pub fn hash_call(completed: &Completed) -> Vec<u8> {
 
 /// The data of the call with which EntryPoint has a paymaster validate the operation of that hash. It is sent alone when the
 /// account makes the whole simulation fail.
-pub fn own_check(completed: &Completed, hash: B256) -> Vec<u8> {
+pub fn paymaster_call(completed: &CompletedOperation, hash: B256) -> Vec<u8> {
     let operation = &completed.operation;
     let gas = operation
         .verificationGasLimit

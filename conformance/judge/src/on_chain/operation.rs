@@ -31,13 +31,13 @@ const DUMMY_SIGNATURE: [u8; 65] = {
 
 /// The operation of a request, completed with the values of its answer.
 #[derive(Clone, Debug)]
-pub struct Completed {
+pub struct CompletedOperation {
     pub(super) operation: UserOperation,
     /// The mode of the request.
     pub mode: Mode,
 }
 
-impl Completed {
+impl CompletedOperation {
     /// The operation of an exchange whose result carries a paymasterAndData, `0x` alone excepted.
     pub fn of(exchange: &Exchange) -> Option<Self> {
         let kind = Kind::of(&exchange.request);

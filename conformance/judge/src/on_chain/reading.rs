@@ -15,7 +15,7 @@ use paymaster_exchange::Simulation;
 
 /// The outcome of an `eth_call`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Called {
+pub enum CallOutcome {
     /// The call returned this.
     Returned(Vec<u8>),
     /// The call reverted with this.
@@ -55,7 +55,7 @@ impl Error for NodeError {
     }
 }
 
-impl Called {
+impl CallOutcome {
     /// Reads the body of a node's answer to `eth_call`.
     ///
     /// # Errors
@@ -87,13 +87,13 @@ pub enum First {
     /// The final outcome.
     Told(Simulation),
     /// The account made the simulation fail, for this reason: the paymaster must be called directly.
-    AskThePaymaster(String),
+    CallThePaymaster(String),
 }
 
 /// Reads the outcome of [`simulation_call`](super::simulation_call). `now` is the time of the chain's last block, in Unix
 /// seconds.
-pub fn first_reading(called: &Called, mode: Mode, now: u64) -> First {
-    let Called::Reverted(data) = called else {
+pub fn read_simulation(called: &CallOutcome, mode: Mode, now: u64) -> First {
+    let CallOutcome::Reverted(data) = called else {
         return First::Told(Simulation::Unclear(
             "simulateValidation did not revert: that is no EntryPoint v0.6".to_owned(),
         ));
@@ -109,7 +109,7 @@ pub fn first_reading(called: &Called, mode: Mode, now: u64) -> First {
     }) = validated
     {
         return if sigFailed {
-            First::AskThePaymaster("the account or the paymaster finds its signature wrong".to_owned())
+            First::CallThePaymaster("the account or the paymaster finds its signature wrong".to_owned())
         } else {
             First::Told(in_time(validAfter.to(), validUntil.to(), now))
         };
@@ -119,29 +119,29 @@ pub fn first_reading(called: &Called, mode: Mode, now: u64) -> First {
             let reverted = reason.starts_with("AA33");
             First::Told(refused_or_unpaid(reason, reverted, mode))
         }
-        Ok(FailedOp { reason, .. }) => First::AskThePaymaster(reason),
-        Err(_) => First::AskThePaymaster(format!("simulateValidation reverted with {}", revert(data))),
+        Ok(FailedOp { reason, .. }) => First::CallThePaymaster(reason),
+        Err(_) => First::CallThePaymaster(format!("simulateValidation reverted with {}", revert(data))),
     }
 }
 
 /// Reads the outcome of [`hash_call`](super::hash_call).
-pub fn hash_reading(called: &Called) -> Option<B256> {
+pub fn read_hash(called: &CallOutcome) -> Option<B256> {
     match called {
-        Called::Returned(data) => getUserOpHashCall::abi_decode_returns(data).ok(),
-        Called::Reverted(_) => None,
+        CallOutcome::Returned(data) => getUserOpHashCall::abi_decode_returns(data).ok(),
+        CallOutcome::Reverted(_) => None,
     }
 }
 
-/// Reads the outcome of [`own_check`](super::own_check). `now` is the time of the chain's last block, in Unix seconds.
-pub fn own_reading(called: &Called, mode: Mode, now: u64) -> Simulation {
+/// Reads the outcome of [`paymaster_call`](super::paymaster_call). `now` is the time of the chain's last block, in Unix seconds.
+pub fn read_paymaster_call(called: &CallOutcome, mode: Mode, now: u64) -> Simulation {
     let data = match called {
-        Called::Reverted(data) => {
+        CallOutcome::Reverted(data) => {
             return refused_or_unpaid(format!("AA33 reverted: {}", revert(data)), true, mode);
         }
-        Called::Returned(data) if data.is_empty() => {
+        CallOutcome::Returned(data) if data.is_empty() => {
             return Simulation::Refused("AA30 paymaster not deployed".to_owned());
         }
-        Called::Returned(data) => data,
+        CallOutcome::Returned(data) => data,
     };
     match validatePaymasterUserOpCall::abi_decode_returns(data) {
         Ok(returned) => {

@@ -9,7 +9,7 @@ use crate::{
     cases::relations as related,
     message::request::Call,
     target::{
-        context::{Context, Vouch},
+        context::{Context, Expectation},
         profile::Accepts,
     },
 };
@@ -143,7 +143,7 @@ fn other_operation(views: &[View<'_>], _: &Context, report: &mut Report) {
         report.set_member(place + 1);
         // An operation that is not sponsored gets a result too: `0x`.
         let required = baseline.answer.result().is_some()
-            && (view.expectation.requires_result() || view.expectation == Vouch::Refused);
+            && (view.expectation.requires_result() || view.expectation == Expectation::Refused);
         served(view, required, report);
     }
 }

@@ -7,7 +7,7 @@ use crate::rules::{Check, Report, Rule, View, always, describe_answer, shown};
 use crate::{
     cases::case::Role,
     target::{
-        context::{Context, Vouch},
+        context::{Context, Expectation},
         profile::Sponsors,
     },
 };
@@ -75,7 +75,7 @@ const POINTER: &str = "/result/paymasterAndData";
 
 /// An operation that can be sponsored gets a paymasterAndData other than 0x.
 fn sponsorable_is_sponsored(view: &View<'_>, _: &Context, report: &mut Report) {
-    decided(&[Vouch::Sponsored], view, |data| {
+    decided(&[Expectation::Sponsored], view, |data| {
         report.expect(
             data != "0x",
             POINTER,
@@ -87,7 +87,7 @@ fn sponsorable_is_sponsored(view: &View<'_>, _: &Context, report: &mut Report) {
 
 /// An operation that cannot be sponsored gets exactly 0x.
 fn refused_gets_0x(view: &View<'_>, _: &Context, report: &mut Report) {
-    decided(&[Vouch::Refused, Vouch::NotSponsored], view, |data| {
+    decided(&[Expectation::Refused, Expectation::NotSponsored], view, |data| {
         report.expect(
             data == "0x",
             POINTER,
@@ -97,7 +97,7 @@ fn refused_gets_0x(view: &View<'_>, _: &Context, report: &mut Report) {
     });
 }
 
-fn decided(expectations: &[Vouch], view: &View<'_>, judge: impl FnOnce(&str)) {
+fn decided(expectations: &[Expectation], view: &View<'_>, judge: impl FnOnce(&str)) {
     let sponsored = view
         .valid_call()
         .is_some_and(|call| call.pair.mode == Mode::Sponsored);

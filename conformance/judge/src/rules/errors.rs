@@ -7,7 +7,7 @@ use crate::rules::{Check, Report, Rule, View, describe_answer, no_token, shown, 
 use crate::{
     json::number::is_integer,
     message::request::Kind,
-    target::context::{Context, Support, Vouch},
+    target::context::{Context, Expectation, Support},
 };
 
 const NO_ERRORS: &str = "the target answered too few requests with an error";
@@ -175,7 +175,7 @@ fn refusal_is_none(view: &View<'_>, _: &Context, report: &mut Report) {
     let sponsored = view
         .valid_call()
         .is_some_and(|call| call.pair.mode == Mode::Sponsored);
-    if sponsored && view.expectation == Vouch::Refused {
+    if sponsored && view.expectation == Expectation::Refused {
         a_result(
             view,
             "a result: an operation that cannot be sponsored is not an error",

@@ -85,7 +85,7 @@ fn has_one_of(codes: &[i64], view: &View<'_>, report: &mut Report) {
             .answer
             .response()
             .is_some_and(|response| response.status != 200);
-    if view.turned_away() || !attempt {
+    if view.rejected_before_service() || !attempt {
         return;
     }
     let actual = view.answer.error().and_then(|error| error.get("code"));
@@ -180,7 +180,7 @@ fn batch(view: &View<'_>, _: &Context, report: &mut Report) {
     let readable = requests
         .iter()
         .all(|request| request.id().is_some() || *request == Kind::Notification);
-    if !readable || view.turned_away() || matches!(view.answer, Answer::None(_)) {
+    if !readable || view.rejected_before_service() || matches!(view.answer, Answer::None(_)) {
         return;
     }
     let ids: Vec<&Value> = requests.iter().filter_map(Kind::id).collect();
@@ -224,7 +224,8 @@ fn batch(view: &View<'_>, _: &Context, report: &mut Report) {
 
 /// An empty batch gets one error object.
 fn empty_batch(view: &View<'_>, _: &Context, report: &mut Report) {
-    if view.request == Kind::EmptyBatch && !view.turned_away() && view.answer.response().is_some() {
+    if view.request == Kind::EmptyBatch && !view.rejected_before_service() && view.answer.response().is_some()
+    {
         report.expect(view.answer.error().is_some(), "", "one error object", || {
             describe_answer(&view.answer)
         });

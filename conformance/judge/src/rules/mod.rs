@@ -30,7 +30,7 @@ use crate::{
         answer::Answer,
         request::{Call, Kind},
     },
-    target::context::{Context, Vouch},
+    target::context::{Context, Expectation},
     verdict::finding::Violation,
 };
 use paymaster_exchange::{Exchange, Simulation};
@@ -175,7 +175,7 @@ pub struct View<'a> {
     /// Whether the request is a call that keeps to the tables of sections 2.1 to 2.5.
     pub within_tables: bool,
     /// What the request must be answered with.
-    pub expectation: Vouch,
+    pub expectation: Expectation,
     /// The result of simulating the answer on a chain, when a chain is used.
     pub on_chain: Option<&'a Simulation>,
 }
@@ -186,7 +186,7 @@ impl<'a> View<'a> {
         let request = Kind::of(&exchange.request);
         let (within_tables, expectation) = request
             .valid_call()
-            .map_or((false, Vouch::Unknown), |call| context.standing(call));
+            .map_or((false, Expectation::Unknown), |call| context.standing(call));
         Self {
             role,
             label,
@@ -205,7 +205,7 @@ impl<'a> View<'a> {
 
     /// Whether the request is one request object with an id, so that it must get one JSON-RPC answer.
     pub fn must_be_answered(&self) -> bool {
-        self.request.id().is_some() && !self.turned_away() && !self.refused_by_status()
+        self.request.id().is_some() && !self.rejected_before_service() && !self.refused_by_status()
     }
 
     /// Whether the request sponsors in token mode and names no token, or null or an empty string. It is not valid, but the
@@ -254,12 +254,12 @@ impl<'a> View<'a> {
     pub fn gateway_status(&self) -> Option<u16> {
         let status = self.answer.response()?.status;
         let is_of_size = matches!(status, 413 | 414 | 431);
-        (self.within_tables && self.turned_away() && !is_of_size).then_some(status)
+        (self.within_tables && self.rejected_before_service() && !is_of_size).then_some(status)
     }
 
     /// Whether a gateway, a limiter or a redirect rejected the request before it reached the service. That is lawful, and there
     /// is no answer of the service to judge.
-    pub fn turned_away(&self) -> bool {
+    pub fn rejected_before_service(&self) -> bool {
         let by_status = self.answer.response().is_some_and(|response| {
             matches!(
                 response.status,

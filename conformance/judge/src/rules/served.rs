@@ -64,7 +64,7 @@ fn both_methods(view: &View<'_>, context: &Context, report: &mut Report) {
             .as_ref()
             .is_none_or(|token| context.support(token) == Support::Supported)
     });
-    if !required || view.turned_away() {
+    if !required || view.rejected_before_service() {
         return;
     }
     let missing = match &view.answer {
@@ -116,7 +116,7 @@ fn served(pair: Pair, view: &View<'_>, report: &mut Report, fair: impl Fn(&Call)
     let Some(call) = view.valid_call().filter(|call| call.pair == pair) else {
         return;
     };
-    if !fair(call) || view.turned_away() {
+    if !fair(call) || view.rejected_before_service() {
         return;
     }
     if let Some(result) = view.answer.result() {

@@ -23,7 +23,7 @@ impl Access {
             return;
         };
         let status = response.status;
-        if view.turned_away() || is_denial(status) && view.answer.result().is_none() {
+        if view.rejected_before_service() || is_denial(status) && view.answer.result().is_none() {
             *self.refused.entry(status).or_default() += 1;
             if self.redirected_to.is_none() && is_redirect(status) {
                 self.redirected_to = response.header("location").map(str::to_owned);
@@ -43,7 +43,7 @@ impl Access {
     }
 
     /// Whether every valid request was refused with a status that more requests will not change.
-    pub fn is_denied_for_good(&self) -> bool {
+    pub fn is_permanently_denied(&self) -> bool {
         let for_good = |status: &u16| is_denial(*status) || is_redirect(*status);
         !self.answered && !self.refused.is_empty() && self.refused.keys().all(for_good)
     }

@@ -75,7 +75,7 @@ impl<'a> Recheck<'a> {
     /// Judges the replay of a finding.
     pub fn replayed(&self, group: &Group, exchanges: &[Exchange], original: Original) -> Replayed {
         let views = judge::read(group, exchanges, self.context);
-        if let Some(cause) = turned_away(&views, original) {
+        if let Some(cause) = rejected_before_service(&views, original) {
             return Replayed::NotTested(cause);
         }
         if !UnjudgedAnswers::default().can_judge(&views) {
@@ -101,14 +101,14 @@ impl<'a> Recheck<'a> {
 
 /// Why the target could not be tested, when no request reached the service: all got 401, 403, 404 or 407, or an answer of a
 /// gateway. None when the answer that broke the rule has the same status as before.
-fn turned_away(views: &[View<'_>], original: Original) -> Option<String> {
+fn rejected_before_service(views: &[View<'_>], original: Original) -> Option<String> {
     let status = |view: &View<'_>| view.answer.response().map(|response| response.status);
     let again = views.get(original.member).and_then(status);
     if again.is_none() || again == original.status {
         return None;
     }
     let denied = |status| matches!(status, 401 | 403 | 404 | 407);
-    let away = |view: &View<'_>| view.turned_away() || status(view).is_some_and(denied);
+    let away = |view: &View<'_>| view.rejected_before_service() || status(view).is_some_and(denied);
     let statuses: BTreeSet<u16> = views.iter().filter_map(status).collect();
     let names: Vec<String> = statuses.iter().map(|status| format!("HTTP {status}")).collect();
     let advice = if statuses.iter().copied().any(denied) {

@@ -6,7 +6,7 @@ use paymaster_exchange::Exchange;
 use serde_json::Value;
 
 use crate::{
-    cases::case::{Group, Ids, Member, Order, Relation, Role, Rounds, Seed},
+    cases::case::{BuildInput, Group, Ids, Member, Order, Relation, Role, Rounds},
     rules::Rule,
     session::{
         Ending, Observe, Session,
@@ -30,7 +30,7 @@ pub static RECORDED: Relation = Relation {
     members: none,
 };
 
-fn none(_: &Seed<'_>, _: &mut Ids) -> Vec<Member> {
+fn none(_: &BuildInput<'_>, _: &mut Ids) -> Vec<Member> {
     Vec::new()
 }
 

@@ -261,7 +261,7 @@ impl Tally {
                     rule,
                     violation,
                     group: group.clone(),
-                    exchanges: exchanges.iter().map(Exchange::keepsake).collect(),
+                    exchanges: exchanges.iter().map(Exchange::with_short_body).collect(),
                     times: 1,
                 },
             ),

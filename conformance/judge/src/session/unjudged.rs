@@ -16,7 +16,7 @@ pub struct UnjudgedAnswers {
 impl UnjudgedAnswers {
     /// Counts the answers of a group that cannot be judged; false when the whole group cannot.
     pub fn can_judge(&mut self, views: &[View<'_>]) -> bool {
-        if let Some(what) = views.iter().find_map(|view| view.answer.beyond_reading()) {
+        if let Some(what) = views.iter().find_map(|view| view.answer.exceeded_limit()) {
             *self.too_large.entry(what).or_default() += 1;
             return false;
         }

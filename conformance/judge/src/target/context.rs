@@ -53,7 +53,7 @@ pub enum Support {
 
 /// What a request must be answered with. Every value but `Unknown` needs the profile, or what the target served before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Vouch {
+pub enum Expectation {
     /// A result, which in sponsored mode sponsors the operation.
     Sponsored,
     /// A result, which may sponsor the operation or not.
@@ -66,7 +66,7 @@ pub enum Vouch {
     Unknown,
 }
 
-impl Vouch {
+impl Expectation {
     /// Whether an error is a violation, whatever rules about sponsorship require. `Refused` has a rule of its own for errors.
     pub fn requires_result(self) -> bool {
         matches!(self, Self::Sponsored | Self::Accepted)
@@ -102,7 +102,7 @@ impl Context {
 
     /// Sets whether returned operations are simulated on the target's chain.
     #[must_use]
-    pub fn asking_a_chain(self, on_chain: bool) -> Self {
+    pub fn with_chain(self, on_chain: bool) -> Self {
         Self { on_chain, ..self }
     }
 
@@ -129,7 +129,7 @@ impl Context {
     }
 
     /// Every known token with that support, in lower case, sorted.
-    pub fn tokens_that_are(&self, support: Support) -> impl Iterator<Item = &str> {
+    pub fn tokens_with(&self, support: Support) -> impl Iterator<Item = &str> {
         self.tokens
             .iter()
             .filter(move |(_, known)| **known == support)
@@ -151,7 +151,7 @@ impl Context {
 
     /// Whether a call keeps to the tables of sections 2.1 to 2.5 in the dialect of the target, and what it must be answered with.
     /// Outside the tables the expectation is unknown: any well-formed answer is lawful.
-    pub fn standing(&self, call: &Call) -> (bool, Vouch) {
+    pub fn standing(&self, call: &Call) -> (bool, Expectation) {
         let operations = &self.profile.operations;
         let listed = operations.sponsorable.iter().chain(&operations.refused);
         let listed = listed
@@ -165,14 +165,14 @@ impl Context {
                 &call.mode_object()["sponsorshipInfo"],
             )
         } else {
-            Vouch::Unknown
+            Expectation::Unknown
         };
         (within_tables, expectation)
     }
 
-    /// What a request for this operation and sponsorshipInfo must be answered with. Every expectation but [`Vouch::Unknown`]
+    /// What a request for this operation and sponsorshipInfo must be answered with. Every expectation but [`Expectation::Unknown`]
     /// needs a profile that covers the operation, and an account that the profile names or the target served.
-    pub fn expectation(&self, pair: Pair, operation: &Value, info: &Value) -> Vouch {
+    pub fn expectation(&self, pair: Pair, operation: &Value, info: &Value) -> Expectation {
         let operations = &self.profile.operations;
         let service = self.account_service(pair, info);
         // The profile lists operations for the plain sponsorshipInfo: with another one the target may decide otherwise.
@@ -185,27 +185,27 @@ impl Context {
         let is_refused = is_listed(&operations.refused);
         if is_refused || self.is_refused_sender(operation) {
             return match pair.mode {
-                Mode::Erc20 => Vouch::Unknown,
-                Mode::Sponsored if gets_a_result || (is_refused && service.is_some()) => Vouch::Refused,
+                Mode::Erc20 => Expectation::Unknown,
+                Mode::Sponsored if gets_a_result || (is_refused && service.is_some()) => Expectation::Refused,
                 // The account of the listed operation is not known.
-                Mode::Sponsored if is_refused => Vouch::Unknown,
-                Mode::Sponsored => Vouch::NotSponsored,
+                Mode::Sponsored if is_refused => Expectation::Unknown,
+                Mode::Sponsored => Expectation::NotSponsored,
             };
         }
         let promised = if is_listed(&operations.sponsorable) {
-            Vouch::Sponsored
+            Expectation::Sponsored
         } else if gets_a_result {
             match (operations.sponsors(), pair.mode) {
-                (Sponsors::Any, _) => Vouch::Sponsored,
-                (Sponsors::None, Mode::Sponsored) => Vouch::Refused,
-                (Sponsors::None, Mode::Erc20) | (Sponsors::Listed, _) => Vouch::Accepted,
+                (Sponsors::Any, _) => Expectation::Sponsored,
+                (Sponsors::None, Mode::Sponsored) => Expectation::Refused,
+                (Sponsors::None, Mode::Erc20) | (Sponsors::Listed, _) => Expectation::Accepted,
             }
         } else {
-            Vouch::Unknown
+            Expectation::Unknown
         };
         match (service, promised) {
-            (None, _) => Vouch::Unknown,
-            (Some(AccountService::Answered), Vouch::Sponsored) => Vouch::Accepted,
+            (None, _) => Expectation::Unknown,
+            (Some(AccountService::Answered), Expectation::Sponsored) => Expectation::Accepted,
             (Some(_), promised) => promised,
         }
     }
@@ -318,11 +318,11 @@ mod tests {
     }
 
     /// The expectation with a profile that names the account of the request.
-    fn expectation(operations: Operations, operation: &Value) -> Vouch {
+    fn expectation(operations: Operations, operation: &Value) -> Expectation {
         with_info(operations, &[ACCOUNT], operation, &info(&json!({}), ACCOUNT))
     }
 
-    fn with_info(operations: Operations, accounts: &[&str], operation: &Value, info: &Value) -> Vouch {
+    fn with_info(operations: Operations, accounts: &[&str], operation: &Value, info: &Value) -> Expectation {
         let profile = Profile {
             accounts: named(accounts),
             operations,
@@ -331,7 +331,7 @@ mod tests {
         Context::new(profile).expectation(pair(Mode::Sponsored), operation, info)
     }
 
-    fn in_tokens(operations: Operations, operation: &Value) -> Vouch {
+    fn in_tokens(operations: Operations, operation: &Value) -> Expectation {
         let context = Context::new(Profile {
             operations,
             ..Profile::default()
@@ -385,7 +385,7 @@ mod tests {
             changed[member] = value;
             expectation(listed(), &changed)
         };
-        assert_eq!(expectation(listed(), &operation()), Vouch::Sponsored);
+        assert_eq!(expectation(listed(), &operation()), Expectation::Sponsored);
         // Any member may decide, and how a policy compares members is not known.
         for (member, other) in [
             ("sender", json!("0xac")),
@@ -397,21 +397,21 @@ mod tests {
             ("callData", json!("0x0103")),
             ("callGasLimit", json!("2")),
         ] {
-            assert_eq!(with(member, other), Vouch::Unknown, "{member}");
+            assert_eq!(with(member, other), Expectation::Unknown, "{member}");
         }
         // A member that is not listed may have any value. initCode and callData that are not listed must be empty.
-        assert_eq!(with("maxFeePerGas", json!("1")), Vouch::Sponsored);
+        assert_eq!(with("maxFeePerGas", json!("1")), Expectation::Sponsored);
         let without = |member: &str| {
             let mut shorter = listed();
             shorter.sponsorable[0].remove(member);
             expectation(shorter, &operation())
         };
-        assert_eq!(without("nonce"), Vouch::Sponsored);
-        assert_eq!(without("initCode"), Vouch::Sponsored);
-        assert_eq!(without("callData"), Vouch::Unknown);
+        assert_eq!(without("nonce"), Expectation::Sponsored);
+        assert_eq!(without("initCode"), Expectation::Sponsored);
+        assert_eq!(without("callData"), Expectation::Unknown);
         let mut with_more = listed();
         with_more.sponsorable[0].insert("signature".to_owned(), json!("0x"));
-        assert_eq!(expectation(with_more, &operation()), Vouch::Sponsored);
+        assert_eq!(expectation(with_more, &operation()), Expectation::Sponsored);
     }
 
     #[test]
@@ -427,10 +427,10 @@ mod tests {
             info(&json!({}), "SECOND"),
         ] {
             let tried = |operations, info| with_info(operations, &["FIRST", "SECOND"], &operation(), info);
-            assert_eq!(tried(listed(), &first), Vouch::Sponsored);
-            assert_eq!(tried(listed(), &other), Vouch::Unknown);
-            assert_eq!(tried(refused(), &first), Vouch::Refused);
-            assert_eq!(tried(refused(), &other), Vouch::Accepted);
+            assert_eq!(tried(listed(), &first), Expectation::Sponsored);
+            assert_eq!(tried(listed(), &other), Expectation::Unknown);
+            assert_eq!(tried(refused(), &first), Expectation::Refused);
+            assert_eq!(tried(refused(), &other), Expectation::Accepted);
         }
     }
 
@@ -449,10 +449,16 @@ mod tests {
         let mut other = operation();
         other["sender"] = json!("0xac");
         // A profile that lists refused senders implies that all other senders are sponsored. Listed operations are only examples.
-        for (operations, of_others) in [(by_operation, Vouch::Accepted), (by_sender, Vouch::Sponsored)] {
-            assert_eq!(expectation(operations.clone(), &operation()), Vouch::Refused);
+        for (operations, of_others) in [
+            (by_operation, Expectation::Accepted),
+            (by_sender, Expectation::Sponsored),
+        ] {
+            assert_eq!(
+                expectation(operations.clone(), &operation()),
+                Expectation::Refused
+            );
             assert_eq!(expectation(operations.clone(), &other), of_others);
-            assert_eq!(in_tokens(operations, &operation()), Vouch::Unknown);
+            assert_eq!(in_tokens(operations, &operation()), Expectation::Unknown);
         }
     }
 
@@ -464,10 +470,18 @@ mod tests {
             ..Operations::default()
         };
         for (sponsors, expected, token) in [
-            (None, Vouch::Accepted, Vouch::Accepted),
-            (Some(Sponsors::Listed), Vouch::Accepted, Vouch::Accepted),
-            (Some(Sponsors::Any), Vouch::Sponsored, Vouch::Sponsored),
-            (Some(Sponsors::None), Vouch::Refused, Vouch::Accepted),
+            (None, Expectation::Accepted, Expectation::Accepted),
+            (
+                Some(Sponsors::Listed),
+                Expectation::Accepted,
+                Expectation::Accepted,
+            ),
+            (
+                Some(Sponsors::Any),
+                Expectation::Sponsored,
+                Expectation::Sponsored,
+            ),
+            (Some(Sponsors::None), Expectation::Refused, Expectation::Accepted),
         ] {
             assert_eq!(expectation(any(sponsors), &operation()), expected);
             assert_eq!(in_tokens(any(sponsors), &operation()), token);
@@ -476,7 +490,7 @@ mod tests {
                 sponsorable: listed().sponsorable,
                 ..any(sponsors)
             };
-            assert_eq!(expectation(with_list, &operation()), Vouch::Sponsored);
+            assert_eq!(expectation(with_list, &operation()), Expectation::Sponsored);
         }
     }
 
@@ -492,13 +506,17 @@ mod tests {
             expectation(any(), &changed)
         };
         for name in GAS.into_iter().chain(FEES) {
-            assert_eq!(with(name, "18446744073709551615"), Vouch::Accepted, "{name}");
-            assert_eq!(with(name, "18446744073709551616"), Vouch::Unknown, "{name}");
-            assert_eq!(with(name, "0"), Vouch::Unknown, "{name}");
-            assert_eq!(with(name, "0x0"), Vouch::Unknown, "{name}");
+            assert_eq!(
+                with(name, "18446744073709551615"),
+                Expectation::Accepted,
+                "{name}"
+            );
+            assert_eq!(with(name, "18446744073709551616"), Expectation::Unknown, "{name}");
+            assert_eq!(with(name, "0"), Expectation::Unknown, "{name}");
+            assert_eq!(with(name, "0x0"), Expectation::Unknown, "{name}");
         }
-        assert_eq!(with("nonce", "0"), Vouch::Accepted);
-        assert_eq!(with("nonce", &"9".repeat(70)), Vouch::Accepted);
+        assert_eq!(with("nonce", "0"), Expectation::Accepted);
+        assert_eq!(with("nonce", &"9".repeat(70)), Expectation::Accepted);
     }
 
     #[test]
@@ -507,17 +525,20 @@ mod tests {
             accepts: Accepts::Any,
             ..Operations::default()
         };
-        for (operations, expected) in [(any, Vouch::Accepted), (listed(), Vouch::Sponsored)] {
+        for (operations, expected) in [(any, Expectation::Accepted), (listed(), Expectation::Sponsored)] {
             let sent =
                 |accounts: &[&str], info: &Value| with_info(operations.clone(), accounts, &operation(), info);
             let of = |account| info(&json!({}), account);
-            assert_eq!(sent(&[], &of(ACCOUNT)), Vouch::Unknown);
-            assert_eq!(sent(&["OTHER"], &of(ACCOUNT)), Vouch::Unknown);
+            assert_eq!(sent(&[], &of(ACCOUNT)), Expectation::Unknown);
+            assert_eq!(sent(&["OTHER"], &of(ACCOUNT)), Expectation::Unknown);
             assert_eq!(sent(&[ACCOUNT, "OTHER"], &of(ACCOUNT)), expected);
-            assert_eq!(sent(&[ACCOUNT], &json!({"webhookData": {}})), Vouch::Unknown);
+            assert_eq!(
+                sent(&[ACCOUNT], &json!({"webhookData": {}})),
+                Expectation::Unknown
+            );
             let other_version =
                 json!({"webhookData": {}, "smartAccountInfo": {"name": ACCOUNT, "version": "2.0.0"}});
-            assert_eq!(sent(&[ACCOUNT], &other_version), Vouch::Unknown);
+            assert_eq!(sent(&[ACCOUNT], &other_version), Expectation::Unknown);
             assert_eq!(in_tokens(operations.clone(), &operation()), expected);
         }
     }
@@ -529,7 +550,7 @@ mod tests {
             sponsors: Some(Sponsors::Any),
             ..Operations::default()
         };
-        for (operations, best) in [(any, Vouch::Sponsored), (listed(), Vouch::Sponsored)] {
+        for (operations, best) in [(any, Expectation::Sponsored), (listed(), Expectation::Sponsored)] {
             let mut context = Context::new(Profile {
                 operations,
                 ..Profile::default()
@@ -540,7 +561,10 @@ mod tests {
             context
                 .served_accounts
                 .note(sponsor, &account, AccountService::Answered);
-            assert_eq!(context.expectation(sponsor, &operation(), &info), Vouch::Accepted);
+            assert_eq!(
+                context.expectation(sponsor, &operation(), &info),
+                Expectation::Accepted
+            );
             context
                 .served_accounts
                 .note(sponsor, &account, AccountService::Sponsored);
@@ -550,7 +574,7 @@ mod tests {
             assert_eq!(context.expectation(sponsor, &operation(), &info), best);
             assert_eq!(
                 context.expectation(Pair::QUOTE_SPONSORED, &operation(), &info),
-                Vouch::Unknown
+                Expectation::Unknown
             );
             assert_eq!(context.accounts(), [account]);
         }
@@ -566,10 +590,10 @@ mod tests {
         let mut other = operation();
         other["nonce"] = json!("0");
         for accepts in [Accepts::Listed, Accepts::Unknown] {
-            assert_eq!(expectation(with(accepts), &other), Vouch::NotSponsored);
-            assert_eq!(in_tokens(with(accepts), &other), Vouch::Unknown);
+            assert_eq!(expectation(with(accepts), &other), Expectation::NotSponsored);
+            assert_eq!(in_tokens(with(accepts), &other), Expectation::Unknown);
         }
-        assert_eq!(expectation(with(Accepts::Any), &other), Vouch::Refused);
+        assert_eq!(expectation(with(Accepts::Any), &other), Expectation::Refused);
     }
 
     #[test]
@@ -579,13 +603,13 @@ mod tests {
             max_call_data_bytes: Some(limit),
             ..Operations::default()
         };
-        assert_eq!(expectation(up_to(2), &operation()), Vouch::Accepted);
-        assert_eq!(expectation(up_to(1), &operation()), Vouch::Unknown);
+        assert_eq!(expectation(up_to(2), &operation()), Expectation::Accepted);
+        assert_eq!(expectation(up_to(1), &operation()), Expectation::Unknown);
         // A listed operation is sponsored even beyond the limit.
         let both = Operations {
             sponsorable: listed().sponsorable,
             ..up_to(1)
         };
-        assert_eq!(expectation(both, &operation()), Vouch::Sponsored);
+        assert_eq!(expectation(both, &operation()), Expectation::Sponsored);
     }
 }

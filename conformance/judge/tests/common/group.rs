@@ -2,7 +2,7 @@
 
 use paymaster_judge::{
     cases::{
-        case::{Group, Ids, Seed},
+        case::{BuildInput, Group, Ids},
         relations::find_relation,
     },
     target::context::Context,
@@ -39,7 +39,7 @@ pub(crate) fn group_of(relation: &str, pair: Pair) -> Group {
         base["params"][1] = json!({"mode": "ERC20", "calculateGasLimits": true, "tokenInfo": info});
     }
     let pair = Some(pair);
-    let seed = Seed {
+    let seed = BuildInput {
         pair,
         base: &base,
         twist: 0,

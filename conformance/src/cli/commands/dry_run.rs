@@ -22,7 +22,7 @@ pub(crate) fn print(suite: &Suite, profile: Profile, layer: &Layer) -> Result<u8
     let seed = layer.seed.unwrap_or(paymaster_cli::setup::DEFAULT_SEED);
     let cases = layer.cases.unwrap_or(DEFAULT_CASES);
     let on_chain = suite.rules.iter().any(|rule| rule.basis() == Basis::OnChain);
-    let context = Context::new(profile).asking_a_chain(on_chain);
+    let context = Context::new(profile).with_chain(on_chain);
     let mut rows = BTreeMap::<(usize, &str, &str), (usize, usize)>::new();
     let mut order = Vec::new();
     let (mut groups, mut requests) = (0_u64, 0_usize);

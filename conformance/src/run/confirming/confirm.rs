@@ -135,7 +135,7 @@ async fn attempts(shrinker: &Shrinker<'_>, reproduction: &Reproduction) -> Vec<A
             break;
         };
         attempts.push(Attempt {
-            exchanges: exchanges.iter().map(Exchange::keepsake).collect(),
+            exchanges: exchanges.iter().map(Exchange::with_short_body).collect(),
             violation,
         });
     }

@@ -10,7 +10,7 @@ use paymaster_judge::{
     message::request::Kind,
     rules::{Check, Rule},
     session::recheck::Recheck,
-    target::context::{Context, Vouch},
+    target::context::{Context, Expectation},
     verdict::finding::{Key, Violation},
 };
 
@@ -50,7 +50,7 @@ impl Shrinker<'_> {
         let exchanges = self.sender.deliver(group).await?;
         let violation = self.recheck.violation_at(self.key, group, &exchanges);
         // The reproductions of all findings are in memory at the same time, so long bodies are cut.
-        let exchanges = exchanges.iter().map(Exchange::keepsake).collect();
+        let exchanges = exchanges.iter().map(Exchange::with_short_body).collect();
         Ok((exchanges, violation))
     }
 
@@ -162,7 +162,7 @@ struct Properties {
     role: Role,
     pair: Option<Pair>,
     is_valid_call: bool,
-    standing: Option<(bool, Vouch)>,
+    standing: Option<(bool, Expectation)>,
 }
 
 fn properties(group: &Group, context: &Context) -> Vec<Properties> {

@@ -32,7 +32,7 @@ impl<'a> Forecast<'a> {
         Self {
             settings,
             suite,
-            context: Arc::new(context.asking_a_chain(suite.chain.is_some())),
+            context: Arc::new(context.with_chain(suite.chain.is_some())),
             before: 0,
             cost: None,
             reported: None,

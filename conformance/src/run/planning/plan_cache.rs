@@ -104,7 +104,7 @@ mod tests {
         let cache = PlanCache::default();
         let context: Arc<Context> = Arc::default();
         cache.insert(key(&context, 1, 1), groups(1));
-        let with_chain = Arc::new(Context::default().asking_a_chain(true));
+        let with_chain = Arc::new(Context::default().with_chain(true));
         assert!(cache.find(&key(&with_chain, 1, 1)).is_none());
         assert!(cache.find(&key(&context, 1, 2)).is_none());
         assert!(cache.find(&key(&context, 2, 1)).is_none());

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use paymaster_client::transport::{PooledConnection, Transport};
 use paymaster_exchange::{Exchange, Failure, Simulation};
 use paymaster_judge::on_chain::{
-    Called, Completed, First, first_reading, hash_call, hash_reading, own_check, own_reading, simulation_call,
+    CallOutcome, CompletedOperation, First, hash_call, paymaster_call, read_hash, read_paymaster_call,
+    read_simulation, simulation_call,
 };
 
 /// A node of a chain on which EntryPoint v0.6 is deployed. Clones share one node.
@@ -114,22 +115,22 @@ impl Chain {
 
     /// Simulates the operation that an exchange returned; none where the exchange returned no `paymasterAndData`.
     pub(crate) async fn simulate(&self, exchange: &Exchange) -> Option<Simulation> {
-        let completed = Completed::of(exchange)?;
+        let completed = CompletedOperation::of(exchange)?;
         let simulated = self.0.simulate(&completed).await;
         Some(simulated.unwrap_or_else(|cause| Simulation::Unclear(cause.to_string())))
     }
 }
 
 impl Node {
-    async fn simulate(&self, completed: &Completed) -> Result<Simulation, NodeError> {
+    async fn simulate(&self, completed: &CompletedOperation) -> Result<Simulation, NodeError> {
         let connection = &mut PooledConnection::default();
         let now = self.time(connection).await?;
         let called = self
             .call(connection, None, self.entry_point, &simulation_call(completed))
             .await?;
-        let why = match first_reading(&called, completed.mode, now) {
+        let why = match read_simulation(&called, completed.mode, now) {
             First::Told(simulation) => return Ok(simulation),
-            First::AskThePaymaster(why) => why,
+            First::CallThePaymaster(why) => why,
         };
         let Some(paymaster) = completed.paymaster() else {
             return Ok(Simulation::Refused(
@@ -139,12 +140,12 @@ impl Node {
         let called = self
             .call(connection, None, self.entry_point, &hash_call(completed))
             .await?;
-        let hash = hash_reading(&called).ok_or(NodeError::Unreadable(why))?;
-        let check = own_check(completed, hash);
+        let hash = read_hash(&called).ok_or(NodeError::Unreadable(why))?;
+        let check = paymaster_call(completed, hash);
         let called = self
             .call(connection, Some(self.entry_point), paymaster, &check)
             .await?;
-        Ok(own_reading(&called, completed.mode, now))
+        Ok(read_paymaster_call(&called, completed.mode, now))
     }
 
     /// The time of the last block, in Unix seconds.
@@ -164,7 +165,7 @@ impl Node {
         from: Option<Address>,
         to: Address,
         data: &[u8],
-    ) -> Result<Called, NodeError> {
+    ) -> Result<CallOutcome, NodeError> {
         let mut call = json!({ "to": to.to_string(), "data": hex::encode_prefixed(data) });
         if let Some(from) = from {
             call["from"] = json!(from.to_string());
@@ -172,7 +173,7 @@ impl Node {
         let body = self
             .request(connection, "eth_call", &json!([call, "latest"]))
             .await?;
-        Called::read(&body).map_err(|cause| NodeError::Unreadable(cause.to_string()))
+        CallOutcome::read(&body).map_err(|cause| NodeError::Unreadable(cause.to_string()))
     }
 
     async fn value(

@@ -281,7 +281,7 @@ impl Sender {
             member: number,
             role: member.role.name(),
             label: member.label.clone(),
-            exchange: exchange.keepsake(),
+            exchange: exchange.with_short_body(),
             ended: SystemTime::now(),
         })));
     }

@@ -26,7 +26,7 @@ use crate::{
     cases::case::{Base, Draw, Tokens},
     message::request::Kind,
     target::{
-        context::{Context, Support, Vouch},
+        context::{Context, Expectation, Support},
         dialect::Dialect,
         profile::{Accepts, Profile},
     },
@@ -155,7 +155,7 @@ impl Strategy for Requests {
 }
 
 /// Whether a request keeps to the tables of sections 2.1 to 2.5, and what the profile promises for it.
-fn promise(context: &Context, envelope: &Value) -> Option<(bool, Vouch)> {
+fn promise(context: &Context, envelope: &Value) -> Option<(bool, Expectation)> {
     match Kind::of(envelope.to_string().as_bytes()) {
         Kind::Call(call) => Some(context.standing(&call)),
         _ => None,

@@ -78,7 +78,7 @@ pub(super) struct Pool {
 impl Pool {
     pub(super) fn of(context: &Context) -> Self {
         let known = |support| {
-            let addresses: Vec<String> = context.tokens_that_are(support).map(str::to_owned).collect();
+            let addresses: Vec<String> = context.tokens_with(support).map(str::to_owned).collect();
             let addresses = valid_addresses(&addresses);
             addresses
                 .iter()

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::cases::relations::edit::{ALL_PAIRS, MODE, set, with_own_id};
 use crate::{
-    cases::case::{Ids, Member, Order, Relation, Role, Rounds, Seed},
+    cases::case::{BuildInput, Ids, Member, Order, Relation, Role, Rounds},
     target::context::Support,
 };
 
@@ -19,7 +19,7 @@ pub static BATCH_ELEMENTS: Relation = Relation {
     members: batch_elements,
 };
 
-fn batch_elements(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn batch_elements(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let twist = input.twist % 4;
     let other = if twist == 1 {
         in_other_mode(input)
@@ -75,10 +75,10 @@ fn with_method(request: &Value, method: &str) -> Value {
 }
 
 /// A quote for the same operation in the other mode; none when no supported token or account is known.
-fn in_other_mode(input: &Seed<'_>) -> Option<Value> {
+fn in_other_mode(input: &BuildInput<'_>) -> Option<Value> {
     let mode = match input.pair?.mode {
         Mode::Sponsored => {
-            let token = input.context.tokens_that_are(Support::Supported).next()?;
+            let token = input.context.tokens_with(Support::Supported).next()?;
             let info = json!({ "preferredToken": token, "tokenList": [token] });
             json!({ "mode": "ERC20", "calculateGasLimits": true, "tokenInfo": info })
         }

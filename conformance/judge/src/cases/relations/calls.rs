@@ -3,7 +3,7 @@
 use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
-use crate::cases::case::{Base, Ids, Member, Order, Relation, Role, Rounds, Seed};
+use crate::cases::case::{Base, BuildInput, Ids, Member, Order, Relation, Role, Rounds};
 use crate::cases::relations::{
     edit::{MODE, set, with_own_id},
     mode_object::other_info,
@@ -50,14 +50,14 @@ pub static REFUSED_IN_TOKEN_MODE: Relation = Relation {
     members: single,
 };
 
-pub(super) fn single(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+pub(super) fn single(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     with_variations(input, input.base.clone(), "", ids)
 }
 
 /// The request, with a variation in three rounds of eight: a string id; both info objects, as published clients send them; the
 /// same bytes sent twice.
 pub(super) fn with_variations(
-    input: &Seed<'_>,
+    input: &BuildInput<'_>,
     mut request: Value,
     label: &str,
     ids: &mut Ids,

@@ -7,7 +7,7 @@ use paymaster_schemas::Pair;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::Value;
 
-use crate::cases::case::{Base, Ids, Member, Role, Seed};
+use crate::cases::case::{Base, BuildInput, Ids, Member, Role};
 
 /// One base for each pair, with an operation that should be accepted.
 pub(super) const ALL_PAIRS: &[Base] = &[
@@ -93,13 +93,13 @@ impl Serialize for Renumbered<'_> {
 }
 
 /// The base itself, as the baseline of a group.
-pub(super) fn baseline(input: &Seed<'_>, ids: &mut Ids) -> Member {
+pub(super) fn baseline(input: &BuildInput<'_>, ids: &mut Ids) -> Member {
     member(Role::Baseline, "the baseline", input.base, ids)
 }
 
 /// The baseline and one variant of it.
 pub(super) fn with_baseline(
-    input: &Seed<'_>,
+    input: &BuildInput<'_>,
     ids: &mut Ids,
     label: impl Into<String>,
     variant: Value,
@@ -108,12 +108,12 @@ pub(super) fn with_baseline(
 }
 
 /// The item of this round: the items take turns.
-pub(super) fn item_of_round<'a, T>(input: &Seed<'_>, items: &'a [T]) -> &'a T {
+pub(super) fn item_of_round<'a, T>(input: &BuildInput<'_>, items: &'a [T]) -> &'a T {
     &items[input.twist as usize % items.len()]
 }
 
 /// A pseudo-random address in lower case. It depends on the round and `salt` only.
-pub(super) fn address(input: &Seed<'_>, salt: u64) -> String {
+pub(super) fn address(input: &BuildInput<'_>, salt: u64) -> String {
     let mut state = (u64::from(input.twist) << 32) ^ salt.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5eed_5eed;
     let mut text = String::from("0x");
     for _ in 0..5 {

@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value, json};
 
-use crate::cases::case::{Ids, Member, Order, Relation, Role, Rounds, Seed};
+use crate::cases::case::{BuildInput, Ids, Member, Order, Relation, Role, Rounds};
 use crate::cases::relations::edit::{ALL_PAIRS, item_of_round, with_own_id};
 
 /// Number ids, as their JSON texts: falsy, negative, above 2^31, 2^32, 2^53 and 2^64.
@@ -78,7 +78,7 @@ pub static STRING_IDS: Relation = Relation {
     members: string_ids,
 };
 
-fn number_ids(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn number_ids(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let text = *item_of_round(input, NUMBERS);
     let Ok(number) = text.parse::<Number>() else {
         return Vec::new();
@@ -88,7 +88,7 @@ fn number_ids(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     with_id(input, &baseline, Value::Number(number))
 }
 
-fn string_ids(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn string_ids(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let round = input.twist as usize % (STRINGS.len() + 1);
     let id = STRINGS
         .get(round)
@@ -97,7 +97,7 @@ fn string_ids(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     with_id(input, &baseline, json!(id))
 }
 
-fn with_id(input: &Seed<'_>, baseline: &Value, id: Value) -> Vec<Member> {
+fn with_id(input: &BuildInput<'_>, baseline: &Value, id: Value) -> Vec<Member> {
     let label = if id.to_string().len() > 60 {
         "a long string id".to_owned()
     } else {

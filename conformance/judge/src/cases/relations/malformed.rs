@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::cases::relations::edit::{ALL_PAIRS, remove, with_own_id};
 use crate::cases::{
-    case::{Base, Ids, Member, Order, Relation, Role, Rounds, Seed},
+    case::{Base, BuildInput, Ids, Member, Order, Relation, Role, Rounds},
     generate::mutate,
 };
 
@@ -46,7 +46,7 @@ pub static BATCHES: Relation = Relation {
     members: batches,
 };
 
-fn malformed_params(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn malformed_params(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let Some(pair) = input.pair else { return Vec::new() };
     let mut base = input.base.clone();
     base["id"] = json!(ids.next_id());
@@ -86,7 +86,7 @@ const fn common_factor(mut left: usize, mut right: usize) -> usize {
     left
 }
 
-fn malformed_bodies(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn malformed_bodies(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut base = input.base.clone();
     base["id"] = json!(ids.next_id());
     let text = base.to_string();
@@ -156,7 +156,7 @@ fn malformed_bodies(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     }]
 }
 
-fn batches(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn batches(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut call = || {
         let mut request = input.base.clone();
         request["id"] = json!(ids.next_id());

@@ -7,7 +7,7 @@ use crate::cases::relations::edit::{
     ALL_PAIRS, MODE, address, baseline, item_of_round, member, remove, set, with_baseline,
 };
 use crate::{
-    cases::case::{Base, Ids, Member, Order, Relation, Role, Rounds, Seed},
+    cases::case::{Base, BuildInput, Ids, Member, Order, Relation, Role, Rounds},
     target::context::Support,
 };
 
@@ -66,7 +66,7 @@ pub static BOTH_INFOS: Relation = Relation {
     members: both_infos,
 };
 
-fn calculate_gas_limits(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn calculate_gas_limits(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let first = input.twist.is_multiple_of(2);
     let with = |value: bool| {
         let mut request = input.base.clone();
@@ -90,7 +90,7 @@ fn calculate_gas_limits(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
 }
 
 /// The baseline has by turns 300 seconds, the duration of the sample, and no duration.
-fn expiry_duration(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn expiry_duration(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let seconds = *item_of_round(input, &[60_u32, 300, 600, 1_800, 3_600, 240, 120, 900]);
     let mut plain = input.base.clone();
     if input.twist.is_multiple_of(2) {
@@ -106,7 +106,7 @@ fn expiry_duration(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     ]
 }
 
-fn webhook_data(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn webhook_data(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let data = [
         json!({"campaign": "spring"}),
         json!({"a": 1, "b": [true, null], "c": {"d": "e"}}),
@@ -135,7 +135,7 @@ fn webhook_data(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     }
 }
 
-fn smart_accounts(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn smart_accounts(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let accounts = &input.context.profile.accounts;
     if accounts.len() < 2 {
         return Vec::new();
@@ -157,7 +157,7 @@ fn smart_accounts(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     )
 }
 
-fn both_infos(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn both_infos(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let Some(pair) = input.pair else { return Vec::new() };
     if input.twist % 3 == 2 {
         return in_the_other_mode(input, pair, ids);
@@ -177,7 +177,7 @@ fn both_infos(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
 }
 
 /// The name and a value of the info object that only the other mode has.
-pub(super) fn other_info(input: &Seed<'_>, pair: Pair) -> (&'static str, Value) {
+pub(super) fn other_info(input: &BuildInput<'_>, pair: Pair) -> (&'static str, Value) {
     if pair.mode == Mode::Erc20 {
         ("sponsorshipInfo", sponsorship_info(input))
     } else if input.twist.is_multiple_of(2) {
@@ -188,7 +188,7 @@ pub(super) fn other_info(input: &Seed<'_>, pair: Pair) -> (&'static str, Value) 
 }
 
 /// The same operation in the other mode, and then the baseline again: the target must answer each request in its own mode.
-fn in_the_other_mode(input: &Seed<'_>, pair: Pair, ids: &mut Ids) -> Vec<Member> {
+fn in_the_other_mode(input: &BuildInput<'_>, pair: Pair, ids: &mut Ids) -> Vec<Member> {
     let quote = pair.method == Method::GetFeeQuoteOrData;
     let mut request = input.base.clone();
     let mut mode = Map::new();
@@ -222,10 +222,10 @@ fn in_the_other_mode(input: &Seed<'_>, pair: Pair, ids: &mut Ids) -> Vec<Member>
     ]
 }
 
-fn token_info(input: &Seed<'_>, to_quote: bool, to_pay: bool) -> Value {
+fn token_info(input: &BuildInput<'_>, to_quote: bool, to_pay: bool) -> Value {
     let known = input
         .context
-        .tokens_that_are(Support::Supported)
+        .tokens_with(Support::Supported)
         .next()
         .map(str::to_owned);
     let token = known.unwrap_or_else(|| address(input, 1));
@@ -240,7 +240,7 @@ fn token_info(input: &Seed<'_>, to_quote: bool, to_pay: bool) -> Value {
     Value::Object(info)
 }
 
-fn sponsorship_info(input: &Seed<'_>) -> Value {
+fn sponsorship_info(input: &BuildInput<'_>) -> Value {
     let accounts = input.context.accounts();
     let account = item_of_round(input, &accounts);
     json!({"webhookData": {}, "smartAccountInfo": {"name": account.name, "version": account.version}})

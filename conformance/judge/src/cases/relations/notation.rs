@@ -6,7 +6,7 @@ use bytes::Bytes;
 use paymaster_schemas::Pair;
 use serde_json::{Map, Value};
 
-use crate::cases::case::{Base, Draw, Ids, Member, Order, Relation, Role, Rounds, Seed, Tokens};
+use crate::cases::case::{Base, BuildInput, Draw, Ids, Member, Order, Relation, Role, Rounds, Tokens};
 use crate::cases::relations::edit::{baseline, member};
 
 /// The same request written in other ways.
@@ -29,7 +29,7 @@ pub static NOTATION: Relation = Relation {
     members: notations,
 };
 
-fn notations(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn notations(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let first = baseline(input, ids);
     let mut request = input.base.clone();
     request["id"] = ids.next_id().into();

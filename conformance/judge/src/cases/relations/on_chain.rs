@@ -3,7 +3,7 @@
 
 use paymaster_schemas::Pair;
 
-use crate::cases::case::{Base, Ids, Member, Order, Relation, Rounds, Seed};
+use crate::cases::case::{Base, BuildInput, Ids, Member, Order, Relation, Rounds};
 use crate::cases::relations::calls::single;
 
 /// Valid calls of the three pairs whose result carries paymasterAndData.
@@ -20,7 +20,7 @@ pub static ON_CHAIN: Relation = Relation {
     members: when_asked,
 };
 
-fn when_asked(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn when_asked(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     if input.context.on_chain {
         single(input, ids)
     } else {

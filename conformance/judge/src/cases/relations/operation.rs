@@ -9,9 +9,9 @@ use crate::cases::relations::edit::{
     ALL_PAIRS, MODE, OPERATION, baseline, item_of_round, member, remove, set, with_baseline,
 };
 use crate::{
-    cases::case::{Base, Ids, Member, Order, Relation, Role, Rounds, Seed},
+    cases::case::{Base, BuildInput, Ids, Member, Order, Relation, Role, Rounds},
     message::tables::{FEES, GAS, is_hex},
-    target::context::Vouch,
+    target::context::Expectation,
 };
 
 /// All eight combinations of the three optional gas members, in token mode.
@@ -74,7 +74,7 @@ pub static CALL_DATA: Relation = Relation {
     members: call_data,
 };
 
-fn gas_fields(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn gas_fields(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let left_out: Vec<&str> = (0..3)
         .filter(|bit| input.twist >> bit & 1 == 1)
         .map(|bit| GAS[bit])
@@ -89,7 +89,7 @@ fn gas_fields(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     with_baseline(input, ids, format!("without {}", left_out.join(", ")), request)
 }
 
-fn listed_fields(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn listed_fields(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut full = input.base.clone();
     set(&mut full, OPERATION, "paymasterAndData", json!("0x"));
     set(&mut full, OPERATION, "signature", json!("0x"));
@@ -118,7 +118,7 @@ const NONCES_HEX: &[&str] = &[
     "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
 ];
 
-fn nonces(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn nonces(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let digits = *item_of_round(input, NONCES_HEX);
     let nonce = written(input, "nonce", digits);
     changed(input, ids, "nonce", &nonce, format!("nonce 0x{digits}"))
@@ -132,7 +132,7 @@ const AMOUNTS_HEX: &[&str] = &[
     "ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
 ];
 
-fn amounts(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn amounts(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let digits = *item_of_round(input, AMOUNTS_HEX);
     let mut all = input.base.clone();
     let mut members = Vec::new();
@@ -152,7 +152,7 @@ fn amounts(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
 }
 
 /// An amount as the target's dialect writes it.
-fn written(input: &Seed<'_>, name: &str, digits: &str) -> String {
+fn written(input: &BuildInput<'_>, name: &str, digits: &str) -> String {
     if is_hex(name, input.context.dialect.amount_notation) {
         return format!("0x{digits}");
     }
@@ -161,7 +161,7 @@ fn written(input: &Seed<'_>, name: &str, digits: &str) -> String {
         .to_string()
 }
 
-fn init_code(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn init_code(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let bytes = *item_of_round(input, &[20_usize, 88, 21, 300, 1_000, 64]);
     changed(
         input,
@@ -172,7 +172,7 @@ fn init_code(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     )
 }
 
-fn call_data(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn call_data(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let limit = input
         .context
         .profile
@@ -201,15 +201,18 @@ fn call_data(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
 }
 
 /// The baseline, and the same with another value of one member. Empty when the profile refuses only the changed operation.
-fn changed(input: &Seed<'_>, ids: &mut Ids, name: &str, value: &str, label: String) -> Vec<Member> {
+fn changed(input: &BuildInput<'_>, ids: &mut Ids, name: &str, value: &str, label: String) -> Vec<Member> {
     let mut request = input.base.clone();
     set(&mut request, OPERATION, name, Value::String(value.to_owned()));
     let is_refused = |request: &Value| {
         let info = &request["params"][1]["sponsorshipInfo"];
         let expectation = |pair| input.context.expectation(pair, &request["params"][0], info);
-        input
-            .pair
-            .is_some_and(|pair| matches!(expectation(pair), Vouch::Refused | Vouch::NotSponsored))
+        input.pair.is_some_and(|pair| {
+            matches!(
+                expectation(pair),
+                Expectation::Refused | Expectation::NotSponsored
+            )
+        })
     };
     if is_refused(&request) && !is_refused(input.base) {
         Vec::new()

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::cases::relations::edit::{ALL_PAIRS, MODE, OPERATION, baseline, member, remove, set};
 use crate::{
     cases::{
-        case::{Ids, Member, Order, Relation, Role, Rounds, Seed},
+        case::{BuildInput, Ids, Member, Order, Relation, Role, Rounds},
         generate::boundary::Notation,
     },
     json::number::amount,
@@ -81,7 +81,7 @@ impl Probe {
     }
 }
 
-fn dialects(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn dialects(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let Some(pair) = input.pair else { return Vec::new() };
     let mut members = vec![baseline(input, ids)];
     let mut variant = |label: &str, request: Value| members.push(member(Role::Probe, label, request, ids));
@@ -151,7 +151,7 @@ fn rewritten(base: &Value, notation: Notation) -> Value {
     request
 }
 
-fn behaviours(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn behaviours(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let Some(pair) = input.pair else { return Vec::new() };
     let base = input.base;
     let mut members = vec![baseline(input, ids)];
@@ -201,8 +201,8 @@ fn behaviours(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
             set(&mut request, MODE, "tokenInfo", info);
             variant(probe.label(), request);
         }
-        let supported = input.context.tokens_that_are(Support::Supported).next();
-        let unsupported = input.context.tokens_that_are(Support::Unsupported).next();
+        let supported = input.context.tokens_with(Support::Supported).next();
+        let unsupported = input.context.tokens_with(Support::Unsupported).next();
         if let (Some(known), Some(unknown)) = (supported, unsupported) {
             let mut request = base.clone();
             set(

@@ -7,7 +7,7 @@ use crate::cases::relations::edit::{
     MODE, OPERATION, baseline, item_of_round, member, remove, set, with_own_id,
 };
 use crate::{
-    cases::case::{Base, Ids, Member, Order, Relation, Role, Rounds, Seed},
+    cases::case::{Base, BuildInput, Ids, Member, Order, Relation, Role, Rounds},
     message::tables::is_member,
     rules::SAME_AGAIN,
     target::context::{Context, Support},
@@ -57,7 +57,7 @@ pub static CONCURRENT: Relation = Relation {
 /// A request that is sent after the baseline: role, label and body. Its id is replaced, except in [`other_ids`].
 type Step = (Role, String, Value);
 
-fn decision(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn decision(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut members = vec![baseline(input, ids)];
     let keeps_ids = input.twist as usize % STEPS.len() == ID_STEPS;
     for (role, label, request) in item_of_round(input, STEPS)(input) {
@@ -71,7 +71,7 @@ fn decision(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
 }
 
 /// The changes that must not change a decision, one a round.
-const STEPS: &[fn(&Seed<'_>) -> Vec<Step>] = &[
+const STEPS: &[fn(&BuildInput<'_>) -> Vec<Step>] = &[
     repetitions,
     other_ids,
     expiry_durations,
@@ -87,11 +87,11 @@ const STEPS: &[fn(&Seed<'_>) -> Vec<Step>] = &[
 /// The place of [`other_ids`] in [`STEPS`].
 const ID_STEPS: usize = 1;
 
-fn repetitions(input: &Seed<'_>) -> Vec<Step> {
+fn repetitions(input: &BuildInput<'_>) -> Vec<Step> {
     vec![(Role::SameDecision, SAME_AGAIN.to_owned(), input.base.clone()); 4]
 }
 
-fn other_ids(input: &Seed<'_>) -> Vec<Step> {
+fn other_ids(input: &BuildInput<'_>) -> Vec<Step> {
     let ids = [json!(0), json!(7_777_777), json!("an id of letters"), json!("")];
     let with = |id: Value| {
         let mut request = input.base.clone();
@@ -102,24 +102,24 @@ fn other_ids(input: &Seed<'_>) -> Vec<Step> {
     ids.into_iter().map(with).collect()
 }
 
-fn expiry_durations(input: &Seed<'_>) -> Vec<Step> {
+fn expiry_durations(input: &BuildInput<'_>) -> Vec<Step> {
     // A second, a minute, an hour, a year, and more than 32 bits.
     [1_u64, 60, 3_600, 31_536_000, 4_294_967_296]
         .map(|seconds| with_mode_member(input, Role::SameDecision, "expiryDuration", json!(seconds)))
         .into()
 }
 
-fn calculate_gas_limits(input: &Seed<'_>) -> Vec<Step> {
+fn calculate_gas_limits(input: &BuildInput<'_>) -> Vec<Step> {
     [true, false]
         .map(|value| with_mode_member(input, Role::SameDecision, "calculateGasLimits", json!(value)))
         .into()
 }
 
 /// Members of the other mode, and one that is in no table.
-fn foreign_members(input: &Seed<'_>) -> Vec<Step> {
+fn foreign_members(input: &BuildInput<'_>) -> Vec<Step> {
     let token = input
         .context
-        .tokens_that_are(Support::Supported)
+        .tokens_with(Support::Supported)
         .next()
         .map(|token| json!({"feeTokenAddress": token}));
     let infos = [Some(json!({})), token];
@@ -138,7 +138,7 @@ fn foreign_members(input: &Seed<'_>) -> Vec<Step> {
 }
 
 /// Without the optional members of a sponsor request, and with the other version of JSON-RPC.
-fn left_out(input: &Seed<'_>) -> Vec<Step> {
+fn left_out(input: &BuildInput<'_>) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     for name in ["expiryDuration", "calculateGasLimits"] {
         let mut request = input.base.clone();
@@ -156,14 +156,14 @@ fn left_out(input: &Seed<'_>) -> Vec<Step> {
     steps
 }
 
-fn with_mode_member(input: &Seed<'_>, role: Role, name: &str, value: Value) -> Step {
+fn with_mode_member(input: &BuildInput<'_>, role: Role, name: &str, value: Value) -> Step {
     let mut request = input.base.clone();
     let label = format!("{name} {value}");
     set(&mut request, MODE, name, value);
     (role, label, request)
 }
 
-fn member_order(input: &Seed<'_>) -> Vec<Step> {
+fn member_order(input: &BuildInput<'_>) -> Vec<Step> {
     let names = ["params", "method", "id", "jsonrpc"];
     let shuffled: Value = names
         .iter()
@@ -176,14 +176,14 @@ fn member_order(input: &Seed<'_>) -> Vec<Step> {
     )]
 }
 
-fn other_operations(input: &Seed<'_>) -> Vec<Step> {
+fn other_operations(input: &BuildInput<'_>) -> Vec<Step> {
     others(input.base, input.context)
         .into_iter()
         .flat_map(|other| between(input, "a request for another operation", other))
         .collect()
 }
 
-fn a_quote(input: &Seed<'_>) -> Vec<Step> {
+fn a_quote(input: &BuildInput<'_>) -> Vec<Step> {
     let mut quote = input.base.clone();
     quote["method"] = json!(Method::GetFeeQuoteOrData.name());
     remove(&mut quote, MODE, "expiryDuration");
@@ -191,14 +191,14 @@ fn a_quote(input: &Seed<'_>) -> Vec<Step> {
 }
 
 /// A request that must get an error: token mode without a token.
-fn an_error(input: &Seed<'_>) -> Vec<Step> {
+fn an_error(input: &BuildInput<'_>) -> Vec<Step> {
     let mut wrong = input.base.clone();
     wrong["params"][1] = json!({ "mode": Mode::Erc20.name(), "calculateGasLimits": true });
     between(input, "an error for the same operation", wrong).into()
 }
 
 /// Another request, and then the baseline again.
-fn between(input: &Seed<'_>, label: &str, other: Value) -> [Step; 2] {
+fn between(input: &BuildInput<'_>, label: &str, other: Value) -> [Step; 2] {
     [
         (Role::Other, label.to_owned(), other),
         (
@@ -246,7 +246,7 @@ fn refused_operation(base: &Value, context: &Context) -> Option<Value> {
     Some(other)
 }
 
-fn later(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn later(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let Some(pair) = input.pair else { return Vec::new() };
     let shared = json!(ids.next_id());
     let reuses_id = input.twist % 2 == 1;
@@ -278,10 +278,10 @@ fn later(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
 }
 
 /// The base with one thing changed: another token, another sender, the other method, the other mode.
-fn differing(input: &Seed<'_>, pair: Pair) -> Vec<(String, Value)> {
+fn differing(input: &BuildInput<'_>, pair: Pair) -> Vec<(String, Value)> {
     let base = input.base;
     let round = input.twist as usize / 2;
-    let supported: Vec<&str> = input.context.tokens_that_are(Support::Supported).collect();
+    let supported: Vec<&str> = input.context.tokens_with(Support::Supported).collect();
     let mut found = Vec::new();
     if pair == Pair::QUOTE_ERC20 && !supported.is_empty() {
         let token = supported[round % supported.len()];
@@ -295,7 +295,7 @@ fn differing(input: &Seed<'_>, pair: Pair) -> Vec<(String, Value)> {
         found.push(("a quote for another token".to_owned(), other));
     }
     if pair == Pair::SPONSOR_ERC20 {
-        let unsupported = input.context.tokens_that_are(Support::Unsupported).next();
+        let unsupported = input.context.tokens_with(Support::Unsupported).next();
         let member = input.context.dialect.fee_token_member.clone();
         for token in unsupported
             .into_iter()
@@ -344,9 +344,9 @@ fn differing(input: &Seed<'_>, pair: Pair) -> Vec<(String, Value)> {
 /// How many calls are sent at the same time.
 const AT_ONCE: usize = 12;
 
-fn concurrent(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn concurrent(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let Some(pair) = input.pair else { return Vec::new() };
-    let supported: Vec<&str> = input.context.tokens_that_are(Support::Supported).collect();
+    let supported: Vec<&str> = input.context.tokens_with(Support::Supported).collect();
     let refused = input.context.profile.operations.refused_senders.first();
     (0..AT_ONCE)
         .map(|place| {

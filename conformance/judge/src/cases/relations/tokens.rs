@@ -8,7 +8,7 @@ use crate::cases::relations::{
     edit::{MODE, OPERATION, address, member, remove, set, with_baseline},
 };
 use crate::{
-    cases::case::{Base, Draw, Ids, Member, Order, Relation, Role, Rounds, Seed, Tokens},
+    cases::case::{Base, BuildInput, Draw, Ids, Member, Order, Relation, Role, Rounds, Tokens},
     message::tables::GAS,
     target::context::Support,
 };
@@ -57,11 +57,11 @@ pub static LONG_TOKEN_LIST: Relation = Relation {
     members: long_token_list,
 };
 
-fn unsupported_fee_token(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn unsupported_fee_token(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     const INFO: &str = "/params/1/tokenInfo";
     let mut request = input.base.clone();
     // A quoted token is not always an address.
-    let mut known = input.context.tokens_that_are(Support::Supported);
+    let mut known = input.context.tokens_with(Support::Supported);
     let known = known.find(|token| token.is_ascii() && token.len() == "0x".len() + 40);
     let label = match (input.twist % 10, known) {
         (2, _) => {
@@ -99,12 +99,12 @@ fn unsupported_fee_token(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
     with_variations(input, request, label, ids)
 }
 
-fn absent_fee_token(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn absent_fee_token(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut request = input.base.clone();
     let name = input.context.dialect.fee_token_member.as_str();
     let label = match input.twist / 2 % 8 {
         3 => {
-            let token = input.context.tokens_that_are(Support::Supported).next();
+            let token = input.context.tokens_with(Support::Supported).next();
             let info = json!({ "preferredToken": token, "tokenList": [token] });
             set(&mut request, MODE, "tokenInfo", info);
             "the tokenInfo of a quote"
@@ -130,8 +130,8 @@ fn absent_fee_token(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
 }
 
 /// An unsupported token: one that the profile lists, or an invented one.
-fn unsupported(input: &Seed<'_>, salt: u64) -> Option<String> {
-    let named: Vec<&str> = input.context.tokens_that_are(Support::Unsupported).collect();
+fn unsupported(input: &BuildInput<'_>, salt: u64) -> Option<String> {
+    let named: Vec<&str> = input.context.tokens_with(Support::Unsupported).collect();
     let round = input.twist as usize + usize::try_from(salt).unwrap_or_default();
     let invented_token = input.context.unlisted_tokens == Support::Unsupported;
     if !named.is_empty() && (round.is_multiple_of(2) || !invented_token) {
@@ -140,7 +140,7 @@ fn unsupported(input: &Seed<'_>, salt: u64) -> Option<String> {
     (input.context.unlisted_tokens != Support::Supported).then(|| address(input, salt + 100))
 }
 
-fn unsupported_in_quote(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn unsupported_in_quote(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     const INFO: &str = "/params/1/tokenInfo";
     let (Some(first), Some(second)) = (unsupported(input, 0), unsupported(input, 1)) else {
         return Vec::new();
@@ -184,9 +184,9 @@ fn unsupported_in_quote(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
 const LENGTHS: [usize; 8] = [1, 2, 3, 5, 10, 30, 60, 100];
 
 /// The baseline has a short list with an unsupported token too, so that only the length differs.
-fn long_token_list(input: &Seed<'_>, ids: &mut Ids) -> Vec<Member> {
+fn long_token_list(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let length = LENGTHS[input.twist as usize % LENGTHS.len()];
-    let known: Vec<&str> = input.context.tokens_that_are(Support::Supported).collect();
+    let known: Vec<&str> = input.context.tokens_with(Support::Supported).collect();
     if input.context.unlisted_tokens == Support::Supported || known.is_empty() {
         return Vec::new();
     }
