@@ -42,8 +42,9 @@ pub struct ReadingCounts {
 }
 
 impl ReadingCounts {
-    /// Counts a quote for `preferred` and `list`. Only quotes that distinguish the readings count: those for a supported token
-    /// that is not in a list of supported tokens. No reading explains a quote for only some of the listed tokens.
+    /// Counts a quote for `preferred` and `list`. Only quotes that distinguish the readings count: those for a supported token that
+    /// is not in a list with supported tokens. Listed tokens that are not known to be supported are ignored, as the rule about quoted
+    /// tokens ignores them. No reading explains a quote for only some of the supported tokens in the list.
     pub fn count(
         &mut self,
         preferred: &str,
@@ -51,16 +52,16 @@ impl ReadingCounts {
         quoted: &BTreeSet<String>,
         is_supported: impl Fn(&str) -> bool,
     ) {
-        let supported = is_supported(preferred) && list.iter().all(|token| is_supported(token));
-        if !supported || !distinguishes_readings(preferred, list) {
+        let supported: Vec<_> = list.iter().filter(|token| is_supported(token)).collect();
+        if supported.is_empty() || !is_supported(preferred) || !distinguishes_readings(preferred, list) {
             return;
         }
         let has = |token: &str| quoted.contains(&token.to_ascii_lowercase());
-        let listed = list.iter().filter(|token| has(token)).count();
+        let listed = supported.iter().filter(|token| has(token)).count();
         match (has(preferred), listed) {
             (true, 0) => self.preferred += 1,
-            (true, all) if all == list.len() => self.union += 1,
-            (false, all) if all == list.len() => self.list += 1,
+            (true, all) if all == supported.len() => self.union += 1,
+            (false, all) if all == supported.len() => self.list += 1,
             _ => {}
         }
     }
@@ -176,6 +177,9 @@ mod tests {
             read(&[(A, &[B, C], &[C]), (A, &[B, C], &[A])]),
             QuotedTokens::Preferred
         );
+        // A listed token that is not supported changes nothing.
+        assert_eq!(read(&[(A, &[B, "0x00"], &[A])]), QuotedTokens::Preferred);
+        assert_eq!(read(&[(A, &[B, "0x00"], &[B])]), QuotedTokens::List);
         // A preferred token in the list, no list, or an unsupported token does not distinguish the readings.
         assert_eq!(
             read(&[

@@ -91,17 +91,21 @@ mod tests {
 
     use super::*;
 
-    fn tree() -> Tree {
-        Tree::new("amount", json!("0x5"), |_| true)
+    fn drawn() -> Value {
+        json!({"webhookData": {"campaign": "spring"}})
+    }
+
+    fn tree(is_kept: bool) -> Tree {
+        Tree::new("sponsorship-info", drawn(), move |_| is_kept)
     }
 
     #[test]
     fn the_smallest_failing_value_is_the_last_offer() {
-        let mut tree = tree();
+        let mut tree = tree(true);
         assert!(tree.simplify());
         // Every candidate passes: the drawn value comes back, and nothing follows it.
         let mut offers = 1;
-        while tree.current() != json!("0x5") {
+        while tree.current() != drawn() {
             assert!(tree.complicate());
             offers += 1;
         }
@@ -112,8 +116,8 @@ mod tests {
 
     #[test]
     fn a_candidate_that_is_not_kept_is_not_offered() {
-        let mut tree = Tree::new("amount", json!("0x5"), |_| false);
+        let mut tree = tree(false);
         assert!(!tree.simplify());
-        assert_eq!(tree.current(), json!("0x5"));
+        assert_eq!(tree.current(), drawn());
     }
 }
