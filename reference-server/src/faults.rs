@@ -56,7 +56,7 @@ impl std::fmt::Debug for Fault {
 }
 
 impl Fault {
-    /// Whether the fault is listed to break that clause: as its own, or in [`Fault::also`].
+    /// Whether the fault is listed to break that clause: as its own, or in the list `also`.
     pub fn names(&self, clause: &str) -> bool {
         let names = |also: &&str| match also.strip_suffix('*') {
             Some(group) => clause.starts_with(group),
