@@ -1,0 +1,323 @@
+//! What a context expects of requests.
+
+use super::*;
+use crate::target::profile::{Operations, Token, TokenLists};
+use paymaster_schemas::Method;
+use serde_json::json;
+
+const ACCOUNT: &str = "BICONOMY";
+
+fn pair(mode: Mode) -> Pair {
+    Pair {
+        method: Method::SponsorUserOperation,
+        mode,
+    }
+}
+
+fn operation() -> Value {
+    json!({"sender": "0xAb", "nonce": "7", "initCode": "0x", "callData": "0x0102", "callGasLimit": "1"})
+}
+
+fn info(webhook: &Value, account: &str) -> Value {
+    json!({"webhookData": webhook, "smartAccountInfo": {"name": account, "version": "1.0.0"}})
+}
+
+fn named(names: &[&str]) -> Vec<SmartAccount> {
+    accounts::listed(&names.iter().map(|name| (*name, "1.0.0")).collect::<Vec<_>>())
+}
+
+/// The expectation with a profile that names the account of the request.
+fn expectation(operations: Operations, operation: &Value) -> Expectation {
+    with_info(operations, &[ACCOUNT], operation, &info(&json!({}), ACCOUNT))
+}
+
+fn with_info(operations: Operations, accounts: &[&str], operation: &Value, info: &Value) -> Expectation {
+    let profile = Profile {
+        accounts: named(accounts),
+        operations,
+        ..Profile::default()
+    };
+    Context::new(profile).expectation(pair(Mode::Sponsored), operation, info)
+}
+
+fn in_tokens(operations: Operations, operation: &Value) -> Expectation {
+    let context = Context::new(Profile {
+        operations,
+        ..Profile::default()
+    });
+    context.expectation(pair(Mode::Erc20), operation, &Value::Null)
+}
+
+fn listed() -> Operations {
+    Operations {
+        sponsorable: vec![operation().as_object().expect("it is one").clone()],
+        ..Operations::default()
+    }
+}
+
+#[test]
+fn with_a_complete_list_of_tokens_nothing_is_learned() {
+    use Support::{Supported, Unknown, Unsupported};
+    let support_with = |complete| {
+        let mut context = Context::new(Profile {
+            tokens: TokenLists {
+                supported: vec![Token {
+                    address: "0xAB".to_owned(),
+                    ..Token::default()
+                }],
+                unsupported: Vec::new(),
+                complete,
+            },
+            ..Profile::default()
+        });
+        let before = context.support("0xef");
+        context.learn_token("0xcd", Supported);
+        context.learn_unlisted_tokens(Supported);
+        [
+            context.support("0xab"),
+            context.support("0xcd"),
+            before,
+            context.support("0xef"),
+        ]
+    };
+    assert_eq!(
+        support_with(true),
+        [Supported, Unsupported, Unsupported, Unsupported]
+    );
+    assert_eq!(support_with(false), [Supported, Supported, Unknown, Supported]);
+}
+
+#[test]
+fn a_listed_operation_matches_member_by_member() {
+    let with = |member: &str, value: Value| {
+        let mut changed = operation();
+        changed[member] = value;
+        expectation(listed(), &changed)
+    };
+    assert_eq!(expectation(listed(), &operation()), Expectation::Sponsored);
+    // Any member may decide, and how a policy compares members is not known.
+    for (member, other) in [
+        ("sender", json!("0xac")),
+        ("sender", json!("0xaB")),
+        ("nonce", json!("8")),
+        ("nonce", json!("0x7")),
+        ("nonce", json!(7)),
+        ("initCode", json!("0x01")),
+        ("callData", json!("0x0103")),
+        ("callGasLimit", json!("2")),
+    ] {
+        assert_eq!(with(member, other), Expectation::Unknown, "{member}");
+    }
+    // A member that is not listed may have any value. initCode and callData that are not listed must be empty.
+    assert_eq!(with("maxFeePerGas", json!("1")), Expectation::Sponsored);
+    let without = |member: &str| {
+        let mut shorter = listed();
+        shorter.sponsorable[0].remove(member);
+        expectation(shorter, &operation())
+    };
+    assert_eq!(without("nonce"), Expectation::Sponsored);
+    assert_eq!(without("initCode"), Expectation::Sponsored);
+    assert_eq!(without("callData"), Expectation::Unknown);
+    let mut with_more = listed();
+    with_more.sponsorable[0].insert("signature".to_owned(), json!("0x"));
+    assert_eq!(expectation(with_more, &operation()), Expectation::Sponsored);
+}
+
+#[test]
+fn the_expectation_depends_on_sponsorship_info() {
+    let refused = || Operations {
+        accepts: Accepts::Any,
+        refused: listed().sponsorable,
+        ..Operations::default()
+    };
+    let first = info(&json!({}), "FIRST");
+    for other in [
+        info(&json!({"campaign": "x"}), "FIRST"),
+        info(&json!({}), "SECOND"),
+    ] {
+        let tried = |operations, info| with_info(operations, &["FIRST", "SECOND"], &operation(), info);
+        assert_eq!(tried(listed(), &first), Expectation::Sponsored);
+        assert_eq!(tried(listed(), &other), Expectation::Unknown);
+        assert_eq!(tried(refused(), &first), Expectation::Refused);
+        assert_eq!(tried(refused(), &other), Expectation::Accepted);
+    }
+}
+
+#[test]
+fn a_refused_operation_is_not_sponsored_and_unknown_in_token_mode() {
+    let by_operation = Operations {
+        accepts: Accepts::Any,
+        refused: listed().sponsorable,
+        ..Operations::default()
+    };
+    let by_sender = Operations {
+        accepts: Accepts::Any,
+        refused_senders: vec!["0xaB".to_owned()],
+        ..Operations::default()
+    };
+    let mut other = operation();
+    other["sender"] = json!("0xac");
+    // A profile that lists refused senders implies that all other senders are sponsored. Listed operations are only examples.
+    for (operations, of_others) in [
+        (by_operation, Expectation::Accepted),
+        (by_sender, Expectation::Sponsored),
+    ] {
+        assert_eq!(
+            expectation(operations.clone(), &operation()),
+            Expectation::Refused
+        );
+        assert_eq!(expectation(operations.clone(), &other), of_others);
+        assert_eq!(in_tokens(operations, &operation()), Expectation::Unknown);
+    }
+}
+
+#[test]
+fn an_accepted_operation_is_sponsored_only_when_the_profile_states_it() {
+    let any = |sponsors| Operations {
+        accepts: Accepts::Any,
+        sponsors,
+        ..Operations::default()
+    };
+    for (sponsors, expected, token) in [
+        (None, Expectation::Accepted, Expectation::Accepted),
+        (
+            Some(Sponsors::Listed),
+            Expectation::Accepted,
+            Expectation::Accepted,
+        ),
+        (
+            Some(Sponsors::Any),
+            Expectation::Sponsored,
+            Expectation::Sponsored,
+        ),
+        (Some(Sponsors::None), Expectation::Refused, Expectation::Accepted),
+    ] {
+        assert_eq!(expectation(any(sponsors), &operation()), expected);
+        assert_eq!(in_tokens(any(sponsors), &operation()), token);
+        // A listed operation is sponsored, whatever holds for the others.
+        let with_list = Operations {
+            sponsorable: listed().sponsorable,
+            ..any(sponsors)
+        };
+        assert_eq!(expectation(with_list, &operation()), Expectation::Sponsored);
+    }
+}
+
+#[test]
+fn extreme_amounts_have_no_expectation() {
+    let any = || Operations {
+        accepts: Accepts::Any,
+        ..Operations::default()
+    };
+    let with = |name: &str, amount: &str| {
+        let mut changed = operation();
+        changed[name] = json!(amount);
+        expectation(any(), &changed)
+    };
+    for name in GAS.into_iter().chain(FEES) {
+        assert_eq!(
+            with(name, "18446744073709551615"),
+            Expectation::Accepted,
+            "{name}"
+        );
+        assert_eq!(with(name, "18446744073709551616"), Expectation::Unknown, "{name}");
+        assert_eq!(with(name, "0"), Expectation::Unknown, "{name}");
+        assert_eq!(with(name, "0x0"), Expectation::Unknown, "{name}");
+    }
+    assert_eq!(with("nonce", "0"), Expectation::Accepted);
+    assert_eq!(with("nonce", &"9".repeat(70)), Expectation::Accepted);
+}
+
+#[test]
+fn an_account_that_the_profile_does_not_name_has_no_expectation() {
+    let any = Operations {
+        accepts: Accepts::Any,
+        ..Operations::default()
+    };
+    for (operations, expected) in [(any, Expectation::Accepted), (listed(), Expectation::Sponsored)] {
+        let sent =
+            |accounts: &[&str], info: &Value| with_info(operations.clone(), accounts, &operation(), info);
+        let of = |account| info(&json!({}), account);
+        assert_eq!(sent(&[], &of(ACCOUNT)), Expectation::Unknown);
+        assert_eq!(sent(&["OTHER"], &of(ACCOUNT)), Expectation::Unknown);
+        assert_eq!(sent(&[ACCOUNT, "OTHER"], &of(ACCOUNT)), expected);
+        assert_eq!(
+            sent(&[ACCOUNT], &json!({"webhookData": {}})),
+            Expectation::Unknown
+        );
+        let other_version =
+            json!({"webhookData": {}, "smartAccountInfo": {"name": ACCOUNT, "version": "2.0.0"}});
+        assert_eq!(sent(&[ACCOUNT], &other_version), Expectation::Unknown);
+        assert_eq!(in_tokens(operations.clone(), &operation()), expected);
+    }
+}
+
+#[test]
+fn an_account_that_the_target_served_has_the_same_expectation_again() {
+    let any = Operations {
+        accepts: Accepts::Any,
+        sponsors: Some(Sponsors::Any),
+        ..Operations::default()
+    };
+    for (operations, best) in [(any, Expectation::Sponsored), (listed(), Expectation::Sponsored)] {
+        let mut context = Context::new(Profile {
+            operations,
+            ..Profile::default()
+        });
+        let account = named(&[ACCOUNT]).remove(0);
+        let sponsor = pair(Mode::Sponsored);
+        let info = info(&json!({}), ACCOUNT);
+        context
+            .served_accounts
+            .note(sponsor, &account, AccountService::Answered);
+        assert_eq!(
+            context.expectation(sponsor, &operation(), &info),
+            Expectation::Accepted
+        );
+        context
+            .served_accounts
+            .note(sponsor, &account, AccountService::Sponsored);
+        context
+            .served_accounts
+            .note(sponsor, &account, AccountService::Answered);
+        assert_eq!(context.expectation(sponsor, &operation(), &info), best);
+        assert_eq!(
+            context.expectation(Pair::QUOTE_SPONSORED, &operation(), &info),
+            Expectation::Unknown
+        );
+        assert_eq!(context.accounts(), [account]);
+    }
+}
+
+#[test]
+fn an_unlisted_operation_of_a_refused_sender_may_get_an_error() {
+    let with = |accepts| Operations {
+        accepts,
+        refused_senders: vec!["0xaB".to_owned()],
+        ..listed()
+    };
+    let mut other = operation();
+    other["nonce"] = json!("0");
+    for accepts in [Accepts::Listed, Accepts::Unknown] {
+        assert_eq!(expectation(with(accepts), &other), Expectation::NotSponsored);
+        assert_eq!(in_tokens(with(accepts), &other), Expectation::Unknown);
+    }
+    assert_eq!(expectation(with(Accepts::Any), &other), Expectation::Refused);
+}
+
+#[test]
+fn call_data_is_measured_in_bytes() {
+    let up_to = |limit| Operations {
+        accepts: Accepts::Any,
+        max_call_data_bytes: Some(limit),
+        ..Operations::default()
+    };
+    assert_eq!(expectation(up_to(2), &operation()), Expectation::Accepted);
+    assert_eq!(expectation(up_to(1), &operation()), Expectation::Unknown);
+    // A listed operation is sponsored even beyond the limit.
+    let both = Operations {
+        sponsorable: listed().sponsorable,
+        ..up_to(1)
+    };
+    assert_eq!(expectation(both, &operation()), Expectation::Sponsored);
+}
