@@ -122,7 +122,7 @@ async fn events_and_exchanges_arrive_in_order() {
             Event::Started { seed, .. } => names.push(format!("started with seed {seed}")),
             Event::Found(_) => names.push("found".to_owned()),
             Event::Finished(summary) => names.push(format!("finished as {:?}", summary.conclusion)),
-            Event::Exchanged(_) => names.push("an exchange that nobody asked for".to_owned()),
+            Event::Exchanged(_) => names.push("an exchange without a listener".to_owned()),
             _ => {}
         })
         .on_event(|event| {

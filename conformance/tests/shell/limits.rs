@@ -34,7 +34,7 @@ fn a_target_that_answered_and_asks_to_wait_beyond_the_time_limit_leaves_a_run_in
     );
     assert!(
         out.contains(" passed, "),
-        "what was judged until then is told: {out}"
+        "what was judged until then is reported: {out}"
     );
     assert!(!out.contains("check that the target is running"), "{out}");
     assert!(plain.contains("fewer --cases"), "{out}");
@@ -89,12 +89,12 @@ fn a_run_at_a_known_rate_says_at_its_start_how_long_it_takes_and_what_fits() {
     ] {
         let arguments = [&[url.as_str()], more].concat();
         let (_, out, err) = run(folder.path(), &arguments);
-        let told = format!("{err}{out}");
-        assert!(told.contains("t 20 requests a second, about 3"), "{told}");
-        assert!(told.contains(words), "{told}");
-        assert_eq!(told.contains(": --cases "), more.contains(&"2m"), "{told}");
+        let printed = format!("{err}{out}");
+        assert!(printed.contains("t 20 requests a second, about 3"), "{printed}");
+        assert!(printed.contains(words), "{printed}");
+        assert_eq!(printed.contains(": --cases "), more.contains(&"2m"), "{printed}");
     }
-    // What was told at the start to fit does.
+    // What was printed at the start to fit does.
     let (code, out, err) = run(
         folder.path(),
         &[&url, "--rate", "2000", "--cases", "4", "--allow-incomplete"],

@@ -283,7 +283,7 @@ fn a_target_that_dies_in_the_middle_is_told_from_one_that_is_wrong() {
     assert!(out.contains("stopped answering"), "{out}");
     assert!(
         out.contains(" passed, "),
-        "what was judged until then is told: {out}"
+        "what was judged until then is reported: {out}"
     );
 }
 
