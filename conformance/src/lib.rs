@@ -56,10 +56,10 @@ pub use paymaster_judge::{
         case::{Draw, Tokens},
         generate::{NoRequests, RequestEnvelope, RequestTree, Requests, requests},
     },
-    rules::Rule,
+    rules::{Rule, Violation},
     verdict::{
         conclusion::{Conclusion, Verdict},
-        finding::{Finding, Violation},
+        finding::Finding,
         summary::{RuleOutcome, Summary},
     },
 };

@@ -1,12 +1,15 @@
 //! The configuration: a TOML file in which every key is optional.
 
+pub(crate) mod error;
+pub(crate) mod secret;
 mod unknown_keys;
 
-use std::fmt;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::error::ConfigError;
+pub use self::secret::Secret;
 use crate::bounds::Bounds;
 use crate::chain::{ChainConfig, RpcUrl};
 use crate::policy::PolicyConfig;
@@ -94,147 +97,6 @@ impl Default for Config {
             chain: ChainConfig::default(),
             bounds: Bounds::default(),
             tokens: Token::defaults(),
-        }
-    }
-}
-
-/// A secret text. It is never printed, unless it is the public test key.
-#[derive(Clone, PartialEq, Eq, Deserialize)]
-#[serde(transparent)]
-pub struct Secret(String);
-
-/// The text that is printed instead of a secret.
-const REDACTED: &str = "(redacted)";
-
-impl Secret {
-    /// Keeps `text`.
-    pub fn new(text: impl Into<String>) -> Self {
-        Self(text.into())
-    }
-
-    /// The text itself.
-    pub(crate) fn reveal(&self) -> &str {
-        &self.0
-    }
-
-    fn shown(&self) -> &str {
-        if self.0 == SigningConfig::TEST_KEY {
-            &self.0
-        } else {
-            REDACTED
-        }
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.shown())
-    }
-}
-
-impl Serialize for Secret {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.shown())
-    }
-}
-
-/// Why a configuration is not valid.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// The file cannot be read.
-    Read {
-        /// The file.
-        path: String,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// The text is not TOML, or a value has the wrong type. The error does not hold the line, which may contain a key.
-    Toml {
-        /// The line number, from 1.
-        line: usize,
-        /// The part of the line before `=`; empty when it has none.
-        key: String,
-        /// What is wrong with the text.
-        problem: String,
-    },
-    /// A key does not exist.
-    UnknownKey {
-        /// The key with its tables, such as `bounds.max_depth`.
-        key: String,
-        /// The most similar known key of the same table, when one is similar enough.
-        nearest: Option<String>,
-    },
-    /// A value is not valid for its key.
-    Value {
-        /// The key.
-        key: String,
-        /// What the value must be.
-        wanted: String,
-        /// The value that was found.
-        found: String,
-    },
-    /// A bound is out of its range; holds the message.
-    Bounds(String),
-    /// The configuration cannot be written as TOML.
-    Write(toml::ser::Error),
-}
-
-impl ConfigError {
-    fn toml(text: &str, error: &toml::de::Error) -> Self {
-        let before = error
-            .span()
-            .and_then(|span| text.get(..span.start))
-            .unwrap_or_default();
-        let index = before.matches('\n').count();
-        let key = text.lines().nth(index).and_then(|line| line.split_once('='));
-        Self::Toml {
-            line: index + 1,
-            key: key.map(|(key, _)| key.trim().to_owned()).unwrap_or_default(),
-            problem: error.message().replace('\n', ", "),
-        }
-    }
-
-    pub(crate) fn value(key: &str, wanted: &str, found: &str) -> Self {
-        Self::Value {
-            key: key.to_owned(),
-            wanted: wanted.to_owned(),
-            found: found.to_owned(),
-        }
-    }
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Read { path, .. } => write!(formatter, "cannot read {path}"),
-            Self::Toml { line, key, problem } if key.is_empty() => {
-                write!(formatter, "invalid toml at line {line}: {problem}")
-            }
-            Self::Toml { line, key, problem } => {
-                write!(formatter, "invalid toml at line {line}, `{key}`: {problem}")
-            }
-            Self::UnknownKey {
-                key,
-                nearest: Some(nearest),
-            } => {
-                write!(formatter, "unknown key `{key}`: did you mean `{nearest}`?")
-            }
-            Self::UnknownKey { key, nearest: None } => write!(formatter, "unknown key `{key}`"),
-            Self::Value { key, wanted, found } => {
-                write!(formatter, "`{key}` must be {wanted}, not {found:?}")
-            }
-            Self::Bounds(problem) => formatter.write_str(problem),
-            Self::Write(error) => write!(formatter, "cannot write as toml: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for ConfigError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Read { source, .. } => Some(source),
-            _ => None,
         }
     }
 }

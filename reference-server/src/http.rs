@@ -10,37 +10,16 @@ use std::future::Future;
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use bytes::Bytes;
-use hyper::Response;
-use hyper::body::Body;
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::task::JoinSet;
 
 pub use self::listener::{Listen, PipeConnector, PipeListener, pipe};
-use crate::bounds::Bounds;
 use crate::error_codes::ErrorCode;
+use crate::respond::Respond;
 use crate::service::Reply;
-
-/// A service that [`run`] serves: a [`Service`](crate::Service), or an [`InjectedService`](crate::InjectedService) around
-/// one.
-pub trait Respond: Send + Sync + 'static {
-    /// The body of its responses.
-    type Body: Body<Data = Bytes, Error: Into<Box<dyn std::error::Error + Send + Sync>>> + Send + 'static;
-
-    /// The bounds on what clients send.
-    fn bounds(&self) -> &Bounds;
-
-    /// Responds to the body of a POST request. An error closes the connection without a response.
-    fn respond(&self, body: &[u8]) -> impl Future<Output = io::Result<Response<Self::Body>>> + Send;
-
-    /// Whether closing a connection may have to reset it.
-    fn resets_connections(&self) -> bool {
-        false
-    }
-}
 
 /// Wait before the next accept when the system has no descriptor or memory left for a connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -116,11 +95,4 @@ async fn refuse(mut stream: impl AsyncWrite + Unpin) {
         stream.shutdown().await
     })
     .await;
-}
-
-/// Unix time, in seconds; 0 on a machine whose clock is before 1970.
-pub(crate) fn unix_now() -> u64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs())
 }

@@ -6,6 +6,7 @@
 
 mod bounds;
 mod chain;
+mod clock;
 pub mod config;
 mod decimal;
 mod depth;
@@ -20,6 +21,7 @@ mod methods;
 mod names;
 mod policy;
 mod request;
+mod respond;
 mod service;
 mod signing;
 mod tokens;
@@ -30,10 +32,11 @@ pub use chain::{ChainConfig, RpcUrl};
 pub use config::{Config, ConfigError, Secret};
 pub use error_codes::ErrorCode;
 pub use faults::{Fault, faults, find_fault};
-pub use http::{Listen, PipeConnector, PipeListener, Respond, pipe, run};
+pub use http::{Listen, PipeConnector, PipeListener, pipe, run};
 pub use injection::InjectedService;
 pub use names::UnknownName;
 pub use policy::PolicyConfig;
+pub use respond::Respond;
 pub use service::{Reply, Service};
 pub use signing::SigningConfig;
 pub use tokens::Token;

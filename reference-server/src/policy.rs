@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use alloy_primitives::{Address, hex};
 use serde::{Deserialize, Serialize};
 
-use crate::config::ConfigError;
+use crate::config::error::ConfigError;
 use crate::request::{Operation, SponsorshipInfo};
 
 /// The conditions under which an operation is not sponsored.

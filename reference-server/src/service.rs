@@ -1,4 +1,4 @@
-//! The message path: bytes in, bytes out, without a socket or a clock.
+//! The message path: bytes in, bytes out, without a socket. `answer` takes the time as an argument.
 
 use std::io;
 
@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::bounds::Bounds;
 use crate::chain::{Chain, SenderNonces};
+use crate::clock::unix_now;
 use crate::config::{Config, ConfigError};
 use crate::depth;
 use crate::envelope::{
@@ -18,10 +19,10 @@ use crate::envelope::{
 };
 use crate::error_codes::ErrorCode;
 use crate::explain::{Explanation, explain};
-use crate::http::{Respond, unix_now};
 use crate::methods::{Refusal, Settings};
 use crate::policy::Policy;
 use crate::request::Request;
+use crate::respond::Respond;
 use crate::signing::Signer;
 use crate::tokens::TokenTable;
 

@@ -32,7 +32,8 @@ use k256::ecdsa::SigningKey;
 use serde::{Deserialize, Serialize};
 
 use crate::chain::SenderNonces;
-use crate::config::{ConfigError, Secret};
+use crate::config::error::ConfigError;
+use crate::config::secret::{Secret, TEST_KEY};
 use crate::gas::GasLimits;
 use crate::policy::parse_address;
 use crate::request::Operation;
@@ -59,7 +60,7 @@ pub struct SigningConfig {
 impl SigningConfig {
     /// TEST KEY, known to everyone: the first account of the Anvil and Hardhat development chains. Never fund it on a real
     /// chain.
-    pub const TEST_KEY: &str = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
+    pub const TEST_KEY: &str = TEST_KEY;
 }
 
 impl Default for SigningConfig {

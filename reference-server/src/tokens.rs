@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use alloy_primitives::{Address, U256};
 use serde::{Deserialize, Serialize};
 
-use crate::config::ConfigError;
+use crate::config::error::ConfigError;
 use crate::decimal::{Decimal, Ratio, Wide, power_of_ten, write_fraction};
 use crate::policy::parse_address;
 

@@ -170,8 +170,8 @@ impl Setup {
         })
     }
 
-    /// The settings of a run against a URL, the target as reports may show it, and the redactor of its secrets.
-    pub fn settings(self, url: &str) -> Result<(Settings, ShownTarget, Redactor), SetupError> {
+    /// The settings of a run against a URL.
+    pub fn settings(self, url: &str) -> Result<RunSetup, SetupError> {
         let target = self.target(url)?;
         let mut redactor = Redactor::with_public_words(is_common);
         for secret in self.headers.iter().flat_map(Header::secrets) {
@@ -193,7 +193,7 @@ impl Setup {
         );
         let shown = format!("{}://{}{path}", target.scheme(), target.address());
         let (curl_options, warnings) = trust_notes(&self.trust(), target.is_https());
-        let place = ShownTarget {
+        let shown_target = ShownTarget {
             literal: (path == whole).then(|| shown.clone()),
             shown,
             embedded: self.embedded,
@@ -216,7 +216,7 @@ impl Setup {
             .collect();
         let settings = Settings {
             transport: Transport::new(target, limits, &headers).with_connector(connector),
-            shown_target: place.shown.clone(),
+            shown_target: shown_target.shown.clone(),
             profile: self.profile,
             seed: layer.seed.unwrap_or(DEFAULT_SEED),
             cases: layer.cases.unwrap_or(DEFAULT_CASES),
@@ -231,8 +231,23 @@ impl Setup {
                 allow_incomplete: layer.allow_incomplete.unwrap_or_default(),
             },
         };
-        Ok((settings, place, redactor))
+        Ok(RunSetup {
+            settings,
+            shown_target,
+            redactor,
+        })
     }
+}
+
+/// A run against a URL, before the first request to it.
+#[derive(Debug)]
+pub struct RunSetup {
+    /// Transport, profile, seed and limits.
+    pub settings: Settings,
+    /// The target as reports may show it.
+    pub shown_target: ShownTarget,
+    /// Replaces the secrets of the target in outputs.
+    pub redactor: Redactor,
 }
 
 /// The options with which cURL trusts the same certificates, and the warnings for readers of a report.

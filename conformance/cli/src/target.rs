@@ -5,7 +5,7 @@ use crate::{
     environment::Environment,
     file::LoadTable,
     settings::Settings,
-    setup::{Setup, SetupError},
+    setup::{RunSetup, Setup, SetupError},
 };
 use paymaster_client::redact::Redactor;
 use paymaster_judge::target::profile::Profile;
@@ -39,7 +39,9 @@ pub fn read(
         let (url, profile) = embedded().map_err(SetupError::Embedded)?;
         (setup.for_embedded(profile), url)
     };
-    let (settings, _, redactor) = setup.settings(&url)?;
+    let RunSetup {
+        settings, redactor, ..
+    } = setup.settings(&url)?;
     Ok(TargetSetup {
         settings,
         redactor,

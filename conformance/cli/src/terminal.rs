@@ -50,7 +50,7 @@ impl Paint {
 }
 
 /// A text from the target that is safe to print: control characters, and characters that change the direction of text, are escaped.
-pub fn harmless(text: &str) -> String {
+pub fn escape_controls(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     for letter in text.chars() {
         let reorders =
@@ -98,7 +98,10 @@ mod tests {
 
     #[test]
     fn control_characters_are_escaped() {
-        assert_eq!(harmless("a\u{1b}[31m\nb\u{202e}"), "a\\u{1b}[31m\\nb\\u{202e}");
+        assert_eq!(
+            escape_controls("a\u{1b}[31m\nb\u{202e}"),
+            "a\\u{1b}[31m\\nb\\u{202e}"
+        );
     }
 
     #[test]

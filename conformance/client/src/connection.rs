@@ -23,15 +23,10 @@ use tokio::task::AbortHandle;
 
 use crate::{
     connector::{ConnectError, Connector, Protocol},
+    response_head::{MAX_HEAD, MAX_HEADERS},
     tap::{Tap, TappedStream},
 };
 use paymaster_exchange::Stage;
-
-/// How many header lines of a response are read at most.
-pub(crate) const MAX_HEADERS: usize = 128;
-
-/// How many bytes of a response head are read at most.
-pub(crate) const MAX_HEAD: usize = 32 * 1024;
 
 /// How many bytes of HTTP/2 responses a target may send ahead of our reading: the most memory that a connection can need.
 const WINDOW: u32 = 64 * 1024;

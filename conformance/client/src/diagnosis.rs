@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use crate::{
-    connection::{MAX_HEAD, MAX_HEADERS},
+    response_head::{MAX_HEAD, MAX_HEADERS},
     tap::Tap,
 };
 use paymaster_exchange::{Failure, Part, Stage};

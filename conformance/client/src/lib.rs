@@ -7,6 +7,7 @@ pub mod memory;
 pub mod pace;
 pub mod proxies;
 pub mod redact;
+mod response_head;
 pub mod stop;
 pub mod stream;
 mod tap;

@@ -7,4 +7,6 @@ mod reading;
 
 pub use calls::{hash_call, paymaster_call, simulation_call};
 pub use operation::CompletedOperation;
-pub use reading::{CallOutcome, First, NodeError, read_hash, read_paymaster_call, read_simulation};
+pub use reading::{
+    CallOutcome, NodeError, SimulationOutcome, read_hash, read_paymaster_call, read_simulation,
+};

@@ -10,8 +10,8 @@ use paymaster_exchange::{Exchange, Response, Simulation};
 use paymaster_judge::{
     cases::case::Role,
     on_chain::{
-        CallOutcome, CompletedOperation, First, paymaster_call, read_paymaster_call, read_simulation,
-        simulation_call,
+        CallOutcome, CompletedOperation, SimulationOutcome, paymaster_call, read_paymaster_call,
+        read_simulation, simulation_call,
     },
     rules::{View, find_rule},
     session::judge::Judge,
@@ -67,18 +67,18 @@ fn the_whole_simulation_is_read() {
     let read = |called: &CallOutcome| read_simulation(called, Mode::Sponsored, NOW);
     assert_eq!(
         read(&validation_result(false, 0, LATER)),
-        First::Told(Simulation::Accepted)
+        SimulationOutcome::Final(Simulation::Accepted)
     );
     assert_eq!(
         read(&validation_result(false, 0, 0)),
-        First::Told(Simulation::Accepted)
+        SimulationOutcome::Final(Simulation::Accepted)
     );
     for called in [
         validation_result(false, 0, NOW - 1),
         validation_result(false, LATER, 0),
         failed_op("AA31 paymaster deposit too low"),
     ] {
-        let First::Told(Simulation::Refused(reason)) = read(&called) else {
+        let SimulationOutcome::Final(Simulation::Refused(reason)) = read(&called) else {
             panic!("{:?}", read(&called));
         };
         assert!(reason.starts_with("AA3"), "{reason}");
@@ -90,14 +90,14 @@ fn the_whole_simulation_is_read() {
         reverted(""),
     ] {
         assert!(
-            matches!(read(&called), First::CallThePaymaster(_)),
+            matches!(read(&called), SimulationOutcome::CallThePaymaster(_)),
             "{:?}",
             read(&called)
         );
     }
     assert!(matches!(
         read(&CallOutcome::Returned(Vec::new())),
-        First::Told(Simulation::Unclear(_))
+        SimulationOutcome::Final(Simulation::Unclear(_))
     ));
 }
 

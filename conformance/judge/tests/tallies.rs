@@ -10,7 +10,7 @@ use paymaster_judge::{
         case::{Group, Member, Role},
         relations::CALLS,
     },
-    rules::{Rule, find_rule},
+    rules::{Rule, Violation, find_rule},
     session::{
         judge::{Judgement, read},
         tally::Tally,
@@ -21,8 +21,8 @@ use paymaster_judge::{
     },
     verdict::{
         conclusion::Verdict,
-        finding::{Attempt, Finding, Violation},
-        known::{Entry, Kind, Known, Standing},
+        finding::{Attempt, Finding},
+        known::{EntryState, KnownFailure, KnownFailureKind, KnownFailureList},
         summary::RuleOutcome,
     },
 };
@@ -55,7 +55,7 @@ fn group(number: usize, members: usize) -> Group {
         relation: &CALLS,
         pair: Some(Pair::SPONSOR_SPONSORED),
         base: request(),
-        twist: 0,
+        round: 0,
         first_id: 1,
         members: (0..members).map(member).collect(),
     }
@@ -114,13 +114,13 @@ fn added(
     new.into_iter().map(|new| new.rule.id).collect()
 }
 
-fn outcome(tally: &Tally, id: &str, known: &Known, findings: &[Finding]) -> RuleOutcome {
+fn outcome(tally: &Tally, id: &str, known: &KnownFailureList, findings: &[Finding]) -> RuleOutcome {
     let (mut outcomes, _) = tally.outcomes(&[rule(id)], findings, &Context::default(), known, true);
     outcomes.pop().expect("one rule was selected")
 }
 
 fn verdict(tally: &Tally, id: &str) -> Verdict {
-    outcome(tally, id, &Known::default(), &[]).verdict
+    outcome(tally, id, &KnownFailureList::default(), &[]).verdict
 }
 
 #[test]
@@ -140,11 +140,11 @@ fn a_rule_passes_when_it_meets_its_quota_and_is_never_broken() {
     assert_eq!(verdict(&tally, ID), Verdict::Inconclusive);
     added(&mut tally, 1, &[result()], vec![judgement(ID, 1, Vec::new())]);
     assert_eq!(verdict(&tally, ID), Verdict::Passed);
-    assert_eq!(outcome(&tally, ID, &Known::default(), &[]).held, quota);
+    assert_eq!(outcome(&tally, ID, &KnownFailureList::default(), &[]).held, quota);
     let broken = judgement(ID, 0, vec![at(0, "/id")]);
     assert_eq!(added(&mut tally, 2, &[result()], vec![broken]), [ID]);
     assert_eq!(verdict(&tally, ID), Verdict::Failed);
-    assert_eq!(outcome(&tally, ID, &Known::default(), &[]).broken, 1);
+    assert_eq!(outcome(&tally, ID, &KnownFailureList::default(), &[]).broken, 1);
 }
 
 #[test]
@@ -157,7 +157,13 @@ fn a_rule_that_does_not_apply_needs_no_quota_and_can_be_broken() {
         ..Profile::default()
     });
     let found = |tally: &Tally, refuses: &str| {
-        let (outcomes, _) = tally.outcomes(&[rule(refuses)], &[], &context, &Known::default(), true);
+        let (outcomes, _) = tally.outcomes(
+            &[rule(refuses)],
+            &[],
+            &context,
+            &KnownFailureList::default(),
+            true,
+        );
         outcomes[0].verdict
     };
     for refuses in ["sponsor.refused-gets-0x", "error.refusal-is-none"] {
@@ -225,8 +231,8 @@ fn a_broken_place_is_new_once_and_keeps_its_first_violation() {
     let (key, first) = tally.seen()[0];
     assert_eq!((key.rule, key.pair), (ROW, Some(Pair::SPONSOR_SPONSORED)));
     assert_eq!(first.exchanges.len(), 2);
-    assert_eq!(outcome(&tally, ROW, &Known::default(), &[]).broken, 5);
-    assert_eq!(outcome(&tally, ROW, &Known::default(), &[]).held, 2);
+    assert_eq!(outcome(&tally, ROW, &KnownFailureList::default(), &[]).broken, 5);
+    assert_eq!(outcome(&tally, ROW, &KnownFailureList::default(), &[]).held, 2);
 }
 
 #[test]
@@ -333,12 +339,12 @@ fn tallies_add_up_in_any_order() {
         for number in order {
             whole.merge(part(number));
         }
-        let row = outcome(&whole, ROW, &Known::default(), &[]);
+        let row = outcome(&whole, ROW, &KnownFailureList::default(), &[]);
         assert_eq!((row.held, row.broken, row.verdict), (6, 3, Verdict::Failed));
         assert_eq!(
             (
                 verdict(&whole, ID),
-                outcome(&whole, ID, &Known::default(), &[]).held
+                outcome(&whole, ID, &KnownFailureList::default(), &[]).held
             ),
             (Verdict::Passed, 12)
         );
@@ -350,9 +356,9 @@ fn tallies_add_up_in_any_order() {
     }
 }
 
-fn entry(pointer: Option<&str>, method: Option<Method>) -> Entry {
-    Entry {
-        kind: Kind::Failing,
+fn entry(pointer: Option<&str>, method: Option<Method>) -> KnownFailure {
+    KnownFailure {
+        kind: KnownFailureKind::Failing,
         rule: ROW,
         method,
         mode: None,
@@ -363,8 +369,8 @@ fn entry(pointer: Option<&str>, method: Option<Method>) -> Entry {
     }
 }
 
-fn list(entries: Vec<Entry>) -> Known {
-    Known {
+fn list(entries: Vec<KnownFailure>) -> KnownFailureList {
+    KnownFailureList {
         entries,
         today: NaiveDate::from_ymd_opt(2026, 11, 21).expect("a day"),
     }
@@ -416,7 +422,7 @@ fn a_listed_rule_that_passes_is_unexpectedly_passing() {
             .is_some_and(|reason| reason.contains("delete"))
     );
     assert_eq!(outcomes[1].verdict, Verdict::Passed);
-    assert_eq!(standings[0].standing, Standing::UnexpectedlyPassing);
+    assert_eq!(standings[0].standing, EntryState::UnexpectedlyPassing);
     // What another rule broke does not matter.
     added(
         &mut tally,
@@ -425,7 +431,7 @@ fn a_listed_rule_that_passes_is_unexpectedly_passing() {
         vec![judgement(ID, 0, vec![at(0, "/id")])],
     );
     let (_, standings) = tally.outcomes(&[rule(ROW), rule(ID)], &[], &Context::default(), &known, true);
-    assert_eq!(standings[0].standing, Standing::UnexpectedlyPassing);
+    assert_eq!(standings[0].standing, EntryState::UnexpectedlyPassing);
     // One that was broken elsewhere matches nothing; one that was not exercised neither.
     let mut elsewhere = Tally::default();
     added(
@@ -437,7 +443,7 @@ fn a_listed_rule_that_passes_is_unexpectedly_passing() {
     for tally in [elsewhere, Tally::default()] {
         let known = list(vec![entry(Some(WATCHED_POINTER), None)]);
         let (_, standings) = tally.outcomes(&[rule(ROW), rule(ID)], &[], &Context::default(), &known, true);
-        assert_eq!(standings[0].standing, Standing::MatchesNothing);
+        assert_eq!(standings[0].standing, EntryState::MatchesNothing);
     }
 }
 
@@ -467,8 +473,9 @@ fn a_rule_is_flaky_when_no_attempt_reproduces_it() {
             .collect(),
         shrink_requests: 0,
     };
-    let found = |findings: &[Finding], known: &Known| outcome(&tally, ROW, known, findings).verdict;
-    let nothing = Known::default();
+    let found =
+        |findings: &[Finding], known: &KnownFailureList| outcome(&tally, ROW, known, findings).verdict;
+    let nothing = KnownFailureList::default();
     let never = || finding(&[false, false], WATCHED_POINTER);
     assert_eq!(found(&[never()], &nothing), Verdict::Flaky);
     assert_eq!(

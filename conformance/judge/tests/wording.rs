@@ -6,13 +6,13 @@ use bytes::Bytes;
 use paymaster_exchange::{Exchange, Failure, Response};
 use paymaster_judge::{
     cases::relations::STRING_IDS,
+    rules::Violation,
     rules::{find_rule, rules},
     session::judge::Judge,
     target::{
         context::{Context, Support},
         dialect::QuotedTokens,
     },
-    verdict::finding::Violation,
 };
 use serde_json::{Value, json};
 

@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc};
 
 use paymaster_cli::{
     settings::ShownTarget,
-    terminal::{harmless, wrapped},
+    terminal::{escape_controls, wrapped},
 };
 use paymaster_client::redact::Redactor;
 use paymaster_judge::{
@@ -13,7 +13,7 @@ use paymaster_judge::{
     target::context::Context,
     verdict::{
         conclusion::{Conclusion, Verdict},
-        counts::{Counts, Standing},
+        counts::{Counts, RuleState},
         finding::Finding,
         line::VerdictLine,
         summary::{RuleOutcome, Summary},
@@ -103,7 +103,7 @@ impl Outcome {
 
     /// Text of the target: secrets replaced, control characters escaped.
     fn foreign(&self, text: &str) -> String {
-        harmless(&self.redactor.apply(text))
+        escape_controls(&self.redactor.apply(text))
     }
 
     fn write_finding(&self, f: &mut fmt::Formatter<'_>, finding: &Finding) -> fmt::Result {
@@ -144,10 +144,10 @@ impl fmt::Display for Outcome {
             writeln!(f, "cut short: {}", self.foreign(cause))?;
         }
         for outcome in &summary.rules {
-            let label = match Standing::of(outcome, self.strictness) {
-                Standing::Broken if outcome.verdict == Verdict::Flaky => "FLAKY",
-                Standing::Broken => "FAILED",
-                Standing::Warned => "WARNING",
+            let label = match RuleState::of(outcome, self.strictness) {
+                RuleState::Broken if outcome.verdict == Verdict::Flaky => "FLAKY",
+                RuleState::Broken => "FAILED",
+                RuleState::Warned => "WARNING",
                 _ => continue,
             };
             let clause = outcome.rule.clause();

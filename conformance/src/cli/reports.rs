@@ -227,21 +227,29 @@ fn unknown_format(name: &str) -> String {
     )
 }
 
+/// Why a file cannot be written.
+#[derive(Debug, thiserror::Error)]
+enum Unwritable {
+    #[error("this is a folder: name a file in it")]
+    IsFolder,
+    #[error("there is no folder {}", .0.display())]
+    NoFolder(PathBuf),
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
 /// Checks that a file can be written, without changing it.
-fn check_writable(path: &Path) -> Result<(), String> {
+fn check_writable(path: &Path) -> Result<(), Unwritable> {
     if path.is_dir() {
-        return Err("this is a folder: name a file in it".to_owned());
+        return Err(Unwritable::IsFolder);
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-        return Err(format!("there is no folder {}", folder.display()));
+        return Err(Unwritable::NoFolder(folder.to_owned()));
     }
     // Only plain files are opened: opening a pipe could wait for a reader.
     if path.is_file() {
-        File::options()
-            .append(true)
-            .open(path)
-            .map_err(|cause| cause.to_string())?;
+        File::options().append(true).open(path)?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, de::IgnoredAny};
 use serde_json::Value;
 
 use crate::recorded::{
-    Entry, RecordedExchange, Recording, RecordingError, duration, moment, request_skip_reason,
+    Entry, Malformation, RecordedExchange, Recording, RecordingError, duration, moment, request_skip_reason,
     response_skip_reason, secrets,
 };
 use paymaster_exchange::{Exchange, Response};
@@ -92,15 +92,12 @@ pub(super) fn read(text: &str) -> Result<Recording, RecordingError> {
     let mut recording = Recording::default();
     for (number, row) in file.log.entries.into_iter().enumerate() {
         let place = format!("entry {}", number + 1);
-        let malformed = |message: String| RecordingError::Malformed {
+        let malformed = |source| RecordingError::Malformed {
             place: place.clone(),
-            message,
+            source,
         };
-        let row: Row = serde_json::from_value(row).map_err(|cause| {
-            malformed(format!(
-                "log.entries[{number}] is not an entry of HAR 1.2: {cause}"
-            ))
-        })?;
+        let row: Row = serde_json::from_value(row)
+            .map_err(|source| malformed(Malformation::HarEntry { number, source }))?;
         let entry = entry(row, place.clone()).map_err(malformed)?;
         recording.add(entry);
     }
@@ -108,7 +105,7 @@ pub(super) fn read(text: &str) -> Result<Recording, RecordingError> {
 }
 
 /// An exchange, or why it is left out. The error says what is malformed.
-fn entry(row: Row, place: String) -> Result<Entry, String> {
+fn entry(row: Row, place: String) -> Result<Entry, Malformation> {
     let body = row.request.post_data.unwrap_or_default();
     let request = bytes(&body, "request.postData")?;
     if let Some(reason) = request_skip_reason(&row.request.method, request.as_deref().unwrap_or_default()) {
@@ -163,15 +160,21 @@ fn entry(row: Row, place: String) -> Result<Entry, String> {
 }
 
 /// The bytes of a body; none where the recording has no text for it.
-fn bytes(body: &Body, name: &str) -> Result<Option<Bytes>, String> {
+fn bytes(body: &Body, name: &'static str) -> Result<Option<Bytes>, Malformation> {
     let Some(text) = &body.text else { return Ok(None) };
     match body.encoding.as_deref() {
         None | Some("") => Ok(Some(text.clone().into())),
         Some("base64") => BASE64_STANDARD
             .decode(text)
             .map(|bytes| Some(bytes.into()))
-            .map_err(|cause| format!("{name}.text is not base64, which its encoding names: {cause}")),
-        Some(other) => Err(format!("{name}.encoding is `{other}`; only base64 is supported")),
+            .map_err(|source| Malformation::Base64 {
+                member: format!("{name}.text"),
+                source,
+            }),
+        Some(other) => Err(Malformation::Encoding {
+            member: name,
+            encoding: other.to_owned(),
+        }),
     }
 }
 

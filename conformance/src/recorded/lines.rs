@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::recorded::{
-    Entry, RecordedExchange, Recording, RecordingError, duration, moment, request_skip_reason,
+    Entry, Malformation, RecordedExchange, Recording, RecordingError, duration, moment, request_skip_reason,
     response_skip_reason, secrets,
 };
 use paymaster_exchange::{Exchange, Response};
@@ -109,17 +109,11 @@ pub(super) fn read(text: &str) -> Result<Recording, RecordingError> {
             target = target.or(logged.target);
             continue;
         }
-        let malformed = |message: String| RecordingError::Malformed {
+        let malformed = |source| RecordingError::Malformed {
             place: place.clone(),
-            message,
+            source,
         };
-        let line: Line = serde_json::from_str(line).map_err(|cause| {
-            malformed(format!(
-                "not an exchange: {}; {}",
-                without_line(&cause),
-                super::EXPECTED
-            ))
-        })?;
+        let line: Line = serde_json::from_str(line).map_err(|cause| malformed(Malformation::Line(cause)))?;
         let entry = entry(line, place.clone(), target.as_ref()).map_err(malformed)?;
         recording.add(entry);
     }
@@ -127,7 +121,7 @@ pub(super) fn read(text: &str) -> Result<Recording, RecordingError> {
 }
 
 /// The message without its line number, which is always 1.
-fn without_line(cause: &serde_json::Error) -> String {
+pub(super) fn without_line(cause: &serde_json::Error) -> String {
     let text = cause.to_string();
     match text.rsplit_once(" at line ") {
         Some((message, _)) => format!("{message}, column {}", cause.column()),
@@ -136,7 +130,7 @@ fn without_line(cause: &serde_json::Error) -> String {
 }
 
 /// An exchange, or why it is left out. The error says what is malformed.
-fn entry(line: Line, place: String, target: Option<&String>) -> Result<Entry, String> {
+fn entry(line: Line, place: String, target: Option<&String>) -> Result<Entry, Malformation> {
     let sent = line.request;
     let request = bytes(sent.body.as_deref(), sent.body_base64.as_deref(), "request")?;
     let method = sent.method.as_deref().unwrap_or("POST");
@@ -147,13 +141,9 @@ fn entry(line: Line, place: String, target: Option<&String>) -> Result<Entry, St
     if let Some(failure) = received.failure {
         return Ok(Entry::skipped(format!("no answer was recorded: {failure}")));
     }
-    let status = received
-        .status
-        .ok_or("response.status is missing: give the HTTP status")?;
+    let status = received.status.ok_or(Malformation::NoStatus)?;
     if !(100..1000).contains(&status) {
-        return Err(format!(
-            "response.status is {status}, which is not an HTTP status"
-        ));
+        return Err(Malformation::Status(status));
     }
     let body = bytes(
         received.body.as_deref(),
@@ -188,9 +178,9 @@ fn entry(line: Line, place: String, target: Option<&String>) -> Result<Entry, St
     })))
 }
 
-fn bytes(body: Option<&RawValue>, encoded: Option<&str>, name: &str) -> Result<Bytes, String> {
+fn bytes(body: Option<&RawValue>, encoded: Option<&str>, name: &'static str) -> Result<Bytes, Malformation> {
     match (body, encoded) {
-        (Some(_), Some(_)) => Err(format!("{name} has both body and body_base64: leave one out")),
+        (Some(_), Some(_)) => Err(Malformation::TwoBodies(name)),
         (None, None) => Ok(Bytes::new()),
         (Some(value), None) => {
             let written = value.get();
@@ -199,12 +189,15 @@ fn bytes(body: Option<&RawValue>, encoded: Option<&str>, name: &str) -> Result<B
             }
             serde_json::from_str::<String>(written)
                 .map(Bytes::from)
-                .map_err(|cause| format!("{name}.body is not a valid string: {cause}"))
+                .map_err(|source| Malformation::Text { member: name, source })
         }
         (None, Some(encoded)) => BASE64_STANDARD
             .decode(encoded)
             .map(Bytes::from)
-            .map_err(|cause| format!("{name}.body_base64 is not base64: {cause}")),
+            .map_err(|source| Malformation::Base64 {
+                member: format!("{name}.body_base64"),
+                source,
+            }),
     }
 }
 

@@ -94,8 +94,8 @@ pub enum RecordingError {
     Malformed {
         /// The entry or line, such as `line 7`.
         place: String,
-        /// What is wrong, and what to do.
-        message: String,
+        /// What is malformed.
+        source: Malformation,
     },
 }
 
@@ -104,7 +104,7 @@ impl fmt::Display for RecordingError {
         match self {
             Self::Empty => write!(f, "the recording is empty: {EXPECTED}"),
             Self::NotHar(cause) => write!(f, "this is not a HAR 1.2 file: {cause}"),
-            Self::Malformed { place, message } => write!(f, "{place}: {message}"),
+            Self::Malformed { place, source } => write!(f, "{place}: {source}"),
         }
     }
 }
@@ -113,9 +113,59 @@ impl std::error::Error for RecordingError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::NotHar(cause) => Some(cause),
-            Self::Empty | Self::Malformed { .. } => None,
+            Self::Malformed { source, .. } => source.source(),
+            Self::Empty => None,
         }
     }
+}
+
+/// What is malformed in an entry of a HAR file, or in a line.
+#[derive(Debug, thiserror::Error)]
+pub enum Malformation {
+    /// The entry of a HAR file has another form.
+    #[error("log.entries[{number}] is not an entry of HAR 1.2: {source}")]
+    HarEntry {
+        /// The index of the entry, from 0.
+        number: usize,
+        /// The cause.
+        source: serde_json::Error,
+    },
+    /// The line is not an exchange.
+    #[error("not an exchange: {}; {EXPECTED}", lines::without_line(.0))]
+    Line(#[source] serde_json::Error),
+    /// The answer has no HTTP status.
+    #[error("response.status is missing: give the HTTP status")]
+    NoStatus,
+    /// The number is no HTTP status.
+    #[error("response.status is {0}, which is not an HTTP status")]
+    Status(u16),
+    /// A body is given as text and in base64.
+    #[error("{0} has both body and body_base64: leave one out")]
+    TwoBodies(&'static str),
+    /// A body is not a valid JSON string.
+    #[error("{member}.body is not a valid string: {source}")]
+    Text {
+        /// `request` or `response`.
+        member: &'static str,
+        /// The cause.
+        source: serde_json::Error,
+    },
+    /// A body is not base64 as its member or its encoding states.
+    #[error("{member} is not base64: {source}")]
+    Base64 {
+        /// The member, such as `response.body_base64`.
+        member: String,
+        /// The cause.
+        source: base64::DecodeError,
+    },
+    /// A body of a HAR file has an encoding that is not supported.
+    #[error("{member}.encoding is `{encoding}`; only base64 is supported")]
+    Encoding {
+        /// The member, such as `response.content`.
+        member: &'static str,
+        /// The encoding.
+        encoding: String,
+    },
 }
 
 /// An entry of a recording that is not malformed.

@@ -161,7 +161,7 @@ mod tests {
 
     use super::*;
     use crate::report::{
-        counts::{Counts, Standing},
+        counts::{Counts, RuleState},
         sample,
     };
 
@@ -182,8 +182,8 @@ mod tests {
     /// The count of each standing in the text of a report.
     fn counts_in(format: &str, text: &str) -> BTreeMap<&'static str, usize> {
         let json = || serde_json::from_str::<Value>(text).unwrap();
-        let of = |count: &dyn Fn(Standing) -> usize| {
-            Standing::ALL
+        let of = |count: &dyn Fn(RuleState) -> usize| {
+            RuleState::ALL
                 .into_iter()
                 .map(|standing| (standing.name(), count(standing)))
                 .collect()
@@ -197,8 +197,8 @@ mod tests {
                         let broken = matches!(rule["verdict"].as_str(), Some("failed" | "flaky"));
                         let fails = rule["basis"] == "stated";
                         match standing {
-                            Standing::Broken => broken && fails,
-                            Standing::Warned => broken && !fails,
+                            RuleState::Broken => broken && fails,
+                            RuleState::Warned => broken && !fails,
                             other => rule["verdict"] == other.name(),
                         }
                     };
@@ -214,14 +214,14 @@ mod tests {
                     .collect();
                 of(&|standing| {
                     let is = |case: &&&str| match standing {
-                        Standing::Broken => {
+                        RuleState::Broken => {
                             case.contains("<failure ") && !case.contains("type=\"unexpectedly")
                         }
-                        Standing::UnexpectedlyPassing => {
+                        RuleState::UnexpectedlyPassing => {
                             case.contains("<failure message=\"unexpectedly-passing: ")
                         }
-                        Standing::Warned => case.contains("<skipped message=\"warning: "),
-                        Standing::Passed => !case.contains("<failure ") && !case.contains("<skipped "),
+                        RuleState::Warned => case.contains("<skipped message=\"warning: "),
+                        RuleState::Passed => !case.contains("<failure ") && !case.contains("<skipped "),
                         other => case.contains(&format!("<skipped message=\"{}: ", other.name())),
                     };
                     cases.iter().filter(is).count()
@@ -258,7 +258,7 @@ mod tests {
     }
 
     /// The count in the properties of a run; compares it with the results and notifications.
-    fn in_sarif(run: &Value, standing: Standing) -> usize {
+    fn in_sarif(run: &Value, standing: RuleState) -> usize {
         let list = |value: &Value| value.as_array().unwrap().clone();
         let rules_at = |level: &str| {
             let open = |result: &&Value| result["level"] == level && result["suppressions"].is_null();
@@ -273,21 +273,21 @@ mod tests {
         let count = run["properties"]["counts"][standing.name()].as_u64().unwrap();
         let count = usize::try_from(count).unwrap();
         match standing {
-            Standing::Broken => assert_eq!(count, rules_at("error")),
-            Standing::Warned => assert_eq!(count, rules_at("warning")),
-            Standing::Inconclusive => {
+            RuleState::Broken => assert_eq!(count, rules_at("error")),
+            RuleState::Warned => assert_eq!(count, rules_at("warning")),
+            RuleState::Inconclusive => {
                 assert_eq!(count, notes.iter().filter(|note| note["level"] == "note").count());
             }
-            Standing::KnownFailing
-            | Standing::UnexpectedlyPassing
-            | Standing::Passed
-            | Standing::NotApplicable => {}
+            RuleState::KnownFailing
+            | RuleState::UnexpectedlyPassing
+            | RuleState::Passed
+            | RuleState::NotApplicable => {}
         }
         count
     }
 
     /// The number before a word, 0 where the word is missing.
-    fn in_words(text: &str, standing: Standing) -> usize {
+    fn in_words(text: &str, standing: RuleState) -> usize {
         let Some((before, _)) = text.split_once(&format!(" {}", standing.word())) else {
             return 0;
         };
@@ -314,12 +314,12 @@ mod tests {
         for sample in [sample::violations(), sample::known(), sample::recorded()] {
             let finished = sample.finished();
             let counts = Counts::of(&finished.summary.rules, finished.strictness);
-            let expected: BTreeMap<_, _> = Standing::ALL
+            let expected: BTreeMap<_, _> = RuleState::ALL
                 .into_iter()
                 .map(|standing| (standing.name(), counts.get(standing)))
                 .collect();
             seen.extend(
-                Standing::ALL
+                RuleState::ALL
                     .into_iter()
                     .filter(|standing| counts.get(*standing) > 0),
             );

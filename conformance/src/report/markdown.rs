@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use crate::report::{
     Finished,
-    counts::{Counts, Standing},
+    counts::{Counts, RuleState},
     text::{compact, curl, known_failures, words},
 };
-use paymaster_cli::terminal::harmless;
+use paymaster_cli::terminal::escape_controls;
 use paymaster_judge::verdict::{conclusion::Verdict, finding::Finding, summary::RuleOutcome};
 
 /// The length at which further findings are left out, in bytes: a comment on GitHub holds 65,536 characters.
@@ -43,7 +43,7 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
             code(&foreign(reason, finished))
         );
     }
-    for (standing, title) in [(Standing::Broken, "Broken"), (Standing::Warned, "Warnings")] {
+    for (standing, title) in [(RuleState::Broken, "Broken"), (RuleState::Warned, "Warnings")] {
         text.push_str(&table(title, standing, finished));
     }
     text.push_str(&stale(finished));
@@ -68,9 +68,9 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
     text + &tail
 }
 
-fn table(title: &str, standing: Standing, finished: &Finished<'_>) -> String {
+fn table(title: &str, standing: RuleState, finished: &Finished<'_>) -> String {
     let rules = &finished.summary.rules;
-    let of = |rule: &&RuleOutcome| Standing::of(rule, finished.strictness) == standing;
+    let of = |rule: &&RuleOutcome| RuleState::of(rule, finished.strictness) == standing;
     let mut own = rules.iter().filter(of).peekable();
     if own.peek().is_none() {
         return String::new();
@@ -200,7 +200,7 @@ fn inconclusive(finished: &Finished<'_>) -> String {
     let rules = &finished.summary.rules;
     let own: Vec<_> = rules
         .iter()
-        .filter(|rule| Standing::of(rule, finished.strictness) == Standing::Inconclusive)
+        .filter(|rule| RuleState::of(rule, finished.strictness) == RuleState::Inconclusive)
         .collect();
     if own.is_empty() {
         return String::new();
@@ -276,7 +276,7 @@ fn fingerprint(finished: &Finished<'_>) -> String {
 
 /// A text from the target with its secrets replaced, on one line.
 fn foreign(text: &str, finished: &Finished<'_>) -> String {
-    harmless(&finished.redactor.apply(text))
+    escape_controls(&finished.redactor.apply(text))
 }
 
 /// A text as inline code, so that nothing in it is markup, a link or a mention.

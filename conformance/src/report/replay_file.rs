@@ -149,7 +149,7 @@ impl ReplayFile {
             seed: finished.summary.seed,
             relation: finding.group.relation.id.to_owned(),
             pair: finding.group.pair.map(|pair| pair.name().to_owned()),
-            twist: finding.group.twist,
+            twist: finding.group.round,
             members: finding.group.members.iter().map(ReplayRequest::of).collect(),
             known: ReplayContext::of(finished.context),
         }
@@ -196,7 +196,7 @@ impl ReplayFile {
             relation,
             pair: self.pair.as_deref().and_then(pair_named),
             base: Value::Null,
-            twist: self.twist,
+            round: self.twist,
             first_id: 0,
             members,
         })

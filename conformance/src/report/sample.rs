@@ -13,13 +13,13 @@ use paymaster_client::redact::Redactor;
 use paymaster_exchange::{Exchange, Failure, Response};
 use paymaster_judge::{
     cases::case::{BuildInput, Group, Ids, Member, Order, Relation, Role, Rounds},
-    rules::find_rule,
+    rules::{Violation, find_rule},
     session::{recorded::RECORDED, tally::Strictness},
     target::{context::Context, dialect::Dialect},
     verdict::{
         conclusion::{Conclusion, Verdict},
-        finding::{Attempt, Finding, Violation},
-        known::{self, Standing},
+        finding::{Attempt, Finding},
+        known::{self, EntryState},
         summary::{Reached, Recorded, RuleOutcome, Summary},
     },
 };
@@ -153,8 +153,8 @@ pub(crate) fn known() -> Sample {
             _ => continue,
         };
     }
-    let entry = |kind, rule: &str, pointer: Option<&str>, standing| known::Outcome {
-        entry: known::Entry {
+    let entry = |kind, rule: &str, pointer: Option<&str>, standing| known::EntryOutcome {
+        entry: known::KnownFailure {
             kind,
             rule: find_rule(rule).unwrap().id,
             method: None,
@@ -169,25 +169,35 @@ pub(crate) fn known() -> Sample {
     summary.conclusion = Conclusion::ListOutOfDate;
     summary.known = vec![
         entry(
-            known::Kind::Failing,
+            known::KnownFailureKind::Failing,
             "quote-result.feeQuotes",
             Some("/result/feeQuotes"),
-            Standing::StillFailing,
+            EntryState::StillFailing,
         ),
         entry(
-            known::Kind::Failing,
+            known::KnownFailureKind::Failing,
             "answer.id",
             None,
-            Standing::UnexpectedlyPassing,
+            EntryState::UnexpectedlyPassing,
         ),
         entry(
-            known::Kind::Failing,
+            known::KnownFailureKind::Failing,
             "quote-result.MODE",
             Some("/result/other"),
-            Standing::MatchesNothing,
+            EntryState::MatchesNothing,
         ),
-        entry(known::Kind::Flaky, "answer.object", None, Standing::Expired),
-        entry(known::Kind::Flaky, "quote-result.MODE", None, Standing::Quiet),
+        entry(
+            known::KnownFailureKind::Flaky,
+            "answer.object",
+            None,
+            EntryState::Expired,
+        ),
+        entry(
+            known::KnownFailureKind::Flaky,
+            "quote-result.MODE",
+            None,
+            EntryState::Quiet,
+        ),
     ];
     sample
 }
@@ -291,7 +301,7 @@ fn finding(rule: &str, pointer: &str, words: &[&str; 2], reproduced: usize) -> F
             relation: &TWICE,
             pair: Some(Pair::QUOTE_ERC20),
             base: Value::Null,
-            twist: 0,
+            round: 0,
             first_id: 7,
             members: vec![member(Role::Baseline), member(Role::Again)],
         },

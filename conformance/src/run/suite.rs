@@ -8,7 +8,7 @@ use paymaster_judge::{
     rules::{self, Rule, View, observers::OBSERVERS},
     session::recorded::RECORDED,
     target::context::Context,
-    verdict::{known::Known, summary::Observations},
+    verdict::{known::KnownFailureList, summary::Observations},
 };
 
 /// What a run sends and judges. Tests use suites of their own.
@@ -29,7 +29,7 @@ pub struct Suite {
     /// The chain on which returned operations are simulated, where there is one.
     pub chain: Option<Chain>,
     /// The list of known failures.
-    pub known: Arc<Known>,
+    pub known: Arc<KnownFailureList>,
 }
 
 impl Suite {

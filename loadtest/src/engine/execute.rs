@@ -13,7 +13,7 @@ use goose::{
     goose::{Scenario, Transaction, TransactionFunction},
     is_killswitch_triggered, trigger_killswitch,
 };
-use paymaster_cli::terminal::harmless;
+use paymaster_cli::terminal::escape_controls;
 
 use super::{
     pacer,
@@ -42,7 +42,7 @@ pub enum EngineError {
         detail: String,
     },
     /// goose failed.
-    #[error("goose: {}", harmless(&.0.to_string()))]
+    #[error("goose: {}", escape_controls(&.0.to_string()))]
     Goose(#[source] Box<GooseError>),
     /// The thread of the pacer could not be started.
     #[error("the pacer: {0}")]
@@ -60,9 +60,9 @@ impl From<GooseError> for EngineError {
                 value,
                 detail,
             } => Self::GooseOption {
-                option: harmless(&option),
-                value: harmless(&value),
-                detail: harmless(&detail),
+                option: escape_controls(&option),
+                value: escape_controls(&value),
+                detail: escape_controls(&detail),
             },
             cause => Self::Goose(Box::new(cause)),
         }

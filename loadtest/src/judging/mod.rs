@@ -7,10 +7,10 @@ use paymaster_exchange::{Exchange, Failure, Response};
 use paymaster_judge::{
     cases::case::Role,
     message::answer::Answer,
-    rules::{Check, Rule, View, rules},
+    rules::{Check, Rule, View, Violation, rules},
     session::judge::Judge,
     target::context::Context,
-    verdict::finding::{Key, Violation},
+    verdict::finding::Key,
 };
 use paymaster_schemas::Basis;
 use serde_json::Value;

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use paymaster_cli::terminal::harmless;
+use paymaster_cli::terminal::escape_controls;
 
 use super::{
     RenderError, advice,
@@ -449,7 +449,7 @@ fn excerpt(raw: &str) -> String {
 /// Escapes a text for HTML.
 fn escaped(raw: &str) -> String {
     let mut safe = String::new();
-    for letter in harmless(raw).chars() {
+    for letter in escape_controls(raw).chars() {
         match letter {
             '&' => safe.push_str("&amp;"),
             '<' => safe.push_str("&lt;"),

@@ -3,7 +3,7 @@
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use paymaster_cli::terminal::harmless;
+use paymaster_cli::terminal::escape_controls;
 
 use super::RenderError;
 use crate::results::{
@@ -67,9 +67,9 @@ pub(super) fn render(
 
 fn non_success(kind: NonSuccessKind, message: &str, text: Option<&str>) -> TestCaseStatus {
     let mut status = TestCaseStatus::non_success(kind);
-    status.set_message(harmless(message));
+    status.set_message(escape_controls(message));
     if let Some(text) = text {
-        status.set_description(text.lines().map(harmless).collect::<Vec<_>>().join("\n"));
+        status.set_description(text.lines().map(escape_controls).collect::<Vec<_>>().join("\n"));
     }
     status
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use paymaster_cli::terminal::harmless;
+use paymaster_cli::terminal::escape_controls;
 
 use super::{
     RenderError, advice,
@@ -124,7 +124,7 @@ fn row(out: &mut String, label: &str, figures: &LabelFigures, seconds: f64) -> s
 /// Escapes a text, so that it is no markup of Markdown or HTML.
 fn escaped(raw: &str) -> String {
     let mut safe = String::new();
-    for letter in harmless(raw).chars() {
+    for letter in escape_controls(raw).chars() {
         if matches!(
             letter,
             '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '&'
@@ -138,7 +138,7 @@ fn escaped(raw: &str) -> String {
 
 /// A text for use in backticks, cut after 600 characters.
 fn code(raw: &str) -> String {
-    let mut short = harmless(raw).replace('`', "'");
+    let mut short = escape_controls(raw).replace('`', "'");
     if let Some((cut, _)) = short.char_indices().nth(600) {
         short.truncate(cut);
         short.push_str("...");

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use paymaster_cli::terminal::{Paint, harmless, wrapped};
+use paymaster_cli::terminal::{Paint, escape_controls, wrapped};
 
 use super::{
     advice,
@@ -48,7 +48,7 @@ pub fn render(summary: &RunSummary, comparison: Option<&RunComparison>, paint: P
 }
 
 fn item(out: &mut String, text: &str) {
-    for (place, line) in wrapped(&harmless(text), WIDTH - 4).into_iter().enumerate() {
+    for (place, line) in wrapped(&escape_controls(text), WIDTH - 4).into_iter().enumerate() {
         let _ = writeln!(out, "  {} {line}", if place == 0 { "-" } else { " " });
     }
 }
@@ -62,9 +62,9 @@ fn headline(out: &mut String, summary: &RunSummary, paint: Paint) {
     };
     let total = summary.figures.total(None);
     let all = total.counts.all();
-    let _ = writeln!(out, "{words}  {}", harmless(&summary.target));
+    let _ = writeln!(out, "{words}  {}", escape_controls(&summary.target));
     if let Some(why) = &summary.cut_short {
-        let _ = writeln!(out, "cut short: {}", harmless(why));
+        let _ = writeln!(out, "cut short: {}", escape_controls(why));
     }
     if all == 0 {
         let _ = writeln!(out, "nothing was measured");
@@ -118,7 +118,7 @@ fn one_wrong(out: &mut String, wrong: &WrongAnswers, judged: u64, paint: Paint) 
     let place = if wrong.key.pointer.is_empty() {
         String::new()
     } else {
-        format!(" at {}", harmless(&wrong.key.pointer))
+        format!(" at {}", escape_controls(&wrong.key.pointer))
     };
     let _ = writeln!(
         out,
@@ -147,7 +147,7 @@ fn one_wrong(out: &mut String, wrong: &WrongAnswers, judged: u64, paint: Paint) 
 }
 
 fn excerpt(text: &str) -> String {
-    let text = harmless(text);
+    let text = escape_controls(text);
     match text.char_indices().nth(EXCERPT) {
         None => text,
         Some((cut, _)) => format!("{}... ({} bytes)", &text[..cut], text.len()),
@@ -172,7 +172,7 @@ fn failures(out: &mut String, summary: &RunSummary, paint: Paint) {
         );
     }
     for (description, times) in summary.figures.failures.iter().take(SHOWN) {
-        let _ = writeln!(out, "  {:>10} x {}", number(*times), harmless(description));
+        let _ = writeln!(out, "  {:>10} x {}", number(*times), escape_controls(description));
     }
 }
 
@@ -258,7 +258,7 @@ fn figures(out: &mut String, summary: &RunSummary, paint: Paint) {
         }
     }
     for cause in &summary.left_out {
-        let _ = writeln!(out, "left out: {}", harmless(cause));
+        let _ = writeln!(out, "left out: {}", escape_controls(cause));
     }
 }
 
@@ -288,7 +288,7 @@ pub fn compared(out: &mut String, comparison: &RunComparison, paint: Paint) {
     let _ = writeln!(
         out,
         "\n{}",
-        paint.bold(&format!("compared with {}", harmless(&comparison.before)))
+        paint.bold(&format!("compared with {}", escape_controls(&comparison.before)))
     );
     for row in &comparison.rows {
         let mark = match row.direction {

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 
 use super::config::{ChainConfig, Endpoint};
 use super::{SenderNonces, reply};
-use crate::config::ConfigError;
+use crate::config::error::ConfigError;
 
 sol! {
     function senderNonce(address sender) external view returns (uint256);

@@ -5,7 +5,7 @@ use std::fmt;
 use hyper::Uri;
 use serde::{Deserialize, Serialize};
 
-use crate::config::ConfigError;
+use crate::config::error::ConfigError;
 
 /// The chain from which the nonces of sponsored senders are read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

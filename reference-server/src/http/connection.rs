@@ -18,12 +18,12 @@ use hyper_util::server::graceful::Watcher;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::MissedTickBehavior;
 
-use super::Respond;
 use super::body::{self, BodyError};
 use super::progress::{Progress, TickBounds};
 use super::socket::Socket;
 use crate::bounds::Bounds;
 use crate::error_codes::ErrorCode;
+use crate::respond::Respond;
 use crate::service::Reply;
 
 /// Smallest buffer of a connection, in bytes. A larger bound on heads needs a larger one.

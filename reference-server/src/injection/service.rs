@@ -18,8 +18,9 @@ use super::request_view::RequestView;
 use super::response::{Framing, WireResponse};
 use crate::bounds::Bounds;
 use crate::chain::SenderNonces;
+use crate::clock::unix_now;
 use crate::faults::Fault;
-use crate::http::{Respond, unix_now};
+use crate::respond::Respond;
 use crate::service::Service;
 use crate::variants::Variant;
 

@@ -210,7 +210,7 @@ pub struct BuildInput<'a> {
     /// The base request (a whole envelope), [`Value::Null`] for relations without a base.
     pub base: &'a Value,
     /// The round: it selects one of the variants of a relation.
-    pub twist: u32,
+    pub round: u32,
     /// What is known of the target.
     pub context: &'a Context,
 }
@@ -245,7 +245,7 @@ pub struct Group {
     /// The base it was built from.
     pub base: Value,
     /// The round.
-    pub twist: u32,
+    pub round: u32,
     /// Where its ids start.
     pub first_id: u64,
     /// The requests.
@@ -256,8 +256,8 @@ impl Group {
     /// The name, for people: `gas-fields/sponsor-erc20#12`.
     pub fn name(&self) -> String {
         match self.pair {
-            Some(pair) => format!("{}/{pair}#{}", self.relation.id, self.twist),
-            None => format!("{}#{}", self.relation.id, self.twist),
+            Some(pair) => format!("{}/{pair}#{}", self.relation.id, self.round),
+            None => format!("{}#{}", self.relation.id, self.round),
         }
     }
 
@@ -266,7 +266,7 @@ impl Group {
         let seed = BuildInput {
             pair: self.pair,
             base: &base,
-            twist: self.twist,
+            round: self.round,
             context,
         };
         let members = (self.relation.members)(&seed, &mut Ids::starting_at(self.first_id));

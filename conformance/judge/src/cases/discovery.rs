@@ -18,7 +18,7 @@ use crate::{
     },
     message::{
         answer::{Answer, quoted_tokens, unsupported_tokens},
-        request::Kind,
+        request::ParsedRequest,
     },
     session::{access::Access, judge},
     target::{
@@ -377,7 +377,7 @@ impl Discovery {
                 self.context.dialect = trial.dialect.clone();
                 learned = true;
             }
-            let Kind::Call(call) = Kind::of(&exchange.request) else {
+            let ParsedRequest::Call(call) = ParsedRequest::of(&exchange.request) else {
                 continue;
             };
             self.context.served_accounts.learn(&call, result);

@@ -116,7 +116,7 @@ pub(crate) fn group(
     relation: &'static Relation,
     base: Base,
     request: Value,
-    twist: u32,
+    round: u32,
     first_id: u64,
     context: &Context,
 ) -> Option<(Group, u64)> {
@@ -124,7 +124,7 @@ pub(crate) fn group(
     let seed = BuildInput {
         pair: Some(base.pair),
         base: &request,
-        twist,
+        round,
         context,
     };
     let members = (relation.members)(&seed, &mut ids);
@@ -138,7 +138,7 @@ pub(crate) fn group(
             relation,
             pair,
             base: request,
-            twist,
+            round,
             first_id,
             members,
         },
@@ -176,9 +176,9 @@ mod tests {
         for &relation in RELATIONS {
             let mut source = Source::new(seed ^ salt(relation.id), context);
             for base in relation.bases {
-                for twist in 0..rounds(relation.rounds, cases) {
+                for round in 0..rounds(relation.rounds, cases) {
                     let Some(request) = source.base(base) else { break };
-                    if let Some((group, id)) = group(relation, *base, request, twist, next_id, context) {
+                    if let Some((group, id)) = group(relation, *base, request, round, next_id, context) {
                         next_id = id;
                         let number = groups.len();
                         groups.push(Group { number, ..group });

@@ -9,7 +9,7 @@ use crate::json::number::Exact;
 
 /// What kind of body a request has.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Kind {
+pub enum ParsedRequest {
     /// A call of one of the two methods in one of the two modes, with an id.
     Call(Call),
     /// A valid envelope with an id and an unknown method.
@@ -27,7 +27,7 @@ pub enum Kind {
     /// A request object without an id.
     Notification,
     /// An array of requests.
-    Batch(Vec<Kind>),
+    Batch(Vec<ParsedRequest>),
     /// An empty array.
     EmptyBatch,
     /// A valid envelope with the id null, which JSON-RPC discourages and does not forbid.
@@ -110,7 +110,7 @@ impl Call {
     }
 }
 
-impl Kind {
+impl ParsedRequest {
     /// Reads a request body.
     pub fn of(body: &[u8]) -> Self {
         match serde_json::from_slice::<Value>(body) {

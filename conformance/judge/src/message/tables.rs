@@ -133,7 +133,7 @@ mod tests {
             case::{Base, Draw, Tokens},
             generate::Source,
         },
-        message::request::Kind,
+        message::request::ParsedRequest,
         target::{
             context::Context,
             profile::{Profile, Token, TokenLists},
@@ -180,8 +180,8 @@ mod tests {
             ..Profile::default()
         });
         let mut source = Source::new(1, &context);
-        let keeps = |request: &Value| match Kind::of(request.to_string().as_bytes()) {
-            Kind::Call(call) => keeps_to_the_tables(&call, &context.dialect, &[]),
+        let keeps = |request: &Value| match ParsedRequest::of(request.to_string().as_bytes()) {
+            ParsedRequest::Call(call) => keeps_to_the_tables(&call, &context.dialect, &[]),
             _ => false,
         };
         for pair in Pair::ALL {

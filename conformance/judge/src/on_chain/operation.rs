@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::on_chain::calls::UserOperation;
 use crate::{
     json::number::amount,
-    message::{answer::Answer, request::Kind},
+    message::{answer::Answer, request::ParsedRequest},
 };
 use paymaster_exchange::Exchange;
 
@@ -40,7 +40,7 @@ pub struct CompletedOperation {
 impl CompletedOperation {
     /// The operation of an exchange whose result carries a paymasterAndData, `0x` alone excepted.
     pub fn of(exchange: &Exchange) -> Option<Self> {
-        let kind = Kind::of(&exchange.request);
+        let kind = ParsedRequest::of(&exchange.request);
         let call = kind.valid_call()?;
         let answer = Answer::of(exchange);
         let result = answer.result()?;

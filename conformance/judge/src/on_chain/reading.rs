@@ -83,18 +83,18 @@ impl CallOutcome {
 
 /// The outcome of simulating the whole operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum First {
+pub enum SimulationOutcome {
     /// The final outcome.
-    Told(Simulation),
+    Final(Simulation),
     /// The account made the simulation fail, for this reason: the paymaster must be called directly.
     CallThePaymaster(String),
 }
 
 /// Reads the outcome of [`simulation_call`](super::simulation_call). `now` is the time of the chain's last block, in Unix
 /// seconds.
-pub fn read_simulation(called: &CallOutcome, mode: Mode, now: u64) -> First {
+pub fn read_simulation(called: &CallOutcome, mode: Mode, now: u64) -> SimulationOutcome {
     let CallOutcome::Reverted(data) = called else {
-        return First::Told(Simulation::Unclear(
+        return SimulationOutcome::Final(Simulation::Unclear(
             "simulateValidation did not revert: that is no EntryPoint v0.6".to_owned(),
         ));
     };
@@ -109,18 +109,22 @@ pub fn read_simulation(called: &CallOutcome, mode: Mode, now: u64) -> First {
     }) = validated
     {
         return if sigFailed {
-            First::CallThePaymaster("the account or the paymaster finds its signature wrong".to_owned())
+            SimulationOutcome::CallThePaymaster(
+                "the account or the paymaster finds its signature wrong".to_owned(),
+            )
         } else {
-            First::Told(in_time(validAfter.to(), validUntil.to(), now))
+            SimulationOutcome::Final(in_time(validAfter.to(), validUntil.to(), now))
         };
     }
     match FailedOp::abi_decode(data) {
         Ok(FailedOp { reason, .. }) if reason.starts_with("AA3") => {
             let reverted = reason.starts_with("AA33");
-            First::Told(refused_or_unpaid(reason, reverted, mode))
+            SimulationOutcome::Final(refused_or_unpaid(reason, reverted, mode))
         }
-        Ok(FailedOp { reason, .. }) => First::CallThePaymaster(reason),
-        Err(_) => First::CallThePaymaster(format!("simulateValidation reverted with {}", revert(data))),
+        Ok(FailedOp { reason, .. }) => SimulationOutcome::CallThePaymaster(reason),
+        Err(_) => {
+            SimulationOutcome::CallThePaymaster(format!("simulateValidation reverted with {}", revert(data)))
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::rules::{Report, Rule, View, describe_answer, shown, shown_member};
 use crate::{
     json::number::same_number,
-    message::{answer::Answer, request::Kind},
+    message::{answer::Answer, request::ParsedRequest},
     target::context::Context,
 };
 use paymaster_exchange::Failure;
@@ -133,8 +133,8 @@ fn jsonrpc(view: &View<'_>, context: &Context, report: &mut Report) {
         return;
     };
     let sent = match &view.request {
-        Kind::Call(call) => call.envelope["jsonrpc"].as_str().unwrap_or_default(),
-        Kind::UnknownMethod { .. } | Kind::WithoutMode { .. } => "2.0",
+        ParsedRequest::Call(call) => call.envelope["jsonrpc"].as_str().unwrap_or_default(),
+        ParsedRequest::UnknownMethod { .. } | ParsedRequest::WithoutMode { .. } => "2.0",
         _ => return,
     };
     let actual = object.get("jsonrpc");
@@ -172,7 +172,7 @@ fn result_object(view: &View<'_>, _: &Context, report: &mut Report) {
     let Some(object) = view
         .answer
         .object()
-        .filter(|_| matches!(view.request, Kind::Call(_)))
+        .filter(|_| matches!(view.request, ParsedRequest::Call(_)))
     else {
         return;
     };

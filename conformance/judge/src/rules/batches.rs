@@ -9,7 +9,7 @@ use crate::rules::{Check, Report, Rule, View, always, shown};
 use crate::{
     message::{
         answer::{error_of, result_of},
-        request::Kind,
+        request::ParsedRequest,
     },
     target::context::Context,
 };
@@ -57,8 +57,8 @@ fn answer_kind(answer: &Map<String, Value>) -> Option<AnswerKind> {
 /// The kind of answer that this call must get; none when the single call gets another kind, which other rules report.
 fn expected(alone: &View<'_>) -> Option<AnswerKind> {
     let sort = match &alone.request {
-        Kind::Call(call) => AnswerKind::Result(call.pair.mode, call.pair == Pair::QUOTE_ERC20),
-        Kind::UnknownMethod { .. } => AnswerKind::Error,
+        ParsedRequest::Call(call) => AnswerKind::Result(call.pair.mode, call.pair == Pair::QUOTE_ERC20),
+        ParsedRequest::UnknownMethod { .. } => AnswerKind::Error,
         _ => return None,
     };
     (answer_kind(alone.answer.object()?)? == sort).then_some(sort)
@@ -68,7 +68,7 @@ fn expected(alone: &View<'_>) -> Option<AnswerKind> {
 /// refused batches and missing answers.
 fn batch_elements(views: &[View<'_>], _: &Context, report: &mut Report) {
     let [alone @ .., batch] = views else { return };
-    let Kind::Batch(calls) = &batch.request else {
+    let ParsedRequest::Batch(calls) = &batch.request else {
         return;
     };
     let Some(answers) = batch.answer.array() else {
@@ -97,12 +97,12 @@ fn batch_elements(views: &[View<'_>], _: &Context, report: &mut Report) {
 }
 
 /// Whether two requests are equal except for their ids.
-fn is_same(one: &Kind, other: &Kind) -> bool {
+fn is_same(one: &ParsedRequest, other: &ParsedRequest) -> bool {
     match (one, other) {
-        (Kind::Call(one), Kind::Call(other)) => ["method", "params"]
+        (ParsedRequest::Call(one), ParsedRequest::Call(other)) => ["method", "params"]
             .iter()
             .all(|name| one.envelope[name] == other.envelope[name]),
-        (Kind::UnknownMethod { .. }, Kind::UnknownMethod { .. }) => true,
+        (ParsedRequest::UnknownMethod { .. }, ParsedRequest::UnknownMethod { .. }) => true,
         _ => false,
     }
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::rules::{Check, Report, Rule, View, describe_answer, no_token, shown, shown_member};
 use crate::{
     json::number::is_integer,
-    message::request::Kind,
+    message::request::ParsedRequest,
     target::context::{Context, Expectation, Support},
 };
 
@@ -118,7 +118,9 @@ fn token_absent(view: &View<'_>, _: &Context, report: &mut Report) {
 
 /// Token mode with an unsupported token is answered with an error. So is a hex string with more or fewer digits than an address.
 fn token_unsupported(view: &View<'_>, context: &Context, report: &mut Report) {
-    let Kind::Call(call) = &view.request else { return };
+    let ParsedRequest::Call(call) = &view.request else {
+        return;
+    };
     if call.pair != Pair::SPONSOR_ERC20 {
         return;
     }

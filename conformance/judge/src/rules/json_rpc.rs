@@ -8,7 +8,7 @@ use crate::{
     json::number::same_number,
     message::{
         answer::Answer,
-        request::{Call, Kind},
+        request::{Call, ParsedRequest},
     },
     target::context::Context,
 };
@@ -100,22 +100,22 @@ fn has_one_of(codes: &[i64], view: &View<'_>, report: &mut Report) {
 }
 
 fn parse_error(view: &View<'_>, _: &Context, report: &mut Report) {
-    if view.request == Kind::NotJson {
+    if view.request == ParsedRequest::NotJson {
         has_code(-32700, view, report);
     }
 }
 
 fn invalid_request(view: &View<'_>, _: &Context, report: &mut Report) {
     match view.request {
-        Kind::NotARequest => has_code(-32600, view, report),
+        ParsedRequest::NotARequest => has_code(-32600, view, report),
         // The text is not a request object, and its parameters are invalid: JSON-RPC has a code for each.
-        Kind::UnstructuredParams => has_one_of(&[-32600, -32602], view, report),
+        ParsedRequest::UnstructuredParams => has_one_of(&[-32600, -32602], view, report),
         _ => {}
     }
 }
 
 fn method_not_found(view: &View<'_>, _: &Context, report: &mut Report) {
-    if matches!(view.request, Kind::UnknownMethod { .. }) {
+    if matches!(view.request, ParsedRequest::UnknownMethod { .. }) {
         has_code(-32601, view, report);
     }
 }
@@ -123,9 +123,9 @@ fn method_not_found(view: &View<'_>, _: &Context, report: &mut Report) {
 /// Refused parameters of the wrong shape get -32602. The code for a missing or invalid fee token is not shown.
 fn invalid_params(view: &View<'_>, _: &Context, report: &mut Report) {
     let malformed = match &view.request {
-        Kind::Call(call) if call.pair == Pair::SPONSOR_ERC20 => !call.valid && has_fee_token(call),
-        Kind::Call(call) => !call.valid,
-        Kind::WithoutMode { .. } => true,
+        ParsedRequest::Call(call) if call.pair == Pair::SPONSOR_ERC20 => !call.valid && has_fee_token(call),
+        ParsedRequest::Call(call) => !call.valid,
+        ParsedRequest::WithoutMode { .. } => true,
         _ => false,
     };
     if malformed && view.answer.error().is_some() {
@@ -144,7 +144,10 @@ fn has_fee_token(call: &Call) -> bool {
 /// A request that is JSON and names a known method is refused neither as unreadable nor as an unknown method.
 /// endpoint.both-methods reports a valid call with the code of an unknown method.
 fn reserved_codes(view: &View<'_>, _: &Context, report: &mut Report) {
-    if !matches!(view.request, Kind::Call(_) | Kind::WithoutMode { .. }) {
+    if !matches!(
+        view.request,
+        ParsedRequest::Call(_) | ParsedRequest::WithoutMode { .. }
+    ) {
         return;
     }
     if let Some(code) = view.answer.error().and_then(|error| error.get("code")) {
@@ -160,7 +163,7 @@ fn reserved_codes(view: &View<'_>, _: &Context, report: &mut Report) {
 
 /// Where the id could not be read, the error carries the id null.
 fn null_id(view: &View<'_>, _: &Context, report: &mut Report) {
-    if view.request != Kind::NotJson || view.answer.error().is_none() {
+    if view.request != ParsedRequest::NotJson || view.answer.error().is_none() {
         return;
     }
     let actual = view.answer.object().and_then(|object| object.get("id"));
@@ -174,16 +177,16 @@ const FEW: usize = 3;
 
 /// A batch is answered with one answer for each request that has an id, in any order.
 fn batch(view: &View<'_>, _: &Context, report: &mut Report) {
-    let Kind::Batch(requests) = &view.request else {
+    let ParsedRequest::Batch(requests) = &view.request else {
         return;
     };
     let readable = requests
         .iter()
-        .all(|request| request.id().is_some() || *request == Kind::Notification);
+        .all(|request| request.id().is_some() || *request == ParsedRequest::Notification);
     if !readable || view.rejected_before_service() || matches!(view.answer, Answer::None(_)) {
         return;
     }
-    let ids: Vec<&Value> = requests.iter().filter_map(Kind::id).collect();
+    let ids: Vec<&Value> = requests.iter().filter_map(ParsedRequest::id).collect();
     if ids.is_empty() {
         return nothing(view, report);
     }
@@ -224,7 +227,9 @@ fn batch(view: &View<'_>, _: &Context, report: &mut Report) {
 
 /// An empty batch gets one error object.
 fn empty_batch(view: &View<'_>, _: &Context, report: &mut Report) {
-    if view.request == Kind::EmptyBatch && !view.rejected_before_service() && view.answer.response().is_some()
+    if view.request == ParsedRequest::EmptyBatch
+        && !view.rejected_before_service()
+        && view.answer.response().is_some()
     {
         report.expect(view.answer.error().is_some(), "", "one error object", || {
             describe_answer(&view.answer)
@@ -235,9 +240,9 @@ fn empty_batch(view: &View<'_>, _: &Context, report: &mut Report) {
 /// A request without an id gets no JSON-RPC answer, alone or in a batch.
 fn notification(view: &View<'_>, _: &Context, report: &mut Report) {
     match &view.request {
-        Kind::Notification => nothing(view, report),
-        Kind::Batch(requests) if requests.contains(&Kind::Notification) => {
-            let ids = requests.iter().filter_map(Kind::id).count();
+        ParsedRequest::Notification => nothing(view, report),
+        ParsedRequest::Batch(requests) if requests.contains(&ParsedRequest::Notification) => {
+            let ids = requests.iter().filter_map(ParsedRequest::id).count();
             let Some(answers) = view.answer.array() else {
                 return;
             };

@@ -28,10 +28,9 @@ use crate::{
     cases::case::{Relation, Role},
     message::{
         answer::Answer,
-        request::{Call, Kind},
+        request::{Call, ParsedRequest},
     },
     target::context::{Context, Expectation},
-    verdict::finding::Violation,
 };
 use paymaster_exchange::{Exchange, Simulation};
 
@@ -169,7 +168,7 @@ pub struct View<'a> {
     /// What is different about the request.
     pub label: &'a str,
     /// The request.
-    pub request: Kind,
+    pub request: ParsedRequest,
     /// The answer.
     pub answer: Answer<'a>,
     /// Whether the request is a call that keeps to the tables of sections 2.1 to 2.5.
@@ -183,10 +182,12 @@ pub struct View<'a> {
 impl<'a> View<'a> {
     /// Reads an exchange.
     pub fn new(role: Role, label: &'a str, exchange: &'a Exchange, context: &Context) -> Self {
-        let request = Kind::of(&exchange.request);
+        let request = ParsedRequest::of(&exchange.request);
         let (within_tables, expectation) = request
             .valid_call()
-            .map_or((false, Expectation::Unknown), |call| context.standing(call));
+            .map_or((false, Expectation::Unknown), |call| {
+                context.tables_and_expectation(call)
+            });
         Self {
             role,
             label,
@@ -211,7 +212,7 @@ impl<'a> View<'a> {
     /// Whether the request sponsors in token mode and names no token, or null or an empty string. It is not valid, but the
     /// specification shows its answer (section 4.2, rule 4).
     pub fn names_no_fee_token(&self) -> bool {
-        let Kind::Call(call) = &self.request else {
+        let ParsedRequest::Call(call) = &self.request else {
             return false;
         };
         let absent = match call.mode_object().get("tokenInfo") {
@@ -320,6 +321,19 @@ impl Report {
             self.broken(pointer.to_string(), expected.to_string(), actual());
         }
     }
+}
+
+/// A broken rule at one place of one exchange.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// Which member of the group, from 0.
+    pub member: usize,
+    /// The place in the answer: a JSON pointer, empty for the whole answer.
+    pub pointer: String,
+    /// What the rule expected there.
+    pub expected: String,
+    /// What the answer has there.
+    pub actual: String,
 }
 
 /// A JSON value for people. Long values are cut.

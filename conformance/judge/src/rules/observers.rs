@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::rules::{View, shown};
 use crate::{
     cases::{case::Role, relations::Probe},
-    message::{answer::Answer, request::Kind},
+    message::{answer::Answer, request::ParsedRequest},
     target::context::{Context, Support},
 };
 
@@ -301,7 +301,9 @@ fn repeated_tokens(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
 
 fn error_codes(views: &[View<'_>], context: &Context, values: &mut Vec<String>) {
     for view in views {
-        let Kind::Call(call) = &view.request else { continue };
+        let ParsedRequest::Call(call) = &view.request else {
+            continue;
+        };
         let Some(error) = view.answer.error() else {
             continue;
         };
@@ -381,7 +383,9 @@ fn deterministic_data(views: &[View<'_>], _: &Context, values: &mut Vec<String>)
 
 fn malformed_params(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
     for view in views.iter().filter(|view| view.role == Role::Malformed) {
-        let Kind::Call(call) = &view.request else { continue };
+        let ParsedRequest::Call(call) = &view.request else {
+            continue;
+        };
         let method = if call.pair.method == Method::GetFeeQuoteOrData {
             "quote"
         } else {

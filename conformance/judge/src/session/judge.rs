@@ -2,9 +2,9 @@
 
 use crate::{
     cases::case::Group,
+    rules::Violation,
     rules::{Check, Report, Rule, View, check_row},
     target::context::Context,
-    verdict::finding::Violation,
 };
 use paymaster_exchange::Exchange;
 

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::{
     message::{
         answer::{Answer, quoted_tokens, unsupported_tokens},
-        request::{Call, Kind},
+        request::{Call, ParsedRequest},
         tables::in_notation,
     },
     target::{
@@ -70,7 +70,7 @@ impl Learner {
 
     /// Adds an exchange.
     pub fn see(&mut self, exchange: &Exchange) {
-        let Kind::Call(call) = Kind::of(&exchange.request) else {
+        let ParsedRequest::Call(call) = ParsedRequest::of(&exchange.request) else {
             return;
         };
         let answer = Answer::of(exchange);

@@ -23,13 +23,13 @@ use crate::{
     verdict::{
         conclusion::Verdict,
         finding::{FINDINGS_PER_RULE, Finding, Key},
-        known::Known,
+        known::KnownFailureList,
         summary::{Observations, Recorded, Summary},
     },
 };
 use access::Access;
 use judge::Judge;
-use tally::{End, NewlyBroken, RunState, Seen, Strictness, Tally, conclude};
+use tally::{End, FirstViolation, NewlyBroken, RunState, Strictness, Tally, conclude};
 use unjudged::UnjudgedAnswers;
 
 /// Adds the observations of the views of one group.
@@ -63,7 +63,7 @@ pub struct Ending<'a> {
     /// The findings that were looked into.
     pub findings: Vec<Finding>,
     /// The list of known failures.
-    pub known: &'a Known,
+    pub known: &'a KnownFailureList,
     /// How strictly the run is concluded.
     pub strictness: Strictness,
     /// Set for recorded traffic, which has no plan.
@@ -168,7 +168,7 @@ impl Session {
 
     /// The broken places to reproduce and shrink: at most [`FINDINGS_PER_RULE`] of each rule, in the order of the rules. Known
     /// failures come last in each rule.
-    pub fn broken(&self, known: &Known) -> Vec<(&Key, &Seen)> {
+    pub fn broken(&self, known: &KnownFailureList) -> Vec<(&Key, &FirstViolation)> {
         let mut all = self.tally.seen();
         // Stable: the places of one rule stay in the order of the plan.
         all.sort_by_key(|(key, seen)| {
@@ -185,7 +185,7 @@ impl Session {
     }
 
     /// The broken places as findings that were not reproduced.
-    pub fn findings(&self, known: &Known) -> Vec<Finding> {
+    pub fn findings(&self, known: &KnownFailureList) -> Vec<Finding> {
         let broken = self.broken(known).into_iter();
         broken.map(|(key, seen)| seen.finding(key)).collect()
     }

@@ -6,13 +6,13 @@ use paymaster_exchange::{Exchange, Failure};
 
 use crate::{
     cases::case::Group,
-    rules::{Rule, View},
+    rules::{Rule, View, Violation},
     session::{
         judge::{self, Judge, Judgement},
         unjudged::UnjudgedAnswers,
     },
     target::context::Context,
-    verdict::finding::{Key, Violation},
+    verdict::finding::Key,
 };
 
 /// Judges groups by one rule.

@@ -15,7 +15,7 @@ use crate::{
     },
     target::{context::Context, profile::Profile},
     verdict::{
-        known::Known,
+        known::KnownFailureList,
         summary::{Recorded, Summary},
     },
 };
@@ -44,7 +44,7 @@ const CONTENT_TYPE_RULE: &str = "http.content-type";
 #[derive(Debug)]
 pub struct RecordedSession {
     session: Session,
-    known: Arc<Known>,
+    known: Arc<KnownFailureList>,
     learner: Learner,
     /// Whether the session's context is older than what was learned.
     learned: bool,
@@ -55,7 +55,12 @@ pub struct RecordedSession {
 
 impl RecordedSession {
     /// A session that judges by these rules and by the profile of the target.
-    pub fn new(rules: Vec<&'static Rule>, observe: Observe, known: Arc<Known>, profile: Profile) -> Self {
+    pub fn new(
+        rules: Vec<&'static Rule>,
+        observe: Observe,
+        known: Arc<KnownFailureList>,
+        profile: Profile,
+    ) -> Self {
         let learner = Learner::new(profile);
         Self {
             session: Session::new(rules, observe, Arc::new(learner.context())),
@@ -87,7 +92,7 @@ impl RecordedSession {
             relation: &RECORDED,
             pair: None,
             base: Value::Null,
-            twist: 0,
+            round: 0,
             first_id: 0,
             members: vec![Member {
                 role: Role::Recorded,

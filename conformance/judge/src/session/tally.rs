@@ -7,13 +7,13 @@ use paymaster_schemas::Basis;
 
 use crate::{
     cases::case::Group,
-    rules::{Rule, View},
+    rules::{Rule, View, Violation},
     session::{access::Access, judge::Judgement},
     target::context::Context,
     verdict::{
         conclusion::{Conclusion, Verdict},
-        finding::{Finding, Key, Violation},
-        known::{self, Known},
+        finding::{Finding, Key},
+        known::{self, KnownFailureList},
         summary::{Observations, Reached, RuleOutcome},
     },
 };
@@ -23,7 +23,7 @@ use paymaster_exchange::Exchange;
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     rules: BTreeMap<&'static str, Count>,
-    seen: BTreeMap<Key, Seen>,
+    seen: BTreeMap<Key, FirstViolation>,
     /// How far the valid requests of each pair got.
     pub reached: BTreeMap<&'static str, Reached>,
     /// What was observed.
@@ -51,7 +51,7 @@ pub struct NewlyBroken {
 
 /// The first violation at a place, in the order of the plan.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct FirstViolation {
     /// The rule.
     pub rule: &'static Rule,
     /// What was broken.
@@ -118,7 +118,7 @@ impl Tally {
     }
 
     /// Every place at which a rule was broken, in the order of the plan.
-    pub fn seen(&self) -> Vec<(&Key, &Seen)> {
+    pub fn seen(&self) -> Vec<(&Key, &FirstViolation)> {
         let mut all: Vec<_> = self.seen.iter().collect();
         all.sort_by_key(|(_, seen)| (seen.group.number, seen.violation.member));
         all
@@ -131,9 +131,9 @@ impl Tally {
         rules: &[&'static Rule],
         findings: &[Finding],
         context: &Context,
-        known: &Known,
+        known: &KnownFailureList,
         complete: bool,
-    ) -> (Vec<RuleOutcome>, Vec<known::Outcome>) {
+    ) -> (Vec<RuleOutcome>, Vec<known::EntryOutcome>) {
         let mut outcomes: Vec<RuleOutcome> = rules
             .iter()
             .map(|rule| self.outcome(rule, findings, context, known))
@@ -145,8 +145,8 @@ impl Tally {
         };
         let standings = known.outcomes(rules, &self.seen.keys(), passed, complete);
         for outcome in &mut outcomes {
-            let passes = |known: &&known::Outcome| {
-                known.entry.is_about(outcome.rule) && known.standing == known::Standing::UnexpectedlyPassing
+            let passes = |known: &&known::EntryOutcome| {
+                known.entry.is_about(outcome.rule) && known.standing == known::EntryState::UnexpectedlyPassing
             };
             if standings.iter().any(|known| passes(&known)) {
                 outcome.verdict = Verdict::UnexpectedlyPassing;
@@ -184,7 +184,7 @@ impl Tally {
         rule: &'static Rule,
         findings: &[Finding],
         context: &Context,
-        known: &Known,
+        known: &KnownFailureList,
     ) -> RuleOutcome {
         let count = self.rules.get(rule.id).copied().unwrap_or_default();
         let (verdict, reason) = if count.broken > 0 {
@@ -257,7 +257,7 @@ impl Tally {
             Some(known) if !is_before(group, &violation, known) => known.times += 1,
             _ => self.keep(
                 key,
-                Seen {
+                FirstViolation {
                     rule,
                     violation,
                     group: group.clone(),
@@ -269,7 +269,7 @@ impl Tally {
         new
     }
 
-    fn keep(&mut self, key: Key, mut seen: Seen) {
+    fn keep(&mut self, key: Key, mut seen: FirstViolation) {
         match self.seen.get_mut(&key) {
             None => {
                 self.seen.insert(key, seen);
@@ -285,7 +285,7 @@ impl Tally {
     }
 }
 
-impl Seen {
+impl FirstViolation {
     /// The violation as a finding that was not reproduced.
     pub fn finding(&self, key: &Key) -> Finding {
         Finding {
@@ -302,7 +302,7 @@ impl Seen {
     }
 }
 
-fn is_before(group: &Group, violation: &Violation, known: &Seen) -> bool {
+fn is_before(group: &Group, violation: &Violation, known: &FirstViolation) -> bool {
     (group.number, violation.member) < (known.group.number, known.violation.member)
 }
 
@@ -352,7 +352,7 @@ pub struct RunState {
 /// How a run ends.
 pub fn conclude(
     outcomes: &[RuleOutcome],
-    known: &[known::Outcome],
+    known: &[known::EntryOutcome],
     strictness: Strictness,
     state: RunState,
 ) -> Conclusion {

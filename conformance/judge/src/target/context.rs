@@ -151,7 +151,7 @@ impl Context {
 
     /// Whether a call keeps to the tables of sections 2.1 to 2.5 in the dialect of the target, and what it must be answered with.
     /// Outside the tables the expectation is unknown: any well-formed answer is lawful.
-    pub fn standing(&self, call: &Call) -> (bool, Expectation) {
+    pub fn tables_and_expectation(&self, call: &Call) -> (bool, Expectation) {
         let operations = &self.profile.operations;
         let listed = operations.sponsorable.iter().chain(&operations.refused);
         let listed = listed

@@ -11,7 +11,7 @@ use crate::{
 
 /// The effect of a rule's verdict on the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Standing {
+pub enum RuleState {
     /// Broken, and the run fails.
     Broken,
     /// Broken, and the run is only warned.
@@ -28,7 +28,7 @@ pub enum Standing {
     NotApplicable,
 }
 
-impl Standing {
+impl RuleState {
     /// Every standing, in the order of the reports.
     pub const ALL: [Self; 7] = [
         Self::Broken,
@@ -105,16 +105,16 @@ impl Standing {
 
 /// How many rules have each standing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts([usize; Standing::ALL.len()]);
+pub struct Counts([usize; RuleState::ALL.len()]);
 
 impl Counts {
     /// Counts the rules of a run.
     pub fn of(rules: &[RuleOutcome], strictness: Strictness) -> Self {
-        Self::of_standings(rules.iter().map(|outcome| Standing::of(outcome, strictness)))
+        Self::of_standings(rules.iter().map(|outcome| RuleState::of(outcome, strictness)))
     }
 
     /// Counts standings.
-    pub fn of_standings(standings: impl IntoIterator<Item = Standing>) -> Self {
+    pub fn of_standings(standings: impl IntoIterator<Item = RuleState>) -> Self {
         let mut counts = Self::default();
         for standing in standings {
             counts.0[standing as usize] += 1;
@@ -123,7 +123,7 @@ impl Counts {
     }
 
     /// How many have that standing.
-    pub const fn get(&self, standing: Standing) -> usize {
+    pub const fn get(&self, standing: RuleState) -> usize {
         self.0[standing as usize]
     }
 
@@ -134,12 +134,12 @@ impl Counts {
 
     /// How many rules were judged: they apply to the target, and were exercised often enough to pass or were broken.
     pub fn judged(&self) -> usize {
-        self.rules() - self.get(Standing::Inconclusive) - self.get(Standing::NotApplicable)
+        self.rules() - self.get(RuleState::Inconclusive) - self.get(RuleState::NotApplicable)
     }
 
     /// `2 broken, 1 warned, 70 passed`. Standings without rules are left out.
     pub fn line(&self) -> String {
-        let parts = Standing::ALL
+        let parts = RuleState::ALL
             .into_iter()
             .filter(|standing| self.get(*standing) > 0)
             .map(|standing| format!("{} {}", self.get(standing), standing.word()));
@@ -148,7 +148,7 @@ impl Counts {
 
     /// `{"broken": 2, "warned": 1, ...}`, every standing.
     pub fn json(&self) -> Value {
-        let members = Standing::ALL.map(|standing| (standing.name().to_owned(), self.get(standing).into()));
+        let members = RuleState::ALL.map(|standing| (standing.name().to_owned(), self.get(standing).into()));
         Value::Object(Map::from_iter(members))
     }
 }

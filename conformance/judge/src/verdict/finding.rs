@@ -2,21 +2,11 @@
 
 use paymaster_schemas::{Basis, Pair};
 
-use crate::{cases::case::Group, rules::Rule};
+use crate::{
+    cases::case::Group,
+    rules::{Rule, Violation},
+};
 use paymaster_exchange::Exchange;
-
-/// A broken rule at one place of one exchange.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violation {
-    /// Which member of the group, from 0.
-    pub member: usize,
-    /// The place in the answer: a JSON pointer, empty for the whole answer.
-    pub pointer: String,
-    /// What the rule expected there.
-    pub expected: String,
-    /// What the answer has there.
-    pub actual: String,
-}
 
 /// The identity of a finding. Violations that differ only in array indices have the same key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -4,7 +4,7 @@ use crate::{
     session::tally::Strictness,
     verdict::{
         conclusion::Conclusion,
-        counts::{Counts, Standing},
+        counts::{Counts, RuleState},
         known,
         summary::{Reached, Summary},
     },
@@ -26,7 +26,7 @@ pub struct VerdictLine {
     /// How many groups of requests were sent and not judged.
     pub unjudged: usize,
     /// The states of the entries of the list of known failures.
-    pub known: Vec<known::Standing>,
+    pub known: Vec<known::EntryState>,
 }
 
 impl VerdictLine {
@@ -55,7 +55,7 @@ impl VerdictLine {
 
     /// The text after the headline. It begins with a space or a punctuation mark and is empty when nothing limits the verdict.
     pub fn qualification(&self) -> String {
-        let known = match self.counts.get(Standing::KnownFailing) {
+        let known = match self.counts.get(RuleState::KnownFailing) {
             0 => String::new(),
             number => format!(" but for {}", count(number as u128, "known failure")),
         };
@@ -63,7 +63,7 @@ impl VerdictLine {
             Conclusion::Conforms => known,
             Conclusion::NothingBroken => format!(" in what was judged{known}: {}", self.share()),
             Conclusion::Violations => {
-                let broken = count(self.counts.get(Standing::Broken) as u128, "rule");
+                let broken = count(self.counts.get(RuleState::Broken) as u128, "rule");
                 format!(": {broken} broken{}", known.replace(" but for ", ", "))
             }
             Conclusion::ListOutOfDate => format!(": {}", self.stale()),
@@ -94,7 +94,7 @@ impl VerdictLine {
 
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        let inconclusive = self.counts.get(Standing::Inconclusive);
+        let inconclusive = self.counts.get(RuleState::Inconclusive);
         let stale = self.stale();
         match self.conclusion {
             Conclusion::Violations | Conclusion::ListOutOfDate | Conclusion::CouldNotTest => {
@@ -121,7 +121,7 @@ impl VerdictLine {
                 }
             }
         }
-        match self.counts.get(Standing::NotApplicable) {
+        match self.counts.get(RuleState::NotApplicable) {
             0 => {}
             _ if self.conclusion == Conclusion::CouldNotTest => {}
             1 => notes.push("1 rule does not apply".to_owned()),
@@ -133,14 +133,14 @@ impl VerdictLine {
     /// `2 entries expired, 1 entry passes now`: the entries of the list of known failures that fail the run.
     fn stale(&self) -> String {
         let words = [
-            (known::Standing::Expired, "entry expired", "entries expired"),
+            (known::EntryState::Expired, "entry expired", "entries expired"),
             (
-                known::Standing::UnexpectedlyPassing,
+                known::EntryState::UnexpectedlyPassing,
                 "entry passes now",
                 "entries pass now",
             ),
             (
-                known::Standing::MatchesNothing,
+                known::EntryState::MatchesNothing,
                 "entry matches nothing",
                 "entries match nothing",
             ),
@@ -169,9 +169,9 @@ pub fn count(number: impl Into<u128>, one: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verdict::known::Standing as Entry;
+    use crate::verdict::known::EntryState;
 
-    fn line(conclusion: Conclusion, counts: &[(Standing, usize)]) -> VerdictLine {
+    fn line(conclusion: Conclusion, counts: &[(RuleState, usize)]) -> VerdictLine {
         let standings = counts
             .iter()
             .flat_map(|(standing, number)| [*standing].repeat(*number));
@@ -188,16 +188,16 @@ mod tests {
 
     #[test]
     fn a_verdict_names_what_limits_it() {
-        use Standing::{Broken, Inconclusive, KnownFailing, NotApplicable, Passed, UnexpectedlyPassing};
+        use RuleState::{Broken, Inconclusive, KnownFailing, NotApplicable, Passed, UnexpectedlyPassing};
 
         let passed = |number| (Passed, number);
         let base = |conclusion| line(conclusion, &[passed(27), (Inconclusive, 54)]);
         let stale = vec![
-            Entry::Expired,
-            Entry::StillFailing,
-            Entry::UnexpectedlyPassing,
-            Entry::Expired,
-            Entry::MatchesNothing,
+            EntryState::Expired,
+            EntryState::StillFailing,
+            EntryState::UnexpectedlyPassing,
+            EntryState::Expired,
+            EntryState::MatchesNothing,
         ];
         for (line, expected) in [
             (line(Conclusion::Conforms, &[passed(81)]), "conforms"),
@@ -249,7 +249,7 @@ mod tests {
             ),
             (
                 VerdictLine {
-                    known: vec![Entry::Expired],
+                    known: vec![EntryState::Expired],
                     ..line(
                         Conclusion::Violations,
                         &[(Broken, 2), (KnownFailing, 1), (Inconclusive, 1)],
@@ -284,12 +284,12 @@ mod tests {
     #[test]
     fn every_entry_that_fails_a_run_is_in_the_verdict() {
         for standing in [
-            Entry::StillFailing,
-            Entry::Quiet,
-            Entry::UnexpectedlyPassing,
-            Entry::MatchesNothing,
-            Entry::Expired,
-            Entry::NotReached,
+            EntryState::StillFailing,
+            EntryState::Quiet,
+            EntryState::UnexpectedlyPassing,
+            EntryState::MatchesNothing,
+            EntryState::Expired,
+            EntryState::NotReached,
         ] {
             let line = VerdictLine {
                 known: vec![standing],

@@ -54,7 +54,7 @@ pub struct Summary {
     /// Every place at which a rule was broken. The findings cover at most a few places of each rule.
     pub places: Vec<Key>,
     /// The state of every entry of the list of known failures, in the order of the list.
-    pub known: Vec<known::Outcome>,
+    pub known: Vec<known::EntryOutcome>,
     /// How many groups were sent and not judged, by reason.
     pub unjudged: BTreeMap<String, usize>,
     /// Dialect and behaviour fingerprint.
@@ -80,11 +80,11 @@ pub struct Recorded {
 
 impl Summary {
     /// The entry of the list of known failures that covers a finding.
-    pub fn known_entry(&self, finding: &Finding) -> Option<&known::Entry> {
+    pub fn known_entry(&self, finding: &Finding) -> Option<&known::KnownFailure> {
         let key = finding.key();
         self.known
             .iter()
-            .filter(|known| known.standing == known::Standing::StillFailing)
+            .filter(|known| known.standing == known::EntryState::StillFailing)
             .map(|known| &known.entry)
             .find(|entry| entry.matches(&key))
     }

@@ -42,7 +42,7 @@ pub(crate) fn group_of(relation: &str, pair: Pair) -> Group {
     let seed = BuildInput {
         pair,
         base: &base,
-        twist: 0,
+        round: 0,
         context: &Context::default(),
     };
     let members = (relation.members)(&seed, &mut Ids::starting_at(1));
@@ -52,7 +52,7 @@ pub(crate) fn group_of(relation: &str, pair: Pair) -> Group {
         pair,
         members,
         base,
-        twist: 0,
+        round: 0,
         first_id: 1,
     }
 }

@@ -18,7 +18,11 @@ use crate::{
     report::{Finished, replay_file, terminal::progress::Progress},
     run::{self, Reporters, Suite},
 };
-use paymaster_cli::{embedded::Embedded, environment::Environment, setup::Setup};
+use paymaster_cli::{
+    embedded::Embedded,
+    environment::Environment,
+    setup::{RunSetup, Setup},
+};
 
 /// Runs the command; returns the exit code.
 pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, CommandError> {
@@ -66,7 +70,11 @@ async fn judge(
     environment: &Environment,
 ) -> Result<u8, CommandError> {
     let access = args.chain.access(&setup)?;
-    let (settings, mut place, mut redactor) = setup.settings(url)?;
+    let RunSetup {
+        settings,
+        shown_target: mut place,
+        mut redactor,
+    } = setup.settings(url)?;
     place.chain_options = args.chain.hide(&mut redactor);
     suite.chain = on_chain::connect(access).await.map_err(|cause| {
         CommandError::could_not_test(redactor.apply(&format!("could not ask the chain: {cause}")))

@@ -23,7 +23,10 @@ use crate::{
     },
     run::{self, Suite},
 };
-use paymaster_cli::{environment::Environment, setup::Setup};
+use paymaster_cli::{
+    environment::Environment,
+    setup::{RunSetup, Setup},
+};
 
 /// Runs the command; returns the exit code.
 pub(crate) fn run(args: &CompareArgs, environment: &Environment) -> Result<u8, CommandError> {
@@ -101,7 +104,11 @@ impl Source {
             ..Suite::standard()
         };
         let url = setup.layer.url.clone().unwrap_or_default();
-        let (settings, place, redactor) = setup.settings(&url)?;
+        let RunSetup {
+            settings,
+            shown_target: place,
+            redactor,
+        } = setup.settings(&url)?;
         let outcome = run::check(&settings, &suite, &stop_at_interrupt(), &mut Progress::default()).await;
         let finished = Finished {
             summary: &outcome.summary,

@@ -26,7 +26,7 @@ pub(crate) fn run(path: &Path) -> Result<u8, CommandError> {
                 "{}: the file exists already and is not overwritten: name another file",
                 path.display()
             ),
-            _ => at(path)(cause),
+            _ => at(path)(cause).to_string(),
         })?;
     file.write_all(TEMPLATE.as_bytes()).map_err(at(path))?;
     output::print(&format!(

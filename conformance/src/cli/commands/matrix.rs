@@ -8,7 +8,7 @@ use std::{
 use crate::cli::{
     args::MatrixArgs,
     process::{
-        error::{CommandError, at},
+        error::{CommandError, PathError, at},
         output,
     },
 };
@@ -94,8 +94,8 @@ fn name(path: &Path, all: &[PathBuf]) -> String {
     })
 }
 
-fn write(path: &Path, text: &str) -> Result<(), String> {
-    fs::write(path, text).map_err(|cause| format!("{} could not be written: {cause}", path.display()))
+fn write(path: &Path, text: &str) -> Result<(), PathError> {
+    fs::write(path, text).map_err(at(path))
 }
 
 #[cfg(test)]

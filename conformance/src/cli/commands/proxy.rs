@@ -17,7 +17,7 @@ use crate::{
     recorded,
     relay::{self, Limits, RelayedExchange, Upstream},
 };
-use paymaster_cli::terminal::{Paint, harmless};
+use paymaster_cli::terminal::{Paint, escape_controls};
 use paymaster_cli::{environment::Environment, setup::trust_notes};
 use paymaster_client::{connector::Connector, proxies::Proxies, target::Target, tls::Trust};
 use paymaster_exchange::Failure;
@@ -147,7 +147,7 @@ fn describe(traffic: &TrafficSession, new: &NewlyBroken, number: u64, paint: Pai
         paint.odd("WARNING")
     };
     let call = new.key.pair.map_or("any request", |pair| pair.name());
-    let shown = |text: &str| harmless(&traffic.redacted(text));
+    let shown = |text: &str| escape_controls(&traffic.redacted(text));
     let pointer = if new.violation.pointer.is_empty() {
         "the whole answer".to_owned()
     } else {

@@ -16,8 +16,12 @@ use crate::{
     },
     run::{self, Suite},
 };
-use paymaster_cli::{embedded::Embedded, terminal::harmless};
-use paymaster_cli::{environment::Environment, exit, setup::Setup};
+use paymaster_cli::{embedded::Embedded, terminal::escape_controls};
+use paymaster_cli::{
+    environment::Environment,
+    exit,
+    setup::{RunSetup, Setup},
+};
 use paymaster_client::redact::REDACTED;
 use paymaster_judge::session::recheck::{Original, Replayed};
 
@@ -58,10 +62,10 @@ pub(crate) fn run(args: &ReplayArgs, environment: &Environment) -> Result<u8, Co
             }
         };
         let access = args.chain.access(&setup)?;
-        let (settings, place, mut redactor) = setup.settings(&url)?;
+        let RunSetup { settings, shown_target: place, mut redactor } = setup.settings(&url)?;
         args.chain.hide(&mut redactor);
         args.chain.applicable(vec![rule])?;
-        let shown = |text: &str| harmless(&redactor.apply(text));
+        let shown = |text: &str| escape_controls(&redactor.apply(text));
         let could_not_test = |cause: &str| {
             CommandError::could_not_test(format!("could not test {}: {}", place.shown, shown(cause)))
         };

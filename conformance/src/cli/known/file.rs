@@ -11,7 +11,7 @@ use paymaster_cli::file::{place, suggest};
 use paymaster_cli::suggestion::did_you_mean;
 use paymaster_judge::{
     rules::{find_rule, rules},
-    verdict::known::{Entry, Kind},
+    verdict::known::{KnownFailure, KnownFailureKind},
 };
 
 /// The beginning of a reason or an owner that is not written yet.
@@ -65,20 +65,23 @@ impl fmt::Display for ListError {
 impl std::error::Error for ListError {}
 
 /// Reads a file. The error names the file.
-pub(super) fn read(path: &Path) -> io::Result<Vec<Entry>> {
+pub(super) fn read(path: &Path) -> io::Result<Vec<KnownFailure>> {
     let named = |cause: io::Error| io::Error::new(cause.kind(), format!("{}: {cause}", path.display()));
     let text = fs::read_to_string(path).map_err(named)?;
     parse(&text).map_err(|cause| named(io::Error::new(io::ErrorKind::InvalidData, cause)))
 }
 
 /// Reads the text of a file.
-pub(super) fn parse(text: &str) -> Result<Vec<Entry>, ListError> {
+pub(super) fn parse(text: &str) -> Result<Vec<KnownFailure>, ListError> {
     let contents: Contents = toml::from_str(text).map_err(|cause| ListError {
         place: cause.span().map(|span| place(text, span.start)),
         message: suggest(cause.message().lines().next().unwrap_or_default()),
     })?;
-    let mut entries: Vec<Entry> = Vec::new();
-    for (kind, rows) in [(Kind::Failing, contents.failing), (Kind::Flaky, contents.flaky)] {
+    let mut entries: Vec<KnownFailure> = Vec::new();
+    for (kind, rows) in [
+        (KnownFailureKind::Failing, contents.failing),
+        (KnownFailureKind::Flaky, contents.flaky),
+    ] {
         for row in rows {
             let at = row.rule.span().start;
             let entry = entry(kind, row, text)?;
@@ -92,7 +95,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Entry>, ListError> {
     Ok(entries)
 }
 
-fn entry(kind: Kind, row: Row, text: &str) -> Result<Entry, ListError> {
+fn entry(kind: KnownFailureKind, row: Row, text: &str) -> Result<KnownFailure, ListError> {
     let rule = find_rule(row.rule.get_ref()).ok_or_else(|| {
         let id = row.rule.get_ref();
         let hint = did_you_mean(id, rules().map(|rule| rule.id));
@@ -114,7 +117,7 @@ fn entry(kind: Kind, row: Row, text: &str) -> Result<Entry, ListError> {
             "a pointer begins with `/`, as in /result/feeQuotes/*/symbol, or is empty for the answer as a whole",
         ));
     }
-    Ok(Entry {
+    Ok(KnownFailure {
         kind,
         rule: rule.id,
         method,
@@ -186,10 +189,10 @@ mod tests {
         let text = with("pointer = \"/id\"\nmode = \"ERC20\"")
             + "[[flaky]]\nrule = \"answer.id\"\nreason = \"r\"\nowner = \"o\"\nexpires = 2027-01-31\n";
         let entries = parse(&text).unwrap();
-        assert_eq!(entries[0].kind, Kind::Failing);
+        assert_eq!(entries[0].kind, KnownFailureKind::Failing);
         assert_eq!(entries[0].mode, Some(Mode::Erc20));
         assert_eq!(entries[0].expires.to_string(), "2027-01-31");
-        assert_eq!(entries[1].kind, Kind::Flaky);
+        assert_eq!(entries[1].kind, KnownFailureKind::Flaky);
         assert!(parse("").unwrap().is_empty());
     }
 

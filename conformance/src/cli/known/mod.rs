@@ -12,7 +12,7 @@ use crate::cli::{args::KnownArgs, process::error::CommandError};
 use paymaster_cli::exit;
 use paymaster_judge::{
     session::tally::Strictness,
-    verdict::{known::Known, summary::Summary},
+    verdict::{known::KnownFailureList, summary::Summary},
 };
 
 /// The file to update where none is named.
@@ -23,7 +23,7 @@ const DEFAULT_PATH: &str = "known-failing.toml";
 pub(crate) struct KnownFailures {
     path: Option<PathBuf>,
     update: Option<update::NewEntries>,
-    pub(crate) list: Arc<Known>,
+    pub(crate) list: Arc<KnownFailureList>,
 }
 
 impl KnownFailures {
@@ -43,7 +43,7 @@ impl KnownFailures {
         Ok(Self {
             path: named.cloned(),
             update,
-            list: Arc::new(Known { entries, today }),
+            list: Arc::new(KnownFailureList { entries, today }),
         })
     }
 
@@ -60,7 +60,7 @@ impl KnownFailures {
                 code
             }
             Err(cause) => {
-                output::error(&cause);
+                output::error(&cause.to_string());
                 if code == exit::VIOLATIONS {
                     code
                 } else {

@@ -3,20 +3,23 @@
 use std::{
     fs,
     io::{self, BufRead, IsTerminal, Write},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use chrono::{Datelike, NaiveDate};
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
-use crate::cli::{known::file::PLACEHOLDER, process::error::at};
-use paymaster_cli::terminal::harmless;
+use crate::cli::{
+    known::file::PLACEHOLDER,
+    process::error::{PathError, at},
+};
+use paymaster_cli::terminal::escape_controls;
 use paymaster_judge::{
     rules::find_rule,
     session::tally::{Strictness, fails_the_run},
     verdict::{
         finding::{Finding, Key},
-        known::{Kind, Known},
+        known::{KnownFailureKind, KnownFailureList},
         summary::Summary,
     },
 };
@@ -33,14 +36,26 @@ pub(super) struct NewEntries {
     pub(super) expires: NaiveDate,
 }
 
+/// Why the list is not updated.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum UpdateError {
+    #[error(transparent)]
+    File(#[from] PathError),
+    #[error("{}: entries cannot be added to this list: {source}", path.display())]
+    Unreadable {
+        path: PathBuf,
+        source: toml_edit::TomlError,
+    },
+}
+
 /// Adds entries for what failed and is not listed. Returns a message for the user.
 pub(super) fn write(
     path: &Path,
     entries: &NewEntries,
-    known: &Known,
+    known: &KnownFailureList,
     summary: &Summary,
     strictness: Strictness,
-) -> Result<String, String> {
+) -> Result<String, UpdateError> {
     let new: Vec<&Key> = summary
         .places
         .iter()
@@ -54,7 +69,7 @@ pub(super) fn write(
     let mut text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => HEAD.to_owned(),
-        Err(cause) => return Err(at(path)(cause)),
+        Err(cause) => return Err(at(path)(cause).into()),
     };
     let owner = entries.owner.clone().or_else(|| ask("Who owns these entries? "));
     let mut unexplained = 0;
@@ -63,7 +78,11 @@ pub(super) fn write(
         let reason = entries.reason.clone().or_else(|| ask(&question(key, finding)));
         unexplained += usize::from(reason.is_none() || owner.is_none());
         let flaky = finding.is_some_and(Finding::is_flaky);
-        let kind = if flaky { Kind::Flaky } else { Kind::Failing };
+        let kind = if flaky {
+            KnownFailureKind::Flaky
+        } else {
+            KnownFailureKind::Failing
+        };
         // The blocks of both lists may be in any order, so each is appended and the existing bytes stay.
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
@@ -71,12 +90,11 @@ pub(super) fn write(
         text.push('\n');
         text.push_str(&block(kind, row(key, reason, owner.clone(), entries.expires)));
     }
-    text.parse::<DocumentMut>().map_err(|cause| {
-        format!(
-            "{}: entries cannot be added to this list: {cause}",
-            path.display()
-        )
-    })?;
+    text.parse::<DocumentMut>()
+        .map_err(|source| UpdateError::Unreadable {
+            path: path.to_owned(),
+            source,
+        })?;
     fs::write(path, text).map_err(at(path))?;
     let written = format!("{}: wrote {}", path.display(), count(new.len()));
     Ok(if unexplained == 0 {
@@ -120,10 +138,10 @@ fn row(key: &Key, reason: Option<String>, owner: Option<String>, expires: NaiveD
     row
 }
 
-fn block(kind: Kind, row: Table) -> String {
+fn block(kind: KnownFailureKind, row: Table) -> String {
     let name = match kind {
-        Kind::Failing => "failing",
-        Kind::Flaky => "flaky",
+        KnownFailureKind::Failing => "failing",
+        KnownFailureKind::Flaky => "flaky",
     };
     let mut rows = ArrayOfTables::new();
     rows.push(row);
@@ -137,8 +155,8 @@ fn question(key: &Key, finding: Option<&Finding>) -> String {
         let violation = &finding.violation;
         format!(
             ": expected {}, got {}",
-            harmless(&violation.expected),
-            harmless(&violation.actual)
+            escape_controls(&violation.expected),
+            escape_controls(&violation.actual)
         )
     });
     let pair = key
@@ -147,7 +165,7 @@ fn question(key: &Key, finding: Option<&Finding>) -> String {
     format!(
         "{}{pair} at `{}`{seen}\n  Why is this accepted for now? ",
         key.rule,
-        harmless(&key.pointer)
+        escape_controls(&key.pointer)
     )
 }
 

@@ -1,6 +1,9 @@
 //! How a command fails.
 
-use std::fmt;
+use std::{
+    fmt, io,
+    path::{Path, PathBuf},
+};
 
 use paymaster_cli::exit;
 
@@ -33,7 +36,18 @@ impl<E: fmt::Display> From<E> for CommandError {
     }
 }
 
+/// An error of the file system, with its path.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {source}", path.display())]
+pub(crate) struct PathError {
+    path: PathBuf,
+    source: io::Error,
+}
+
 /// Adds a path to an error of the file system.
-pub(crate) fn at(path: &std::path::Path) -> impl Fn(std::io::Error) -> String + '_ {
-    move |cause| format!("{}: {cause}", path.display())
+pub(crate) fn at(path: &Path) -> impl Fn(io::Error) -> PathError + '_ {
+    move |source| PathError {
+        path: path.to_owned(),
+        source,
+    }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use maud::{Markup, html};
 
-use crate::report::{comparison::saved_report::SavedReport, counts::Standing};
+use crate::report::{comparison::saved_report::SavedReport, counts::RuleState};
 use paymaster_judge::verdict::conclusion::Conclusion;
 
 /// The text of the left half.
@@ -70,9 +70,9 @@ fn message(run: &SavedReport) -> (String, &'static str) {
     let verdict = run.verdict();
     let number = |standing| verdict.counts.get(standing);
     match run.conclusion {
-        Conclusion::Conforms if number(Standing::KnownFailing) > 0 => (verdict.sentence(), "#8a5a00"),
+        Conclusion::Conforms if number(RuleState::KnownFailing) > 0 => (verdict.sentence(), "#8a5a00"),
         Conclusion::Conforms => (verdict.sentence(), "#17753a"),
-        Conclusion::Violations => (format!("{} broken", number(Standing::Broken)), "#b3261e"),
+        Conclusion::Violations => (format!("{} broken", number(RuleState::Broken)), "#b3261e"),
         Conclusion::ListOutOfDate => ("known failures out of date".to_owned(), "#b3261e"),
         Conclusion::NothingBroken | Conclusion::Incomplete => {
             (format!("incomplete: {} judged", verdict.share()), "#6b3fb5")

@@ -7,11 +7,11 @@ use paymaster_schemas::find_clause;
 
 use crate::report::{
     comparison::{badge, saved_report::SavedReport},
-    counts::Standing,
+    counts::RuleState,
     html::{mark, shell},
     text::{compact::cut, sections, words},
 };
-use paymaster_cli::terminal::harmless;
+use paymaster_cli::terminal::escape_controls;
 
 /// A report and the name of its column.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub(crate) fn page(columns: &[Column]) -> String {
                 h1 { span.word { (words::count(columns.len() as u128, "implementation")) " side by side" } }
                 p.meaning { "Every clause that a rule judges, by section of the specification. A clause counts as broken where any of its rules is." }
                 p.counts {
-                    @for standing in Standing::ALL {
+                    @for standing in RuleState::ALL {
                         span.legend { (mark(standing)) (standing.word()) }
                     }
                     span.legend { "empty: not in that report" }
@@ -86,20 +86,20 @@ fn rows(columns: &[Column]) -> BTreeMap<Vec<u32>, (&str, Vec<Clause<'_>>)> {
 }
 
 /// Every standing, the worst first.
-const WORST_FIRST: [Standing; Standing::ALL.len()] = [
-    Standing::Broken,
-    Standing::UnexpectedlyPassing,
-    Standing::Warned,
-    Standing::KnownFailing,
-    Standing::Inconclusive,
-    Standing::Passed,
-    Standing::NotApplicable,
+const WORST_FIRST: [RuleState; RuleState::ALL.len()] = [
+    RuleState::Broken,
+    RuleState::UnexpectedlyPassing,
+    RuleState::Warned,
+    RuleState::KnownFailing,
+    RuleState::Inconclusive,
+    RuleState::Passed,
+    RuleState::NotApplicable,
 ];
 
 /// The standing of a clause in a report: the worst of its rules.
-fn standing(clause: Clause<'_>, run: &SavedReport) -> Option<Standing> {
+fn standing(clause: Clause<'_>, run: &SavedReport) -> Option<RuleState> {
     let own = run.rules.iter().filter(|rule| rule.clause == clause);
-    let standings: Vec<Standing> = own.map(|rule| run.standing(rule)).collect();
+    let standings: Vec<RuleState> = own.map(|rule| run.standing(rule)).collect();
     WORST_FIRST
         .into_iter()
         .find(|standing| standings.contains(standing))
@@ -119,7 +119,7 @@ fn head(column: &Column) -> Markup {
 }
 
 fn row(clause: Clause<'_>, columns: &[Column]) -> Markup {
-    let standings: Vec<Option<Standing>> = columns
+    let standings: Vec<Option<RuleState>> = columns
         .iter()
         .map(|column| standing(clause, &column.run))
         .collect();
@@ -166,7 +166,7 @@ fn fingerprint(columns: &[Column]) -> Markup {
                         @for name in dialect {
                             tr {
                                 th scope="row" { (name.replace('-', " ")) }
-                                @for column in columns { td { @if let Some(value) = column.run.dialect.get(name) { code { (harmless(value)) } } } }
+                                @for column in columns { td { @if let Some(value) = column.run.dialect.get(name) { code { (escape_controls(value)) } } } }
                             }
                         }
                         @for clause in clauses {
@@ -184,7 +184,7 @@ fn values(seen: Option<&BTreeMap<String, u64>>) -> Markup {
     html! {
         ul.values {
             @for (value, times) in sorted.iter().take(MOST_VALUES) {
-                li { code { (cut(&harmless(value), 60)) } " " span.held { (times) "×" } }
+                li { code { (cut(&escape_controls(value), 60)) } " " span.held { (times) "×" } }
             }
             @if sorted.len() > MOST_VALUES { li { (sorted.len() - MOST_VALUES) " more" } }
         }
@@ -270,7 +270,7 @@ mod tests {
     fn a_clause_stands_as_the_worst_of_its_rules() {
         let mut all = WORST_FIRST;
         all.sort();
-        let mut known = Standing::ALL;
+        let mut known = RuleState::ALL;
         known.sort();
         assert_eq!(all, known, "every standing is ranked");
         let both = column("one", |run| {
@@ -278,7 +278,7 @@ mod tests {
             second.verdict = Verdict::Passed;
             run.rules.push(second);
         });
-        assert_eq!(standing("answer.id", &both.run), Some(Standing::Broken));
+        assert_eq!(standing("answer.id", &both.run), Some(RuleState::Broken));
         assert_eq!(standing("no.such", &both.run), None);
     }
 

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::report::{
-    counts::{Counts, Standing},
+    counts::{Counts, RuleState},
     machine::{json, ndjson},
     replay_file,
 };
@@ -91,7 +91,7 @@ pub(crate) struct SavedUnjudged {
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct SavedKnownFailure {
     /// Its standing after the run.
-    pub(crate) standing: known::Standing,
+    pub(crate) standing: known::EntryState,
 }
 
 /// A broken rule at one place.
@@ -147,8 +147,8 @@ impl SavedReport {
     }
 
     /// The standing of a rule: its verdict, and whether it fails the run.
-    pub(crate) fn standing(&self, rule: &SavedRule) -> Standing {
-        Standing::of_verdict(rule.verdict, fails_the_run(rule.basis(), self.strict))
+    pub(crate) fn standing(&self, rule: &SavedRule) -> RuleState {
+        RuleState::of_verdict(rule.verdict, fails_the_run(rule.basis(), self.strict))
     }
 
     /// The counts.

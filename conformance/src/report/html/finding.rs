@@ -160,7 +160,7 @@ fn body(text: &str, pointer: Option<&str>) -> Markup {
             code {
                 @match json::marked(text, pointer) {
                     Some(marked) => (marked),
-                    None => (cut(&super::harmless(text), LONGEST_TEXT)),
+                    None => (cut(&super::escape_controls(text), LONGEST_TEXT)),
                 }
             }
         }

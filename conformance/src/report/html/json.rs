@@ -7,7 +7,7 @@ use crate::report::text::{
     compact::cut,
     raw_json::{self, Node, unquoted},
 };
-use paymaster_cli::terminal::harmless;
+use paymaster_cli::terminal::escape_controls;
 
 /// Longer strings are cut in the middle.
 const LONGEST_STRING: usize = 120;
@@ -65,16 +65,16 @@ fn object(members: &[(&str, Node<'_>)], steps: Option<&[String]>, depth: usize, 
         .iter()
         .map(|(name, value)| {
             let rest = leads(name);
-            let line = html! { span.k { (cut(&harmless(name), LONGEST_STRING)) } ": " (write(value, rest, depth + 1)) };
+            let line = html! { span.k { (cut(&escape_controls(name), LONGEST_STRING)) } ": " (write(value, rest, depth + 1)) };
             if rest.is_some_and(<[String]>::is_empty) {
-                html! { mark { span.k { (cut(&harmless(name), LONGEST_STRING)) } ": " (write(value, None, depth + 1)) } }
+                html! { mark { span.k { (cut(&escape_controls(name), LONGEST_STRING)) } ": " (write(value, None, depth + 1)) } }
             } else {
                 line
             }
         })
         .collect();
     if let Some(step) = missing {
-        lines.push(html! { mark.missing { (harmless(&serde_json::Value::from(step.as_str()).to_string())) " is missing" } });
+        lines.push(html! { mark.missing { (escape_controls(&serde_json::Value::from(step.as_str()).to_string())) " is missing" } });
     }
     enclosed(["{", "}"], &lines, depth, flat)
 }
@@ -119,7 +119,7 @@ fn scalar(text: &str) -> Markup {
         Some(b't' | b'f' | b'n') => "l",
         _ => "n",
     };
-    let shown = cut(&harmless(text), LONGEST_STRING);
+    let shown = cut(&escape_controls(text), LONGEST_STRING);
     html! { span class=(kind) { (shown) } }
 }
 

@@ -15,15 +15,15 @@ use maud::{Markup, html};
 
 use crate::report::{
     Finished,
-    counts::Standing,
+    counts::RuleState,
     machine::moment,
     text::{compact, known_failures, words},
 };
-use paymaster_cli::terminal::harmless;
+use paymaster_cli::terminal::escape_controls;
 use paymaster_judge::verdict::{
     conclusion::{Conclusion, Verdict},
     finding::Finding,
-    known::Outcome,
+    known::EntryOutcome,
     line::VerdictLine,
     summary::RuleOutcome,
 };
@@ -65,11 +65,11 @@ struct Page<'a> {
 impl Page<'_> {
     /// A text from the target with its secrets replaced and its control characters escaped. Markup is escaped where it is written.
     fn foreign(&self, text: &str) -> String {
-        harmless(&self.finished.redactor.apply(text))
+        escape_controls(&self.finished.redactor.apply(text))
     }
 
-    fn standing(&self, outcome: &RuleOutcome) -> Standing {
-        Standing::of(outcome, self.finished.strictness)
+    fn standing(&self, outcome: &RuleOutcome) -> RuleState {
+        RuleState::of(outcome, self.finished.strictness)
     }
 
     fn head(&self) -> Markup {
@@ -90,7 +90,7 @@ impl Page<'_> {
                     p.meaning { (self.meaning()) }
                     (shell::bar(counts))
                     p.counts {
-                        @for standing in Standing::ALL {
+                        @for standing in RuleState::ALL {
                             @let number = counts.get(standing);
                             @if number > 0 {
                                 span.count data-standing=(standing.name()) { b { (number) } " " (standing.word()) }
@@ -134,7 +134,7 @@ impl Page<'_> {
             Conclusion::ListOutOfDate => {
                 "Nothing new failed, but the list of known failures is out of date: update it, as described below."
             }
-            Conclusion::Conforms if self.verdict.counts.get(Standing::KnownFailing) > 0 => {
+            Conclusion::Conforms if self.verdict.counts.get(RuleState::KnownFailing) > 0 => {
                 "Everything that fails a run was judged, and held, but for what is known to fail."
             }
             Conclusion::Conforms => "Everything that fails a run was judged, and held.",
@@ -158,8 +158,8 @@ impl Page<'_> {
         let rules = &self.finished.summary.rules;
         let of = |wanted| rules.iter().filter(move |rule| self.standing(rule) == wanted);
         let groups = [
-            (Standing::Broken, "What is broken"),
-            (Standing::Warned, "What only warns"),
+            (RuleState::Broken, "What is broken"),
+            (RuleState::Warned, "What only warns"),
         ];
         html! {
             @for (standing, title) in groups {
@@ -226,7 +226,7 @@ impl Page<'_> {
     }
 
     /// What an entry names, as a link where the run judged its rule.
-    fn scope(&self, known: &Outcome) -> Markup {
+    fn scope(&self, known: &EntryOutcome) -> Markup {
         let scope = html! { code { (self.foreign(&known.entry.scope())) } };
         let rules = &self.finished.summary.rules;
         if rules.iter().any(|outcome| outcome.rule.id == known.entry.rule) {

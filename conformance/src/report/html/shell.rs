@@ -4,7 +4,7 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-use crate::report::counts::{Counts, Standing};
+use crate::report::counts::{Counts, RuleState};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -47,7 +47,7 @@ fn digest(text: &str) -> String {
 /// A bar with the share of each standing. It is hidden from screen readers: the numbers are beside it.
 pub(crate) fn bar(counts: &Counts) -> Markup {
     let mut from = 0;
-    let parts: Vec<(Standing, usize, usize)> = Standing::ALL
+    let parts: Vec<(RuleState, usize, usize)> = RuleState::ALL
         .into_iter()
         .map(|standing| {
             let number = counts.get(standing);

@@ -1,6 +1,6 @@
 use crate::report::html::*;
 use crate::report::sample;
-use paymaster_judge::verdict::finding::Violation;
+use paymaster_judge::rules::Violation;
 
 #[test]
 fn the_page_shows_what_is_broken_and_how_to_repeat_it() {
@@ -134,7 +134,7 @@ fn nothing_is_loaded_from_anywhere() {
 #[test]
 fn every_standing_has_a_colour() {
     let style = include_str!("page.css");
-    for standing in Standing::ALL {
+    for standing in RuleState::ALL {
         let name = standing.name();
         assert!(
             style.contains(&format!("[data-standing=\"{name}\"] {{ --own: var(--{name}); }}")),

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use paymaster_schemas::{Basis, Clause, find_clause};
 
 use crate::report::{
-    counts::{Counts, Standing},
+    counts::{Counts, RuleState},
     html::Page,
     text::{compact, sections, words},
 };
@@ -88,7 +88,7 @@ impl Page<'_> {
         html! {
             div.filters role="group" aria-label="Filters" {
                 div.chips role="group" aria-label="By verdict" {
-                    @for standing in Standing::ALL {
+                    @for standing in RuleState::ALL {
                         @let number = self.verdict.counts.get(standing);
                         @if number > 0 {
                             button type="button" aria-pressed="false" data-filter="standing" data-value=(standing.name()) {
@@ -126,7 +126,7 @@ impl Page<'_> {
         });
         let counts = Counts::of_standings(standings);
         html! {
-            @for standing in [Standing::Broken, Standing::Warned, Standing::Inconclusive] {
+            @for standing in [RuleState::Broken, RuleState::Warned, RuleState::Inconclusive] {
                 @if counts.get(standing) > 0 {
                     span.dot data-standing=(standing.name()) { (counts.get(standing)) span.quiet { " " (standing.word()) } }
                 }
@@ -202,7 +202,7 @@ pub(super) fn code_spans(text: &str) -> Markup {
 }
 
 /// The sign of a standing, in its colour.
-pub(crate) fn mark(standing: Standing) -> Markup {
+pub(crate) fn mark(standing: RuleState) -> Markup {
     html! { span.mark data-standing=(standing.name()) aria-hidden="true" { (standing.sign()) } }
 }
 
@@ -211,20 +211,20 @@ fn observed_mark() -> Markup {
     html! { span.mark data-standing=(OBSERVED) aria-hidden="true" { "○" } }
 }
 
-fn word(outcome: &RuleOutcome, standing: Standing) -> &'static str {
+fn word(outcome: &RuleOutcome, standing: RuleState) -> &'static str {
     if outcome.verdict == paymaster_judge::verdict::conclusion::Verdict::Flaky {
         return "flaky";
     }
     match standing {
-        Standing::Broken => "failed",
+        RuleState::Broken => "failed",
         other => other.word(),
     }
 }
 
-const fn reason_title(standing: Standing) -> &'static str {
+const fn reason_title(standing: RuleState) -> &'static str {
     match standing {
-        Standing::Inconclusive => "To judge it: ",
-        Standing::UnexpectedlyPassing => "To do: ",
+        RuleState::Inconclusive => "To judge it: ",
+        RuleState::UnexpectedlyPassing => "To do: ",
         _ => "Why: ",
     }
 }

@@ -125,12 +125,12 @@ fn finding_value(finding: &Finding, finished: &Finished<'_>) -> Value {
     })
 }
 
-fn known_failure(known: &known::Outcome, finished: &Finished<'_>) -> Value {
+fn known_failure(known: &known::EntryOutcome, finished: &Finished<'_>) -> Value {
     let entry = &known.entry;
     json!({
         "list": match entry.kind {
-            known::Kind::Failing => "failing",
-            known::Kind::Flaky => "flaky",
+            known::KnownFailureKind::Failing => "failing",
+            known::KnownFailureKind::Flaky => "flaky",
         },
         "rule": entry.rule,
         "method": entry.method.map(Method::name),

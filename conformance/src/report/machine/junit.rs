@@ -8,12 +8,12 @@ use crate::report::{
     Finished,
     text::{curl, known_failures, words},
 };
-use paymaster_cli::terminal::harmless;
+use paymaster_cli::terminal::escape_controls;
 use paymaster_judge::{
     session::tally::fails_the_run,
     verdict::{
         conclusion::{Conclusion, Verdict},
-        known::{Outcome, Standing},
+        known::{EntryOutcome, EntryState},
         summary::RuleOutcome,
     },
 };
@@ -31,8 +31,9 @@ pub(crate) fn xml(finished: &Finished<'_>) -> io::Result<String> {
         suite.add_test_case(case(outcome, finished));
     }
     // An unexpectedly passing entry shows in the case of its rule.
-    let has_own_case =
-        |known: &&Outcome| known.standing.fails_the_run() && known.standing != Standing::UnexpectedlyPassing;
+    let has_own_case = |known: &&EntryOutcome| {
+        known.standing.fails_the_run() && known.standing != EntryState::UnexpectedlyPassing
+    };
     for known in summary.known.iter().filter(has_own_case) {
         suite.add_test_case(stale(known, finished));
     }
@@ -94,7 +95,7 @@ fn status(outcome: &RuleOutcome, finished: &Finished<'_>) -> TestCaseStatus {
 }
 
 /// The case of an out-of-date entry of the list of known failures.
-fn stale(known: &Outcome, finished: &Finished<'_>) -> TestCase {
+fn stale(known: &EntryOutcome, finished: &Finished<'_>) -> TestCase {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
     status
         .set_message(safe(&known_failures::advice(known), finished))
@@ -147,7 +148,7 @@ fn describe(outcome: &RuleOutcome, finished: &Finished<'_>) -> String {
 }
 
 fn safe(text: &str, finished: &Finished<'_>) -> String {
-    harmless(&finished.redactor.apply(text))
+    escape_controls(&finished.redactor.apply(text))
 }
 
 #[cfg(test)]

@@ -123,7 +123,7 @@ fn request(page: &mut Page<'_>, finding: &Finding, number: usize) {
     let body = match serde_json::from_slice(&member.body) {
         Ok(value) => compact::pretty(&value, COLUMN, WIDTH),
         Err(_) => compact::cut(
-            &paymaster_cli::terminal::harmless(&String::from_utf8_lossy(&member.body)),
+            &paymaster_cli::terminal::escape_controls(&String::from_utf8_lossy(&member.body)),
             LONGEST_ANSWER,
         ),
     };

@@ -4,7 +4,7 @@ use crate::report::{
     terminal::Page,
     text::known_failures::{advice, state},
 };
-use paymaster_judge::verdict::known::Outcome;
+use paymaster_judge::verdict::known::EntryOutcome;
 
 /// Writes the entries of the list of known failures, where there is one.
 pub(crate) fn write(page: &mut Page<'_>) {
@@ -38,7 +38,7 @@ pub(crate) fn write(page: &mut Page<'_>) {
     }
 }
 
-fn one(page: &mut Page<'_>, known: &Outcome, text: &str) {
+fn one(page: &mut Page<'_>, known: &EntryOutcome, text: &str) {
     page.hanging("  ", 4, &known.entry.scope());
     let text = page.foreign(text);
     page.hanging("    ", 4, &text);

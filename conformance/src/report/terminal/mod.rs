@@ -10,10 +10,10 @@ use paymaster_schemas::Pair;
 
 use crate::report::{
     Finished,
-    counts::{Counts, Standing},
+    counts::{Counts, RuleState},
     text::{compact, words},
 };
-use paymaster_cli::terminal::{Paint, harmless, wrapped};
+use paymaster_cli::terminal::{Paint, escape_controls, wrapped};
 use paymaster_judge::verdict::{
     conclusion::{Conclusion, Verdict},
     summary::{RuleOutcome, Summary},
@@ -67,7 +67,7 @@ impl Page<'_> {
 
     /// A text from the target with its secrets replaced and its control characters escaped.
     pub(crate) fn foreign(&self, text: &str) -> String {
-        harmless(&self.finished.redactor.apply(text))
+        escape_controls(&self.finished.redactor.apply(text))
     }
 
     fn summary(&self) -> &Summary {
@@ -131,12 +131,12 @@ impl Page<'_> {
     fn broken(&mut self, failing: bool) {
         let finished = self.finished;
         let wanted = if failing {
-            Standing::Broken
+            RuleState::Broken
         } else {
-            Standing::Warned
+            RuleState::Warned
         };
         for outcome in &finished.summary.rules {
-            if Standing::of(outcome, finished.strictness) == wanted {
+            if RuleState::of(outcome, finished.strictness) == wanted {
                 self.line("");
                 finding::write(self, outcome, failing);
             }

@@ -13,7 +13,7 @@ use paymaster_cli::settings::Settings;
 use paymaster_client::stop::Reason;
 use paymaster_exchange::Exchange;
 use paymaster_judge::{
-    session::{Session, recheck::Recheck, tally::Seen},
+    session::{Session, recheck::Recheck, tally::FirstViolation},
     target::context::Context,
     verdict::finding::{Attempt, Finding, Key},
 };
@@ -67,7 +67,7 @@ async fn confirm(
     suite: &Suite,
     context: &Context,
     key: &Key,
-    seen: &Seen,
+    seen: &FirstViolation,
     budget: Option<u32>,
 ) -> Finding {
     let shrinker = Shrinker {

@@ -7,11 +7,11 @@ use crate::run::sending::sender::{DeliveryError, Sender};
 use paymaster_exchange::Exchange;
 use paymaster_judge::{
     cases::case::{Group, Role},
-    message::request::Kind,
-    rules::{Check, Rule},
+    message::request::ParsedRequest,
+    rules::{Check, Rule, Violation},
     session::recheck::Recheck,
     target::context::{Context, Expectation},
-    verdict::finding::{Key, Violation},
+    verdict::finding::Key,
 };
 
 /// Returns simpler versions of a value, the simplest first. Where a schema document is named, all of them are valid against it.
@@ -170,9 +170,9 @@ fn properties(group: &Group, context: &Context) -> Vec<Properties> {
         .members
         .iter()
         .map(|member| {
-            let kind = Kind::of(&member.body);
+            let kind = ParsedRequest::of(&member.body);
             let standing = match &kind {
-                Kind::Call(call) => Some(context.standing(call)),
+                ParsedRequest::Call(call) => Some(context.tables_and_expectation(call)),
                 _ => None,
             };
             Properties {

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use paymaster_client::transport::{PooledConnection, Transport};
 use paymaster_exchange::{Exchange, Failure, Simulation};
 use paymaster_judge::on_chain::{
-    CallOutcome, CompletedOperation, First, hash_call, paymaster_call, read_hash, read_paymaster_call,
-    read_simulation, simulation_call,
+    CallOutcome, CompletedOperation, SimulationOutcome, hash_call, paymaster_call, read_hash,
+    read_paymaster_call, read_simulation, simulation_call,
 };
 
 /// A node of a chain on which EntryPoint v0.6 is deployed. Clones share one node.
@@ -129,8 +129,8 @@ impl Node {
             .call(connection, None, self.entry_point, &simulation_call(completed))
             .await?;
         let why = match read_simulation(&called, completed.mode, now) {
-            First::Told(simulation) => return Ok(simulation),
-            First::CallThePaymaster(why) => why,
+            SimulationOutcome::Final(simulation) => return Ok(simulation),
+            SimulationOutcome::CallThePaymaster(why) => why,
         };
         let Some(paymaster) = completed.paymaster() else {
             return Ok(Simulation::Refused(

@@ -24,7 +24,7 @@ use crate::cases::generate::{
 };
 use crate::{
     cases::case::{Base, Draw, Tokens},
-    message::request::Kind,
+    message::request::ParsedRequest,
     target::{
         context::{Context, Expectation, Support},
         dialect::Dialect,
@@ -156,8 +156,8 @@ impl Strategy for Requests {
 
 /// Whether a request keeps to the tables of sections 2.1 to 2.5, and what the profile promises for it.
 fn promise(context: &Context, envelope: &Value) -> Option<(bool, Expectation)> {
-    match Kind::of(envelope.to_string().as_bytes()) {
-        Kind::Call(call) => Some(context.standing(&call)),
+    match ParsedRequest::of(envelope.to_string().as_bytes()) {
+        ParsedRequest::Call(call) => Some(context.tables_and_expectation(&call)),
         _ => None,
     }
 }

@@ -20,8 +20,8 @@ pub static BATCH_ELEMENTS: Relation = Relation {
 };
 
 fn batch_elements(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let twist = input.twist % 4;
-    let other = if twist == 1 {
+    let round = input.round % 4;
+    let other = if round == 1 {
         in_other_mode(input)
     } else {
         Some(with_method(input.base, "pm_noSuchMethod"))
@@ -31,7 +31,7 @@ fn batch_elements(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     };
     let mut next = |request: &Value| with_id(request, json!(ids.next_id()));
     let alone = [next(base), next(&other)];
-    let (label, batch) = match twist {
+    let (label, batch) = match round {
         0 => (
             "a batch with an unknown method in the middle",
             vec![next(base), next(&other), next(base)],

@@ -63,19 +63,19 @@ pub(super) fn with_variations(
     ids: &mut Ids,
 ) -> Vec<Member> {
     let id = ids.next_id();
-    request["id"] = if input.twist % 8 == 3 {
+    request["id"] = if input.round % 8 == 3 {
         json!(format!("call-{id}"))
     } else {
         json!(id)
     };
-    if input.twist % 8 == 5
+    if input.round % 8 == 5
         && let Some(pair) = input.pair
     {
         let (name, info) = other_info(input, pair);
         set(&mut request, MODE, name, info);
     }
     let call = with_own_id(Role::Call, label, &request);
-    if input.twist % 8 != 1 {
+    if input.round % 8 != 1 {
         return vec![call];
     }
     let again = Member {

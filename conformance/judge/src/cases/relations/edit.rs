@@ -109,12 +109,12 @@ pub(super) fn with_baseline(
 
 /// The item of this round: the items take turns.
 pub(super) fn item_of_round<'a, T>(input: &BuildInput<'_>, items: &'a [T]) -> &'a T {
-    &items[input.twist as usize % items.len()]
+    &items[input.round as usize % items.len()]
 }
 
 /// A pseudo-random address in lower case. It depends on the round and `salt` only.
 pub(super) fn address(input: &BuildInput<'_>, salt: u64) -> String {
-    let mut state = (u64::from(input.twist) << 32) ^ salt.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5eed_5eed;
+    let mut state = (u64::from(input.round) << 32) ^ salt.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5eed_5eed;
     let mut text = String::from("0x");
     for _ in 0..5 {
         // One step of splitmix64 for each eight digits: well mixed, and the same everywhere.

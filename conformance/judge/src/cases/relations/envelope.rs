@@ -89,7 +89,7 @@ fn number_ids(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 }
 
 fn string_ids(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let round = input.twist as usize % (STRINGS.len() + 1);
+    let round = input.round as usize % (STRINGS.len() + 1);
     let id = STRINGS
         .get(round)
         .map_or_else(|| "long-id ".repeat(LONG / 8), |text| (*text).to_owned());

@@ -58,7 +58,7 @@ fn malformed_params(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         return Vec::new();
     }
     // The site depends on the round and not on the base: a simpler base is broken at the same place.
-    let site = inside[input.twist as usize * stride(inside.len()) % inside.len()];
+    let site = inside[input.round as usize * stride(inside.len()) % inside.len()];
     let Some(mutation) = site
         .apply(&base)
         .filter(|mutation| mutation.valid_pair().is_none())
@@ -101,7 +101,7 @@ fn malformed_bodies(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         request.to_string()
     };
     let half = text.char_indices().nth(text.len() / 2).map_or(0, |(at, _)| at);
-    let (label, body) = match input.twist % 25 {
+    let (label, body) = match input.round % 25 {
         0 => ("an unknown method", with("method", json!("pm_noSuchMethod"))),
         1 => ("half a request", text[..half].to_owned()),
         2 => ("no jsonrpc", without("jsonrpc")),
@@ -164,7 +164,7 @@ fn batches(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     };
     let mut notification = input.base.clone();
     remove(&mut notification, "", "id");
-    let (label, batch) = match input.twist % 4 {
+    let (label, batch) = match input.round % 4 {
         0 => ("a batch of three calls", vec![call(), call(), call()]),
         1 => ("an empty batch", Vec::new()),
         2 => ("a batch of a call and a notification", vec![call(), notification]),

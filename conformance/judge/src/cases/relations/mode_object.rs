@@ -67,7 +67,7 @@ pub static BOTH_INFOS: Relation = Relation {
 };
 
 fn calculate_gas_limits(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let first = input.twist.is_multiple_of(2);
+    let first = input.round.is_multiple_of(2);
     let with = |value: bool| {
         let mut request = input.base.clone();
         set(&mut request, MODE, "calculateGasLimits", json!(value));
@@ -93,7 +93,7 @@ fn calculate_gas_limits(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 fn expiry_duration(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let seconds = *item_of_round(input, &[60_u32, 300, 600, 1_800, 3_600, 240, 120, 900]);
     let mut plain = input.base.clone();
-    if input.twist.is_multiple_of(2) {
+    if input.round.is_multiple_of(2) {
         set(&mut plain, MODE, "expiryDuration", json!(300));
     } else {
         remove(&mut plain, MODE, "expiryDuration");
@@ -122,7 +122,7 @@ fn webhook_data(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         request
     };
     let (empty, some) = (with(json!({})), with(item_of_round(input, &data).clone()));
-    if input.twist.is_multiple_of(2) {
+    if input.round.is_multiple_of(2) {
         vec![
             member(Role::Baseline, "empty webhookData", empty, ids),
             member(Role::Variant, "webhookData of some content", some, ids),
@@ -159,7 +159,7 @@ fn smart_accounts(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 
 fn both_infos(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let Some(pair) = input.pair else { return Vec::new() };
-    if input.twist % 3 == 2 {
+    if input.round % 3 == 2 {
         return in_the_other_mode(input, pair, ids);
     }
     let mut request = input.base.clone();
@@ -180,7 +180,7 @@ fn both_infos(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 pub(super) fn other_info(input: &BuildInput<'_>, pair: Pair) -> (&'static str, Value) {
     if pair.mode == Mode::Erc20 {
         ("sponsorshipInfo", sponsorship_info(input))
-    } else if input.twist.is_multiple_of(2) {
+    } else if input.round.is_multiple_of(2) {
         ("tokenInfo", json!({}))
     } else {
         ("tokenInfo", token_info(input, true, true))

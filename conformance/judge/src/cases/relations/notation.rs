@@ -33,7 +33,7 @@ fn notations(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let first = baseline(input, ids);
     let mut request = input.base.clone();
     request["id"] = ids.next_id().into();
-    let (label, text) = match input.twist % 8 {
+    let (label, text) = match input.round % 8 {
         0 => (
             "members in reverse order",
             reordered(&request, &|members| members.reverse()).to_string(),

@@ -76,7 +76,7 @@ pub static CALL_DATA: Relation = Relation {
 
 fn gas_fields(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let left_out: Vec<&str> = (0..3)
-        .filter(|bit| input.twist >> bit & 1 == 1)
+        .filter(|bit| input.round >> bit & 1 == 1)
         .map(|bit| GAS[bit])
         .collect();
     if left_out.is_empty() {
@@ -167,7 +167,7 @@ fn init_code(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         input,
         ids,
         "initCode",
-        &hex(bytes, input.twist),
+        &hex(bytes, input.round),
         format!("initCode of {bytes} bytes"),
     )
 }
@@ -180,8 +180,8 @@ fn call_data(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         .max_call_data_bytes
         .unwrap_or(usize::MAX);
     let bytes = (*item_of_round(input, &[0_usize, 1, 4, 1_000, 8_192, 24_576, 68])).min(limit);
-    let data = hex(bytes, input.twist);
-    if input.twist % 7 == 6 {
+    let data = hex(bytes, input.round);
+    if input.round % 7 == 6 {
         let upper = format!("0x{}", data[2..].to_ascii_uppercase());
         return changed(
             input,

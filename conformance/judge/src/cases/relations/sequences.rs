@@ -59,7 +59,7 @@ type Step = (Role, String, Value);
 
 fn decision(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut members = vec![baseline(input, ids)];
-    let keeps_ids = input.twist as usize % STEPS.len() == ID_STEPS;
+    let keeps_ids = input.round as usize % STEPS.len() == ID_STEPS;
     for (role, label, request) in item_of_round(input, STEPS)(input) {
         members.push(if keeps_ids {
             with_own_id(role, label, &request)
@@ -249,7 +249,7 @@ fn refused_operation(base: &Value, context: &Context) -> Option<Value> {
 fn later(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let Some(pair) = input.pair else { return Vec::new() };
     let shared = json!(ids.next_id());
-    let reuses_id = input.twist % 2 == 1;
+    let reuses_id = input.round % 2 == 1;
     let send = |role: Role, label: String, mut request: Value, ids: &mut Ids| {
         // Published clients use the time in seconds as the id, so that different requests share an id.
         request["id"] = if reuses_id {
@@ -280,7 +280,7 @@ fn later(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 /// The base with one thing changed: another token, another sender, the other method, the other mode.
 fn differing(input: &BuildInput<'_>, pair: Pair) -> Vec<(String, Value)> {
     let base = input.base;
-    let round = input.twist as usize / 2;
+    let round = input.round as usize / 2;
     let supported: Vec<&str> = input.context.tokens_with(Support::Supported).collect();
     let mut found = Vec::new();
     if pair == Pair::QUOTE_ERC20 && !supported.is_empty() {

@@ -63,7 +63,7 @@ fn unsupported_fee_token(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     // A quoted token is not always an address.
     let mut known = input.context.tokens_with(Support::Supported);
     let known = known.find(|token| token.is_ascii() && token.len() == "0x".len() + 40);
-    let label = match (input.twist % 10, known) {
+    let label = match (input.round % 10, known) {
         (2, _) => {
             for name in GAS {
                 remove(&mut request, OPERATION, name);
@@ -74,7 +74,7 @@ fn unsupported_fee_token(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
             remove(
                 &mut request,
                 OPERATION,
-                GAS[input.twist as usize / 10 % GAS.len()],
+                GAS[input.round as usize / 10 % GAS.len()],
             );
             "without a gas limit"
         }
@@ -86,7 +86,7 @@ fn unsupported_fee_token(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         (8, Some(known)) => {
             let name = input.context.dialect.fee_token_member.as_str();
             // Alternately: the round increases by ten from one to the next.
-            if (input.twist / 10).is_multiple_of(2) {
+            if (input.round / 10).is_multiple_of(2) {
                 set(&mut request, INFO, name, json!(format!("{known}00")));
                 "a supported address and two digits more"
             } else {
@@ -102,7 +102,7 @@ fn unsupported_fee_token(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 fn absent_fee_token(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut request = input.base.clone();
     let name = input.context.dialect.fee_token_member.as_str();
-    let label = match input.twist / 2 % 8 {
+    let label = match input.round / 2 % 8 {
         3 => {
             let token = input.context.tokens_with(Support::Supported).next();
             let info = json!({ "preferredToken": token, "tokenList": [token] });
@@ -117,7 +117,7 @@ fn absent_fee_token(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
             set(&mut request, MODE, "tokenInfo", json!({ name: "" }));
             "an empty fee token"
         }
-        twist if twist.is_multiple_of(2) => {
+        round if round.is_multiple_of(2) => {
             remove(&mut request, MODE, "tokenInfo");
             "no tokenInfo"
         }
@@ -132,7 +132,7 @@ fn absent_fee_token(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 /// An unsupported token: one that the profile lists, or an invented one.
 fn unsupported(input: &BuildInput<'_>, salt: u64) -> Option<String> {
     let named: Vec<&str> = input.context.tokens_with(Support::Unsupported).collect();
-    let round = input.twist as usize + usize::try_from(salt).unwrap_or_default();
+    let round = input.round as usize + usize::try_from(salt).unwrap_or_default();
     let invented_token = input.context.unlisted_tokens == Support::Unsupported;
     if !named.is_empty() && (round.is_multiple_of(2) || !invented_token) {
         return Some(named[round % named.len()].to_owned());
@@ -150,9 +150,9 @@ fn unsupported_in_quote(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         .as_array()
         .cloned()
         .unwrap_or_default();
-    let label = match input.twist % 4 {
+    let label = match input.round % 4 {
         0 => {
-            list.insert(input.twist as usize / 4 % (list.len() + 1), json!(first));
+            list.insert(input.round as usize / 4 % (list.len() + 1), json!(first));
             "an unsupported token in the list"
         }
         1 => {
@@ -185,7 +185,7 @@ const LENGTHS: [usize; 8] = [1, 2, 3, 5, 10, 30, 60, 100];
 
 /// The baseline has a short list with an unsupported token too, so that only the length differs.
 fn long_token_list(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let length = LENGTHS[input.twist as usize % LENGTHS.len()];
+    let length = LENGTHS[input.round as usize % LENGTHS.len()];
     let known: Vec<&str> = input.context.tokens_with(Support::Supported).collect();
     if input.context.unlisted_tokens == Support::Supported || known.is_empty() {
         return Vec::new();

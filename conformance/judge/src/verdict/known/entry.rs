@@ -10,7 +10,7 @@ use crate::{
 
 /// The list that an entry is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum KnownFailureKind {
     /// `[[failing]]`: fails in every run. When it passes, the entry is out of date.
     Failing,
     /// `[[flaky]]`: fails in some runs. Passing proves nothing: the entry is valid until it expires.
@@ -19,9 +19,9 @@ pub enum Kind {
 
 /// One known failure and its owner. Method, mode and pointer narrow it; each may be left out.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct KnownFailure {
     /// The list that the entry is in.
-    pub kind: Kind,
+    pub kind: KnownFailureKind,
     /// The rule.
     pub rule: &'static str,
     /// Only requests of that method.
@@ -38,7 +38,7 @@ pub struct Entry {
     pub expires: NaiveDate,
 }
 
-impl Entry {
+impl KnownFailure {
     /// Whether the entry covers findings with that key.
     pub fn matches(&self, key: &Key) -> bool {
         self.rule == key.rule

@@ -4,7 +4,7 @@
 //! list is kept up to date. An entry names a rule and a place, never a number of failures.
 
 mod entry;
-mod standing;
+mod list;
 
-pub use entry::{Entry, Kind};
-pub use standing::{Known, Outcome, Standing};
+pub use entry::{KnownFailure, KnownFailureKind};
+pub use list::{EntryOutcome, EntryState, KnownFailureList};

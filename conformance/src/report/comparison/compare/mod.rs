@@ -8,7 +8,7 @@ use paymaster_schemas::Basis;
 
 use crate::report::{
     comparison::saved_report::{SavedFinding, SavedReport, SavedRule},
-    counts::Standing,
+    counts::RuleState,
 };
 use paymaster_cli::exit;
 use paymaster_judge::verdict::{conclusion::Conclusion, finding::FINDINGS_PER_RULE};
@@ -133,7 +133,7 @@ impl<'a> Comparison<'a> {
     pub(crate) fn is_worse(&self) -> bool {
         let fails = |change: &Change<'_>| {
             let now = change.after.map(|rule| self.after.standing(rule));
-            now == Some(Standing::Broken)
+            now == Some(RuleState::Broken)
         };
         self.count(ChangeKind::New) > 0 || self.of(ChangeKind::NewPointer).any(fails)
     }
@@ -178,25 +178,25 @@ fn change<'a>(
     } else {
         Vec::new()
     };
-    let was_broken = |standing: Standing| standing.is_broken() || standing == Standing::KnownFailing;
+    let was_broken = |standing: RuleState| standing.is_broken() || standing == RuleState::KnownFailing;
     let broken_before = was.is_some_and(was_broken);
     let judged_before =
-        broken_before || matches!(was, Some(Standing::Passed | Standing::UnexpectedlyPassing));
+        broken_before || matches!(was, Some(RuleState::Passed | RuleState::UnexpectedlyPassing));
     let kind = match now {
-        Standing::Broken if !matches!(was, Some(Standing::Broken | Standing::KnownFailing)) => {
+        RuleState::Broken if !matches!(was, Some(RuleState::Broken | RuleState::KnownFailing)) => {
             ChangeKind::New
         }
-        Standing::Warned | Standing::KnownFailing if !broken_before => ChangeKind::NewWarning,
-        Standing::Broken | Standing::Warned if !places.is_empty() => ChangeKind::NewPointer,
-        Standing::Broken | Standing::Warned | Standing::KnownFailing => ChangeKind::Still,
+        RuleState::Warned | RuleState::KnownFailing if !broken_before => ChangeKind::NewWarning,
+        RuleState::Broken | RuleState::Warned if !places.is_empty() => ChangeKind::NewPointer,
+        RuleState::Broken | RuleState::Warned | RuleState::KnownFailing => ChangeKind::Still,
         _ if was.is_none() => ChangeKind::InOneReport,
-        Standing::Passed | Standing::UnexpectedlyPassing if broken_before => ChangeKind::Fixed,
-        Standing::Passed | Standing::UnexpectedlyPassing if !judged_before => ChangeKind::NewlyJudged,
-        Standing::Inconclusive | Standing::NotApplicable if judged_before => ChangeKind::NoLongerJudged,
-        Standing::Passed
-        | Standing::UnexpectedlyPassing
-        | Standing::Inconclusive
-        | Standing::NotApplicable => return None,
+        RuleState::Passed | RuleState::UnexpectedlyPassing if broken_before => ChangeKind::Fixed,
+        RuleState::Passed | RuleState::UnexpectedlyPassing if !judged_before => ChangeKind::NewlyJudged,
+        RuleState::Inconclusive | RuleState::NotApplicable if judged_before => ChangeKind::NoLongerJudged,
+        RuleState::Passed
+        | RuleState::UnexpectedlyPassing
+        | RuleState::Inconclusive
+        | RuleState::NotApplicable => return None,
     };
     Some(Change {
         kind,

@@ -8,7 +8,7 @@ use crate::report::{
     terminal::WIDTH,
     text::{compact::cut, words},
 };
-use paymaster_cli::terminal::{Paint, harmless, wrapped};
+use paymaster_cli::terminal::{Paint, escape_controls, wrapped};
 
 /// How the two runs are called in the text.
 #[derive(Clone, Debug)]
@@ -150,7 +150,7 @@ impl Page<'_> {
         );
         self.hanging(&format!("  {name:<7} "), 10, &text);
         if let Some(cause) = &run.cut_short {
-            self.hanging("          cut short: ", 21, &harmless(cause));
+            self.hanging("          cut short: ", 21, &escape_controls(cause));
         }
     }
 
@@ -188,16 +188,16 @@ impl Page<'_> {
             if let Some(finding) = findings.find(|finding| finding.rule == rule.id) {
                 let text = format!(
                     "expected {}, got {} ({})",
-                    harmless(&finding.expected),
-                    cut(&harmless(&finding.actual), 200),
-                    harmless(&finding.place())
+                    escape_controls(&finding.expected),
+                    cut(&escape_controls(&finding.actual), 200),
+                    escape_controls(&finding.place())
                 );
                 self.hanging("      ", 6, &text);
             }
         }
         if change.kind == ChangeKind::NewPointer {
             for place in &change.places {
-                self.hanging("      also ", 11, &harmless(place));
+                self.hanging("      also ", 11, &escape_controls(place));
             }
         }
     }
@@ -216,7 +216,7 @@ impl Page<'_> {
                 let shown: Vec<String> = values
                     .iter()
                     .take(MOST_VALUES)
-                    .map(|value| cut(&harmless(value), 80))
+                    .map(|value| cut(&escape_controls(value), 80))
                     .collect();
                 let more = values.len().saturating_sub(MOST_VALUES);
                 let more = if more > 0 {

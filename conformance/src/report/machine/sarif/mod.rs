@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 
 use crate::report::{
     Finished,
-    counts::{Counts, Standing},
+    counts::{Counts, RuleState},
     text::{curl, known_failures, sections, words},
 };
-use paymaster_cli::terminal::harmless;
+use paymaster_cli::terminal::escape_controls;
 use paymaster_judge::{
     rules::Rule,
     verdict::{
@@ -90,7 +90,7 @@ fn rule(outcome: &RuleOutcome, finished: &Finished<'_>) -> Value {
 fn result(number: usize, finding: &Finding, finished: &Finished<'_>) -> Value {
     let violation = &finding.violation;
     // In a message, `](` in a text of the target would make a link.
-    let safe = |text: &str| harmless(&finished.redactor.apply(text)).replace("](", "] (");
+    let safe = |text: &str| escape_controls(&finished.redactor.apply(text)).replace("](", "] (");
     let call = finding.pair.map_or("any request".to_owned(), |pair| {
         format!("{} in mode {}", pair.method, pair.mode)
     });
@@ -185,7 +185,7 @@ fn stale(finished: &Finished<'_>) -> Vec<Value> {
             known.entry.scope(),
             known_failures::advice(known)
         );
-        json!({"level": "error", "message": {"text": harmless(&finished.redactor.apply(&text))}})
+        json!({"level": "error", "message": {"text": escape_controls(&finished.redactor.apply(&text))}})
     });
     notifications.collect()
 }
@@ -193,11 +193,11 @@ fn stale(finished: &Finished<'_>) -> Vec<Value> {
 /// The warnings, why the run was cut short, and the inconclusive rules.
 fn notifications(finished: &Finished<'_>) -> Vec<Value> {
     let summary = finished.summary;
-    let safe = |text: &str| harmless(&finished.redactor.apply(text));
+    let safe = |text: &str| escape_controls(&finished.redactor.apply(text));
     let inconclusive = summary
         .rules
         .iter()
-        .filter(|outcome| Standing::of(outcome, finished.strictness) == Standing::Inconclusive)
+        .filter(|outcome| RuleState::of(outcome, finished.strictness) == RuleState::Inconclusive)
         .map(|outcome| {
             let reason = outcome.reason.as_deref().unwrap_or("exercised too seldom to pass");
             json!({

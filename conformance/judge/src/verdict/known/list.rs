@@ -3,14 +3,14 @@
 use chrono::NaiveDate;
 use serde::Deserialize;
 
-use crate::verdict::known::{Entry, Kind};
+use crate::verdict::known::{KnownFailure, KnownFailureKind};
 use crate::{rules::Rule, verdict::finding::Key};
 
 /// A list of known failures and the day of the run.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
+pub struct KnownFailureList {
     /// The entries, in the order of the file.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<KnownFailure>,
     /// The day of the run.
     pub today: NaiveDate,
 }
@@ -18,7 +18,7 @@ pub struct Known {
 /// The state of an entry at the end of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Standing {
+pub enum EntryState {
     /// The listed failure occurred.
     StillFailing,
     /// The entry is in the flaky list, and the failure did not occur in this run.
@@ -33,7 +33,7 @@ pub enum Standing {
     NotReached,
 }
 
-impl Standing {
+impl EntryState {
     /// The name in reports.
     pub const fn name(self) -> &'static str {
         match self {
@@ -57,16 +57,16 @@ impl Standing {
 
 /// An entry and its state at the end of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
+pub struct EntryOutcome {
     /// The entry.
-    pub entry: Entry,
+    pub entry: KnownFailure,
     /// Its state.
-    pub standing: Standing,
+    pub standing: EntryState,
 }
 
-impl Known {
+impl KnownFailureList {
     /// The entry that covers findings with that key. Expired entries cover nothing.
-    pub fn covers(&self, key: &Key) -> Option<&Entry> {
+    pub fn covers(&self, key: &Key) -> Option<&KnownFailure> {
         self.entries
             .iter()
             .find(|entry| entry.matches(key) && !entry.is_expired(self.today))
@@ -80,27 +80,27 @@ impl Known {
         keys: &(impl Iterator<Item = &'a Key> + Clone),
         passed: impl Fn(&'static str) -> bool,
         complete: bool,
-    ) -> Vec<Outcome> {
-        let selected = |entry: &&Entry| rules.iter().any(|rule| entry.is_about(rule));
+    ) -> Vec<EntryOutcome> {
+        let selected = |entry: &&KnownFailure| rules.iter().any(|rule| entry.is_about(rule));
         self.entries
             .iter()
             .filter(selected)
             .map(|entry| {
                 let matched = keys.clone().any(|key| entry.matches(key));
                 let standing = if entry.is_expired(self.today) {
-                    Standing::Expired
+                    EntryState::Expired
                 } else if matched {
-                    Standing::StillFailing
-                } else if entry.kind == Kind::Flaky {
-                    Standing::Quiet
+                    EntryState::StillFailing
+                } else if entry.kind == KnownFailureKind::Flaky {
+                    EntryState::Quiet
                 } else if !complete {
-                    Standing::NotReached
+                    EntryState::NotReached
                 } else if passed(entry.rule) {
-                    Standing::UnexpectedlyPassing
+                    EntryState::UnexpectedlyPassing
                 } else {
-                    Standing::MatchesNothing
+                    EntryState::MatchesNothing
                 };
-                Outcome {
+                EntryOutcome {
                     entry: entry.clone(),
                     standing,
                 }
@@ -122,8 +122,8 @@ mod tests {
         text.parse().unwrap()
     }
 
-    fn entry(kind: Kind, pointer: Option<&str>) -> Entry {
-        Entry {
+    fn entry(kind: KnownFailureKind, pointer: Option<&str>) -> KnownFailure {
+        KnownFailure {
             kind,
             rule: RULE,
             method: None,
@@ -145,12 +145,12 @@ mod tests {
 
     #[test]
     fn an_entry_matches_only_what_it_names() {
-        let any = entry(Kind::Failing, None);
+        let any = entry(KnownFailureKind::Failing, None);
         assert!(any.matches(&key("/a")) && any.matches(&key("")));
-        let index = entry(Kind::Failing, Some("/result/feeQuotes/3/symbol"));
+        let index = entry(KnownFailureKind::Failing, Some("/result/feeQuotes/3/symbol"));
         assert!(index.matches(&key("/result/feeQuotes/*/symbol")));
         assert!(!index.matches(&key("/result/feeQuotes")));
-        assert!(!entry(Kind::Failing, Some("")).matches(&key("/a")));
+        assert!(!entry(KnownFailureKind::Failing, Some("")).matches(&key("/a")));
         let mut other = any.clone();
         other.mode = Some(Mode::Sponsored);
         assert!(!other.matches(&key("/a")));
@@ -162,69 +162,22 @@ mod tests {
 
     #[test]
     fn the_state_of_an_entry_at_the_end_of_a_run() {
+        use EntryState::{Expired, MatchesNothing, NotReached, Quiet, StillFailing, UnexpectedlyPassing};
+        use KnownFailureKind::{Failing, Flaky};
         let (broken, held, silent) = (false, true, false);
         for (kind, today, keys, passed, complete, expected) in [
-            (
-                Kind::Failing,
-                "2026-06-30",
-                &["/x"][..],
-                broken,
-                true,
-                Standing::StillFailing,
-            ),
-            (
-                Kind::Failing,
-                "2026-07-01",
-                &["/x"],
-                broken,
-                true,
-                Standing::Expired,
-            ),
-            (Kind::Failing, "2026-07-01", &[], held, true, Standing::Expired),
-            (
-                Kind::Failing,
-                "2026-06-30",
-                &[],
-                held,
-                true,
-                Standing::UnexpectedlyPassing,
-            ),
-            (
-                Kind::Failing,
-                "2026-06-30",
-                &[],
-                silent,
-                true,
-                Standing::MatchesNothing,
-            ),
-            (
-                Kind::Failing,
-                "2026-06-30",
-                &["/y"],
-                broken,
-                true,
-                Standing::MatchesNothing,
-            ),
-            (
-                Kind::Failing,
-                "2026-06-30",
-                &[],
-                held,
-                false,
-                Standing::NotReached,
-            ),
-            (
-                Kind::Flaky,
-                "2026-06-30",
-                &["/x"],
-                broken,
-                true,
-                Standing::StillFailing,
-            ),
-            (Kind::Flaky, "2026-06-30", &[], held, true, Standing::Quiet),
-            (Kind::Flaky, "2026-07-01", &[], held, true, Standing::Expired),
+            (Failing, "2026-06-30", &["/x"][..], broken, true, StillFailing),
+            (Failing, "2026-07-01", &["/x"], broken, true, Expired),
+            (Failing, "2026-07-01", &[], held, true, Expired),
+            (Failing, "2026-06-30", &[], held, true, UnexpectedlyPassing),
+            (Failing, "2026-06-30", &[], silent, true, MatchesNothing),
+            (Failing, "2026-06-30", &["/y"], broken, true, MatchesNothing),
+            (Failing, "2026-06-30", &[], held, false, NotReached),
+            (Flaky, "2026-06-30", &["/x"], broken, true, StillFailing),
+            (Flaky, "2026-06-30", &[], held, true, Quiet),
+            (Flaky, "2026-07-01", &[], held, true, Expired),
         ] {
-            let known = Known {
+            let known = KnownFailureList {
                 entries: vec![entry(kind, Some("/x"))],
                 today: day(today),
             };
