@@ -40,4 +40,4 @@ pub use respond::Respond;
 pub use service::{Reply, Service};
 pub use signing::SigningConfig;
 pub use tokens::Token;
-pub use variants::{Variant, find_variant, variants};
+pub use variants::{Statement, Variant, find_variant, variants};

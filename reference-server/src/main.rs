@@ -49,7 +49,10 @@ fn start(arguments: &Arguments) -> Result<(), Failure> {
     }
     let faults = injections.faults().map_err(|error| usage(error.into()))?;
     let variants = injections.variants().map_err(|error| usage(error.into()))?;
-    let config = arguments.configuration().map_err(|error| usage(error.into()))?;
+    let mut config = arguments.configuration().map_err(|error| usage(error.into()))?;
+    for variant in &variants {
+        (variant.configure)(&mut config);
+    }
     let service = Service::new(&config).map_err(|error| usage(error.into()))?;
     if arguments.print_config {
         let printed = config.to_toml().map_err(|error| usage(error.into()))?;
