@@ -9,6 +9,8 @@ use paymaster_reference_server::{
 
 /// A local paymaster: pm_getFeeQuoteOrData and pm_sponsorUserOperation over HTTP, at any path.
 ///
+/// `GET /health` shows that it runs. It is made for development: by default web pages of every origin can read its responses.
+///
 /// Flags override the configuration file, which overrides the defaults. Exit codes: 0 stopped by a signal, 2 wrong arguments
 /// or configuration, 3 could not serve.
 #[derive(Debug, Parser)]
@@ -18,9 +20,18 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
-    /// Address and port to listen on; port 0 takes a free one, which is printed
+    /// Address and port to listen on; port 0 takes a free one, which is printed [default: 127.0.0.1:4338]
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<String>,
+
+    /// Serve OpenMetrics at /metrics on this port; without an address, on 127.0.0.1 only [default: no metrics]
+    #[arg(long, value_name = "[ADDRESS:]PORT")]
+    metrics: Option<String>,
+
+    /// Origin of web pages that can read responses, such as http://localhost:5173; may be repeated. Replaces `cors.origins` of
+    /// the configuration [default: *, every origin]
+    #[arg(long, value_name = "ORIGIN")]
+    cors_origin: Vec<String>,
 
     /// Private key to sign with, 0x and 64 hex digits; prefer the environment variable: other users can see arguments
     #[arg(
@@ -43,10 +54,18 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ADDRESS")]
     sponsorship_paymaster: Option<String>,
 
-    /// http:// URL of a node's JSON-RPC, to read the nonce of each sender from the contract; prefer the environment variable
-    /// when the URL holds a key
+    /// http:// or https:// URL of a node's JSON-RPC, to read the nonce of each sender from the contract; prefer the environment
+    /// variable when the URL holds a key
     #[arg(long, value_name = "URL", env = "PAYMASTER_CHAIN_RPC", hide_env_values = true)]
     chain_rpc: Option<String>,
+
+    /// PEM file of certificates that are trusted for --chain-rpc instead of the platform's
+    #[arg(long, value_name = "FILE")]
+    chain_cacert: Option<PathBuf>,
+
+    /// Trust any certificate for --chain-rpc
+    #[arg(long)]
+    chain_insecure: bool,
 
     /// HTTP status of error responses: 200 or 400
     #[arg(long, value_name = "STATUS")]
@@ -59,13 +78,17 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) injections: Injections,
 
-    /// Log filter, such as info, debug or paymaster_reference_server=debug
-    #[arg(long, value_name = "FILTER", env = "RUST_LOG", default_value = "info")]
+    /// What to log on standard error: off, error, warn, info (a line for each request) or debug (also the bodies)
+    #[arg(long, value_name = "LEVEL", env = "RUST_LOG", default_value = "info")]
     pub(crate) log: String,
 
     /// Print the effective configuration as TOML and exit; a signing key other than the test key is left out
     #[arg(long)]
     pub(crate) print_config: bool,
+
+    /// Print the profile with which paymaster-conformance judges a server of this configuration, and exit
+    #[arg(long, conflicts_with = "print_config")]
+    pub(crate) print_profile: bool,
 }
 
 /// The faults and variants to serve with.
@@ -98,6 +121,12 @@ impl Arguments {
         if let Some(listen) = &self.listen {
             config.listen.clone_from(listen);
         }
+        if let Some(metrics) = &self.metrics {
+            config.metrics.clone_from(metrics);
+        }
+        if !self.cors_origin.is_empty() {
+            config.cors.origins.clone_from(&self.cors_origin);
+        }
         if let Some(key) = &self.signing_key {
             config.signing.key = Secret::new(key);
         }
@@ -113,11 +142,31 @@ impl Arguments {
         if let Some(url) = &self.chain_rpc {
             config.chain.rpc_url = RpcUrl::new(url);
         }
+        if let Some(file) = &self.chain_cacert {
+            config.chain.cacert.clone_from(file);
+        }
+        config.chain.insecure |= self.chain_insecure;
         if let Some(status) = self.error_status {
             config.error_status = status;
         }
         config.policy.denied_senders.extend_from_slice(&self.deny_sender);
         Ok(config)
+    }
+
+    /// The arguments that change the profile of the server.
+    pub(crate) fn of_profile(&self) -> Vec<String> {
+        let config = self
+            .config
+            .iter()
+            .map(|path| ("--config", path.display().to_string()));
+        let senders = self
+            .deny_sender
+            .iter()
+            .map(|sender| ("--deny-sender", sender.clone()));
+        config
+            .chain(senders)
+            .flat_map(|(flag, value)| [flag.to_owned(), value])
+            .collect()
     }
 }
 
