@@ -53,18 +53,31 @@ pub(crate) fn calls(request: &[u8], response: Option<&[u8]>) -> Vec<Call> {
     let request: Value = serde_json::from_slice(request).unwrap_or_default();
     let response: Option<Value> = response.map(|text| serde_json::from_slice(text).unwrap_or_default());
     match (&request, response) {
-        (Value::Array(requests), Some(Value::Array(mut responses))) => requests
-            .iter()
-            .map(|request| {
-                let id = answered_id(request);
-                let found = responses.iter().position(|response| response["id"] == *id);
-                call(request, found.map(|index| responses.remove(index)).as_ref())
-            })
-            .collect(),
+        (Value::Array(requests), Some(Value::Array(mut responses))) => {
+            // Notifications come last, so that they do not take the response to a request whose id is not valid.
+            let mut order: Vec<usize> = (0..requests.len()).collect();
+            order.sort_by_key(|index| is_notification(&requests[*index]));
+            let mut calls: Vec<(usize, Call)> = order
+                .into_iter()
+                .map(|index| {
+                    let request = &requests[index];
+                    let id = answered_id(request);
+                    let found = responses.iter().position(|response| response["id"] == *id);
+                    let response = found.map(|index| responses.remove(index));
+                    (index, call(request, response.as_ref()))
+                })
+                .collect();
+            calls.sort_by_key(|(index, _)| *index);
+            calls.into_iter().map(|(_, call)| call).collect()
+        }
         (Value::Array(requests), None) => requests.iter().map(|request| call(request, None)).collect(),
         // A batch that is refused as a whole gets one error.
         (request, response) => vec![call(request, response.as_ref())],
     }
+}
+
+fn is_notification(request: &Value) -> bool {
+    request.get("id").is_none() && request.get("method").is_some_and(Value::is_string)
 }
 
 /// The id that the response to a request has: null where the request has no valid one.
@@ -83,8 +96,11 @@ fn call(request: &Value, response: Option<&Value>) -> Call {
         },
         None => CallMethod::None(Cow::Borrowed("none")),
     };
+    let mode_object = &request["params"][1];
     let mode = match method {
-        CallMethod::Known(method) => pair_of(method, &request["params"][1]).map(|pair| pair.mode),
+        CallMethod::Known(method) if mode_object.is_object() => {
+            pair_of(method, mode_object).map(|pair| pair.mode)
+        }
         _ => None,
     };
     Call {

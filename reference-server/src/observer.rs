@@ -90,10 +90,10 @@ fn log(calls: &[Call], status: Option<u16>, took: Duration) {
         tracing::info!(
             batch = (calls.len() > 1).then(|| tracing::field::display(batch)),
             method = %call.method,
-            mode = call.mode.map_or("none", paymaster_schemas::Mode::name),
-            outcome = call.outcome,
-            status,
-            ms,
+            mode = %call.mode.map_or("none", paymaster_schemas::Mode::name),
+            outcome = %call.outcome,
+            %status,
+            %ms,
             "request"
         );
     }

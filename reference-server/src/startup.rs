@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 
 use paymaster_reference_server::{Config, Fault, Secret, SigningConfig, Variant};
-use paymaster_schemas::find_clause;
+use paymaster_schemas::{Basis, find_clause};
 
 /// A server that listens.
 pub(crate) struct Started<'a> {
@@ -39,7 +39,9 @@ impl Started<'_> {
         line("POST at any path is JSON-RPC; GET /health shows that it runs".to_owned());
         line(self.origins());
         line(self.signatures());
-        line(self.nonces());
+        if self.config.signing.enabled {
+            line(self.nonces());
+        }
         if let Some(address) = self.metrics {
             line(format!("metrics are at http://{address}/metrics"));
         }
@@ -96,7 +98,7 @@ impl Started<'_> {
     fn nonces(&self) -> String {
         let url = &self.config.chain.rpc_url;
         if *url == paymaster_reference_server::RpcUrl::default() {
-            "sponsorships are for senders whose senderNonce in the contract is 0 (--chain-rpc reads it from a chain)"
+            "every senderNonce in the paymaster's contract is taken as 0 (--chain-rpc reads it from a chain)"
                 .to_owned()
         } else {
             // Debug leaves out path and query, which may hold a key.
@@ -126,8 +128,13 @@ impl Started<'_> {
         let mut words = vec![harness.as_str(), "check", url.as_str(), "--config", PROFILE];
         let mut clauses: Vec<_> = self.faults.iter().map(|fault| fault.clause).collect();
         clauses.dedup();
-        for clause in clauses {
+        for clause in &clauses {
             words.extend(["--rule", clause]);
+        }
+        // A broken clause that the specification does not state is only a warning without it.
+        let is_stated = |id: &&str| find_clause(id).is_some_and(|clause| clause.basis == Basis::Stated);
+        if !clauses.iter().all(is_stated) {
+            words.push("--strict");
         }
         command(&words, "");
         text

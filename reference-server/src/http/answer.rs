@@ -93,21 +93,19 @@ fn without_json_rpc<S: Respond>(
     service: &S,
 ) -> (Response<Full<Bytes>>, &'static str) {
     if cors::is_preflight(request) {
-        return (
-            cors::preflight(service.cors(), request.headers()),
-            outcome::PREFLIGHT,
-        );
+        return cors::preflight(service.cors(), request.headers());
     }
-    if request.method() == Method::GET && request.uri().path() == HEALTH_PATH {
+    let is_health = request.uri().path() == HEALTH_PATH;
+    if is_health && request.method() == Method::GET {
         let mut response = Response::new(Full::from(HEALTHY));
         response.headers_mut().insert(CONTENT_TYPE, JSON);
         return (response, outcome::HEALTH);
     }
     let code = ErrorCode::HttpMethod;
-    let mut response = Response::from(Reply::refusal(405, code, "only POST is served"));
-    response
-        .headers_mut()
-        .insert(ALLOW, HeaderValue::from_static("POST"));
+    let reason = "only POST is served, and GET at /health";
+    let mut response = Response::from(Reply::refusal(405, code, reason));
+    let methods = HeaderValue::from_static(if is_health { "GET, POST" } else { "POST" });
+    response.headers_mut().insert(ALLOW, methods);
     (response, code.name())
 }
 

@@ -9,6 +9,7 @@ use hyper::header::{
 };
 use hyper::{Method, Request, Response, StatusCode};
 
+use crate::calls::outcome;
 use crate::cors::Cors;
 use crate::error_codes::ErrorCode;
 use crate::service::Reply;
@@ -26,13 +27,14 @@ pub(super) fn is_preflight<B>(request: &Request<B>) -> bool {
         && request.headers().contains_key(ACCESS_CONTROL_REQUEST_METHOD)
 }
 
-/// The response to a preflight request, without the headers of [`add_headers`].
-pub(super) fn preflight(cors: &Cors, request: &HeaderMap) -> Response<Full<Bytes>> {
+/// The response to a preflight request, without the headers of [`add_headers`]; and what it was about.
+pub(super) fn preflight(cors: &Cors, request: &HeaderMap) -> (Response<Full<Bytes>>, &'static str) {
     let origin = request.get(ORIGIN).map(HeaderValue::as_bytes).unwrap_or_default();
     if !cors.allows(origin) {
         let origin = String::from_utf8_lossy(origin);
         let reason = format!("{origin} is not one of cors.origins in the configuration of this server");
-        return Reply::refusal(403, ErrorCode::OriginNotAllowed, &reason).into();
+        let code = ErrorCode::OriginNotAllowed;
+        return (Reply::refusal(403, code, &reason).into(), code.name());
     }
     let mut response = Response::new(Full::default());
     *response.status_mut() = StatusCode::NO_CONTENT;
@@ -42,7 +44,7 @@ pub(super) fn preflight(cors: &Cors, request: &HeaderMap) -> Response<Full<Bytes
     if let Some(wanted) = request.get(ACCESS_CONTROL_REQUEST_HEADERS) {
         headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, wanted.clone());
     }
-    response
+    (response, outcome::PREFLIGHT)
 }
 
 /// Lets pages of `origin`, the origin of the request, read the response if it is allowed.
