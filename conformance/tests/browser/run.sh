@@ -22,8 +22,12 @@ else
   (cd "$root" && cargo build --quiet -p paymaster-conformance)
   binary=$root/target/debug/paymaster-conformance
 fi
-server=$(realpath -m "${SERVER:-$root/target/debug/paymaster-reference-server}")
-[ -x "$server" ] || (cd "$root" && cargo build --quiet -p paymaster-reference-server)
+if [ -n "${SERVER:-}" ]; then
+  server=$(realpath "$SERVER")
+else
+  (cd "$root" && cargo build --quiet -p paymaster-reference-server)
+  server=$root/target/debug/paymaster-reference-server
+fi
 pictures=$(realpath -m "${2:-$root/target/browser}")
 cd "$here"
 npm install --no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error

@@ -10,6 +10,7 @@ mod injection;
 mod json_rpc;
 mod log;
 mod metrics;
+mod page;
 mod quotes;
 mod running;
 mod secure_chain;
