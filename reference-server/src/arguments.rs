@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Parser;
 use paymaster_reference_server::{
-    Config, ConfigError, Fault, RpcUrl, Secret, UnknownName, Variant, find_fault, find_variant,
+    ChainConfig, Config, ConfigError, Fault, RpcUrl, Secret, UnknownName, Variant, find_fault, find_variant,
 };
 
 /// A local paymaster: pm_getFeeQuoteOrData and pm_sponsorUserOperation over HTTP, at any path.
@@ -54,18 +54,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ADDRESS")]
     sponsorship_paymaster: Option<String>,
 
-    /// http:// or https:// URL of a node's JSON-RPC, to read the nonce of each sender from the contract; prefer the environment
-    /// variable when the URL holds a key
-    #[arg(long, value_name = "URL", env = "PAYMASTER_CHAIN_RPC", hide_env_values = true)]
-    chain_rpc: Option<String>,
-
-    /// PEM file of certificates that are trusted for --chain-rpc instead of the platform's
-    #[arg(long, value_name = "FILE")]
-    chain_cacert: Option<PathBuf>,
-
-    /// Trust any certificate for --chain-rpc
-    #[arg(long)]
-    chain_insecure: bool,
+    #[command(flatten)]
+    chain: ChainArguments,
 
     /// HTTP status of error responses: 200 or 400
     #[arg(long, value_name = "STATUS")]
@@ -89,6 +79,28 @@ pub(crate) struct Arguments {
     /// Print the profile with which paymaster-conformance judges a server of this configuration, and exit
     #[arg(long, conflicts_with = "print_config")]
     pub(crate) print_profile: bool,
+}
+
+/// The chain to read nonces from.
+#[derive(Debug, clap::Args)]
+struct ChainArguments {
+    /// http:// or https:// URL of a node's JSON-RPC, to read the nonce of each sender from the contract; prefer the environment
+    /// variable when the URL holds a key
+    #[arg(
+        long = "chain-rpc",
+        value_name = "URL",
+        env = "PAYMASTER_CHAIN_RPC",
+        hide_env_values = true
+    )]
+    rpc: Option<String>,
+
+    /// PEM file of certificates that are trusted for --chain-rpc instead of the platform's
+    #[arg(long = "chain-cacert", value_name = "FILE")]
+    cacert: Option<PathBuf>,
+
+    /// Trust any certificate for --chain-rpc
+    #[arg(long = "chain-insecure")]
+    insecure: bool,
 }
 
 /// The faults and variants to serve with.
@@ -139,13 +151,7 @@ impl Arguments {
         if let Some(paymaster) = &self.sponsorship_paymaster {
             config.signing.sponsorship_paymaster.clone_from(paymaster);
         }
-        if let Some(url) = &self.chain_rpc {
-            config.chain.rpc_url = RpcUrl::new(url);
-        }
-        if let Some(file) = &self.chain_cacert {
-            config.chain.cacert.clone_from(file);
-        }
-        config.chain.insecure |= self.chain_insecure;
+        self.chain.apply(&mut config.chain);
         if let Some(status) = self.error_status {
             config.error_status = status;
         }
@@ -167,6 +173,18 @@ impl Arguments {
             .chain(senders)
             .flat_map(|(flag, value)| [flag.to_owned(), value])
             .collect()
+    }
+}
+
+impl ChainArguments {
+    fn apply(&self, config: &mut ChainConfig) {
+        if let Some(url) = &self.rpc {
+            config.rpc_url = RpcUrl::new(url);
+        }
+        if let Some(file) = &self.cacert {
+            config.cacert.clone_from(file);
+        }
+        config.insecure |= self.insecure;
     }
 }
 

@@ -146,7 +146,7 @@ mod tests {
             { "id": "1", "result": { "paymasterAndData": "0x" } },
             { "id": 1, "result": {} },
         ]);
-        let expected = ["result", "invalid-request", "not-sponsored", "no-response"];
+        let expected = ["result", "no-response", "not-sponsored", "invalid-request"];
         assert_eq!(outcomes(&request, Some(response)), expected);
         assert_eq!(outcomes(&request, None), ["no-response"; 4]);
         let refused = json!({ "id": null, "error": { "code": -32600 } });

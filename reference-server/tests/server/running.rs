@@ -84,11 +84,9 @@ impl Running {
 
     /// Sends a request without a body and with these header lines; returns the whole response.
     pub(crate) fn send(&self, method: &str, path: &str, headers: &[&str]) -> String {
-        let headers: String = headers.iter().map(|header| format!("{header}\r\n")).collect();
-        exchange(
-            &self.address,
-            &format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\n{headers}\r\n"),
-        )
+        let start = format!("{method} {path} HTTP/1.1");
+        let lines = [&[start.as_str(), "host: localhost"], headers, &["\r\n"]].concat();
+        exchange(&self.address, &lines.join("\r\n"))
     }
 
     /// Stops it with a signal.

@@ -1,5 +1,6 @@
 //! `--chain-rpc` with https: nonces come over TLS, and a node that is not trusted causes an error that names the remedy.
 
+use std::error::Error;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -41,30 +42,31 @@ struct SecureNode {
 impl SecureNode {
     /// Shows that certificate and offers these protocols.
     fn start(name: &str, alpn: &[&str]) -> Self {
-        let chain = CertificateDer::pem_file_iter(certificate(name)).unwrap();
-        let key = PrivateKeyDer::from_pem_file(certificate("TEST-KEY")).unwrap();
+        Self::try_start(name, alpn).expect("the node starts")
+    }
+
+    fn try_start(name: &str, alpn: &[&str]) -> Result<Self, Box<dyn Error>> {
+        let chain = CertificateDer::pem_file_iter(certificate(name))?;
+        let key = PrivateKeyDer::from_pem_file(certificate("TEST-KEY"))?;
         let provider = Arc::new(rustls_graviola::default_provider());
         let mut config = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .unwrap()
+            .with_safe_default_protocol_versions()?
             .with_no_client_auth()
-            .with_single_cert(chain.map(Result::unwrap).collect(), key)
-            .unwrap();
+            .with_single_cert(chain.collect::<Result<_, _>>()?, key)?;
         config.alpn_protocols = alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
         let acceptor = TlsAcceptor::from(Arc::new(config));
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        listener.set_nonblocking(true).unwrap();
-        let address = listener.local_addr().unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
-            .build()
-            .unwrap();
+            .build()?;
         let connections = Arc::new(AtomicUsize::new(0));
         let requests = Arc::new(AtomicUsize::new(0));
         let (counter, answered) = (Arc::clone(&connections), Arc::clone(&requests));
         runtime.spawn(async move {
-            let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+            let listener = tokio::net::TcpListener::from_std(listener).expect("a listener");
             while let Ok((stream, _)) = listener.accept().await {
                 let Ok(stream) = acceptor.accept(stream).await else {
                     continue;
@@ -88,12 +90,12 @@ impl SecureNode {
                 });
             }
         });
-        Self {
+        Ok(Self {
             address,
             connections,
             requests,
             _runtime: runtime,
-        }
+        })
     }
 
     fn url(&self) -> String {
