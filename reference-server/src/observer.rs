@@ -86,9 +86,9 @@ fn log(calls: &[Call], status: Option<u16>, took: Duration) {
     let status = status.map_or_else(|| "closed".to_owned(), |status| status.to_string());
     let ms = format!("{:.2}", took.as_secs_f64() * 1e3);
     for (index, call) in calls.iter().enumerate() {
-        let batch = format!("{}/{}", index + 1, calls.len());
+        let place = || tracing::field::display(format!("{}/{}", index + 1, calls.len()));
         tracing::info!(
-            batch = (calls.len() > 1).then(|| tracing::field::display(batch)),
+            batch = (calls.len() > 1).then(place),
             method = %call.method,
             mode = %call.mode.map_or("none", paymaster_schemas::Mode::name),
             outcome = %call.outcome,

@@ -24,6 +24,8 @@ sol! {
 const MAX_RESPONSE_BYTES: usize = 64 * 1024;
 /// Most connections that are kept for the next lookup.
 const MOST_IDLE_CONNECTIONS: usize = 16;
+/// Longest time that a connection is kept: one that died unnoticed would cost a lookup its whole deadline.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(15);
 const PRODUCT: HeaderValue =
     HeaderValue::from_static(concat!("paymaster-reference-server/", env!("CARGO_PKG_VERSION")));
 
@@ -33,7 +35,8 @@ pub(crate) struct Chain {
     transport: Transport,
     timeout: Duration,
     paymaster: Address,
-    idle: Mutex<Vec<PooledConnection>>,
+    /// Connections for the next lookups, each with the end of its last one.
+    idle: Mutex<Vec<(PooledConnection, Instant)>>,
 }
 
 /// Why a call has no result.
@@ -71,8 +74,7 @@ impl Chain {
             return SenderNonces::LookedUp(nonces);
         }
         let deadline = Instant::now() + self.timeout;
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut connection = idle.unwrap_or_default();
+        let mut connection = self.connection();
         let mut unreachable = None;
         for sender in senders {
             if nonces.contains_key(&sender) {
@@ -91,11 +93,21 @@ impl Chain {
             }
             nonces.insert(sender, nonce);
         }
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if unreachable.is_none() && idle.len() < MOST_IDLE_CONNECTIONS {
-            idle.push(connection);
+        if unreachable.is_none() {
+            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            if idle.len() < MOST_IDLE_CONNECTIONS {
+                idle.push((connection, Instant::now()));
+            }
         }
         SenderNonces::LookedUp(nonces)
+    }
+
+    /// The connection that was used last, or a new one that opens with its first request.
+    fn connection(&self) -> PooledConnection {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.retain(|(_, ended)| ended.elapsed() < IDLE_TIMEOUT);
+        idle.pop()
+            .map_or_else(PooledConnection::default, |(connection, _)| connection)
     }
 
     /// A fragment that follows the pointer to the sender. It names the origin but not the path, which may hold a key.
