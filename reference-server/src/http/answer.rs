@@ -25,6 +25,8 @@ pub(super) type ServerBody<S> = Either<Full<Bytes>, <S as Respond>::Body>;
 /// The path of `GET /health`.
 const HEALTH_PATH: &str = "/health";
 const HEALTHY: &[u8] = br#"{"status":"ok"}"#;
+/// Longest part of an HTTP method that is logged, in characters: clients choose it.
+const LONGEST_METHOD: usize = 16;
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// Responds to a request, and observes it. An error closes the connection without a response.
@@ -39,7 +41,8 @@ pub(super) async fn answer<S: Respond>(
     } else {
         let (response, outcome) = without_json_rpc(&request, &*server.service);
         if let Some(observation) = &mut observation {
-            let method = Cow::Owned(request.method().to_string());
+            let method = request.method().as_str().chars();
+            let method = Cow::Owned(method.take(LONGEST_METHOD).collect());
             observation.subject = Subject::Http { method, outcome };
         }
         Ok(response.map(Either::Left))
