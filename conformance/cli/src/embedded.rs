@@ -155,3 +155,21 @@ pub fn profile_of(config: &Config) -> Profile {
         ..Profile::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file;
+
+    #[test]
+    fn the_profile_that_the_server_prints_is_this_one() {
+        let mut config = Config::default();
+        config.tokens.truncate(2);
+        config.policy.account_names.push("OTHER".to_owned());
+        for config in [Config::default(), config] {
+            let printed = config.to_profile().unwrap();
+            let (profile, _) = file::parse(&printed).unwrap();
+            assert_eq!(profile, profile_of(&config));
+        }
+    }
+}
