@@ -7,12 +7,14 @@ use paymaster_reference_server::{
     Config, ConfigError, Fault, RpcUrl, Secret, UnknownName, Variant, find_fault, find_variant,
 };
 
+use crate::pages::Pages;
+
 /// A local paymaster: pm_getFeeQuoteOrData and pm_sponsorUserOperation over HTTP, at any path.
 ///
 /// Flags override the configuration file, which overrides the defaults. Exit codes: 0 stopped by a signal, 2 wrong arguments
 /// or configuration, 3 could not serve.
 #[derive(Debug, Parser)]
-#[command(name = "paymaster-reference-server", version)]
+#[command(name = "paymaster-reference-server", version, long_version = paymaster_version::BUILD)]
 pub(crate) struct Arguments {
     /// TOML file with settings; all keys are optional
     #[arg(long, value_name = "FILE")]
@@ -66,6 +68,9 @@ pub(crate) struct Arguments {
     /// Print the effective configuration as TOML and exit; a signing key other than the test key is left out
     #[arg(long)]
     pub(crate) print_config: bool,
+
+    #[command(flatten)]
+    pub(crate) pages: Pages,
 }
 
 /// The faults and variants to serve with.

@@ -3,6 +3,8 @@
 
 mod arguments;
 mod exit_codes;
+mod pages;
+mod stop_signal;
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -12,10 +14,10 @@ use std::sync::Arc;
 use clap::Parser;
 use paymaster_reference_server::{InjectedService, Service, faults, run, variants};
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
 use crate::arguments::{Arguments, Injections};
+use crate::stop_signal::stop_signal;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
@@ -42,6 +44,10 @@ enum Failure {
 
 fn start(arguments: &Arguments) -> Result<(), Failure> {
     let usage = |error: Box<dyn Error>| Failure::Usage(error);
+    if let Some(text) = arguments.pages.write().map_err(|error| usage(error.into()))? {
+        print(&text);
+        return Ok(());
+    }
     let injections = &arguments.injections;
     if injections.list_faults || injections.list_variants {
         print(&tables(injections));
@@ -100,15 +106,8 @@ async fn serve(listen: &str, service: InjectedService) -> Result<(), Failure> {
         .map_err(|error| Failure::CannotServe(format!("cannot listen on {listen}: {error}").into()))?;
     let cannot_serve = |error: io::Error| Failure::CannotServe(error.into());
     let address = listener.local_addr().map_err(cannot_serve)?;
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(cannot_serve)?;
-    let mut terminate = signal(SignalKind::terminate()).map_err(cannot_serve)?;
+    let shutdown = stop_signal().map_err(cannot_serve)?;
     print(&format!("listening on http://{address}\n"));
-    let shutdown = async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-    };
     run(listener, Arc::new(service), shutdown).await;
     Ok(())
 }
