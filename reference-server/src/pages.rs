@@ -23,8 +23,8 @@ impl Pages {
     /// What to print, after the man page is written; `None` if no page is requested.
     pub(crate) fn write(&self) -> io::Result<Option<String>> {
         if let Some(folder) = &self.man {
-            let written =
-                fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(Arguments::command(), folder));
+            let written = fs::create_dir_all(folder)
+                .and_then(|()| clap_mangen::generate_to(Arguments::command(), folder));
             return match written {
                 Ok(()) => Ok(Some(format!("wrote the man page into {}\n", folder.display()))),
                 Err(cause) => Err(io::Error::new(
