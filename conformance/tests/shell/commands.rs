@@ -55,6 +55,7 @@ fn a_dry_run_sends_nothing() {
 }
 
 #[test]
+#[cfg(unix)]
 fn ctrl_c_ends_with_a_report() {
     let folder = tempdir().unwrap();
     let server = Server::hooked(|_, _, response| response);
@@ -106,6 +107,7 @@ fn listens_to_interrupts(process: u32) -> bool {
 }
 
 /// Interrupts a command, and gives what it prints then: the run is incomplete.
+#[cfg(unix)]
 fn told_when_interrupted(mut child: Child) -> String {
     let killed = Command::new("kill")
         .args(["-INT", &child.id().to_string()])

@@ -151,6 +151,7 @@ fn insecure_warns_in_every_report_and_curl_is_told() {
 }
 
 #[test]
+#[cfg(unix)]
 fn the_curl_line_trusts_whom_we_trusted() {
     for (name, trust, option) in [
         ("expired", vec!["--insecure"], "--insecure"),
