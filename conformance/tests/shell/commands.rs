@@ -1,8 +1,10 @@
 //! The other commands, and how a run is interrupted.
 
+use std::process::{Command, Stdio};
+#[cfg(unix)]
 use std::{
     io::Read,
-    process::{Child, Command, Stdio},
+    process::Child,
     time::{Duration, Instant},
 };
 

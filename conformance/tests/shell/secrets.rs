@@ -294,6 +294,7 @@ fn what_is_replayed_works_when_the_secret_is_given_again() {
     assert!(told.starts_with("BROKEN AGAIN"), "{told}");
 }
 
+#[cfg(unix)]
 fn flat_has(text: &str, part: &str) -> bool {
     crate::flat(text).contains(part)
 }

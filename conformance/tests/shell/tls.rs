@@ -1,6 +1,8 @@
 //! https:// targets.
 
-use std::{fs, process::Command};
+use std::fs;
+#[cfg(unix)]
+use std::process::Command;
 
 use hyper::Version;
 use tempfile::tempdir;
@@ -119,6 +121,7 @@ fn plain_and_tls_are_told_apart() {
 }
 
 /// What cURL, given a key that is missing, has to be told.
+#[cfg(unix)]
 fn curl_line(out: &str) -> &str {
     let line = out.lines().find_map(|line| line.strip_prefix("  cURL "));
     line.expect("a cURL line").trim()
