@@ -46,13 +46,14 @@ function platform(target, binaries, out) {
         cpSync(join(binaries, command + suffix), file);
         chmodSync(file, 0o755);
     }
-    const { os, cpu } = platform;
+    const { os, cpu, libc } = platform;
     write("package.json", {
         name: packageName(platform),
-        description: `The binaries of paymaster-conformance for ${os} on ${cpu}`,
+        description: `The binaries of paymaster-conformance for ${os} on ${cpu}${libc ? ` (${libc})` : ""}`,
         ...common,
         os: [os],
         cpu: [cpu],
+        ...(libc && { libc: [libc] }),
         files: ["bin"],
         // Yarn unpacks such packages instead of running binaries inside archives.
         preferUnplugged: true,

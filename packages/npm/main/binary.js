@@ -4,7 +4,9 @@ const { dirname, join } = require("node:path");
 
 /** The path of a command in the package of this platform, which npm installs as an optional dependency. */
 exports.binary = function binary(command) {
-    const platform = `${process.platform}-${process.arch}`;
+    // Only glibc has a version in the report of Node.
+    const musl = process.platform === "linux" && !process.report.getReport().header.glibcVersionRuntime;
+    const platform = `${process.platform}-${process.arch}${musl ? "-musl" : ""}`;
     const name = `@paymaster-conformance/${platform}`;
     let manifest;
     try {
