@@ -7,6 +7,8 @@ use paymaster_reference_server::{
     ChainConfig, Config, ConfigError, Fault, RpcUrl, Secret, UnknownName, Variant, find_fault, find_variant,
 };
 
+use crate::pages::Pages;
+
 /// A local paymaster: pm_getFeeQuoteOrData and pm_sponsorUserOperation over HTTP, at any path.
 ///
 /// `GET /health` shows that it runs. It is made for development: by default web pages of every origin can read its responses.
@@ -14,7 +16,7 @@ use paymaster_reference_server::{
 /// Flags override the configuration file, which overrides the defaults. Exit codes: 0 stopped by a signal, 2 wrong arguments
 /// or configuration, 3 could not serve.
 #[derive(Debug, Parser)]
-#[command(name = "paymaster-reference-server", version)]
+#[command(name = "paymaster-reference-server", version, long_version = paymaster_version::BUILD)]
 pub(crate) struct Arguments {
     /// TOML file with settings; all keys are optional
     #[arg(long, value_name = "FILE")]
@@ -79,6 +81,9 @@ pub(crate) struct Arguments {
     /// Print the profile with which paymaster-conformance judges a server of this configuration, and exit
     #[arg(long, conflicts_with = "print_config")]
     pub(crate) print_profile: bool,
+
+    #[command(flatten)]
+    pub(crate) pages: Pages,
 }
 
 /// The chain to read nonces from.

@@ -4,7 +4,9 @@
 mod arguments;
 mod exit_codes;
 mod logging;
+mod pages;
 mod startup;
+mod stop_signal;
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -17,11 +19,11 @@ use paymaster_reference_server::{
     variants,
 };
 use tokio::net::TcpListener;
-use tokio::signal::unix::{SignalKind, signal};
 use tracing::level_filters::LevelFilter;
 
 use crate::arguments::{Arguments, Injections};
 use crate::startup::Started;
+use crate::stop_signal::stop_signal;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
@@ -48,6 +50,10 @@ enum Failure {
 
 fn start(arguments: &Arguments) -> Result<(), Failure> {
     let usage = |error: Box<dyn Error>| Failure::Usage(error);
+    if let Some(text) = arguments.pages.write().map_err(|error| usage(error.into()))? {
+        print(&text);
+        return Ok(());
+    }
     let injections = &arguments.injections;
     if injections.list_faults || injections.list_variants {
         print(&tables(injections));
@@ -119,8 +125,7 @@ impl Command<'_> {
             Some(address) => Some((bind(&address).await?, Arc::new(Metrics::default()))),
             None => None,
         };
-        let mut interrupt = signal(SignalKind::interrupt()).map_err(cannot_serve)?;
-        let mut terminate = signal(SignalKind::terminate()).map_err(cannot_serve)?;
+        let shutdown = stop_signal().map_err(cannot_serve)?;
         let program = std::env::args().next();
         let started = Started {
             config: &self.config,
@@ -144,13 +149,7 @@ impl Command<'_> {
         let service = InjectedService::from(service)
             .with_variants(self.variants)
             .with_faults(self.faults);
-        run_observed(listener, Arc::new(service), observer, async move {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-            }
-        })
-        .await;
+        run_observed(listener, Arc::new(service), observer, shutdown).await;
         if let Some(page) = page {
             page.abort();
         }

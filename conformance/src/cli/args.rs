@@ -19,6 +19,7 @@ const DEFAULT_LISTEN: &str = "127.0.0.1:4337";
 #[command(
     name = "paymaster-conformance",
     version,
+    long_version = paymaster_version::BUILD,
     args_conflicts_with_subcommands = true
 )]
 #[command(

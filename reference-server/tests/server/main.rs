@@ -3,6 +3,7 @@
 mod agreement;
 mod bounds;
 mod chain;
+#[cfg(unix)] // It ends the server with signals.
 mod command;
 mod connections;
 mod cors;
