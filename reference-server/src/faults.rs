@@ -15,10 +15,12 @@ mod data_forms;
 mod decision;
 mod errors;
 mod fee_quotes;
+mod headers;
 mod ids;
 mod methods;
 mod notation;
 mod operations;
+mod overload;
 mod quote_results;
 mod sponsored_results;
 #[cfg(test)]
@@ -143,7 +145,7 @@ const SERVED: &[&str] = &[
     "sponsor.decision-inputs",
 ];
 
-const GROUPS: [&[Fault]; 17] = [
+const GROUPS: [&[Fault]; 19] = [
     ids::FAULTS,
     operations::FAULTS,
     notation::FAULTS,
@@ -155,6 +157,8 @@ const GROUPS: [&[Fault]; 17] = [
     answer::FAULTS,
     texts::FAULTS,
     transport::FAULTS,
+    headers::FAULTS,
+    overload::FAULTS,
     methods::FAULTS,
     tokens::FAULTS,
     decision::FAULTS,

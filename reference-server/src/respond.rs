@@ -4,8 +4,8 @@ use std::future::Future;
 use std::io;
 
 use bytes::Bytes;
-use hyper::Response;
 use hyper::body::Body;
+use hyper::{HeaderMap, Response};
 
 use crate::bounds::Bounds;
 
@@ -18,8 +18,12 @@ pub trait Respond: Send + Sync + 'static {
     /// The bounds on what clients send.
     fn bounds(&self) -> &Bounds;
 
-    /// Responds to the body of a POST request. An error closes the connection without a response.
-    fn respond(&self, body: &[u8]) -> impl Future<Output = io::Result<Response<Self::Body>>> + Send;
+    /// Responds to a POST request with these headers and this body. An error closes the connection without a response.
+    fn respond(
+        &self,
+        headers: &HeaderMap,
+        body: &[u8],
+    ) -> impl Future<Output = io::Result<Response<Self::Body>>> + Send;
 
     /// Whether closing a connection may have to reset it.
     fn resets_connections(&self) -> bool {

@@ -7,6 +7,7 @@
 mod amounts;
 mod errors;
 mod http;
+mod overload;
 mod quotes;
 mod requests;
 mod shapes;
@@ -69,13 +70,14 @@ impl Variant {
     }
 }
 
-const GROUPS: [&[Variant]; 6] = [
+const GROUPS: [&[Variant]; 7] = [
     requests::VARIANTS,
     shapes::VARIANTS,
     amounts::VARIANTS,
     quotes::VARIANTS,
     errors::VARIANTS,
     http::VARIANTS,
+    overload::VARIANTS,
 ];
 
 /// Every variant, group by group.

@@ -96,8 +96,9 @@ async fn respond<S: Respond>(
         let bounds = service.bounds();
         let expects_continue = request.headers().contains_key(EXPECT);
         let timeout = Duration::from_millis(bounds.body_timeout_ms);
+        let (head, body) = request.into_parts();
         match body::read(
-            request.into_body(),
+            body,
             bounds.max_body_bytes,
             timeout,
             expects_continue,
@@ -105,7 +106,7 @@ async fn respond<S: Respond>(
         .await
         {
             Ok(body) => service
-                .respond(&body)
+                .respond(&head.headers, &body)
                 .await
                 .map(|response| response.map(Either::Right)),
             Err(error) => Ok(refuse_body(error, bounds).map(Either::Left)),

@@ -8,6 +8,7 @@ mod answer_form;
 mod batches;
 mod decision;
 mod errors;
+mod headers;
 mod http;
 mod interoperability;
 mod json_rpc;
@@ -32,10 +33,13 @@ use crate::{
     },
     target::context::{Context, Expectation},
 };
-use paymaster_exchange::{Exchange, Simulation};
+use paymaster_exchange::{Exchange, HeaderSet, Simulation};
 
 pub(crate) use decision::SAME_AGAIN;
 pub use rows::check as check_row;
+
+/// The id of the rule about request headers, and of its clause.
+pub(crate) const HEADERS: &str = "request.headers";
 
 /// The groups of rules, in the order of the reports.
 const GROUPS: &[&[Rule]] = &[
@@ -48,6 +52,7 @@ const GROUPS: &[&[Rule]] = &[
     errors::RULES,
     accepted::RULES,
     notation::RULES,
+    headers::RULES,
     json_rpc::RULES,
     batches::RULES,
     http::RULES,
@@ -169,6 +174,8 @@ pub struct View<'a> {
     pub label: &'a str,
     /// The request.
     pub request: ParsedRequest,
+    /// The published HTTP client whose request headers were sent; none for the plain headers.
+    pub sent_as: Option<&'static HeaderSet>,
     /// The answer.
     pub answer: Answer<'a>,
     /// Whether the request is a call that keeps to the tables of sections 2.1 to 2.5.
@@ -192,6 +199,7 @@ impl<'a> View<'a> {
             role,
             label,
             request,
+            sent_as: exchange.sent_as,
             answer: Answer::of(exchange),
             within_tables,
             expectation,
@@ -255,7 +263,25 @@ impl<'a> View<'a> {
     pub fn gateway_status(&self) -> Option<u16> {
         let status = self.answer.response()?.status;
         let is_of_size = matches!(status, 413 | 414 | 431);
-        (self.within_tables && self.rejected_before_service() && !is_of_size).then_some(status)
+        let is_unexpected = !is_of_size && !self.refused_for_headers();
+        (self.within_tables && self.rejected_before_service() && is_unexpected).then_some(status)
+    }
+
+    /// Whether the request was sent with the headers of a published client, and refused with an HTTP status that such headers may
+    /// get. `request.headers` compares such requests with the same ones in plain headers, and warns; no other rule judges them.
+    pub fn refused_for_headers(&self) -> bool {
+        let Some(response) = self.answer.response().filter(|_| self.sent_as.is_some()) else {
+            return false;
+        };
+        let json_rpc = self
+            .answer
+            .object()
+            .is_some_and(|object| object.contains_key("jsonrpc"));
+        match response.status {
+            406 | 415 => self.answer.result().is_none(),
+            400 | 403 => !json_rpc,
+            _ => false,
+        }
     }
 
     /// Whether a gateway, a limiter or a redirect rejected the request before it reached the service. That is lawful, and there

@@ -110,6 +110,10 @@ pub static OBSERVERS: &[Observer] = &[
         clause: "behaviour.malformed-params",
         watch: malformed_params,
     },
+    Observer {
+        clause: "behaviour.refused-headers",
+        watch: refused_headers,
+    },
 ];
 
 /// How these probes were answered, where the baseline was served.
@@ -402,6 +406,15 @@ fn malformed_params(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
             _ => "no JSON-RPC answer",
         };
         values.push(format!("{method} in {mode} mode: {outcome}"));
+    }
+}
+
+/// Which published clients are refused for their request headers, and with which HTTP status.
+fn refused_headers(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
+    for view in views.iter().filter(|view| view.refused_for_headers()) {
+        if let (Some(client), Some(response)) = (view.sent_as, view.answer.response()) {
+            values.push(format!("{}: HTTP {}", client.name, response.status));
+        }
     }
 }
 

@@ -70,6 +70,7 @@ fn the_status_of_a_gateway_is_reported() {
             }),
             took: Duration::ZERO,
             on_chain: None,
+            sent_as: None,
         };
         View::new(Role::Call, "", &exchange, &context()).gateway_status()
     };

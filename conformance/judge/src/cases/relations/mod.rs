@@ -7,6 +7,7 @@ mod batches;
 mod calls;
 mod edit;
 mod envelope;
+mod headers;
 mod malformed;
 mod mode_object;
 mod notation;
@@ -19,6 +20,7 @@ mod tokens;
 pub use batches::BATCH_ELEMENTS;
 pub use calls::{CALLS, REFUSED_CALLS, REFUSED_IN_TOKEN_MODE};
 pub use envelope::{NUMBER_IDS, STRING_IDS};
+pub use headers::HEADERS;
 pub use malformed::{BATCHES, MALFORMED_BODIES, MALFORMED_PARAMS};
 pub use mode_object::{BOTH_INFOS, CALCULATE_GAS_LIMITS, EXPIRY_DURATION, SMART_ACCOUNTS, WEBHOOK_DATA};
 pub use notation::NOTATION;
@@ -54,6 +56,7 @@ pub static RELATIONS: &[&Relation] = &[
     &INIT_CODE,
     &CALL_DATA,
     &NOTATION,
+    &HEADERS,
     &DECISION,
     &LATER,
     &CONCURRENT,
