@@ -6,10 +6,7 @@ use std::io::{self, Read};
 
 use brotli_decompressor::Decompressor;
 use bytes::Bytes;
-use flate2::{
-    Decompress, FlushDecompress, Status,
-    bufread::MultiGzDecoder,
-};
+use flate2::{Decompress, FlushDecompress, Status, bufread::MultiGzDecoder};
 
 use crate::memory::{MemoryPermit, SMALL};
 use paymaster_exchange::{Failure, Part, Response};
@@ -153,9 +150,7 @@ impl Read for Inflate<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         while !self.ended && !buffer.is_empty() {
             let (read, written) = (self.state.total_in(), self.state.total_out());
-            let status = self
-                .state
-                .decompress(self.rest, buffer, FlushDecompress::None)?;
+            let status = self.state.decompress(self.rest, buffer, FlushDecompress::None)?;
             let read = usize::try_from(self.state.total_in() - read).unwrap_or(usize::MAX);
             let written = usize::try_from(self.state.total_out() - written).unwrap_or(usize::MAX);
             self.rest = self.rest.get(read..).unwrap_or_default();
@@ -180,15 +175,17 @@ fn decode_all(codings: &[String], body: &Bytes, limit: usize) -> Result<Vec<u8>,
         let Some(coding) = Coding::named(name) else {
             continue;
         };
-        decoded = coding.decode(&decoded, limit.saturating_add(1)).map_err(|cause| {
-            let cause = match cause.kind() {
-                io::ErrorKind::UnexpectedEof => "it ends too early".to_owned(),
-                _ => cause.to_string(),
-            };
-            Failure::Cut(format!(
-                "the body is not {name}, which its content-encoding announces: {cause}"
-            ))
-        })?;
+        decoded = coding
+            .decode(&decoded, limit.saturating_add(1))
+            .map_err(|cause| {
+                let cause = match cause.kind() {
+                    io::ErrorKind::UnexpectedEof => "it ends too early".to_owned(),
+                    _ => cause.to_string(),
+                };
+                Failure::Cut(format!(
+                    "the body is not {name}, which its content-encoding announces: {cause}"
+                ))
+            })?;
         if decoded.len() > limit {
             return Err(Failure::TooLarge {
                 part: Part::Body,
@@ -315,7 +312,11 @@ mod tests {
     async fn the_limit_is_that_of_the_decoded_body() {
         for (size, fits) in [(100_000, true), (100_001, false), (50_000_000, false)] {
             for body in [gzip(&vec![b' '; size]), gzip(&gzip(&vec![b' '; size]))] {
-                let coding = if body.len() < 1_000 && size > 1_000_000 { "gzip, gzip" } else { "gzip" };
+                let coding = if body.len() < 1_000 && size > 1_000_000 {
+                    "gzip, gzip"
+                } else {
+                    "gzip"
+                };
                 let decoded = read(coding, Some("gzip"), body).await;
                 match decoded {
                     Err(Failure::TooLarge { limit: 100_000, .. }) => assert!(!fits, "{size}"),

@@ -186,7 +186,11 @@ mod tests {
             assert_eq!(stated_pause(&response, || now), expected, "{status} {value:?}");
             assert_eq!(is_throttled(&response), expected.is_some(), "{status} {value:?}");
             let without_time = status == 429 && expected == secs(1);
-            assert_eq!(is_throttled_without_time(&response), without_time, "{status} {value:?}");
+            assert_eq!(
+                is_throttled_without_time(&response),
+                without_time,
+                "{status} {value:?}"
+            );
             assert_eq!(is_overloaded(&response), status != 200, "{status} {value:?}");
         }
     }

@@ -68,10 +68,7 @@ impl Transport {
         let mut headers = HeaderMap::new();
         headers.insert(HOST, target.authority.clone());
         for (name, value) in PLAIN_HEADERS.lines {
-            headers.insert(
-                HeaderName::from_static(name),
-                HeaderValue::from_static(value),
-            );
+            headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
         }
         headers.insert(
             USER_AGENT,

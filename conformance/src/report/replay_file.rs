@@ -363,7 +363,10 @@ impl fmt::Display for ReplayFileError {
             Self::UnknownRelation(id) => write!(f, "there is no relation `{id}` in this version"),
             Self::UnknownRole(name) => write!(f, "there is no role `{name}` in this version"),
             Self::UnknownClient(name) => {
-                write!(f, "there is no client `{name}` in this version: its request headers are not known")
+                write!(
+                    f,
+                    "there is no client `{name}` in this version: its request headers are not known"
+                )
             }
             Self::NotBase64(cause) => write!(f, "a body is not base64: {cause}"),
             Self::NotOneBody => f.write_str("a member needs exactly one of body and body_base64"),

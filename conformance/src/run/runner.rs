@@ -117,7 +117,11 @@ pub async fn check(
         session.observe("behaviour.http-version", protocol.to_string(), times);
     }
     if let Some(overload) = sender.overload() {
-        session.observe("behaviour.requests-in-flight", overload.to_string(), overload.times);
+        session.observe(
+            "behaviour.requests-in-flight",
+            overload.to_string(),
+            overload.times,
+        );
     }
     let hopeless = || sender.liveness.hopeless().map(Reason::GaveUp);
     let ended = denied

@@ -82,12 +82,19 @@ fn the_nearest_fault_is_named() {
 async fn responses(service: &InjectedService) -> Vec<WireResponse> {
     let mut responses = Vec::new();
     for pair in bodies().chunks(2) {
-        let (first, second) = tokio::join!(service.response(arrival(&pair[0]), &pair[0], NOW, &SenderNonces::Zero), async {
-            match pair.get(1) {
-                Some(body) => Some(service.response(arrival(body), body, NOW, &SenderNonces::Zero).await),
-                None => None,
+        let (first, second) = tokio::join!(
+            service.response(arrival(&pair[0]), &pair[0], NOW, &SenderNonces::Zero),
+            async {
+                match pair.get(1) {
+                    Some(body) => Some(
+                        service
+                            .response(arrival(body), body, NOW, &SenderNonces::Zero)
+                            .await,
+                    ),
+                    None => None,
+                }
             }
-        });
+        );
         responses.push(first);
         responses.extend(second);
     }

@@ -97,14 +97,7 @@ async fn respond<S: Respond>(
         let expects_continue = request.headers().contains_key(EXPECT);
         let timeout = Duration::from_millis(bounds.body_timeout_ms);
         let (head, body) = request.into_parts();
-        match body::read(
-            body,
-            bounds.max_body_bytes,
-            timeout,
-            expects_continue,
-        )
-        .await
-        {
+        match body::read(body, bounds.max_body_bytes, timeout, expects_continue).await {
             Ok(body) => service
                 .respond(&head.headers, &body)
                 .await

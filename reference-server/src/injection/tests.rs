@@ -63,7 +63,9 @@ async fn no_injection_panics_on_malformed_requests() {
             _ => bodies.len(),
         };
         for body in bodies.iter().take(many) {
-            service.response(arrival(body), body, NOW, &SenderNonces::Zero).await;
+            service
+                .response(arrival(body), body, NOW, &SenderNonces::Zero)
+                .await;
         }
     }
     // Together, each injection reads what those before it have changed.

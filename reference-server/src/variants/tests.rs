@@ -52,7 +52,11 @@ async fn responses(service: &InjectedService) -> Vec<WireResponse> {
     let mut responses = Vec::new();
     for _ in 0..ROUNDS {
         for body in bodies() {
-            responses.push(service.response(arrival(&body), &body, NOW, &SenderNonces::Zero).await);
+            responses.push(
+                service
+                    .response(arrival(&body), &body, NOW, &SenderNonces::Zero)
+                    .await,
+            );
         }
     }
     responses
@@ -132,7 +136,10 @@ fn check(variant: &str, body: &[u8], response: &WireResponse) {
 
 /// The text of a body whose content coding the response announces.
 fn decoded(response: &WireResponse, body: &[u8]) -> Vec<u8> {
-    let coding = response.headers.iter().find(|(name, _)| *name == "content-encoding");
+    let coding = response
+        .headers
+        .iter()
+        .find(|(name, _)| *name == "content-encoding");
     let mut text = Vec::new();
     let read = match coding.map(|(_, coding)| *coding) {
         Some("gzip") => GzDecoder::new(body).read_to_end(&mut text),

@@ -107,9 +107,7 @@ pub fn client_of_group(seed: u64, number: usize) -> Option<&'static HeaderSet> {
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     mixed ^= mixed >> 31;
     let place = (mixed / SHARE) % CLIENTS.len() as u64;
-    let client = usize::try_from(place)
-        .ok()
-        .and_then(|place| CLIENTS.get(place));
+    let client = usize::try_from(place).ok().and_then(|place| CLIENTS.get(place));
     client.filter(|_| mixed.is_multiple_of(SHARE))
 }
 

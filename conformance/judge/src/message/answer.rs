@@ -61,6 +61,21 @@ impl<'a> Answer<'a> {
         self.document().and_then(|document| document.value.as_object())
     }
 
+    /// Whether the body is a JSON-RPC answer, correct or not, or a batch with one. Gateways answer with JSON of their own, such as
+    /// `{"message": "Forbidden"}`.
+    pub fn is_json_rpc(&self) -> bool {
+        let is_answer = |value: &Value| {
+            value.as_object().is_some_and(|object| {
+                let outcome = object.contains_key("result") || object.contains_key("error");
+                object.contains_key("jsonrpc") || outcome && object.contains_key("id")
+            })
+        };
+        self.document().is_some_and(|document| match &document.value {
+            Value::Array(answers) => answers.iter().any(is_answer),
+            answer => is_answer(answer),
+        })
+    }
+
     /// The answers to a batch.
     pub fn array(&self) -> Option<&Vec<Value>> {
         self.document().and_then(|document| document.value.as_array())
@@ -123,7 +138,9 @@ fn coded(exchange: &Exchange, response: &Response) -> Option<NotJson> {
             "a body in a content coding that was not requested (Content-Encoding: {coding})"
         )),
         _ if DECODED.iter().any(|decoded| names(coding, decoded)) => return None,
-        _ => NotJson::our_limit(format!("a body in the content coding {coding}, which we do not decode")),
+        _ => NotJson::our_limit(format!(
+            "a body in the content coding {coding}, which we do not decode"
+        )),
     };
     Some(not_json)
 }
@@ -133,7 +150,8 @@ const DECODED: [&str; 4] = ["gzip", "x-gzip", "deflate", "br"];
 
 /// Whether a list of a header has this item.
 fn names(list: &str, item: &str) -> bool {
-    list.split(',').any(|known| known.trim().eq_ignore_ascii_case(item.trim()))
+    list.split(',')
+        .any(|known| known.trim().eq_ignore_ascii_case(item.trim()))
 }
 
 /// A member that is present and not null. An answer with a null and a value is read by its value, and another rule reports the

@@ -61,7 +61,12 @@ pub(crate) fn sent_headers<'a>(
     headers: &'a HeaderSet,
     place: &'a ShownTarget,
 ) -> impl Iterator<Item = &'a (&'static str, &'static str)> {
-    let is_own = |name: &str| place.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
+    let is_own = |name: &str| {
+        place
+            .headers
+            .iter()
+            .any(|(own, _)| own.eq_ignore_ascii_case(name))
+    };
     headers.lines.iter().filter(move |(name, _)| !is_own(name))
 }
 

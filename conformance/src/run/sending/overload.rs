@@ -48,11 +48,7 @@ pub(crate) struct Overload {
 impl fmt::Display for Overload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let requests = if self.jobs == 1 { "request" } else { "requests" };
-        write!(
-            f,
-            "{} {requests} at a time; with more, {}",
-            self.jobs, self.sign
-        )
+        write!(f, "{} {requests} at a time; with more, {}", self.jobs, self.sign)
     }
 }
 
@@ -217,7 +213,9 @@ mod tests {
 
     #[test]
     fn errors_that_may_come_from_overload() {
-        let error = |message: &str| format!(r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":-32005,"message":"{message}"}}}}"#);
+        let error = |message: &str| {
+            format!(r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":-32005,"message":"{message}"}}}}"#)
+        };
         for (outcome, expected) in [
             (Ok((503, "<html>")), true),
             (Ok((429, "")), true),
@@ -231,7 +229,12 @@ mod tests {
             (Ok((200, r#"{"result":{},"error":{"message":"busy"}}"#)), false),
             (Err(Failure::Broken("closed".to_owned())), true),
             (Err(Failure::Cut("connection reset by peer".to_owned())), true),
-            (Err(Failure::Cut("end of file before message length reached".to_owned())), false),
+            (
+                Err(Failure::Cut(
+                    "end of file before message length reached".to_owned(),
+                )),
+                false,
+            ),
             (Err(Failure::Connect("refused".to_owned())), false),
         ] {
             let exchange = exchange(outcome);
@@ -280,7 +283,11 @@ mod tests {
                 let [one, many] = waiting;
                 assert_eq!((one.await.unwrap(), many.await.unwrap()), (1, expected));
             }
-            assert_eq!(concurrency.suspicion(&busy), None, "one request is never too many");
+            assert_eq!(
+                concurrency.suspicion(&busy),
+                None,
+                "one request is never too many"
+            );
             assert_eq!(
                 concurrency.overload(),
                 Some(Overload {

@@ -233,7 +233,10 @@ impl Sender {
         }
         for _ in 0..TIMES_ALONE {
             let exchanges = self.deliver_in_turn(group, share, OverloadMode::Check).await?;
-            if exchanges.iter().any(|exchange| overload::sign(exchange).is_some()) {
+            if exchanges
+                .iter()
+                .any(|exchange| overload::sign(exchange).is_some())
+            {
                 alone.seen(sign);
                 return Ok(AloneResult::SameError(exchanges));
             }
@@ -321,7 +324,10 @@ impl Sender {
                 .await;
             self.report(&exchange, group, number);
             let is_checked = mode == OverloadMode::Watch
-                && self.concurrency.suspicion(std::slice::from_ref(&exchange)).is_some();
+                && self
+                    .concurrency
+                    .suspicion(std::slice::from_ref(&exchange))
+                    .is_some();
             match self.liveness.note(&exchange) {
                 NextStep::Continue => {}
                 // Sending it alone shows whether the target still answers.
