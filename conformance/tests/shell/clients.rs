@@ -6,13 +6,13 @@ use std::{
 };
 
 use paymaster_cli::embedded::profile_of;
-use paymaster_judge::cases::clients::CLIENTS;
+use paymaster_judge::cases::clients::{CLIENTS, client_of_group};
 use serde_json::Value;
 use tempfile::tempdir;
 
 use crate::{
     run,
-    server::{Injected, raw, request_head, write},
+    server::{Injected, Server, raw, request_head, write},
 };
 
 /// The heads of all requests of a run, in lower case.
@@ -43,8 +43,8 @@ fn the_headers_of_every_client_are_sent_as_they_are() {
             let all = client.lines.iter();
             let mut all = all.map(|(name, value)| format!("\r\n{name}: {value}\r\n"));
             // Beside them: the request line, host, content-length unless the body is empty, and the empty line.
-            let more = head.matches("\r\n").count() - client.lines.len();
-            all.all(|line| head.contains(&line)) && (3..=4).contains(&more)
+            let (lines, own) = (head.matches("\r\n").count(), client.lines.len());
+            all.all(|line| head.contains(&line)) && (own + 3..=own + 4).contains(&lines)
         };
         let times = heads.iter().filter(has).count();
         assert!(times > 0, "{} in none of {} requests", client.name, heads.len());
@@ -117,4 +117,33 @@ fn a_client_whose_headers_are_refused_is_named_and_a_replay_sends_its_headers() 
     let sound = Injected::variant("gzip-unless-refused");
     let (code, out, err) = run(folder.path(), &["replay", file, &sound.url]);
     assert_eq!(code, 0, "{out}{err}");
+}
+
+#[test]
+fn shrinking_tries_the_plain_headers_first() {
+    let folder = tempdir().unwrap();
+    let server = Server::changing(|_, _, answer| {
+        if answer.pointer("/result/callGasLimit").is_some() {
+            answer["result"]["callGasLimit"] = Value::Null;
+        }
+    });
+    // The first group of the plan breaks the rule; with this seed it has the headers of a client.
+    let seed = (1..).find(|seed| client_of_group(*seed, 0).is_some()).unwrap();
+    let (url, seed) = (server.url(), format!("--seed={seed}"));
+    for (more, has_client) in [("--no-shrink", true), ("--shrink-requests=1", false)] {
+        let arguments = [
+            url.as_str(),
+            &seed,
+            more,
+            "--cases=4",
+            "--rule=sponsored-result.callGasLimit",
+            "--report=json=r.json",
+        ];
+        let (code, out, err) = run(folder.path(), &arguments);
+        assert_eq!(code, 1, "{out}{err}");
+        let report = fs::read_to_string(folder.path().join("r.json")).unwrap();
+        let report: Value = serde_json::from_str(&report).unwrap();
+        let client = report["findings"][0]["requests"][0].get("client");
+        assert_eq!(client.is_some(), has_client, "{more}: {client:?}");
+    }
 }
