@@ -128,7 +128,7 @@ fn shrinking_tries_the_plain_headers_first() {
         }
     });
     // The first group of the plan breaks the rule; with this seed it has the headers of a client.
-    let seed = (1..).find(|seed| client_of_group(*seed, 0).is_some()).unwrap();
+    let seed = (1..100).find(|seed| client_of_group(*seed, 0).is_some()).unwrap();
     let (url, seed) = (server.url(), format!("--seed={seed}"));
     for (more, has_client) in [("--no-shrink", true), ("--shrink-requests=1", false)] {
         let arguments = [
