@@ -3,11 +3,17 @@
 //! Where a group gets an error answer that may come from overload (see [`sign`]), its bytes are sent again alone: no other request is
 //! in flight. Where the error is not seen again, the run goes on with half as many requests at a time, and the group is sent again.
 //! Where it is seen again, or only one request at a time is left, it is judged like every other answer.
+//!
+//! A rare error that has nothing to do with load is not seen alone either. Therefore many copies of the group are sent at the same time,
+//! too. An error that no copy gets, and no other group got at the same time, is judged.
 
 use std::{
     collections::BTreeMap,
     fmt,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use tokio::sync::{MutexGuard as AsyncGuard, Semaphore, SemaphorePermit, watch};
@@ -22,6 +28,9 @@ pub(crate) const TIMES_ALONE: usize = 5;
 /// After this many groups that get an error alone too, that error is no longer taken for one of overload.
 const ALONE_TOO: u32 = 3;
 
+/// The most copies of a group that are sent at the same time.
+pub(crate) const MOST_COPIES: usize = 32;
+
 /// The limit on requests in flight. It starts with the jobs of the run, and is halved by each overload.
 #[derive(Debug)]
 pub(crate) struct Concurrency {
@@ -31,6 +40,8 @@ pub(crate) struct Concurrency {
     checking: tokio::sync::Mutex<()>,
     /// How often each sign of overload was seen alone too.
     alone_too: Mutex<BTreeMap<String, u32>>,
+    /// How many groups got a sign of overload and wait to be sent alone.
+    suspicious: AtomicUsize,
     overload: Mutex<Option<Overload>>,
 }
 
@@ -58,7 +69,17 @@ pub(crate) struct Alone<'a> {
     /// The limit before.
     pub(crate) jobs: usize,
     slots: SemaphorePermit<'a>,
+    _suspicious: Suspicious<'a>,
     _checking: AsyncGuard<'a, ()>,
+}
+
+/// Counts a group as suspicious until it is dropped.
+struct Suspicious<'a>(&'a AtomicUsize);
+
+impl Drop for Suspicious<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Concurrency {
@@ -68,6 +89,7 @@ impl Concurrency {
             slots: Semaphore::new(jobs),
             checking: tokio::sync::Mutex::default(),
             alone_too: Mutex::default(),
+            suspicious: AtomicUsize::new(0),
             overload: Mutex::default(),
         }
     }
@@ -99,14 +121,17 @@ impl Concurrency {
         }
     }
 
-    /// Waits until no other request is in flight.
+    /// Waits until no other request is in flight, to check a group that got a sign of overload.
     pub(crate) async fn alone(&self) -> Option<Alone<'_>> {
+        self.suspicious.fetch_add(1, Ordering::Relaxed);
+        let suspicious = Suspicious(&self.suspicious);
         let checking = self.checking.lock().await;
         let jobs = self.jobs();
         Some(Alone {
             concurrency: self,
             jobs,
             slots: self.slots.acquire_many(permits(jobs)).await.ok()?,
+            _suspicious: suspicious,
             _checking: checking,
         })
     }
@@ -130,7 +155,12 @@ impl Alone<'_> {
         *lock(&self.concurrency.alone_too).entry(sign).or_default() += 1;
     }
 
-    /// The sign was not seen: halves the limit. Returns what is known of the overload now.
+    /// Whether other groups got a sign of overload at the same time. All that were in flight have ended, and wait.
+    pub(crate) fn has_company(&self) -> bool {
+        self.concurrency.suspicious.load(Ordering::Relaxed) > 1
+    }
+
+    /// The sign was not seen alone: halves the limit. Returns what is known of the overload now.
     pub(crate) fn halve(mut self, sign: String) -> Overload {
         let jobs = (self.jobs / 2).max(1);
         if let Some(surplus) = self.slots.split(self.jobs - jobs) {
@@ -256,6 +286,24 @@ mod tests {
             let other = [exchange(Ok((503, "")))];
             assert!(concurrency.suspicion(&other).is_some());
             assert_eq!(concurrency.jobs(), 4);
+        });
+    }
+
+    #[test]
+    fn a_check_knows_whether_other_groups_wait_for_one() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let concurrency = Arc::new(Concurrency::new(4));
+            let alone = concurrency.alone().await.unwrap();
+            assert!(!alone.has_company());
+            let other = {
+                let concurrency = Arc::clone(&concurrency);
+                tokio::spawn(async move { concurrency.alone().await.unwrap().has_company() })
+            };
+            tokio::task::yield_now().await;
+            assert!(alone.has_company());
+            drop(alone);
+            assert!(!other.await.unwrap());
         });
     }
 

@@ -19,7 +19,7 @@ use crate::events::SentExchange;
 use crate::run::sending::{
     chain::Chain,
     liveness::{Liveness, NextStep, is_answered},
-    overload::{self, Concurrency, Overload, TIMES_ALONE},
+    overload::{self, Concurrency, MOST_COPIES, Overload, TIMES_ALONE},
 };
 use paymaster_client::{
     connector::Protocol,
@@ -29,7 +29,7 @@ use paymaster_client::{
     throttling::{self, GivenUp, MOST_GIVEN_UP, RetryPolicy, ThrottleDecision},
     transport::{PooledConnection, Transport},
 };
-use paymaster_exchange::{Exchange, Failure};
+use paymaster_exchange::{Exchange, Failure, KEPT};
 use paymaster_judge::cases::{
     case::{Group, Order},
     relations::ON_CHAIN,
@@ -92,6 +92,8 @@ enum AloneResult {
     FewerJobs,
     /// The same kind of error.
     SameError(Vec<Exchange>),
+    /// No error, alone or under load: the first answers are judged.
+    Chance,
 }
 
 /// Sends groups over at most `jobs` connections.
@@ -206,12 +208,18 @@ impl Sender {
                 }
                 return Ok(exchanges);
             };
-            // The memory is freed before all slots are acquired: the holders of slots may wait for memory.
-            drop(exchanges);
+            // Long answers are not kept, and their memory is freed before all slots are acquired: the holders of slots may wait for it.
+            let short = exchanges.iter().all(has_short_body).then_some(exchanges);
             *share = self.share();
             match self.check_alone(group, share, jobs, sign).await? {
                 AloneResult::SameError(exchanges) if exchanges.iter().any(is_throttled_without_time) => break,
                 AloneResult::SameError(exchanges) => return Ok(exchanges),
+                AloneResult::Chance => {
+                    match short.filter(|short| !short.iter().any(is_throttled_without_time)) {
+                        Some(exchanges) => return Ok(exchanges),
+                        None => break,
+                    }
+                }
                 AloneResult::FewerJobs => {}
             }
         }
@@ -241,10 +249,30 @@ impl Sender {
                 return Ok(AloneResult::SameError(exchanges));
             }
         }
+        if !alone.has_company() && !self.is_seen_under_load(group, jobs).await? {
+            return Ok(AloneResult::Chance);
+        }
         let overload = alone.halve(sign);
         // The limit applies even when the receiver is gone.
         let _ = self.notices.send(Notice::Overloaded(overload));
         Ok(AloneResult::FewerJobs)
+    }
+
+    /// Sends as many copies of a group as there are jobs at the same time. Whether any of them gets an error of overload. The caller holds
+    /// all slots.
+    async fn is_seen_under_load(&self, group: &Group, jobs: usize) -> Result<bool, DeliveryError> {
+        let copies = (0..jobs.min(MOST_COPIES)).map(|_| async {
+            let share = self.share();
+            let exchanges = self.deliver_in_turn(group, &share, OverloadMode::Check).await?;
+            Ok(exchanges
+                .iter()
+                .any(|exchange| overload::sign(exchange).is_some()))
+        });
+        let seen: Vec<bool> = join(copies.collect())
+            .await
+            .into_iter()
+            .collect::<Result<_, _>>()?;
+        Ok(seen.contains(&true))
     }
 
     async fn deliver_once(
@@ -439,6 +467,11 @@ impl Sender {
             .unwrap_or_else(PoisonError::into_inner)
             .push(connection);
     }
+}
+
+fn has_short_body(exchange: &Exchange) -> bool {
+    let response = exchange.outcome.as_ref();
+    response.map_or(true, |response| response.body.len() <= KEPT)
 }
 
 fn is_throttled_without_time(exchange: &Exchange) -> bool {
