@@ -45,6 +45,13 @@ pub enum Event<'a> {
         /// The reason, for people.
         reason: &'a str,
     },
+    /// The target refused requests only while others were in flight. The run goes on with fewer at a time.
+    Overloaded {
+        /// How many requests are sent at a time from now on.
+        jobs: usize,
+        /// What the target did when more were in flight, in words.
+        sign: &'a str,
+    },
     /// How long the run takes, at the configured rate limit or at one that the target showed.
     Estimated(&'a Estimate),
     /// A rule was broken for the first time. [`Event::Found`] follows when its findings are confirmed.

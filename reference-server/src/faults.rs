@@ -16,10 +16,12 @@ mod data_forms;
 mod decision;
 mod errors;
 mod fee_quotes;
+mod headers;
 mod ids;
 mod methods;
 mod notation;
 mod operations;
+mod overload;
 mod plausibility;
 mod quote_results;
 mod sponsored_results;
@@ -151,7 +153,7 @@ const SERVED: &[&str] = &[
     "sponsor.decision-inputs",
 ];
 
-const GROUPS: [&[Fault]; 19] = [
+const GROUPS: [&[Fault]; 21] = [
     ids::FAULTS,
     operations::FAULTS,
     notation::FAULTS,
@@ -163,6 +165,8 @@ const GROUPS: [&[Fault]; 19] = [
     answer::FAULTS,
     texts::FAULTS,
     transport::FAULTS,
+    headers::FAULTS,
+    overload::FAULTS,
     methods::FAULTS,
     tokens::FAULTS,
     decision::FAULTS,

@@ -6,6 +6,7 @@
 mod behaviour;
 mod body;
 mod change;
+mod compress;
 mod memory;
 mod request_view;
 mod response;
@@ -22,6 +23,9 @@ pub(crate) use behaviour::{
 pub(crate) use change::{
     decimal_text, each_quote, json, map_strings, quotes, rename_address, result, reverse_members, text_of,
 };
+pub(crate) use compress::{Coding, compress};
+#[cfg(test)]
+pub(crate) use request_view::Arrival;
 pub(crate) use request_view::RequestView;
 pub(crate) use response::{Framing, WireResponse};
 pub use service::InjectedService;

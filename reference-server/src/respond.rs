@@ -4,8 +4,8 @@ use std::future::Future;
 use std::io;
 
 use bytes::Bytes;
-use hyper::Response;
 use hyper::body::Body;
+use hyper::{HeaderMap, Response};
 
 use crate::bounds::Bounds;
 use crate::cors::Cors;
@@ -22,9 +22,10 @@ pub trait Respond: Send + Sync + 'static {
     /// The web pages that may read responses.
     fn cors(&self) -> &Cors;
 
-    /// Responds to the body of a POST request. An error closes the connection without a response.
+    /// Responds to a POST request with these headers and this body. An error closes the connection without a response.
     fn respond(
         &self,
+        headers: &HeaderMap,
         body: &[u8],
         copy: &mut ResponseCopy,
     ) -> impl Future<Output = io::Result<Response<Self::Body>>> + Send;

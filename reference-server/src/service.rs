@@ -5,7 +5,7 @@ use std::io;
 use alloy_primitives::Address;
 use bytes::Bytes;
 use http_body_util::Full;
-use hyper::Response;
+use hyper::{HeaderMap, Response};
 use paymaster_schemas::Method;
 use serde_json::value::RawValue;
 
@@ -284,7 +284,12 @@ impl Respond for Service {
         &self.cors
     }
 
-    async fn respond(&self, body: &[u8], copy: &mut ResponseCopy) -> io::Result<Response<Full<Bytes>>> {
+    async fn respond(
+        &self,
+        _: &HeaderMap,
+        body: &[u8],
+        copy: &mut ResponseCopy,
+    ) -> io::Result<Response<Full<Bytes>>> {
         let reply = match self.parse(body) {
             Ok(message) => {
                 let nonces = self.nonces(&message).await;

@@ -8,6 +8,7 @@ mod amounts;
 mod errors;
 mod http;
 mod limits;
+mod overload;
 mod policies;
 mod quotes;
 mod requests;
@@ -108,7 +109,7 @@ impl Variant {
     }
 }
 
-const GROUPS: [&[Variant]; 8] = [
+const GROUPS: [&[Variant]; 9] = [
     requests::VARIANTS,
     limits::VARIANTS,
     policies::VARIANTS,
@@ -117,6 +118,7 @@ const GROUPS: [&[Variant]; 8] = [
     quotes::VARIANTS,
     errors::VARIANTS,
     http::VARIANTS,
+    overload::VARIANTS,
 ];
 
 /// Every variant, group by group.

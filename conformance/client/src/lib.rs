@@ -1,5 +1,6 @@
 //! The HTTP client of the paymaster tools. Nothing in it depends on paymasters, rules or Ethereum.
 
+mod coding;
 mod connection;
 pub mod connector;
 pub mod diagnosis;

@@ -117,17 +117,29 @@ pub fn is_throttled(response: &Response) -> bool {
     stated_pause(response, || SystemTime::UNIX_EPOCH).is_some()
 }
 
+/// Whether a response refuses its request because the target has too much to do, whatever it states about a time: 429 or 503.
+pub fn is_overloaded(response: &Response) -> bool {
+    matches!(response.status, 429 | 503)
+}
+
+/// Whether a response throttles its request and states no time. It may come from a limit on requests in flight as well as from a rate
+/// limit.
+pub fn is_throttled_without_time(response: &Response) -> bool {
+    response.status == 429 && retry_after(response, || SystemTime::UNIX_EPOCH).is_none()
+}
+
 /// The pause that a response asks for; none where it does not throttle the request.
 fn stated_pause(response: &Response, now: impl FnOnce() -> SystemTime) -> Option<Duration> {
-    let retry_after = || {
-        let text = response.header("retry-after")?;
-        parse(text.trim(), now)
-    };
     match response.status {
-        429 => Some(retry_after().unwrap_or(DEFAULT_PAUSE)),
-        503 => retry_after(),
+        429 => Some(retry_after(response, now).unwrap_or(DEFAULT_PAUSE)),
+        503 => retry_after(response, now),
         _ => None,
     }
+}
+
+/// The readable Retry-After of a response.
+fn retry_after(response: &Response, now: impl FnOnce() -> SystemTime) -> Option<Duration> {
+    parse(response.header("retry-after")?.trim(), now)
 }
 
 /// Reads the value of Retry-After: seconds or a date.
@@ -173,6 +185,13 @@ mod tests {
             let response = response(status, value);
             assert_eq!(stated_pause(&response, || now), expected, "{status} {value:?}");
             assert_eq!(is_throttled(&response), expected.is_some(), "{status} {value:?}");
+            let without_time = status == 429 && expected == secs(1);
+            assert_eq!(
+                is_throttled_without_time(&response),
+                without_time,
+                "{status} {value:?}"
+            );
+            assert_eq!(is_overloaded(&response), status != 200, "{status} {value:?}");
         }
     }
 

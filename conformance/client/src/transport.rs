@@ -19,13 +19,14 @@ use hyper::{
 use tokio::time::timeout;
 
 use crate::{
+    coding,
     connection::Connection,
     connector::{Connector, Protocol},
     diagnosis,
     memory::{MemoryPermit, SMALL},
     target::Target,
 };
-use paymaster_exchange::{Exchange, Failure, Part, Response, Stage};
+use paymaster_exchange::{Exchange, Failure, HeaderSet, PLAIN_HEADERS, Part, Response, Stage};
 
 /// The limits of an exchange.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +53,10 @@ pub struct Transport {
     pub target: Target,
     /// The limits of each exchange.
     pub limits: Limits,
+    /// The plain headers, and those of the user.
     headers: HeaderMap,
+    /// The names of the headers of the user.
+    own: Vec<HeaderName>,
     connector: Arc<Connector>,
     /// The whole URL, for HTTP/2 and for HTTP proxies.
     absolute: Uri,
@@ -63,10 +67,9 @@ impl Transport {
     pub fn new(target: Target, limits: Limits, extra: &[(HeaderName, HeaderValue)]) -> Self {
         let mut headers = HeaderMap::new();
         headers.insert(HOST, target.authority.clone());
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
-        // Without this, any coding would be acceptable (RFC 9110, section 12.5.3); the rules need the bytes as they are.
-        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        for (name, value) in PLAIN_HEADERS.lines {
+            headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
         headers.insert(
             USER_AGENT,
             HeaderValue::from_static(concat!("paymaster-conformance/", env!("CARGO_PKG_VERSION"))),
@@ -83,6 +86,7 @@ impl Transport {
             target,
             limits,
             headers,
+            own: extra.iter().map(|(name, _)| name.clone()).collect(),
         }
     }
 
@@ -101,10 +105,31 @@ impl Transport {
         &self.connector
     }
 
-    fn request(&self, body: Bytes, protocol: Protocol) -> Request<Full<Bytes>> {
+    /// The headers of a request: the plain ones, or those of `sent_as` in their place. The headers of the user take precedence.
+    fn headers_as(&self, sent_as: Option<&HeaderSet>) -> HeaderMap {
+        let mut headers = self.headers.clone();
+        let Some(sent_as) = sent_as else {
+            return headers;
+        };
+        let is_own = |name: &HeaderName| self.own.contains(name);
+        for plain in [CONTENT_TYPE, ACCEPT, ACCEPT_ENCODING, USER_AGENT] {
+            if !is_own(&plain) {
+                headers.remove(plain);
+            }
+        }
+        for (name, value) in sent_as.lines {
+            let name = HeaderName::from_static(name);
+            if !is_own(&name) {
+                headers.append(name, HeaderValue::from_static(value));
+            }
+        }
+        headers
+    }
+
+    fn request(&self, body: Bytes, headers: HeaderMap, protocol: Protocol) -> Request<Full<Bytes>> {
         let mut request = Request::new(Full::new(body));
         *request.method_mut() = Method::POST;
-        *request.headers_mut() = self.headers.clone();
+        *request.headers_mut() = headers;
         let whole = protocol == Protocol::Http2 || self.connector.forwards();
         *request.uri_mut() = if whole { &self.absolute } else { &self.target.path }.clone();
         if protocol == Protocol::Http2 {
@@ -148,10 +173,22 @@ impl PooledConnection {
         body: Bytes,
         permit: &MemoryPermit,
     ) -> Exchange {
+        self.exchange_as(transport, body, None, permit).await
+    }
+
+    /// The same with the headers of `sent_as` in place of the plain ones. A content coding that the request permits is decoded.
+    pub async fn exchange_as(
+        &mut self,
+        transport: &Transport,
+        body: Bytes,
+        sent_as: Option<&'static HeaderSet>,
+        permit: &MemoryPermit,
+    ) -> Exchange {
+        let headers = transport.headers_as(sent_as);
         let started = Instant::now();
         let after = transport.limits.timeout;
         let mut waited = Duration::ZERO;
-        let mut outcome = match timeout(after, self.attempt(transport, &body)).await {
+        let mut outcome = match timeout(after, self.attempt(transport, &body, &headers)).await {
             Ok(Ok(Reading::Whole(response))) => Ok(response),
             Ok(Ok(Reading::Large(partial))) => {
                 let left = after.saturating_sub(started.elapsed());
@@ -176,7 +213,18 @@ impl PooledConnection {
         if outcome.is_err() {
             self.connection = None;
         }
-        Exchange::new(body, outcome, started.elapsed().saturating_sub(waited))
+        let took = started.elapsed().saturating_sub(waited);
+        let accepted = headers
+            .get(ACCEPT_ENCODING)
+            .map(|value| value.to_str().unwrap_or_default());
+        let outcome = match outcome {
+            Ok(response) => coding::decoded(response, accepted, transport.limits.body, permit).await,
+            Err(failure) => Err(failure),
+        };
+        Exchange {
+            sent_as,
+            ..Exchange::new(body, outcome, took)
+        }
     }
 
     /// The HTTP version of the last exchange; none before the first connection.
@@ -192,7 +240,12 @@ impl PooledConnection {
         Failure::Timeout { waiting_for, after }
     }
 
-    async fn attempt(&mut self, transport: &Transport, body: &Bytes) -> Result<Reading, Failure> {
+    async fn attempt(
+        &mut self,
+        transport: &Transport,
+        body: &Bytes,
+        headers: &HeaderMap,
+    ) -> Result<Reading, Failure> {
         loop {
             self.stage = Stage::Connection;
             let connection = connected(&mut self.connection, transport, &mut self.stage).await?;
@@ -201,7 +254,8 @@ impl PooledConnection {
             let protocol = connection.protocol();
             self.protocol = Some(protocol);
             self.stage = Stage::Head;
-            match connection.send(transport.request(body.clone(), protocol)).await {
+            let request = transport.request(body.clone(), headers.clone(), protocol);
+            match connection.send(request).await {
                 Ok(head) => {
                     self.stage = Stage::Body;
                     return read(connection, head, transport.limits.body).await;

@@ -126,11 +126,42 @@ impl fmt::Display for Failure {
     }
 }
 
+/// The request headers of a published HTTP client. They replace the plain headers of a request: `accept`, `accept-encoding`,
+/// `content-type` and `user-agent`. `host`, `content-length` and the headers that the user configures are sent as always.
+#[derive(Debug, PartialEq, Eq)]
+pub struct HeaderSet {
+    /// The name of the client, such as `viem`.
+    pub name: &'static str,
+    /// Header names, in lower case, and values.
+    pub lines: &'static [(&'static str, &'static str)],
+}
+
+impl HeaderSet {
+    /// The value of the header of that lower-case name.
+    pub fn header(&self, name: &str) -> Option<&'static str> {
+        let line = self.lines.iter().find(|(known, _)| *known == name);
+        line.map(|(_, value)| *value)
+    }
+}
+
+/// The plain request headers: those of a request that is not sent with a [`HeaderSet`]. `user-agent` and `host` are not listed.
+pub const PLAIN_HEADERS: HeaderSet = HeaderSet {
+    name: "plain",
+    lines: &[
+        ("content-type", "application/json"),
+        ("accept", "application/json"),
+        // Without this line, every content coding is acceptable (RFC 9110, section 12.5.3).
+        ("accept-encoding", "identity"),
+    ],
+};
+
 /// The body of a request, and the response or the reason why there is none.
 #[derive(Clone, Debug)]
 pub struct Exchange {
     /// The body of the request, byte for byte.
     pub request: Bytes,
+    /// The headers that replaced the plain ones; none where the request had the plain headers.
+    pub sent_as: Option<&'static HeaderSet>,
     /// What came back.
     pub outcome: Result<Response, Failure>,
     /// From sending the request to the last byte of the response.
@@ -143,10 +174,11 @@ pub struct Exchange {
 pub const KEPT: usize = 16 * 1024;
 
 impl Exchange {
-    /// An exchange without a simulation on a chain.
+    /// An exchange with the plain request headers, and without a simulation on a chain.
     pub fn new(request: Bytes, outcome: Result<Response, Failure>, took: Duration) -> Self {
         Self {
             request,
+            sent_as: None,
             outcome,
             took,
             on_chain: None,

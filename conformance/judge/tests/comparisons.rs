@@ -6,8 +6,8 @@ use bytes::Bytes;
 use paymaster_exchange::{Exchange, Response};
 use paymaster_judge::{
     cases::{case::Group, relations::STRING_IDS},
-    rules::find_rule,
-    session::judge::Judge,
+    rules::{find_rule, rules},
+    session::judge::{Judge, Judgement},
     target::{
         context::Context,
         profile::{Accepts, Operations, Profile, SmartAccount},
@@ -46,6 +46,7 @@ fn counts_of(group: &Group, id: &str, answers: &[&str], context: &Context) -> (u
             }),
             took: Duration::ZERO,
             on_chain: None,
+            sent_as: None,
         })
         .collect();
     assert_eq!(exchanges.len(), answers.len());
@@ -260,4 +261,73 @@ fn another_operation_needs_a_result_only_when_the_profile_covers_it() {
     let unknown = Context::default();
     assert_eq!(found([ANSWER, NO], &unknown), (0, Vec::new()));
     assert_eq!(found([ANSWER, ANSWER], &unknown), (1, Vec::new()));
+}
+
+/// The answers to a group of the relation about headers, each a status and a body.
+fn headers_judged(answers: [(u16, &str); 4]) -> (u64, Vec<usize>) {
+    let group = group("headers");
+    let exchanges: Vec<Exchange> = group
+        .members
+        .iter()
+        .zip(answers)
+        .map(|(member, (status, body))| {
+            let outcome = Response {
+                status,
+                headers: vec![("content-type".to_owned(), "application/json".to_owned())],
+                body: Bytes::from(body.to_owned()),
+            };
+            Exchange {
+                sent_as: member.sent_as,
+                ..Exchange::new(member.body.clone(), Ok(outcome), Duration::ZERO)
+            }
+        })
+        .collect();
+    let judge = Judge::new(rules().collect());
+    let judgements = judge.group(&group, &exchanges, &Context::default());
+    let broken = |judgement: &&Judgement| !judgement.violations.is_empty();
+    for judgement in judgements.iter().filter(broken) {
+        assert_eq!(judgement.rule.id, "request.headers", "{judgement:?}");
+    }
+    let ours = judgements
+        .iter()
+        .find(|judgement| judgement.rule.id == "request.headers");
+    ours.map_or((0, Vec::new()), |judgement| {
+        let broken = judgement.violations.iter().map(|violation| violation.member);
+        (judgement.held, broken.collect())
+    })
+}
+
+#[test]
+fn the_headers_of_a_client_get_the_answer_that_plain_headers_get() {
+    let yes = (
+        200,
+        &*ANSWER.replace("\"result\":{", "\"result\":{\"mode\":\"SPONSORED\","),
+    );
+    let no = (200, NO);
+    assert_eq!(headers_judged([yes, yes, yes, yes]), (1, Vec::new()));
+    for refusal in [
+        (415, "unsupported media type"),
+        (406, NO),
+        (403, r#"{"message":"Forbidden"}"#),
+        (400, "<html>"),
+    ] {
+        assert_eq!(
+            headers_judged([yes, refusal, yes, refusal]),
+            (0, vec![1]),
+            "{refusal:?}"
+        );
+        // By chance, or for another reason than the headers.
+        assert_eq!(headers_judged([yes, refusal, yes, yes]), (0, Vec::new()));
+    }
+    assert_eq!(headers_judged([yes, no, yes, no]), (0, vec![1]));
+    assert_eq!(headers_judged([yes, no, no, no]), (0, Vec::new()));
+    assert_eq!(headers_judged([no, yes, no, yes]), (0, Vec::new()));
+    // A gateway, a limiter.
+    for other in [(502, "<html>"), (429, ""), (413, "")] {
+        assert_eq!(
+            headers_judged([yes, other, yes, other]),
+            (0, Vec::new()),
+            "{other:?}"
+        );
+    }
 }

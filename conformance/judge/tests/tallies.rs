@@ -49,6 +49,7 @@ fn group(number: usize, members: usize) -> Group {
         role: Role::Call,
         label: format!("member {place}"),
         body: body.clone(),
+        sent_as: None,
     };
     Group {
         number,
@@ -74,6 +75,7 @@ fn answered(status: u16, headers: &[(&str, &str)], body: &str) -> Exchange {
         }),
         took: Duration::ZERO,
         on_chain: None,
+        sent_as: None,
     }
 }
 

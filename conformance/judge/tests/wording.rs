@@ -51,6 +51,7 @@ fn found(relation: &str, id: &str, second: &Result<&str, Failure>) -> Vec<Violat
                 },
                 took: Duration::ZERO,
                 on_chain: None,
+                sent_as: None,
             }
         })
         .collect();
@@ -133,6 +134,7 @@ fn only_exercised_rules_are_reported() {
             }),
             took: Duration::ZERO,
             on_chain: None,
+            sent_as: None,
         })
         .collect();
     let judgements = Judge::new(rules().collect()).group(&group, &exchanges, &Context::default());
@@ -200,6 +202,7 @@ fn tokens_violation(
         }),
         took: Duration::ZERO,
         on_chain: None,
+        sent_as: None,
     };
     let judge = Judge::new(vec![find_rule(id).expect("it is one of ours")]);
     let judgements = judge.group(&group, &[exchange], context);

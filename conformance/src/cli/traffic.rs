@@ -213,6 +213,7 @@ impl TrafficSession {
         };
         Exchange {
             on_chain: exchange.on_chain,
+            sent_as: exchange.sent_as,
             request: shown(&exchange.request),
             outcome: exchange.outcome.map(|response| Response {
                 body: shown(&response.body),

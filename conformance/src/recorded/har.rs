@@ -152,6 +152,7 @@ fn entry(row: Row, place: String) -> Result<Entry, Malformation> {
         ended: moment(row.started.as_deref()).map(|started| started + took),
         exchange: Exchange {
             on_chain: None,
+            sent_as: None,
             request: request.unwrap_or_default(),
             outcome: Ok(response),
             took,

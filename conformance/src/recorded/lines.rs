@@ -171,6 +171,7 @@ fn entry(line: Line, place: String, target: Option<&String>) -> Result<Entry, Ma
         ended: moment(line.ended.as_deref()),
         exchange: Exchange {
             on_chain: None,
+            sent_as: None,
             request,
             outcome: Ok(response),
             took: duration(line.took_ms),

@@ -132,6 +132,7 @@ async fn relay(
                 outcome,
                 took,
                 on_chain: None,
+                sent_as: None,
             },
             ended: SystemTime::now(),
         })

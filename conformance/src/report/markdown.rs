@@ -122,13 +122,9 @@ fn folded(number: usize, finding: &Finding, finished: &Finished<'_>) -> String {
     if !finding.rule.hint.is_empty() {
         let _ = write!(text, "\nWhere to look: {}\n", finding.rule.hint);
     }
-    let body = finding
-        .group
-        .members
-        .get(violation.member)
-        .map(|member| &member.body);
-    if let Some(body) = body {
-        let request = String::from_utf8_lossy(body);
+    let broken = finding.group.members.get(violation.member);
+    if let Some(member) = broken {
+        let request = String::from_utf8_lossy(&member.body);
         let pretty = serde_json::from_str(&finished.redactor.apply(&request)).map_or_else(
             |_| foreign(&request, finished),
             |value| compact::pretty(&value, 0, 100),
@@ -139,7 +135,7 @@ fn folded(number: usize, finding: &Finding, finished: &Finished<'_>) -> String {
         let answer = compact::cut(&foreign(&words::answer(exchange), finished), 2000);
         let _ = write!(text, "\nAnswer\n\n{}", fenced("", &answer));
     }
-    if let Some(line) = body.and_then(|body| curl::line(finished.place, body)) {
+    if let Some(line) = broken.and_then(|member| curl::line(finished.place, member)) {
         let needs = curl::needs(finished.place)
             .map_or(String::new(), |names| format!(" (export {} first)", code(&names)));
         let _ = write!(text, "\ncURL{needs}\n\n{}", fenced("sh", &line));

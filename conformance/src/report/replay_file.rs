@@ -13,8 +13,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::report::{Finished, text::words};
+use paymaster_exchange::HeaderSet;
 use paymaster_judge::{
-    cases::case::{Group, Member, Relation, Role},
+    cases::{
+        case::{Group, Member, Relation, Role},
+        clients::find_client,
+    },
     target::{
         accounts::AccountService,
         context::{Context, Support},
@@ -86,6 +90,12 @@ pub(crate) struct ReplayRequest {
     /// The body in base64, where it is not UTF-8.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body_base64: Option<String>,
+    /// The name of the published client whose request headers are sent; none for the plain headers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+    /// The headers of that client, for people.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<String>,
 }
 
 /// What was known about the target when the answers were judged.
@@ -211,6 +221,13 @@ impl ReplayRequest {
             label: member.label.clone(),
             body: text.map(str::to_owned),
             body_base64: text.is_none().then(|| BASE64_STANDARD.encode(&member.body)),
+            client: member.sent_as.map(|client| client.name.to_owned()),
+            headers: member
+                .sent_as
+                .iter()
+                .flat_map(|client| client.lines)
+                .map(|(name, value)| format!("{name}: {value}"))
+                .collect(),
         }
     }
 
@@ -228,6 +245,7 @@ impl ReplayRequest {
                 .ok_or_else(|| ReplayFileError::UnknownRole(self.role.clone()))?,
             label: self.label.clone(),
             body,
+            sent_as: self.client.as_deref().map(client_named).transpose()?,
         })
     }
 }
@@ -324,6 +342,8 @@ pub(crate) enum ReplayFileError {
     UnknownRelation(String),
     /// This version has no role with this name.
     UnknownRole(String),
+    /// This version has no published client with this name.
+    UnknownClient(String),
     /// A body is not base64.
     NotBase64(base64::DecodeError),
     /// A member has no body, or two.
@@ -343,6 +363,12 @@ impl fmt::Display for ReplayFileError {
             }
             Self::UnknownRelation(id) => write!(f, "there is no relation `{id}` in this version"),
             Self::UnknownRole(name) => write!(f, "there is no role `{name}` in this version"),
+            Self::UnknownClient(name) => {
+                write!(
+                    f,
+                    "there is no client `{name}` in this version: its request headers are not known"
+                )
+            }
             Self::NotBase64(cause) => write!(f, "a body is not base64: {cause}"),
             Self::NotOneBody => f.write_str("a member needs exactly one of body and body_base64"),
         }
@@ -354,11 +380,17 @@ impl std::error::Error for ReplayFileError {
         match self {
             Self::Unreadable { cause, .. } => Some(cause),
             Self::NotBase64(cause) => Some(cause),
-            Self::OtherFormat { .. } | Self::UnknownRelation(_) | Self::UnknownRole(_) | Self::NotOneBody => {
-                None
-            }
+            Self::OtherFormat { .. }
+            | Self::UnknownRelation(_)
+            | Self::UnknownRole(_)
+            | Self::UnknownClient(_)
+            | Self::NotOneBody => None,
         }
     }
+}
+
+fn client_named(name: &str) -> Result<&'static HeaderSet, ReplayFileError> {
+    find_client(name).ok_or_else(|| ReplayFileError::UnknownClient(name.to_owned()))
 }
 
 fn pair_named(name: &str) -> Option<Pair> {

@@ -267,6 +267,7 @@ fn finding(rule: &str, pointer: &str, words: &[&str; 2], reproduced: usize) -> F
         role,
         label: "as it is".to_owned(),
         body: body.clone(),
+        sent_as: None,
     };
     let answered = Exchange {
         request: body.clone(),
@@ -279,6 +280,7 @@ fn finding(rule: &str, pointer: &str, words: &[&str; 2], reproduced: usize) -> F
         }),
         took: Duration::from_millis(1),
         on_chain: None,
+        sent_as: None,
     };
     let unanswered = Exchange {
         outcome: Err(Failure::Broken("closed".to_owned())),

@@ -40,7 +40,9 @@ pub async fn replay(
         settings.jobs,
         notices,
     )
-    .simulating_on(chain);
+    .simulating_on(chain)
+    // The group is sent once, alone.
+    .ignoring_overload();
     let delivered = tokio::select! {
         biased;
         () = stop.stopped() => Err(ended(stop)),

@@ -116,6 +116,13 @@ pub async fn check(
     for (protocol, times) in sender.http_versions() {
         session.observe("behaviour.http-version", protocol.to_string(), times);
     }
+    if let Some(overload) = sender.overload() {
+        session.observe(
+            "behaviour.requests-in-flight",
+            overload.to_string(),
+            overload.times,
+        );
+    }
     let hopeless = || sender.liveness.hopeless().map(Reason::GaveUp);
     let ended = denied
         .or_else(|| stop.reason())
@@ -197,6 +204,10 @@ fn report(notice: &Notice, reporter: &mut dyn Reporter) {
         Notice::Throttled { pause, status } => reporter.event(&Event::Waiting {
             pause: *pause,
             reason: &format!("the target answered {status}"),
+        }),
+        Notice::Overloaded(overload) => reporter.event(&Event::Overloaded {
+            jobs: overload.jobs,
+            sign: &overload.sign,
         }),
         Notice::Exchanged(exchange) => reporter.event(&Event::Exchanged(exchange)),
     }

@@ -56,8 +56,8 @@ impl Work {
         while self.sender.liveness.hopeless().is_none() {
             let next = async {
                 let group = self.groups.next().await?;
-                let share = self.sender.share();
-                let delivered = self.sender.deliver_within(&group, &share).await;
+                let mut share = self.sender.share();
+                let delivered = self.sender.deliver_within(&group, &mut share).await;
                 Some((group, delivered, share))
             };
             let next = tokio::select! {

@@ -89,6 +89,7 @@ impl Bench {
                 }),
                 took: Duration::ZERO,
                 on_chain: None,
+                sent_as: None,
             })
             .collect();
         let judged = self.judge.group(group, &exchanges, &self.context);

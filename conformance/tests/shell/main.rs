@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where the binary cannot be run")]
 
 mod action;
+mod clients;
 mod commands;
 mod comparing;
 mod configuration;
@@ -11,6 +12,7 @@ mod judge;
 mod known;
 mod limits;
 mod origins;
+mod overload;
 mod pages;
 mod proxy;
 #[cfg(unix)] // It ends the proxy with a signal.

@@ -14,7 +14,8 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::{Request, Response, body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
-use paymaster_reference_server::{Config, Service};
+use paymaster_cli::embedded::Embedded;
+use paymaster_reference_server::{Config, InjectedService, Service, find_fault, find_variant};
 use serde_json::Value;
 use tokio::net::TcpSocket;
 
@@ -131,6 +132,45 @@ async fn answer(
         hyper::header::HeaderValue::from_static("application/json"),
     );
     Ok(hook(number, &body, response))
+}
+
+/// The reference server with a fault or a variant, until it is dropped.
+pub(crate) struct Injected {
+    pub(crate) url: String,
+    _runtime: tokio::runtime::Runtime,
+}
+
+impl Injected {
+    /// The server with this fault.
+    pub(crate) fn fault(name: &str) -> Self {
+        Self::serve(|service| service.with_faults([find_fault(name).unwrap()]))
+    }
+
+    /// The server with this variant.
+    pub(crate) fn variant(name: &str) -> Self {
+        Self::serve(|service| service.with_variants([find_variant(name).unwrap()]))
+    }
+
+    fn serve(inject: impl FnOnce(InjectedService) -> InjectedService) -> Self {
+        let config = Config::default();
+        let service = inject(Service::new(&config).unwrap().into());
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        let embedded = runtime.block_on(Embedded::serve(&config, service)).unwrap();
+        let url = embedded.url.clone();
+        // It serves until the runtime ends.
+        runtime.spawn(async move {
+            std::future::pending::<()>().await;
+            drop(embedded);
+        });
+        Self {
+            url,
+            _runtime: runtime,
+        }
+    }
 }
 
 /// A raw server: each connection is handed to `serve` in a thread of its own.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::{faults, find_fault};
 use crate::chain::SenderNonces;
-use crate::injection::samples::{NOW, bodies, pair_of, service};
+use crate::injection::samples::{NOW, arrival, bodies, pair_of, service};
 use crate::injection::{InjectedService, WireResponse};
 
 /// Enough rounds for a fault in 1 of 25 requests when only one sample can show it.
@@ -82,12 +82,19 @@ fn the_nearest_fault_is_named() {
 async fn responses(service: &InjectedService) -> Vec<WireResponse> {
     let mut responses = Vec::new();
     for pair in bodies().chunks(2) {
-        let (first, second) = tokio::join!(service.response(&pair[0], NOW, &SenderNonces::Zero), async {
-            match pair.get(1) {
-                Some(body) => Some(service.response(body, NOW, &SenderNonces::Zero).await),
-                None => None,
+        let (first, second) = tokio::join!(
+            service.response(arrival(&pair[0]), &pair[0], NOW, &SenderNonces::Zero),
+            async {
+                match pair.get(1) {
+                    Some(body) => Some(
+                        service
+                            .response(arrival(body), body, NOW, &SenderNonces::Zero)
+                            .await,
+                    ),
+                    None => None,
+                }
             }
-        });
+        );
         responses.push(first);
         responses.extend(second);
     }

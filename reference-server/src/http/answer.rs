@@ -65,7 +65,7 @@ async fn post<S: Respond>(
     let bounds = service.bounds();
     let expects_continue = request.headers().contains_key(EXPECT);
     let timeout = Duration::from_millis(bounds.body_timeout_ms);
-    let body = request.into_body();
+    let (head, body) = request.into_parts();
     let body = match body::read(body, bounds.max_body_bytes, timeout, expects_continue).await {
         Ok(body) => body,
         Err(error) => {
@@ -80,7 +80,7 @@ async fn post<S: Respond>(
         }
     };
     let mut copy = ResponseCopy::new(observation.is_some());
-    let response = service.respond(&body, &mut copy).await;
+    let response = service.respond(&head.headers, &body, &mut copy).await;
     if let Some(observation) = observation {
         observation.subject = Subject::JsonRpc {
             request: body,

@@ -1,11 +1,20 @@
 //! What an injection reads of a request: its bytes and its JSON.
 
 use alloy_primitives::U256;
+use hyper::HeaderMap;
 use paymaster_schemas::{Method, Mode, Pair};
 use serde_json::Value;
 
 use super::memory::Memory;
 use crate::request::pair_of;
+
+/// What is known of a request beside its body.
+#[derive(Clone, Copy)]
+pub(crate) struct Arrival<'a> {
+    pub(crate) headers: &'a HeaderMap,
+    /// How many requests are answered at this time, this one included.
+    pub(crate) in_flight: usize,
+}
 
 /// A request as an injection reads it.
 pub(crate) struct RequestView<'a> {
@@ -13,6 +22,8 @@ pub(crate) struct RequestView<'a> {
     pub(crate) raw: &'a [u8],
     /// The parsed JSON; null when the bytes are not JSON.
     pub(crate) request: &'a Value,
+    /// Its headers, and the other requests in flight.
+    pub(crate) arrival: Arrival<'a>,
     /// What this injection remembers of earlier requests.
     pub(crate) memory: &'a Memory,
     /// The addresses of the supported tokens, in the order of the configuration.
@@ -147,6 +158,18 @@ impl RequestView<'_> {
     /// Whether the service supports this token address, in any letter case.
     pub(crate) fn supports(&self, token: &str) -> bool {
         self.tokens.iter().any(|known| known.eq_ignore_ascii_case(token))
+    }
+
+    /// The value of a request header; empty where the request has none.
+    pub(crate) fn header(&self, name: &str) -> &str {
+        let value = self.arrival.headers.get(name);
+        value.and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+
+    /// Whether `Accept-Encoding` has this content coding.
+    pub(crate) fn accepts_coding(&self, coding: &str) -> bool {
+        let mut accepted = self.header("accept-encoding").split([',', ';']);
+        accepted.any(|accepted| accepted.trim().eq_ignore_ascii_case(coding))
     }
 
     /// True once in every `period` evaluations of this condition.

@@ -1,8 +1,13 @@
 //! Sample requests for tests. Every injection changes the response to at least one of them.
 
+use std::sync::LazyLock;
+
+use hyper::HeaderMap;
+use hyper::header::{ACCEPT_ENCODING, ACCEPT_LANGUAGE, CONTENT_TYPE, HeaderValue, ORIGIN};
 use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
+use super::Arrival;
 use crate::config::Config;
 use crate::policy::PolicyConfig;
 use crate::service::Service;
@@ -30,6 +35,28 @@ pub(crate) fn configured(configure: fn(&mut Config)) -> Service {
     config.signing.enabled = false;
     configure(&mut config);
     Service::new(&config).expect("the configuration is valid")
+}
+
+/// The request headers of the samples: `Accept` and `User-Agent` are absent. Two sets of headers accept different content codings.
+static HEADERS: LazyLock<[HeaderMap; 2]> = LazyLock::new(|| {
+    ["gzip, deflate", "br"].map(|codings| {
+        let lines = [
+            (CONTENT_TYPE, "application/json; charset=utf-8"),
+            (ACCEPT_ENCODING, codings),
+            (ACCEPT_LANGUAGE, "*"),
+            (ORIGIN, "https://wallet.example"),
+        ];
+        let lines = lines.map(|(name, value)| (name, HeaderValue::from_static(value)));
+        lines.into_iter().collect()
+    })
+});
+
+/// The headers of the sample request with this body, and many other requests in flight.
+pub(crate) fn arrival(body: &[u8]) -> Arrival<'static> {
+    Arrival {
+        headers: &HEADERS[body.len() % HEADERS.len()],
+        in_flight: 100,
+    }
 }
 
 /// The bodies of all sample requests.

@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{Either, Full};
-use hyper::Response;
+use hyper::{HeaderMap, Response};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -14,7 +15,7 @@ use super::behaviour::{Behaviour, Injection, MemberChange, QuoteSelection, Swapp
 use super::body::PieceBody;
 use super::change::{quotes, result};
 use super::memory::Memory;
-use super::request_view::RequestView;
+use super::request_view::{Arrival, RequestView};
 use super::response::{Framing, WireResponse};
 use crate::bounds::Bounds;
 use crate::chain::SenderNonces;
@@ -31,6 +32,16 @@ pub struct InjectedService {
     active: Vec<ActiveInjection>,
     /// The addresses of the supported tokens, in the order of the configuration.
     tokens: Vec<String>,
+    in_flight: AtomicUsize,
+}
+
+/// Counts a request as in flight until it is dropped.
+struct InFlight<'a>(&'a AtomicUsize);
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 struct ActiveInjection {
@@ -59,6 +70,7 @@ impl From<Service> for InjectedService {
             service,
             active: Vec::new(),
             tokens,
+            in_flight: AtomicUsize::new(0),
         }
     }
 }
@@ -74,12 +86,20 @@ impl Respond for InjectedService {
         self.service.cors()
     }
 
-    async fn respond(&self, body: &[u8], copy: &mut ResponseCopy) -> io::Result<Response<Self::Body>> {
+    async fn respond(
+        &self,
+        headers: &HeaderMap,
+        body: &[u8],
+        copy: &mut ResponseCopy,
+    ) -> io::Result<Response<Self::Body>> {
         if self.active.is_empty() {
-            return Ok(self.service.respond(body, copy).await?.map(Either::Left));
+            return Ok(self.service.respond(headers, body, copy).await?.map(Either::Left));
         }
+        let in_flight = self.in_flight.fetch_add(1, Ordering::Relaxed) + 1;
+        let _in_flight = InFlight(&self.in_flight);
+        let arrival = Arrival { headers, in_flight };
         let nonces = self.service.look_up(body).await;
-        let response = self.response(body, unix_now(), &nonces).await;
+        let response = self.response(arrival, body, unix_now(), &nonces).await;
         copy.keep(response.body.as_deref());
         response.into_http().await
     }
@@ -119,10 +139,16 @@ impl InjectedService {
     }
 
     /// The response to a body, whatever is injected. `now` is Unix time, in seconds.
-    pub(crate) async fn response(&self, body: &[u8], now: u64, nonces: &SenderNonces) -> WireResponse {
+    pub(crate) async fn response(
+        &self,
+        arrival: Arrival<'_>,
+        body: &[u8],
+        now: u64,
+        nonces: &SenderNonces,
+    ) -> WireResponse {
         let request = serde_json::from_slice(body).unwrap_or(Value::Null);
-        let (status, mut reply) = self.reply(body, &request, now, nonces);
-        for (injection, view) in self.injections(body, &request, |_| false) {
+        let (status, mut reply) = self.reply(arrival, body, &request, now, nonces);
+        for (injection, view) in self.injections(arrival, body, &request, |_| false) {
             match injection.behaviour {
                 Behaviour::Reply(change) if (injection.condition)(&view) => change(&view, &mut reply),
                 Behaviour::Swap(part) => swap(&view, injection, part, &mut reply).await,
@@ -136,7 +162,7 @@ impl InjectedService {
         };
         let mut text = reply.map(|reply| reply.to_string().into_bytes());
         if let Some(text) = &mut text {
-            for (injection, view) in self.injections(body, &request, |view| !view.is_call()) {
+            for (injection, view) in self.injections(arrival, body, &request, |view| !view.is_call()) {
                 if let Behaviour::Text(change) = injection.behaviour
                     && (injection.condition)(&view)
                 {
@@ -158,7 +184,7 @@ impl InjectedService {
             delay: Duration::ZERO,
             has_result,
         };
-        for (injection, view) in self.injections(body, &request, |view| !view.is_call()) {
+        for (injection, view) in self.injections(arrival, body, &request, |view| !view.is_call()) {
             match injection.behaviour {
                 Behaviour::Http(change) if (injection.condition)(&view) => change(&view, &mut response),
                 Behaviour::Reset if (injection.condition)(&view) => response.framing = Framing::Reset,
@@ -171,6 +197,7 @@ impl InjectedService {
     /// The active injections, without the faults that must leave this request alone.
     fn injections<'a>(
         &'a self,
+        arrival: Arrival<'a>,
         raw: &'a [u8],
         request: &'a Value,
         is_spared_by_faults: fn(&RequestView<'_>) -> bool,
@@ -179,6 +206,7 @@ impl InjectedService {
             let view = RequestView {
                 raw,
                 request,
+                arrival,
                 memory: &active.memory,
                 tokens: &self.tokens,
             };
@@ -188,19 +216,26 @@ impl InjectedService {
     }
 
     /// The HTTP status, and the response to a request or the responses to a batch.
-    fn reply(&self, body: &[u8], request: &Value, now: u64, nonces: &SenderNonces) -> (u16, Option<Value>) {
+    fn reply(
+        &self,
+        arrival: Arrival<'_>,
+        body: &[u8],
+        request: &Value,
+        now: u64,
+        nonces: &SenderNonces,
+    ) -> (u16, Option<Value>) {
         let most = self.service.bounds().max_batch_length;
         let elements = match request {
             Value::Array(batch) if (1..=most).contains(&batch.len()) => batch,
             // An empty batch and one that is too long are refused as a whole.
-            _ => return self.answer(body, request, now, nonces, |_| false),
+            _ => return self.answer(arrival, body, request, now, nonces, |_| false),
         };
         let texts: Vec<&RawValue> = serde_json::from_slice(body).unwrap_or_default();
         let answers: Vec<Value> = elements
             .iter()
             .zip(texts)
             .filter_map(|(element, text)| {
-                self.answer(text.get().as_bytes(), element, now, nonces, |_| true)
+                self.answer(arrival, text.get().as_bytes(), element, now, nonces, |_| true)
                     .1
             })
             .collect();
@@ -214,6 +249,7 @@ impl InjectedService {
     /// The HTTP status and the response to one request.
     fn answer(
         &self,
+        arrival: Arrival<'_>,
         raw: &[u8],
         request: &Value,
         now: u64,
@@ -221,7 +257,7 @@ impl InjectedService {
         is_spared_by_faults: fn(&RequestView<'_>) -> bool,
     ) -> (u16, Option<Value>) {
         let mut changed = Cow::Borrowed(request);
-        for (injection, view) in self.injections(raw, request, is_spared_by_faults) {
+        for (injection, view) in self.injections(arrival, raw, request, is_spared_by_faults) {
             if let Behaviour::Request(change) = injection.behaviour
                 && (injection.condition)(&view)
             {
@@ -235,7 +271,7 @@ impl InjectedService {
         };
         let mut answer = reply.body.and_then(|body| serde_json::from_slice(&body).ok());
         if let Some(Value::Object(answer)) = &mut answer {
-            for (injection, view) in self.injections(raw, request, is_spared_by_faults) {
+            for (injection, view) in self.injections(arrival, raw, request, is_spared_by_faults) {
                 change_answer(injection, &view, answer);
             }
         }

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::InjectedService;
-use super::samples::{NOW, bodies, service};
+use super::samples::{NOW, arrival, bodies, service};
 use crate::chain::SenderNonces;
 use crate::{faults, variants};
 
@@ -63,7 +63,9 @@ async fn no_injection_panics_on_malformed_requests() {
             _ => bodies.len(),
         };
         for body in bodies.iter().take(many) {
-            service.response(body, NOW, &SenderNonces::Zero).await;
+            service
+                .response(arrival(body), body, NOW, &SenderNonces::Zero)
+                .await;
         }
     }
     // Together, each injection reads what those before it have changed.
@@ -71,6 +73,6 @@ async fn no_injection_panics_on_malformed_requests() {
         .with_faults(faults())
         .with_variants(variants());
     for body in bodies.iter().step_by(11) {
-        all.response(body, NOW, &SenderNonces::Zero).await;
+        all.response(arrival(body), body, NOW, &SenderNonces::Zero).await;
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Variant;
-use crate::injection::{Behaviour, Framing, WireResponse};
+use crate::injection::{Behaviour, Coding, Framing, RequestView, WireResponse, compress};
 
 pub(super) const VARIANTS: &[Variant] = &[
     Variant::new(
@@ -75,6 +75,26 @@ pub(super) const VARIANTS: &[Variant] = &[
         }),
     ),
     Variant::new(
+        "compressed-when-permitted",
+        "compresses answers in the best coding that the request permits",
+        Behaviour::Http(|view, response| {
+            let best = [Coding::Brotli, Coding::Deflate, Coding::Gzip];
+            let coding = best.into_iter().find(|coding| view.accepts_coding(coding.name()));
+            if let Some(coding) = coding {
+                compress(response, coding);
+            }
+        }),
+    ),
+    Variant::new(
+        "gzip-unless-refused",
+        "sends gzip to every request that permits it, those without an Accept-Encoding included",
+        Behaviour::Http(|view, response| {
+            if is_permitted(view, "gzip") {
+                compress(response, Coding::Gzip);
+            }
+        }),
+    ),
+    Variant::new(
         "extra-headers",
         "sends additional headers",
         Behaviour::Http(|_, response| {
@@ -121,6 +141,11 @@ pub(super) const VARIANTS: &[Variant] = &[
     )
     .when(|view| view.is_one_in(200)),
 ];
+
+/// Whether the request permits a coding. One without `Accept-Encoding` permits all of them.
+fn is_permitted(view: &RequestView<'_>, coding: &str) -> bool {
+    view.header("accept-encoding").is_empty() || view.accepts_coding(coding)
+}
 
 fn set_content_type(response: &mut WireResponse, content_type: &'static str) {
     if response.body.is_some() {

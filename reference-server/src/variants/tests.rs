@@ -1,11 +1,13 @@
 use std::collections::HashSet;
+use std::io::Read;
 
+use flate2::read::{GzDecoder, ZlibDecoder};
 use paymaster_schemas::{Basis, Pair, find_clause, validator_for};
 use serde_json::Value;
 
 use super::{find_variant, variants};
 use crate::chain::SenderNonces;
-use crate::injection::samples::{NOW, bodies, configured, pair_of, service};
+use crate::injection::samples::{NOW, arrival, bodies, configured, pair_of, service};
 use crate::injection::{Framing, InjectedService, WireResponse};
 
 /// Enough rounds for a variant that changes 1 of 200 responses.
@@ -50,7 +52,11 @@ async fn responses(service: &InjectedService) -> Vec<WireResponse> {
     let mut responses = Vec::new();
     for _ in 0..ROUNDS {
         for body in bodies() {
-            responses.push(service.response(&body, NOW, &SenderNonces::Zero).await);
+            responses.push(
+                service
+                    .response(arrival(&body), &body, NOW, &SenderNonces::Zero)
+                    .await,
+            );
         }
     }
     responses
@@ -79,6 +85,9 @@ async fn every_variant_changes_a_response_and_keeps_every_answer_valid() {
 /// Checks a response against the schemas.
 fn check(variant: &str, body: &[u8], response: &WireResponse) {
     let request_text = String::from_utf8_lossy(body);
+    if variant == "closed-above-four" && response.framing == Framing::Nothing {
+        return;
+    }
     assert!(
         !matches!(
             response.framing,
@@ -95,7 +104,7 @@ fn check(variant: &str, body: &[u8], response: &WireResponse) {
         );
         return;
     };
-    let answer: Value = serde_json::from_slice(text).expect("the response is JSON");
+    let answer: Value = serde_json::from_slice(&decoded(response, text)).expect("the response is JSON");
     let request: Value = serde_json::from_slice(body).unwrap_or(Value::Null);
     let single = [answer.clone()];
     let answers = answer.as_array().map_or(single.as_slice(), Vec::as_slice);
@@ -124,6 +133,23 @@ fn check(variant: &str, body: &[u8], response: &WireResponse) {
             assert_eq!(*id, request["id"], "{variant}");
         }
     }
+}
+
+/// The text of a body whose content coding the response announces.
+fn decoded(response: &WireResponse, body: &[u8]) -> Vec<u8> {
+    let coding = response
+        .headers
+        .iter()
+        .find(|(name, _)| *name == "content-encoding");
+    let mut text = Vec::new();
+    let read = match coding.map(|(_, coding)| *coding) {
+        Some("gzip") => GzDecoder::new(body).read_to_end(&mut text),
+        Some("deflate") => ZlibDecoder::new(body).read_to_end(&mut text),
+        Some("br") => brotli::Decompressor::new(body, 4096).read_to_end(&mut text),
+        _ => return body.to_vec(),
+    };
+    read.expect("the body is of its coding");
+    text
 }
 
 fn answer_document(pair: Option<Pair>) -> &'static str {

@@ -15,6 +15,12 @@ pub(super) const CLAUSES: &[Clause] = &[
         "interoperability.mode-member",
         "A quote result has the member `mode` with the same value as `MODE`, because published clients read only `mode`.",
     ),
+    clause(
+        Interoperability,
+        "1",
+        "request.headers",
+        "The request headers of published HTTP clients do not change the answer: a missing `Accept`, `*/*`, a charset in `Content-Type`, `Accept-Encoding`, `Origin`.",
+    ),
     // `answer.result-or-error` states that an answer never has both. This clause is about a null `result`, which some clients accept.
     clause(
         Interoperability,

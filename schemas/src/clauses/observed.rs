@@ -146,6 +146,25 @@ pub(super) const CLAUSES: &[Clause] = &[
         "The HTTP version of the connections to the target.",
         "no message contains the version; the runner records it from the connections",
     ),
+    clause(
+        NotShown,
+        "1",
+        "behaviour.refused-headers",
+        "Which published HTTP clients are refused for their request headers, and with which HTTP status.",
+    ),
+    clause(
+        NotShown,
+        "8",
+        "behaviour.refused-sizes",
+        "Which requests that are larger than those of wallets a gateway refuses, and with which HTTP status.",
+    ),
+    unjudged(
+        NotShown,
+        "8",
+        "behaviour.requests-in-flight",
+        "How many requests the target answers at a time, where more are refused.",
+        "no message contains the number; the runner records it when it sends fewer requests at a time",
+    ),
     unjudged(
         NotShown,
         "3",

@@ -5,6 +5,7 @@
 use std::fmt;
 
 use bytes::Bytes;
+use paymaster_exchange::HeaderSet;
 use paymaster_schemas::Pair;
 use serde_json::Value;
 
@@ -173,6 +174,8 @@ pub struct Member {
     pub label: String,
     /// The body to send, byte for byte.
     pub body: Bytes,
+    /// The published HTTP client whose request headers are sent; none for the plain headers.
+    pub sent_as: Option<&'static HeaderSet>,
 }
 
 /// A way of building related requests from a base request.
@@ -261,7 +264,16 @@ impl Group {
         }
     }
 
-    /// The same group built from another base; none when the relation cannot be built from it.
+    /// The same group with these request headers in place of the plain ones.
+    #[must_use]
+    pub fn sent_as(mut self, headers: Option<&'static HeaderSet>) -> Self {
+        for member in &mut self.members {
+            member.sent_as = headers;
+        }
+        self
+    }
+
+    /// The same group built from another base, with the same request headers; none when the relation cannot be built from it.
     pub fn rebuilt(&self, base: Value, context: &Context) -> Option<Self> {
         let seed = BuildInput {
             pair: self.pair,
@@ -269,7 +281,11 @@ impl Group {
             round: self.round,
             context,
         };
-        let members = (self.relation.members)(&seed, &mut Ids::starting_at(self.first_id));
+        let mut members = (self.relation.members)(&seed, &mut Ids::starting_at(self.first_id));
+        let sent_as = self.members.first().and_then(|member| member.sent_as);
+        for member in &mut members {
+            member.sent_as = member.sent_as.or(sent_as);
+        }
         (!members.is_empty()).then_some(Self {
             base,
             members,

@@ -47,6 +47,7 @@ fn as_given(seed: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         role: Role::Discovery,
         label: String::new(),
         body: request.to_string().into(),
+        sent_as: None,
     }]
 }
 

@@ -5,8 +5,9 @@ use serde_json::Value;
 use crate::{
     cases::{
         case::{Base, BuildInput, Group, Ids, Relation, Rounds},
+        clients::client_of_group,
         generate::source::Source,
-        relations::RELATIONS,
+        relations::{HEADERS, RELATIONS},
     },
     target::context::Context,
 };
@@ -105,10 +106,20 @@ impl Iterator for Plan<'_> {
                 let number = self.number;
                 self.number += 1;
                 self.next_id = next_id;
-                return Some(Group { number, ..group });
+                return Some(numbered(group, number, self.seed));
             }
         }
     }
+}
+
+/// The group at this place of the plan, with the request headers of the client that is sent there. The relation about headers has
+/// headers of its own.
+fn numbered(group: Group, number: usize, seed: u64) -> Group {
+    let group = Group { number, ..group };
+    if group.relation.id == HEADERS.id {
+        return group;
+    }
+    group.sent_as(client_of_group(seed, number))
 }
 
 /// One group and the id after its last.
@@ -181,7 +192,7 @@ mod tests {
                     if let Some((group, id)) = group(relation, *base, request, round, next_id, context) {
                         next_id = id;
                         let number = groups.len();
-                        groups.push(Group { number, ..group });
+                        groups.push(numbered(group, number, seed));
                     }
                 }
             }

@@ -42,7 +42,8 @@ impl NotJson {
         }
     }
 
-    fn our_limit(cause: String) -> Self {
+    /// The text exceeds a bound of this judge.
+    pub(crate) fn our_limit(cause: String) -> Self {
         Self {
             cause,
             is_our_limit: true,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use crate::json::document::{Document, NotJson};
-use paymaster_exchange::{Exchange, Failure, Response};
+use paymaster_exchange::{Exchange, Failure, PLAIN_HEADERS, Response};
 
 /// What came back for a request.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ impl<'a> Answer<'a> {
             Err(failure) => Self::None(failure),
             Ok(response) => match Document::parse(&response.body) {
                 Ok(document) => Self::Json(response, document),
-                Err(cause) => Self::NotJson(response, coded(response).unwrap_or(cause)),
+                Err(cause) => Self::NotJson(response, coded(exchange, response).unwrap_or(cause)),
             },
         }
     }
@@ -59,6 +59,21 @@ impl<'a> Answer<'a> {
     /// The answer as an object.
     pub fn object(&self) -> Option<&Map<String, Value>> {
         self.document().and_then(|document| document.value.as_object())
+    }
+
+    /// Whether the body is a JSON-RPC answer, correct or not, or a batch with one. Gateways answer with JSON of their own, such as
+    /// `{"message": "Forbidden"}`.
+    pub fn is_json_rpc(&self) -> bool {
+        let is_answer = |value: &Value| {
+            value.as_object().is_some_and(|object| {
+                let outcome = object.contains_key("result") || object.contains_key("error");
+                object.contains_key("jsonrpc") || outcome && object.contains_key("id")
+            })
+        };
+        self.document().is_some_and(|document| match &document.value {
+            Value::Array(answers) => answers.iter().any(is_answer),
+            answer => is_answer(answer),
+        })
     }
 
     /// The answers to a batch.
@@ -111,14 +126,32 @@ fn addresses(list: &Value, address: fn(&Value) -> &Value) -> BTreeSet<String> {
         .collect()
 }
 
-/// The error for a body with a content coding. Requests accept no coding, and none is decoded.
-fn coded(response: &Response) -> Option<NotJson> {
+/// The error for a body with a content coding. A coding that the request permits is decoded before, if we can.
+fn coded(exchange: &Exchange, response: &Response) -> Option<NotJson> {
     let coding = response.header("content-encoding")?;
-    (!coding.eq_ignore_ascii_case("identity")).then(|| {
-        NotJson::new(format!(
+    if coding.eq_ignore_ascii_case("identity") {
+        return None;
+    }
+    let headers = exchange.sent_as.unwrap_or(&PLAIN_HEADERS);
+    let not_json = match headers.header("accept-encoding") {
+        Some(accepted) if !coding.split(',').all(|coding| names(accepted, coding)) => NotJson::new(format!(
             "a body in a content coding that was not requested (Content-Encoding: {coding})"
-        ))
-    })
+        )),
+        _ if DECODED.iter().any(|decoded| names(coding, decoded)) => return None,
+        _ => NotJson::our_limit(format!(
+            "a body in the content coding {coding}, which we do not decode"
+        )),
+    };
+    Some(not_json)
+}
+
+/// The content codings that the client decodes.
+const DECODED: [&str; 4] = ["gzip", "x-gzip", "deflate", "br"];
+
+/// Whether a list of a header has this item.
+fn names(list: &str, item: &str) -> bool {
+    list.split(',')
+        .any(|known| known.trim().eq_ignore_ascii_case(item.trim()))
 }
 
 /// A member that is present and not null. An answer with a null and a value is read by its value, and another rule reports the

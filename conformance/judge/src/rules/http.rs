@@ -33,7 +33,8 @@ fn status_of_result(view: &View<'_>, _: &Context, report: &mut Report) {
 
 /// An answer comes with the content type application/json.
 fn content_type(view: &View<'_>, _: &Context, report: &mut Report) {
-    let Some(response) = view.answer.response().filter(|_| view.answer.object().is_some()) else {
+    let is_answer = view.answer.object().is_some() && !view.rejected_before_service();
+    let Some(response) = view.answer.response().filter(|_| is_answer) else {
         return;
     };
     let actual = response.header("content-type");

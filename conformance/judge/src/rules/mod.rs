@@ -8,6 +8,7 @@ mod answer_form;
 mod batches;
 mod decision;
 mod errors;
+mod headers;
 mod http;
 mod interoperability;
 mod json_rpc;
@@ -36,10 +37,13 @@ use crate::{
         ordinary::Bound,
     },
 };
-use paymaster_exchange::{Exchange, Simulation};
+use paymaster_exchange::{Exchange, HeaderSet, Simulation};
 
 pub(crate) use decision::SAME_AGAIN;
 pub use rows::check as check_row;
+
+/// The id of the rule about request headers, and of its clause.
+pub(crate) const HEADERS: &str = "request.headers";
 
 /// The groups of rules, in the order of the reports.
 const GROUPS: &[&[Rule]] = &[
@@ -52,6 +56,7 @@ const GROUPS: &[&[Rule]] = &[
     errors::RULES,
     accepted::RULES,
     notation::RULES,
+    headers::RULES,
     json_rpc::RULES,
     batches::RULES,
     http::RULES,
@@ -165,6 +170,15 @@ impl Rule {
     }
 }
 
+/// The longest request of ordinary size, in bytes: call data of 4 KiB and an initCode, written in hex, and everything else.
+const ORDINARY_REQUEST: usize = 24 * 1024;
+
+/// The longest call data of ordinary size, in characters: 4 KiB in hex.
+const ORDINARY_HEX: usize = 2 + 2 * 4096;
+
+/// The most tokens of an ordinary tokenList.
+const ORDINARY_TOKENS: usize = 10;
+
 /// One parsed exchange, as rules see it.
 #[derive(Clone, Debug)]
 pub struct View<'a> {
@@ -174,6 +188,10 @@ pub struct View<'a> {
     pub label: &'a str,
     /// The request.
     pub request: ParsedRequest,
+    /// The length of the request, in bytes.
+    pub request_bytes: usize,
+    /// The published HTTP client whose request headers were sent; none for the plain headers.
+    pub sent_as: Option<&'static HeaderSet>,
     /// The answer.
     pub answer: Answer<'a>,
     /// Whether the request is a call that keeps to the tables of sections 2.1 to 2.5.
@@ -195,6 +213,8 @@ impl<'a> View<'a> {
             role,
             label,
             request,
+            request_bytes: exchange.request.len(),
+            sent_as: exchange.sent_as,
             answer: Answer::of(exchange),
             within_tables: requirement.is_some_and(|requirement| requirement.within_tables),
             beyond: requirement.and_then(|requirement| requirement.beyond),
@@ -247,31 +267,52 @@ impl<'a> View<'a> {
                 500..600 => self.valid_call().is_none(),
                 _ => false,
             });
-        let json_rpc = self
-            .answer
-            .object()
-            .is_some_and(|object| object.contains_key("jsonrpc"));
-        self.beyond_the_tables() && by_status && !json_rpc
+        self.beyond_the_tables() && by_status && !self.answer.is_json_rpc()
     }
 
-    /// The HTTP status of a gateway, proxy or limiter that answered instead of the service, for a request within the tables.
-    /// Statuses of size limits do not count.
+    /// The HTTP status of a gateway, proxy or limiter that answered instead of the service, for a request within the tables that
+    /// is of ordinary size. A refusal of a larger request is lawful.
     pub fn gateway_status(&self) -> Option<u16> {
         let status = self.answer.response()?.status;
-        let is_of_size = matches!(status, 413 | 414 | 431);
-        (self.within_tables && self.rejected_before_service() && !is_of_size).then_some(status)
+        let is_unexpected = self.is_of_ordinary_size() && !self.refused_for_headers();
+        (self.within_tables && self.rejected_before_service() && is_unexpected).then_some(status)
     }
 
-    /// Whether a gateway, a limiter or a redirect rejected the request before it reached the service. That is lawful, and there
-    /// is no answer of the service to judge.
+    /// Whether the request is not larger than what wallets send. Section 8 shows no limits.
+    pub fn is_of_ordinary_size(&self) -> bool {
+        let Some(call) = self.valid_call() else {
+            return self.request_bytes <= ORDINARY_REQUEST;
+        };
+        let hex = |name: &str| call.operation()[name].as_str().map_or(0, str::len);
+        self.request_bytes <= ORDINARY_REQUEST
+            && hex("callData").max(hex("initCode")) <= ORDINARY_HEX
+            && call.tokens.list.as_ref().map_or(0, Vec::len) <= ORDINARY_TOKENS
+    }
+
+    /// Whether the request was sent with the headers of a published client, and refused with an HTTP status that such headers may
+    /// get. `request.headers` compares such requests with the same ones in plain headers, and warns; no other rule judges them.
+    pub fn refused_for_headers(&self) -> bool {
+        let Some(response) = self.answer.response().filter(|_| self.sent_as.is_some()) else {
+            return false;
+        };
+        match response.status {
+            406 | 415 => self.answer.result().is_none(),
+            400 | 403 => !self.answer.is_json_rpc(),
+            _ => false,
+        }
+    }
+
+    /// Whether a gateway, a limiter or a redirect rejected the request before it reached the service, with any body but a JSON-RPC
+    /// answer. That is lawful, and there is no answer of the service to judge.
     pub fn rejected_before_service(&self) -> bool {
         let by_status = self.answer.response().is_some_and(|response| {
             matches!(
                 response.status,
                 301..=303 | 307 | 308 | 401 | 403 | 407 | 408 | 413 | 414 | 415 | 421 | 425 | 426 | 429 | 431 | 502..=504
+                    | 511 | 520..=527 | 530
             )
         });
-        by_status && self.answer.object().is_none()
+        by_status && !self.answer.is_json_rpc()
     }
 }
 

@@ -20,13 +20,14 @@ pub(super) const RULES: &[Rule] = &[Rule {
 
 /// The part of an answer that the specification fixes: no signature, price or time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Meaning {
+pub(super) enum Meaning {
     Error,
     Sponsored(bool),
     Quote(BTreeSet<String>, BTreeSet<String>),
 }
 
-fn meaning(answer: &Answer<'_>) -> Option<Meaning> {
+/// What the specification fixes of an answer; none where it is no JSON-RPC answer.
+pub(super) fn meaning(answer: &Answer<'_>) -> Option<Meaning> {
     if answer.error().is_some() {
         return Some(Meaning::Error);
     }

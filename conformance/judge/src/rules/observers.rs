@@ -114,6 +114,14 @@ pub static OBSERVERS: &[Observer] = &[
         clause: "behaviour.malformed-params",
         watch: malformed_params,
     },
+    Observer {
+        clause: "behaviour.refused-sizes",
+        watch: refused_sizes,
+    },
+    Observer {
+        clause: "behaviour.refused-headers",
+        watch: refused_headers,
+    },
 ];
 
 /// How these probes were answered, where the baseline was served.
@@ -420,6 +428,31 @@ fn malformed_params(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
             _ => "no JSON-RPC answer",
         };
         values.push(format!("{method} in {mode} mode: {outcome}"));
+    }
+}
+
+/// Which requests larger than ordinary ones are refused before the service, by size.
+fn refused_sizes(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
+    for view in views.iter().filter(|view| view.within_tables) {
+        if let Some(response) = view.answer.response()
+            && view.rejected_before_service()
+            && !view.is_of_ordinary_size()
+        {
+            let kib = view.request_bytes.div_ceil(1024).next_power_of_two();
+            values.push(format!(
+                "HTTP {} for a request of up to {kib} KiB",
+                response.status
+            ));
+        }
+    }
+}
+
+/// Which published clients are refused for their request headers, and with which HTTP status.
+fn refused_headers(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
+    for view in views.iter().filter(|view| view.refused_for_headers()) {
+        if let (Some(client), Some(response)) = (view.sent_as, view.answer.response()) {
+            values.push(format!("{}: HTTP {}", client.name, response.status));
+        }
     }
 }
 

@@ -218,9 +218,9 @@ fn logo_url(view: &View<'_>, _: &Context, report: &mut Report) {
     }
 }
 
-/// The gas limits of a result that sponsors are above 0.
+/// The gas limits of a result that sponsors are above 0, unless the request has 0.
 fn gas(view: &View<'_>, _: &Context, report: &mut Report) {
-    let Some(result) = view.valid_call().and_then(|_| view.answer.result()) else {
+    let (Some(call), Some(result)) = (view.valid_call(), view.answer.result()) else {
         return;
     };
     if result["paymasterAndData"]
@@ -230,7 +230,9 @@ fn gas(view: &View<'_>, _: &Context, report: &mut Report) {
         return;
     }
     for name in ["callGasLimit", "verificationGasLimit", "preVerificationGas"] {
-        if let Some(limit) = amount(&result[name]) {
+        // A target may return the limits of the request.
+        let is_requested = amount(&call.operation()[name]).is_some_and(|limit| limit.bits() == 0);
+        if let Some(limit) = amount(&result[name]).filter(|_| !is_requested) {
             report.expect(
                 limit.bits() > 0,
                 format_args!("/result/{name}"),

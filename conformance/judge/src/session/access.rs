@@ -22,6 +22,9 @@ impl Access {
         let (Some(_), Some(response)) = (view.valid_call(), view.answer.response()) else {
             return;
         };
+        if view.refused_for_headers() {
+            return; // a plain request shows whether the service can be reached
+        }
         let status = response.status;
         if view.rejected_before_service() || is_denial(status) && view.answer.result().is_none() {
             *self.refused.entry(status).or_default() += 1;

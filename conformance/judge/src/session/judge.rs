@@ -3,7 +3,7 @@
 use crate::{
     cases::case::Group,
     rules::Violation,
-    rules::{Check, Report, Rule, View, check_row},
+    rules::{Check, HEADERS, Report, Rule, View, check_row},
     target::context::Context,
 };
 use paymaster_exchange::Exchange;
@@ -43,8 +43,10 @@ impl Judge {
 
     /// Judges parsed exchanges. Without a group, only rules about single exchanges apply.
     pub fn views(&self, views: &[View<'_>], group: Option<&Group>, context: &Context) -> Vec<Judgement> {
+        let refused = views.iter().any(View::refused_for_headers);
         self.rules
             .iter()
+            .filter(|rule| !refused || rule.clause == HEADERS)
             .filter_map(|rule| {
                 let report = apply(rule, views, group, context);
                 (report.held > 0 || !report.violations.is_empty()).then_some(Judgement {

@@ -98,6 +98,7 @@ impl RecordedSession {
                 role: Role::Recorded,
                 label: place.to_owned(),
                 body: exchange.request.clone(),
+                sent_as: None,
             }],
         };
         let response = exchange.outcome.as_ref();

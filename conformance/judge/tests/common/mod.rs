@@ -79,6 +79,7 @@ fn send(service: &Paymaster<'_>, group: &Group) -> Vec<Exchange> {
             outcome: Ok(response),
             took: Duration::ZERO,
             on_chain: None,
+            sent_as: None,
         }
     };
     group.members.iter().map(|member| one(&member.body)).collect()

@@ -44,13 +44,28 @@ fn lawful_answers_break_nothing() {
 
 #[test]
 fn limiters_and_gateways_are_not_the_service() {
-    for status in [429, 503, 502, 504, 401] {
-        let busy = Response {
+    for status in [429, 503, 502, 504, 401, 403, 413, 414, 431, 522] {
+        for body in [
+            "<html>busy</html>",
+            "busy",
+            "",
+            r#"{"message":"Forbidden"}"#,
+            r#"{"error":"Forbidden","statusCode":403}"#,
+            r#"[{"error":{"code":1}}]"#,
+        ] {
+            let busy = Response {
+                status,
+                headers: Vec::new(),
+                body: Bytes::from_static(body.as_bytes()),
+            };
+            assert_eq!(broken_by(&sponsor("1"), Ok(busy)), [""; 0], "{status} {body}");
+        }
+        // The service itself answers.
+        let refused = Response {
             status,
-            headers: Vec::new(),
-            body: Bytes::from_static(b"<html>busy</html>"),
+            ..response(ERROR)
         };
-        assert_eq!(broken_by(&sponsor("1"), Ok(busy)), [""; 0], "{status}");
+        assert!(!broken_by(&sponsor("1"), Ok(refused)).is_empty(), "{status}");
     }
     assert_eq!(
         broken_by(&sponsor("1"), Err(Failure::Connect("refused".to_owned()))),
@@ -70,14 +85,21 @@ fn the_status_of_a_gateway_is_reported() {
             }),
             took: Duration::ZERO,
             on_chain: None,
+            sent_as: None,
         };
         View::new(Role::Call, "", &exchange, &context()).gateway_status()
     };
-    for status in [401, 403, 502, 503, 504, 307] {
+    let call_data = |bytes: usize| sponsor("1").replace("0xb61d27f6", &format!("0x{}", "ab".repeat(bytes)));
+    for status in [401, 403, 413, 414, 431, 502, 503, 504, 522, 307] {
         assert_eq!(by_another(&sponsor("1"), status), Some(status));
+        assert_eq!(by_another(&call_data(4096), status), Some(status));
+        // More than wallets send.
+        assert_eq!(by_another(&call_data(4097), status), None, "{status}");
     }
-    // Size limits, failures of the service itself, and requests that need no answer.
-    for status in [413, 414, 431, 500, 400, 200] {
+    assert_eq!(by_another(&quote(USDC, &[DAI; 10]), 413), Some(413));
+    assert_eq!(by_another(&quote(USDC, &[DAI; 11]), 413), None);
+    // Failures of the service itself, and requests that need no answer.
+    for status in [500, 400, 200] {
         assert_eq!(by_another(&sponsor("1"), status), None, "{status}");
     }
     assert_eq!(by_another(&sponsor("1").replace("\"7\"", "7"), 502), None);

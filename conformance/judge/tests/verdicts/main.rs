@@ -155,6 +155,7 @@ fn broken_in(context: &Context, request: &str, outcome: Result<Response, Failure
         outcome,
         took: Duration::ZERO,
         on_chain: None,
+        sent_as: None,
     };
     let view = View::new(Role::Call, "", &exchange, context);
     let judge = Judge::new(rules().collect());

@@ -49,12 +49,8 @@ impl Page<'_> {
 
     fn finding(&self, number: usize, finding: &Finding) -> Markup {
         let violation = &finding.violation;
-        let body = finding
-            .group
-            .members
-            .get(violation.member)
-            .map(|member| &member.body);
-        let line = body.and_then(|body| curl::line(self.finished.place, body));
+        let broken = finding.group.members.get(violation.member);
+        let line = broken.and_then(|member| curl::line(self.finished.place, member));
         let replay = self.finished.replay_line(number);
         html! {
             article.finding {

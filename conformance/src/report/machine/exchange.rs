@@ -6,8 +6,10 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
+use crate::report::text::curl;
+use paymaster_cli::settings::ShownTarget;
 use paymaster_client::redact::Redactor;
-use paymaster_exchange::Exchange;
+use paymaster_exchange::{Exchange, HeaderSet};
 
 /// The encoding of a body in a report.
 pub(crate) enum EncodedBody {
@@ -65,6 +67,13 @@ pub(crate) fn headers(headers: &[(String, String)], redactor: &Redactor) -> Valu
         json!({"name": name, "value": value})
     });
     shown.collect()
+}
+
+/// The headers of a published client as they were sent, in the same form.
+pub(crate) fn sent_headers(headers: &HeaderSet, place: &ShownTarget) -> Vec<Value> {
+    curl::sent_headers(headers, place)
+        .map(|(name, value)| json!({"name": name, "value": value}))
+        .collect()
 }
 
 /// A time, such as `2026-01-31T12:00:00.000Z`.

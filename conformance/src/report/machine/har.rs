@@ -166,10 +166,13 @@ impl Head<'_> {
                 json!({"name": name, "value": value})
             })
             .collect();
-        let mut headers = vec![
-            json!({"name": "content-type", "value": "application/json"}),
-            json!({"name": "accept", "value": "application/json"}),
-        ];
+        let mut headers = match exchange.sent_as {
+            Some(headers) => exchange::sent_headers(headers, self.place),
+            None => vec![
+                json!({"name": "content-type", "value": "application/json"}),
+                json!({"name": "accept", "value": "application/json"}),
+            ],
+        };
         for (name, shell) in &self.place.headers {
             headers.push(json!({"name": name, "value": self.redactor.apply(shell)}));
         }

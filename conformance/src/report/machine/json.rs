@@ -5,9 +5,11 @@ use serde_json::{Map, Value, json};
 
 use crate::report::{
     Finished,
+    machine::exchange,
     text::{curl, words},
 };
 use paymaster_exchange::Exchange;
+use paymaster_judge::cases::case::Member;
 use paymaster_judge::verdict::{
     conclusion::Verdict,
     finding::{Attempt, Finding},
@@ -93,11 +95,7 @@ fn finding_value(finding: &Finding, finished: &Finished<'_>) -> Value {
         Some(_) => Verdict::KnownFailing,
         None => words::verdict(finding),
     };
-    let body = finding
-        .group
-        .members
-        .get(violation.member)
-        .map(|member| &member.body);
+    let broken = finding.group.members.get(violation.member);
     json!({
         "rule": finding.rule.id,
         "clause": clause.id,
@@ -112,17 +110,26 @@ fn finding_value(finding: &Finding, finished: &Finished<'_>) -> Value {
         "times": finding.times,
         "relation": finding.group.relation.id,
         "member": violation.member,
-        "requests": finding.group.members.iter().map(|member| json!({
-            "role": member.role.name(),
-            "label": member.label,
-            "body": String::from_utf8_lossy(&member.body),
-        })).collect::<Vec<_>>(),
+        "requests": finding.group.members.iter().map(|member| request(member, finished)).collect::<Vec<_>>(),
         "answers": answers(&finding.exchanges, finished),
         "reproduced": finding.reproduced(),
         "attempts": finding.attempts.iter().map(|attempt| attempt_value(attempt, finished)).collect::<Vec<_>>(),
         "shrink_requests": finding.shrink_requests,
-        "curl": body.and_then(|body| curl::line(finished.place, body)),
+        "curl": broken.and_then(|member| curl::line(finished.place, member)),
     })
+}
+
+fn request(member: &Member, finished: &Finished<'_>) -> Value {
+    let mut value = json!({
+        "role": member.role.name(),
+        "label": member.label,
+        "body": String::from_utf8_lossy(&member.body),
+    });
+    if let Some(headers) = member.sent_as {
+        value["client"] = headers.name.into();
+        value["headers"] = exchange::sent_headers(headers, finished.place).into();
+    }
+    value
 }
 
 fn known_failure(known: &known::EntryOutcome, finished: &Finished<'_>) -> Value {

@@ -130,12 +130,8 @@ fn describe(outcome: &RuleOutcome, finished: &Finished<'_>) -> String {
         );
         text.push_str(&safe(&line, finished));
         text.push('\n');
-        let body = finding
-            .group
-            .members
-            .get(violation.member)
-            .map(|member| &member.body);
-        if let Some(line) = body.and_then(|body| curl::line(finished.place, body)) {
+        let broken = finding.group.members.get(violation.member);
+        if let Some(line) = broken.and_then(|member| curl::line(finished.place, member)) {
             text.push_str(&line);
             text.push('\n');
         }

@@ -68,6 +68,10 @@ impl ReportLog for Events {
                 "waiting",
                 json!({"pause_ms": exchange::milliseconds(*pause), "reason": reason}),
             ),
+            Event::Overloaded { jobs, sign } => (
+                "overloaded",
+                json!({"jobs": jobs, "sign": self.redactor.apply(sign)}),
+            ),
             Event::Estimated(estimate) => (
                 "estimated",
                 json!({
@@ -146,7 +150,7 @@ impl Events {
     }
 
     fn exchanged(&self, sent: &SentExchange) -> Value {
-        json!({
+        let mut value = json!({
             "relation": sent.relation,
             "group": sent.group,
             "member": sent.member,
@@ -156,7 +160,11 @@ impl Events {
             "answer": exchange::answer(&sent.exchange, &self.redactor),
             "took_ms": exchange::milliseconds(sent.exchange.took),
             "ended": exchange::moment(sent.ended),
-        })
+        });
+        if let Some(client) = sent.exchange.sent_as {
+            value["client"] = client.name.into();
+        }
+        value
     }
 }
 

@@ -81,8 +81,11 @@ fn write_finding(page: &mut Page<'_>, number: usize, finding: &Finding) {
     // Not in columns: `reproduced 3/3` is one phrase.
     page.hanging("  ", COLUMN, &again);
     let finished = page.finished;
-    let body = group.members.get(violation.member).map(|member| &member.body);
-    match body.and_then(|body| curl::line(finished.place, body)) {
+    let broken = group.members.get(violation.member);
+    if let Some(client) = broken.and_then(|member| member.sent_as) {
+        row(page, "headers", &format!("those of {}", client.name));
+    }
+    match broken.and_then(|member| curl::line(finished.place, member)) {
         Some(line) => page.line(&format!("  cURL       {line}")),
         None => row(
             page,

@@ -73,6 +73,9 @@ impl Reporter for Progress {
                 self.status
                     .show(&format!("waiting {} s: {reason}", pause.as_secs()));
             }
+            Event::Overloaded { jobs, sign } => self.status.note(&format!(
+                "note: {sign} while other requests were in flight, and not for the same request alone: at most {jobs} at a time from now on"
+            )),
             Event::Estimated(estimate) => self.status.note(&estimate.to_string()),
             Event::Broken { .. } | Event::Exchanged(_) => {}
             Event::Found(finding) => self.status.show(&format!("confirmed {}", finding.rule.id)),

@@ -8,20 +8,24 @@ use paymaster_cli::{
     settings::ShownTarget,
     shell::{quoted, word},
 };
+use paymaster_exchange::HeaderSet;
+use paymaster_judge::cases::case::Member;
 
 /// The longest body that fits into one argument of a command, in bytes.
 const LONGEST_ARGUMENT: usize = 100_000;
 
-/// The cURL line that sends a body; none where the body is too long for a command line.
-pub(crate) fn line(place: &ShownTarget, body: &[u8]) -> Option<String> {
+/// The cURL line that sends a request; none where its body is too long for a command line.
+pub(crate) fn line(place: &ShownTarget, member: &Member) -> Option<String> {
+    let body = &member.body;
     if body.len() > LONGEST_ARGUMENT {
         return None;
     }
     let url = place.literal.as_deref().map_or(VARIABLE.to_owned(), quoted);
-    let mut command = format!(
-        "curl -sS{} {url} -H 'content-type: application/json' -H 'accept: application/json'",
-        place.curl_options
-    );
+    let mut command = format!("curl -sS{} {url}", place.curl_options);
+    match member.sent_as {
+        None => command.push_str(" -H 'content-type: application/json' -H 'accept: application/json'"),
+        Some(headers) => add_headers(&mut command, headers, place),
+    }
     for (name, shell) in &place.headers {
         // In double quotes the shell replaces the variables.
         let _ = write!(command, " -H \"{name}: {}\"", escaped(shell));
@@ -33,6 +37,37 @@ pub(crate) fn line(place: &ShownTarget, body: &[u8]) -> Option<String> {
             format!("printf %s '{encoded}' | base64 -d | {command} --data-binary @-")
         }
     })
+}
+
+/// Adds the headers of a published client, as far as the user's own headers do not replace them.
+fn add_headers(command: &mut String, headers: &HeaderSet, place: &ShownTarget) {
+    // Writing to a String cannot fail.
+    for (name, value) in sent_headers(headers, place) {
+        let _ = write!(command, " -H {}", quoted(&format!("{name}: {value}")));
+    }
+    // A header without a value removes the one that cURL would send by itself.
+    for name in ["accept", "user-agent"] {
+        if headers.header(name).is_none() {
+            let _ = write!(command, " -H '{name}:'");
+        }
+    }
+    if headers.header("accept-encoding").is_some() {
+        command.push_str(" --compressed");
+    }
+}
+
+/// The headers of a published client as they were sent: the user's own headers replace those of the same name.
+pub(crate) fn sent_headers<'a>(
+    headers: &'a HeaderSet,
+    place: &'a ShownTarget,
+) -> impl Iterator<Item = &'a (&'static str, &'static str)> {
+    let is_own = |name: &str| {
+        place
+            .headers
+            .iter()
+            .any(|(own, _)| own.eq_ignore_ascii_case(name))
+    };
+    headers.lines.iter().filter(move |(name, _)| !is_own(name))
 }
 
 /// The line that sends the requests of a replay file to the target of the run again. Secret URLs and header values are variables of
@@ -87,8 +122,20 @@ fn escaped(shell: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use bytes::Bytes;
     use paymaster_cli::shell::config_option;
+    use paymaster_judge::cases::{case::Role, clients::find_client};
+
+    use super::*;
+
+    fn member(body: &[u8]) -> Member {
+        Member {
+            role: Role::Call,
+            label: String::new(),
+            body: Bytes::copy_from_slice(body),
+            sent_as: None,
+        }
+    }
 
     fn place() -> ShownTarget {
         ShownTarget {
@@ -102,7 +149,7 @@ mod tests {
     #[test]
     #[cfg(unix)]
     fn quotes_survive_the_shell() {
-        let line = line(&place(), br#"{"a":"it's"}"#).unwrap();
+        let line = line(&place(), &member(br#"{"a":"it's"}"#)).unwrap();
         let echoed = line.replacen("curl -sS", "printf '%s\\n'", 1);
         let output = std::process::Command::new("sh")
             .args(["-c", &echoed])
@@ -123,13 +170,31 @@ mod tests {
     #[test]
     fn secret_urls_are_variables_and_odd_bytes_are_piped() {
         let place = ShownTarget::default();
-        let line = line(&place, b"\xFF").unwrap();
+        let line = line(&place, &member(b"\xFF")).unwrap();
         assert!(
             line.starts_with("printf %s '/w==' | base64 -d | curl -sS \"$PAYMASTER_URL\""),
             "{line}"
         );
         assert_eq!(needs(&place).as_deref(), Some("PAYMASTER_URL"));
-        assert_eq!(self::line(&place, &vec![b' '; LONGEST_ARGUMENT + 1]), None);
+        let long = member(&vec![b' '; LONGEST_ARGUMENT + 1]);
+        assert_eq!(self::line(&place, &long), None);
+    }
+
+    #[test]
+    fn the_headers_of_a_client_are_sent_and_those_of_curl_are_not() {
+        let ethers = Member {
+            sent_as: find_client("ethers"),
+            ..member(b"{}")
+        };
+        let place = ShownTarget {
+            headers: vec![("Content-Type".to_owned(), "application/json+x".to_owned())],
+            ..ShownTarget::default()
+        };
+        assert_eq!(
+            line(&place, &ethers).unwrap(),
+            "curl -sS \"$PAYMASTER_URL\" -H 'accept-encoding: gzip' -H 'accept:' -H 'user-agent:' --compressed \
+             -H \"Content-Type: application/json+x\" --data-raw '{}'"
+        );
     }
 
     #[test]

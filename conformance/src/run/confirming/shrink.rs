@@ -60,7 +60,8 @@ impl Shrinker<'_> {
             limit: budget,
             spent: 0,
         };
-        let (mut reproduction, member) = self.isolate(reproduction, &mut budget).await;
+        let (reproduction, member) = self.isolate(reproduction, &mut budget).await;
+        let mut reproduction = self.in_plain_headers(reproduction, &mut budget).await;
         let properties = properties(&reproduction.group, self.context);
         let document = reproduction.group.pair.map(Pair::request_document);
         'smaller: loop {
@@ -95,6 +96,22 @@ impl Shrinker<'_> {
         Shrunk {
             reproduction,
             spent: budget.spent,
+        }
+    }
+
+    /// Sends the group with the plain request headers, where it was sent with others. Keeps that where the rule is broken again.
+    async fn in_plain_headers(&self, reproduction: Reproduction, budget: &mut RequestBudget) -> Reproduction {
+        let group = reproduction.group.clone().sent_as(None);
+        if group.members == reproduction.group.members || !budget.spend_on(&group) {
+            return reproduction;
+        }
+        match self.send(&group).await {
+            Ok((exchanges, Some(violation))) => Reproduction {
+                group,
+                exchanges,
+                violation,
+            },
+            _ => reproduction,
         }
     }
 

@@ -149,6 +149,7 @@ mod tests {
             },
             took: Duration::ZERO,
             on_chain: None,
+            sent_as: None,
         }
     }
 

@@ -1,6 +1,7 @@
-//! Sending groups of requests: pacing, connections, repeats after 429 and 503, whether the target still answers, and the chain on
+//! Sending groups of requests: pacing, connections, repeats after 429 and 503, overload, whether the target still answers, and the chain on
 //! which answers are simulated.
 
 pub(crate) mod chain;
 pub(crate) mod liveness;
+pub(crate) mod overload;
 pub(crate) mod sender;

@@ -19,16 +19,17 @@ use crate::events::SentExchange;
 use crate::run::sending::{
     chain::Chain,
     liveness::{Liveness, NextStep, is_answered},
+    overload::{self, Concurrency, MOST_COPIES, Overload, TIMES_ALONE},
 };
 use paymaster_client::{
     connector::Protocol,
     memory::{MemoryLimit, MemoryPermit},
     pace::Pace,
     stop::{Reason, Stop},
-    throttling::{GivenUp, MOST_GIVEN_UP, RetryPolicy, ThrottleDecision},
+    throttling::{self, GivenUp, MOST_GIVEN_UP, RetryPolicy, ThrottleDecision},
     transport::{PooledConnection, Transport},
 };
-use paymaster_exchange::{Exchange, Failure};
+use paymaster_exchange::{Exchange, Failure, KEPT};
 use paymaster_judge::cases::{
     case::{Group, Order},
     relations::ON_CHAIN,
@@ -68,8 +69,31 @@ impl fmt::Display for DeliveryError {
 pub(crate) enum Notice {
     /// The target asked for a pause, with this HTTP status.
     Throttled { pause: Duration, status: u16 },
+    /// The target refused requests while others were in flight: fewer are sent at a time from now on.
+    Overloaded(Overload),
     /// An exchange ended. Sent only when a reporter wants exchanges.
     Exchanged(Box<SentExchange>),
+}
+
+/// What to do with an error answer that may come from overload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum OverloadMode {
+    /// It is returned at once, to be checked.
+    Watch,
+    /// It is returned at once: it is the result of the check.
+    Check,
+    /// It is an answer like every other. A request that is throttled is sent again after a pause.
+    Ignore,
+}
+
+/// The result of sending a group alone.
+enum AloneResult {
+    /// No error: fewer requests are sent at a time now.
+    FewerJobs,
+    /// The same kind of error.
+    SameError(Vec<Exchange>),
+    /// No error, alone or under load: the first answers are judged.
+    Chance,
 }
 
 /// Sends groups over at most `jobs` connections.
@@ -79,7 +103,9 @@ pub(crate) struct Sender {
     pub(crate) pace: Pace,
     pub(crate) liveness: Liveness,
     jobs: usize,
-    slots: Semaphore,
+    concurrency: Concurrency,
+    /// Whether error answers are checked for overload.
+    checks_overload: bool,
     idle: Mutex<Vec<PooledConnection>>,
     gate: MemoryLimit,
     /// How many complete responses came in HTTP/1.1, and how many in HTTP/2.
@@ -105,7 +131,8 @@ impl Sender {
             pace,
             liveness: Liveness::default(),
             jobs,
-            slots: Semaphore::new(jobs),
+            concurrency: Concurrency::new(jobs),
+            checks_overload: true,
             idle: Mutex::default(),
             gate: MemoryLimit::default(),
             responses: Default::default(),
@@ -129,9 +156,22 @@ impl Sender {
         Self { chain, ..self }
     }
 
-    /// How many exchanges may run at the same time.
+    /// Takes errors that may come from overload for answers like every other.
+    pub(crate) fn ignoring_overload(self) -> Self {
+        Self {
+            checks_overload: false,
+            ..self
+        }
+    }
+
+    /// How many exchanges may run at the same time, unless the target is overloaded by them.
     pub(crate) fn jobs(&self) -> usize {
         self.jobs
+    }
+
+    /// The overload of the target that the run found.
+    pub(crate) fn overload(&self) -> Option<Overload> {
+        self.concurrency.overload()
     }
 
     /// The HTTP versions of complete responses, and how many came in each.
@@ -150,45 +190,115 @@ impl Sender {
 
     /// Sends every request of a group; returns one exchange for each, in order.
     pub(crate) async fn deliver(&self, group: &Group) -> Result<Vec<Exchange>, DeliveryError> {
-        self.deliver_within(group, &self.share()).await
+        self.deliver_within(group, &mut self.share()).await
     }
 
     /// As [`Sender::deliver`], within a memory share that the caller holds as long as it keeps the answers.
     pub(crate) async fn deliver_within(
         &self,
         group: &Group,
-        share: &MemoryPermit,
+        share: &mut MemoryPermit,
     ) -> Result<Vec<Exchange>, DeliveryError> {
-        let width = match group.relation.order {
+        while self.checks_overload && self.concurrency.jobs() > 1 {
+            let jobs = self.concurrency.jobs();
+            let exchanges = self.deliver_once(group, share, OverloadMode::Watch).await?;
+            let Some(sign) = self.concurrency.suspicion(&exchanges) else {
+                if exchanges.iter().any(is_throttled_without_time) {
+                    break;
+                }
+                return Ok(exchanges);
+            };
+            // Long answers are not kept, and their memory is freed before all slots are acquired: the holders of slots may wait for it.
+            let short = exchanges.iter().all(has_short_body).then_some(exchanges);
+            *share = self.share();
+            match self.check_alone(group, share, jobs, sign).await? {
+                AloneResult::SameError(exchanges) if exchanges.iter().any(is_throttled_without_time) => break,
+                AloneResult::SameError(exchanges) => return Ok(exchanges),
+                AloneResult::Chance => {
+                    match short.filter(|short| !short.iter().any(is_throttled_without_time)) {
+                        Some(exchanges) => return Ok(exchanges),
+                        None => break,
+                    }
+                }
+                AloneResult::FewerJobs => {}
+            }
+        }
+        self.deliver_once(group, share, OverloadMode::Ignore).await
+    }
+
+    /// Sends a group that got an error of overload at this number of jobs again while no other request is in flight.
+    async fn check_alone(
+        &self,
+        group: &Group,
+        share: &MemoryPermit,
+        jobs: usize,
+        sign: String,
+    ) -> Result<AloneResult, DeliveryError> {
+        let alone = self.concurrency.alone().await.ok_or(DeliveryError::Stopped)?;
+        if alone.jobs < jobs {
+            // The check of another group has lowered the limit meanwhile.
+            return Ok(AloneResult::FewerJobs);
+        }
+        for _ in 0..TIMES_ALONE {
+            let exchanges = self.deliver_in_turn(group, share, OverloadMode::Check).await?;
+            if exchanges
+                .iter()
+                .any(|exchange| overload::sign(exchange).is_some())
+            {
+                alone.seen(sign);
+                return Ok(AloneResult::SameError(exchanges));
+            }
+        }
+        if !alone.has_company() && !self.is_seen_under_load(group, jobs).await? {
+            return Ok(AloneResult::Chance);
+        }
+        let overload = alone.halve(sign);
+        // The limit applies even when the receiver is gone.
+        let _ = self.notices.send(Notice::Overloaded(overload));
+        Ok(AloneResult::FewerJobs)
+    }
+
+    /// Sends as many copies of a group as there are jobs at the same time. Whether any of them gets an error of overload. The caller holds
+    /// all slots.
+    async fn is_seen_under_load(&self, group: &Group, jobs: usize) -> Result<bool, DeliveryError> {
+        let copies = (0..jobs.min(MOST_COPIES)).map(|_| async {
+            let share = self.share();
+            let exchanges = self.deliver_in_turn(group, &share, OverloadMode::Check).await?;
+            Ok(exchanges
+                .iter()
+                .any(|exchange| overload::sign(exchange).is_some()))
+        });
+        let seen: Vec<bool> = join(copies.collect())
+            .await
+            .into_iter()
+            .collect::<Result<_, _>>()?;
+        Ok(seen.contains(&true))
+    }
+
+    async fn deliver_once(
+        &self,
+        group: &Group,
+        share: &MemoryPermit,
+        mode: OverloadMode,
+    ) -> Result<Vec<Exchange>, DeliveryError> {
+        let wanted = match group.relation.order {
             Order::Sequential => 1,
-            Order::Concurrent => group.members.len().clamp(1, self.jobs),
+            Order::Concurrent => group.members.len(),
         };
-        let permits = u32::try_from(width).unwrap_or(u32::MAX);
-        let Ok(_slots) = self.slots.acquire_many(permits).await else {
+        let Some((_slots, width)) = self.concurrency.acquire(wanted).await else {
             return Err(DeliveryError::Stopped);
         };
-        let mut exchanges = Vec::with_capacity(group.members.len());
         if width == 1 {
-            let mut connection = self.take_connection();
-            for number in 0..group.members.len() {
-                let mut exchange = self.send(&mut connection, group, number, share).await?;
-                if let Some(chain) = &self.chain
-                    && group.relation.id == ON_CHAIN.id
-                {
-                    exchange.on_chain = chain.simulate(&exchange).await;
-                }
-                exchanges.push(exchange);
-            }
-            self.return_connection(connection);
-            return Ok(exchanges);
+            return self.deliver_in_turn(group, share, mode).await;
         }
+        let mut exchanges = Vec::with_capacity(group.members.len());
         let numbers: Vec<usize> = (0..group.members.len()).collect();
         for chunk in numbers.chunks(width) {
             let sending = chunk
                 .iter()
                 .map(|number| async {
                     let mut connection = self.take_connection();
-                    let exchange = self.send(&mut connection, group, *number, share).await;
+                    let exchange = self.send(&mut connection, group, *number, share, mode).await;
                     self.return_connection(connection);
                     exchange
                 })
@@ -200,25 +310,56 @@ impl Sender {
         Ok(exchanges)
     }
 
+    /// Sends the members of a group one after the other, each after the answer to the one before.
+    async fn deliver_in_turn(
+        &self,
+        group: &Group,
+        share: &MemoryPermit,
+        mode: OverloadMode,
+    ) -> Result<Vec<Exchange>, DeliveryError> {
+        let mut exchanges = Vec::with_capacity(group.members.len());
+        let mut connection = self.take_connection();
+        for number in 0..group.members.len() {
+            let mut exchange = self.send(&mut connection, group, number, share, mode).await?;
+            if let Some(chain) = &self.chain
+                && group.relation.id == ON_CHAIN.id
+            {
+                exchange.on_chain = chain.simulate(&exchange).await;
+            }
+            exchanges.push(exchange);
+        }
+        self.return_connection(connection);
+        Ok(exchanges)
+    }
+
     async fn send(
         &self,
         connection: &mut PooledConnection,
         group: &Group,
         number: usize,
         share: &MemoryPermit,
+        mode: OverloadMode,
     ) -> Result<Exchange, DeliveryError> {
-        let body: &Bytes = &group.members[number].body;
+        let member = &group.members[number];
+        let body: &Bytes = &member.body;
         let (mut retries, mut unreachable) = (RetryPolicy::CHECK.start(), 0);
         loop {
             if !self.pace.turn(&self.stop).await {
                 return Err(DeliveryError::Stopped);
             }
             let exchange = connection
-                .exchange_within(&self.transport, body.clone(), share)
+                .exchange_as(&self.transport, body.clone(), member.sent_as, share)
                 .await;
             self.report(&exchange, group, number);
+            let is_checked = mode == OverloadMode::Watch
+                && self
+                    .concurrency
+                    .suspicion(std::slice::from_ref(&exchange))
+                    .is_some();
             match self.liveness.note(&exchange) {
                 NextStep::Continue => {}
+                // Sending it alone shows whether the target still answers.
+                _ if is_checked => {}
                 NextStep::Unreachable => self.give_up(&exchange, "no answer"),
                 NextStep::Probe(known_good) => {
                     let probe = PooledConnection::default()
@@ -241,6 +382,10 @@ impl Sender {
                 Ok(response) => {
                     if let Some(protocol) = connection.protocol() {
                         self.responses[protocol as usize].fetch_add(1, Ordering::Relaxed);
+                    }
+                    let is_wanted = is_checked || mode == OverloadMode::Check;
+                    if is_wanted && throttling::is_throttled_without_time(response) {
+                        return Ok(exchange);
                     }
                     let pause = match retries.decide(response, SystemTime::now) {
                         ThrottleDecision::NotThrottled => {
@@ -322,6 +467,16 @@ impl Sender {
             .unwrap_or_else(PoisonError::into_inner)
             .push(connection);
     }
+}
+
+fn has_short_body(exchange: &Exchange) -> bool {
+    let response = exchange.outcome.as_ref();
+    response.map_or(true, |response| response.body.len() <= KEPT)
+}
+
+fn is_throttled_without_time(exchange: &Exchange) -> bool {
+    let response = exchange.outcome.as_ref();
+    response.is_ok_and(throttling::is_throttled_without_time)
 }
 
 /// Runs futures concurrently within the task of the caller; returns their outputs in the same order.

@@ -50,6 +50,7 @@ pub(super) fn member(
         role,
         label: label.into(),
         body: text(&request),
+        sent_as: None,
     }
 }
 
@@ -59,6 +60,7 @@ pub(super) fn with_own_id(role: Role, label: impl Into<String>, request: &Value)
         role,
         label: label.into(),
         body: text(request),
+        sent_as: None,
     }
 }
 

@@ -153,6 +153,7 @@ fn malformed_bodies(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         role: Role::Malformed,
         label: label.to_owned(),
         body: Bytes::from(body),
+        sent_as: None,
     }]
 }
 

@@ -8,6 +8,7 @@ mod calls;
 mod client_forms;
 mod edit;
 mod envelope;
+mod headers;
 mod malformed;
 mod mode_object;
 mod notation;
@@ -21,6 +22,7 @@ pub use batches::BATCH_ELEMENTS;
 pub use calls::{CALLS, REFUSED_CALLS, REFUSED_IN_TOKEN_MODE};
 pub use client_forms::CLIENT_FORMS;
 pub use envelope::{NUMBER_IDS, STRING_IDS};
+pub use headers::HEADERS;
 pub use malformed::{BATCHES, MALFORMED_BODIES, MALFORMED_PARAMS};
 pub use mode_object::{
     BOTH_INFOS, CALCULATE_GAS_LIMITS, EXPIRY_DURATION, SMART_ACCOUNTS, SPONSORED_NAME, TOKEN_QUOTE_ROW,
@@ -62,6 +64,7 @@ pub static RELATIONS: &[&Relation] = &[
     &INIT_CODE,
     &CALL_DATA,
     &NOTATION,
+    &HEADERS,
     &DECISION,
     &LATER,
     &CONCURRENT,

@@ -59,6 +59,7 @@ fn notations(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         role: Role::Variant,
         label: label.to_owned(),
         body: Bytes::from(text),
+        sent_as: None,
     };
     vec![
         first,

@@ -120,12 +120,8 @@ fn result(number: usize, finding: &Finding, finished: &Finished<'_>) -> Value {
             "justification": format!("{} ({}, until {})", safe(&entry.reason), safe(&entry.owner), entry.expires),
         }]);
     }
-    let body = finding
-        .group
-        .members
-        .get(violation.member)
-        .map(|member| &member.body);
-    if let Some(line) = body.and_then(|body| curl::line(finished.place, body)) {
+    let broken = finding.group.members.get(violation.member);
+    if let Some(line) = broken.and_then(|member| curl::line(finished.place, member)) {
         value["properties"]["curl"] = line.into();
     }
     if let Some(path) = finished.replays.get(number).and_then(Option::as_ref) {

@@ -1,0 +1,57 @@
+//! The same request with the headers of published HTTP clients.
+
+use paymaster_schemas::Pair;
+
+use crate::cases::{
+    case::{Base, BuildInput, Ids, Member, Order, Relation, Role, Rounds},
+    clients::CLIENTS,
+    relations::edit::{baseline, item_of_round},
+};
+
+/// The same request with plain headers, and with those of a published client.
+pub static HEADERS: Relation = Relation {
+    id: "headers",
+    about: "the same call with the request headers of published HTTP clients",
+    bases: &[
+        Base::sponsored(Pair::SPONSOR_SPONSORED),
+        Base::accepted(Pair::QUOTE_ERC20),
+    ],
+    rounds: Rounds::Fixed(9), // every client, in each of the two pairs; a test holds the number
+    order: Order::Sequential,
+    members: headers,
+};
+
+fn headers(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
+    let client = item_of_round(input, CLIENTS);
+    // All have the same bytes, the id included. Both are sent twice, so that a difference by chance is not taken for one of headers.
+    let first = baseline(input, ids);
+    let variant = Member {
+        role: Role::Variant,
+        label: format!("the headers of {}", client.name),
+        sent_as: Some(client),
+        ..first.clone()
+    };
+    let again = Member {
+        role: Role::Again,
+        label: "the baseline again".to_owned(),
+        ..first.clone()
+    };
+    let variant_again = Member {
+        label: format!("the headers of {} again", client.name),
+        ..variant.clone()
+    };
+    vec![first, variant, again, variant_again]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_client_has_its_round() {
+        assert_eq!(
+            HEADERS.rounds,
+            Rounds::Fixed(u32::try_from(CLIENTS.len()).unwrap())
+        );
+    }
+}

@@ -1,0 +1,349 @@
+//! Overload: some targets refuse requests while too many others are in flight. That is lawful, so it breaks no rule.
+//!
+//! Where a group gets an error answer that may come from overload (see [`sign`]), its bytes are sent again alone: no other request is
+//! in flight. Where the error is not seen again, the run goes on with half as many requests at a time, and the group is sent again.
+//! Where it is seen again, or only one request at a time is left, it is judged like every other answer.
+//!
+//! A rare error that has nothing to do with load is not seen alone either. Therefore many copies of the group are sent at the same time,
+//! too. An error that no copy gets, and no other group got at the same time, is judged.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use tokio::sync::{MutexGuard as AsyncGuard, Semaphore, SemaphorePermit, watch};
+
+use paymaster_client::throttling;
+use paymaster_exchange::{Exchange, Failure};
+use paymaster_judge::message::answer::Answer;
+
+/// How often a group is sent alone before its error counts as one of overload.
+pub(crate) const TIMES_ALONE: usize = 5;
+
+/// After this many groups that get an error alone too, that error is no longer taken for one of overload.
+const ALONE_TOO: u32 = 3;
+
+/// The most copies of a group that are sent at the same time.
+pub(crate) const MOST_COPIES: usize = 32;
+
+/// The limit on requests in flight. It starts with the jobs of the run, and is halved by each overload.
+#[derive(Debug)]
+pub(crate) struct Concurrency {
+    jobs: watch::Sender<usize>,
+    slots: Semaphore,
+    /// Held while a group is sent alone. Only its holder changes the limit.
+    checking: tokio::sync::Mutex<()>,
+    /// How often each sign of overload was seen alone too.
+    alone_too: Mutex<BTreeMap<String, u32>>,
+    /// How many groups got a sign of overload and wait to be sent alone.
+    suspicious: AtomicUsize,
+    overload: Mutex<Option<Overload>>,
+}
+
+/// The overload that a run found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Overload {
+    /// How many requests are sent at a time from now on.
+    pub(crate) jobs: usize,
+    /// What the target did when more were in flight, in words.
+    pub(crate) sign: String,
+    /// How often the limit was halved.
+    pub(crate) times: u64,
+}
+
+impl fmt::Display for Overload {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let requests = if self.jobs == 1 { "request" } else { "requests" };
+        write!(f, "{} {requests} at a time; with more, {}", self.jobs, self.sign)
+    }
+}
+
+/// No other request is in flight while this exists.
+pub(crate) struct Alone<'a> {
+    concurrency: &'a Concurrency,
+    /// The limit before.
+    pub(crate) jobs: usize,
+    slots: SemaphorePermit<'a>,
+    _suspicious: Suspicious<'a>,
+    _checking: AsyncGuard<'a, ()>,
+}
+
+/// Counts a group as suspicious until it is dropped.
+struct Suspicious<'a>(&'a AtomicUsize);
+
+impl Drop for Suspicious<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Concurrency {
+    pub(crate) fn new(jobs: usize) -> Self {
+        Self {
+            jobs: watch::Sender::new(jobs),
+            slots: Semaphore::new(jobs),
+            checking: tokio::sync::Mutex::default(),
+            alone_too: Mutex::default(),
+            suspicious: AtomicUsize::new(0),
+            overload: Mutex::default(),
+        }
+    }
+
+    /// How many requests may be in flight.
+    pub(crate) fn jobs(&self) -> usize {
+        *self.jobs.borrow()
+    }
+
+    /// The overload that was found; none when there was none.
+    pub(crate) fn overload(&self) -> Option<Overload> {
+        lock(&self.overload).clone()
+    }
+
+    /// Waits for that many slots, or for as many as there are. Returns them with their number; none when the run is over.
+    pub(crate) async fn acquire(&self, wanted: usize) -> Option<(SemaphorePermit<'_>, usize)> {
+        if wanted <= 1 {
+            return Some((self.slots.acquire().await.ok()?, 1));
+        }
+        let mut jobs = self.jobs.subscribe();
+        loop {
+            let width = wanted.min(*jobs.borrow_and_update());
+            tokio::select! {
+                biased;
+                slots = self.slots.acquire_many(permits(width)) => return Some((slots.ok()?, width)),
+                // So many slots may not exist any more.
+                _ = jobs.changed() => {}
+            }
+        }
+    }
+
+    /// Waits until no other request is in flight, to check a group that got a sign of overload.
+    pub(crate) async fn alone(&self) -> Option<Alone<'_>> {
+        self.suspicious.fetch_add(1, Ordering::Relaxed);
+        let suspicious = Suspicious(&self.suspicious);
+        let checking = self.checking.lock().await;
+        let jobs = self.jobs();
+        Some(Alone {
+            concurrency: self,
+            jobs,
+            slots: self.slots.acquire_many(permits(jobs)).await.ok()?,
+            _suspicious: suspicious,
+            _checking: checking,
+        })
+    }
+
+    /// The sign of overload in these exchanges that is worth a check; none when there is none, or only one request is in flight.
+    pub(crate) fn suspicion(&self, exchanges: &[Exchange]) -> Option<String> {
+        if self.jobs() == 1 {
+            return None;
+        }
+        let sign = exchanges.iter().find_map(sign)?;
+        let is_ordinary = lock(&self.alone_too)
+            .get(&sign)
+            .is_some_and(|times| *times >= ALONE_TOO);
+        (!is_ordinary).then_some(sign)
+    }
+}
+
+impl Alone<'_> {
+    /// The sign was seen although no other request was in flight.
+    pub(crate) fn seen(self, sign: String) {
+        *lock(&self.concurrency.alone_too).entry(sign).or_default() += 1;
+    }
+
+    /// Whether other groups got a sign of overload at the same time. All that were in flight have ended, and wait.
+    pub(crate) fn has_company(&self) -> bool {
+        self.concurrency.suspicious.load(Ordering::Relaxed) > 1
+    }
+
+    /// The sign was not seen alone: halves the limit. Returns what is known of the overload now.
+    pub(crate) fn halve(mut self, sign: String) -> Overload {
+        let jobs = (self.jobs / 2).max(1);
+        if let Some(surplus) = self.slots.split(self.jobs - jobs) {
+            surplus.forget();
+        }
+        let mut known = lock(&self.concurrency.overload);
+        let times = known.as_ref().map_or(0, |known| known.times) + 1;
+        let overload = known.insert(Overload { jobs, sign, times }).clone();
+        self.concurrency.jobs.send_replace(jobs);
+        overload
+    }
+}
+
+/// What in an exchange may come from overload, in words: HTTP 429 or 503, a connection that is closed without an answer, or a JSON-RPC
+/// error whose message speaks of overload.
+pub(crate) fn sign(exchange: &Exchange) -> Option<String> {
+    match &exchange.outcome {
+        Err(Failure::Broken(_)) => Some("no answer, and the connection is closed".to_owned()),
+        Err(Failure::Cut(cause)) if cause.contains("reset") => Some("the connection is reset".to_owned()),
+        Err(_) => None,
+        Ok(response) if throttling::is_overloaded(response) => Some(format!("HTTP {}", response.status)),
+        Ok(response) if response.body.len() > LONGEST_ERROR || !has_error(&response.body) => None,
+        Ok(_) => {
+            let answer = Answer::of(exchange);
+            let message = answer.error()?.get("message")?.as_str()?;
+            speaks_of_overload(message).then(|| format!("the error \"{message}\""))
+        }
+    }
+}
+
+/// Longer answers are not looked at, in bytes.
+const LONGEST_ERROR: usize = 2048;
+
+fn has_error(body: &[u8]) -> bool {
+    const ERROR: &[u8] = b"\"error\"";
+    body.windows(ERROR.len()).any(|part| part == ERROR)
+}
+
+fn speaks_of_overload(message: &str) -> bool {
+    let message = message.to_ascii_lowercase().replace(['-', '_'], " ");
+    [
+        "busy",
+        "overload",
+        "too many requests",
+        "too many concurrent",
+        "rate limit",
+        "ratelimit",
+        "throttl",
+        "try again later",
+    ]
+    .iter()
+    .any(|words| message.contains(words))
+}
+
+fn permits(slots: usize) -> u32 {
+    u32::try_from(slots).unwrap_or(u32::MAX)
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::Arc, time::Duration};
+
+    use bytes::Bytes;
+    use paymaster_exchange::Response;
+
+    use super::*;
+
+    fn exchange(outcome: Result<(u16, &str), Failure>) -> Exchange {
+        let outcome = outcome.map(|(status, body)| Response {
+            status,
+            headers: Vec::new(),
+            body: Bytes::copy_from_slice(body.as_bytes()),
+        });
+        Exchange::new(Bytes::new(), outcome, Duration::ZERO)
+    }
+
+    #[test]
+    fn errors_that_may_come_from_overload() {
+        let error = |message: &str| {
+            format!(r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":-32005,"message":"{message}"}}}}"#)
+        };
+        for (outcome, expected) in [
+            (Ok((503, "<html>")), true),
+            (Ok((429, "")), true),
+            (Ok((500, "<html>")), false),
+            (Ok((200, &*error("Server busy"))), true),
+            (Ok((503, &*error("no"))), true),
+            (Ok((400, &*error("RATE_LIMIT exceeded"))), true),
+            (Ok((200, &*error("too many requests"))), true),
+            (Ok((200, &*error("unsupported token"))), false),
+            (Ok((200, r#"{"result":{"message":"busy"}}"#)), false),
+            (Ok((200, r#"{"result":{},"error":{"message":"busy"}}"#)), false),
+            (Err(Failure::Broken("closed".to_owned())), true),
+            (Err(Failure::Cut("connection reset by peer".to_owned())), true),
+            (
+                Err(Failure::Cut(
+                    "end of file before message length reached".to_owned(),
+                )),
+                false,
+            ),
+            (Err(Failure::Connect("refused".to_owned())), false),
+        ] {
+            let exchange = exchange(outcome);
+            assert_eq!(sign(&exchange).is_some(), expected, "{exchange:?}");
+        }
+    }
+
+    #[test]
+    fn a_sign_that_is_seen_alone_three_times_is_ordinary() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let concurrency = Concurrency::new(4);
+            let broken = [exchange(Err(Failure::Broken(String::new())))];
+            for _ in 0..ALONE_TOO {
+                let sign = concurrency.suspicion(&broken).unwrap();
+                concurrency.alone().await.unwrap().seen(sign);
+            }
+            assert_eq!(concurrency.suspicion(&broken), None);
+            let other = [exchange(Ok((503, "")))];
+            assert!(concurrency.suspicion(&other).is_some());
+            assert_eq!(concurrency.jobs(), 4);
+        });
+    }
+
+    #[test]
+    fn a_check_knows_whether_other_groups_wait_for_one() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let concurrency = Arc::new(Concurrency::new(4));
+            let alone = concurrency.alone().await.unwrap();
+            assert!(!alone.has_company());
+            let other = {
+                let concurrency = Arc::clone(&concurrency);
+                tokio::spawn(async move { concurrency.alone().await.unwrap().has_company() })
+            };
+            tokio::task::yield_now().await;
+            assert!(alone.has_company());
+            drop(alone);
+            assert!(!other.await.unwrap());
+        });
+    }
+
+    #[test]
+    fn each_overload_halves_the_limit_and_nobody_waits_for_slots_that_are_gone() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let concurrency = Arc::new(Concurrency::new(5));
+            let busy = [exchange(Ok((503, "")))];
+            for expected in [2, 1] {
+                let sign = concurrency.suspicion(&busy).unwrap();
+                let alone = concurrency.alone().await.unwrap();
+                // These wait for slots, one of them for more than there will be.
+                let waiting = [1, 5].map(|wanted| {
+                    let concurrency = Arc::clone(&concurrency);
+                    tokio::spawn(async move {
+                        let (_slots, width) = concurrency.acquire(wanted).await.unwrap();
+                        width
+                    })
+                });
+                tokio::task::yield_now().await;
+                assert!(waiting.iter().all(|waiting| !waiting.is_finished()));
+                let overload = alone.halve(sign);
+                assert_eq!(overload.jobs, expected);
+                let [one, many] = waiting;
+                assert_eq!((one.await.unwrap(), many.await.unwrap()), (1, expected));
+            }
+            assert_eq!(
+                concurrency.suspicion(&busy),
+                None,
+                "one request is never too many"
+            );
+            assert_eq!(
+                concurrency.overload(),
+                Some(Overload {
+                    jobs: 1,
+                    sign: "HTTP 503".to_owned(),
+                    times: 2
+                })
+            );
+        });
+    }
+}

@@ -1,0 +1,149 @@
+//! The request headers of published HTTP clients: they are sent as the table has them, and reports and replays keep them.
+
+use std::{
+    fs,
+    sync::{Arc, Mutex},
+};
+
+use paymaster_cli::embedded::profile_of;
+use paymaster_judge::cases::clients::{CLIENTS, client_of_group};
+use serde_json::Value;
+use tempfile::tempdir;
+
+use crate::{
+    run,
+    server::{Injected, Server, raw, request_head, write},
+};
+
+/// The heads of all requests of a run, in lower case.
+fn heads(more: &[&str]) -> Vec<String> {
+    let folder = tempdir().unwrap();
+    let heads = Arc::new(Mutex::new(Vec::new()));
+    let kept = Arc::clone(&heads);
+    let body = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no"}}"#;
+    let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    let url = raw(move |mut stream| {
+        while let Some(head) = request_head(&mut stream) {
+            kept.lock().unwrap().push(head);
+            write(&mut stream, answer.as_bytes());
+        }
+    });
+    let small = [url.as_str(), "--cases=20", "--no-shrink"];
+    run(folder.path(), &[&small, more].concat());
+    let heads = heads.lock().unwrap();
+    heads.clone()
+}
+
+#[test]
+fn the_headers_of_every_client_are_sent_as_they_are() {
+    let heads = heads(&[]);
+    let mut plain = heads.len();
+    for client in CLIENTS {
+        let has = |head: &&String| {
+            let all = client.lines.iter();
+            let mut all = all.map(|(name, value)| format!("\r\n{name}: {value}\r\n"));
+            // Beside them: the request line, host, content-length unless the body is empty, and the empty line.
+            let (lines, own) = (head.matches("\r\n").count(), client.lines.len());
+            all.all(|line| head.contains(&line)) && (own + 3..=own + 4).contains(&lines)
+        };
+        let times = heads.iter().filter(has).count();
+        assert!(times > 0, "{} in none of {} requests", client.name, heads.len());
+        plain -= times;
+    }
+    let tool = |head: &&String| head.contains("\r\nuser-agent: paymaster-conformance/");
+    assert_eq!(heads.iter().filter(tool).count(), plain);
+    assert!(plain > heads.len() / 2, "{plain} of {}", heads.len());
+}
+
+#[test]
+fn the_headers_of_the_user_take_precedence() {
+    let heads = heads(&["-H", "User-Agent: mine", "-H", "origin: https://a.test"]);
+    for head in &heads {
+        assert_eq!(head.matches("user-agent:").count(), 1, "{head}");
+        assert!(head.contains("\r\nuser-agent: mine\r\n"), "{head}");
+        assert!(head.contains("\r\norigin: https://a.test\r\n"), "{head}");
+        assert!(!head.contains("wallet.example\r\nsec"), "{head}");
+    }
+    assert!(
+        heads
+            .iter()
+            .any(|head| head.contains("sec-fetch-site: cross-site"))
+    );
+}
+
+#[test]
+fn a_client_whose_headers_are_refused_is_named_and_a_replay_sends_its_headers() {
+    let folder = tempdir().unwrap();
+    let profile = profile_of(&paymaster_reference_server::Config::default());
+    fs::write(folder.path().join("p.toml"), toml::to_string(&profile).unwrap()).unwrap();
+    let server = Injected::fault("charset-refused");
+    let (code, out, err) = run(
+        folder.path(),
+        &[
+            &server.url,
+            "--config=p.toml",
+            "--cases=12",
+            "--allow-incomplete",
+            "--report=json=r.json",
+            "--report=har=r.har",
+        ],
+    );
+    assert_eq!(code, 0, "a warning: {out}{err}");
+    assert!(out.contains("WARNING request.headers"), "{out}");
+    assert!(out.contains("the headers of web3j"), "{out}");
+    assert!(
+        out.contains("-H 'content-type: application/json; charset=utf-8'"),
+        "{out}"
+    );
+    let read = |name| {
+        let text = fs::read_to_string(folder.path().join(name)).unwrap();
+        serde_json::from_str::<Value>(&text).unwrap()
+    };
+    let report = read("r.json");
+    let finding = &report["findings"][0];
+    assert_eq!(finding["rule"], "request.headers", "{finding}");
+    assert_eq!(finding["requests"][0].get("client"), None);
+    assert_eq!(finding["requests"][1]["client"], "web3j");
+    let charset = r#"{"name":"content-type","value":"application/json; charset=utf-8"}"#;
+    assert!(finding["requests"][1]["headers"].to_string().contains(charset));
+    let refused = &report["observations"]["behaviour.refused-headers"];
+    assert!(refused["web3j: HTTP 415"].as_u64() > Some(1), "{refused}");
+    let entries = read("r.har")["log"]["entries"].take();
+    assert!(entries[1]["request"]["headers"].to_string().contains(charset));
+    let file = "paymaster-replays/request.headers-1.json";
+    let (code, out, err) = run(folder.path(), &["replay", file, &server.url]);
+    assert_eq!(code, 1, "{out}{err}");
+    assert!(out.starts_with("BROKEN AGAIN"), "{out}");
+    let sound = Injected::variant("gzip-unless-refused");
+    let (code, out, err) = run(folder.path(), &["replay", file, &sound.url]);
+    assert_eq!(code, 0, "{out}{err}");
+}
+
+#[test]
+fn shrinking_tries_the_plain_headers_first() {
+    let folder = tempdir().unwrap();
+    let server = Server::changing(|_, _, answer| {
+        if answer.pointer("/result/callGasLimit").is_some() {
+            answer["result"]["callGasLimit"] = Value::Null;
+        }
+    });
+    // The first group of the plan breaks the rule; with this seed it has the headers of a client.
+    let seed = (1..100).find(|seed| client_of_group(*seed, 0).is_some()).unwrap();
+    let (url, seed) = (server.url(), format!("--seed={seed}"));
+    for (more, has_client) in [("--no-shrink", true), ("--shrink-requests=1", false)] {
+        let arguments = [
+            url.as_str(),
+            &seed,
+            more,
+            "--cases=4",
+            "--rule=sponsored-result.callGasLimit",
+            "--report=json=r.json",
+        ];
+        let (code, out, err) = run(folder.path(), &arguments);
+        assert_eq!(code, 1, "{out}{err}");
+        let report = fs::read_to_string(folder.path().join("r.json")).unwrap();
+        let report: Value = serde_json::from_str(&report).unwrap();
+        let client = report["findings"][0]["requests"][0].get("client");
+        assert_eq!(client.is_some(), has_client, "{more}: {client:?}");
+    }
+}

@@ -1,0 +1,76 @@
+//! Variants of overload: requests are refused while more than four are in flight. Every answer takes a millisecond, so that requests
+//! meet.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::Variant;
+use crate::injection::{Behaviour, Framing, RequestView, WireResponse};
+
+/// The most requests that are answered at a time.
+const MOST: usize = 4;
+
+pub(super) const VARIANTS: &[Variant] = &[
+    Variant::new(
+        "unavailable-above-four",
+        "answers with status 503 while more than 4 requests are in flight",
+        Behaviour::Http(|view, response| {
+            above_four(view, response, |_, response| {
+                refuse(response, 503, b"no server is available".to_vec(), "text/plain");
+            });
+        }),
+    ),
+    Variant::new(
+        "too-many-above-four",
+        "answers with status 429 and no Retry-After while more than 4 requests are in flight",
+        Behaviour::Http(|view, response| {
+            above_four(view, response, |_, response| {
+                refuse(response, 429, b"slow down".to_vec(), "text/plain");
+            });
+        }),
+    ),
+    Variant::new(
+        "busy-above-four",
+        "answers with a JSON-RPC error while more than 4 requests are in flight",
+        Behaviour::Http(|view, response| {
+            above_four(view, response, |view, response| {
+                let busy = busy(view).to_string().into_bytes();
+                refuse(response, 200, busy, "application/json");
+            });
+        }),
+    ),
+    Variant::new(
+        "closed-above-four",
+        "closes the connection while more than 4 requests are in flight",
+        Behaviour::Http(|view, response| {
+            above_four(view, response, |_, response| response.framing = Framing::Nothing);
+        }),
+    ),
+];
+
+fn above_four(
+    view: &RequestView<'_>,
+    response: &mut WireResponse,
+    refuse: fn(&RequestView<'_>, &mut WireResponse),
+) {
+    if view.arrival.in_flight > MOST {
+        refuse(view, response);
+    } else {
+        response.delay = Duration::from_millis(1);
+    }
+}
+
+fn refuse(response: &mut WireResponse, status: u16, body: Vec<u8>, content_type: &'static str) {
+    response.status = status;
+    response.content_type = Some(content_type);
+    response.body = Some(body);
+    response.has_result = false;
+}
+
+/// The error object for a request that is not served now.
+fn busy(view: &RequestView<'_>) -> Value {
+    let version = view.request["jsonrpc"].as_str().unwrap_or("2.0");
+    let id = if view.has_id() { view.id() } else { &Value::Null };
+    json!({ "jsonrpc": version, "id": id, "error": { "code": -32005, "message": "server busy" } })
+}
