@@ -7,6 +7,7 @@ mod exit;
 mod help;
 mod load;
 mod reports;
+mod worker;
 
 use std::process::ExitCode;
 
@@ -51,6 +52,8 @@ fn execute(cli: Cli) -> Result<u8, CommandError> {
             Ok(codes::CONFORMS)
         }
         Some(Command::Merge(args)) => reports::merge(&args),
+        Some(Command::Worker(args)) => worker::run(&args),
+        Some(Command::Locustfile(args)) => worker::locustfile(&args),
         Some(Command::Compare(args)) => reports::compare(&args),
         Some(Command::EmbeddedServer(deviations)) => {
             load::runtime()?.block_on(embedded::serve(&deviations))?;

@@ -76,6 +76,21 @@ impl Schedule {
         }
     }
 
+    /// The same rates, with every arrival later by this part (0 to 1) of the distance to the next one. Machines that share a rate
+    /// have different parts, so that their arrivals do not coincide.
+    #[must_use]
+    pub fn shifted(mut self, part: f64) -> Self {
+        for segment in &mut self.segments {
+            segment.before -= part;
+        }
+        let end = self
+            .segments
+            .last()
+            .map_or(0.0, |last| last.before + last.arrivals(last.seconds));
+        self.total = whole((end - 1e-6).max(0.0).ceil());
+        self
+    }
+
     /// The number of arrivals.
     pub fn total(&self) -> u64 {
         self.total
@@ -185,6 +200,21 @@ mod tests {
         assert_eq!(ramp.total(), 5_000);
         // A quarter of the arrivals is due in half of the time.
         assert!(ramp.due_by(SECOND * 5).abs_diff(1_250) <= 1);
+    }
+
+    #[test]
+    fn a_shift_moves_every_arrival_by_the_same_part() {
+        let plain = Schedule::constant(10.0, SECOND * 2);
+        for part in [0.0, 0.25, 0.999] {
+            let shifted = plain.clone().shifted(part);
+            assert_eq!(shifted.total(), plain.total(), "{part}");
+            for index in 0..shifted.total() {
+                let late = shifted.due(index).unwrap() - plain.due(index).unwrap();
+                assert!((late.as_secs_f64() - part / 10.0).abs() < 1e-6, "{part}: {index}");
+                assert_eq!(shifted.due_by(shifted.due(index).unwrap()), index + 1);
+            }
+        }
+        assert_eq!(Schedule::new(0.0, &[]).shifted(0.5).total(), 0);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use super::{
     RenderError, advice,
     phrases::{arrivals, verdict},
     plot::{Line, Plot, Scale, step},
+    workers,
 };
 use crate::{
     figures::{LabelFigures, histogram::PERCENTILES, outcome::Outcome, series::TimeSlot},
@@ -62,6 +63,14 @@ pub(super) fn render(
     }
     plots(&mut out, summary)?;
     table(&mut out, summary)?;
+    let shares = workers::lines(summary);
+    if !shares.is_empty() {
+        out.push_str("<h2>Workers</h2><ul>\n");
+        for line in shares {
+            writeln!(out, "<li>{}</li>", escaped(&line))?;
+        }
+        out.push_str("</ul>\n");
+    }
     let next = advice::next(summary);
     if !next.is_empty() {
         out.push_str("<h2>Next</h2><ul>\n");

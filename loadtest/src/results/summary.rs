@@ -9,7 +9,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::threshold::ThresholdResult;
+use super::{threshold::ThresholdResult, workers::WorkerShare};
 use crate::figures::{Figures, arrivals::ArrivalCounts, cpu::GeneratorUsage};
 
 /// The member `format` of a report that this version writes and reads.
@@ -100,6 +100,9 @@ pub struct RunSummary {
     pub figures: Figures,
     /// CPU use of the load generators: one entry for each merged run.
     pub generators: Vec<GeneratorUsage>,
+    /// The workers of a distributed run; empty for a run of one machine.
+    #[serde(default)]
+    pub workers: Vec<WorkerShare>,
 }
 
 /// A rate of the open model that was not reached, in arrivals per second.
@@ -160,6 +163,7 @@ impl RunSummary {
             thresholds: Vec::new(),
             figures,
             generators: Vec::new(),
+            workers: Vec::new(),
         }
     }
 
