@@ -7,6 +7,7 @@ Each worker sends its exact figures with its statistics. At the end of a run thi
 `paymaster-loadtest merge`, prints the verdict, and makes its exit code that of the master. It can be imported by another locustfile.
 """
 
+import inspect
 import json
 import logging
 import os
@@ -29,6 +30,8 @@ PROGRAM = os.environ.get("PAYMASTER_LOADTEST", "paymaster-loadtest")
 PATIENCE = 20.0
 # A code of the merge that comes earlier here wins over the code of another run of the same master.
 CODES = [1, 3, 2, 4, 0]
+# Whether Locust itself tells the workers when all users are up, as newer versions do. The arrivals of --rate begin then.
+TELLS = 'send_message("spawning_complete"' in inspect.getsource(MasterRunner.start)
 
 log = logging.getLogger("paymaster")
 
@@ -43,16 +46,15 @@ for _name, _weight in SCENARIOS.items():
 
 @events.init_command_line_parser.add_listener
 def add_arguments(parser):
-    group = parser.add_argument_group("paymaster-loadtest")
-    group.add_argument("--rate", dest="paymaster_rate", metavar="RATE", default="", include_in_web_ui=True,
-                       help="Open model: arrivals per second of all workers together, as 500 or in steps as 500,30s;500,5m")
+    parser.add_argument("--rate", dest="paymaster_rate", metavar="RATE", default="", include_in_web_ui=True,
+                        help="Open model: arrivals per second of all workers together, as 500 or in steps as 500,30s;500,5m")
     # -t is --run-time here.
-    group.add_argument("--threshold", dest="paymaster_thresholds", metavar="RULE", action="append", include_in_web_ui=False,
-                       help="A limit for the merged run, for example 'p95<200ms'. Repeatable.")
-    group.add_argument("--report", dest="paymaster_reports", metavar="FILE", action="append", include_in_web_ui=False,
-                       help="Write the merged report: .json, .html, .md or .xml (JUnit). Repeatable. Later runs of the web page get a number.")
-    group.add_argument("--worker-reports", dest="paymaster_worker_reports", metavar="FOLDER", default=None, include_in_web_ui=False,
-                       help="Keep the report of each worker in this folder.")
+    parser.add_argument("--threshold", dest="paymaster_thresholds", metavar="RULE", action="append", include_in_web_ui=False,
+                        help="A limit for the merged run, for example 'p95<200ms'. Repeatable.")
+    parser.add_argument("--report", dest="paymaster_reports", metavar="FILE", action="append", include_in_web_ui=False,
+                        help="Write the merged report: .json, .html, .md or .xml (JUnit). Repeatable. Later runs of the web page get a number.")
+    parser.add_argument("--worker-reports", dest="paymaster_worker_reports", metavar="FOLDER", default=None, include_in_web_ui=False,
+                        help="Keep the report of each worker in this folder.")
 
 
 class Worker:
@@ -108,6 +110,10 @@ class Runs:
     def begin(self):
         self.number += 1
         self.workers = {}
+
+    def spawned(self, user_count):
+        for client in [] if TELLS else list(self.environment.runner.clients):
+            self.environment.runner.send_message("paymaster_spawned", {"user_count": user_count}, client)
 
     def add(self, client, data):
         if self.workers is None:
@@ -182,5 +188,6 @@ def on_init(environment, runner, **_arguments):
     runs = Runs(environment)
     runs.check()
     environment.events.test_start.add_listener(lambda **_: runs.begin())
+    environment.events.spawning_complete.add_listener(lambda user_count, **_: runs.spawned(user_count))
     environment.events.worker_report.add_listener(lambda client_id, data: runs.add(client_id, data))
     environment.events.test_stop.add_listener(lambda **_: runs.finish())

@@ -31,6 +31,8 @@ pub(super) enum FromMaster {
     Other(String),
 }
 
+/// The type of [`FromMaster::SpawningComplete`] from our locustfile, where an older Locust sends no such message.
+const SPAWNED: &str = "paymaster_spawned";
 /// The type of [`FromMaster::Finish`].
 const FINISH: &str = "paymaster_finish";
 
@@ -83,7 +85,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<FromMaster, MessageError> {
     Ok(match kind.as_str() {
         "ack" => FromMaster::Ack(data::<Option<Ack>>(bytes)?.and_then(|ack| ack.index)),
         "spawn" => FromMaster::Spawn(Box::new(data(bytes)?)),
-        "spawning_complete" => {
+        "spawning_complete" | SPAWNED => {
             let complete = data::<Option<Complete>>(bytes)?;
             FromMaster::SpawningComplete(complete.and_then(|complete| complete.user_count))
         }
@@ -184,6 +186,7 @@ pub(super) struct UserCounts {
 
 /// What happened since the last message of this type.
 #[derive(Clone, Debug, Serialize)]
+#[expect(clippy::struct_field_names, reason = "the names are those of Locust")]
 pub(super) struct Stats {
     /// One entry for each scenario or step with requests.
     pub(super) stats: Vec<StatsEntry>,

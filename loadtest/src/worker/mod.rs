@@ -17,44 +17,35 @@ mod message;
 mod process;
 mod session;
 mod shares;
+mod state;
 pub mod zmtp;
 
 use std::{
     collections::BTreeSet,
     future::Future,
-    hash::{BuildHasher as _, Hasher as _, RandomState},
     path::PathBuf,
     pin::pin,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use paymaster_cli::{output as out, settings::Settings as TargetSettings, target::TargetSetup};
-use paymaster_client::redact::Redactor;
-use paymaster_judge::target::context::Context;
+use paymaster_cli::target::TargetSetup;
 
 use self::{
     connection::{Connection, ConnectionError},
-    corpus::Corpus,
-    load::{Load, LoadSettings},
-    message::MasterOptions,
     session::{Leaving, Session},
+    state::{Worker, node_id, say},
 };
 use crate::{
-    judging::{AnswerJudge, JudgedShare},
-    report,
-    results::{summary::RunSummary, threshold::Threshold},
-    run::{self, error::RunError, options::Rate},
+    judging::JudgedShare,
+    run::{self, error::RunError},
     scenarios::{MIXED, error::ScenarioError},
-    text::{count, seconds},
 };
 
 /// The port of a Locust master.
 const PORT: u16 = 5557;
 /// The pause before a connection is tried again.
 const PAUSE: Duration = Duration::from_secs(1);
-/// How long requests in progress may take at the end of a run, unless their timeout is shorter.
-const GRACE: Duration = Duration::from_secs(5);
 
 /// The options of a worker.
 #[derive(Clone, Debug)]
@@ -103,20 +94,6 @@ pub enum WorkerError {
     TooManyWorkers(u64),
 }
 
-/// A worker, from its start to its end.
-struct Worker {
-    options: WorkerOptions,
-    target: TargetSettings,
-    redactor: Redactor,
-    context: Arc<Context>,
-    /// The number of the next request within the part of this worker, so that later runs repeat no id.
-    next_number: u64,
-    /// Why the worker must end, noted by the session.
-    failed: Option<WorkerError>,
-    /// What was noted already.
-    noted: BTreeSet<String>,
-}
-
 /// Serves a master until it says `quit` or `signal` ends. A lost master ends the load; the worker then waits for it under a new name.
 pub async fn serve(
     options: WorkerOptions,
@@ -144,7 +121,7 @@ pub async fn serve(
     let mut away_since = Instant::now();
     loop {
         // A new name each time: a master ignores a second connection with a name that it knows.
-        let node_id = worker.node_id();
+        let node_id = node_id();
         let opened = tokio::select! {
             opened = Connection::open(&master, &node_id) => opened,
             () = signal.as_mut() => return Ok(()),
@@ -154,7 +131,7 @@ pub async fn serve(
                 let session = Session::new(&mut worker, connection, node_id);
                 match session.serve(signal.as_mut()).await? {
                     Leaving::Quit | Leaving::Interrupted => return Ok(()),
-                    Leaving::Lost(cause) => worker.say(&format!("the master at {master} was lost: {cause}")),
+                    Leaving::Lost(cause) => say(&format!("the master at {master} was lost: {cause}")),
                 }
                 away_since = Instant::now();
             }
@@ -176,101 +153,6 @@ pub async fn serve(
     }
 }
 
-impl Worker {
-    /// The load of a run that begins with these options of the master; or why it cannot begin.
-    fn begin(&self, options: &MasterOptions, corpus: &Arc<Corpus>, name: &str) -> Result<Load, String> {
-        let rate = options
-            .rate()
-            .map(Rate::parse)
-            .transpose()
-            .map_err(|cause| format!("--rate: {cause}"))?;
-        let limit = self.target.rate;
-        if let (Some(rate), Some(limit)) = (&rate, limit) {
-            let requests = rate.highest() * corpus.mix.requests_per_iteration();
-            if requests > limit {
-                return Err(RunError::AboveLimit {
-                    limit,
-                    rate: rate.to_string(),
-                    requests,
-                }
-                .to_string());
-            }
-        }
-        let texts = options.paymaster_thresholds.iter().flatten();
-        let thresholds: Result<Vec<Threshold>, _> = texts.map(|text| text.parse()).collect();
-        let first_number = corpus.shard.first_number();
-        let settings = LoadSettings {
-            judge: AnswerJudge::new((*self.context).clone(), self.options.judge, self.options.strict),
-            transport: self.target.transport.clone(),
-            redactor: self.redactor.clone(),
-            shown_target: self.target.shown_target.clone(),
-            respect_retry_after: self.options.respect_retry_after,
-            judge_share: self.options.judge.value(),
-            seed: self.target.seed,
-            limit,
-            rate,
-            thresholds: thresholds.map_err(|cause| cause.to_string())?,
-            name: name.to_owned(),
-            // The counter goes on over the runs of one master. Another index begins its own part.
-            first_number: if self.next_number > first_number
-                && self.next_number - first_number < corpus::REQUESTS
-            {
-                self.next_number
-            } else {
-                first_number
-            },
-        };
-        Load::new(settings, corpus).map_err(|cause| format!("the pacer: {cause}"))
-    }
-
-    /// Writes the reports of the worker and one line to standard error.
-    fn publish(&mut self, summary: &RunSummary) {
-        let counts = summary.figures.total(None).counts;
-        let wrong = counts.of(crate::figures::outcome::Outcome::Wrong);
-        self.say(&format!(
-            "a run ended: {} in {}, {wrong} wrong",
-            count(counts.all(), "request"),
-            seconds(summary.seconds)
-        ));
-        for path in &self.options.reports {
-            if let Err(cause) = report::write(path, summary, None) {
-                out::error(&format!("a report could not be written: {cause}"));
-            }
-        }
-    }
-
-    fn say(&self, text: &str) {
-        out::eprint(&format!("{}\n", paymaster_cli::terminal::escape_controls(text)));
-    }
-
-    fn note_once(&mut self, text: &str) {
-        if self.noted.len() < 100 && self.noted.insert(text.to_owned()) {
-            self.say(text);
-        }
-    }
-
-    fn grace(&self) -> Duration {
-        self.target.transport.limits.timeout.min(GRACE)
-    }
-
-    /// A random number. The standard library draws the keys of its hash maps from the random numbers of the system.
-    fn random() -> u64 {
-        RandomState::new().build_hasher().finish()
-    }
-
-    /// Host and a random number, as workers of Locust call themselves.
-    fn node_id(&self) -> String {
-        let uname = rustix::system::uname();
-        let host = uname.nodename().to_string_lossy();
-        let host: String = host
-            .chars()
-            .filter(|letter| letter.is_ascii_graphic())
-            .take(100)
-            .collect();
-        format!("{host}_{:016x}{:016x}", Self::random(), Self::random())
-    }
-}
-
 /// The address with the port of Locust, if it has none.
 fn with_port(master: &str) -> String {
     let has_port = master.rsplit_once(':').is_some_and(|(host, port)| {
@@ -282,21 +164,6 @@ fn with_port(master: &str) -> String {
         format!("[{master}]:{PORT}")
     } else {
         format!("{master}:{PORT}")
-    }
-}
-
-impl MasterOptions {
-    /// The rate, if the master has one.
-    fn rate(&self) -> Option<&str> {
-        self.paymaster_rate
-            .as_deref()
-            .map(str::trim)
-            .filter(|rate| !rate.is_empty())
-    }
-
-    /// Whether arrivals follow a rate.
-    fn has_rate(&self) -> bool {
-        self.rate().is_some()
     }
 }
 
