@@ -14,7 +14,7 @@ use crate::{
     engine::plan::StepPlan,
     judging::JudgedShare,
     results::threshold::Threshold,
-    run::options::Rate,
+    run::options::{Arrivals, Rate},
     scenarios::{self, mix::parse_weight},
 };
 
@@ -71,6 +71,16 @@ pub(crate) struct LoadArgs {
     /// was reached; only a threshold (rps>=500) makes that a failure.
     #[arg(short, long, value_name = "RATE", value_parser = Rate::parse, help_heading = "Load")]
     pub(crate) rate: Option<Rate>,
+    /// How the arrivals of --rate are spread: at regular distances, or at random as those of many clients.
+    #[arg(
+        long,
+        value_name = "HOW",
+        value_enum,
+        default_value_t,
+        requires = "rate",
+        help_heading = "Load"
+    )]
+    pub(crate) arrivals: Arrivals,
     /// The measured time, for example 30s or 5m [default: 10s].
     #[arg(short, long, value_name = "TIME", value_parser = duration::parse, help_heading = "Load", conflicts_with = "test_plan")]
     pub(crate) duration: Option<Duration>,

@@ -19,6 +19,7 @@ pub(crate) mod lane;
 mod liveness;
 pub(crate) mod pacer;
 pub mod plan;
+mod poisson;
 mod progress;
 pub mod schedule;
 mod state;

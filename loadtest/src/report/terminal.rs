@@ -229,7 +229,10 @@ fn figures(out: &mut String, summary: &RunSummary, paint: Paint) {
     let model = &summary.model;
     let model_words = match &model.rate {
         Some(rate) if model.name == ModelName::Open => {
-            format!("open model, {rate} arrivals per second requested, latency from the intended start")
+            let spread = if model.poisson { " at random (Poisson)" } else { "" };
+            format!(
+                "open model, {rate} arrivals per second{spread} requested, latency from the intended start"
+            )
         }
         Some(rate) => format!("closed model, at most {rate} requests per second"),
         None => "closed model".to_owned(),

@@ -60,6 +60,9 @@ pub struct LoadModel {
     /// Open model: the requested arrivals per second, as a number or in steps (`500,30s;500,300s`). Closed model: the limit of the
     /// profile in requests per second, if there is one.
     pub rate: Option<String>,
+    /// Open model: whether arrivals are at random (a Poisson process) instead of at regular distances.
+    #[serde(default)]
+    pub poisson: bool,
     /// Open model: arrivals of the schedule in the measured time.
     pub arrivals_asked: Option<u64>,
     /// Users over time, as a test plan of goose.

@@ -17,7 +17,7 @@ use paymaster_client::transport::PooledConnection;
 
 use self::{
     error::RunError,
-    options::{Rate, RunOptions},
+    options::{Arrivals, Rate, RunOptions},
 };
 use crate::{
     engine::{
@@ -55,7 +55,7 @@ pub async fn run(options: &RunOptions, setup: TargetSetup) -> Result<RunSummary,
     let context = discover::discover(&target).await?;
     let mut generator = RequestGenerator::new(&context, target.seed, SEQUENCES);
     let mix = Mix::new(&options.scenario, &options.weights, &mut generator)?;
-    let pacing = pacing(options, limit, &timing, &mix)?;
+    let pacing = pacing(options, limit, &timing, &mix, target.seed)?;
     let clock = RunClock::new(timing.unmeasured, timing.length);
     let model = load_model(options, &pacing, limit, &timing);
     let run = Arc::new(RunState::new(
@@ -201,7 +201,17 @@ impl Timing {
 }
 
 /// When users send. `limit` is that of the profile, in requests per second.
-fn pacing(options: &RunOptions, limit: Option<f64>, timing: &Timing, mix: &Mix) -> Result<Pacing, RunError> {
+fn pacing(
+    options: &RunOptions,
+    limit: Option<f64>,
+    timing: &Timing,
+    mix: &Mix,
+    seed: u64,
+) -> Result<Pacing, RunError> {
+    let spread = |schedule: Schedule| match options.arrivals {
+        Arrivals::Regular => schedule,
+        Arrivals::Poisson => schedule.poisson(seed),
+    };
     Ok(match (&options.rate, limit) {
         (Some(rate), Some(limit)) if rate.highest() * mix.requests_per_iteration() > limit => {
             return Err(RunError::AboveLimit {
@@ -210,8 +220,10 @@ fn pacing(options: &RunOptions, limit: Option<f64>, timing: &Timing, mix: &Mix) 
                 requests: rate.highest() * mix.requests_per_iteration(),
             });
         }
-        (Some(Rate::Constant(rate)), _) => Pacing::Open(Schedule::constant(*rate, timing.length).into()),
-        (Some(Rate::Steps(steps)), _) => Pacing::Open(Schedule::new(0.0, steps.as_slice()).into()),
+        (Some(Rate::Constant(rate)), _) => {
+            Pacing::Open(spread(Schedule::constant(*rate, timing.length)).into())
+        }
+        (Some(Rate::Steps(steps)), _) => Pacing::Open(spread(Schedule::new(0.0, steps.as_slice())).into()),
         (None, Some(limit)) => Pacing::Capped(Schedule::constant(limit, timing.length).into()),
         (None, None) => Pacing::Closed,
     })
@@ -222,6 +234,7 @@ fn load_model(options: &RunOptions, pacing: &Pacing, limit: Option<f64>, timing:
         name: ModelName::Closed,
         users: timing.users,
         rate: None,
+        poisson: false,
         arrivals_asked: None,
         plan: timing.plan.clone(),
     };
@@ -234,6 +247,7 @@ fn load_model(options: &RunOptions, pacing: &Pacing, limit: Option<f64>, timing:
         Pacing::Open(timetable) => LoadModel {
             name: ModelName::Open,
             rate: options.rate.as_ref().map(Rate::to_string),
+            poisson: options.arrivals == Arrivals::Poisson,
             arrivals_asked: Some({
                 let schedule = timetable.current();
                 schedule.total() - schedule.due_before(timing.unmeasured)

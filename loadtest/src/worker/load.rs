@@ -9,11 +9,7 @@ use std::{
 };
 
 use super::{
-    corpus::Corpus,
-    exact::ExactReports,
-    locust_stats::LocustStats,
-    message::UserCounts,
-    shares::Shares,
+    corpus::Corpus, exact::ExactReports, locust_stats::LocustStats, message::UserCounts, shares::Shares,
 };
 use crate::{
     engine::{
@@ -304,7 +300,6 @@ impl Load {
         self.stop();
         self.tasks.shut_down().await;
     }
-
 }
 
 /// The time in seconds since 1970.

@@ -126,6 +126,12 @@ class Runs:
         except Exception:  # pylint: disable=broad-except
             log.exception("the figures of worker %s cannot be read: is it of another version?", client)
 
+    def stopping(self):
+        """Notes the workers that took part, also one that refused the run and sends no figures."""
+        clients = self.environment.runner.clients
+        for client in clients.running + clients.spawning if self.workers is not None else []:
+            self.workers.setdefault(client.id, Worker())
+
     def finish(self):
         """Waits for the last figures and merges. Called at the end of each run."""
         if self.workers is None:
@@ -190,4 +196,5 @@ def on_init(environment, runner, **_arguments):
     environment.events.test_start.add_listener(lambda **_: runs.begin())
     environment.events.spawning_complete.add_listener(lambda user_count, **_: runs.spawned(user_count))
     environment.events.worker_report.add_listener(lambda client_id, data: runs.add(client_id, data))
+    environment.events.test_stopping.add_listener(lambda **_: runs.stopping())
     environment.events.test_stop.add_listener(lambda **_: runs.finish())

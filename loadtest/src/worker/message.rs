@@ -64,6 +64,9 @@ pub(super) struct MasterOptions {
     pub(super) paymaster_thresholds: Option<Vec<String>>,
 }
 
+/// Deepest nesting of a message. Those of Locust have five levels.
+const DEEPEST: usize = 32;
+
 /// A message cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("a message cannot be read: {0}")]
@@ -81,7 +84,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<FromMaster, MessageError> {
         #[serde(default)]
         user_count: Option<f64>,
     }
-    let (kind, _, _): (String, IgnoredAny, IgnoredAny) = rmp_serde::from_slice(bytes)?;
+    let (kind, _, _): (String, IgnoredAny, IgnoredAny) = parsed(bytes)?;
     Ok(match kind.as_str() {
         "ack" => FromMaster::Ack(data::<Option<Ack>>(bytes)?.and_then(|ack| ack.index)),
         "spawn" => FromMaster::Spawn(Box::new(data(bytes)?)),
@@ -98,8 +101,15 @@ pub(super) fn read(bytes: &[u8]) -> Result<FromMaster, MessageError> {
     })
 }
 
+fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, rmp_serde::decode::Error> {
+    let mut deserializer = rmp_serde::Deserializer::from_read_ref(bytes);
+    // The default of 1024 overflows the stack.
+    deserializer.set_max_depth(DEEPEST);
+    T::deserialize(&mut deserializer)
+}
+
 fn data<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, rmp_serde::decode::Error> {
-    let (_, data, _): (IgnoredAny, T, IgnoredAny) = rmp_serde::from_slice(bytes)?;
+    let (_, data, _): (IgnoredAny, T, IgnoredAny) = parsed(bytes)?;
     Ok(data)
 }
 

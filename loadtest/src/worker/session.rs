@@ -182,6 +182,8 @@ impl<'a> Session<'a> {
             match step {
                 Ok(None) => {}
                 Ok(Some(leaving)) => return Ok(leaving),
+                // The future of the signal must not be polled again.
+                Err(_) if signalled => return Ok(Leaving::Interrupted),
                 Err(cause) => return Ok(Leaving::Lost(cause)),
             }
             if let Some(error) = self.worker.failed.take() {
@@ -230,8 +232,9 @@ impl<'a> Session<'a> {
         let (current_cpu_usage, current_memory_usage) = self.meter.read();
         let state = match &self.load {
             None if self.waiting.is_some() => WorkerState::Spawning,
-            None => WorkerState::Ready,
-            Some(_) => WorkerState::Running,
+            // A refused run is one too: the master must miss its figures.
+            None if self.refused.is_none() => WorkerState::Ready,
+            _ => WorkerState::Running,
         };
         let heartbeat = Heartbeat {
             state,
@@ -274,8 +277,8 @@ async fn drawn(
     let Some(task) = drawing else {
         return std::future::pending().await;
     };
-        let done = task.await;
-        *drawing = None;
-        // A panic has printed its own message.
-        done.unwrap_or_else(|_| Err(ScenarioError::NoneUsable(Vec::new())))
+    let done = task.await;
+    *drawing = None;
+    // A panic has printed its own message.
+    done.unwrap_or_else(|_| Err(ScenarioError::NoneUsable(Vec::new())))
 }

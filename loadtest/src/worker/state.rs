@@ -45,7 +45,12 @@ pub(super) struct Worker {
 
 impl Worker {
     /// The load of a run that begins with these options of the master; or why it cannot begin.
-    pub(super) fn begin(&self, options: &MasterOptions, corpus: &Arc<Corpus>, name: &str) -> Result<Load, String> {
+    pub(super) fn begin(
+        &self,
+        options: &MasterOptions,
+        corpus: &Arc<Corpus>,
+        name: &str,
+    ) -> Result<Load, String> {
         let rate = options
             .rate()
             .map(Rate::parse)

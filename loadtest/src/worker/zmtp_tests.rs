@@ -13,14 +13,14 @@ fn decode_all(bytes: &[u8]) -> Result<Vec<Frame>, ZmtpError> {
 
 #[test]
 fn the_bytes_are_those_of_libzmq() {
-    // Greeting and READY as libzmq 4.3 receives them from a DEALER with the identity `a`.
+    // What libzmq 4.3 expects of a DEALER with the identity `a` (ZMTP 3.0, sections 2.2, 2.4 and 3).
     let own = greeting();
     assert_eq!(own[..12], [0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0x7f, 3, 0]);
     assert_eq!(&own[12..17], b"NULL\0");
     assert!(own[32..].iter().all(|byte| *byte == 0));
     assert_eq!(
         &ready("a")[..],
-        b"\x04\x26\x05READY\x0bSocket-Type\0\0\0\x06DEALER\x08Identity\0\0\0\x01a"
+        b"\x04\x2a\x05READY\x0bSocket-Type\0\0\0\x06DEALER\x08Identity\0\0\0\x01a"
     );
     assert_eq!(&message(b"hi")[..], b"\0\x02hi");
     let long = message(&[7; 300]);

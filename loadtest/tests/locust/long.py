@@ -156,6 +156,18 @@ class OtherWorkers(LocustTest):
             self.assertEqual(counters(self.report()), added(own))
             self.assertGreater(requests(self.report()), 100)
 
+    def test_a_worker_that_refuses_the_rate_is_named(self):
+        url = self.target()
+        (self.folder / "limit.toml").write_text("[target]\nrequests-per-second = 5\n", encoding="utf-8")
+        master = self.headless(2, "-u", 2, "-r", 2, "-t", "5s", "--rate", "40")
+        limited = self.workers(1, master.port, url, "--config", "limit.toml")[0]
+        other = self.workers(1, master.port, url)[0]
+        self.assertEqual(master.wait(), 4, master.output())
+        self.assertIn("the profile limits the target to 5 requests a second", limited.output())
+        self.assertIn(f"worker {limited.name} sent no figures", self.report()["cut_short"])
+        self.assertEqual(counters(self.report()), counters(self.report(other.report.name)))
+        self.assertIn("the profile limits the target", self.rows("exceptions")[0]["Message"])
+
     def test_users_that_a_worker_does_not_know_are_reported(self):
         url = self.target()
         master = self.headless(1, "-u", 2, "-r", 2, "-t", "5s", "journey", "errors")

@@ -37,6 +37,14 @@ class HeadlessRuns(LocustTest):
         for worker in workers:
             self.assertRegex(master.output(), worker.name + r" \(index \d\): [23] users, ")
 
+    def test_a_run_that_ends_before_the_first_report(self):
+        url = self.target()
+        master = self.headless(2, "-u", 2, "-r", 2, "-t", "1s", "errors")
+        workers = self.workers(2, master.port, url)
+        self.assertEqual(master.wait(), 0, master.output())
+        own = [self.report(worker.report.name) for worker in workers]
+        self.assertEqual(counters(self.report()), added(own))
+
     def test_a_wrong_answer_in_25_fails_with_the_rule(self):
         url = self.target("id-wrong-now-and-then")
         master = self.headless(2, "-u", 4, "-r", 4, "-t", "4s", "sponsor-sponsored")

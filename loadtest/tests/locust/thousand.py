@@ -12,15 +12,25 @@ import sys
 import time
 import zlib
 
-from kit import LOADTEST, LocustTest, added, counters, requests
+from kit import LOADTEST, WRAPPER, LocustTest, added, counters, requests
 
 WORKERS = 1000
+# Prints the bytes of each `stats` message, and of its exact figures.
+SIZES = """
+import msgpack
+
+@events.worker_report.add_listener
+def print_size(client_id, data, **_arguments):
+    if data.get("bin"):
+        print("BYTES", len(msgpack.packb(data)), len(data["bin"]), flush=True)
+"""
 # The slots of a report that changed since the one before it: three seconds and the one that is not over.
 CHANGED = 4
 
 
 class Thousand(LocustTest):
     def runTest(self):
+        (self.folder / "wrapper.py").write_text(WRAPPER + SIZES, encoding="utf-8")
         url = self.target()
         master = self.headless(3, "-u", 30, "-r", 30, "-t", "15s")
         self.workers(3, master.port, url)
@@ -37,20 +47,22 @@ class Thousand(LocustTest):
             copies.append(report)
         (self.folder / "files.txt").write_text("\n".join(names), encoding="utf-8")
         print(f"{WORKERS} workers, {requests(real[0])} requests of the first one in {real[0]['seconds']:.0f} s")
-        self.bytes_of(copies)
+        sizes = [line.split() for line in master.lines if line.startswith("BYTES ")]
+        whole, exact = (sum(int(size[place]) for size in sizes) / len(sizes) for place in (1, 2))
+        print(f"sent: {whole / 1024:.1f} KiB a message, {exact / 1024:.1f} KiB of it the exact figures;"
+              f" {whole * WORKERS / 3 / 1024 / 1024:.1f} MiB/s at the master (a message every 3 s)")
+        self.taken(copies)
         self.merge(copies)
 
     @staticmethod
-    def bytes_of(copies):
-        """The size of one message, and what the master does with those of three seconds."""
+    def taken(copies):
+        """What the locustfile needs to take the messages of three seconds."""
         whole = copies[0]["series"]["slots"]
         parts = []
         for report in copies:
             part = dict(report, slots_from=max(0, len(whole) - CHANGED))
             part["series"] = dict(report["series"], slots=report["series"]["slots"][-CHANGED:])
             parts.append(zlib.compress(json.dumps(part, separators=(",", ":")).encode(), 1))
-        size = sum(map(len, parts)) / len(parts)
-        print(f"exact figures: {size / 1024:.1f} KiB a message, {size * WORKERS / 3 / 1024 / 1024:.2f} MiB/s at the master (a message every 3 s)")
         worker = locustfile_worker()
         began = time.process_time()
         for part in parts:

@@ -84,7 +84,8 @@ impl Session<'_> {
         self.stop_timeout = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         self.spawned = Instant::now();
         self.all_users = options.num_users.unwrap_or(self.all_users);
-        if self.load.is_none() && self.refused.is_none() {
+        let is_new = self.load.is_none() && self.refused.is_none();
+        if is_new {
             let begun = match &self.corpus {
                 Some(corpus) => self.worker.begin(&options, corpus, &self.node_id),
                 None => return Ok(()),
@@ -108,7 +109,16 @@ impl Session<'_> {
             self.refuse(refusal.to_string()).await?;
         }
         let users = self.users(&spawn.user_classes_count);
-        self.send(&FromWorker::SpawningComplete(users)).await
+        self.send(&FromWorker::SpawningComplete(users)).await?;
+        match self.load.as_mut().filter(|_| is_new) {
+            // So the master knows from the beginning that figures of this worker must come.
+            Some(load) => {
+                let summary = load.summary(false, None);
+                let stats = stats_of(load, &summary);
+                self.send(&stats).await
+            }
+            None => Ok(()),
+        }
     }
 
     /// Shows a problem on standard error and on the web page of the master, once for each run.
@@ -164,8 +174,9 @@ impl Session<'_> {
             let summary = load.summary(true, interrupted);
             self.worker.next_number = load.next_number();
             let stats = stats_of(&mut load, &summary);
-            self.send(&stats).await?;
+            let sent = self.send(&stats).await;
             self.worker.publish(&summary);
+            sent?;
         }
         match then {
             Then::Wait => Ok(None),
