@@ -25,7 +25,7 @@ impl PoissonArrivals {
             before: vec![0],
         };
         let mut total = 0;
-        for block in 0..number(end / BLOCK) + 1 {
+        for block in 0..=number(end / BLOCK) {
             total += arrivals.block(block).count() as u64;
             arrivals.before.push(total);
         }

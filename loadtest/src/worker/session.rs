@@ -13,7 +13,7 @@ use super::{
     load::Load,
     message::{self, FromWorker, Heartbeat, Spawn, Stats, WorkerState},
     process::ProcessMeter,
-    state::Worker,
+    state::{Worker, say},
 };
 use crate::{results::summary::RunSummary, scenarios::error::ScenarioError};
 
@@ -93,6 +93,8 @@ pub(super) struct Session<'a> {
     last_spawn: f64,
     spawned: Instant,
     all_users: f64,
+    /// Whether the master told that all users are up while the requests of this worker were still drawn.
+    announced: bool,
     stop_timeout: Duration,
     load: Option<Load>,
     /// A run that was refused: its users are not started.
@@ -118,6 +120,7 @@ impl<'a> Session<'a> {
             last_spawn: 0.0,
             spawned: now,
             all_users: 0.0,
+            announced: false,
             stop_timeout: Duration::ZERO,
             load: None,
             refused: None,
@@ -162,6 +165,7 @@ impl<'a> Session<'a> {
                 _ = tick.tick() => self.tick().await,
                 drawn = drawn(&mut self.drawing) => {
                     let corpus = drawn.map_err(WorkerError::Scenario)?;
+                    say(&format!("worker {} (index {}) is ready", self.node_id, corpus.shard.index()));
                     self.corpus = Some(Arc::new(corpus));
                     match self.waiting.take() {
                         Some(spawn) => self.spawn(&spawn).await,

@@ -54,6 +54,21 @@ class WebPage(LocustTest):
             self.assertEqual(worker.wait(), 0, worker.output())
 
 
+    def test_a_run_that_ends_before_the_first_regular_report(self):
+        url = self.target()
+        master = self.master("--web-host", "127.0.0.1", "--web-port", 0, "--report", "merged.json")
+        self.port = int(master.expect(r"WEB-PORT (\d+)").group(1))
+        workers = self.workers(2, master.port, url)
+        self.call("/swarm", user_count=2, spawn_rate=2, host="")
+        until(lambda: self.shown()["user_count"] == 2, "users")
+        self.call("/stop")
+        master.expect("PASSED|COULD NOT TEST")
+        merged = self.report()
+        self.assertEqual(len(merged["workers"]), 2)
+        self.assertTrue(all(worker["complete"] for worker in merged["workers"]), merged["workers"])
+        self.assertEqual(counters(merged), added(self.report(worker.report.name) for worker in workers))
+
+
 class LostWorkers(LocustTest):
     def lose_one(self, *arguments):
         url = self.target()

@@ -30,8 +30,9 @@ impl Session<'_> {
             }
             FromMaster::SpawningComplete(users) => {
                 self.all_users = users.unwrap_or(self.all_users);
-                if let Some(load) = &mut self.load {
-                    load.set_share(self.all_users);
+                match &mut self.load {
+                    Some(load) => load.set_share(self.all_users),
+                    None => self.announced = true,
                 }
             }
             FromMaster::Stop => self.begin_end(Then::Ready, self.stop_timeout.max(self.worker.grace())),
@@ -62,11 +63,6 @@ impl Session<'_> {
             self.worker.failed = Some(WorkerError::TooManyWorkers(MOST_WORKERS));
             return;
         };
-        say(&format!(
-            "worker {} (index {}) is ready",
-            self.node_id,
-            shard.index()
-        ));
         let (context, scenario, seed) = (
             Arc::clone(&self.worker.context),
             self.worker.options.scenario.clone(),
@@ -83,7 +79,9 @@ impl Session<'_> {
         let seconds = spawn.stop_timeout.unwrap_or_default().clamp(0.0, 3_600.0);
         self.stop_timeout = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         self.spawned = Instant::now();
-        self.all_users = options.num_users.unwrap_or(self.all_users);
+        if !self.announced {
+            self.all_users = options.num_users.unwrap_or(self.all_users);
+        }
         let is_new = self.load.is_none() && self.refused.is_none();
         if is_new {
             let begun = match &self.corpus {
@@ -107,6 +105,10 @@ impl Session<'_> {
         });
         if let Some(refusal) = refusal {
             self.refuse(refusal.to_string()).await?;
+        }
+        if let Some(load) = self.load.as_mut().filter(|_| self.announced) {
+            load.set_share(self.all_users);
+            self.announced = false;
         }
         let users = self.users(&spawn.user_classes_count);
         self.send(&FromWorker::SpawningComplete(users)).await?;
@@ -147,7 +149,7 @@ impl Session<'_> {
         if let Some(load) = &mut self.load {
             load.stop();
         }
-        self.waiting = None;
+        (self.waiting, self.announced) = (None, false);
         let deadline = Instant::now() + grace;
         let sooner = self
             .ending
