@@ -87,6 +87,7 @@ mod tests {
 
     use paymaster_cli::embedded::profile_of;
     use paymaster_reference_server::Config;
+    use serde_json::Value;
 
     use super::*;
     use crate::scenarios::template::FIRST_ID;
@@ -95,7 +96,7 @@ mod tests {
     #[test]
     fn workers_send_no_request_twice() {
         let context = Context::new(profile_of(&Config::default()));
-        let mut bodies = BTreeSet::new();
+        let (mut ids, mut operations) = (BTreeSet::new(), BTreeSet::new());
         let mut templates = BTreeSet::new();
         for index in [0, 1, MOST_WORKERS - 1] {
             let shard = Shard::new(index).unwrap();
@@ -104,7 +105,12 @@ mod tests {
                 let number = shard.first_number() + number;
                 assert!((FIRST_ID + number).to_string().len() == 13, "{number}");
                 let template = &corpus.mix.sequence(number)[0];
-                assert!(bodies.insert(template.body(number, None)), "{index}: {number}");
+                let body: Value = serde_json::from_slice(&template.body(number, None)).unwrap();
+                assert!(ids.insert(body["id"].to_string()), "{index}: {number}");
+                assert!(
+                    operations.insert(body["params"][0].to_string()),
+                    "{index}: {number}"
+                );
                 templates.insert(template.body(0, None));
             }
         }
