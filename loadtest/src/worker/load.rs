@@ -1,5 +1,6 @@
 //! The load of a worker in one run: its users, its share of the rate, and the summary of what it sent.
 
+mod settings;
 mod summary;
 
 use std::{
@@ -8,6 +9,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+pub(super) use self::settings::{LoadSettings, UsersError};
 use super::{
     corpus::Corpus, exact::ExactReports, locust_stats::LocustStats, message::UserCounts, shares::Shares,
 };
@@ -17,7 +19,6 @@ use crate::{
         timetable::Timetable,
     },
     figures::cpu::CpuTimes,
-    judging::AnswerJudge,
     results::{
         summary::{LoadModel, ModelName, RunSummary},
         threshold::Threshold,
@@ -27,44 +28,6 @@ use crate::{
 
 /// The length of a run whose end only the master knows.
 const FOREVER: Duration = Duration::from_hours(24 * 365);
-
-/// What the master asked for in a run, and what the command line of the worker decides.
-#[derive(Debug)]
-pub(super) struct LoadSettings {
-    /// The target and how it is judged. The number of the first request is that of the shard.
-    pub(super) judge: AnswerJudge,
-    pub(super) transport: paymaster_client::transport::Transport,
-    pub(super) redactor: paymaster_client::redact::Redactor,
-    pub(super) shown_target: String,
-    pub(super) respect_retry_after: bool,
-    pub(super) judge_share: f64,
-    pub(super) seed: u64,
-    /// The limit of the profile in requests per second, for all workers together.
-    pub(super) limit: Option<f64>,
-    /// Open model: arrivals per second of all workers together.
-    pub(super) rate: Option<Rate>,
-    pub(super) thresholds: Vec<Threshold>,
-    /// The name of the worker.
-    pub(super) name: String,
-    /// The number of its first request.
-    pub(super) first_number: u64,
-}
-
-/// The users of the master cannot be started.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum UsersError {
-    /// A class is not a scenario that this worker sends.
-    #[error("this worker has no scenario for users of the class `{class}`: it sends {known}")]
-    UnknownClass {
-        /// The class.
-        class: String,
-        /// What exists, separated by commas.
-        known: String,
-    },
-    /// Too many users.
-    #[error("a worker has at most {MOST_USERS} users, and the master asked for {0}: start more workers")]
-    TooMany(u64),
-}
 
 /// A running load.
 #[derive(Debug)]

@@ -134,10 +134,18 @@ pub(super) fn random() -> u64 {
 
 /// Host and a random number, as workers of Locust call themselves.
 pub(super) fn node_id() -> String {
-    let uname = rustix::system::uname();
-    let host = uname.nodename().to_string_lossy();
-    let host: String = host.chars().filter(char::is_ascii_graphic).take(100).collect();
+    let host: String = host().chars().filter(char::is_ascii_graphic).take(100).collect();
     format!("{host}_{:016x}{:016x}", random(), random())
+}
+
+#[cfg(unix)]
+fn host() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+#[cfg(not(unix))]
+fn host() -> String {
+    "worker".to_owned()
 }
 
 impl MasterOptions {
