@@ -13,7 +13,8 @@ READY = b"\x04\x1c\x05READY\x0bSocket-Type\0\0\0\x06ROUTER"
 class HeadlessRuns(LocustTest):
     def test_the_merged_report_is_the_sum_of_the_workers(self):
         url = self.target()
-        master = self.headless(2, "-u", 5, "-r", 5, "-t", "4s")
+        # Long enough for several reports of each worker.
+        master = self.headless(2, "-u", 5, "-r", 5, "-t", "8s")
         workers = self.workers(2, master.port, url)
         self.assertEqual(master.wait(), 0, master.output())
         for worker in workers:
