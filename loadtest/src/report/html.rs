@@ -87,7 +87,11 @@ fn model_words(summary: &RunSummary) -> String {
     let model = &summary.model;
     let rate = match &model.rate {
         Some(rate) if model.name == ModelName::Open => {
-            format!("open model, {} arrivals per second requested", escaped(rate))
+            let spread = if model.poisson { " at random (Poisson)" } else { "" };
+            format!(
+                "open model, {} arrivals per second{spread} requested",
+                escaped(rate)
+            )
         }
         Some(rate) => format!("closed model, at most {} requests per second", escaped(rate)),
         None => "closed model".to_owned(),
