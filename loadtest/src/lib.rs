@@ -3,6 +3,7 @@
 //! From the command line to the reports: [`cli`] reads arguments, [`run`] puts a run together, [`scenarios`] makes its requests,
 //! [`engine`] sends them (goose manages the users), [`judging`] judges the answers, [`figures`] counts them, [`results`] holds
 //! summary, thresholds, merging and comparison, [`report`] renders them. [`text`] formats numbers.
+//! [`worker`] is the same as a worker of a Locust master, which distributes a run over machines.
 
 pub mod cli;
 pub mod engine;
@@ -13,3 +14,4 @@ pub mod results;
 pub mod run;
 pub mod scenarios;
 pub mod text;
+pub mod worker;

@@ -5,12 +5,16 @@ use std::{path::PathBuf, time::Duration};
 use clap::{Args, Parser, Subcommand};
 use paymaster_cli::{args::TargetArgs, duration};
 
-use super::{embedded::DeviationArgs, help};
+use super::{
+    embedded::DeviationArgs,
+    help,
+    worker::{LocustfileArgs, WorkerArgs},
+};
 use crate::{
     engine::plan::StepPlan,
     judging::JudgedShare,
     results::threshold::Threshold,
-    run::options::Rate,
+    run::options::{Arrivals, Rate},
     scenarios::{self, mix::parse_weight},
 };
 
@@ -38,6 +42,10 @@ pub(crate) enum Command {
     Run(Box<LoadArgs>),
     /// List the scenarios.
     Scenarios,
+    /// Be a worker of a Locust master, which distributes a run over machines.
+    Worker(Box<WorkerArgs>),
+    /// Write the locustfile of the master.
+    Locustfile(LocustfileArgs),
     /// Merge JSON reports of several machines and judge them as one run.
     Merge(MergeArgs),
     /// Compare a JSON report with an earlier one, with respect to noise.
@@ -79,6 +87,16 @@ pub(crate) struct LoadArgs {
     /// was reached; only a threshold (rps>=500) makes that a failure.
     #[arg(short, long, value_name = "RATE", value_parser = Rate::parse, help_heading = "Load")]
     pub(crate) rate: Option<Rate>,
+    /// How the arrivals of --rate are spread: at regular distances, or at random as those of many clients.
+    #[arg(
+        long,
+        value_name = "HOW",
+        value_enum,
+        default_value_t,
+        requires = "rate",
+        help_heading = "Load"
+    )]
+    pub(crate) arrivals: Arrivals,
     /// The measured time, for example 30s or 5m [default: 10s].
     #[arg(short, long, value_name = "TIME", value_parser = duration::parse, help_heading = "Load", conflicts_with = "test_plan")]
     pub(crate) duration: Option<Duration>,
@@ -151,8 +169,17 @@ pub(crate) struct LoadArgs {
 #[derive(Debug, Args)]
 pub(crate) struct MergeArgs {
     /// JSON reports of runs that took place at the same time.
-    #[arg(required = true)]
+    #[arg(required_unless_present_any = ["check", "files_from"])]
     pub(crate) files: Vec<PathBuf>,
+    /// A file with the paths of further reports, one a line.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) files_from: Option<PathBuf>,
+    /// A worker that took part and sent no figures. The run is then incomplete. Repeatable.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) missing: Vec<String>,
+    /// Only check the thresholds and the names of the reports to write.
+    #[arg(long)]
+    pub(crate) check: bool,
     /// A threshold, instead of those of the runs. Repeatable.
     #[arg(short, long = "threshold", value_name = "RULE")]
     pub(crate) thresholds: Vec<Threshold>,

@@ -9,6 +9,8 @@ use crate::{
     report::ReportError,
     results::{compare::CompareError, merge::MergeError, summary::SummaryError, threshold::ThresholdError},
     run::error::RunError,
+    scenarios::error::ScenarioError,
+    worker::WorkerError,
 };
 
 /// Why a command fails.
@@ -31,6 +33,16 @@ pub(crate) enum CommandError {
     Target(#[from] SetupError),
     #[error("load.thresholds: {0}")]
     ThresholdOfProfile(#[source] ThresholdError),
+    #[error("{}: {}", .0.display(), .1)]
+    List(PathBuf, #[source] io::Error),
+    #[error("a worker needs the URL of the target: give it here, in PAYMASTER_URL or in the profile")]
+    WorkerWithoutUrl,
+    #[error(transparent)]
+    Worker(#[from] WorkerError),
+    #[error(transparent)]
+    Locustfile(#[from] ScenarioError),
+    #[error("{}: {}", .0.display(), .1)]
+    LocustfileNotWritten(PathBuf, #[source] io::Error),
     #[error("--fault and --variant are for the embedded server: give no URL")]
     DeviationsWithUrl,
     #[error("the runtime: {0}")]
@@ -47,7 +59,9 @@ impl CommandError {
     /// The exit code: could not test, or usage.
     pub(crate) const fn exit_code(&self) -> u8 {
         match self {
-            Self::Run(RunError::NoAnswer { .. }) | Self::Interrupted => exit::COULD_NOT_TEST,
+            Self::Run(RunError::NoAnswer { .. })
+            | Self::Worker(WorkerError::Run(RunError::NoAnswer { .. }) | WorkerError::NoMaster { .. })
+            | Self::Interrupted => exit::COULD_NOT_TEST,
             _ => exit::USAGE,
         }
     }

@@ -130,6 +130,7 @@ fn options(args: &LoadArgs, load: &LoadTable) -> Result<RunOptions, CommandError
         warm_up: args.warm_up.unwrap_or_default(),
         test_plan: args.test_plan.clone(),
         rate: args.rate.clone(),
+        arrivals: args.arrivals,
         max_requests: args.max_requests,
         judge: args.judge,
         strict: args.strict,

@@ -8,6 +8,7 @@ mod help;
 mod load;
 mod pages;
 mod reports;
+mod worker;
 
 use std::process::ExitCode;
 
@@ -52,6 +53,8 @@ fn execute(cli: Cli) -> Result<u8, CommandError> {
             Ok(codes::CONFORMS)
         }
         Some(Command::Merge(args)) => reports::merge(&args),
+        Some(Command::Worker(args)) => worker::run(&args),
+        Some(Command::Locustfile(args)) => worker::locustfile(&args),
         Some(Command::Compare(args)) => reports::compare(&args),
         Some(Command::Completions { shell }) => pages::completions(shell),
         Some(Command::Man { folder }) => pages::man(&folder),

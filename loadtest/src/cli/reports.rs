@@ -1,6 +1,6 @@
 //! Reports: written after a run, merged and compared.
 
-use std::path::PathBuf;
+use std::{fs, path::PathBuf};
 
 use paymaster_cli::{environment::Environment, exit as codes, output as out, terminal::Paint};
 
@@ -42,9 +42,17 @@ pub(super) fn merge(args: &MergeArgs) -> Result<u8, CommandError> {
     for path in &args.reports {
         report::format_of(path)?;
     }
-    let runs = args.files.iter().map(|path| RunSummary::read(path));
+    if args.check {
+        return Ok(codes::CONFORMS);
+    }
+    let mut files = args.files.clone();
+    if let Some(list) = &args.files_from {
+        let text = fs::read_to_string(list).map_err(|cause| CommandError::List(list.clone(), cause))?;
+        files.extend(text.lines().filter(|line| !line.is_empty()).map(PathBuf::from));
+    }
+    let runs = files.iter().map(|path| RunSummary::read(path));
     let runs: Vec<RunSummary> = runs.collect::<Result<_, _>>()?;
-    let merged = merge::merge(&runs, &args.thresholds)?;
+    let merged = merge::merge(&runs, &args.thresholds, &args.missing)?;
     let published = publish(&merged, None, &args.reports);
     let code = exit::code(merged.verdict);
     Ok(if published || code == codes::VIOLATIONS {

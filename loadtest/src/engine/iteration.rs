@@ -89,7 +89,7 @@ pub(super) async fn next(run: &RunState, until: Instant) -> Option<Iteration> {
         tokio::time::sleep_until(paused.min(until).into()).await;
         return None;
     }
-    let Some(schedule) = run.settings.pacing.schedule() else {
+    let Some(timetable) = run.settings.pacing.timetable() else {
         let number = run.iterations.fetch_add(1, Ordering::AcqRel);
         return Some(Iteration {
             number,
@@ -108,7 +108,7 @@ pub(super) async fn next(run: &RunState, until: Instant) -> Option<Iteration> {
     };
     permit.forget();
     let number = run.iterations.fetch_add(1, Ordering::AcqRel);
-    let due = schedule.due(number).map(|due| run.clock.start() + due);
+    let due = timetable.current().due(number).map(|due| run.clock.start() + due);
     Some(Iteration {
         number,
         due: due.filter(|_| open),

@@ -58,7 +58,7 @@ impl Liveness {
     }
 
     /// Whether the target has stopped answering. `elapsed` is the time since the start, `timeout` that of an exchange.
-    pub(super) fn has_stopped(&self, elapsed: Duration, timeout: Duration) -> bool {
+    pub(crate) fn has_stopped(&self, elapsed: Duration, timeout: Duration) -> bool {
         let patience = if self.timed_out.load(Ordering::Relaxed) > 0 {
             PATIENCE_TIMEOUT.max(timeout * 2)
         } else {

@@ -9,17 +9,23 @@
 //! Other limits of goose 0.19: the times of its plans are whole seconds and its main loop checks twice a second, so our own clock
 //! ends the run; it waits for its users without a deadline; a user that returns at once starves the runtime; it always prints to
 //! standard output; and it has one switch for both Ctrl-C and the end of the run.
+//!
+//! A Locust worker uses all of this without goose: its users are tasks (`tasks`), because a master changes their number at any time.
 
 mod clock;
 mod execute;
 mod iteration;
+pub(crate) mod lane;
 mod liveness;
-mod pacer;
+pub(crate) mod pacer;
 pub mod plan;
+mod poisson;
 mod progress;
 pub mod schedule;
 mod state;
 mod stdout;
+pub(crate) mod tasks;
+pub mod timetable;
 mod user;
 mod user_state;
 

@@ -12,9 +12,9 @@ use super::state::{Pacing, RunState};
 /// The longest sleep between two checks whether the run is over.
 const LONGEST_SLEEP: Duration = Duration::from_millis(20);
 
-/// Starts the thread, unless the model is closed. It ends with the run or after the last permit.
-pub(super) fn start(run: &Arc<RunState>) -> std::io::Result<()> {
-    if run.settings.pacing.schedule().is_none() {
+/// Starts the thread, unless the model is closed. It ends with the run, or after the last permit if the schedule cannot change.
+pub(crate) fn start(run: &Arc<RunState>) -> std::io::Result<()> {
+    if run.settings.pacing.timetable().is_none() {
         return Ok(());
     }
     let run = Arc::clone(run);
@@ -25,11 +25,19 @@ pub(super) fn start(run: &Arc<RunState>) -> std::io::Result<()> {
 }
 
 fn add_permits(run: &RunState) {
-    let Some(schedule) = run.settings.pacing.schedule() else {
+    let Some(timetable) = run.settings.pacing.timetable() else {
         return;
     };
     let mut added = 0;
-    while added < schedule.total() && !run.is_over() {
+    while !run.is_over() {
+        let schedule = timetable.current();
+        if added >= schedule.total() {
+            if !timetable.is_replaceable() {
+                return;
+            }
+            thread::sleep(LONGEST_SLEEP);
+            continue;
+        }
         // The first user starts the clock.
         let Some(start) = run.clock.started() else {
             thread::sleep(Duration::from_millis(1));

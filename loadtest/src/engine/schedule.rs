@@ -1,6 +1,8 @@
 //! When iterations are due: a pure function of the requested rate.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
+
+use super::poisson::PoissonArrivals;
 
 /// A rate that changes linearly from one point in time to the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -42,6 +44,8 @@ impl Segment {
 pub struct Schedule {
     segments: Vec<Segment>,
     total: u64,
+    /// Arrivals at random; none for arrivals at regular distances.
+    random: Option<Arc<PoissonArrivals>>,
 }
 
 impl Schedule {
@@ -73,7 +77,36 @@ impl Schedule {
         Self {
             segments,
             total: whole(before + 1e-6),
+            random: None,
         }
+    }
+
+    /// The same rates with the arrivals of a Poisson process, as of many clients that do not know each other. The same seed gives the
+    /// same times.
+    #[must_use]
+    pub fn poisson(mut self, seed: u64) -> Self {
+        let end = self.expected();
+        let random = PoissonArrivals::new(seed, end);
+        self.total = random.total();
+        self.random = Some(Arc::new(random));
+        self
+    }
+
+    /// The mean number of arrivals of all segments.
+    fn expected(&self) -> f64 {
+        let last = self.segments.last();
+        last.map_or(0.0, |last| last.before + last.arrivals(last.seconds))
+    }
+
+    /// The same rates, with every arrival later by this part (0 to 1) of the distance to the next one. Machines that share a rate
+    /// have different parts, so that their arrivals do not coincide.
+    #[must_use]
+    pub fn shifted(mut self, part: f64) -> Self {
+        for segment in &mut self.segments {
+            segment.before -= part;
+        }
+        self.total = whole((self.expected() - 1e-6).max(0.0).ceil());
+        self
     }
 
     /// The number of arrivals.
@@ -88,6 +121,10 @@ impl Schedule {
         }
         #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 arrivals")]
         let number = index as f64;
+        let number = self
+            .random
+            .as_ref()
+            .map_or(Some(number), |random| random.position(index))?;
         let place = self
             .segments
             .partition_point(|segment| segment.before <= number)
@@ -113,7 +150,12 @@ impl Schedule {
             return 0;
         };
         let inside = (seconds - segment.start).min(segment.seconds);
-        let mut count = (whole(segment.before + segment.arrivals(inside)) + 2).min(self.total);
+        let expected = segment.before + segment.arrivals(inside);
+        let count = self
+            .random
+            .as_ref()
+            .map_or_else(|| whole(expected), |random| random.count_before(expected));
+        let mut count = (count + 2).min(self.total);
         // Both functions round. The result of `due` decides.
         while count > 0 && self.due(count - 1).is_none_or(|due| due > elapsed) {
             count -= 1;
@@ -185,6 +227,50 @@ mod tests {
         assert_eq!(ramp.total(), 5_000);
         // A quarter of the arrivals is due in half of the time.
         assert!(ramp.due_by(SECOND * 5).abs_diff(1_250) <= 1);
+    }
+
+    #[test]
+    fn a_shift_moves_every_arrival_by_the_same_part() {
+        let plain = Schedule::constant(10.0, SECOND * 2);
+        for part in [0.0, 0.25, 0.999] {
+            let shifted = plain.clone().shifted(part);
+            assert_eq!(shifted.total(), plain.total(), "{part}");
+            for index in 0..shifted.total() {
+                let due = |schedule: &Schedule| schedule.due(index).unwrap().as_secs_f64();
+                let late = due(&shifted) - due(&plain);
+                assert!((late - part / 10.0).abs() < 1e-6, "{part}: {index}");
+                assert_eq!(shifted.due_by(shifted.due(index).unwrap()), index + 1);
+            }
+        }
+        assert_eq!(Schedule::new(0.0, &[]).shifted(0.5).total(), 0);
+    }
+
+    #[test]
+    fn poisson_arrivals_follow_the_rate() {
+        let steps = [
+            (400.0, SECOND * 20),
+            (400.0, SECOND * 20),
+            (0.0, Duration::ZERO),
+            (0.0, SECOND * 2),
+        ];
+        let schedule = Schedule::new(0.0, &steps).poisson(5);
+        // 4,000 in the ramp and 8,000 after it, each within five standard deviations.
+        let ramp = schedule.due_by(SECOND * 20);
+        assert!(ramp.abs_diff(4_000) < 5 * 64, "{ramp}");
+        assert!(
+            (schedule.total() - ramp).abs_diff(8_000) < 5 * 90,
+            "{}",
+            schedule.total()
+        );
+        let mut last = Duration::ZERO;
+        for index in 0..schedule.total() {
+            let due = schedule.due(index).unwrap();
+            assert!(due >= last && due <= SECOND * 40, "{index}");
+            assert!(schedule.due_by(due) > index, "{index}");
+            last = due;
+        }
+        assert_eq!(schedule.due(schedule.total()), None);
+        assert_eq!(schedule.due_by(SECOND * 99), schedule.total());
     }
 
     #[test]

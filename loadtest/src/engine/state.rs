@@ -12,7 +12,7 @@ use std::{
 use paymaster_client::{redact::Redactor, transport::Transport};
 use tokio::sync::Semaphore;
 
-use super::{clock::RunClock, liveness::Liveness, schedule::Schedule, user_state::UserState};
+use super::{clock::RunClock, liveness::Liveness, timetable::Timetable, user_state::UserState};
 use crate::{figures::Figures, judging::AnswerJudge, scenarios::mix::Mix};
 
 /// Most separate figures. Users count in different ones, so that they seldom wait for a lock.
@@ -24,16 +24,16 @@ pub enum Pacing {
     /// Closed model: each user sends its next request after the previous answer.
     Closed,
     /// Closed model with a limit: no request before the schedule allows it. Latency counts from sending.
-    Capped(Schedule),
+    Capped(Timetable),
     /// Open model: requests are due by the schedule, independent of answers. Latency counts from the due time.
-    Open(Schedule),
+    Open(Timetable),
 }
 
 impl Pacing {
-    pub(crate) fn schedule(&self) -> Option<&Schedule> {
+    pub(crate) fn timetable(&self) -> Option<&Timetable> {
         match self {
             Self::Closed => None,
-            Self::Capped(schedule) | Self::Open(schedule) => Some(schedule),
+            Self::Capped(timetable) | Self::Open(timetable) => Some(timetable),
         }
     }
 }
@@ -229,9 +229,9 @@ impl RunState {
     /// Whether every iteration that was started, or was due in the open model, is finished.
     pub(crate) fn is_drained(&self) -> bool {
         let open = match &self.settings.pacing {
-            Pacing::Open(schedule) => {
+            Pacing::Open(timetable) => {
                 self.ended() == Some(EndReason::TimeElapsed)
-                    && self.iterations.load(Ordering::Acquire) < schedule.total()
+                    && self.iterations.load(Ordering::Acquire) < timetable.current().total()
             }
             Pacing::Closed | Pacing::Capped(_) => false,
         };

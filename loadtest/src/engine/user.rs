@@ -3,7 +3,7 @@
 //! goose can stop a user between two transactions only. So a transaction is a slice of a user's time, not one exchange.
 
 use std::{
-    sync::{Arc, PoisonError, atomic::Ordering},
+    sync::{PoisonError, atomic::Ordering},
     time::{Duration, Instant, SystemTime},
 };
 
@@ -13,6 +13,7 @@ use paymaster_exchange::Exchange;
 
 use super::{
     iteration::{self, Iteration},
+    lane::Lane,
     state::{EndReason, Pacing, RunState},
     user_state::UserState,
 };
@@ -28,12 +29,48 @@ const IDLE: Duration = Duration::from_millis(2);
 /// Bytes of request and response bodies that are kept with a wrong answer.
 const KEPT: usize = 4_096;
 
-/// Starts iterations until the end of the slice.
-pub(super) async fn work(run: &Arc<RunState>, user: &mut GooseUser) {
+/// Starts iterations of a user of goose until the end of a slice.
+pub(super) async fn work(run: &RunState, user: &mut GooseUser) {
     let index = user.weighted_users_index;
     let mut state = take_state(run, index).unwrap_or_default();
-    let until = Instant::now() + SLICE;
     run.clock.start();
+    work_slice(run, &mut state, Sender::of_goose(user)).await;
+    let mut idle = run.idle_users.lock().unwrap_or_else(PoisonError::into_inner);
+    idle.insert(index, state);
+}
+
+/// Who sends the requests of an iteration.
+pub(super) struct Sender<'a> {
+    /// The number of the user.
+    index: usize,
+    /// What the user sends; none for the mix of the run.
+    lane: Option<&'a Lane>,
+    /// The user of goose, to which exchanges are reported.
+    goose: Option<&'a mut GooseUser>,
+}
+
+impl<'a> Sender<'a> {
+    fn of_goose(user: &'a mut GooseUser) -> Self {
+        Self {
+            index: user.weighted_users_index,
+            lane: None,
+            goose: Some(user),
+        }
+    }
+
+    /// A user of a Locust worker.
+    pub(super) fn task(index: usize, lane: &'a Lane) -> Self {
+        Self {
+            index,
+            lane: Some(lane),
+            goose: None,
+        }
+    }
+}
+
+/// Starts iterations until the end of a slice.
+pub(super) async fn work_slice(run: &RunState, state: &mut UserState, mut sender: Sender<'_>) {
+    let until = Instant::now() + SLICE;
     loop {
         if let Some(pause_ends) = state.paused_until.filter(|ends| *ends > Instant::now()) {
             tokio::time::sleep_until(pause_ends.min(until).into()).await;
@@ -48,14 +85,12 @@ pub(super) async fn work(run: &Arc<RunState>, user: &mut GooseUser) {
             break;
         };
         let guard = BusyGuard::new(run);
-        execute(run, &mut state, user, index, iteration).await;
+        execute(run, state, &mut sender, iteration).await;
         drop(guard);
         if Instant::now() >= until {
             break;
         }
     }
-    let mut idle = run.idle_users.lock().unwrap_or_else(PoisonError::into_inner);
-    idle.insert(index, state);
 }
 
 /// Closes the connection of a user that goose has stopped.
@@ -94,17 +129,18 @@ struct Timing {
 }
 
 /// Sends the requests of an iteration, one after the other.
-async fn execute(
-    run: &Arc<RunState>,
-    state: &mut UserState,
-    user: &mut GooseUser,
-    index: usize,
-    iteration: Iteration,
-) {
+async fn execute(run: &RunState, state: &mut UserState, sender: &mut Sender<'_>, iteration: Iteration) {
+    let index = sender.index;
     if iteration.is_held_back(run, index) {
         return;
     }
-    let sequence = run.settings.mix.sequence(iteration.number);
+    let taken = sender.lane.map(|lane| lane.take(iteration.number));
+    let (mix, place) = taken
+        .as_ref()
+        .map_or((&run.settings.mix, iteration.number), |(mix, place)| {
+            (&**mix, *place)
+        });
+    let sequence = mix.sequence(place);
     let mut token: Option<String> = None;
     let mut started = None;
     for (step, template) in sequence.iter().enumerate() {
@@ -144,14 +180,16 @@ async fn execute(
         note_response(run, &exchange, outcome, intended);
         started.answered &= outcome.is_answer();
         count(run, index, &exchange, template.label, timing, assessment);
-        if !run.settings.goose_options.is_empty() {
+        if !run.settings.goose_options.is_empty()
+            && let Some(user) = &mut sender.goose
+        {
             report_to_goose(user, template.label, &exchange, timing.latency, outcome).await;
         }
         if outcome != Outcome::Good {
             break;
         }
         if let Ok(response) = &exchange.outcome {
-            token = judging::token_for_next(response, sequence, step, iteration.number);
+            token = judging::token_for_next(response, sequence, step, place);
         }
     }
     if let Some(started) = started {

@@ -58,6 +58,22 @@ impl LatencyHistogram {
         let _ = self.0.add(&other.0);
     }
 
+    /// The latencies that were counted since an earlier moment of the same histogram, shortest first, each with how often.
+    pub fn since(&self, earlier: &Self) -> Vec<(Duration, u64)> {
+        let mut more = self.0.clone();
+        // It fails if `earlier` has latencies that are not in this one. Then the difference is everything.
+        let _ = more.subtract(&earlier.0);
+        let recorded = more.iter_recorded();
+        recorded
+            .map(|step| {
+                (
+                    Duration::from_nanos(step.value_iterated_to()),
+                    step.count_at_value(),
+                )
+            })
+            .collect()
+    }
+
     /// How many latencies were counted.
     pub fn len(&self) -> u64 {
         self.0.len()

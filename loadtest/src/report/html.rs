@@ -10,6 +10,7 @@ use super::{
     RenderError, advice,
     phrases::{arrivals, verdict},
     plot::{Line, Plot, Scale, step},
+    workers,
 };
 use crate::{
     figures::{LabelFigures, histogram::PERCENTILES, outcome::Outcome, series::TimeSlot},
@@ -62,6 +63,14 @@ pub(super) fn render(
     }
     plots(&mut out, summary)?;
     table(&mut out, summary)?;
+    let shares = workers::lines(summary);
+    if !shares.is_empty() {
+        out.push_str("<h2>Workers</h2><ul>\n");
+        for line in shares {
+            writeln!(out, "<li>{}</li>", escaped(&line))?;
+        }
+        out.push_str("</ul>\n");
+    }
     let next = advice::next(summary);
     if !next.is_empty() {
         out.push_str("<h2>Next</h2><ul>\n");
@@ -78,7 +87,11 @@ fn model_words(summary: &RunSummary) -> String {
     let model = &summary.model;
     let rate = match &model.rate {
         Some(rate) if model.name == ModelName::Open => {
-            format!("open model, {} arrivals per second requested", escaped(rate))
+            let spread = if model.poisson { " at random (Poisson)" } else { "" };
+            format!(
+                "open model, {} arrivals per second{spread} requested",
+                escaped(rate)
+            )
         }
         Some(rate) => format!("closed model, at most {} requests per second", escaped(rate)),
         None => "closed model".to_owned(),

@@ -7,6 +7,7 @@ use paymaster_cli::terminal::escape_controls;
 use super::{
     RenderError, advice,
     phrases::{answered, arrivals, verdict},
+    workers,
 };
 use crate::{
     figures::{LabelFigures, histogram::PERCENTILES, outcome::Outcome},
@@ -88,6 +89,13 @@ pub(super) fn render(
                 "| {} | {} | {} | {mark} | {} |",
                 row.name, row.before, row.after, row.note
             )?;
+        }
+    }
+    let shares = workers::lines(summary);
+    if !shares.is_empty() {
+        writeln!(out, "\n## Workers\n")?;
+        for line in shares {
+            writeln!(out, "- {}", escaped(&line))?;
         }
     }
     let next = advice::next(summary);

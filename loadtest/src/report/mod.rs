@@ -11,6 +11,7 @@ mod markdown;
 mod phrases;
 mod plot;
 pub mod terminal;
+mod workers;
 
 use std::{
     error::Error,

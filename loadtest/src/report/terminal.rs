@@ -7,6 +7,7 @@ use paymaster_cli::terminal::{Paint, escape_controls, wrapped};
 use super::{
     advice,
     phrases::{answered, arrivals, verdict},
+    workers,
 };
 use crate::{
     figures::{LabelFigures, WrongAnswers, histogram::PERCENTILES, outcome::Outcome},
@@ -33,6 +34,13 @@ pub fn render(summary: &RunSummary, comparison: Option<&RunComparison>, paint: P
     thresholds(&mut out, summary, paint);
     if !summary.figures.labels.is_empty() {
         figures(&mut out, summary, paint);
+    }
+    let shares = workers::lines(summary);
+    if !shares.is_empty() {
+        let _ = writeln!(out, "\n{}", paint.bold("workers"));
+        for line in shares {
+            item(&mut out, &line);
+        }
     }
     if let Some(comparison) = comparison {
         compared(&mut out, comparison, paint);
@@ -221,7 +229,10 @@ fn figures(out: &mut String, summary: &RunSummary, paint: Paint) {
     let model = &summary.model;
     let model_words = match &model.rate {
         Some(rate) if model.name == ModelName::Open => {
-            format!("open model, {rate} arrivals per second requested, latency from the intended start")
+            let spread = if model.poisson { " at random (Poisson)" } else { "" };
+            format!(
+                "open model, {rate} arrivals per second{spread} requested, latency from the intended start"
+            )
         }
         Some(rate) => format!("closed model, at most {rate} requests per second"),
         None => "closed model".to_owned(),
@@ -245,7 +256,11 @@ fn figures(out: &mut String, summary: &RunSummary, paint: Paint) {
             count(summary.figures.warm_up.all(), "request")
         );
     }
-    for generator in &summary.generators {
+    let one_line = workers::generators(&summary.generators);
+    if let Some(line) = &one_line {
+        let _ = writeln!(out, "{line}");
+    }
+    for generator in summary.generators.iter().filter(|_| one_line.is_none()) {
         if let (Some(own), Some(cpu)) = (generator.cpu_share, generator.cpu_seconds) {
             #[expect(clippy::cast_precision_loss, reason = "shown to people")]
             let each = cpu * 1e6 / summary.figures.total(None).counts.all().max(1) as f64;

@@ -2,10 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use crate::text::count;
+
 use super::{
     summary::{ModelName, RunSummary},
     threshold::{Threshold, judge_all},
+    workers::WorkerShare,
 };
+
+/// Most reasons for an early end that are listed.
+const REASONS: usize = 10;
 
 /// Why runs cannot be merged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -22,8 +28,13 @@ pub enum MergeError {
 }
 
 /// Merges runs that took place at the same time and judges the result. Histograms and counts are added, so percentiles and rates
-/// are those of all requests. The thresholds are `thresholds`, or those of the runs if that is empty.
-pub fn merge(runs: &[RunSummary], thresholds: &[Threshold]) -> Result<RunSummary, MergeError> {
+/// are those of all requests. The thresholds are `thresholds`, or those of the runs if that is empty. `missing` names workers that
+/// took part and sent no figures.
+pub fn merge(
+    runs: &[RunSummary],
+    thresholds: &[Threshold],
+    missing: &[String],
+) -> Result<RunSummary, MergeError> {
     let Some((first, others)) = runs.split_first() else {
         return Err(MergeError::Empty);
     };
@@ -55,8 +66,21 @@ pub fn merge(runs: &[RunSummary], thresholds: &[Threshold]) -> Result<RunSummary
     model.users = runs.iter().map(|run| run.model.users).sum();
     model.arrivals_asked = runs.iter().map(|run| run.model.arrivals_asked).sum();
     let rates: Vec<&str> = runs.iter().filter_map(|run| run.model.rate.as_deref()).collect();
-    model.rate = (!rates.is_empty()).then(|| total_rate(&rates));
-    let cut_short: BTreeSet<&str> = runs.iter().filter_map(|run| run.cut_short.as_deref()).collect();
+    // Each worker of a distributed run names the rate of the whole run.
+    let is_whole =
+        runs.iter().all(|run| !run.workers.is_empty()) && rates.windows(2).all(|pair| pair[0] == pair[1]);
+    let shown_rates = if is_whole {
+        &rates[..rates.len().min(1)]
+    } else {
+        &rates
+    };
+    model.rate = (!rates.is_empty()).then(|| total_rate(shown_rates));
+    let workers: Vec<WorkerShare> = runs
+        .iter()
+        .flat_map(|run| run.workers.iter().cloned())
+        .chain(missing.iter().map(|name| WorkerShare::missing(name)))
+        .collect();
+    let cut_short = cut_short(runs, &workers);
     let merged = RunSummary {
         began: runs.iter().map(|run| run.began).min().unwrap_or_default(),
         target: first.target.clone(),
@@ -69,12 +93,25 @@ pub fn merge(runs: &[RunSummary], thresholds: &[Threshold]) -> Result<RunSummary
         seed: first.seed,
         model,
         judge_share: runs.iter().map(|run| run.judge_share).fold(1.0, f64::min),
-        cut_short: (!cut_short.is_empty()).then(|| cut_short.into_iter().collect::<Vec<_>>().join("; ")),
+        cut_short,
         stopped_answering: runs.iter().any(|run| run.stopped_answering),
         generators: runs.iter().flat_map(|run| run.generators.clone()).collect(),
+        workers,
         ..RunSummary::new(figures, length)
     };
     Ok(merged.judged(results))
+}
+
+/// Why runs ended early, and which workers were lost; none if all is complete.
+fn cut_short(runs: &[RunSummary], workers: &[WorkerShare]) -> Option<String> {
+    let mut reasons: BTreeSet<String> = runs.iter().filter_map(|run| run.cut_short.clone()).collect();
+    reasons.extend(workers.iter().filter_map(WorkerShare::loss));
+    let more = reasons.len().saturating_sub(REASONS) as u64;
+    let mut shown: Vec<String> = reasons.into_iter().take(REASONS).collect();
+    if more > 0 {
+        shown.push(format!("{} more", count(more, "reason")));
+    }
+    (!shown.is_empty()).then(|| shown.join("; "))
 }
 
 /// The thresholds of all runs without duplicates and without defaults.
@@ -104,7 +141,7 @@ mod tests {
 
     #[test]
     fn shards_are_judged_as_one_run() {
-        let merged = merge(&[fixtures::passed(), fixtures::failed()], &[]).unwrap();
+        let merged = merge(&[fixtures::passed(), fixtures::failed()], &[], &[]).unwrap();
         assert_eq!(merged.figures.total(None).counts.all(), 2_000);
         assert_eq!(merged.model.users, 20);
         assert_eq!(merged.verdict, RunVerdict::Failed);
@@ -113,7 +150,7 @@ mod tests {
         // 4 % wrong in one shard is 2 % in both.
         let own = |text: &str| vec![text.parse().unwrap(), "error-rate<5%".parse().unwrap()];
         let judged = |text| {
-            merge(&[fixtures::passed(), fixtures::failed()], &own(text))
+            merge(&[fixtures::passed(), fixtures::failed()], &own(text), &[])
                 .unwrap()
                 .verdict
         };
@@ -124,7 +161,7 @@ mod tests {
     #[test]
     fn percentiles_are_those_of_all_requests() {
         let (left, right) = (fixtures::passed(), fixtures::failed());
-        let merged = merge(&[left.clone(), right.clone()], &[]).unwrap();
+        let merged = merge(&[left.clone(), right.clone()], &[], &[]).unwrap();
         let mut expected = left.figures.total(None);
         expected.merge(&right.figures.total(None));
         assert_eq!(merged.figures.total(None).latency, expected.latency);
@@ -133,13 +170,45 @@ mod tests {
 
     #[test]
     fn runs_that_differ_are_not_merged() {
-        assert!(merge(&[], &[]).is_err());
+        assert!(merge(&[], &[], &[]).is_err());
         let mut other = fixtures::passed();
         other.target = "http://elsewhere/".to_owned();
-        assert!(merge(&[fixtures::passed(), other], &[]).is_err());
+        assert!(merge(&[fixtures::passed(), other], &[], &[]).is_err());
         let mut open = fixtures::passed();
         open.model.name = ModelName::Open;
-        assert!(merge(&[fixtures::passed(), open], &[]).is_err());
+        assert!(merge(&[fixtures::passed(), open], &[], &[]).is_err());
+    }
+
+    #[test]
+    fn a_lost_worker_makes_a_run_incomplete_and_the_rate_is_that_of_the_whole() {
+        let worker = |name: &str, complete: bool| {
+            let mut run = fixtures::passed();
+            run.model.rate = Some("500".to_owned());
+            run.workers = vec![WorkerShare {
+                index: Some(1),
+                complete,
+                ..WorkerShare::missing(name)
+            }];
+            run
+        };
+        let whole = merge(&[worker("a", true), worker("b", true)], &[], &[]).unwrap();
+        assert_eq!((whole.verdict, whole.workers.len()), (RunVerdict::Passed, 2));
+        assert_eq!(whole.model.rate.as_deref(), Some("500"));
+        let lost = merge(&[worker("a", true), worker("b", false)], &[], &[]).unwrap();
+        assert_eq!(lost.verdict, RunVerdict::Incomplete);
+        assert!(lost.cut_short.unwrap().contains("worker b (index 1) was lost"));
+        let silent = merge(&[worker("a", true)], &[], &["p".to_owned()]).unwrap();
+        assert_eq!(
+            (silent.verdict, silent.workers.len()),
+            (RunVerdict::Incomplete, 2)
+        );
+        // A missed threshold fails the run all the same.
+        let missed = ["p50<1us".parse().unwrap()];
+        let failed = merge(&[worker("a", true), worker("b", false)], &missed, &[]).unwrap();
+        assert_eq!(failed.verdict, RunVerdict::Failed);
+        let many: Vec<String> = (0..50).map(|n| format!("p{n}")).collect();
+        let many = merge(&[worker("a", true)], &[], &many).unwrap();
+        assert!(many.cut_short.unwrap().ends_with("40 reasons more"));
     }
 
     #[test]

@@ -4,3 +4,4 @@ pub mod compare;
 pub mod merge;
 pub mod summary;
 pub mod threshold;
+pub mod workers;

@@ -9,7 +9,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::threshold::ThresholdResult;
+use super::{threshold::ThresholdResult, workers::WorkerShare};
 use crate::figures::{Figures, arrivals::ArrivalCounts, cpu::GeneratorUsage};
 
 /// The member `format` of a report that this version writes and reads.
@@ -60,6 +60,9 @@ pub struct LoadModel {
     /// Open model: the requested arrivals per second, as a number or in steps (`500,30s;500,300s`). Closed model: the limit of the
     /// profile in requests per second, if there is one.
     pub rate: Option<String>,
+    /// Open model: whether arrivals are at random (a Poisson process) instead of at regular distances.
+    #[serde(default)]
+    pub poisson: bool,
     /// Open model: arrivals of the schedule in the measured time.
     pub arrivals_asked: Option<u64>,
     /// Users over time, as a test plan of goose.
@@ -100,6 +103,9 @@ pub struct RunSummary {
     pub figures: Figures,
     /// CPU use of the load generators: one entry for each merged run.
     pub generators: Vec<GeneratorUsage>,
+    /// The workers of a distributed run; empty for a run of one machine.
+    #[serde(default)]
+    pub workers: Vec<WorkerShare>,
 }
 
 /// A rate of the open model that was not reached, in arrivals per second.
@@ -160,6 +166,7 @@ impl RunSummary {
             thresholds: Vec::new(),
             figures,
             generators: Vec::new(),
+            workers: Vec::new(),
         }
     }
 

@@ -17,7 +17,7 @@ use paymaster_judge::{
 use super::error::RunError;
 
 /// Sends the requests of discovery. An error if the target answers none of the first ones.
-pub(super) async fn discover(target: &TargetSettings) -> Result<Context, RunError> {
+pub(crate) async fn discover(target: &TargetSettings) -> Result<Context, RunError> {
     let mut discovery = Discovery::new(Context::new(target.profile.clone()), target.seed);
     let mut connection = PooledConnection::default();
     let mut answers: Vec<(Group, Vec<Exchange>)> = Vec::new();

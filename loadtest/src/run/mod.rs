@@ -4,7 +4,7 @@ pub mod error;
 pub mod options;
 pub mod target_check;
 
-mod discover;
+pub(crate) mod discover;
 
 use std::{
     net::IpAddr,
@@ -17,7 +17,7 @@ use paymaster_client::transport::PooledConnection;
 
 use self::{
     error::RunError,
-    options::{Rate, RunOptions},
+    options::{Arrivals, Rate, RunOptions},
 };
 use crate::{
     engine::{
@@ -33,7 +33,7 @@ use crate::{
 };
 
 /// Request sequences that are made for each scenario before the start.
-const SEQUENCES: usize = 512;
+pub(crate) const SEQUENCES: usize = 512;
 /// The default number of users in the closed model.
 const CLOSED_USERS: usize = 10;
 /// The default number of users in the open model: enough that arrivals seldom wait for a connection.
@@ -55,7 +55,7 @@ pub async fn run(options: &RunOptions, setup: TargetSetup) -> Result<RunSummary,
     let context = discover::discover(&target).await?;
     let mut generator = RequestGenerator::new(&context, target.seed, SEQUENCES);
     let mix = Mix::new(&options.scenario, &options.weights, &mut generator)?;
-    let pacing = pacing(options, limit, &timing, &mix)?;
+    let pacing = pacing(options, limit, &timing, &mix, target.seed)?;
     let clock = RunClock::new(timing.unmeasured, timing.length);
     let model = load_model(options, &pacing, limit, &timing);
     let run = Arc::new(RunState::new(
@@ -107,7 +107,8 @@ fn measured(run: &RunState) -> RunSummary {
     let (warm_up, ran_for) = (run.clock().warm_up(), run.ran_for());
     // If the target is slower than the arrivals, its last answers arrive after the end. That time counts too.
     let length = ran_for.max(run.last_answer()).saturating_sub(warm_up);
-    if let Pacing::Open(schedule) = &run.settings.pacing {
+    if let Pacing::Open(timetable) = &run.settings.pacing {
+        let schedule = timetable.current();
         let before = schedule.due_before(warm_up);
         // With a request budget, arrivals end with the last one that was within the budget.
         let budget = run.ended() == Some(EndReason::RequestBudget);
@@ -200,7 +201,17 @@ impl Timing {
 }
 
 /// When users send. `limit` is that of the profile, in requests per second.
-fn pacing(options: &RunOptions, limit: Option<f64>, timing: &Timing, mix: &Mix) -> Result<Pacing, RunError> {
+fn pacing(
+    options: &RunOptions,
+    limit: Option<f64>,
+    timing: &Timing,
+    mix: &Mix,
+    seed: u64,
+) -> Result<Pacing, RunError> {
+    let spread = |schedule: Schedule| match options.arrivals {
+        Arrivals::Regular => schedule,
+        Arrivals::Poisson => schedule.poisson(seed),
+    };
     Ok(match (&options.rate, limit) {
         (Some(rate), Some(limit)) if rate.highest() * mix.requests_per_iteration() > limit => {
             return Err(RunError::AboveLimit {
@@ -209,9 +220,11 @@ fn pacing(options: &RunOptions, limit: Option<f64>, timing: &Timing, mix: &Mix) 
                 requests: rate.highest() * mix.requests_per_iteration(),
             });
         }
-        (Some(Rate::Constant(rate)), _) => Pacing::Open(Schedule::constant(*rate, timing.length)),
-        (Some(Rate::Steps(steps)), _) => Pacing::Open(Schedule::new(0.0, steps.as_slice())),
-        (None, Some(limit)) => Pacing::Capped(Schedule::constant(limit, timing.length)),
+        (Some(Rate::Constant(rate)), _) => {
+            Pacing::Open(spread(Schedule::constant(*rate, timing.length)).into())
+        }
+        (Some(Rate::Steps(steps)), _) => Pacing::Open(spread(Schedule::new(0.0, steps.as_slice())).into()),
+        (None, Some(limit)) => Pacing::Capped(Schedule::constant(limit, timing.length).into()),
         (None, None) => Pacing::Closed,
     })
 }
@@ -221,6 +234,7 @@ fn load_model(options: &RunOptions, pacing: &Pacing, limit: Option<f64>, timing:
         name: ModelName::Closed,
         users: timing.users,
         rate: None,
+        poisson: false,
         arrivals_asked: None,
         plan: timing.plan.clone(),
     };
@@ -230,10 +244,14 @@ fn load_model(options: &RunOptions, pacing: &Pacing, limit: Option<f64>, timing:
             rate: limit.map(|limit| limit.to_string()),
             ..model
         },
-        Pacing::Open(schedule) => LoadModel {
+        Pacing::Open(timetable) => LoadModel {
             name: ModelName::Open,
             rate: options.rate.as_ref().map(Rate::to_string),
-            arrivals_asked: Some(schedule.total() - schedule.due_before(timing.unmeasured)),
+            poisson: options.arrivals == Arrivals::Poisson,
+            arrivals_asked: Some({
+                let schedule = timetable.current();
+                schedule.total() - schedule.due_before(timing.unmeasured)
+            }),
             ..model
         },
     }
@@ -245,16 +263,25 @@ async fn check_target(
     target: &TargetSettings,
     limit: Option<f64>,
 ) -> Result<(), RunError> {
+    let requested = options
+        .rate
+        .as_ref()
+        .map(|rate| rate.highest() * MOST_REQUESTS_PER_ITERATION);
+    check_load(target, requested.or(limit), options.own_target).await
+}
+
+/// Refuses a load of so many requests per second that a public target must not get; `None` for a load without a limit.
+pub(crate) async fn check_load(
+    target: &TargetSettings,
+    requests: Option<f64>,
+    own_target: bool,
+) -> Result<(), RunError> {
     let address = target.transport.target.address();
     let resolved = tokio::net::lookup_host(&address).await;
     let addresses: Vec<IpAddr> = resolved
         .map(|all| all.map(|socket| socket.ip()).collect())
         .unwrap_or_default();
-    let requested = options
-        .rate
-        .as_ref()
-        .map(|rate| rate.highest() * MOST_REQUESTS_PER_ITERATION);
-    target_check::check(&addresses, requested.or(limit), options.own_target)?;
+    target_check::check(&addresses, requests, own_target)?;
     Ok(())
 }
 

@@ -31,6 +31,8 @@ pub struct RunOptions {
     pub test_plan: Option<StepPlan>,
     /// Arrivals per second: the open model.
     pub rate: Option<Rate>,
+    /// How arrivals are spread.
+    pub arrivals: Arrivals,
     /// Most requests.
     pub max_requests: Option<u64>,
     /// The share of answers to judge.
@@ -45,6 +47,16 @@ pub struct RunOptions {
     pub own_target: bool,
     /// Command line options for goose.
     pub goose_options: Vec<String>,
+}
+
+/// How the arrivals of the open model are spread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Arrivals {
+    /// At regular distances.
+    #[default]
+    Regular,
+    /// At random, as those of many clients that do not know each other (a Poisson process of the seed).
+    Poisson,
 }
 
 /// Arrivals per second.

@@ -1,14 +1,14 @@
 //! The order in which scenarios are sent: by their weights, exactly, and spread evenly.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
     MIXED, SCENARIOS,
     error::ScenarioError,
     find,
     generator::RequestGenerator,
-    names,
     scenario::{RequestSequence, Scenario},
+    unknown_name,
 };
 
 /// Weights by the name of the scenario.
@@ -20,7 +20,7 @@ const LONGEST_CYCLE: u32 = 10_000;
 /// The request sequences of the chosen scenarios, and the cycle in which scenarios take turns.
 #[derive(Debug)]
 pub struct Mix {
-    scenarios: Vec<(&'static Scenario, Vec<RequestSequence>)>,
+    scenarios: Vec<(&'static Scenario, Arc<Vec<RequestSequence>>)>,
     /// For each iteration of a cycle: the index of its scenario, and how often the scenario came before in the cycle.
     cycle: Vec<(usize, usize)>,
     /// How often each scenario occurs in a cycle.
@@ -40,7 +40,7 @@ impl Mix {
         for (scenario, weight) in chosen(name, weights)? {
             match (scenario.make)(scenario, generator) {
                 Ok(sequences) => {
-                    scenarios.push((scenario, sequences));
+                    scenarios.push((scenario, Arc::new(sequences)));
                     weights_used.push(weight);
                 }
                 Err(cause) if name == MIXED && !weights.contains_key(scenario.id) => left_out.push(cause),
@@ -50,20 +50,39 @@ impl Mix {
         if scenarios.is_empty() {
             return Err(ScenarioError::NoneUsable(left_out));
         }
+        Ok(Self::assemble(scenarios, &weights_used, left_out))
+    }
+
+    fn assemble(
+        scenarios: Vec<(&'static Scenario, Arc<Vec<RequestSequence>>)>,
+        weights: &[u32],
+        left_out: Vec<ScenarioError>,
+    ) -> Self {
         let mut shares = vec![0; scenarios.len()];
-        let cycle = cycle(&weights_used)
+        let cycle = cycle(weights)
             .into_iter()
             .map(|scenario| {
                 shares[scenario] += 1;
                 (scenario, shares[scenario] - 1)
             })
             .collect();
-        Ok(Self {
+        Self {
             scenarios,
             cycle,
             shares,
             left_out,
-        })
+        }
+    }
+
+    /// A mix of the same requests with other weights. Scenarios without a weight are left out; none if no scenario remains.
+    #[must_use]
+    pub fn reweighted(&self, weight: impl Fn(&str) -> u32) -> Option<Self> {
+        let weighted = self
+            .scenarios
+            .iter()
+            .map(|(scenario, sequences)| ((*scenario, Arc::clone(sequences)), weight(scenario.id)));
+        let (scenarios, weights): (Vec<_>, Vec<_>) = weighted.filter(|(_, weight)| *weight > 0).unzip();
+        (!scenarios.is_empty()).then(|| Self::assemble(scenarios, &weights, Vec::new()))
     }
 
     /// The request sequence of iteration `number` (from 0).
@@ -118,13 +137,6 @@ fn chosen(name: &str, weights: &Weights) -> Result<Vec<(&'static Scenario, u32)>
         return Err(ScenarioError::NoWeight);
     }
     Ok(chosen)
-}
-
-fn unknown_name(name: &str) -> ScenarioError {
-    ScenarioError::Unknown {
-        name: name.to_owned(),
-        known: names().join(", "),
-    }
 }
 
 /// One index for each unit of weight, spread evenly: the scenario that is furthest behind its share comes next.

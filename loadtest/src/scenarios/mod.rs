@@ -12,7 +12,7 @@ pub mod template;
 
 use paymaster_schemas::Pair;
 
-use self::scenario::Scenario;
+use self::{error::ScenarioError, scenario::Scenario};
 
 /// Every scenario, in the order of the help. `mixed` stands for all of them.
 pub static SCENARIOS: &[Scenario] = &[
@@ -66,6 +66,14 @@ pub const MIXED: &str = "mixed";
 /// The scenario of that name.
 pub fn find(id: &str) -> Option<&'static Scenario> {
     SCENARIOS.iter().find(|scenario| scenario.id == id)
+}
+
+/// The error for a name that is not that of a scenario.
+pub(crate) fn unknown_name(name: &str) -> ScenarioError {
+    ScenarioError::Unknown {
+        name: name.to_owned(),
+        known: names().join(", "),
+    }
 }
 
 /// Every name that a user may give: those of [`SCENARIOS`] and [`MIXED`].

@@ -1,6 +1,7 @@
 //! Runs the command as a user does: exit codes, reports, faults of the target, stalls, limits, signals.
 #![expect(clippy::unwrap_used, reason = "a test stops where the command cannot be run")]
 
+mod distributed;
 mod figures;
 mod support;
 

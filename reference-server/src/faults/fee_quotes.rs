@@ -41,7 +41,8 @@ pub(super) const FAULTS: &[Fault] = &[
         Behaviour::Result(|_, result| {
             same_as_first(result, "symbol");
         }),
-    ),
+    )
+    .also(&["plausibility.token-price"]),
     Fault::quote_row(
         SYMBOL,
         "fee-symbol-missing-in-second",

@@ -350,7 +350,11 @@ pub(super) const FAULTS: &[Fault] = &[
         }),
     )
     // The additional quote has the symbol and decimals of the first one.
-    .also(&["fee-quote.symbol", "fee-quote.decimal"]),
+    .also(&[
+        "fee-quote.symbol",
+        "fee-quote.decimal",
+        "plausibility.token-price",
+    ]),
 ];
 
 fn names_both(view: &RequestView<'_>) -> bool {

@@ -4,7 +4,7 @@ use paymaster_schemas::Method;
 use serde_json::Value;
 
 use crate::rules::{Check, Report, Rule, View, always, describe_answer, shown_member};
-use crate::target::context::Context;
+use crate::{message::answer::Answer, target::context::Context};
 
 pub(super) const RULES: &[Rule] = &[
     Rule::exchange(
@@ -32,6 +32,12 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
+/// Whether an answer refuses the request: with an error, or by its HTTP status. Other rules report an answer that is neither.
+fn is_refusal(answer: &Answer<'_>) -> bool {
+    let by_status = answer.response().is_some_and(|response| response.status >= 400);
+    answer.error().is_some() || by_status
+}
+
 /// A request in a form of published clients is served when the plain one is.
 fn client_forms(views: &[View<'_>], _: &Context, report: &mut Report) {
     let [baseline, variant] = views else { return };
@@ -41,7 +47,7 @@ fn client_forms(views: &[View<'_>], _: &Context, report: &mut Report) {
     report.set_member(1);
     if variant.answer.result().is_some() {
         report.held();
-    } else if variant.answer.response().is_some() {
+    } else if is_refusal(&variant.answer) {
         report.broken(
             "",
             format!("a result, {}", variant.label),

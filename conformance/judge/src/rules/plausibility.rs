@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use paymaster_schemas::{Pair, validator_for};
+use paymaster_schemas::{Pair, member_validator, validator_for};
 use serde_json::Value;
 
 use crate::rules::{Report, Rule, View, no_token, shown, shown_member};
@@ -269,6 +269,11 @@ fn token_data(view: &View<'_>, context: &Context, report: &mut Report) {
     let Some(data) = token_result(view).and_then(|result| result["paymasterAndData"].as_str()) else {
         return;
     };
+    // The rule of the row reports what is no hex string.
+    let row = member_validator("token-sponsor-result", "paymasterAndData");
+    if !row.is_some_and(|row| row.is_valid(&Value::String(data.to_owned()))) {
+        return;
+    }
     let address = data.get(..ZERO.len());
     let expected = context.quoted.paymaster.as_deref();
     let holds = address.is_some_and(|address| {

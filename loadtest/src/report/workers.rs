@@ -1,0 +1,102 @@
+//! The workers of a distributed run, for every report that people read.
+
+use crate::{
+    figures::cpu::GeneratorUsage,
+    results::summary::RunSummary,
+    text::{count, number, share},
+};
+
+/// Most workers that are shown. The JSON report has all of them.
+const SHOWN: usize = 20;
+/// With more load generators than this, their CPU use is one line.
+const GENERATORS: usize = 4;
+
+/// One line for each worker: its name, and its share of users and requests. Empty for a run of one machine.
+pub(super) fn lines(summary: &RunSummary) -> Vec<String> {
+    let all = summary.figures.total(None).counts.all();
+    // Lost ones first: they are what a reader must see.
+    let (complete, lost): (Vec<_>, Vec<_>) = summary.workers.iter().partition(|worker| worker.complete);
+    let mut lines: Vec<String> = lost
+        .into_iter()
+        .chain(complete)
+        .take(SHOWN)
+        .map(|worker| {
+            let index = worker
+                .index
+                .map_or_else(String::new, |index| format!(" (index {index})"));
+            let lost = match (worker.complete, worker.index) {
+                (true, _) => "",
+                (false, Some(_)) => ", lost",
+                (false, None) => ", no figures",
+            };
+            format!(
+                "{}{index}: {}, {} ({}){lost}",
+                worker.name,
+                count(worker.users as u64, "user"),
+                count(worker.requests, "request"),
+                share(worker.requests, all)
+            )
+        })
+        .collect();
+    let more = summary.workers.len().saturating_sub(SHOWN) as u64;
+    if more > 0 {
+        lines.push(format!("{} more: see the JSON report", number(more)));
+    }
+    lines
+}
+
+/// The CPU use of many load generators in one line; none if there are few.
+pub(super) fn generators(all: &[GeneratorUsage]) -> Option<String> {
+    let shares = all.iter().filter_map(|generator| generator.cpu_share);
+    let (least, most) = shares.fold((f64::MAX, 0.0_f64), |(least, most), share| {
+        (least.min(share), most.max(share))
+    });
+    (all.len() > GENERATORS && least <= most).then(|| {
+        format!(
+            "{} load generators used {:.0} to {:.0} % of their cores",
+            number(all.len() as u64),
+            least * 100.0,
+            most * 100.0
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{report::fixtures, results::workers::WorkerShare};
+
+    #[test]
+    fn every_worker_is_named_with_its_share_and_lost_ones_come_first() {
+        let mut summary = fixtures::passed();
+        assert!(lines(&summary).is_empty());
+        let worker = |index: u64, complete: bool| WorkerShare {
+            index: Some(index),
+            users: 5,
+            requests: 250,
+            complete,
+            ..WorkerShare::missing(&format!("host_{index}"))
+        };
+        summary.workers = (0..30).map(|index| worker(index, index != 25)).collect();
+        let shown = lines(&summary);
+        assert_eq!(shown.len(), SHOWN + 1);
+        assert!(
+            shown[0].starts_with("host_25 (index 25): 5 users, 250 requests (25")
+                && shown[0].ends_with(", lost"),
+            "{shown:?}"
+        );
+        assert!(shown[SHOWN].starts_with("10 more"), "{shown:?}");
+    }
+
+    #[test]
+    fn many_generators_are_one_line() {
+        let generator = |share: f64| GeneratorUsage {
+            cpu_share: Some(share),
+            ..GeneratorUsage::default()
+        };
+        assert_eq!(generators(&[generator(0.5)]), None);
+        let many: Vec<_> = [0.1, 0.2, 0.3, 0.4, 0.5].into_iter().map(generator).collect();
+        let line = generators(&many).unwrap();
+        assert!(line.contains("5 load generators used 10 to 50 %"), "{line}");
+    }
+}

@@ -1,0 +1,274 @@
+//! The load of a worker in one run: its users, its share of the rate, and the summary of what it sent.
+
+mod settings;
+mod summary;
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, atomic::Ordering},
+    time::{Duration, SystemTime},
+};
+
+pub(super) use self::settings::{LoadSettings, UsersError};
+use super::{
+    corpus::Corpus, exact::ExactReports, locust_stats::LocustStats, message::UserCounts, shares::Shares,
+};
+use crate::{
+    engine::{
+        Pacing, RunClock, RunSettings, RunState, lane::Lane, pacer, plan::MOST_USERS, tasks::UserTasks,
+        timetable::Timetable,
+    },
+    figures::cpu::CpuTimes,
+    results::{
+        summary::{LoadModel, ModelName, RunSummary},
+        threshold::Threshold,
+    },
+    run::options::Rate,
+};
+
+/// The length of a run whose end only the master knows.
+const FOREVER: Duration = Duration::from_hours(24 * 365);
+
+/// A running load.
+#[derive(Debug)]
+pub(super) struct Load {
+    run: Arc<RunState>,
+    corpus: Arc<Corpus>,
+    tasks: UserTasks,
+    /// Closed model: what the users of each class send.
+    lanes: BTreeMap<String, Arc<Lane>>,
+    /// Open model: what all users send.
+    arrivals: Option<Arc<Lane>>,
+    /// The classes that the master named.
+    classes: BTreeMap<String, usize>,
+    rate: Option<Rate>,
+    limit: Option<f64>,
+    shares: Shares,
+    most_users: usize,
+    /// When it was stopped, after its start.
+    stopped: Option<Duration>,
+    cpu: CpuTimes,
+    began: f64,
+    /// The members of the summary that do not change.
+    facts: RunSummary,
+    thresholds: Vec<Threshold>,
+    name: String,
+    stats: LocustStats,
+    exact: ExactReports,
+}
+
+impl Load {
+    /// A load without users.
+    pub(super) fn new(settings: LoadSettings, corpus: &Arc<Corpus>) -> std::io::Result<Self> {
+        let pacing = match (&settings.rate, settings.limit) {
+            (Some(_), _) => Pacing::Open(Timetable::replaceable()),
+            (None, Some(_)) => Pacing::Capped(Timetable::replaceable()),
+            (None, None) => Pacing::Closed,
+        };
+        let facts = RunSummary {
+            target: settings.shown_target.clone(),
+            scenarios: corpus.mix.names().into_iter().map(str::to_owned).collect(),
+            left_out: corpus.mix.left_out().iter().map(ToString::to_string).collect(),
+            seed: settings.seed,
+            model: LoadModel {
+                name: if settings.rate.is_some() {
+                    ModelName::Open
+                } else {
+                    ModelName::Closed
+                },
+                rate: settings
+                    .rate
+                    .as_ref()
+                    .map(Rate::to_string)
+                    .or(settings.limit.map(|limit| limit.to_string())),
+                plan: "by the Locust master".to_owned(),
+                ..LoadModel::default()
+            },
+            judge_share: settings.judge_share,
+            ..RunSummary::new(crate::figures::Figures::default(), Duration::ZERO)
+        };
+        // The settings have a mix for users of goose. Here every user has a lane.
+        let mix = corpus
+            .mix
+            .reweighted(|_| 1)
+            .unwrap_or_else(|| unreachable!("a corpus has a scenario"));
+        let run = Arc::new(RunState::new(
+            RunSettings {
+                transport: settings.transport,
+                mix,
+                judge: settings.judge,
+                pacing,
+                users: MOST_USERS,
+                plan: String::new(),
+                max_requests: None,
+                respect_retry_after: settings.respect_retry_after,
+                redactor: settings.redactor,
+                shown_host: String::new(),
+                goose_options: Vec::new(),
+            },
+            RunClock::new(Duration::ZERO, FOREVER),
+        ));
+        run.sent.store(settings.first_number, Ordering::Release);
+        pacer::start(&run)?;
+        let began = epoch();
+        Ok(Self {
+            tasks: UserTasks::new(&run),
+            run,
+            corpus: Arc::clone(corpus),
+            lanes: BTreeMap::new(),
+            arrivals: None,
+            classes: BTreeMap::new(),
+            rate: settings.rate,
+            limit: settings.limit,
+            shares: Shares::default(),
+            most_users: 0,
+            stopped: None,
+            cpu: CpuTimes::now(),
+            began,
+            facts,
+            thresholds: settings.thresholds,
+            name: settings.name,
+            stats: LocustStats::new(began),
+            exact: ExactReports::default(),
+        })
+    }
+
+    /// Starts and stops users until every class has its number. Classes that cannot be started stay without users, and are an error
+    /// after the others are started.
+    pub(super) fn set_users(&mut self, classes: &BTreeMap<String, u64>) -> Result<(), UsersError> {
+        let total: u64 = classes.values().sum();
+        if total > MOST_USERS as u64 {
+            return Err(UsersError::TooMany(total));
+        }
+        let mut unknown = None;
+        let mut counts = BTreeMap::new();
+        for (class, count) in classes {
+            let count = usize::try_from(*count).unwrap_or_default();
+            let is_known = self.corpus.mix.names().contains(&class.as_str());
+            if !is_known && count > 0 {
+                unknown.get_or_insert_with(|| class.clone());
+            }
+            counts.insert(class.clone(), if is_known { count } else { 0 });
+        }
+        // A class that the master names no longer has no users.
+        for class in self.classes.keys() {
+            counts.entry(class.clone()).or_default();
+        }
+        self.set_arrivals(&counts);
+        for (class, count) in &counts {
+            if let Some(lane) = self.lane(class) {
+                self.tasks.set(class, &lane, *count);
+            }
+        }
+        self.classes = counts;
+        self.most_users = self.most_users.max(self.tasks.total());
+        if self.rate.is_none() {
+            self.run.clock.start();
+        }
+        match unknown {
+            None => Ok(()),
+            Some(class) => Err(UsersError::UnknownClass {
+                class,
+                known: self.corpus.mix.names().join(", "),
+            }),
+        }
+    }
+
+    /// Open model: arrivals are of the scenarios in the proportion of the users.
+    fn set_arrivals(&mut self, counts: &BTreeMap<String, usize>) {
+        if self.rate.is_none() {
+            return;
+        }
+        let weight = |name: &str| {
+            counts
+                .get(name)
+                .map_or(0, |count| u32::try_from(*count).unwrap_or(u32::MAX))
+        };
+        let Some(mix) = self.corpus.mix.reweighted(weight) else {
+            return;
+        };
+        match &self.arrivals {
+            Some(lane) => lane.replace(mix),
+            None => self.arrivals = Some(Arc::new(Lane::of_arrivals(mix))),
+        }
+    }
+
+    fn lane(&mut self, class: &str) -> Option<Arc<Lane>> {
+        if self.rate.is_some() {
+            return self.arrivals.clone();
+        }
+        if !self.lanes.contains_key(class) {
+            let mix = self.corpus.mix.reweighted(|name| u32::from(name == class))?;
+            self.lanes.insert(class.to_owned(), Arc::new(Lane::of_class(mix)));
+        }
+        self.lanes.get(class).cloned()
+    }
+
+    /// Sets the share of the rate, or of the limit of the profile: own users of so many. In the open model, the first call starts
+    /// the arrivals.
+    pub(super) fn set_share(&mut self, all_users: f64) {
+        let rate = match (&self.rate, self.limit) {
+            (Some(rate), _) => rate.clone(),
+            (None, Some(limit)) => Rate::Constant(limit),
+            (None, None) => return,
+        };
+        #[expect(clippy::cast_precision_loss, reason = "a few thousand users")]
+        let own = self.tasks.total() as f64;
+        let share = if own > 0.0 { own / all_users.max(own) } else { 0.0 };
+        if self.run.clock.started().is_some() && (share - self.shares.last()).abs() < 1e-12 {
+            return;
+        }
+        self.shares.set(self.run.clock.elapsed(), share);
+        if let Some(timetable) = self.run.settings.pacing.timetable() {
+            timetable.replace(self.shares.schedule(&rate, self.corpus.shard.part()));
+        }
+        self.run.clock.start();
+    }
+
+    /// Whether arrivals or requests have begun.
+    pub(super) fn is_started(&self) -> bool {
+        self.run.clock.started().is_some()
+    }
+
+    /// The users of each class.
+    pub(super) fn users(&self) -> UserCounts {
+        UserCounts {
+            user_classes_count: self
+                .classes
+                .keys()
+                .map(|class| (class.clone(), self.tasks.count(class)))
+                .collect(),
+            user_count: self.tasks.total(),
+        }
+    }
+
+    /// The number of the next request.
+    pub(super) fn next_number(&self) -> u64 {
+        self.run.sent.load(Ordering::Acquire)
+    }
+
+    /// Lets no new iteration start.
+    pub(super) fn stop(&mut self) {
+        self.stopped.get_or_insert_with(|| self.run.clock.elapsed());
+        self.run.end_now(crate::engine::EndReason::TimeElapsed);
+    }
+
+    /// Whether no request is in progress.
+    pub(super) fn is_idle(&self) -> bool {
+        self.run.busy.load(Ordering::Acquire) == 0
+    }
+
+    /// Drops the requests in progress and ends every user.
+    pub(super) async fn close(&mut self) {
+        self.stop();
+        self.tasks.shut_down().await;
+    }
+}
+
+/// The time in seconds since 1970.
+pub(super) fn epoch() -> f64 {
+    SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default()
+        .as_secs_f64()
+}

@@ -1,0 +1,81 @@
+//! What a load has counted so far.
+
+use std::collections::BTreeMap;
+
+use super::{Load, epoch};
+use crate::{
+    engine::Pacing,
+    results::{
+        summary::{LoadModel, RunSummary},
+        threshold::judge_all,
+        workers::WorkerShare,
+    },
+    worker::{locust_stats::Difference, message::Binary},
+};
+
+impl Load {
+    /// Notes the requests of the last second.
+    pub(in crate::worker) fn sample(&mut self) {
+        let mut counts: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+        for shard in self.run.shards() {
+            for (label, of) in &shard.labels {
+                let sum = counts.entry(label.clone()).or_default();
+                *sum = (sum.0 + of.counts.all(), sum.1 + of.counts.failed());
+            }
+        }
+        self.stats.sample(counts, epoch());
+    }
+
+    /// What happened since the last report: the rows of Locust, and the exact figures so far.
+    pub(in crate::worker) fn report(&mut self, summary: &RunSummary) -> (Difference, Option<Binary>) {
+        let difference = self.stats.next(&summary.figures, self.began, epoch());
+        (difference, self.exact.encode(summary))
+    }
+
+    /// The summary so far. `complete` says that the load is over; `cut_short` why, if that was not the end of the run.
+    pub(in crate::worker) fn summary(&self, complete: bool, cut_short: Option<String>) -> RunSummary {
+        let mut figures = self.run.figures();
+        let ran_for = self.stopped.unwrap_or_else(|| self.run.clock.elapsed());
+        let length = ran_for.max(self.run.last_answer());
+        if let Pacing::Open(timetable) = &self.run.settings.pacing {
+            let requested = timetable.current().due_before(ran_for);
+            figures.arrivals.unsent = requested.saturating_sub(figures.arrivals.due);
+            figures.arrivals.due = figures.arrivals.due.max(requested);
+            figures.arrivals.seconds = ran_for.as_secs_f64();
+        }
+        figures.series.cover(length);
+        let results = judge_all(&self.thresholds, &figures, length);
+        let timeout = self.run.settings.transport.limits.timeout;
+        let share = WorkerShare {
+            name: self.name.clone(),
+            index: Some(self.corpus.shard.index()),
+            users: self.most_users,
+            requests: figures.total(None).counts.all(),
+            seconds: length.as_secs_f64(),
+            complete,
+        };
+        let of_figures = RunSummary::new(figures, length);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "seconds since 1970"
+        )]
+        let began = self.began as u64;
+        let summary = RunSummary {
+            began,
+            model: LoadModel {
+                users: self.most_users,
+                arrivals_asked: self.rate.is_some().then_some(of_figures.figures.arrivals.due),
+                ..self.facts.model.clone()
+            },
+            stopped_answering: self.run.liveness.has_stopped(ran_for, timeout),
+            cut_short,
+            generators: vec![self.cpu.since()],
+            workers: vec![share],
+            seconds: of_figures.seconds,
+            figures: of_figures.figures,
+            ..self.facts.clone()
+        };
+        summary.judged(results)
+    }
+}

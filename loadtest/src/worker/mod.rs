@@ -1,0 +1,189 @@
+//! A worker of a Locust master (PyPI `locust` 2.x), which distributes a load test over machines.
+//!
+//! goose 0.19 has no distributed mode. Locust has one that engineers know: a master with a web page divides users over workers. So this
+//! module speaks the protocol of its workers, and sends and judges as `run` does. [`connection`] speaks ZMTP ([`zmtp`]), `message` has
+//! the messages, `session` the conversation with a master, `load` a run, and `exact` the figures that `merge` needs.
+//!
+//! The master decides how many users there are, when, and at which rate. It never decides about the target, its headers, or files:
+//! Locust has no authentication, so these come from the command line of the worker alone.
+
+pub mod connection;
+mod corpus;
+mod exact;
+mod load;
+mod locust_stats;
+pub mod locustfile;
+mod message;
+mod process;
+mod session;
+mod shares;
+mod state;
+pub mod zmtp;
+
+use std::{
+    collections::BTreeSet,
+    future::Future,
+    path::PathBuf,
+    pin::pin,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use paymaster_cli::target::TargetSetup;
+
+use self::{
+    connection::{Connection, ConnectionError},
+    session::{Leaving, Session},
+    state::{Worker, node_id, say},
+};
+use crate::{
+    judging::JudgedShare,
+    run::{self, error::RunError},
+    scenarios::{MIXED, error::ScenarioError},
+};
+
+/// The port of a Locust master.
+const PORT: u16 = 5557;
+/// The pause before a connection is tried again.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// The options of a worker.
+#[derive(Clone, Debug)]
+pub struct WorkerOptions {
+    /// The master: `HOST:PORT`, or `HOST` for port 5557.
+    pub master: String,
+    /// How long the master may be away.
+    pub patience: Duration,
+    /// The only scenario that is sent, or `mixed` for that of each user's class.
+    pub scenario: String,
+    /// The share of answers to judge.
+    pub judge: JudgedShare,
+    /// Whether rules that only warn in a conformance run count.
+    pub strict: bool,
+    /// Whether to pause as Retry-After requests.
+    pub respect_retry_after: bool,
+    /// Whether the user may load the target although it is public.
+    pub own_target: bool,
+    /// Where the worker writes its own report at the end of each run.
+    pub reports: Vec<PathBuf>,
+}
+
+/// Why a worker ends with an error.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkerError {
+    /// The target cannot be loaded.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The requests cannot be drawn.
+    #[error(transparent)]
+    Scenario(ScenarioError),
+    /// The master was away for too long.
+    #[error("no Locust master at {master} for {} s: {cause}", patience.as_secs())]
+    NoMaster {
+        /// Its address.
+        master: String,
+        /// How long the worker tried.
+        patience: Duration,
+        /// The last failure.
+        cause: ConnectionError,
+    },
+    /// The master has too many workers.
+    #[error(
+        "the master has given {0} indexes to workers, and the ids of requests suffice for no more: restart the master"
+    )]
+    TooManyWorkers(u64),
+}
+
+/// Serves a master until it says `quit` or `signal` ends. A lost master ends the load; the worker then waits for it under a new name.
+pub async fn serve(
+    options: WorkerOptions,
+    setup: TargetSetup,
+    signal: impl Future<Output = ()> + Send,
+) -> Result<(), WorkerError> {
+    let TargetSetup {
+        settings: target,
+        redactor,
+        ..
+    } = setup;
+    let master = with_port(&options.master);
+    run::check_load(&target, target.rate, options.own_target).await?;
+    let context = Arc::new(run::discover::discover(&target).await?);
+    let mut worker = Worker {
+        options,
+        target,
+        redactor,
+        context,
+        next_number: 0,
+        failed: None,
+        noted: BTreeSet::new(),
+    };
+    let mut signal = pin!(signal);
+    let mut away_since = Instant::now();
+    loop {
+        // A new name each time: a master ignores a second connection with a name that it knows.
+        let node_id = node_id();
+        let opened = tokio::select! {
+            opened = Connection::open(&master, &node_id) => opened,
+            () = signal.as_mut() => return Ok(()),
+        };
+        match opened {
+            Ok(connection) => {
+                let session = Session::new(&mut worker, connection, node_id);
+                match session.serve(signal.as_mut()).await? {
+                    Leaving::Quit | Leaving::Interrupted => return Ok(()),
+                    Leaving::Lost(cause) => say(&format!("the master at {master} was lost: {cause}")),
+                }
+                away_since = Instant::now();
+            }
+            Err(cause) if away_since.elapsed() >= worker.options.patience => {
+                return Err(WorkerError::NoMaster {
+                    master,
+                    patience: worker.options.patience,
+                    cause,
+                });
+            }
+            Err(cause) => worker.note_once(&format!(
+                "no Locust master at {master} yet: {cause}; trying again"
+            )),
+        }
+        tokio::select! {
+            () = tokio::time::sleep(PAUSE) => {}
+            () = signal.as_mut() => return Ok(()),
+        }
+    }
+}
+
+/// The address with the port of Locust, if it has none.
+fn with_port(master: &str) -> String {
+    let has_port = master.rsplit_once(':').is_some_and(|(host, port)| {
+        port.parse::<u16>().is_ok() && (!host.contains(':') || host.ends_with(']'))
+    });
+    if has_port {
+        master.to_owned()
+    } else if master.contains(':') && !master.starts_with('[') {
+        format!("[{master}]:{PORT}")
+    } else {
+        format!("{master}:{PORT}")
+    }
+}
+
+/// The scenario that stands for the class of each user.
+pub const BY_CLASS: &str = MIXED;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_without_a_port_gets_that_of_locust() {
+        for (master, expected) in [
+            ("locust", "locust:5557"),
+            ("10.0.0.1:6000", "10.0.0.1:6000"),
+            ("::1", "[::1]:5557"),
+            ("[::1]", "[::1]:5557"),
+            ("[::1]:6000", "[::1]:6000"),
+        ] {
+            assert_eq!(with_port(master), expected);
+        }
+    }
+}

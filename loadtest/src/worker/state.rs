@@ -1,0 +1,164 @@
+//! What a worker keeps over all its connections and runs.
+
+use std::{
+    collections::BTreeSet,
+    hash::{BuildHasher as _, Hasher as _, RandomState},
+    sync::Arc,
+    time::Duration,
+};
+
+use paymaster_cli::{output as out, settings::Settings as TargetSettings, terminal::escape_controls};
+use paymaster_client::redact::Redactor;
+use paymaster_judge::target::context::Context;
+
+use super::{
+    WorkerError, WorkerOptions,
+    corpus::{self, Corpus},
+    load::{Load, LoadSettings},
+    message::MasterOptions,
+};
+use crate::{
+    figures::outcome::Outcome,
+    judging::AnswerJudge,
+    report,
+    results::{summary::RunSummary, threshold::Threshold},
+    run::{error::RunError, options::Rate},
+    text::{count, seconds},
+};
+
+/// How long requests in progress may take at the end of a run, unless their timeout is shorter.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// A worker, from its start to its end.
+pub(super) struct Worker {
+    pub(super) options: WorkerOptions,
+    pub(super) target: TargetSettings,
+    pub(super) redactor: Redactor,
+    pub(super) context: Arc<Context>,
+    /// The number of the next request within the part of this worker, so that later runs repeat no id.
+    pub(super) next_number: u64,
+    /// Why the worker must end, noted by the session.
+    pub(super) failed: Option<WorkerError>,
+    /// What was noted already.
+    pub(super) noted: BTreeSet<String>,
+}
+
+impl Worker {
+    /// The load of a run that begins with these options of the master; or why it cannot begin.
+    pub(super) fn begin(
+        &self,
+        options: &MasterOptions,
+        corpus: &Arc<Corpus>,
+        name: &str,
+    ) -> Result<Load, String> {
+        let rate = options
+            .rate()
+            .map(Rate::parse)
+            .transpose()
+            .map_err(|cause| format!("--rate: {cause}"))?;
+        let limit = self.target.rate;
+        if let (Some(rate), Some(limit)) = (&rate, limit) {
+            let requests = rate.highest() * corpus.mix.requests_per_iteration();
+            if requests > limit {
+                return Err(RunError::AboveLimit {
+                    limit,
+                    rate: rate.to_string(),
+                    requests,
+                }
+                .to_string());
+            }
+        }
+        let texts = options.paymaster_thresholds.iter().flatten();
+        let thresholds: Result<Vec<Threshold>, _> = texts.map(|text| text.parse()).collect();
+        let first_number = corpus.shard.first_number();
+        let settings = LoadSettings {
+            judge: AnswerJudge::new((*self.context).clone(), self.options.judge, self.options.strict),
+            transport: self.target.transport.clone(),
+            redactor: self.redactor.clone(),
+            shown_target: self.target.shown_target.clone(),
+            respect_retry_after: self.options.respect_retry_after,
+            judge_share: self.options.judge.value(),
+            seed: self.target.seed,
+            limit,
+            rate,
+            thresholds: thresholds.map_err(|cause| cause.to_string())?,
+            name: name.to_owned(),
+            // The counter goes on over the runs of one master. Another index begins its own part.
+            first_number: if self.next_number > first_number
+                && self.next_number - first_number < corpus::REQUESTS
+            {
+                self.next_number
+            } else {
+                first_number
+            },
+        };
+        Load::new(settings, corpus).map_err(|cause| format!("the pacer: {cause}"))
+    }
+
+    /// Writes the reports of the worker and one line to standard error.
+    pub(super) fn publish(&mut self, summary: &RunSummary) {
+        let counts = summary.figures.total(None).counts;
+        let wrong = counts.of(Outcome::Wrong);
+        say(&format!(
+            "a run ended: {} in {}, {wrong} wrong",
+            count(counts.all(), "request"),
+            seconds(summary.seconds)
+        ));
+        for path in &self.options.reports {
+            if let Err(cause) = report::write(path, summary, None) {
+                out::error(&format!("a report could not be written: {cause}"));
+            }
+        }
+    }
+
+    pub(super) fn note_once(&mut self, text: &str) {
+        if self.noted.len() < 100 && self.noted.insert(text.to_owned()) {
+            say(text);
+        }
+    }
+
+    pub(super) fn grace(&self) -> Duration {
+        self.target.transport.limits.timeout.min(GRACE)
+    }
+}
+
+/// Writes a line to standard error.
+pub(super) fn say(text: &str) {
+    out::eprint(&format!("{}\n", escape_controls(text)));
+}
+
+/// A random number. The standard library draws the keys of its hash maps from the random numbers of the system.
+pub(super) fn random() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+/// Host and a random number, as workers of Locust call themselves.
+pub(super) fn node_id() -> String {
+    let host: String = host().chars().filter(char::is_ascii_graphic).take(100).collect();
+    format!("{host}_{:016x}{:016x}", random(), random())
+}
+
+#[cfg(unix)]
+fn host() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+#[cfg(not(unix))]
+fn host() -> String {
+    "worker".to_owned()
+}
+
+impl MasterOptions {
+    /// The rate, if the master has one.
+    fn rate(&self) -> Option<&str> {
+        self.paymaster_rate
+            .as_deref()
+            .map(str::trim)
+            .filter(|rate| !rate.is_empty())
+    }
+
+    /// Whether arrivals follow a rate.
+    pub(super) fn has_rate(&self) -> bool {
+        self.rate().is_some()
+    }
+}
