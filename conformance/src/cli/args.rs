@@ -19,6 +19,7 @@ const DEFAULT_LISTEN: &str = "127.0.0.1:4337";
 #[command(
     name = "paymaster-conformance",
     version,
+    long_version = paymaster_version::BUILD,
     args_conflicts_with_subcommands = true
 )]
 #[command(
@@ -134,6 +135,9 @@ pub(crate) struct SelftestArgs {
     /// Only the faults and variants with this name, or of this clause; `*` matches any letters; repeatable.
     #[arg(long, value_name = "NAME")]
     pub(crate) only: Vec<String>,
+    /// Run only the lawful variants, each with seven profiles that leave most out: no run may report a violation.
+    #[arg(long)]
+    pub(crate) sparse_profiles: bool,
 }
 
 #[derive(Debug, Args)]

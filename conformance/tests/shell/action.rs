@@ -57,6 +57,40 @@ fn inputs_become_arguments_and_the_verdict_stands_in_the_summary() {
 }
 
 #[test]
+fn quotes_keep_an_argument_together_and_headers_are_sent() {
+    let folder = tempdir().unwrap();
+    let server = Server::changing(|_, _, _| {});
+    let (code, text, _) = step(
+        folder.path(),
+        &[
+            ("INPUT_URL", &server.url()),
+            ("INPUT_HEADERS", "x-one: 1\nx-two: 2"),
+            (
+                "INPUT_ARGS",
+                "--cases 4 --allow-incomplete\n--report 'har-all=all of it.har'",
+            ),
+        ],
+    );
+    assert_eq!(code, 0, "{text}");
+    let archive = fs::read_to_string(folder.path().join("all of it.har")).unwrap();
+    assert!(
+        archive.contains("x-one") && archive.contains("x-two"),
+        "{archive}"
+    );
+}
+
+#[test]
+fn an_open_quote_is_an_error() {
+    let folder = tempdir().unwrap();
+    let (code, text, _) = step(
+        folder.path(),
+        &[("INPUT_URL", "embedded"), ("INPUT_ARGS", "--report 'html=a")],
+    );
+    assert_eq!(code, 2, "{text}");
+    assert!(text.contains("::error::the input `args` has a quote"), "{text}");
+}
+
+#[test]
 fn an_empty_url_is_an_error() {
     let folder = tempdir().unwrap();
     let (code, said, _) = step(folder.path(), &[("INPUT_URL", "")]);

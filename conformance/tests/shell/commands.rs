@@ -1,8 +1,10 @@
 //! The other commands, and how a run is interrupted.
 
+use std::process::{Command, Stdio};
+#[cfg(unix)]
 use std::{
     io::Read,
-    process::{Child, Command, Stdio},
+    process::Child,
     time::{Duration, Instant},
 };
 
@@ -55,6 +57,7 @@ fn a_dry_run_sends_nothing() {
 }
 
 #[test]
+#[cfg(unix)]
 fn ctrl_c_ends_with_a_report() {
     let folder = tempdir().unwrap();
     let server = Server::hooked(|_, _, response| response);
@@ -106,6 +109,7 @@ fn listens_to_interrupts(process: u32) -> bool {
 }
 
 /// Interrupts a command, and gives what it prints then: the run is incomplete.
+#[cfg(unix)]
 fn told_when_interrupted(mut child: Child) -> String {
     let killed = Command::new("kill")
         .args(["-INT", &child.id().to_string()])

@@ -15,6 +15,7 @@ use tempfile::tempdir;
 use crate::{
     flat,
     server::{Server, nobody, raw, read_request, write},
+    system_root,
 };
 
 /// What a run against a hostile target leaves.
@@ -40,6 +41,7 @@ fn meet(url: &str, more: &[&str]) -> Ordeal {
     let mut child = Command::new(path)
         .current_dir(folder.path())
         .env_clear()
+        .envs(system_root())
         .args([url, "--report", "json=report.json"])
         .args(more)
         .stdin(Stdio::null())

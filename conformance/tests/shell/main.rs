@@ -15,7 +15,9 @@ mod origins;
 mod overload;
 mod pages;
 mod proxy;
+#[cfg(unix)] // It ends the proxy with a signal.
 mod relay;
+#[cfg(unix)] // It runs printed lines in a shell.
 mod replaying;
 mod reports;
 mod secrets;
@@ -35,7 +37,13 @@ use assert_cmd::Command;
 fn binary(folder: &Path) -> Command {
     let mut command = Command::cargo_bin("paymaster-conformance").unwrap();
     command.current_dir(folder).env_clear();
+    command.envs(system_root());
     command
+}
+
+/// The one variable without which Windows opens no socket; nothing on other systems.
+fn system_root() -> Option<(&'static str, std::ffi::OsString)> {
+    Some(("SystemRoot", std::env::var_os("SystemRoot")?))
 }
 
 /// A run: exit code, standard output, standard error.

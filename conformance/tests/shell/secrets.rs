@@ -232,6 +232,7 @@ fn no_error_tells_a_secret() {
 }
 
 #[test]
+#[cfg(unix)]
 fn what_is_replayed_works_when_the_secret_is_given_again() {
     // Wrong for whoever knows the key, and turned away else.
     let server = raw(|mut stream| {
@@ -293,6 +294,7 @@ fn what_is_replayed_works_when_the_secret_is_given_again() {
     assert!(told.starts_with("BROKEN AGAIN"), "{told}");
 }
 
+#[cfg(unix)]
 fn flat_has(text: &str, part: &str) -> bool {
     crate::flat(text).contains(part)
 }

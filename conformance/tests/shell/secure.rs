@@ -45,6 +45,7 @@ impl Secure {
     }
 
     /// The same on 127.0.0.1, with answers that break a rule.
+    #[cfg(unix)]
     pub(crate) fn broken(name: &str, alpn: &[&str]) -> Self {
         Self::serving("127.0.0.1:0", name, alpn, |body| {
             body.replace("\"MODE\"", "\"NODE\"")

@@ -221,7 +221,10 @@ pub(crate) fn write(stream: &mut std::net::TcpStream, bytes: &[u8]) {
 /// A socket that has this address and does not listen. Several of these can share an address.
 fn bound(address: SocketAddr) -> TcpSocket {
     let socket = TcpSocket::new_v4().unwrap();
+    #[cfg(unix)]
     socket.set_reuseport(true).unwrap();
+    #[cfg(windows)]
+    socket.set_reuseaddr(true).unwrap();
     socket.bind(address).unwrap();
     socket
 }

@@ -126,6 +126,7 @@ fn violations_are_1_with_a_finding_that_can_be_replayed() {
 }
 
 #[test]
+#[cfg(unix)]
 fn the_curl_line_works_as_printed() {
     let folder = tempdir().unwrap();
     let server = Server::changing(|_, _, answer| {

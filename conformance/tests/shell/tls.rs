@@ -1,6 +1,8 @@
 //! https:// targets.
 
-use std::{fs, process::Command};
+use std::fs;
+#[cfg(unix)]
+use std::process::Command;
 
 use hyper::Version;
 use tempfile::tempdir;
@@ -119,6 +121,7 @@ fn plain_and_tls_are_told_apart() {
 }
 
 /// What cURL, given a key that is missing, has to be told.
+#[cfg(unix)]
 fn curl_line(out: &str) -> &str {
     let line = out.lines().find_map(|line| line.strip_prefix("  cURL "));
     line.expect("a cURL line").trim()
@@ -151,6 +154,7 @@ fn insecure_warns_in_every_report_and_curl_is_told() {
 }
 
 #[test]
+#[cfg(unix)]
 fn the_curl_line_trusts_whom_we_trusted() {
     for (name, trust, option) in [
         ("expired", vec!["--insecure"], "--insecure"),

@@ -18,7 +18,12 @@ use crate::{
 ///
 /// Without a URL, it starts an embedded reference server in another process and loads that.
 #[derive(Debug, Parser)]
-#[command(name = "paymaster-loadtest", version, args_conflicts_with_subcommands = true)]
+#[command(
+    name = "paymaster-loadtest",
+    version,
+    long_version = paymaster_version::BUILD,
+    args_conflicts_with_subcommands = true
+)]
 #[command(after_help = help::exit_codes(), after_long_help = help::long())]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -37,6 +42,17 @@ pub(crate) enum Command {
     Merge(MergeArgs),
     /// Compare a JSON report with an earlier one, with respect to noise.
     Compare(CompareArgs),
+    /// Print a completion script for a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Write a man page for each command into a folder.
+    #[command(hide = true)]
+    Man {
+        /// The folder; it is created where it is missing.
+        folder: PathBuf,
+    },
     /// Serve the reference server, for a run without a URL.
     #[command(hide = true, name = super::embedded::SUBCOMMAND)]
     EmbeddedServer(DeviationArgs),

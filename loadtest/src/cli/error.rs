@@ -1,6 +1,6 @@
 //! Why a command fails.
 
-use std::io;
+use std::{io, path::PathBuf};
 
 use paymaster_cli::{exit, output::OutputError, setup::SetupError};
 
@@ -35,6 +35,8 @@ pub(crate) enum CommandError {
     DeviationsWithUrl,
     #[error("the runtime: {0}")]
     Runtime(#[source] io::Error),
+    #[error("cannot write the man pages into {}: {cause}", folder.display())]
+    ManPages { folder: PathBuf, cause: io::Error },
     #[error(transparent)]
     Output(#[from] OutputError),
     #[error("interrupted before anything was measured")]

@@ -6,6 +6,7 @@ mod error;
 mod exit;
 mod help;
 mod load;
+mod pages;
 mod reports;
 
 use std::process::ExitCode;
@@ -52,6 +53,8 @@ fn execute(cli: Cli) -> Result<u8, CommandError> {
         }
         Some(Command::Merge(args)) => reports::merge(&args),
         Some(Command::Compare(args)) => reports::compare(&args),
+        Some(Command::Completions { shell }) => pages::completions(shell),
+        Some(Command::Man { folder }) => pages::man(&folder),
         Some(Command::EmbeddedServer(deviations)) => {
             load::runtime()?.block_on(embedded::serve(&deviations))?;
             Ok(codes::CONFORMS)

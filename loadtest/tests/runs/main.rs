@@ -4,8 +4,9 @@
 mod figures;
 mod support;
 
+#[cfg(unix)]
+use std::process::{Command, Stdio};
 use std::{
-    process::{Command, Stdio},
     thread,
     time::{Duration, Instant},
 };

@@ -13,6 +13,10 @@ use serde_json::Value;
 pub(crate) fn command(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_paymaster-loadtest"));
     command.current_dir(folder).env_clear().env("NO_COLOR", "1");
+    // Without it, Windows opens no socket.
+    if let Some(root) = std::env::var_os("SystemRoot") {
+        command.env("SystemRoot", root);
+    }
     command
 }
 

@@ -20,8 +20,9 @@ use super::response::{Framing, WireResponse};
 use crate::bounds::Bounds;
 use crate::chain::SenderNonces;
 use crate::clock::unix_now;
+use crate::cors::Cors;
 use crate::faults::Fault;
-use crate::respond::Respond;
+use crate::respond::{Respond, ResponseCopy};
 use crate::service::Service;
 use crate::variants::Variant;
 
@@ -81,15 +82,25 @@ impl Respond for InjectedService {
         self.service.bounds()
     }
 
-    async fn respond(&self, headers: &HeaderMap, body: &[u8]) -> io::Result<Response<Self::Body>> {
+    fn cors(&self) -> &Cors {
+        self.service.cors()
+    }
+
+    async fn respond(
+        &self,
+        headers: &HeaderMap,
+        body: &[u8],
+        copy: &mut ResponseCopy,
+    ) -> io::Result<Response<Self::Body>> {
         if self.active.is_empty() {
-            return Ok(self.service.respond(headers, body).await?.map(Either::Left));
+            return Ok(self.service.respond(headers, body, copy).await?.map(Either::Left));
         }
         let in_flight = self.in_flight.fetch_add(1, Ordering::Relaxed) + 1;
         let _in_flight = InFlight(&self.in_flight);
         let arrival = Arrival { headers, in_flight };
         let nonces = self.service.look_up(body).await;
         let response = self.response(arrival, body, unix_now(), &nonces).await;
+        copy.keep(response.body.as_deref());
         response.into_http().await
     }
 

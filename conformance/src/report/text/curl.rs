@@ -147,6 +147,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg(unix)]
     fn quotes_survive_the_shell() {
         let line = line(&place(), &member(br#"{"a":"it's"}"#)).unwrap();
         let echoed = line.replacen("curl -sS", "printf '%s\\n'", 1);
