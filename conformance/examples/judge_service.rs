@@ -60,7 +60,6 @@ fn profile(config: &Config) -> Profile {
         operations: Operations {
             accepts: Accepts::Any,
             refused_senders: config.policy.denied_senders.clone(),
-            max_call_data_bytes: Some(config.policy.max_call_data_bytes),
             ..Operations::default()
         },
         ..Profile::default()

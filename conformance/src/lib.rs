@@ -69,6 +69,7 @@ pub use paymaster_schemas::{Method, Mode, Pair};
 pub mod profile {
     pub use paymaster_judge::target::{
         dialect::{Amounts, Dialect, Pins, QuotedTokens},
+        ordinary::SizeLimits,
         profile::{Accepts, Operations, Profile, SmartAccount, Sponsors, Target, Token, TokenLists},
     };
 }

@@ -186,7 +186,7 @@ fn what_is_more_than_we_read_is_left_out_and_no_pass() {
 /// Variants of every kind that a recording could mistake for a fault.
 const LAWFUL: [&str; 6] = [
     "too-many-requests-answered",
-    "sponsored-refused",
+    "sponsorship-refused",
     "version-2-0-refused",
     "unlisted-members-refused",
     "quotes-preferred-alone",

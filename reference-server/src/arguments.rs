@@ -4,12 +4,14 @@ use std::path::PathBuf;
 
 use clap::Parser;
 use paymaster_reference_server::{
-    Config, ConfigError, Fault, RpcUrl, Secret, UnknownName, Variant, find_fault, find_variant,
+    ChainConfig, Config, ConfigError, Fault, RpcUrl, Secret, UnknownName, Variant, find_fault, find_variant,
 };
 
 use crate::pages::Pages;
 
 /// A local paymaster: pm_getFeeQuoteOrData and pm_sponsorUserOperation over HTTP, at any path.
+///
+/// `GET /health` shows that it runs. It is made for development: by default web pages of every origin can read its responses.
 ///
 /// Flags override the configuration file, which overrides the defaults. Exit codes: 0 stopped by a signal, 2 wrong arguments
 /// or configuration, 3 could not serve.
@@ -20,9 +22,18 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 
-    /// Address and port to listen on; port 0 takes a free one, which is printed
+    /// Address and port to listen on; port 0 takes a free one, which is printed [default: 127.0.0.1:4338]
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<String>,
+
+    /// Serve OpenMetrics at /metrics on this port; without an address, on 127.0.0.1 only [default: no metrics]
+    #[arg(long, value_name = "[ADDRESS:]PORT")]
+    metrics: Option<String>,
+
+    /// Origin of web pages that can read responses, such as http://localhost:5173; may be repeated. Replaces `cors.origins` of
+    /// the configuration [default: *, every origin]
+    #[arg(long, value_name = "ORIGIN")]
+    cors_origin: Vec<String>,
 
     /// Private key to sign with, 0x and 64 hex digits; prefer the environment variable: other users can see arguments
     #[arg(
@@ -45,10 +56,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ADDRESS")]
     sponsorship_paymaster: Option<String>,
 
-    /// http:// URL of a node's JSON-RPC, to read the nonce of each sender from the contract; prefer the environment variable
-    /// when the URL holds a key
-    #[arg(long, value_name = "URL", env = "PAYMASTER_CHAIN_RPC", hide_env_values = true)]
-    chain_rpc: Option<String>,
+    #[command(flatten)]
+    chain: ChainArguments,
 
     /// HTTP status of error responses: 200 or 400
     #[arg(long, value_name = "STATUS")]
@@ -61,16 +70,42 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) injections: Injections,
 
-    /// Log filter, such as info, debug or paymaster_reference_server=debug
-    #[arg(long, value_name = "FILTER", env = "RUST_LOG", default_value = "info")]
+    /// What to log on standard error: off, error, warn, info (a line for each request) or debug (also the bodies)
+    #[arg(long, value_name = "LEVEL", env = "RUST_LOG", default_value = "info")]
     pub(crate) log: String,
 
     /// Print the effective configuration as TOML and exit; a signing key other than the test key is left out
     #[arg(long)]
     pub(crate) print_config: bool,
 
+    /// Print the profile with which paymaster-conformance judges a server of this configuration, and exit
+    #[arg(long, conflicts_with = "print_config")]
+    pub(crate) print_profile: bool,
+
     #[command(flatten)]
     pub(crate) pages: Pages,
+}
+
+/// The chain to read nonces from.
+#[derive(Debug, clap::Args)]
+struct ChainArguments {
+    /// http:// or https:// URL of a node's JSON-RPC, to read the nonce of each sender from the contract; prefer the environment
+    /// variable when the URL holds a key
+    #[arg(
+        long = "chain-rpc",
+        value_name = "URL",
+        env = "PAYMASTER_CHAIN_RPC",
+        hide_env_values = true
+    )]
+    rpc: Option<String>,
+
+    /// PEM file of certificates that are trusted for --chain-rpc instead of the platform's
+    #[arg(long = "chain-cacert", value_name = "FILE")]
+    cacert: Option<PathBuf>,
+
+    /// Trust any certificate for --chain-rpc
+    #[arg(long = "chain-insecure")]
+    insecure: bool,
 }
 
 /// The faults and variants to serve with.
@@ -103,6 +138,12 @@ impl Arguments {
         if let Some(listen) = &self.listen {
             config.listen.clone_from(listen);
         }
+        if let Some(metrics) = &self.metrics {
+            config.metrics.clone_from(metrics);
+        }
+        if !self.cors_origin.is_empty() {
+            config.cors.origins.clone_from(&self.cors_origin);
+        }
         if let Some(key) = &self.signing_key {
             config.signing.key = Secret::new(key);
         }
@@ -115,14 +156,40 @@ impl Arguments {
         if let Some(paymaster) = &self.sponsorship_paymaster {
             config.signing.sponsorship_paymaster.clone_from(paymaster);
         }
-        if let Some(url) = &self.chain_rpc {
-            config.chain.rpc_url = RpcUrl::new(url);
-        }
+        self.chain.apply(&mut config.chain);
         if let Some(status) = self.error_status {
             config.error_status = status;
         }
         config.policy.denied_senders.extend_from_slice(&self.deny_sender);
         Ok(config)
+    }
+
+    /// The arguments that change the profile of the server.
+    pub(crate) fn of_profile(&self) -> Vec<String> {
+        let config = self
+            .config
+            .iter()
+            .map(|path| ("--config", path.display().to_string()));
+        let senders = self
+            .deny_sender
+            .iter()
+            .map(|sender| ("--deny-sender", sender.clone()));
+        config
+            .chain(senders)
+            .flat_map(|(flag, value)| [flag.to_owned(), value])
+            .collect()
+    }
+}
+
+impl ChainArguments {
+    fn apply(&self, config: &mut ChainConfig) {
+        if let Some(url) = &self.rpc {
+            config.rpc_url = RpcUrl::new(url);
+        }
+        if let Some(file) = &self.cacert {
+            config.cacert.clone_from(file);
+        }
+        config.insecure |= self.insecure;
     }
 }
 

@@ -12,6 +12,7 @@ pub use self::error::ConfigError;
 pub use self::secret::Secret;
 use crate::bounds::Bounds;
 use crate::chain::{ChainConfig, RpcUrl};
+use crate::cors::CorsConfig;
 use crate::policy::PolicyConfig;
 use crate::signing::SigningConfig;
 use crate::tokens::Token;
@@ -22,11 +23,15 @@ use crate::tokens::Token;
 pub struct Config {
     /// Address and port to listen on; port 0 takes a free one.
     pub listen: String,
+    /// Address and port of the OpenMetrics page, such as `127.0.0.1:9464`; a port alone is one of 127.0.0.1. Empty: no page.
+    pub metrics: String,
     /// HTTP status of an error response to a single request: 200, which is usual for JSON-RPC over HTTP, or 400. One published
     /// client shows the message of an error with status 400; others hide it. The status of a batch is always 200.
     pub error_status: u16,
     /// How long a quote is valid, in seconds.
     pub quote_valid_seconds: u64,
+    /// Which web pages may call the server.
+    pub cors: CorsConfig,
     /// Which operations are sponsored.
     pub policy: PolicyConfig,
     /// How results are signed.
@@ -63,6 +68,19 @@ impl Config {
         toml::to_string(self).map_err(ConfigError::Write)
     }
 
+    /// Address and port of the OpenMetrics page; none when there is no page.
+    pub fn metrics_address(&self) -> Option<String> {
+        let address = self.metrics.as_str();
+        let port = address.strip_prefix(':').unwrap_or(address);
+        if address.is_empty() {
+            None
+        } else if port.contains(':') {
+            Some(address.to_owned())
+        } else {
+            Some(format!("127.0.0.1:{port}"))
+        }
+    }
+
     /// Checks the values that no other file checks.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         if !matches!(self.error_status, 200 | 400) {
@@ -89,9 +107,12 @@ impl Config {
 impl Default for Config {
     fn default() -> Self {
         Self {
-            listen: "127.0.0.1:4337".to_owned(),
+            // Not 4337, where `paymaster-conformance proxy` listens: both run at once when a wallet is judged.
+            listen: "127.0.0.1:4338".to_owned(),
+            metrics: String::new(),
             error_status: 200,
             quote_valid_seconds: 60,
+            cors: CorsConfig::default(),
             policy: PolicyConfig::default(),
             signing: SigningConfig::default(),
             chain: ChainConfig::default(),

@@ -28,11 +28,13 @@ pub enum ErrorCode {
     BodyIncomplete,
     /// More connections are open than the bound allows.
     TooManyConnections,
+    /// A web page of an origin that is not configured asks whether it may call the server.
+    OriginNotAllowed,
 }
 
 impl ErrorCode {
     /// Every code, in the order of the enum.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::ParseError,
         Self::InvalidRequest,
         Self::MethodNotFound,
@@ -44,7 +46,33 @@ impl ErrorCode {
         Self::BodyTooLarge,
         Self::BodyIncomplete,
         Self::TooManyConnections,
+        Self::OriginNotAllowed,
     ];
+
+    /// The cause with this number in `error.code`.
+    pub(crate) fn of(code: i64) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|known| i64::from(known.code()) == code)
+    }
+
+    /// The name in logs and metrics.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::ParseError => "parse-error",
+            Self::InvalidRequest => "invalid-request",
+            Self::MethodNotFound => "method-not-found",
+            Self::InvalidParams => "invalid-params",
+            Self::TokenAbsent => "token-absent",
+            Self::TokenUnsupported => "token-unsupported",
+            Self::ChainUnavailable => "chain-unavailable",
+            Self::HttpMethod => "http-method-not-allowed",
+            Self::BodyTooLarge => "body-too-large",
+            Self::BodyIncomplete => "body-incomplete",
+            Self::TooManyConnections => "too-many-connections",
+            Self::OriginNotAllowed => "origin-not-allowed",
+        }
+    }
 
     /// The number in `error.code`.
     pub const fn code(self) -> i32 {
@@ -60,6 +88,7 @@ impl ErrorCode {
             Self::BodyTooLarge => -32011,
             Self::BodyIncomplete => -32012,
             Self::TooManyConnections => -32013,
+            Self::OriginNotAllowed => -32014,
         }
     }
 
@@ -77,6 +106,7 @@ impl ErrorCode {
             Self::BodyTooLarge => "body too large",
             Self::BodyIncomplete => "body incomplete",
             Self::TooManyConnections => "too many connections",
+            Self::OriginNotAllowed => "origin not allowed",
         }
     }
 }

@@ -11,6 +11,7 @@
 mod answer;
 mod batches;
 mod caches;
+mod client_forms;
 mod data_forms;
 mod decision;
 mod errors;
@@ -19,6 +20,7 @@ mod ids;
 mod methods;
 mod notation;
 mod operations;
+mod plausibility;
 mod quote_results;
 mod sponsored_results;
 #[cfg(test)]
@@ -127,6 +129,12 @@ impl Fault {
         self
     }
 
+    /// The same fault as one of another clause, where the clause of the row still holds.
+    const fn of(mut self, clause: &'static str) -> Self {
+        self.clause = clause;
+        self
+    }
+
     /// The same fault with other clauses that it breaks.
     const fn also(mut self, clauses: &'static [&'static str]) -> Self {
         self.also = clauses;
@@ -143,7 +151,7 @@ const SERVED: &[&str] = &[
     "sponsor.decision-inputs",
 ];
 
-const GROUPS: [&[Fault]; 17] = [
+const GROUPS: [&[Fault]; 19] = [
     ids::FAULTS,
     operations::FAULTS,
     notation::FAULTS,
@@ -158,8 +166,10 @@ const GROUPS: [&[Fault]; 17] = [
     methods::FAULTS,
     tokens::FAULTS,
     decision::FAULTS,
+    client_forms::FAULTS,
     caches::FAULTS,
     errors::FAULTS,
+    plausibility::FAULTS,
     batches::FAULTS,
 ];
 

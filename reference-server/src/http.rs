@@ -1,7 +1,9 @@
-//! The HTTP server: any path, POST only, bounded in size, time and number of connections.
+//! The HTTP server: POST at any path, `GET /health` and CORS, bounded in size, time and number of connections.
 
+mod answer;
 mod body;
 mod connection;
+mod cors;
 mod listener;
 mod progress;
 mod socket;
@@ -18,6 +20,7 @@ use tokio::task::JoinSet;
 
 pub use self::listener::{Listen, PipeConnector, PipeListener, pipe};
 use crate::error_codes::ErrorCode;
+use crate::observer::Observer;
 use crate::respond::Respond;
 use crate::service::Reply;
 
@@ -26,12 +29,28 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Longest time that a refused connection takes to read the refusal.
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Serves until `shutdown` is ready. Then it answers the requests in flight, within the drain timeout, and returns.
-pub async fn run<L: Listen, S: Respond>(
+/// What the connections of a server share.
+#[derive(Debug)]
+struct Server<S> {
+    service: Arc<S>,
+    observer: Observer,
+}
+
+/// Serves until `shutdown` is ready. Then it answers the requests in flight, within the drain timeout, and returns. It logs
+/// no requests and counts none.
+pub async fn run<L: Listen, S: Respond>(listener: L, service: Arc<S>, shutdown: impl Future<Output = ()>) {
+    run_observed(listener, service, Observer::default(), shutdown).await;
+}
+
+/// The same with log and metrics of the requests, as `observer` has them.
+pub async fn run_observed<L: Listen, S: Respond>(
     mut listener: L,
     service: Arc<S>,
+    observer: Observer,
     shutdown: impl Future<Output = ()>,
 ) {
+    let server = Arc::new(Server { service, observer });
+    let service = &server.service;
     let bounds = service.bounds();
     let graceful = GracefulShutdown::new();
     let mut connections = JoinSet::new();
@@ -47,7 +66,7 @@ pub async fn run<L: Listen, S: Respond>(
                     if service.resets_connections() {
                         L::reset_when_closed(&stream);
                     }
-                    connections.spawn(connection::serve(stream, Arc::clone(&service), graceful.watcher()));
+                    connections.spawn(connection::serve(stream, Arc::clone(&server), graceful.watcher()));
                 }
                 Ok(stream) => {
                     tokio::spawn(refuse(stream));

@@ -3,7 +3,9 @@
 
 mod arguments;
 mod exit_codes;
+mod logging;
 mod pages;
+mod startup;
 mod stop_signal;
 
 use std::error::Error;
@@ -12,11 +14,15 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Parser;
-use paymaster_reference_server::{InjectedService, Service, faults, run, variants};
+use paymaster_reference_server::{
+    Config, Fault, InjectedService, Metrics, Observer, Service, Variant, faults, run_observed, serve_metrics,
+    variants,
+};
 use tokio::net::TcpListener;
-use tracing_subscriber::EnvFilter;
+use tracing::level_filters::LevelFilter;
 
 use crate::arguments::{Arguments, Injections};
+use crate::startup::Started;
 use crate::stop_signal::stop_signal;
 
 fn main() -> ExitCode {
@@ -55,33 +61,44 @@ fn start(arguments: &Arguments) -> Result<(), Failure> {
     }
     let faults = injections.faults().map_err(|error| usage(error.into()))?;
     let variants = injections.variants().map_err(|error| usage(error.into()))?;
-    let config = arguments.configuration().map_err(|error| usage(error.into()))?;
+    let mut config = arguments.configuration().map_err(|error| usage(error.into()))?;
+    for variant in &variants {
+        (variant.configure)(&mut config);
+    }
     let service = Service::new(&config).map_err(|error| usage(error.into()))?;
-    if arguments.print_config {
-        let printed = config.to_toml().map_err(|error| usage(error.into()))?;
-        print(&printed);
+    if arguments.print_config || arguments.print_profile {
+        let printed = if arguments.print_config {
+            config.to_toml()
+        } else {
+            config.to_profile()
+        };
+        print(&printed.map_err(|error| usage(error.into()))?);
         return Ok(());
     }
-    let filter = EnvFilter::try_new(&arguments.log).map_err(|error| usage(error.into()))?;
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(io::stderr)
-        .with_ansi(false)
-        .init();
-    let cannot_serve = |error: io::Error| Failure::CannotServe(error.into());
+    let level = logging::level(&arguments.log).map_err(usage)?;
+    logging::start(level);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
-        .map_err(cannot_serve)?;
-    tracing::info!(
-        signer = service.signer_address(),
-        signing = config.signing.enabled,
-        "configured"
-    );
-    let service = InjectedService::from(service)
-        .with_variants(variants)
-        .with_faults(faults);
-    runtime.block_on(serve(&config.listen, service))
+        .map_err(|error| Failure::CannotServe(error.into()))?;
+    let command = Command {
+        arguments,
+        config,
+        faults,
+        variants,
+        logs: level >= LevelFilter::INFO,
+    };
+    runtime.block_on(command.serve(service))
+}
+
+/// A command that serves.
+struct Command<'a> {
+    arguments: &'a Arguments,
+    config: Config,
+    faults: Vec<&'static Fault>,
+    variants: Vec<&'static Variant>,
+    /// Whether requests are logged.
+    logs: bool,
 }
 
 /// Writes to standard output. A closed pipe, as `head` leaves it, is not an error.
@@ -100,14 +117,49 @@ fn tables(injections: &Injections) -> String {
         .collect()
 }
 
-async fn serve(listen: &str, service: InjectedService) -> Result<(), Failure> {
-    let listener = TcpListener::bind(listen)
+impl Command<'_> {
+    async fn serve(self, service: Service) -> Result<(), Failure> {
+        let cannot_serve = |error: io::Error| Failure::CannotServe(error.into());
+        let listener = bind(&self.config.listen).await?;
+        let metrics = match self.config.metrics_address() {
+            Some(address) => Some((bind(&address).await?, Arc::new(Metrics::default()))),
+            None => None,
+        };
+        let shutdown = stop_signal().map_err(cannot_serve)?;
+        let program = std::env::args().next();
+        let started = Started {
+            config: &self.config,
+            address: listener.local_addr().map_err(cannot_serve)?,
+            metrics: match &metrics {
+                Some((listener, _)) => Some(listener.local_addr().map_err(cannot_serve)?),
+                None => None,
+            },
+            signer: &service.signer_address(),
+            faults: &self.faults,
+            variants: &self.variants,
+            program: program.as_deref().unwrap_or(env!("CARGO_PKG_NAME")),
+            profile_arguments: &self.arguments.of_profile(),
+        };
+        print(&started.text());
+        let observer = Observer::new(
+            self.logs,
+            metrics.as_ref().map(|(_, metrics)| Arc::clone(metrics)),
+        );
+        let page = metrics.map(|(listener, metrics)| tokio::spawn(serve_metrics(listener, metrics)));
+        let service = InjectedService::from(service)
+            .with_variants(self.variants)
+            .with_faults(self.faults);
+        run_observed(listener, Arc::new(service), observer, shutdown).await;
+        if let Some(page) = page {
+            page.abort();
+        }
+        Ok(())
+    }
+}
+
+/// Listens at an address.
+async fn bind(address: &str) -> Result<TcpListener, Failure> {
+    TcpListener::bind(address)
         .await
-        .map_err(|error| Failure::CannotServe(format!("cannot listen on {listen}: {error}").into()))?;
-    let cannot_serve = |error: io::Error| Failure::CannotServe(error.into());
-    let address = listener.local_addr().map_err(cannot_serve)?;
-    let shutdown = stop_signal().map_err(cannot_serve)?;
-    print(&format!("listening on http://{address}\n"));
-    run(listener, Arc::new(service), shutdown).await;
-    Ok(())
+        .map_err(|error| Failure::CannotServe(format!("cannot listen on {address}: {error}").into()))
 }

@@ -8,6 +8,7 @@ use hyper::Response;
 use hyper::body::Body;
 
 use crate::bounds::Bounds;
+use crate::cors::Cors;
 
 /// A service that [`run`](crate::run) serves: a [`Service`](crate::Service), or an [`InjectedService`](crate::InjectedService) around
 /// one.
@@ -18,11 +19,46 @@ pub trait Respond: Send + Sync + 'static {
     /// The bounds on what clients send.
     fn bounds(&self) -> &Bounds;
 
+    /// The web pages that may read responses.
+    fn cors(&self) -> &Cors;
+
     /// Responds to the body of a POST request. An error closes the connection without a response.
-    fn respond(&self, body: &[u8]) -> impl Future<Output = io::Result<Response<Self::Body>>> + Send;
+    fn respond(
+        &self,
+        body: &[u8],
+        copy: &mut ResponseCopy,
+    ) -> impl Future<Output = io::Result<Response<Self::Body>>> + Send;
 
     /// Whether closing a connection may have to reset it.
     fn resets_connections(&self) -> bool {
         false
+    }
+}
+
+/// A copy of the text of a response, for log and metrics. It stays empty unless one of them is on.
+#[derive(Debug, Default)]
+pub struct ResponseCopy {
+    is_wanted: bool,
+    text: Option<Vec<u8>>,
+}
+
+impl ResponseCopy {
+    pub(crate) fn new(is_wanted: bool) -> Self {
+        Self {
+            is_wanted,
+            text: None,
+        }
+    }
+
+    /// Keeps the text, if a copy is wanted.
+    pub(crate) fn keep(&mut self, text: Option<&[u8]>) {
+        if self.is_wanted {
+            self.text = text.map(<[u8]>::to_vec);
+        }
+    }
+
+    /// The text; none when there is no body, or no copy is wanted.
+    pub(crate) fn text(&self) -> Option<&[u8]> {
+        self.text.as_deref()
     }
 }

@@ -13,6 +13,7 @@ use crate::bounds::Bounds;
 use crate::chain::{Chain, SenderNonces};
 use crate::clock::unix_now;
 use crate::config::{Config, ConfigError};
+use crate::cors::Cors;
 use crate::depth;
 use crate::envelope::{
     DEFAULT_VERSION, RequestMembers, Violation, id_text, known_version, write_error, write_head,
@@ -22,7 +23,7 @@ use crate::explain::{Explanation, explain};
 use crate::methods::{Refusal, Settings};
 use crate::policy::Policy;
 use crate::request::Request;
-use crate::respond::Respond;
+use crate::respond::{Respond, ResponseCopy};
 use crate::signing::Signer;
 use crate::tokens::TokenTable;
 
@@ -53,6 +54,7 @@ pub struct Service {
     settings: Settings,
     chain: Option<Chain>,
     bounds: Bounds,
+    cors: Cors,
     error_status: u16,
 }
 
@@ -112,6 +114,7 @@ impl Service {
             settings,
             chain,
             bounds: config.bounds.clone(),
+            cors: Cors::new(&config.cors)?,
             error_status: config.error_status,
         })
     }
@@ -237,12 +240,8 @@ impl Service {
     ) -> Outcome {
         let Call { version, id, request } = match parsed {
             Ok(call) => call,
-            Err(None) => {
-                tracing::debug!("notification");
-                return Outcome::Nothing;
-            }
+            Err(None) => return Outcome::Nothing,
             Err(Some(explanation)) => {
-                tracing::debug!(code = ?explanation.code, "refused");
                 let Explanation {
                     version,
                     id,
@@ -259,7 +258,6 @@ impl Service {
         match self.settings.write_result(out, &request, now, nonces) {
             Ok(()) => {
                 out.push(b'}');
-                tracing::debug!("answered with a result");
                 Outcome::Result
             }
             Err(Refusal {
@@ -267,7 +265,6 @@ impl Service {
                 pointer,
                 reason,
             }) => {
-                tracing::debug!(?code, "refused");
                 out.truncate(start);
                 write_error(out, version, Some(id), code, &[Violation::new(pointer, reason)]);
                 Outcome::Error
@@ -283,7 +280,11 @@ impl Respond for Service {
         &self.bounds
     }
 
-    async fn respond(&self, body: &[u8]) -> io::Result<Response<Full<Bytes>>> {
+    fn cors(&self) -> &Cors {
+        &self.cors
+    }
+
+    async fn respond(&self, body: &[u8], copy: &mut ResponseCopy) -> io::Result<Response<Full<Bytes>>> {
         let reply = match self.parse(body) {
             Ok(message) => {
                 let nonces = self.nonces(&message).await;
@@ -291,6 +292,7 @@ impl Respond for Service {
             }
             Err(refusal) => refusal,
         };
+        copy.keep(reply.body.as_deref());
         Ok(reply.into())
     }
 }

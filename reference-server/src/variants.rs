@@ -7,12 +7,15 @@
 mod amounts;
 mod errors;
 mod http;
+mod limits;
+mod policies;
 mod quotes;
 mod requests;
 mod shapes;
 #[cfg(test)]
 mod tests;
 
+use crate::config::Config;
 use crate::injection::{Behaviour, Condition, Injection, always};
 use crate::names::{UnknownName, find};
 
@@ -26,7 +29,28 @@ pub struct Variant {
     /// The ids of clauses that the variant breaks although it is lawful. None of them is stated by the specification, so a
     /// harness may warn of them but not fail.
     pub warns: &'static [&'static str],
+    /// What a profile of the default server states and is not true of this one.
+    pub untrue: &'static [Statement],
+    /// Changes the configuration of the service that the variant stands around.
+    pub configure: fn(&mut Config),
     pub(crate) injection: Injection,
+}
+
+/// A statement of the profile of the default server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Statement {
+    /// Every well-formed operation gets a result.
+    AcceptsAny,
+    /// Every accepted operation is sponsored, except those of refused senders.
+    SponsorsAny,
+    /// The configured smart accounts are served.
+    Accounts,
+    /// The configured tokens are supported.
+    Tokens,
+    /// The first configured token is supported.
+    OneToken,
+    /// An ordinary operation of a deployed account is sponsored.
+    OneOperation,
 }
 
 impl std::fmt::Debug for Variant {
@@ -44,11 +68,20 @@ impl Variant {
             name,
             about,
             warns: &[],
+            untrue: &[],
+            configure: |_| {},
             injection: Injection {
                 condition: always,
                 behaviour,
             },
         }
+    }
+
+    /// A server with another configuration.
+    const fn configured(name: &'static str, about: &'static str, configure: fn(&mut Config)) -> Self {
+        let mut variant = Self::new(name, about, Behaviour::Answer(|_, _| {}));
+        variant.configure = configure;
+        variant
     }
 
     /// A variant that refuses requests which need not be served.
@@ -67,10 +100,18 @@ impl Variant {
         self.warns = clauses;
         self
     }
+
+    /// The same variant with what is not true of it.
+    const fn untrue(mut self, statements: &'static [Statement]) -> Self {
+        self.untrue = statements;
+        self
+    }
 }
 
-const GROUPS: [&[Variant]; 6] = [
+const GROUPS: [&[Variant]; 8] = [
     requests::VARIANTS,
+    limits::VARIANTS,
+    policies::VARIANTS,
     shapes::VARIANTS,
     amounts::VARIANTS,
     quotes::VARIANTS,

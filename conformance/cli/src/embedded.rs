@@ -5,8 +5,9 @@ use std::{io, sync::Arc};
 use paymaster_reference_server::{Config, Listen, PipeConnector, Respond, Service, pipe};
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
-use paymaster_judge::target::profile::{
-    Accepts, Operations, Profile, SmartAccount, Sponsors, Target, Token, TokenLists,
+use paymaster_judge::target::{
+    ordinary::SizeLimits,
+    profile::{Accepts, Operations, Profile, SmartAccount, Sponsors, Target, Token, TokenLists},
 };
 
 /// Tokens that the default configuration does not support.
@@ -90,6 +91,19 @@ impl Embedded {
     }
 }
 
+/// The sizes that a reference server of that configuration serves.
+fn limits_of(config: &Config) -> SizeLimits {
+    SizeLimits {
+        call_data_bytes: u64::try_from(config.policy.max_call_data_bytes).ok(),
+        token_list_length: Some(100),
+        id_length: Some(1_000),
+        gas_limit: Some(u64::MAX),
+        max_fee_gwei: Some(u64::MAX),
+        expiry_seconds: Some(u64::from(u32::MAX)),
+        webhook_data_bytes: Some(16_384),
+    }
+}
+
 /// The profile of a reference server of that configuration.
 pub fn profile_of(config: &Config) -> Profile {
     let version = |name: &str| {
@@ -134,10 +148,28 @@ pub fn profile_of(config: &Config) -> Profile {
         operations: Operations {
             accepts: Accepts::Any,
             refused_senders: config.policy.denied_senders.clone(),
-            max_call_data_bytes: Some(config.policy.max_call_data_bytes),
             sponsors: Some(Sponsors::Any),
             ..Operations::default()
         },
+        limits: limits_of(config),
         ..Profile::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::file;
+
+    #[test]
+    fn the_profile_that_the_server_prints_is_this_one() {
+        let mut config = Config::default();
+        config.tokens.truncate(2);
+        config.policy.account_names.push("OTHER".to_owned());
+        for config in [Config::default(), config] {
+            let printed = config.to_profile().unwrap();
+            let (profile, _) = file::parse(&printed).unwrap();
+            assert_eq!(profile, profile_of(&config));
+        }
     }
 }

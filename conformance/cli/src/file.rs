@@ -15,6 +15,7 @@ use crate::{
 };
 use paymaster_judge::target::{
     dialect::Pins,
+    ordinary::SizeLimits,
     profile::{Operations, Profile, SmartAccount, Target, TokenLists},
 };
 
@@ -29,6 +30,7 @@ struct Contents {
     tokens: TokenLists,
     accounts: Vec<SmartAccount>,
     operations: Operations,
+    limits: SizeLimits,
     dialect: Pins,
     run: RunTable,
     load: LoadTable,
@@ -148,6 +150,7 @@ pub fn parse(text: &str) -> Result<(Profile, RunTable), ContentsError> {
         tokens: contents.tokens,
         accounts: contents.accounts,
         operations: contents.operations,
+        limits: contents.limits,
         dialect: contents.dialect,
     };
     validation::check(&profile)?;

@@ -201,12 +201,12 @@ fn a_target_may_bound_gas_and_fees() {
         let Some(request) = call(body) else {
             return common::answer(&service, body);
         };
+        // A priority fee of 0 is one that wallets send.
         let bounded = [
             "callGasLimit",
             "verificationGasLimit",
             "preVerificationGas",
             "maxFeePerGas",
-            "maxPriorityFeePerGas",
         ]
         .iter()
         .filter_map(|name| request["params"][0].get(*name))

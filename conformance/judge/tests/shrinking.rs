@@ -7,6 +7,7 @@ use paymaster_judge::{
         case::{Base, Draw, Tokens},
         generate::{Overrides, Source, runner, shrink::weight, simpler, strategy},
     },
+    json::number::amount,
     target::{
         context::{Context, Expectation},
         profile::{Accepts, Operations, Profile, SmartAccount, Token, TokenLists},
@@ -177,12 +178,16 @@ fn an_accepted_request_with_an_account_is_accepted_when_shrunk() {
             let info = &candidate["params"][1]["sponsorshipInfo"];
             let account = &info["smartAccountInfo"];
             let named = account["name"].is_string() && account["version"].is_string();
-            let expected = if pair.mode == Mode::Erc20 || named {
+            let operation = &candidate["params"][0];
+            let fee = |name: &str| amount(&operation[name]);
+            let is_ordinary = fee("maxPriorityFeePerGas") <= fee("maxFeePerGas");
+            let expected = if is_ordinary && (pair.mode == Mode::Erc20 || named) {
                 Expectation::Accepted
             } else {
                 Expectation::Unknown
             };
-            assert_eq!(context.expectation(pair, &candidate["params"][0], info), expected);
+            let params = &candidate["params"];
+            assert_eq!(context.expectation(pair, &params[0], &params[1]), expected);
         }
     }
 }

@@ -212,8 +212,8 @@ fn drawn_operations_have_the_requested_expectation() {
         for wanted in bases() {
             for _ in 0..ROUNDS {
                 let request = source.base(&wanted).unwrap();
-                let info = &request["params"][1]["sponsorshipInfo"];
-                let expectation = context.expectation(wanted.pair, &request["params"][0], info);
+                let params = &request["params"];
+                let expectation = context.expectation(wanted.pair, &params[0], &params[1]);
                 let kept = match (wanted.draw, wanted.pair.mode) {
                     (Draw::Accepted | Draw::Sponsored, _) => expectation.requires_result(),
                     // Where only listed operations are accepted, another one of a refused sender may get an error.

@@ -135,6 +135,9 @@ pub(crate) struct SelftestArgs {
     /// Only the faults and variants with this name, or of this clause; `*` matches any letters; repeatable.
     #[arg(long, value_name = "NAME")]
     pub(crate) only: Vec<String>,
+    /// Run only the lawful variants, each with seven profiles that leave most out: no run may report a violation.
+    #[arg(long)]
+    pub(crate) sparse_profiles: bool,
 }
 
 #[derive(Debug, Args)]

@@ -21,7 +21,7 @@ use paymaster_cli::environment::VARIABLES;
 use paymaster_cli::exit;
 use paymaster_judge::{
     rules::{Rule, observers::OBSERVERS, rules},
-    target::dialect::Pins,
+    target::{dialect::Pins, ordinary::BOUNDS},
 };
 
 /// Width of the help in `commands.md`.
@@ -212,12 +212,18 @@ fn commands() -> String {
 }
 
 fn profile() -> String {
-    format!(
+    let mut text = format!(
         "# The profile: `paymaster.toml`\n\nThe profile describes a target. `paymaster-conformance init` writes the file below. Every key is \
          optional. Discovery finds a missing value where a request can show it. Otherwise the rules that need the value stay inconclusive, \
          and the report names the key to write.\n\n\
-         ```toml\n{TEMPLATE}```\n"
-    )
+         ```toml\n{TEMPLATE}```\n\n## Ordinary sizes\n\nSection 8 of the specification shows no limits. Where the profile promises results, the \
+         target must serve requests up to these sizes, which are what wallets send. It may refuse larger ones, unless `[limits]` promises \
+         more. The report lists how it answers them.\n\n| at most | | why |\n|---|---|---|\n"
+    );
+    for bound in BOUNDS {
+        let _ = writeln!(text, "| {} | {} | {} |", bound.most, bound.measure, bound.reason);
+    }
+    text
 }
 
 #[cfg(test)]

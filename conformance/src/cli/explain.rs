@@ -65,7 +65,9 @@ fn about_clause(clause: &Clause) -> String {
 pub(crate) fn cost(basis: Basis) -> &'static str {
     match basis {
         Basis::Stated => "a broken rule fails the run",
-        Basis::JsonRpc | Basis::Interoperability => "a broken rule warns, and fails the run under --strict",
+        Basis::JsonRpc | Basis::Interoperability | Basis::Plausibility => {
+            "a broken rule warns, and fails the run under --strict"
+        }
         Basis::OnChain => {
             "judged only with --rpc-url and --entry-point; a broken rule warns, and fails the run under --strict"
         }

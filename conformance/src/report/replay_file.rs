@@ -18,7 +18,7 @@ use paymaster_judge::{
     target::{
         accounts::AccountService,
         context::{Context, Support},
-        dialect::Pins,
+        dialect::{Pins, QuotedTokens},
         profile::{Profile, SmartAccount, Target, Token},
     },
     verdict::finding::Finding,
@@ -247,7 +247,8 @@ impl ReplayContext {
                 fee_token_member: Some(dialect.fee_token_member.clone()),
                 mode_member: Some(dialect.mode_member.clone()),
                 amount_notation: Some(dialect.amount_notation),
-                quoted_tokens: Some(dialect.quoted_tokens),
+                quoted_tokens: Some(dialect.quoted_tokens)
+                    .filter(|reading| *reading != QuotedTokens::Unknown),
             },
             supported_tokens: tokens(Support::Supported),
             unsupported_tokens: tokens(Support::Unsupported),
@@ -412,7 +413,7 @@ fn write(path: &Path, replay: &ReplayFile) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use paymaster_judge::target::dialect::{Amounts, Dialect, QuotedTokens};
+    use paymaster_judge::target::dialect::{Amounts, Dialect};
 
     #[test]
     fn the_context_survives_a_replay_file() {

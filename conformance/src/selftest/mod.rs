@@ -5,9 +5,11 @@
 //! catches a fault. Lawful variants must break no stated rule.
 
 mod matrix;
+mod profile_part;
 mod trial;
 
 pub use matrix::{Matrix, Row};
+pub use profile_part::ProfilePart;
 pub use trial::{Deviation, Trial, every_deviation};
 
 use std::{
@@ -56,23 +58,48 @@ impl std::error::Error for SelftestError {
     }
 }
 
-/// Runs a trial of each deviation with each seed, on every core, and calls `on_trial` for each that ends. Trials that `stop` cuts
-/// short are left out.
+/// What a selftest runs: a trial of each deviation with each seed and each part of the profile.
+#[derive(Clone, Copy, Debug)]
+pub struct Trials<'a> {
+    /// The faults and variants.
+    pub deviations: &'a [Deviation],
+    /// The seeds of the runs.
+    pub seeds: &'a [u64],
+    /// How much of its profile a run states.
+    pub profile_parts: &'a [ProfilePart],
+    /// How many calls of each pair a run sends.
+    pub cases: u32,
+}
+
+impl Trials<'_> {
+    /// The number of trials.
+    pub fn count(&self) -> usize {
+        self.deviations.len() * self.seeds.len() * self.profile_parts.len()
+    }
+
+    fn all(&self) -> Vec<(Deviation, u64, ProfilePart)> {
+        let mut all = Vec::with_capacity(self.count());
+        for seed in self.seeds {
+            for part in self.profile_parts {
+                all.extend(self.deviations.iter().map(|deviation| (*deviation, *seed, *part)));
+            }
+        }
+        all
+    }
+}
+
+/// Runs the trials on every core, and calls `on_trial` for each that ends. Trials that `stop` cuts short are left out.
 ///
 /// # Errors
 ///
 /// When a runtime or a reference server cannot be started.
 pub fn run(
-    deviations: &[Deviation],
-    seeds: &[u64],
-    cases: u32,
+    trials: &Trials<'_>,
     stop: &Stop,
     on_trial: &(dyn Fn(&Trial) + Sync),
 ) -> Result<Matrix, SelftestError> {
-    let work: Vec<(Deviation, u64)> = seeds
-        .iter()
-        .flat_map(|seed| deviations.iter().map(move |deviation| (*deviation, *seed)))
-        .collect();
+    let work = trials.all();
+    let cases = trials.cases;
     let next = AtomicUsize::new(0);
     let suite = Suite {
         plan_cache: Some(Arc::new(PlanCache::default())),
@@ -98,7 +125,7 @@ pub fn run(
 
 /// Runs trials on one thread until none is left; returns them with their index.
 fn run_trials(
-    work: &[(Deviation, u64)],
+    work: &[(Deviation, u64, ProfilePart)],
     next: &AtomicUsize,
     cases: u32,
     suite: &Suite,
@@ -120,8 +147,8 @@ fn run_trials(
         else {
             return Ok(done);
         };
-        let (deviation, seed) = work[place];
-        let trial = runtime.block_on(Trial::run(deviation, seed, cases, suite, stop))?;
+        let (deviation, seed, part) = work[place];
+        let trial = runtime.block_on(Trial::run(deviation, seed, part, cases, suite, stop))?;
         if stop.reason().is_some() {
             return Ok(done);
         }

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use paymaster_reference_server::{Config, Fault, InjectedService, Service, Variant, faults, variants};
+use paymaster_reference_server::{
+    Config, Fault, InjectedService, Service, Statement, Variant, faults, variants,
+};
 use paymaster_schemas::Basis;
 
 use crate::{
     events::Event,
     run::{self, Reporter, Suite},
-    selftest::SelftestError,
+    selftest::{ProfilePart, SelftestError},
 };
 use paymaster_cli::{embedded::Embedded, settings::Settings};
 use paymaster_client::{
@@ -17,7 +19,15 @@ use paymaster_client::{
     target::Target,
     transport::{Limits, Transport},
 };
-use paymaster_judge::{rules::Rule, session::tally::Strictness, verdict::conclusion::Conclusion};
+use paymaster_judge::{
+    rules::Rule,
+    session::tally::Strictness,
+    target::{
+        ordinary::SizeLimits,
+        profile::{Accepts, Profile, Sponsors},
+    },
+    verdict::conclusion::Conclusion,
+};
 
 /// A fault or a lawful variant of the reference server.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +64,33 @@ impl Deviation {
         }
     }
 
+    /// The profile of the server: that of the default server without what is not true of this one. A variant may refuse what is
+    /// larger than wallets send.
+    fn profile(self, mut profile: Profile) -> Profile {
+        let Self::Variant(variant) = self else {
+            return profile;
+        };
+        profile.limits = SizeLimits::default();
+        for statement in variant.untrue {
+            match statement {
+                Statement::AcceptsAny => profile.operations.accepts = Accepts::Unknown,
+                Statement::SponsorsAny => profile.operations.sponsors = Some(Sponsors::Listed),
+                Statement::Accounts => profile.accounts.clear(),
+                Statement::Tokens | Statement::OneToken => profile.tokens.supported.clear(),
+                Statement::OneOperation => {}
+            }
+        }
+        profile
+    }
+
+    /// Whether this is true of the server.
+    pub(super) fn states(self, statement: Statement) -> bool {
+        match self {
+            Self::Fault(_) => true,
+            Self::Variant(variant) => !variant.untrue.contains(&statement),
+        }
+    }
+
     fn service(self, config: &Config) -> Result<InjectedService, SelftestError> {
         let service = Service::new(config).map_err(server_error)?;
         let service = InjectedService::from(service);
@@ -71,6 +108,8 @@ pub struct Trial {
     pub deviation: Deviation,
     /// The seed of the run.
     pub seed: u64,
+    /// How much of its profile the run stated.
+    pub profile_part: ProfilePart,
     /// The rules that were broken, those that only warn included.
     pub broken: Vec<&'static Rule>,
     /// How the run ended.
@@ -96,6 +135,7 @@ impl Trial {
     pub(super) async fn run(
         deviation: Deviation,
         seed: u64,
+        profile_part: ProfilePart,
         cases: u32,
         suite: &Suite,
         stop: &Stop,
@@ -103,6 +143,9 @@ impl Trial {
         let mut config = Config::default();
         // No clause concerns the bytes of the signature, and signing takes a sixth of the time of a run.
         config.signing.enabled = false;
+        if let Deviation::Variant(variant) = deviation {
+            (variant.configure)(&mut config);
+        }
         let limits = Limits {
             timeout: TIMEOUT,
             ..Limits::default()
@@ -124,7 +167,7 @@ impl Trial {
         let settings = Settings {
             transport,
             shown_target: embedded.url.clone(),
-            profile: embedded.profile.clone(),
+            profile: profile_part.of(deviation.profile(embedded.profile.clone()), deviation),
             seed,
             cases,
             jobs: JOBS,
@@ -146,6 +189,7 @@ impl Trial {
         Ok(Self {
             deviation,
             seed,
+            profile_part,
             broken: broken.map(|outcome| outcome.rule).collect(),
             conclusion: outcome.summary.conclusion,
             cut_short: outcome.summary.cut_short,
@@ -173,6 +217,19 @@ impl Trial {
         })
     }
 
+    /// Whether a run against a lawful server may end so: with the whole profile it conforms, with a part it may be incomplete.
+    fn is_lawful_end(&self) -> bool {
+        match self.conclusion {
+            Conclusion::Conforms => true,
+            Conclusion::Incomplete => {
+                let says_less =
+                    matches!(self.deviation, Deviation::Variant(variant) if !variant.untrue.is_empty());
+                says_less || self.profile_part != ProfilePart::Whole
+            }
+            _ => false,
+        }
+    }
+
     /// What is wrong with the verdict, in words; none where the verdict is right.
     pub fn problem(&self) -> Option<String> {
         let wrongly_broken: Vec<&str> = self.wrongly_broken().map(|rule| rule.id).collect();
@@ -189,9 +246,7 @@ impl Trial {
             Deviation::Fault(fault) if self.caught_by().next().is_none() => {
                 Some(format!("was not caught by a rule of {}", fault.clause))
             }
-            Deviation::Variant(_) if self.conclusion != Conclusion::Conforms => {
-                Some(format!("ended as {:?}", self.conclusion))
-            }
+            Deviation::Variant(_) if !self.is_lawful_end() => Some(format!("ended as {:?}", self.conclusion)),
             _ => None,
         }
     }

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Tests the HTML pages in Debian's Chromium: run.sh [BINARY] [FOLDER-FOR-SCREENSHOTS]
-# Needs node, npm, curl and chromium (CHROMIUM=/path to name another one); says so and fails when one is missing.
+# Tests the HTML pages, and web pages that call the reference server, in Debian's Chromium: run.sh [BINARY] [FOLDER-FOR-SCREENSHOTS]
+# Needs node, npm, curl and chromium (CHROMIUM=/path to name another one); says so and fails when one is missing. SERVER=/path is the
+# binary of the reference server.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
@@ -21,10 +22,16 @@ else
   (cd "$root" && cargo build --quiet -p paymaster-conformance)
   binary=$root/target/debug/paymaster-conformance
 fi
+if [ -n "${SERVER:-}" ]; then
+  server=$(realpath "$SERVER")
+else
+  (cd "$root" && cargo build --quiet -p paymaster-reference-server)
+  server=$root/target/debug/paymaster-reference-server
+fi
 pictures=$(realpath -m "${2:-$root/target/browser}")
 cd "$here"
 npm install --no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error
-CHROMIUM=$chromium BINARY=$binary PICTURES=$pictures node --test-reporter=spec --test pages.test.mjs || {
+CHROMIUM=$chromium BINARY=$binary SERVER=$server PICTURES=$pictures node --test-reporter=spec --test pages.test.mjs cors.test.mjs || {
   echo "error: the browser tests failed; pictures are in $pictures" >&2
   exit 1
 }

@@ -1,21 +1,18 @@
-//! A JSON-RPC client for one call over HTTP/1.1: a connection for each call, a total deadline, and a bound on the response.
+//! Asks the chain for nonces, through the HTTP client of the tools: http or https, bounded in time and size.
 
 use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use alloy_primitives::{Address, U256, hex};
 use alloy_sol_types::{SolCall, sol};
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full, Limited};
-use hyper::Request;
-use hyper::client::conn::http1;
-use hyper::header::{CONTENT_TYPE, HOST};
-use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
-use tokio::task::JoinSet;
+use hyper::header::{HeaderValue, USER_AGENT};
+use paymaster_client::transport::{Limits, PooledConnection, Transport};
+use paymaster_exchange::Failure;
 use tokio::time::Instant;
 
-use super::config::{ChainConfig, Endpoint};
+use super::config::ChainConfig;
 use super::{SenderNonces, reply};
 use crate::config::error::ConfigError;
 
@@ -25,18 +22,26 @@ sol! {
 
 /// Largest response that is read, in bytes: room for a 32-byte result or a long error.
 const MAX_RESPONSE_BYTES: usize = 64 * 1024;
+/// Most connections that are kept for the next lookup.
+const MOST_IDLE_CONNECTIONS: usize = 16;
+/// Longest time that a connection is kept: one that died unnoticed would cost a lookup its whole deadline.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(15);
+const PRODUCT: HeaderValue =
+    HeaderValue::from_static(concat!("paymaster-reference-server/", env!("CARGO_PKG_VERSION")));
 
 /// A chain and the sponsorship paymaster on it.
 #[derive(Debug)]
 pub(crate) struct Chain {
-    endpoint: Endpoint,
+    transport: Transport,
     timeout: Duration,
     paymaster: Address,
+    /// Connections for the next lookups, each with the end of its last one.
+    idle: Mutex<Vec<(PooledConnection, Instant)>>,
 }
 
 /// Why a call has no result.
 enum CallError {
-    /// The node cannot be reached: further calls are not tried.
+    /// The node cannot be reached in time: further calls are not tried.
     Unreachable(String),
     /// The node did not return a usable response to this call.
     Unanswered(String),
@@ -45,18 +50,31 @@ enum CallError {
 impl Chain {
     /// The chain of the configuration, if one is configured.
     pub(crate) fn new(config: &ChainConfig, paymaster: Address) -> Result<Option<Self>, ConfigError> {
-        let endpoint = config.rpc_url.endpoint()?;
-        Ok(endpoint.map(|endpoint| Self {
-            endpoint,
-            timeout: Duration::from_millis(config.timeout_ms),
+        let Some(target) = config.rpc_url.target()? else {
+            return Ok(None);
+        };
+        let timeout = Duration::from_millis(config.timeout_ms);
+        let limits = Limits {
+            timeout,
+            body: MAX_RESPONSE_BYTES,
+        };
+        let connector = config.connector(&target)?;
+        Ok(Some(Self {
+            transport: Transport::new(target, limits, &[(USER_AGENT, PRODUCT)]).with_connector(connector),
+            timeout,
             paymaster,
+            idle: Mutex::default(),
         }))
     }
 
     /// Looks up the nonces of these senders, each distinct one once, all within the configured time.
     pub(crate) async fn sender_nonces(&self, senders: Vec<Address>) -> SenderNonces {
-        let deadline = Instant::now() + self.timeout;
         let mut nonces = HashMap::with_capacity(senders.len());
+        if senders.is_empty() {
+            return SenderNonces::LookedUp(nonces);
+        }
+        let deadline = Instant::now() + self.timeout;
+        let mut connection = self.connection();
         let mut unreachable = None;
         for sender in senders {
             if nonces.contains_key(&sender) {
@@ -64,16 +82,10 @@ impl Chain {
             }
             let nonce = match &unreachable {
                 Some(why) => Err(String::clone(why)),
-                None => match tokio::time::timeout_at(deadline, self.sender_nonce(sender)).await {
-                    Ok(Ok(nonce)) => Ok(nonce),
-                    Ok(Err(CallError::Unanswered(why))) => Err(self.explained(&why)),
-                    Ok(Err(CallError::Unreachable(why))) => {
-                        Err(unreachable.insert(self.explained(&why)).clone())
-                    }
-                    Err(_) => {
-                        let why = format!("no answer within {} ms", self.timeout.as_millis());
-                        Err(unreachable.insert(self.explained(&why)).clone())
-                    }
+                None => match self.sender_nonce(&mut connection, sender, deadline).await {
+                    Ok(nonce) => Ok(nonce),
+                    Err(CallError::Unanswered(why)) => Err(self.explained(&why)),
+                    Err(CallError::Unreachable(why)) => Err(unreachable.insert(self.explained(&why)).clone()),
                 },
             };
             if let Err(why) = &nonce {
@@ -81,18 +93,35 @@ impl Chain {
             }
             nonces.insert(sender, nonce);
         }
+        if unreachable.is_none() {
+            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            if idle.len() < MOST_IDLE_CONNECTIONS {
+                idle.push((connection, Instant::now()));
+            }
+        }
         SenderNonces::LookedUp(nonces)
     }
 
-    /// A fragment that follows the pointer to the sender. It names host and port but not the path, which may hold a key.
-    fn explained(&self, why: &str) -> String {
-        format!(
-            "could not be looked up on the chain at {}: {why}",
-            self.endpoint.authority
-        )
+    /// The connection that was used last, or a new one that opens with its first request.
+    fn connection(&self) -> PooledConnection {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.retain(|(_, ended)| ended.elapsed() < IDLE_TIMEOUT);
+        idle.pop()
+            .map_or_else(PooledConnection::default, |(connection, _)| connection)
     }
 
-    async fn sender_nonce(&self, sender: Address) -> Result<U256, CallError> {
+    /// A fragment that follows the pointer to the sender. It names the origin but not the path, which may hold a key.
+    fn explained(&self, why: &str) -> String {
+        let origin = self.transport.target.origin();
+        format!("could not be looked up on the chain at {origin}: {why}")
+    }
+
+    async fn sender_nonce(
+        &self,
+        connection: &mut PooledConnection,
+        sender: Address,
+        deadline: Instant,
+    ) -> Result<U256, CallError> {
         let data = hex::encode_prefixed(senderNonceCall { sender }.abi_encode());
         let request = serde_json::json!({
             "jsonrpc": "2.0",
@@ -100,39 +129,23 @@ impl Chain {
             "method": "eth_call",
             "params": [{ "to": self.paymaster.to_string(), "data": data }, "latest"],
         });
-        let body = self.post(request.to_string()).await?;
-        reply::word(&body, self.paymaster).map_err(CallError::Unanswered)
-    }
-
-    /// Posts a body and returns that of the response, whatever its status: nodes report errors with any status.
-    async fn post(&self, request: String) -> Result<Bytes, CallError> {
-        let unreachable =
-            |cause: &dyn std::fmt::Display| CallError::Unreachable(format!("no connection: {cause}"));
-        let unanswered =
-            |cause: &dyn std::fmt::Display| CallError::Unanswered(format!("no whole answer: {cause}"));
-        let stream = TcpStream::connect((self.endpoint.host.as_str(), self.endpoint.port))
-            .await
-            .map_err(|cause| unreachable(&cause))?;
-        let _ = stream.set_nodelay(true);
-        let (mut sender, connection) = http1::handshake(TokioIo::new(stream))
-            .await
-            .map_err(|cause| unreachable(&cause))?;
-        // Dropping the set at the end or at the deadline closes the connection.
-        let mut tasks = JoinSet::new();
-        tasks.spawn(connection);
-        let request = Request::post(self.endpoint.path.as_str())
-            .header(HOST, self.endpoint.authority.as_str())
-            .header(CONTENT_TYPE, "application/json")
-            .body(Full::new(Bytes::from(request)))
-            .map_err(|cause| unanswered(&cause))?;
-        let response = sender
-            .send_request(request)
-            .await
-            .map_err(|cause| unanswered(&cause))?;
-        let body = Limited::new(response.into_body(), MAX_RESPONSE_BYTES)
-            .collect()
-            .await
-            .map_err(|cause| unanswered(&cause))?;
-        Ok(body.to_bytes())
+        let mut transport = self.transport.clone();
+        transport.limits.timeout = deadline.saturating_duration_since(Instant::now());
+        let exchange = connection
+            .exchange(&transport, Bytes::from(request.to_string()))
+            .await;
+        match exchange.outcome {
+            // Whatever its status: nodes report errors with any.
+            Ok(response) => reply::word(&response.body, self.paymaster).map_err(CallError::Unanswered),
+            Err(Failure::Connect(cause)) => {
+                let cause = super::config::with_our_flags(&cause);
+                Err(CallError::Unreachable(format!("no connection: {cause}")))
+            }
+            Err(Failure::Timeout { waiting_for, .. }) => Err(CallError::Unreachable(format!(
+                "no answer within {} ms (waiting for the {waiting_for})",
+                self.timeout.as_millis()
+            ))),
+            Err(cause) => Err(CallError::Unanswered(cause.to_string())),
+        }
     }
 }

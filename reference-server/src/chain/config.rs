@@ -1,8 +1,12 @@
 //! `[chain]` of the configuration.
 
 use std::fmt;
+use std::path::PathBuf;
 
-use hyper::Uri;
+use paymaster_client::connector::Connector;
+use paymaster_client::proxies::Proxies;
+use paymaster_client::target::{Target, UrlError};
+use paymaster_client::tls::Trust;
 use serde::{Deserialize, Serialize};
 
 use crate::config::error::ConfigError;
@@ -11,10 +15,14 @@ use crate::config::error::ConfigError;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ChainConfig {
-    /// The `http://` URL of a node's JSON-RPC. Empty: no chain is used, and every nonce is 0.
+    /// The `http://` or `https://` URL of a node's JSON-RPC. Empty: no chain is used, and every nonce is 0.
     pub rpc_url: RpcUrl,
     /// Longest time for all lookups of one HTTP request, in milliseconds.
     pub timeout_ms: u64,
+    /// A PEM file of certificates that are trusted instead of the platform's. Empty: those of the platform.
+    pub cacert: PathBuf,
+    /// Trust any certificate.
+    pub insecure: bool,
 }
 
 impl Default for ChainConfig {
@@ -22,8 +30,29 @@ impl Default for ChainConfig {
         Self {
             rpc_url: RpcUrl::default(),
             timeout_ms: 5_000,
+            cacert: PathBuf::new(),
+            insecure: false,
         }
     }
+}
+
+impl ChainConfig {
+    /// Makes connections to the node. No proxy is used, whatever the environment names.
+    pub(super) fn connector(&self, target: &Target) -> Result<Connector, ConfigError> {
+        let trust = Trust {
+            cacert: Some(self.cacert.clone()).filter(|path| !path.as_os_str().is_empty()),
+            insecure: self.insecure,
+        };
+        Connector::new(target, &trust, &Proxies::default())
+            .map_err(|cause| ConfigError::Chain(with_our_flags(&cause.to_string())))
+    }
+}
+
+/// A message of the HTTP client with the names that its flags have here.
+pub(super) fn with_our_flags(message: &str) -> String {
+    message
+        .replace("--cacert", "--chain-cacert")
+        .replace("--insecure", "--chain-insecure")
 }
 
 /// The URL of a node's JSON-RPC, or an empty text. Its path often holds a key and is never printed.
@@ -31,73 +60,39 @@ impl Default for ChainConfig {
 #[serde(transparent)]
 pub struct RpcUrl(String);
 
-/// The parts of a node's URL.
-#[derive(Debug, Clone)]
-pub(super) struct Endpoint {
-    /// Host name or address, without brackets.
-    pub(super) host: String,
-    pub(super) port: u16,
-    /// The value of the Host header.
-    pub(super) authority: String,
-    /// Path and query.
-    pub(super) path: String,
-}
-
-const HTTP_PORT: u16 = 80;
-
 impl RpcUrl {
     /// Keeps `text`. [`Service::new`](crate::Service::new) checks that it is a URL.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The parts of the URL; none when it is empty.
-    pub(super) fn endpoint(&self) -> Result<Option<Endpoint>, ConfigError> {
+    /// The URL in parts; none when it is empty.
+    pub(super) fn target(&self) -> Result<Option<Target>, ConfigError> {
         if self.0.is_empty() {
             return Ok(None);
         }
-        // The message does not repeat the value, which may hold a key.
-        let refuse = |found: &str| {
-            ConfigError::value(
-                "chain.rpc_url",
-                "an http:// URL, such as http://127.0.0.1:8545",
-                found,
-            )
-        };
-        let uri: Uri = self.0.parse().map_err(|_| refuse("something else"))?;
-        match uri.scheme_str() {
-            Some("http") => {}
-            Some("https") => {
-                return Err(refuse("an https:// URL, which is not supported"));
-            }
-            _ => return Err(refuse("something else")),
-        }
-        let authority = uri.authority().ok_or_else(|| refuse("a URL without a host"))?;
-        if authority.as_str().contains('@') {
-            return Err(refuse("a URL with a user or password"));
-        }
-        let bracketed = authority.host();
-        let host = bracketed.trim_start_matches('[').trim_end_matches(']');
-        if host.is_empty() {
-            return Err(refuse("a URL without a host"));
-        }
-        Ok(Some(Endpoint {
-            host: host.to_owned(),
-            port: authority.port_u16().unwrap_or(HTTP_PORT),
-            authority: authority.as_str().to_owned(),
-            path: uri
-                .path_and_query()
-                .map_or("/", hyper::http::uri::PathAndQuery::as_str)
-                .to_owned(),
-        }))
+        Target::parse(&self.0).map(Some).map_err(|error| {
+            let wanted = "an http:// or https:// URL, such as http://127.0.0.1:8545";
+            // The message does not repeat the value, which may hold a key.
+            let found = match error {
+                UrlError::UserInfo => "a URL with a user or password",
+                UrlError::NoHost => "a URL without a host",
+                _ => "something else",
+            };
+            ConfigError::value("chain.rpc_url", wanted, found)
+        })
     }
 
     /// The URL without its path and query.
     fn shown(&self) -> String {
-        match self.endpoint() {
+        match self.target() {
             Ok(None) => String::new(),
-            Ok(Some(endpoint)) if endpoint.path == "/" => format!("http://{}", endpoint.authority),
-            Ok(Some(endpoint)) => format!("http://{}/(redacted)", endpoint.authority),
+            Ok(Some(target)) => {
+                let authority = String::from_utf8_lossy(target.authority.as_bytes());
+                let is_root = target.path() == "/" && target.query().is_none();
+                let rest = if is_root { "" } else { "/(redacted)" };
+                format!("{}://{authority}{rest}", target.scheme())
+            }
             Err(_) => "(redacted)".to_owned(),
         }
     }
@@ -120,37 +115,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_are_parsed() {
-        for (url, host, port, path) in [
-            ("http://127.0.0.1:8545", "127.0.0.1", 8545, "/"),
-            (
-                "http://node.example/v3/key?a=b",
-                "node.example",
-                80,
-                "/v3/key?a=b",
-            ),
-            ("http://[::1]:1/", "::1", 1, "/"),
-        ] {
-            let endpoint = RpcUrl::new(url).endpoint().unwrap().unwrap();
-            assert_eq!(
-                (endpoint.host.as_str(), endpoint.port, endpoint.path.as_str()),
-                (host, port, path)
-            );
-        }
-        assert!(RpcUrl::default().endpoint().unwrap().is_none());
+    fn an_empty_url_is_no_chain() {
+        assert!(RpcUrl::default().target().unwrap().is_none());
     }
 
     #[test]
     fn unusable_urls_are_refused_without_repeating_them() {
         for url in [
             "127.0.0.1:8545",
-            "https://node.example/SECRET",
             "http://user:SECRET@node.example/",
             "ws://node.example/SECRET",
             "http://no de/SECRET",
+            "https:///SECRET",
             "SECRET",
         ] {
-            let error = RpcUrl::new(url).endpoint().unwrap_err().to_string();
+            let error = RpcUrl::new(url).target().unwrap_err().to_string();
             assert!(
                 error.contains("chain.rpc_url") && error.contains("http://127.0.0.1:8545"),
                 "{error}"
@@ -161,11 +140,18 @@ mod tests {
 
     #[test]
     fn a_key_in_the_path_is_not_shown() {
-        let url = RpcUrl::new("http://node.example:1/v3/SECRET");
-        assert_eq!(format!("{url:?}"), "http://node.example:1/(redacted)");
-        assert_eq!(
-            format!("{:?}", RpcUrl::new("http://127.0.0.1:8545")),
-            "http://127.0.0.1:8545"
-        );
+        for (url, shown) in [
+            (
+                "http://node.example:1/v3/SECRET",
+                "http://node.example:1/(redacted)",
+            ),
+            (
+                "https://node.example/?key=SECRET",
+                "https://node.example/(redacted)",
+            ),
+            ("http://127.0.0.1:8545", "http://127.0.0.1:8545"),
+        ] {
+            assert_eq!(format!("{:?}", RpcUrl::new(url)), shown);
+        }
     }
 }

@@ -38,6 +38,8 @@ pub enum ConfigError {
         /// The value that was found.
         found: String,
     },
+    /// The node of the chain cannot be asked; holds the reason.
+    Chain(String),
     /// A bound is out of its range; holds the message.
     Bounds(String),
     /// The configuration cannot be written as TOML.
@@ -88,6 +90,7 @@ impl fmt::Display for ConfigError {
             Self::Value { key, wanted, found } => {
                 write!(formatter, "`{key}` must be {wanted}, not {found:?}")
             }
+            Self::Chain(reason) => write!(formatter, "the chain cannot be asked: {reason}"),
             Self::Bounds(problem) => formatter.write_str(problem),
             Self::Write(error) => write!(formatter, "cannot write as toml: {error}"),
         }

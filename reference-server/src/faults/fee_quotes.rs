@@ -25,7 +25,9 @@ pub(super) const FAULTS: &[Fault] = &[
         "fee-symbol-empty",
         "symbol is an empty string",
         Set(r#""""#),
-    ),
+    )
+    .of("plausibility.symbol")
+    .also(&["fee-quote.symbol"]),
     Fault::row(
         SYMBOL,
         "fee-symbol-bytes",
@@ -234,8 +236,10 @@ pub(super) const FAULTS: &[Fault] = &[
         "fee-logo-relative",
         "logoUrl is a path without a host",
         Set(r#""/logos/usdc.png""#),
-    ),
-    Fault::row(LOGO, "fee-logo-empty", "logoUrl is an empty string", Set(r#""""#)),
+    )
+    .of("plausibility.logo-url"),
+    Fault::row(LOGO, "fee-logo-empty", "logoUrl is an empty string", Set(r#""""#))
+        .of("plausibility.logo-url"),
     Fault::quote_row(
         LOGO,
         "fee-logo-missing-for-one-token",

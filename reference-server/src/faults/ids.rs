@@ -30,7 +30,6 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault::refusal(NUMBER, "id-negative-refused", "refuses negative ids", |view| {
         view.id_number().is_some_and(|digits| digits.starts_with('-'))
     }),
-    Fault::refusal(NUMBER, "id-large-refused", "refuses ids above 2^53", is_large),
     Fault::refusal(
         STRING,
         "id-string-refused",
@@ -171,7 +170,7 @@ pub(super) const FAULTS: &[Fault] = &[
         })
     }),
     Fault::new(
-        ECHO,
+        "json-rpc.large-ids",
         "id-through-double",
         "loses the last digits of ids above 2^53",
         Behaviour::Answer(|view, answer| {

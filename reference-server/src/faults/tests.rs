@@ -58,7 +58,7 @@ fn every_judged_clause_is_broken_by_a_fault() {
         .filter(|clause| {
             matches!(
                 clause.basis,
-                Basis::Stated | Basis::JsonRpc | Basis::Interoperability
+                Basis::Stated | Basis::JsonRpc | Basis::Interoperability | Basis::Plausibility
             )
         })
         .filter(|clause| clause.unjudged.is_none() && !broken.contains(clause.id))

@@ -56,7 +56,8 @@ pub(super) const FAULTS: &[Fault] = &[
         "token-pre-words",
         "preVerificationGas is not an amount",
         Set(r#""unknown""#),
-    ),
+    )
+    .of("plausibility.pre-verification-gas"),
     Fault::row(
         PRE,
         "token-pre-missing-when-not-given",

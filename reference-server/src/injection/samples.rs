@@ -21,9 +21,15 @@ const SPONSOR: &str = "pm_sponsorUserOperation";
 
 /// A service without signatures, which would take most of the time of the tests.
 pub(crate) fn service() -> Service {
+    configured(|_| {})
+}
+
+/// The same service with another configuration.
+pub(crate) fn configured(configure: fn(&mut Config)) -> Service {
     let mut config = Config::default();
     config.signing.enabled = false;
-    Service::new(&config).expect("the default configuration is valid")
+    configure(&mut config);
+    Service::new(&config).expect("the configuration is valid")
 }
 
 /// The bodies of all sample requests.
@@ -256,6 +262,10 @@ fn with_operations() -> Vec<Value> {
             with(operation(), &[("signature", "0x".into())]),
             sponsored(),
         ),
+        with_amount("callGasLimit", "40000000"),
+        with_amount("callGasLimit", "0"),
+        with_amount("maxFeePerGas", "90000000000000"),
+        with_amount("maxPriorityFeePerGas", "9000000000"),
         request(8, SPONSOR, smallest(), paid_in(USDC)),
         request(8, SPONSOR, without(operation(), &["callGasLimit"]), paid_in(USDC)),
         request(
@@ -275,9 +285,31 @@ fn with_operations() -> Vec<Value> {
     ]
 }
 
+fn with_amount(name: &str, amount: &str) -> Value {
+    request(
+        7,
+        SPONSOR,
+        with(operation(), &[(name, amount.into())]),
+        sponsored(),
+    )
+}
+
 /// Requests with mode objects of every kind.
 fn with_modes() -> Vec<Value> {
+    let mut large = sponsored();
+    large["sponsorshipInfo"]["webhookData"] = json!({ "text": "x".repeat(2000) });
+    let many: Vec<String> = (0..12).map(|place| format!("0x{place:040x}")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
     vec![
+        request(9, SPONSOR, operation(), large),
+        request(9, QUOTE, operation(), quote_of(Some(USDC), &many)),
+        request(9, QUOTE, operation(), quote_of(Some(USDC), &[DAI, DAI])),
+        request(
+            9,
+            SPONSOR,
+            operation(),
+            with(sponsored(), &[("expiryDuration", 7200.into())]),
+        ),
         request(9, SPONSOR, operation(), uncalculated(sponsored())),
         request(9, QUOTE, operation(), uncalculated(sponsored())),
         request(9, QUOTE, operation(), uncalculated(quote_of(None, &[DAI]))),

@@ -19,8 +19,9 @@ use super::response::{Framing, WireResponse};
 use crate::bounds::Bounds;
 use crate::chain::SenderNonces;
 use crate::clock::unix_now;
+use crate::cors::Cors;
 use crate::faults::Fault;
-use crate::respond::Respond;
+use crate::respond::{Respond, ResponseCopy};
 use crate::service::Service;
 use crate::variants::Variant;
 
@@ -69,12 +70,17 @@ impl Respond for InjectedService {
         self.service.bounds()
     }
 
-    async fn respond(&self, body: &[u8]) -> io::Result<Response<Self::Body>> {
+    fn cors(&self) -> &Cors {
+        self.service.cors()
+    }
+
+    async fn respond(&self, body: &[u8], copy: &mut ResponseCopy) -> io::Result<Response<Self::Body>> {
         if self.active.is_empty() {
-            return Ok(self.service.respond(body).await?.map(Either::Left));
+            return Ok(self.service.respond(body, copy).await?.map(Either::Left));
         }
         let nonces = self.service.look_up(body).await;
         let response = self.response(body, unix_now(), &nonces).await;
+        copy.keep(response.body.as_deref());
         response.into_http().await
     }
 

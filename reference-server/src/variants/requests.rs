@@ -13,11 +13,6 @@ pub(super) const VARIANTS: &[Variant] = &[
         |view| view.mode_object()["mode"] == "SPONSORSHIP",
     ),
     Variant::refusal(
-        "sponsored-refused",
-        "accepts the mode SPONSORSHIP, not SPONSORED",
-        |view| view.mode_object()["mode"] == "SPONSORED",
-    ),
-    Variant::refusal(
         "token-address-refused",
         "accepts feeTokenAddress, not tokenAddress",
         |view| view.is(Pair::SPONSOR_ERC20) && view.token_info().get("feeTokenAddress").is_none(),

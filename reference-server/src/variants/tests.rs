@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{find_variant, variants};
 use crate::chain::SenderNonces;
-use crate::injection::samples::{NOW, bodies, pair_of, service};
+use crate::injection::samples::{NOW, bodies, configured, pair_of, service};
 use crate::injection::{Framing, InjectedService, WireResponse};
 
 /// Enough rounds for a variant that changes 1 of 200 responses.
@@ -61,7 +61,8 @@ async fn every_variant_changes_a_response_and_keeps_every_answer_valid() {
     let clean = responses(&service().into()).await;
     let mut without_effect = Vec::new();
     for variant in variants() {
-        let varied = responses(&InjectedService::from(service()).with_variants([variant])).await;
+        let varied =
+            responses(&InjectedService::from(configured(variant.configure)).with_variants([variant])).await;
         if varied == clean {
             without_effect.push(variant.name);
         }
@@ -86,7 +87,7 @@ fn check(variant: &str, body: &[u8], response: &WireResponse) {
         "{variant}: {:?}",
         response.framing
     );
-    let must_retry = matches!(response.status, 429 | 503);
+    let must_retry = matches!(response.status, 413 | 429 | 503);
     let Some(text) = response.body.as_ref().filter(|_| !must_retry) else {
         assert!(
             must_retry || response.status == 204,
@@ -119,7 +120,7 @@ fn check(variant: &str, body: &[u8], response: &WireResponse) {
             errors.is_empty(),
             "{variant}: {errors:?} in {answer} for {request_text}"
         );
-        if let Some(request) = request.filter(|_| !id.is_null()) {
+        if let Some(request) = request.filter(|_| !id.is_null() && variant != "large-ids-rounded") {
             assert_eq!(*id, request["id"], "{variant}");
         }
     }

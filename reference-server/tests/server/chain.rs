@@ -184,7 +184,7 @@ fn a_chain_that_does_not_answer_causes_an_error_with_the_reason() {
         ),
         (
             answer_within(&Node::start(|_| Some("x".repeat(100_000))), patient),
-            "length limit exceeded",
+            "larger than 65536 bytes",
         ),
         (
             answer_within(&Node::start(|_| Some("{".to_owned())), patient),

@@ -1,87 +1,13 @@
 //! The command: its configuration, exit codes, logs and shutdown.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::process::{Child, Command, Output, Stdio};
+use std::io::Write;
+use std::process::{Child, Stdio};
 
 use paymaster_reference_server::{Config, SigningConfig};
 use serde_json::json;
 
-use crate::support::{post_bytes, the_four_pairs};
-
-fn command() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_paymaster-reference-server"));
-    command.env_remove("RUST_LOG").env_remove("PAYMASTER_SIGNING_KEY");
-    command
-}
-
-fn run(arguments: &[&str]) -> Output {
-    command().args(arguments).output().expect("the command runs")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// A running server, killed when dropped.
-struct Running {
-    child: Child,
-    address: String,
-}
-
-impl Running {
-    fn start(arguments: &[&str]) -> Self {
-        let mut child = command()
-            .args(["--listen", "127.0.0.1:0"])
-            .args(arguments)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the command runs");
-        let mut line = String::new();
-        let stdout = child.stdout.as_mut().expect("the stream is piped");
-        BufReader::new(stdout)
-            .read_line(&mut line)
-            .expect("the server prints its address");
-        let address = line
-            .trim()
-            .strip_prefix("listening on http://")
-            .expect("the address")
-            .to_owned();
-        Self { child, address }
-    }
-
-    fn post(&self, path: &str, body: &str) -> String {
-        let mut stream = TcpStream::connect(&self.address).expect("the server listens");
-        let request = post_bytes(path, body).replacen("\r\n", "\r\nconnection: close\r\n", 1);
-        stream.write_all(request.as_bytes()).expect("the server reads");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("the server answers");
-        answer
-    }
-
-    /// Sends a signal; returns the exit code and the log.
-    fn stop(mut self, signal: &str) -> (Option<i32>, String) {
-        let sent = Command::new("kill")
-            .args(["-s", signal, &self.child.id().to_string()])
-            .status()
-            .expect("kill runs");
-        assert!(sent.success());
-        let status = self.child.wait().expect("the server ends");
-        let mut log = String::new();
-        let stderr = self.child.stderr.as_mut().expect("the stream is piped");
-        stderr.read_to_string(&mut log).expect("the log is text");
-        (status.code(), log)
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        // It still runs only if a test failed.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
+use crate::running::{Running, command, run, text};
+use crate::support::the_four_pairs;
 
 #[test]
 fn it_serves_and_stops_at_either_signal() {
@@ -89,20 +15,9 @@ fn it_serves_and_stops_at_either_signal() {
         let server = Running::start(&[]);
         let answer = server.post("/", &the_four_pairs()[3].to_string());
         assert!(answer.contains("\"paymasterAndData\":\"0x"), "{answer}");
-        let (code, log) = server.stop(signal);
-        assert_eq!(code, Some(0), "{log}");
+        let stopped = server.stop(signal);
+        assert_eq!(stopped.code, Some(0), "{}", stopped.log);
     }
-}
-
-#[test]
-fn logs_never_show_the_path() {
-    let server = Running::start(&["--log", "trace"]);
-    for body in [the_four_pairs()[0].to_string(), "{".to_owned(), "{}".to_owned()] {
-        server.post("/api/v2/137/CANARY.key?also=CANARY", &body);
-    }
-    let (_, log) = server.stop("TERM");
-    assert!(log.contains("answered") && log.contains("refused"), "{log}");
-    assert!(!log.contains("CANARY"), "{log}");
 }
 
 #[test]
@@ -186,6 +101,7 @@ fn a_wrong_configuration_gives_exit_code_2_and_the_reason() {
     assert_eq!(run(&["--unknown"]).status.code(), Some(2));
     assert_eq!(run(&["--error-status", "500"]).status.code(), Some(2));
     assert_eq!(run(&["--log", "a=b=c"]).status.code(), Some(2));
+    assert_eq!(run(&["--cors-origin", "localhost:5173"]).status.code(), Some(2));
 }
 
 #[test]

@@ -6,9 +6,16 @@ mod chain;
 #[cfg(unix)] // It ends the server with signals.
 mod command;
 mod connections;
+mod cors;
 mod injection;
 mod json_rpc;
+mod log;
+mod metrics;
+mod page;
 mod quotes;
+mod running;
+mod secure_chain;
 mod signature;
 mod sponsorship;
+mod startup;
 mod support;

@@ -5,6 +5,12 @@ use super::{Basis::Interoperability, Clause, clause};
 pub(super) const CLAUSES: &[Clause] = &[
     clause(
         Interoperability,
+        "2.2",
+        "interoperability.client-forms",
+        "A request is served in the forms that published clients send too: amounts in hex, `signature` and `paymasterAndData` in the operation, both info objects, `expiryDuration` in a quote.",
+    ),
+    clause(
+        Interoperability,
         "2.6",
         "interoperability.mode-member",
         "A quote result has the member `mode` with the same value as `MODE`, because published clients read only `mode`.",

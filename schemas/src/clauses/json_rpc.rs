@@ -5,6 +5,12 @@ use super::{Basis::JsonRpc, Clause, clause};
 pub(super) const CLAUSES: &[Clause] = &[
     clause(
         JsonRpc,
+        "2.10",
+        "json-rpc.large-ids",
+        "An integer `id` above 2^53 is echoed exactly. JSON parsers with 64-bit floating-point numbers round such integers.",
+    ),
+    clause(
+        JsonRpc,
         "7",
         "json-rpc.parse-error",
         "A request body that is not JSON is answered with the error code -32700.",

@@ -9,6 +9,7 @@ mod json_rpc;
 mod methods;
 mod observed;
 mod on_chain;
+mod plausibility;
 mod requests;
 mod responses;
 mod results;
@@ -24,6 +25,8 @@ pub enum Basis {
     JsonRpc,
     /// Published clients need it beyond the specification. A broken clause warns, and fails under `--strict`.
     Interoperability,
+    /// An answer is lawful in form and makes no sense in content. A broken clause warns, and fails under `--strict`.
+    Plausibility,
     /// A chain decides it; judged only when a chain is given. A broken clause warns, and fails under `--strict`.
     OnChain,
     /// The specification disagrees with itself. The run only observes.
@@ -34,10 +37,11 @@ pub enum Basis {
 
 impl Basis {
     /// Every basis, the most serious first.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Stated,
         Self::JsonRpc,
         Self::Interoperability,
+        Self::Plausibility,
         Self::OnChain,
         Self::Ambiguous,
         Self::NotShown,
@@ -49,6 +53,7 @@ impl Basis {
             Self::Stated => "stated",
             Self::JsonRpc => "json-rpc",
             Self::Interoperability => "interoperability",
+            Self::Plausibility => "plausibility",
             Self::OnChain => "on-chain",
             Self::Ambiguous => "ambiguous",
             Self::NotShown => "not-shown",
@@ -110,7 +115,7 @@ const fn unjudged(
     }
 }
 
-const GROUPS: [&[Clause]; 9] = [
+const GROUPS: [&[Clause]; 10] = [
     requests::CLAUSES,
     results::CLAUSES,
     responses::CLAUSES,
@@ -118,6 +123,7 @@ const GROUPS: [&[Clause]; 9] = [
     errors::CLAUSES,
     json_rpc::CLAUSES,
     interoperability::CLAUSES,
+    plausibility::CLAUSES,
     on_chain::CLAUSES,
     observed::CLAUSES,
 ];

@@ -51,6 +51,12 @@ pub(super) const CLAUSES: &[Clause] = &[
     ),
     clause(
         NotShown,
+        "8",
+        "behaviour.limits",
+        "How requests are answered that are larger than what wallets send: more call data, longer lists and ids, higher gas limits and fees.",
+    ),
+    clause(
+        NotShown,
         "2.7",
         "behaviour.unsupported-when-none",
         "Whether `unsupportedTokens` is absent or empty when every token is supported.",

@@ -11,13 +11,13 @@ pub(super) const CLAUSES: &[Clause] = &[
         Stated,
         "2.1",
         "request.id-number",
-        "A request with a number as `id` is served like the same request with a string.",
+        "A request with an integer up to 2^53 as `id`, negative or not, is served like the same request with a string.",
     ),
     clause(
         Stated,
         "2.1",
         "request.id-string",
-        "A request with a string as `id` is served like the same request with a number.",
+        "A request with a string as `id`, up to 64 printable ASCII characters or the limit of the profile, is served like the same request with a number.",
     ),
     clause(
         Stated,
@@ -47,7 +47,19 @@ pub(super) const CLAUSES: &[Clause] = &[
         Stated,
         "2.2",
         "request.call-data",
-        "`callData` of any length is accepted, from `0x` to many kilobytes.",
+        "`callData` of every length that wallets send is accepted: from `0x` to 4096 bytes, or to the limit of the profile.",
+    ),
+    clause(
+        Stated,
+        "2.3",
+        "request.sponsored-name",
+        "The mode name `SPONSORED`, which every sample request sends, is accepted. `SPONSORSHIP` is at most an additional name.",
+    ),
+    clause(
+        Stated,
+        "4.1",
+        "request.token-quote-row",
+        "A quote in token mode needs `mode` and `tokenInfo` alone in its mode object.",
     ),
     clause(
         Stated,
@@ -59,13 +71,13 @@ pub(super) const CLAUSES: &[Clause] = &[
         Stated,
         "2.3",
         "request.expiry-duration",
-        "A sponsor request in sponsored mode may have `expiryDuration`, a number of seconds.",
+        "A sponsor request in sponsored mode may have `expiryDuration`, a number of seconds: from a minute to an hour, or to the limit of the profile.",
     ),
     clause(
         Stated,
         "2.4",
         "request.webhook-data",
-        "`sponsorshipInfo.webhookData` may be any object, empty or not.",
+        "`sponsorshipInfo.webhookData` may be any object, empty or not, up to 1024 bytes or to the limit of the profile.",
     ),
     clause(
         Stated,
@@ -77,7 +89,7 @@ pub(super) const CLAUSES: &[Clause] = &[
         Stated,
         "2.5",
         "request.token-list",
-        "`tokenList` may have any number of tokens.",
+        "`tokenList` may have up to 10 tokens, or as many as the profile promises.",
     ),
     clause(
         Stated,

@@ -2,8 +2,8 @@
 //!
 //! Round 1 sends every pair in the default dialect. Round 2 sends the pairs that were not served in every other reading. Round 3
 //! finds supported tokens. Round 4 finds how unknown tokens are treated and which tokens are quoted. Round 5 tries the other name
-//! of feeTokenAddress. Round 6 finds smart accounts when the profile names none. Discovery gives no verdict, and the profile
-//! takes precedence over what it finds.
+//! of feeTokenAddress. Round 6 finds smart accounts when the profile names none. Round 7 finds which forms of published clients are
+//! served. Discovery gives no verdict, and the profile takes precedence over what it finds.
 
 use std::collections::BTreeSet;
 
@@ -25,6 +25,7 @@ use crate::{
         accounts,
         context::{Context, Support, shown_support},
         dialect::{Amounts, Dialect, QuotedTokens, ReadingCounts},
+        forms::CLIENT_FORMS,
     },
 };
 use paymaster_exchange::Exchange;
@@ -109,6 +110,19 @@ pub struct DiscoveryResult {
 struct Trial {
     pair: Pair,
     dialect: Dialect,
+    /// The index of the form in [`CLIENT_FORMS`].
+    form: Option<usize>,
+}
+
+impl Trial {
+    /// A request that keeps to the tables.
+    fn plain(pair: Pair, dialect: Dialect) -> Self {
+        Self {
+            pair,
+            dialect,
+            form: None,
+        }
+    }
 }
 
 impl Discovery {
@@ -137,6 +151,7 @@ impl Discovery {
                 4 => self.unknown_tokens(),
                 5 => self.other_fee_token_members(),
                 6 => self.which_accounts(),
+                7 => self.which_forms(),
                 _ => return None,
             };
             if !groups.is_empty() {
@@ -158,7 +173,11 @@ impl Discovery {
         let trials = Pair::ALL
             .into_iter()
             .flat_map(|pair| std::iter::repeat_n((pair, dialect.clone()), 2));
-        self.try_all(trials.map(|(pair, dialect)| Trial { pair, dialect }).collect())
+        self.try_all(
+            trials
+                .map(|(pair, dialect)| Trial::plain(pair, dialect))
+                .collect(),
+        )
     }
 
     /// When nothing was served: every combination of readings that the profile does not pin. When only token mode was served: the
@@ -191,7 +210,7 @@ impl Discovery {
                         let only_the_name = dialect.jsonrpc_version == own.jsonrpc_version
                             && dialect.amount_notation == own.amount_notation;
                         if nothing_served || only_the_name {
-                            trials.push(Trial { pair, dialect });
+                            trials.push(Trial::plain(pair, dialect));
                         }
                     }
                 }
@@ -215,13 +234,7 @@ impl Discovery {
                 fee_token_member: member,
                 ..self.context.dialect.clone()
             };
-            trials.extend(std::iter::repeat_n(
-                Trial {
-                    pair: Pair::SPONSOR_ERC20,
-                    dialect,
-                },
-                3,
-            ));
+            trials.extend(std::iter::repeat_n(Trial::plain(Pair::SPONSOR_ERC20, dialect), 3));
         }
         self.try_all(trials)
     }
@@ -245,12 +258,35 @@ impl Discovery {
                     };
                     request["params"][1]["sponsorshipInfo"]["smartAccountInfo"] =
                         json!({ "name": account.name, "version": account.version });
-                    self.trials.push(Trial {
-                        pair,
-                        dialect: context.dialect.clone(),
-                    });
+                    self.trials.push(Trial::plain(pair, context.dialect.clone()));
                     self.push(&mut groups, wanted, request, &context);
                 }
+            }
+        }
+        groups
+    }
+
+    /// Every form of published clients, in every pair that was served.
+    fn which_forms(&mut self) -> Vec<Group> {
+        self.trials.clear();
+        let context = self.context.clone();
+        let extras = context.form_extras();
+        let mut source = Source::new(self.seed ^ u64::from(self.round), &context);
+        let mut groups = Vec::new();
+        for pair in self.served.clone() {
+            let wanted = Base::sponsored(pair);
+            for (index, form) in CLIENT_FORMS.iter().enumerate() {
+                let Some(request) = source
+                    .base(&wanted)
+                    .and_then(|request| form.of(&request, pair, &extras))
+                else {
+                    continue;
+                };
+                self.trials.push(Trial {
+                    form: Some(index),
+                    ..Trial::plain(pair, context.dialect.clone())
+                });
+                self.push(&mut groups, wanted, request, &context);
             }
         }
         groups
@@ -297,6 +333,10 @@ impl Discovery {
         }
         // With three tokens, two are listed: quotes for only one of the two match no reading.
         let few = &known[..known.len().min(3)];
+        if let [only] = few {
+            infos.push(json!({"preferredToken": only, "tokenList": unknown}));
+            infos.push(json!({"preferredToken": unknown[0], "tokenList": [only]}));
+        }
         if few.len() > 1 {
             for turn in 0..READING_QUOTES {
                 let mut tokens = few.to_vec();
@@ -320,10 +360,8 @@ impl Discovery {
                 continue;
             };
             request["params"][1]["tokenInfo"] = info.clone();
-            self.trials.push(Trial {
-                pair: wanted.pair,
-                dialect: context.dialect.clone(),
-            });
+            self.trials
+                .push(Trial::plain(wanted.pair, context.dialect.clone()));
             self.push(&mut groups, wanted, request, &context);
         }
         groups
@@ -381,8 +419,13 @@ impl Discovery {
                 continue;
             };
             self.context.served_accounts.learn(&call, result);
+            if let Some(form) = trial.form {
+                self.context.served_forms.learn(&call, &self.context.dialect);
+                self.context.served_forms.learn_client(trial.pair, form);
+            }
             if trial.pair == Pair::QUOTE_ERC20 {
                 let quoted = quoted_tokens(result);
+                self.context.quoted.learn(result);
                 if self.round == 4 {
                     self.context.facts.learn(result);
                 }
@@ -410,7 +453,7 @@ impl Discovery {
             });
         }
         let reading = readings.most();
-        if self.context.profile.dialect.quoted_tokens.is_none() && reading != QuotedTokens::Union {
+        if self.context.profile.dialect.quoted_tokens.is_none() && reading != QuotedTokens::Unknown {
             self.context.dialect.quoted_tokens = reading;
         }
     }

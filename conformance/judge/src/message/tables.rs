@@ -12,7 +12,8 @@ use crate::{
     target::dialect::{Amounts, Dialect},
 };
 
-const ORDINARY: [&str; 6] = [
+/// The members of an operation that are not gas limits.
+pub(crate) const ORDINARY: [&str; 6] = [
     "sender",
     "nonce",
     "initCode",
@@ -33,6 +34,17 @@ pub fn keeps_to_the_tables(call: &Call, dialect: &Dialect, listed: &[&Map<String
         && call.envelope["jsonrpc"] == dialect.jsonrpc_version.as_str()
         && operation(call, dialect, listed)
         && mode_object(call, dialect)
+}
+
+/// Whether envelope, mode and info object of a call are those of the tables, whatever else the call has.
+pub fn has_plain_envelope_and_info(call: &Call, dialect: &Dialect) -> bool {
+    call.valid
+        && !call.has_fractional_id()
+        && call.envelope["jsonrpc"] == dialect.jsonrpc_version.as_str()
+        && call.mode_object().as_object().is_some_and(|mode| {
+            let row = row(call.pair, dialect);
+            has_info(mode, &row)
+        })
 }
 
 fn operation(call: &Call, dialect: &Dialect, listed: &[&Map<String, Value>]) -> bool {
@@ -64,9 +76,13 @@ pub(crate) fn is_member(name: &str) -> bool {
 
 /// Whether a member of an operation is written in that notation. Members other than amounts always are.
 pub(crate) fn in_notation(name: &str, value: &Value, notation: Amounts) -> bool {
-    let is_amount = name == "nonce" || GAS.contains(&name) || FEES.contains(&name);
     let hex = is_hex(name, notation);
-    !is_amount || value.as_str().is_some_and(|text| text.starts_with("0x") == hex)
+    !is_amount(name) || value.as_str().is_some_and(|text| text.starts_with("0x") == hex)
+}
+
+/// Whether a member of an operation of that name is an amount.
+pub(crate) fn is_amount(name: &str) -> bool {
+    name == "nonce" || GAS.contains(&name) || FEES.contains(&name)
 }
 
 /// Whether that notation writes the amount of that name in hex.
@@ -82,34 +98,48 @@ fn mode_object(call: &Call, dialect: &Dialect) -> bool {
     let Some(mode) = call.mode_object().as_object() else {
         return false;
     };
-    let (name, info, extra): (&str, &[&str], &[&str]) = match call.pair {
-        Pair::QUOTE_SPONSORED => (
-            &dialect.sponsored_name,
-            &["webhookData", "smartAccountInfo"],
-            &["sponsorshipInfo"],
-        ),
-        Pair::SPONSOR_SPONSORED => (
-            &dialect.sponsored_name,
-            &["webhookData", "smartAccountInfo"],
-            &["sponsorshipInfo", "expiryDuration"],
-        ),
-        Pair::QUOTE_ERC20 => (
-            Mode::Erc20.name(),
-            &["preferredToken", "tokenList"],
-            &["tokenInfo"],
-        ),
-        Pair::SPONSOR_ERC20 => (
-            Mode::Erc20.name(),
-            &[dialect.fee_token_member.as_str()],
-            &["tokenInfo"],
-        ),
+    let row = row(call.pair, dialect);
+    let whole = exactly(mode, &[&["mode", "calculateGasLimits"], row.members].concat());
+    // The row of a quote in token mode (section 4.1) has mode and tokenInfo alone.
+    let as_in_its_row = call.pair == Pair::QUOTE_ERC20 && exactly(mode, &["mode", "tokenInfo"]);
+    has_info(mode, &row) && (whole || as_in_its_row)
+}
+
+/// What section 4 shows in the mode object of a pair.
+struct Row<'a> {
+    /// The name of the mode.
+    mode: &'a str,
+    /// The members beside `mode` and `calculateGasLimits`, the info object first.
+    members: &'static [&'static str],
+    /// The members of the info object.
+    info: Vec<&'a str>,
+}
+
+fn row(pair: Pair, dialect: &Dialect) -> Row<'_> {
+    let sponsored = |members| Row {
+        mode: &dialect.sponsored_name,
+        members,
+        info: vec!["webhookData", "smartAccountInfo"],
     };
-    mode.get("mode").is_some_and(|value| value == name)
-        && exactly(mode, &[&["mode", "calculateGasLimits"], extra].concat())
+    let in_tokens = |info| Row {
+        mode: Mode::Erc20.name(),
+        members: &["tokenInfo"],
+        info,
+    };
+    match pair {
+        Pair::QUOTE_SPONSORED => sponsored(&["sponsorshipInfo"]),
+        Pair::SPONSOR_SPONSORED => sponsored(&["sponsorshipInfo", "expiryDuration"]),
+        Pair::QUOTE_ERC20 => in_tokens(vec!["preferredToken", "tokenList"]),
+        Pair::SPONSOR_ERC20 => in_tokens(vec![dialect.fee_token_member.as_str()]),
+    }
+}
+
+fn has_info(mode: &Map<String, Value>, row: &Row<'_>) -> bool {
+    mode.get("mode").is_some_and(|value| value == row.mode)
         && mode
-            .get(extra[0])
+            .get(row.members[0])
             .and_then(Value::as_object)
-            .is_some_and(|object| exactly(object, info))
+            .is_some_and(|object| exactly(object, &row.info))
         && mode.get("sponsorshipInfo").is_none_or(|info| {
             info["smartAccountInfo"]
                 .as_object()

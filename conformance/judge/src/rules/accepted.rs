@@ -7,7 +7,6 @@
 use crate::rules::{Check, Report, Rule, View, always, describe_answer, no_token};
 use crate::{
     cases::relations as related,
-    message::request::Call,
     target::{
         context::{Context, Expectation},
         profile::Accepts,
@@ -54,6 +53,19 @@ pub(super) const RULES: &[Rule] = &[
         Check::Group(&related::LISTED_FIELDS, same_operation),
     ),
     rule(
+        "request.sponsored-name",
+        "serve the mode SPONSORED, which every sample request sends; SPONSORSHIP is an additional name at most",
+        Check::Group(&related::SPONSORED_NAME, same_operation),
+    ),
+    Rule {
+        not_applicable: no_token,
+        ..rule(
+            "request.token-quote-row",
+            "serve a quote in token mode that has mode and tokenInfo alone: calculateGasLimits is not in its row",
+            Check::Group(&related::TOKEN_QUOTE_ROW, same_operation),
+        )
+    },
+    rule(
         "request.calculate-gas-limits",
         "calculateGasLimits is a boolean: accept both",
         Check::Group(&related::CALCULATE_GAS_LIMITS, same_operation),
@@ -81,7 +93,7 @@ pub(super) const RULES: &[Rule] = &[
         not_applicable: no_token,
         ..rule(
             "request.token-list",
-            "tokenList has no stated bound",
+            "lists of the length that wallets send are accepted: up to 10 tokens, or the limit of the profile",
             Check::Group(&related::LONG_TOKEN_LIST, same_operation),
         )
     },
@@ -105,7 +117,7 @@ pub(super) const RULES: &[Rule] = &[
         not_applicable: only_listed,
         ..rule(
             "request.call-data",
-            "call data has no stated bound",
+            "call data of the length that wallets send is accepted: up to 4096 bytes, or the limit of the profile",
             Check::Group(&related::CALL_DATA, other_operation),
         )
     },
@@ -121,20 +133,19 @@ fn one_account(context: &Context) -> Option<&'static str> {
     (context.profile.accounts.len() == 1).then_some("the profile names only one smart account")
 }
 
-/// The operation is that of the baseline: when the baseline is served, the variant must be served.
+/// The operation is that of the baseline: when the baseline is served, the variant must be served if it is of ordinary size.
 fn same_operation(views: &[View<'_>], _: &Context, report: &mut Report) {
     let Some((baseline, variants)) = views.split_first() else {
         return;
     };
     for (place, view) in variants.iter().enumerate() {
         report.set_member(place + 1);
-        let required =
-            baseline.answer.result().is_some() && !view.valid_call().is_some_and(Call::has_fractional_id);
+        let required = baseline.answer.result().is_some() && view.beyond.is_none();
         served(view, required, report);
     }
 }
 
-/// The operation is another one: it must be served only when the profile covers it.
+/// The operation is another one: it must be served only when the profile covers it and it is of ordinary size.
 fn other_operation(views: &[View<'_>], _: &Context, report: &mut Report) {
     let Some((baseline, variants)) = views.split_first() else {
         return;
@@ -143,6 +154,7 @@ fn other_operation(views: &[View<'_>], _: &Context, report: &mut Report) {
         report.set_member(place + 1);
         // An operation that is not sponsored gets a result too: `0x`.
         let required = baseline.answer.result().is_some()
+            && view.beyond.is_none()
             && (view.expectation.requires_result() || view.expectation == Expectation::Refused);
         served(view, required, report);
     }

@@ -6,7 +6,7 @@ use crate::rules::{Report, Rule, View, describe_answer, shown, shown_member};
 use crate::{
     json::number::same_number,
     message::{answer::Answer, request::ParsedRequest},
-    target::context::Context,
+    target::{context::Context, ordinary::is_rounded},
 };
 use paymaster_exchange::Failure;
 
@@ -53,7 +53,8 @@ pub(super) const RULES: &[Rule] = &[
 
 /// A valid request gets a complete HTTP response.
 fn http_message(view: &View<'_>, _: &Context, report: &mut Report) {
-    if view.valid_call().is_none() && !view.names_no_fee_token() {
+    // A target may close the connection of a request that is too large for it.
+    if view.beyond.is_some() || view.valid_call().is_none() && !view.names_no_fee_token() {
         return;
     }
     match &view.answer {
@@ -155,9 +156,15 @@ fn id(view: &View<'_>, _: &Context, report: &mut Report) {
     };
     let Some(sent) = view.request.id() else { return };
     let actual = object.get("id");
+    // For json-rpc.large-ids.
+    if actual.is_some_and(|actual| is_rounded(sent, actual)) {
+        return;
+    }
     let holds = match (sent, actual) {
         (Value::Number(sent), Some(Value::Number(actual))) => same_number(sent, actual),
-        (_, Some(Value::Null)) if view.answer.error().is_some() => view.beyond_the_tables(),
+        (_, Some(Value::Null)) if view.answer.error().is_some() => {
+            view.beyond_the_tables() || view.beyond.is_some()
+        }
         (sent, actual) => Some(sent) == actual,
     };
     if holds {

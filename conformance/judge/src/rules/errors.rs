@@ -111,9 +111,19 @@ fn message(view: &View<'_>, _: &Context, report: &mut Report) {
 
 /// Token mode without a token is answered with an error.
 fn token_absent(view: &View<'_>, _: &Context, report: &mut Report) {
-    if view.names_no_fee_token() {
+    if view.names_no_fee_token() || has_no_token_address(view) {
         an_error(view, "an error: the request names no token", report);
     }
+}
+
+/// Whether a sponsor request in token mode names no address as its token: no object as tokenInfo, or a member that is no hex string.
+fn has_no_token_address(view: &View<'_>) -> bool {
+    let ParsedRequest::Call(call) = &view.request else {
+        return false;
+    };
+    let info = &call.mode_object()["tokenInfo"];
+    let is_address = |name: &str| info[name].as_str().is_some_and(|token| token.starts_with("0x"));
+    call.pair == Pair::SPONSOR_ERC20 && !is_address("feeTokenAddress") && !is_address("tokenAddress")
 }
 
 /// Token mode with an unsupported token is answered with an error. So is a hex string with more or fewer digits than an address.
@@ -196,6 +206,9 @@ fn unsupported_quote_is_none(views: &[View<'_>], _: &Context, report: &mut Repor
         return;
     }
     for (place, view) in variants.iter().enumerate() {
+        if view.beyond.is_some() {
+            continue;
+        }
         report.set_member(place + 1);
         a_result(
             view,

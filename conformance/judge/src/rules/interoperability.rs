@@ -3,7 +3,7 @@
 use paymaster_schemas::Method;
 use serde_json::Value;
 
-use crate::rules::{Report, Rule, View, shown_member};
+use crate::rules::{Check, Report, Rule, View, always, describe_answer, shown_member};
 use crate::target::context::Context;
 
 pub(super) const RULES: &[Rule] = &[
@@ -21,7 +21,34 @@ pub(super) const RULES: &[Rule] = &[
         "leave result out of errors: @biconomy/paymaster 3.1 looks for the member and not for its value",
         no_result_beside_error,
     ),
+    Rule {
+        id: "interoperability.client-forms",
+        clause: "interoperability.client-forms",
+        quota: 8,
+        advice: "the target answered too few plain requests with a result: name operations and tokens that it accepts in the profile",
+        hint: "published clients write amounts in hex, send signature and paymasterAndData, and both info objects: ignore what is not needed",
+        not_applicable: always,
+        check: Check::Group(&crate::cases::relations::CLIENT_FORMS, client_forms),
+    },
 ];
+
+/// A request in a form of published clients is served when the plain one is.
+fn client_forms(views: &[View<'_>], _: &Context, report: &mut Report) {
+    let [baseline, variant] = views else { return };
+    if baseline.answer.result().is_none() {
+        return;
+    }
+    report.set_member(1);
+    if variant.answer.result().is_some() {
+        report.held();
+    } else if variant.answer.response().is_some() {
+        report.broken(
+            "",
+            format!("a result, {}", variant.label),
+            describe_answer(&variant.answer),
+        );
+    }
+}
 
 /// A quote carries mode beside MODE, with the same value.
 fn mode_member(view: &View<'_>, _: &Context, report: &mut Report) {

@@ -10,7 +10,10 @@ use crate::{
         answer::Answer,
         request::{Call, ParsedRequest},
     },
-    target::context::Context,
+    target::{
+        context::Context,
+        ordinary::{is_large_integer, is_rounded},
+    },
 };
 
 const ADVICE: &str = "the target answered too few malformed requests";
@@ -66,6 +69,11 @@ pub(super) const RULES: &[Rule] = &[
         notification,
     ),
     rule(
+        "json-rpc.large-ids",
+        "read ids without converting them to floating-point numbers, which round integers above 2^53",
+        large_ids,
+    ),
+    rule(
         "json-rpc.unique-members",
         "a member is written twice",
         unique_members,
@@ -100,8 +108,14 @@ fn has_one_of(codes: &[i64], view: &View<'_>, report: &mut Report) {
 }
 
 fn parse_error(view: &View<'_>, _: &Context, report: &mut Report) {
-    if view.request == ParsedRequest::NotJson {
-        has_code(-32700, view, report);
+    if view.request != ParsedRequest::NotJson {
+        return;
+    }
+    match &view.answer {
+        Answer::NotJson(response, cause) if response.status == 200 && !cause.is_our_limit => {
+            report.broken("", "the error -32700", describe_answer(&view.answer));
+        }
+        _ => has_code(-32700, view, report),
     }
 }
 
@@ -265,6 +279,23 @@ fn nothing(view: &View<'_>, report: &mut Report) {
     report.expect(silent, "", "no JSON-RPC answer: the request has no id", || {
         describe_answer(&view.answer)
     });
+}
+
+/// An integer id above 2^53 comes back exactly. Parsers with 64-bit floating-point numbers round it.
+fn large_ids(view: &View<'_>, _: &Context, report: &mut Report) {
+    let Some(object) = view.answer.object().filter(|_| view.must_be_answered()) else {
+        return;
+    };
+    let Some(Value::Number(sent)) = view.request.id().filter(|id| is_large_integer(id)) else {
+        return;
+    };
+    let actual = object.get("id");
+    // answer.id reports every other id.
+    if matches!(actual, Some(Value::Number(actual)) if same_number(sent, actual)) {
+        report.held();
+    } else if actual.is_some_and(|actual| is_rounded(&Value::Number(sent.clone()), actual)) {
+        report.broken("/id", sent.to_string(), shown_member(actual));
+    }
 }
 
 /// No member of an answer occurs twice, not even with the same value.

@@ -14,6 +14,7 @@ mod json_rpc;
 mod notation;
 pub mod observers;
 mod on_chain;
+mod plausibility;
 mod quoted_tokens;
 mod rows;
 mod served;
@@ -30,7 +31,10 @@ use crate::{
         answer::Answer,
         request::{Call, ParsedRequest},
     },
-    target::context::{Context, Expectation},
+    target::{
+        context::{Context, Expectation},
+        ordinary::Bound,
+    },
 };
 use paymaster_exchange::{Exchange, Simulation};
 
@@ -52,6 +56,7 @@ const GROUPS: &[&[Rule]] = &[
     batches::RULES,
     http::RULES,
     interoperability::RULES,
+    plausibility::RULES,
     on_chain::RULES,
 ];
 
@@ -173,6 +178,8 @@ pub struct View<'a> {
     pub answer: Answer<'a>,
     /// Whether the request is a call that keeps to the tables of sections 2.1 to 2.5.
     pub within_tables: bool,
+    /// Whether the request is larger than the target must serve: it may then refuse it, and the refusal is observed.
+    pub beyond: Option<&'static Bound>,
     /// What the request must be answered with.
     pub expectation: Expectation,
     /// The result of simulating the answer on a chain, when a chain is used.
@@ -183,18 +190,15 @@ impl<'a> View<'a> {
     /// Reads an exchange.
     pub fn new(role: Role, label: &'a str, exchange: &'a Exchange, context: &Context) -> Self {
         let request = ParsedRequest::of(&exchange.request);
-        let (within_tables, expectation) = request
-            .valid_call()
-            .map_or((false, Expectation::Unknown), |call| {
-                context.tables_and_expectation(call)
-            });
+        let requirement = request.valid_call().map(|call| context.requirement(call));
         Self {
             role,
             label,
             request,
             answer: Answer::of(exchange),
-            within_tables,
-            expectation,
+            within_tables: requirement.is_some_and(|requirement| requirement.within_tables),
+            beyond: requirement.and_then(|requirement| requirement.beyond),
+            expectation: requirement.map_or(Expectation::Unknown, |requirement| requirement.expectation),
             on_chain: exchange.on_chain.as_ref(),
         }
     }

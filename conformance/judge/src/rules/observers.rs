@@ -107,6 +107,10 @@ pub static OBSERVERS: &[Observer] = &[
         watch: deterministic_data,
     },
     Observer {
+        clause: "behaviour.limits",
+        watch: limits,
+    },
+    Observer {
         clause: "behaviour.malformed-params",
         watch: malformed_params,
     },
@@ -378,6 +382,20 @@ fn deterministic_data(views: &[View<'_>], _: &Context, values: &mut Vec<String>)
                 .to_owned(),
             );
         }
+    }
+}
+
+/// How requests that are larger than wallets send are answered.
+fn limits(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
+    for view in views {
+        let Some(bound) = view.beyond else { continue };
+        let outcome = match &view.answer {
+            Answer::None(_) => "no answer".to_owned(),
+            answer if answer.result().is_some() => "served".to_owned(),
+            answer if answer.error().is_some() => "refused".to_owned(),
+            Answer::NotJson(response, _) | Answer::Json(response, _) => format!("HTTP {}", response.status),
+        };
+        values.push(format!("{}: {outcome}", bound.in_words()));
     }
 }
 

@@ -105,10 +105,18 @@ fn read<'a>(view: &'a View<'_>) -> Option<Quote<'a>> {
 pub(super) fn expected(named: &RequestedTokens, reading: QuotedTokens) -> BTreeSet<String> {
     match (&named.preferred, &named.list) {
         (Some(preferred), Some(list)) if !list.is_empty() => match reading {
+            QuotedTokens::Unknown => BTreeSet::from([preferred.to_ascii_lowercase()])
+                .intersection(&list.iter().map(|token| token.to_ascii_lowercase()).collect())
+                .cloned()
+                .collect(),
             QuotedTokens::Union => named.quoted(),
             QuotedTokens::List => list.iter().map(|token| token.to_ascii_lowercase()).collect(),
             QuotedTokens::Preferred => BTreeSet::from([preferred.to_ascii_lowercase()]),
         },
+        // A target that quotes the listed tokens alone, or may do so, need not quote a token beside an empty list.
+        (Some(_), Some(_)) if matches!(reading, QuotedTokens::List | QuotedTokens::Unknown) => {
+            BTreeSet::new()
+        }
         _ => named.quoted(),
     }
 }
@@ -143,6 +151,7 @@ fn tokens_quoted(view: &View<'_>, context: &Context, report: &mut Report) {
     let beyond: Vec<_> = requested
         .iter()
         .filter(|token| quote.quoted.contains(token) && !read_so.contains(*token))
+        .filter(|_| context.dialect.quoted_tokens != QuotedTokens::Unknown)
         .collect();
     if missing.is_empty() && !beyond.is_empty() {
         return report.broken(
@@ -168,7 +177,7 @@ fn tokens_quoted(view: &View<'_>, context: &Context, report: &mut Report) {
 
 const fn alone(reading: QuotedTokens) -> &'static str {
     match reading {
-        QuotedTokens::Union => "",
+        QuotedTokens::Unknown | QuotedTokens::Union => "",
         QuotedTokens::List => "the target quotes the listed tokens alone",
         QuotedTokens::Preferred => "the target quotes the preferred token alone",
     }
@@ -226,11 +235,11 @@ fn unsupported_listed(view: &View<'_>, context: &Context, report: &mut Report) {
     );
 }
 
-/// Rule 3 covers the tokens of both members, whichever are quoted. Only for a target that quotes the listed tokens alone, the
-/// preferred token is not a requested token.
+/// Rule 3 covers the tokens of both members, whichever are quoted. Only for a target that quotes the listed tokens alone, or may do
+/// so, the preferred token is not a requested token.
 fn unsupported_reading(context: &Context) -> QuotedTokens {
     match context.dialect.quoted_tokens {
-        QuotedTokens::List => QuotedTokens::List,
+        QuotedTokens::List | QuotedTokens::Unknown => QuotedTokens::List,
         QuotedTokens::Union | QuotedTokens::Preferred => QuotedTokens::Union,
     }
 }

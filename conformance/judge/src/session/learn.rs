@@ -124,6 +124,7 @@ impl Learner {
 
     fn quote(&mut self, call: &Call, result: &Value) {
         self.facts.learn(result);
+        self.base.quoted.learn(result);
         let quoted = quoted_tokens(result);
         let unsupported = unsupported_tokens(result);
         for (token, support) in shown_support(&call.tokens.quoted(), &quoted, &unsupported) {

@@ -33,10 +33,14 @@ pub enum AccountService {
 pub struct ServedAccounts(BTreeMap<(Pair, String, String), AccountService>);
 
 impl ServedAccounts {
-    /// Adds the result of a call in sponsored mode. Calls in token mode and calls without a smart account are ignored.
+    /// Adds the result of a call. Calls without a smart account are ignored. In token mode, where the account does not decide, every
+    /// result counts as sponsored.
     pub fn learn(&mut self, call: &Call, result: &Value) {
         let account = account_of(&call.mode_object()["sponsorshipInfo"]);
         let data = result["paymasterAndData"].as_str();
+        if let (Mode::Erc20, Some(account)) = (call.pair.mode, &account) {
+            self.note(call.pair, account, AccountService::Sponsored);
+        }
         if let (Mode::Sponsored, Some(account), Some(data)) = (call.pair.mode, account, data) {
             let service = if data == "0x" {
                 AccountService::Answered
@@ -71,11 +75,11 @@ impl ServedAccounts {
         })
     }
 
-    /// The accounts that were served in any pair: the candidates of discovery in their order, then the others.
+    /// The accounts that were served in sponsored mode: the candidates of discovery in their order, then the others.
     pub fn accounts(&self) -> Vec<SmartAccount> {
         let mut accounts: Vec<SmartAccount> = Vec::new();
-        for (_, account, _) in self.all() {
-            if !accounts.contains(&account) {
+        for (pair, account, _) in self.all() {
+            if pair.mode == Mode::Sponsored && !accounts.contains(&account) {
                 accounts.push(account);
             }
         }

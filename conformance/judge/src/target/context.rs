@@ -2,21 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use num_bigint::BigUint;
 use paymaster_schemas::{Mode, Pair};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::{
     json::number::amount,
     message::{
         request::Call,
-        tables::{FEES, GAS, is_member, keeps_to_the_tables},
+        tables::{FEES, has_plain_envelope_and_info, is_amount, is_member, keeps_to_the_tables},
     },
     target::{
         accounts::{self, AccountService, ServedAccounts, account_of},
         dialect::Dialect,
         facts::TokenFacts,
+        forms::{Extras, ServedForms},
+        ordinary::{self, Bound, Parts, SizeLimits},
         profile::{Accepts, Profile, SmartAccount, Sponsors},
+        quoted::QuotedFacts,
     },
 };
 
@@ -31,12 +33,18 @@ pub struct Context {
     tokens: BTreeMap<String, Support>,
     /// Symbol and decimals of tokens, as quotes of the target showed them.
     pub facts: TokenFacts,
+    /// The paymaster and the prices, as the target's first quotes show them.
+    pub quoted: QuotedFacts,
     /// Smart accounts that the target served; they count only where the profile names none.
     pub served_accounts: ServedAccounts,
+    /// Forms beyond the tables that the target served.
+    pub served_forms: ServedForms,
     /// Whether addresses that are not in `tokens` are supported.
     pub unlisted_tokens: Support,
     /// Whether returned operations are simulated on the target's chain.
     pub on_chain: bool,
+    /// The limits that the profile promises.
+    limits: SizeLimits,
 }
 
 /// Whether a token is supported.
@@ -49,6 +57,17 @@ pub enum Support {
     Supported,
     /// The profile lists it as unsupported, or the target did.
     Unsupported,
+}
+
+/// What the tables and the profile require for a call.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Requirement {
+    /// Whether the call keeps to the tables of sections 2.1 to 2.5 in the dialect of the target.
+    pub within_tables: bool,
+    /// The bound of ordinary size that the call exceeds, so that the target may refuse it; none when it is of ordinary size.
+    pub beyond: Option<&'static Bound>,
+    /// What the call must be answered with.
+    pub expectation: Expectation,
 }
 
 /// What a request must be answered with. Every value but `Unknown` needs the profile, or what the target served before.
@@ -89,12 +108,20 @@ impl Context {
         } else {
             Support::Unknown
         };
+        let mut limits = profile.limits.clone();
+        let older_name = profile.operations.max_call_data_bytes;
+        limits.call_data_bytes = limits
+            .call_data_bytes
+            .or(older_name.map(|bytes| u64::try_from(bytes).unwrap_or(u64::MAX)));
         Self {
             profile,
+            limits,
             dialect,
             tokens,
             facts: TokenFacts::default(),
+            quoted: QuotedFacts::default(),
             served_accounts: ServedAccounts::default(),
+            served_forms: ServedForms::default(),
             unlisted_tokens,
             on_chain: false,
         }
@@ -149,36 +176,93 @@ impl Context {
         }
     }
 
-    /// Whether a call keeps to the tables of sections 2.1 to 2.5 in the dialect of the target, and what it must be answered with.
-    /// Outside the tables the expectation is unknown: any well-formed answer is lawful.
-    pub fn tables_and_expectation(&self, call: &Call) -> (bool, Expectation) {
+    /// What the tables and the profile require for a call. Outside the tables the expectation is unknown: any well-formed answer is
+    /// lawful.
+    pub fn requirement(&self, call: &Call) -> Requirement {
         let operations = &self.profile.operations;
         let listed = operations.sponsorable.iter().chain(&operations.refused);
         let listed = listed
-            .filter(|known| is_listed_as(known, call.operation()))
+            .filter(|known| is_listed_as(known, call.operation(), false))
             .collect::<Vec<_>>();
-        let within_tables = keeps_to_the_tables(call, &self.dialect, &listed);
+        let is_plain = keeps_to_the_tables(call, &self.dialect, &listed);
+        let in_served_form = !is_plain
+            && has_plain_envelope_and_info(call, &self.dialect)
+            && self.served_forms.serves(call, &self.dialect);
+        let within_tables = is_plain || in_served_form;
+        let beyond = self.beyond(&Parts {
+            id: &call.id,
+            operation: call.operation(),
+            mode_object: call.mode_object(),
+        });
+        let is_refusable = beyond.is_some()
+            && self
+                .beyond(&Parts {
+                    id: &call.id,
+                    operation: &Value::Null,
+                    mode_object: call.mode_object(),
+                })
+                .is_some();
         let expectation = if within_tables {
-            self.expectation(
-                call.pair,
-                call.operation(),
-                &call.mode_object()["sponsorshipInfo"],
-            )
+            let (operation, mode_object) = (call.operation(), call.mode_object());
+            let promised = self.expectation_in(call.pair, operation, mode_object, in_served_form);
+            match promised {
+                Expectation::Refused | Expectation::NotSponsored if is_refusable => Expectation::NotSponsored,
+                _ if is_refusable => Expectation::Unknown,
+                promised => promised,
+            }
         } else {
             Expectation::Unknown
         };
-        (within_tables, expectation)
+        Requirement {
+            within_tables,
+            beyond,
+            expectation,
+        }
     }
 
-    /// What a request for this operation and sponsorshipInfo must be answered with. Every expectation but [`Expectation::Unknown`]
-    /// needs a profile that covers the operation, and an account that the profile names or the target served.
-    pub fn expectation(&self, pair: Pair, operation: &Value, info: &Value) -> Expectation {
+    /// The limits of the profile.
+    pub fn limits(&self) -> &SizeLimits {
+        &self.limits
+    }
+
+    /// What forms of clients add to requests for this target.
+    pub fn form_extras(&self) -> Extras {
+        let account = self.accounts().into_iter().next();
+        let account = account.map(|account| json!({"name": account.name, "version": account.version}));
+        Extras {
+            sponsorship_info: json!({"webhookData": {}, "smartAccountInfo": account}),
+        }
+    }
+
+    fn beyond(&self, parts: &Parts<'_>) -> Option<&'static Bound> {
+        ordinary::exceeded(parts, &self.limits)
+    }
+
+    /// What a request for this operation and mode object must be answered with, as far as the operation and the account decide.
+    /// Every expectation but [`Expectation::Unknown`] needs a profile that covers the operation, and an account that the profile
+    /// names or the target served.
+    pub fn expectation(&self, pair: Pair, operation: &Value, mode_object: &Value) -> Expectation {
+        self.expectation_in(pair, operation, mode_object, false)
+    }
+
+    /// The same; `in_served_form` when the request has another form than the tables, and the target serves that form. Operations
+    /// are then compared by their values: a target decides alike in every form that it serves.
+    fn expectation_in(
+        &self,
+        pair: Pair,
+        operation: &Value,
+        mode_object: &Value,
+        in_served_form: bool,
+    ) -> Expectation {
         let operations = &self.profile.operations;
+        let info = &mode_object["sponsorshipInfo"];
         let service = self.account_service(pair, info);
         // The profile lists operations for the plain sponsorshipInfo: with another one the target may decide otherwise.
         let is_listed = |list: &[Map<String, Value>]| {
-            list.iter().any(|known| is_listed_as(known, operation))
-                && (pair.mode == Mode::Erc20 || self.is_plain(info))
+            let of_list = |known: &Map<String, Value>| {
+                is_listed_as(known, operation, in_served_form) && self.is_ordinary(&besides(known, operation))
+            };
+            list.iter().any(of_list) && (pair.mode == Mode::Erc20 || self.is_plain(info))
         };
         let gets_a_result =
             operations.accepts == Accepts::Any && service.is_some() && self.is_ordinary(operation);
@@ -196,6 +280,8 @@ impl Context {
             Expectation::Sponsored
         } else if gets_a_result {
             match (operations.sponsors(), pair.mode) {
+                // The content of webhookData may decide (section 4.2, rule 1), unless the profile promises otherwise.
+                (Sponsors::Any, Mode::Sponsored) if !self.ignores_webhook_data(info) => Expectation::Accepted,
                 (Sponsors::Any, _) => Expectation::Sponsored,
                 (Sponsors::None, Mode::Sponsored) => Expectation::Refused,
                 (Sponsors::None, Mode::Erc20) | (Sponsors::Listed, _) => Expectation::Accepted,
@@ -227,18 +313,23 @@ impl Context {
             .then_some(AccountService::Sponsored)
     }
 
-    /// Whether call data, gas limits and fees of an operation are of ordinary size. A target may refuse others.
+    /// Whether the members of an operation are of ordinary size. A target may refuse others.
     fn is_ordinary(&self, operation: &Value) -> bool {
-        let limit = self.profile.operations.max_call_data_bytes;
-        let short = limit.is_none_or(|limit| {
-            operation["callData"]
-                .as_str()
-                .is_none_or(|data| data.len().saturating_sub(2) / 2 <= limit)
-        });
-        short && ordinary_amounts(operation)
+        let parts = Parts {
+            id: &Value::Null,
+            operation,
+            mode_object: &Value::Null,
+        };
+        self.beyond(&parts).is_none()
     }
 
-    fn is_refused_sender(&self, operation: &Value) -> bool {
+    /// Whether webhookData is empty, or the profile promises that its content changes nothing.
+    fn ignores_webhook_data(&self, info: &Value) -> bool {
+        self.limits.webhook_data_bytes.is_some() || has_empty_webhook_data(info)
+    }
+
+    /// Whether the profile lists the sender of an operation as refused, in any letter case.
+    pub(crate) fn is_refused_sender(&self, operation: &Value) -> bool {
         let sender = operation["sender"].as_str().unwrap_or_default();
         let refused = &self.profile.operations.refused_senders;
         refused.iter().any(|known| known.eq_ignore_ascii_case(sender))
@@ -248,7 +339,7 @@ impl Context {
     /// [`Context::accounts`].
     fn is_plain(&self, info: &Value) -> bool {
         let first = self.accounts().into_iter().next();
-        info["webhookData"].as_object().is_none_or(Map::is_empty) && account_of(info) == first
+        has_empty_webhook_data(info) && account_of(info) == first
     }
 }
 
@@ -268,25 +359,39 @@ pub(crate) fn shown_support<'a>(
         .chain(refused.map(|token| (token, Support::Unsupported)))
 }
 
-/// Whether gas limits and fees are between 1 and the end of 64 bits. Section 2.2 gives no range, so a target may set one.
-fn ordinary_amounts(operation: &Value) -> bool {
-    let ordinary = |amount: BigUint| amount.bits() > 0 && amount.bits() <= 64;
-    GAS.iter()
-        .chain(&FEES)
-        .filter_map(|name| amount(operation.get(*name)?))
-        .all(ordinary)
+/// The members of an operation that the profile leaves open: those that it does not list. Both fees are left open together.
+fn besides(known: &Map<String, Value>, operation: &Value) -> Value {
+    let is_open = |name: &str| {
+        !known.contains_key(name) || FEES.contains(&name) && !FEES.iter().all(|fee| known.contains_key(*fee))
+    };
+    let members = operation.as_object().into_iter().flatten();
+    members
+        .filter(|(name, _)| is_open(name))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
+}
+
+fn has_empty_webhook_data(info: &Value) -> bool {
+    info["webhookData"].as_object().is_none_or(Map::is_empty)
 }
 
 /// Whether an operation is the one that the profile lists: every listed member is sent exactly as it is listed. Any member may
-/// decide (section 4.2, rule 1), and a policy may compare letter case and notation.
-fn is_listed_as(known: &Map<String, Value>, sent: &Value) -> bool {
+/// decide (section 4.2, rule 1), and a policy may compare letter case and notation. With `by_value`, the notation of amounts does not
+/// matter, and a missing initCode is empty.
+fn is_listed_as(known: &Map<String, Value>, sent: &Value, by_value: bool) -> bool {
     let empty = Value::String("0x".to_owned());
     ["initCode", "callData"]
         .iter()
         .all(|member| known.contains_key(*member) || sent.get(*member).is_none_or(|data| *data == empty))
-        && known
-            .iter()
-            .all(|(member, value)| sent.get(member) == Some(value) || !is_member(member))
+        && known.iter().all(|(member, value)| {
+            let sent = sent
+                .get(member)
+                .or((by_value && member == "initCode").then_some(&empty));
+            let is_same = |sent: &Value| {
+                by_value && is_amount(member) && amount(sent).is_some() && amount(sent) == amount(value)
+            };
+            sent == Some(value) || !is_member(member) || sent.is_some_and(is_same)
+        })
 }
 
 #[cfg(test)]

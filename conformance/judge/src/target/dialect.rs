@@ -24,8 +24,11 @@ pub enum Amounts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum QuotedTokens {
-    /// The preferred token and the listed ones.
+    /// Not known: only what every reading quotes is required.
     #[default]
+    #[serde(skip_deserializing)]
+    Unknown,
+    /// The preferred token and the listed ones.
     Union,
     /// The listed ones alone.
     List,
@@ -36,15 +39,42 @@ pub enum QuotedTokens {
 /// How many quotes each reading explains.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadingCounts {
+    /// Quotes with a supported preferred token and supported listed ones.
+    seen: u32,
     union: u32,
     list: u32,
     preferred: u32,
+    /// Quotes in which only the preferred token is supported: those that quote it, and those that do not.
+    preferred_alone: YesNo,
+    /// Quotes in which only listed tokens are supported: those that quote them, and those that do not.
+    listed_alone: YesNo,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct YesNo {
+    yes: u32,
+    no: u32,
+}
+
+impl YesNo {
+    fn count(&mut self, is_yes: bool) {
+        if is_yes {
+            self.yes += 1;
+        } else {
+            self.no += 1;
+        }
+    }
+
+    /// Which of the two is more frequent; none without either.
+    fn most(self) -> Option<bool> {
+        (self.yes + self.no > 0).then_some(self.yes >= self.no)
+    }
 }
 
 impl ReadingCounts {
-    /// Counts a quote for `preferred` and `list`. Only quotes that distinguish the readings count: those for a supported token that
-    /// is not in a list with supported tokens. Listed tokens that are not known to be supported are ignored, as the rule about quoted
-    /// tokens ignores them. No reading explains a quote for only some of the supported tokens in the list.
+    /// Counts a quote for `preferred` and `list`. Only quotes that distinguish the readings count: those for a preferred token that is
+    /// not in the list. Listed tokens that are not known to be supported are ignored, as the rule about quoted tokens ignores them. No
+    /// reading explains a quote for only some of the supported tokens in the list.
     pub fn count(
         &mut self,
         preferred: &str,
@@ -53,11 +83,17 @@ impl ReadingCounts {
         is_supported: impl Fn(&str) -> bool,
     ) {
         let supported: Vec<_> = list.iter().filter(|token| is_supported(token)).collect();
-        if supported.is_empty() || !is_supported(preferred) || !distinguishes_readings(preferred, list) {
+        if !distinguishes_readings(preferred, list) {
             return;
         }
         let has = |token: &str| quoted.contains(&token.to_ascii_lowercase());
         let listed = supported.iter().filter(|token| has(token)).count();
+        match (is_supported(preferred), supported.is_empty()) {
+            (false, true) => return,
+            (true, true) => return self.preferred_alone.count(has(preferred)),
+            (false, false) => return self.listed_alone.count(listed > 0),
+            (true, false) => self.seen += 1,
+        }
         match (has(preferred), listed) {
             (true, 0) => self.preferred += 1,
             (true, all) if all == supported.len() => self.union += 1,
@@ -66,8 +102,16 @@ impl ReadingCounts {
         }
     }
 
-    /// The reading that explains most.
+    /// The reading that explains most; the union where quotes were seen that no reading explains.
     pub fn most(self) -> QuotedTokens {
+        if self.seen == 0 {
+            return match (self.preferred_alone.most(), self.listed_alone.most()) {
+                (Some(true), Some(true)) | (Some(false), Some(false)) => QuotedTokens::Union,
+                (Some(false), Some(true)) => QuotedTokens::List,
+                (Some(true), Some(false)) => QuotedTokens::Preferred,
+                (None, _) | (_, None) => QuotedTokens::Unknown,
+            };
+        }
         if self.union >= self.list.max(self.preferred) {
             QuotedTokens::Union
         } else if self.list >= self.preferred {
@@ -160,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_reading_must_explain_every_token_of_a_quote() {
-        assert_eq!(read(&[]), QuotedTokens::Union);
+        assert_eq!(read(&[]), QuotedTokens::Unknown);
         assert_eq!(read(&[(A, &[B, C], &[A, B, C])]), QuotedTokens::Union);
         assert_eq!(read(&[("0xAA", &["0xBB", C], &[B, C])]), QuotedTokens::List);
         assert_eq!(read(&[("0xAA", &[B], &[A])]), QuotedTokens::Preferred);
@@ -180,16 +224,24 @@ mod tests {
         // A listed token that is not supported changes nothing.
         assert_eq!(read(&[(A, &[B, "0x00"], &[A])]), QuotedTokens::Preferred);
         assert_eq!(read(&[(A, &[B, "0x00"], &[B])]), QuotedTokens::List);
-        // A preferred token in the list, no list, or an unsupported token does not distinguish the readings.
+        // A preferred token in the list, or no list, does not distinguish the readings.
         assert_eq!(
-            read(&[
-                (A, &[B, "0xAA"], &[A]),
-                (A, &[], &[A]),
-                (A, &["0x00"], &[A]),
-                ("0x00", &[B], &[B]),
-            ]),
-            QuotedTokens::Union
+            read(&[(A, &[B, "0xAA"], &[A]), (A, &[], &[A])]),
+            QuotedTokens::Unknown
         );
+    }
+
+    #[test]
+    fn one_supported_token_shows_the_reading_too() {
+        let preferred = |quoted| (A, &["0x00"][..], quoted);
+        let listed = |quoted| ("0x00", &[A][..], quoted);
+        let (with, without): (&[&str], &[&str]) = (&[A], &[]);
+        assert_eq!(read(&[preferred(with), listed(with)]), QuotedTokens::Union);
+        assert_eq!(read(&[preferred(without), listed(with)]), QuotedTokens::List);
+        assert_eq!(read(&[preferred(with), listed(without)]), QuotedTokens::Preferred);
+        assert_eq!(read(&[preferred(without), listed(without)]), QuotedTokens::Union);
+        assert_eq!(read(&[preferred(with)]), QuotedTokens::Unknown);
+        assert_eq!(read(&[listed(with)]), QuotedTokens::Unknown);
     }
 
     #[test]

@@ -4,4 +4,7 @@ pub mod accounts;
 pub mod context;
 pub mod dialect;
 pub mod facts;
+pub mod forms;
+pub mod ordinary;
 pub mod profile;
+pub mod quoted;

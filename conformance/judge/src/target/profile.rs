@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::target::dialect::Pins;
+use crate::target::{dialect::Pins, ordinary::SizeLimits};
 
 /// The profile of a target.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -19,6 +19,8 @@ pub struct Profile {
     pub accounts: Vec<SmartAccount>,
     /// Which operations it accepts.
     pub operations: Operations,
+    /// Sizes that it serves, where they are not the ordinary ones.
+    pub limits: SizeLimits,
     /// Readings that the user pins.
     pub dialect: Pins,
 }
@@ -128,7 +130,7 @@ pub struct Operations {
     pub refused: Vec<Map<String, Value>>,
     /// Senders whose operations it does not sponsor.
     pub refused_senders: Vec<String>,
-    /// With `accepts = "any"`: the longest call data it accepts, in bytes.
+    /// The longest call data that it accepts, in bytes: the older name of `limits.call-data-bytes`.
     pub max_call_data_bytes: Option<usize>,
 }
 

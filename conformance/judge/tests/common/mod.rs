@@ -51,7 +51,6 @@ pub(crate) fn profile(config: &Config) -> Profile {
         operations: Operations {
             accepts: Accepts::Any,
             refused_senders: config.policy.denied_senders.clone(),
-            max_call_data_bytes: Some(config.policy.max_call_data_bytes),
             ..Operations::default()
         },
         ..Profile::default()

@@ -19,6 +19,7 @@ use paymaster_judge::{
     session::judge::Judge,
     target::{
         context::{Context, Support},
+        dialect::{Pins, QuotedTokens},
         profile::{Accepts, Operations, Profile, SmartAccount, Token, TokenLists},
     },
 };
@@ -48,6 +49,10 @@ fn context() -> Context {
             accepts: Accepts::Any,
             refused_senders: vec![REFUSED.to_owned()],
             ..Operations::default()
+        },
+        dialect: Pins {
+            quoted_tokens: Some(QuotedTokens::Union),
+            ..Pins::default()
         },
         ..Profile::default()
     })

@@ -16,7 +16,7 @@ use crate::cli::{
 };
 use crate::{
     report::{terminal::progress::StatusLine, text::words::count},
-    selftest::{self, Deviation, Matrix, Row, SelftestError, every_deviation},
+    selftest::{self, Deviation, Matrix, ProfilePart, Row, SelftestError, Trials, every_deviation},
 };
 use paymaster_cli::exit;
 use paymaster_client::stop::Stop;
@@ -26,15 +26,30 @@ use paymaster_judge::cases::plan::DEFAULT_CASES;
 pub(crate) fn run(args: &SelftestArgs) -> Result<u8, CommandError> {
     let deviations = select(&args.only, every_deviation())?;
     let seeds: Vec<u64> = (1..=args.seeds).collect();
-    let cases = args.cases.unwrap_or(DEFAULT_CASES);
+    let profile_parts: &[ProfilePart] = if args.sparse_profiles {
+        &ProfilePart::SPARSE
+    } else {
+        &[ProfilePart::Whole]
+    };
+    // A sparse profile promises too little for faults to be caught.
+    let deviations: Vec<Deviation> = deviations
+        .into_iter()
+        .filter(|deviation| !args.sparse_profiles || matches!(deviation, Deviation::Variant(_)))
+        .collect();
+    let trials = Trials {
+        deviations: &deviations,
+        seeds: &seeds,
+        profile_parts,
+        cases: args.cases.unwrap_or(DEFAULT_CASES),
+    };
     // Each trial has a runtime of its own. This one waits for Ctrl-C meanwhile.
     let matrix = Runtime::start()?.block_on(async {
         let stop = stop_at_interrupt();
-        tokio::task::block_in_place(|| run_trials(&deviations, &seeds, cases, &stop))
+        tokio::task::block_in_place(|| run_trials(&trials, &stop))
     })?;
     let scope = Scope {
-        all: args.only.is_empty(),
-        trials: deviations.len() * seeds.len(),
+        all: args.only.is_empty() && !args.sparse_profiles,
+        trials: trials.count(),
     };
     let report = Report::of(&matrix, &scope);
     output::print(&report.text(&matrix))
@@ -43,16 +58,11 @@ pub(crate) fn run(args: &SelftestArgs) -> Result<u8, CommandError> {
 }
 
 /// Runs the trials and shows the progress on a terminal.
-fn run_trials(
-    deviations: &[Deviation],
-    seeds: &[u64],
-    cases: u32,
-    stop: &Stop,
-) -> Result<Matrix, SelftestError> {
+fn run_trials(trials: &Trials<'_>, stop: &Stop) -> Result<Matrix, SelftestError> {
     let status = StatusLine::default();
     let (done, wrong) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let all = deviations.len() * seeds.len();
-    let matrix = selftest::run(deviations, seeds, cases, stop, &|trial| {
+    let all = trials.count();
+    let matrix = selftest::run(trials, stop, &|trial| {
         let done = done.fetch_add(1, Ordering::Relaxed) + 1;
         let is_wrong = usize::from(trial.problem().is_some());
         let wrong = wrong.fetch_add(is_wrong, Ordering::Relaxed) + is_wrong;
@@ -102,10 +112,13 @@ impl Report {
         } else {
             Vec::new()
         };
-        let wrong = matrix
-            .problems()
-            .into_iter()
-            .map(|(trial, problem)| format!("{} (seed {}) {problem}", trial.deviation.name(), trial.seed));
+        let wrong = matrix.problems().into_iter().map(|(trial, problem)| {
+            let name = trial.deviation.name();
+            match trial.profile_part {
+                ProfilePart::Whole => format!("{name} (seed {}) {problem}", trial.seed),
+                part => format!("{name} (seed {}, {}) {problem}", trial.seed, part.name()),
+            }
+        });
         let unproven = unproven
             .into_iter()
             .map(|rule| format!("no fault proves the rule {}", rule.id));
@@ -179,6 +192,7 @@ fn text_of(row: &Row) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::ProfilePart;
     use super::{Deviation, Matrix, Report, Scope, every_deviation, exit, select};
     use crate::selftest::Trial;
     use paymaster_judge::{rules::find_rule, verdict::conclusion::Conclusion};
@@ -189,6 +203,7 @@ mod tests {
         Trial {
             deviation: every_deviation().into_iter().find(named).expect("it is there"),
             seed,
+            profile_part: ProfilePart::Whole,
             broken: broken
                 .iter()
                 .map(|id| find_rule(id).expect("it is there"))

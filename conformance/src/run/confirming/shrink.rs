@@ -10,7 +10,7 @@ use paymaster_judge::{
     message::request::ParsedRequest,
     rules::{Check, Rule, Violation},
     session::recheck::Recheck,
-    target::context::{Context, Expectation},
+    target::context::{Context, Requirement},
     verdict::finding::Key,
 };
 
@@ -162,7 +162,7 @@ struct Properties {
     role: Role,
     pair: Option<Pair>,
     is_valid_call: bool,
-    standing: Option<(bool, Expectation)>,
+    requirement: Option<Requirement>,
 }
 
 fn properties(group: &Group, context: &Context) -> Vec<Properties> {
@@ -171,15 +171,15 @@ fn properties(group: &Group, context: &Context) -> Vec<Properties> {
         .iter()
         .map(|member| {
             let kind = ParsedRequest::of(&member.body);
-            let standing = match &kind {
-                ParsedRequest::Call(call) => Some(context.tables_and_expectation(call)),
+            let requirement = match &kind {
+                ParsedRequest::Call(call) => Some(context.requirement(call)),
                 _ => None,
             };
             Properties {
                 role: member.role,
                 pair: kind.pair(),
                 is_valid_call: kind.valid_call().is_some(),
-                standing,
+                requirement,
             }
         })
         .collect()

@@ -13,6 +13,7 @@ pub mod shrink;
 pub mod source;
 pub mod strategy;
 pub(crate) mod tokens;
+mod wallet_values;
 
 pub use mutate::{Mutation, mutations};
 pub use random::{Drawn, drawn, runner};

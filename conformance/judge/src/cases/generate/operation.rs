@@ -1,5 +1,6 @@
 //! Partial user operations (section 2.2) for a target: all nine members, realistic sizes, the target's notation.
 
+use num_bigint::BigUint;
 use paymaster_schemas::validator_for;
 use proptest::{
     prelude::{BoxedStrategy, Strategy},
@@ -14,9 +15,11 @@ use crate::cases::generate::{
     random::{RngExt, drawn},
     strategy,
     tokens::random_address,
+    wallet_values,
 };
 use crate::{
     cases::case::Draw,
+    message::tables::{FEES, GAS},
     target::{
         context::Context,
         dialect::Amounts,
@@ -45,6 +48,12 @@ const CALL_DATA_BYTES: usize = 300;
 const DEPLOYING: u64 = 20;
 /// How often, in percent, a nonce is a boundary value, where any operation is accepted.
 const BOUNDARY_NONCES: u64 = 4;
+/// How often, in percent, a nonce has a key, where any operation is accepted.
+const KEYED_NONCES: u64 = 6;
+/// How often, in percent, initCode is that of a known factory, and call data begins with a selector of wallets.
+const OF_WALLETS: u64 = 50;
+/// How often, in percent, gas limits and fees are those of a real chain.
+const OF_CHAINS: u64 = 25;
 
 /// The strategy of the operations for `draw`; none when the profile has none.
 pub(super) fn operations(context: &Context, draw: Draw) -> Result<Option<BoxedStrategy<Value>>, Unsupported> {
@@ -88,11 +97,10 @@ fn generated(
 ) -> Result<BoxedStrategy<Value>, Unsupported> {
     let (quantities, limits) = notations(context.dialect.amount_notation);
     let any_nonce = context.profile.operations.accepts == Accepts::Any;
-    let most = context
-        .profile
-        .operations
-        .max_call_data_bytes
-        .unwrap_or(CALL_DATA_BYTES);
+    let limit = context.limits().call_data_bytes;
+    let most = limit.map_or(CALL_DATA_BYTES, |limit| {
+        usize::try_from(limit).unwrap_or(usize::MAX)
+    });
     let refused = context.profile.operations.refused_senders.clone();
     let fresh = drawn(move |rng| {
         loop {
@@ -123,7 +131,26 @@ fn generated(
     for member in MEMBERS {
         overrides = overrides.always(&format!("/{member}"));
     }
-    strategy("user-operation", &overrides)
+    let drawn_operation = strategy("user-operation", &overrides)?;
+    Ok(drawn_operation
+        .prop_perturb(move |operation, mut rng| of_a_chain(operation, &mut rng, quantities, limits))
+        .boxed())
+}
+
+/// The operation, sometimes with the gas limits and fees of a real chain.
+fn of_a_chain(mut operation: Value, rng: &mut TestRng, quantities: Notation, limits: Notation) -> Value {
+    if !rng.chance(OF_CHAINS) {
+        return operation;
+    }
+    let gas = *rng.pick(&wallet_values::GAS_OF_CHAINS);
+    for (name, amount) in GAS.into_iter().zip(gas) {
+        operation[name] = write(limits, amount);
+    }
+    let fees = *rng.pick(&wallet_values::FEES_OF_CHAINS);
+    for (name, amount) in FEES.into_iter().zip(fees) {
+        operation[name] = write(quantities, amount);
+    }
+    operation
 }
 
 /// One of the profile's operations. Members that it leaves out are drawn.
@@ -137,6 +164,12 @@ fn one_of(context: &Context, listed: Vec<Map<String, Value>>) -> Result<BoxedStr
                 (Some(value), _) => value.clone(),
                 // Empty when the profile leaves it out: a drawn value would make it another operation.
                 (None, "initCode" | "callData") => Value::String("0x".to_owned()),
+                // The priority fee is never above the maximum fee.
+                (None, "maxFeePerGas" | "maxPriorityFeePerGas") => FEES
+                    .iter()
+                    .find_map(|fee| choice.get(*fee))
+                    .unwrap_or(&fresh[member])
+                    .clone(),
                 (None, _) => fresh[member].clone(),
             };
             operation.insert(member.to_owned(), value);
@@ -197,6 +230,11 @@ fn nonce(rng: &mut TestRng, notation: Notation, boundaries: bool) -> Value {
     if boundaries && rng.chance(BOUNDARY_NONCES) {
         return notation.write(rng.pick(boundary::amounts()));
     }
+    if boundaries && rng.chance(KEYED_NONCES) {
+        let digits = wallet_values::keyed_nonce(rng);
+        let nonce = BigUint::parse_bytes(digits.as_bytes(), 16).unwrap_or_default();
+        return notation.write(&nonce);
+    }
     write(notation, rng.below(1_000))
 }
 
@@ -205,11 +243,17 @@ fn init_code(rng: &mut TestRng) -> String {
     if !rng.chance(DEPLOYING) {
         return "0x".to_owned();
     }
+    if rng.chance(OF_WALLETS) {
+        return wallet_values::init_code(rng);
+    }
     let arguments = rng.count(4, 100);
     rng.hex(20 + arguments)
 }
 
 fn call_data(rng: &mut TestRng, most: usize) -> String {
+    if most >= 4 && rng.chance(OF_WALLETS) {
+        return wallet_values::call_data(rng, most.min(CALL_DATA_BYTES));
+    }
     let selector = 4.min(most);
     let bytes = rng.count(selector, most.min(CALL_DATA_BYTES));
     rng.hex(bytes)

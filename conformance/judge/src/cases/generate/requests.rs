@@ -26,7 +26,7 @@ use crate::{
     cases::case::{Base, Draw, Tokens},
     message::request::ParsedRequest,
     target::{
-        context::{Context, Expectation, Support},
+        context::{Context, Requirement, Support},
         dialect::Dialect,
         profile::{Accepts, Profile},
     },
@@ -155,9 +155,9 @@ impl Strategy for Requests {
 }
 
 /// Whether a request keeps to the tables of sections 2.1 to 2.5, and what the profile promises for it.
-fn promise(context: &Context, envelope: &Value) -> Option<(bool, Expectation)> {
+fn promise(context: &Context, envelope: &Value) -> Option<Requirement> {
     match ParsedRequest::of(envelope.to_string().as_bytes()) {
-        ParsedRequest::Call(call) => Some(context.tables_and_expectation(&call)),
+        ParsedRequest::Call(call) => Some(context.requirement(&call)),
         _ => None,
     }
 }

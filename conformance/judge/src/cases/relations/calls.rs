@@ -5,9 +5,10 @@ use serde_json::{Value, json};
 
 use crate::cases::case::{Base, BuildInput, Ids, Member, Order, Relation, Role, Rounds};
 use crate::cases::relations::{
-    edit::{MODE, set, with_own_id},
+    edit::{MODE, OPERATION, id_of_any_kind, set, with_own_id},
     mode_object::other_info,
 };
+use crate::message::tables::is_hex;
 
 /// Valid calls of all four pairs.
 pub static CALLS: Relation = Relation {
@@ -54,8 +55,8 @@ pub(super) fn single(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     with_variations(input, input.base.clone(), "", ids)
 }
 
-/// The request, with a variation in three rounds of eight: a string id; both info objects, as published clients send them; the
-/// same bytes sent twice.
+/// The request, with a variation in five rounds of eight: a string id; a form of published clients that the target serves (in two);
+/// both info objects, as published clients send them; the same bytes sent twice.
 pub(super) fn with_variations(
     input: &BuildInput<'_>,
     mut request: Value,
@@ -63,11 +64,20 @@ pub(super) fn with_variations(
     ids: &mut Ids,
 ) -> Vec<Member> {
     let id = ids.next_id();
-    request["id"] = if input.round % 8 == 3 {
-        json!(format!("call-{id}"))
-    } else {
-        json!(id)
+    request["id"] = match label {
+        "" if input.round % 8 == 3 => json!(format!("call-{id}")),
+        "" => json!(id),
+        // A labelled request gets an error: its id is of every kind that other requests have.
+        _ => id_of_any_kind(input.round, id),
     };
+    if input.round % 8 == 7 && label.is_empty() {
+        repeat_operation(input, &mut request);
+    }
+    if input.round % 4 == 2
+        && let Some(pair) = input.pair
+    {
+        request = in_a_served_form(input, pair, request);
+    }
     if input.round % 8 == 5
         && let Some(pair) = input.pair
     {
@@ -83,4 +93,36 @@ pub(super) fn with_variations(
         ..call.clone()
     };
     vec![call, again]
+}
+
+/// Replaces a generated operation by one that is the same in all such rounds, so that a target sees one sender and one operation many
+/// times in a run. An operation that the profile lists is sent often anyway.
+fn repeat_operation(input: &BuildInput<'_>, request: &mut Value) {
+    let operations = &input.context.profile.operations;
+    let is_accepted_call = !input.context.is_refused_sender(&request["params"][0]);
+    if operations.sponsorable.is_empty() && is_accepted_call && input.base["params"][0]["nonce"].is_string() {
+        set(request, OPERATION, "sender", json!(REPEATED_SENDER));
+        set(request, OPERATION, "callData", json!("0xb61d27f6"));
+        set(request, OPERATION, "initCode", json!("0x"));
+        let zero = if is_hex("nonce", input.context.dialect.amount_notation) {
+            "0x0"
+        } else {
+            "0"
+        };
+        set(request, OPERATION, "nonce", json!(zero));
+    }
+}
+
+/// The sender of the operation that is sent many times in a run.
+const REPEATED_SENDER: &str = "0x5b38da6a701c568545dcfcb03fcb875f56beddc4";
+
+/// The request in a form of published clients. The forms that the target serves take turns; without any, the request is plain.
+fn in_a_served_form(input: &BuildInput<'_>, pair: Pair, request: Value) -> Value {
+    let forms = input.context.served_forms.of_clients(pair);
+    let turn = input.round as usize / 4;
+    let Some(form) = (!forms.is_empty()).then(|| forms[turn % forms.len()]) else {
+        return request;
+    };
+    let extras = input.context.form_extras();
+    form.of(&request, pair, &extras).unwrap_or(request)
 }

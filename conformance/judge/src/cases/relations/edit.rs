@@ -5,7 +5,7 @@ use std::{borrow::Borrow, fmt::Write as _};
 use bytes::Bytes;
 use paymaster_schemas::Pair;
 use serde::{Serialize, Serializer, ser::SerializeMap};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::cases::case::{Base, BuildInput, Ids, Member, Role};
 
@@ -107,6 +107,23 @@ pub(super) fn with_baseline(
     vec![baseline(input, ids), member(Role::Variant, label, variant, ids)]
 }
 
+/// An id of every kind by turns: numbers, falsy ones included, and strings that look like something else.
+pub(super) fn id_of_any_kind(round: u32, id: u64) -> Value {
+    match round % 12 {
+        1 => json!(0),
+        2 => json!(format!("call-{id}")),
+        3 => json!(""),
+        4 => json!("0"),
+        5 => json!(format!("3f2504e0-4f89-11d3-9a0c-{id:012x}")),
+        6 => json!("2026-11-22T10:00:00.000Z"),
+        7 => json!(format!("0x{id:x}")),
+        8 => json!(id.to_string()),
+        9 => json!(-1),
+        10 => json!(4_294_967_296_u64 + id),
+        _ => json!(id),
+    }
+}
+
 /// The item of this round: the items take turns.
 pub(super) fn item_of_round<'a, T>(input: &BuildInput<'_>, items: &'a [T]) -> &'a T {
     &items[input.round as usize % items.len()]
@@ -130,8 +147,6 @@ pub(super) fn address(input: &BuildInput<'_>, salt: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
-use crate::cases::relations::edit::{ALL_PAIRS, remove, with_own_id};
+use crate::cases::relations::edit::{ALL_PAIRS, id_of_any_kind, remove, with_own_id};
 use crate::cases::{
     case::{Base, BuildInput, Ids, Member, Order, Relation, Role, Rounds},
     generate::mutate,
@@ -49,7 +49,7 @@ pub static BATCHES: Relation = Relation {
 fn malformed_params(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let Some(pair) = input.pair else { return Vec::new() };
     let mut base = input.base.clone();
-    base["id"] = json!(ids.next_id());
+    base["id"] = id_of_any_kind(input.round, ids.next_id());
     let inside: Vec<&mutate::Site> = mutate::sites(pair.request_document())
         .iter()
         .filter(|site| site.location.starts_with("/params/"))

@@ -5,6 +5,7 @@
 
 mod batches;
 mod calls;
+mod client_forms;
 mod edit;
 mod envelope;
 mod malformed;
@@ -18,9 +19,13 @@ mod tokens;
 
 pub use batches::BATCH_ELEMENTS;
 pub use calls::{CALLS, REFUSED_CALLS, REFUSED_IN_TOKEN_MODE};
+pub use client_forms::CLIENT_FORMS;
 pub use envelope::{NUMBER_IDS, STRING_IDS};
 pub use malformed::{BATCHES, MALFORMED_BODIES, MALFORMED_PARAMS};
-pub use mode_object::{BOTH_INFOS, CALCULATE_GAS_LIMITS, EXPIRY_DURATION, SMART_ACCOUNTS, WEBHOOK_DATA};
+pub use mode_object::{
+    BOTH_INFOS, CALCULATE_GAS_LIMITS, EXPIRY_DURATION, SMART_ACCOUNTS, SPONSORED_NAME, TOKEN_QUOTE_ROW,
+    WEBHOOK_DATA,
+};
 pub use notation::NOTATION;
 pub use on_chain::ON_CHAIN;
 pub use operation::{AMOUNTS, CALL_DATA, GAS_FIELDS, INIT_CODE, LISTED_FIELDS, NONCES};
@@ -49,6 +54,9 @@ pub static RELATIONS: &[&Relation] = &[
     &WEBHOOK_DATA,
     &SMART_ACCOUNTS,
     &BOTH_INFOS,
+    &SPONSORED_NAME,
+    &TOKEN_QUOTE_ROW,
+    &CLIENT_FORMS,
     &NONCES,
     &AMOUNTS,
     &INIT_CODE,

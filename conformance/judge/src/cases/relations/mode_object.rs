@@ -66,6 +66,38 @@ pub static BOTH_INFOS: Relation = Relation {
     members: both_infos,
 };
 
+/// The name of sponsored mode that every sample request sends.
+pub static SPONSORED_NAME: Relation = Relation {
+    id: "sponsored-name",
+    about: "the same call in the mode that the target serves, and in the mode SPONSORED",
+    bases: SPONSORED_PAIRS,
+    rounds: Rounds::Fixed(2),
+    order: Order::Sequential,
+    members: sponsored_name,
+};
+
+/// A quote in token mode with exactly the members of its row in section 4.1.
+pub static TOKEN_QUOTE_ROW: Relation = Relation {
+    id: "token-quote-row",
+    about: "the same quote in token mode with calculateGasLimits, and with mode and tokenInfo alone",
+    bases: &[Base::accepted(Pair::QUOTE_ERC20)],
+    rounds: Rounds::Fixed(6),
+    order: Order::Sequential,
+    members: token_quote_row,
+};
+
+fn token_quote_row(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
+    let mut request = input.base.clone();
+    remove(&mut request, MODE, "calculateGasLimits");
+    with_baseline(input, ids, "mode and tokenInfo alone", request)
+}
+
+fn sponsored_name(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
+    let mut request = input.base.clone();
+    set(&mut request, MODE, "mode", json!(Mode::Sponsored.name()));
+    with_baseline(input, ids, "mode SPONSORED", request)
+}
+
 fn calculate_gas_limits(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let first = input.round.is_multiple_of(2);
     let with = |value: bool| {

@@ -173,12 +173,8 @@ fn init_code(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 }
 
 fn call_data(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let limit = input
-        .context
-        .profile
-        .operations
-        .max_call_data_bytes
-        .unwrap_or(usize::MAX);
+    let limit = input.context.limits().call_data_bytes;
+    let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
     let bytes = (*item_of_round(input, &[0_usize, 1, 4, 1_000, 8_192, 24_576, 68])).min(limit);
     let data = hex(bytes, input.round);
     if input.round % 7 == 6 {
@@ -205,8 +201,10 @@ fn changed(input: &BuildInput<'_>, ids: &mut Ids, name: &str, value: &str, label
     let mut request = input.base.clone();
     set(&mut request, OPERATION, name, Value::String(value.to_owned()));
     let is_refused = |request: &Value| {
-        let info = &request["params"][1]["sponsorshipInfo"];
-        let expectation = |pair| input.context.expectation(pair, &request["params"][0], info);
+        let expectation = |pair| {
+            let params = &request["params"];
+            input.context.expectation(pair, &params[0], &params[1])
+        };
         input.pair.is_some_and(|pair| {
             matches!(
                 expectation(pair),

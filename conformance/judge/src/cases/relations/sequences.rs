@@ -8,7 +8,7 @@ use crate::cases::relations::edit::{
 };
 use crate::{
     cases::case::{Base, BuildInput, Ids, Member, Order, Relation, Role, Rounds},
-    message::tables::is_member,
+    message::tables::{GAS, is_member},
     rules::SAME_AGAIN,
     target::context::{Context, Support},
 };
@@ -21,7 +21,7 @@ pub static DECISION: Relation = Relation {
         Base::sponsored(Pair::SPONSOR_SPONSORED),
         Base::refused(Pair::SPONSOR_SPONSORED),
     ],
-    rounds: Rounds::Fixed(20),
+    rounds: Rounds::Fixed(22),
     order: Order::Sequential,
     members: decision,
 };
@@ -82,6 +82,7 @@ const STEPS: &[fn(&BuildInput<'_>) -> Vec<Step>] = &[
     a_quote,
     an_error,
     left_out,
+    client_forms,
 ];
 
 /// The place of [`other_ids`] in [`STEPS`].
@@ -154,6 +155,24 @@ fn left_out(input: &BuildInput<'_>) -> Vec<Step> {
     request["jsonrpc"] = json!(other);
     steps.push((Role::SameDecision, format!("jsonrpc {other}"), request));
     steps
+}
+
+/// In every form of published clients that the target serves. Forms without gas limits are another operation.
+fn client_forms(input: &BuildInput<'_>) -> Vec<Step> {
+    let extras = input.context.form_extras();
+    let forms = input.context.served_forms.of_clients(Pair::SPONSOR_SPONSORED);
+    let written = forms.into_iter().filter_map(|form| {
+        let request = form.of(input.base, Pair::SPONSOR_SPONSORED, &extras)?;
+        let has_limits = GAS.iter().all(|name| request["params"][0].get(*name).is_some());
+        has_limits.then(|| {
+            (
+                Role::SameDecision,
+                format!("as written by {}", form.clients),
+                request,
+            )
+        })
+    });
+    written.collect()
 }
 
 fn with_mode_member(input: &BuildInput<'_>, role: Role, name: &str, value: Value) -> Step {
@@ -348,6 +367,8 @@ fn concurrent(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let Some(pair) = input.pair else { return Vec::new() };
     let supported: Vec<&str> = input.context.tokens_with(Support::Supported).collect();
     let refused = input.context.profile.operations.refused_senders.first();
+    // Published clients use the time in seconds as the id, so that requests in flight share an id.
+    let shared = (input.round % 2 == 1).then(|| json!(ids.next_id()));
     (0..AT_ONCE)
         .map(|place| {
             let mut request = input.base.clone();
@@ -371,6 +392,14 @@ fn concurrent(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
             if pair.mode == Mode::Sponsored && place % 3 == 2 {
                 request["method"] = json!(Method::GetFeeQuoteOrData.name());
                 remove(&mut request, MODE, "expiryDuration");
+            }
+            if let Some(id) = &shared {
+                request["id"] = id.clone();
+                return with_own_id(
+                    Role::Call,
+                    "one of several with the same id at the same time",
+                    &request,
+                );
             }
             member(Role::Call, "one of several at the same time", request, ids)
         })

@@ -94,39 +94,63 @@ fn unsupported_fee_token(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
                 "a supported address without its last two digits"
             }
         }
-        _ => "",
+        _ => "an unsupported token",
     };
     with_variations(input, request, label, ids)
 }
 
+/// The shapes of a request that names no token address, one a round. The gas limits are all there, all absent, or partly absent.
 fn absent_fee_token(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut request = input.base.clone();
-    let name = input.context.dialect.fee_token_member.as_str();
-    let label = match input.round / 2 % 8 {
-        3 => {
-            let token = input.context.tokens_with(Support::Supported).next();
-            let info = json!({ "preferredToken": token, "tokenList": [token] });
-            set(&mut request, MODE, "tokenInfo", info);
-            "the tokenInfo of a quote"
-        }
-        5 => {
-            set(&mut request, MODE, "tokenInfo", json!({ name: null }));
-            "a fee token of null"
-        }
-        7 => {
-            set(&mut request, MODE, "tokenInfo", json!({ name: "" }));
-            "an empty fee token"
-        }
-        round if round.is_multiple_of(2) => {
-            remove(&mut request, MODE, "tokenInfo");
-            "no tokenInfo"
-        }
-        _ => {
-            set(&mut request, MODE, "tokenInfo", json!({}));
-            "an empty tokenInfo"
-        }
+    let shapes = absent_tokens(input);
+    // Two rounds a shape, so that each comes with ids of several kinds.
+    let (label, info) = &shapes[input.round as usize / 2 % shapes.len()];
+    match info {
+        Some(info) => set(&mut request, MODE, "tokenInfo", info.clone()),
+        None => remove(&mut request, MODE, "tokenInfo"),
+    }
+    if input.round % 5 == 4 {
+        set(
+            &mut request,
+            MODE,
+            "sponsorshipInfo",
+            input.context.form_extras().sponsorship_info,
+        );
+    }
+    let left_out = match input.round % 4 {
+        1 => &GAS[..],
+        2 => &GAS[..1],
+        3 => &GAS[1..],
+        _ => &[],
     };
+    for name in left_out {
+        remove(&mut request, OPERATION, name);
+    }
     with_variations(input, request, label, ids)
+}
+
+fn absent_tokens(input: &BuildInput<'_>) -> Vec<(&'static str, Option<Value>)> {
+    let name = input.context.dialect.fee_token_member.as_str();
+    let token = input.context.tokens_with(Support::Supported).next();
+    vec![
+        ("no tokenInfo", None),
+        ("an empty tokenInfo", Some(json!({}))),
+        ("a fee token of null", Some(json!({ name: null }))),
+        ("an empty fee token", Some(json!({ name: "" }))),
+        (
+            "the tokenInfo of a quote",
+            Some(json!({ "preferredToken": token, "tokenList": [token] })),
+        ),
+        ("a tokenInfo of null", Some(Value::Null)),
+        ("a fee token of false", Some(json!({ name: false }))),
+        ("a fee token of 0", Some(json!({ name: 0 }))),
+        ("a fee token that is a list", Some(json!({ name: [token] }))),
+        (
+            "a fee token that is an object",
+            Some(json!({ name: { "address": token } })),
+        ),
+        ("a fee token that is a word", Some(json!({ name: "USDC" }))),
+    ]
 }
 
 /// An unsupported token: one that the profile lists, or an invented one.

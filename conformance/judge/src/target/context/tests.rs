@@ -19,7 +19,8 @@ fn operation() -> Value {
 }
 
 fn info(webhook: &Value, account: &str) -> Value {
-    json!({"webhookData": webhook, "smartAccountInfo": {"name": account, "version": "1.0.0"}})
+    let account = json!({"name": account, "version": "1.0.0"});
+    json!({"sponsorshipInfo": {"webhookData": webhook, "smartAccountInfo": account}})
 }
 
 fn named(names: &[&str]) -> Vec<SmartAccount> {
@@ -204,28 +205,57 @@ fn an_accepted_operation_is_sponsored_only_when_the_profile_states_it() {
 }
 
 #[test]
-fn extreme_amounts_have_no_expectation() {
-    let any = || Operations {
-        accepts: Accepts::Any,
-        ..Operations::default()
-    };
-    let with = |name: &str, amount: &str| {
+fn what_is_larger_than_wallets_send_has_no_expectation() {
+    let with = |name: &str, amount: &str, limits: SizeLimits| {
         let mut changed = operation();
         changed[name] = json!(amount);
-        expectation(any(), &changed)
+        let profile = Profile {
+            accounts: named(&[ACCOUNT]),
+            operations: Operations {
+                accepts: Accepts::Any,
+                ..Operations::default()
+            },
+            limits,
+            ..Profile::default()
+        };
+        let mode_object = info(&json!({}), ACCOUNT);
+        Context::new(profile).expectation(pair(Mode::Sponsored), &changed, &mode_object)
     };
-    for name in GAS.into_iter().chain(FEES) {
-        assert_eq!(
-            with(name, "18446744073709551615"),
-            Expectation::Accepted,
-            "{name}"
-        );
-        assert_eq!(with(name, "18446744073709551616"), Expectation::Unknown, "{name}");
-        assert_eq!(with(name, "0"), Expectation::Unknown, "{name}");
-        assert_eq!(with(name, "0x0"), Expectation::Unknown, "{name}");
+    let more = || SizeLimits {
+        gas_limit: Some(40_000_000),
+        max_fee_gwei: Some(20_000),
+        ..SizeLimits::default()
+    };
+    let (accepted, unknown) = (Expectation::Accepted, Expectation::Unknown);
+    for name in ["callGasLimit", "verificationGasLimit", "preVerificationGas"] {
+        for (amount, plain, promised) in [
+            ("30000000", accepted, accepted),
+            ("30000001", unknown, accepted),
+            ("40000001", unknown, unknown),
+            ("18446744073709551616", unknown, unknown),
+            ("0", unknown, accepted),
+            ("0x0", unknown, accepted),
+        ] {
+            assert_eq!(
+                with(name, amount, SizeLimits::default()),
+                plain,
+                "{name} {amount}"
+            );
+            assert_eq!(with(name, amount, more()), promised, "{name} {amount}");
+        }
     }
-    assert_eq!(with("nonce", "0"), Expectation::Accepted);
-    assert_eq!(with("nonce", &"9".repeat(70)), Expectation::Accepted);
+    assert_eq!(
+        with("maxFeePerGas", "10000000000000", SizeLimits::default()),
+        accepted
+    );
+    assert_eq!(
+        with("maxFeePerGas", "10000000000001", SizeLimits::default()),
+        unknown
+    );
+    assert_eq!(with("maxFeePerGas", "10000000000001", more()), accepted);
+    assert_eq!(with("maxPriorityFeePerGas", "0", SizeLimits::default()), accepted);
+    assert_eq!(with("nonce", "0", SizeLimits::default()), accepted);
+    assert_eq!(with("nonce", &"9".repeat(70), SizeLimits::default()), accepted);
 }
 
 #[test]

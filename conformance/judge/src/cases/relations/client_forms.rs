@@ -1,0 +1,41 @@
+//! Requests as published clients write them.
+
+use crate::cases::{
+    case::{BuildInput, Ids, Member, Order, Relation, Role, Rounds},
+    relations::edit::{ALL_PAIRS, baseline, member},
+};
+use crate::target::forms;
+
+/// A plain request, and the same request in a form of published clients.
+pub static CLIENT_FORMS: Relation = Relation {
+    id: "client-forms",
+    about: "the same call as published clients write it: hex amounts, additional members, both info objects",
+    bases: ALL_PAIRS,
+    rounds: Rounds::Fixed(8),
+    order: Order::Sequential,
+    members: in_client_form,
+};
+
+fn in_client_form(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
+    let form = &forms::CLIENT_FORMS[input.round as usize % forms::CLIENT_FORMS.len()];
+    let rewritten = input
+        .pair
+        .and_then(|pair| form.of(input.base, pair, &input.context.form_extras()));
+    let Some(request) = rewritten else {
+        return Vec::new();
+    };
+    let label = format!("as written by {} ({})", form.clients, form.name);
+    vec![baseline(input, ids), member(Role::Variant, label, request, ids)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_has_its_round() {
+        assert!(
+            matches!(CLIENT_FORMS.rounds, Rounds::Fixed(rounds) if rounds as usize == forms::CLIENT_FORMS.len())
+        );
+    }
+}

@@ -1,0 +1,141 @@
+//! Variants with limits. Section 8 shows none, so a server may refuse what is larger than real clients send.
+
+use alloy_primitives::U256;
+
+use super::Variant;
+use crate::injection::{Behaviour, RequestView, json, text_of};
+
+/// The largest integer below which a double represents every integer.
+const LARGEST_SAFE_INTEGER: i128 = (1 << 53) - 1;
+/// Wei in 10,000 gwei.
+const HIGH_FEE: u64 = 10_000_000_000_000;
+
+const GAS_LIMITS: [&str; 3] = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
+
+pub(super) const VARIANTS: &[Variant] = &[
+    Variant::refusal(
+        "large-call-data-refused",
+        "refuses call data and init code above 4096 bytes with an error",
+        has_large_data,
+    ),
+    Variant::new(
+        "large-call-data-refused-by-http",
+        "refuses call data and init code above 4096 bytes with HTTP 413 and a text",
+        Behaviour::Http(|_, response| {
+            response.status = 413;
+            response.content_type = Some("text/plain");
+            response.body = Some(b"request entity too large".to_vec());
+        }),
+    )
+    .when(has_large_data),
+    Variant::refusal(
+        "long-token-lists-refused",
+        "refuses lists of more than 10 tokens",
+        |view| view.token_list().len() > 10,
+    ),
+    Variant::refusal(
+        "repeated-tokens-refused",
+        "refuses lists that name a token twice",
+        |view| {
+            let list = view.token_list();
+            let is_repeated = |(place, token): (usize, &&str)| {
+                list[..place]
+                    .iter()
+                    .any(|other| other.eq_ignore_ascii_case(token))
+            };
+            list.iter().enumerate().any(is_repeated)
+        },
+    ),
+    Variant::refusal(
+        "long-ids-refused",
+        "refuses ids of more than 64 letters",
+        |view| view.id_string().is_some_and(|id| id.chars().count() > 64),
+    ),
+    Variant::refusal(
+        "ids-of-other-scripts-refused",
+        "refuses ids that are not printable ASCII",
+        |view| {
+            view.id_string()
+                .is_some_and(|id| !id.bytes().all(|byte| (b' '..=b'~').contains(&byte)))
+        },
+    ),
+    Variant::refusal(
+        "large-ids-refused",
+        "refuses integer ids above 2^53",
+        has_large_id,
+    ),
+    Variant::new(
+        "large-ids-rounded",
+        "rounds integer ids above 2^53, as JSON parsers with doubles do",
+        Behaviour::Answer(|view, answer| {
+            let double = text_of(view.id()).parse::<f64>().unwrap_or_default();
+            answer.insert("id".to_owned(), json(&format!("{double}")));
+        }),
+    )
+    .when(has_large_id)
+    .warns(&["json-rpc.large-ids"]),
+    Variant::refusal(
+        "gas-above-a-block-refused",
+        "refuses gas limits above 30 million",
+        |view| {
+            let mut limits = GAS_LIMITS.iter().filter_map(|name| view.amount(name));
+            limits.any(|limit| limit > U256::from(30_000_000))
+        },
+    ),
+    Variant::refusal("gas-of-zero-refused", "refuses gas limits of 0", |view| {
+        let mut limits = GAS_LIMITS.iter().filter_map(|name| view.amount(name));
+        limits.any(|limit| limit.is_zero())
+    }),
+    Variant::refusal(
+        "high-fees-refused",
+        "refuses fees of 0 and above 10,000 gwei",
+        |view| {
+            view.amount("maxFeePerGas")
+                .is_some_and(|fee| fee.is_zero() || fee > U256::from(HIGH_FEE))
+        },
+    ),
+    Variant::refusal(
+        "priority-above-fee-refused",
+        "refuses a maxPriorityFeePerGas above maxFeePerGas",
+        |view| view.amount("maxPriorityFeePerGas") > view.amount("maxFeePerGas"),
+    ),
+    Variant::refusal(
+        "unusual-durations-refused",
+        "refuses durations below a minute and above an hour",
+        |view| {
+            let duration = &view.mode_object()["expiryDuration"];
+            duration.is_number()
+                && !duration
+                    .as_u64()
+                    .is_some_and(|seconds| (60..=3_600).contains(&seconds))
+        },
+    ),
+    Variant::refusal(
+        "large-webhook-data-refused",
+        "refuses webhookData above 1024 bytes, and of more than four levels",
+        |view| {
+            let data = &view.sponsorship_info()["webhookData"];
+            data.to_string().len() > 1_024 || depth(data) > 4
+        },
+    ),
+];
+
+fn has_large_data(view: &RequestView<'_>) -> bool {
+    ["callData", "initCode"]
+        .iter()
+        .any(|name| view.byte_count(name) > 4_096)
+}
+
+fn has_large_id(view: &RequestView<'_>) -> bool {
+    let number = view.id_number().and_then(|digits| digits.parse::<i128>().ok());
+    number.is_some_and(|number| number.abs() > LARGEST_SAFE_INTEGER)
+}
+
+fn depth(value: &serde_json::Value) -> usize {
+    use serde_json::Value;
+    match value {
+        Value::Object(members) => 1 + members.values().map(depth).max().unwrap_or_default(),
+        Value::Array(items) => 1 + items.iter().map(depth).max().unwrap_or_default(),
+        _ => 0,
+    }
+}

@@ -1,0 +1,60 @@
+//! The clauses about the plain sense of answers: what is lawful in form and senseless in content. A broken one is a warning.
+
+use super::{Basis::Plausibility, Clause, clause};
+
+pub(super) const CLAUSES: &[Clause] = &[
+    clause(
+        Plausibility,
+        "2.7",
+        "plausibility.paymaster-address",
+        "`paymasterAddress` is not the zero address, and every quote has the same one.",
+    ),
+    clause(
+        Plausibility,
+        "2.8",
+        "plausibility.token-price",
+        "`maxGasFeeUSD` divided by `maxGasFee`, the price of the token, stays within two orders of magnitude. For stable tokens it is near a dollar.",
+    ),
+    clause(
+        Plausibility,
+        "2.8",
+        "plausibility.exchange-rate",
+        "`exchangeRate` is above 0.",
+    ),
+    clause(
+        Plausibility,
+        "2.7",
+        "plausibility.one-quote-a-token",
+        "`feeQuotes` has at most one quote for each token.",
+    ),
+    clause(
+        Plausibility,
+        "2.8",
+        "plausibility.symbol",
+        "`symbol` is not empty.",
+    ),
+    clause(
+        Plausibility,
+        "2.8",
+        "plausibility.logo-url",
+        "`logoUrl` is an absolute URL, and not of a scheme that a browser runs.",
+    ),
+    clause(
+        Plausibility,
+        "2.6",
+        "plausibility.gas",
+        "The gas limits of a result that sponsors the operation are above 0.",
+    ),
+    clause(
+        Plausibility,
+        "2.9",
+        "plausibility.pre-verification-gas",
+        "`preVerificationGas` of a token-mode result is a string of decimal digits or a hex quantity.",
+    ),
+    clause(
+        Plausibility,
+        "2.9",
+        "plausibility.token-data",
+        "`paymasterAndData` of a token-mode result begins with the `paymasterAddress` of quotes.",
+    ),
+];
