@@ -146,6 +146,7 @@ fn what_is_more_than_we_read_is_left_out_and_no_pass() {
         }),
         took: Duration::ZERO,
         on_chain: None,
+        received: None,
         sent_as: None,
     };
     let deep = answered(format!("{}{}", "[".repeat(5_000), "]".repeat(5_000)));

@@ -3,7 +3,7 @@
 use std::{
     error::Error,
     sync::Arc,
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 
 use bytes::{Bytes, BytesMut};
@@ -223,6 +223,7 @@ impl PooledConnection {
         };
         Exchange {
             sent_as,
+            received: Some(SystemTime::now()),
             ..Exchange::new(body, outcome, took)
         }
     }

@@ -1,6 +1,9 @@
 //! An exchange: the bytes that were sent and what came back for them.
 
-use std::{fmt, time::Duration};
+use std::{
+    fmt,
+    time::{Duration, SystemTime},
+};
 
 use bytes::Bytes;
 
@@ -166,6 +169,8 @@ pub struct Exchange {
     pub outcome: Result<Response, Failure>,
     /// From sending the request to the last byte of the response.
     pub took: Duration,
+    /// When the response came; none where that is not known. Times in answers are compared with it.
+    pub received: Option<SystemTime>,
     /// The result of simulating the paymasterAndData of the answer on a chain; none where no simulation ran.
     pub on_chain: Option<Simulation>,
 }
@@ -181,6 +186,7 @@ impl Exchange {
             sent_as: None,
             outcome,
             took,
+            received: None,
             on_chain: None,
         }
     }

@@ -37,6 +37,7 @@ fn exchange(service: &Service, context: &Context, pair: Pair) -> Option<Exchange
         outcome: Ok(response),
         took: Duration::ZERO,
         on_chain: None,
+        received: None,
         sent_as: None,
     })
 }

@@ -46,6 +46,7 @@ fn counts_of(group: &Group, id: &str, answers: &[&str], context: &Context) -> (u
             }),
             took: Duration::ZERO,
             on_chain: None,
+            received: None,
             sent_as: None,
         })
         .collect();

@@ -171,6 +171,7 @@ fn exchange(result: &Value) -> Exchange {
         }),
         took: Duration::ZERO,
         on_chain: None,
+        received: None,
         sent_as: None,
     }
 }

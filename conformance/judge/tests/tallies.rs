@@ -75,6 +75,7 @@ fn answered(status: u16, headers: &[(&str, &str)], body: &str) -> Exchange {
         }),
         took: Duration::ZERO,
         on_chain: None,
+        received: None,
         sent_as: None,
     }
 }

@@ -51,6 +51,7 @@ fn found(relation: &str, id: &str, second: &Result<&str, Failure>) -> Vec<Violat
                 },
                 took: Duration::ZERO,
                 on_chain: None,
+                received: None,
                 sent_as: None,
             }
         })
@@ -134,6 +135,7 @@ fn only_exercised_rules_are_reported() {
             }),
             took: Duration::ZERO,
             on_chain: None,
+            received: None,
             sent_as: None,
         })
         .collect();
@@ -202,6 +204,7 @@ fn tokens_violation(
         }),
         took: Duration::ZERO,
         on_chain: None,
+        received: None,
         sent_as: None,
     };
     let judge = Judge::new(vec![find_rule(id).expect("it is one of ours")]);

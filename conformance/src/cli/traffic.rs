@@ -212,6 +212,7 @@ impl TrafficSession {
             Err(_) => body.clone(),
         };
         Exchange {
+            received: exchange.received,
             on_chain: exchange.on_chain,
             sent_as: exchange.sent_as,
             request: shown(&exchange.request),

@@ -145,13 +145,15 @@ fn entry(row: Row, place: String) -> Result<Entry, Malformation> {
     }
     let sent = row.request.headers.iter();
     let took = duration(row.time);
+    let ended = moment(row.started.as_deref()).map(|started| started + took);
     Ok(Entry::Exchange(Box::new(RecordedExchange {
         place,
         url: Some(row.request.url),
         secrets: secrets(sent.map(|header| (header.name.as_str(), header.value.as_str()))),
-        ended: moment(row.started.as_deref()).map(|started| started + took),
+        ended,
         exchange: Exchange {
             on_chain: None,
+            received: ended,
             sent_as: None,
             request: request.unwrap_or_default(),
             outcome: Ok(response),

@@ -160,6 +160,7 @@ fn entry(line: Line, place: String, target: Option<&String>) -> Result<Entry, Ma
         return Ok(Entry::skipped(reason));
     }
     let sent_headers = sent.headers.pairs();
+    let ended = moment(line.ended.as_deref());
     Ok(Entry::Exchange(Box::new(RecordedExchange {
         place,
         url: line.url.or_else(|| target.cloned()),
@@ -168,9 +169,10 @@ fn entry(line: Line, place: String, target: Option<&String>) -> Result<Entry, Ma
                 .iter()
                 .map(|(name, value)| (name.as_str(), value.as_str())),
         ),
-        ended: moment(line.ended.as_deref()),
+        ended,
         exchange: Exchange {
             on_chain: None,
+            received: ended,
             sent_as: None,
             request,
             outcome: Ok(response),

@@ -132,6 +132,7 @@ async fn relay(
                 outcome,
                 took,
                 on_chain: None,
+                received: Some(SystemTime::now()),
                 sent_as: None,
             },
             ended: SystemTime::now(),

@@ -280,6 +280,7 @@ fn finding(rule: &str, pointer: &str, words: &[&str; 2], reproduced: usize) -> F
         }),
         took: Duration::from_millis(1),
         on_chain: None,
+        received: None,
         sent_as: None,
     };
     let unanswered = Exchange {

@@ -89,6 +89,7 @@ impl Bench {
                 }),
                 took: Duration::ZERO,
                 on_chain: None,
+                received: None,
                 sent_as: None,
             })
             .collect();

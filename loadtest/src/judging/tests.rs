@@ -100,6 +100,7 @@ fn assess(judge: &AnswerJudge, template: &RequestTemplate, outcome: Result<Respo
         outcome,
         took: Duration::ZERO,
         on_chain: None,
+        received: None,
         sent_as: None,
     };
     let sent = SentRequest {

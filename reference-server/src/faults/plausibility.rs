@@ -70,6 +70,23 @@ pub(super) const FAULTS: &[Fault] = &[
     )
     .of("plausibility.logo-url"),
     Fault::new(
+        "fee-quote.valid-until-future",
+        "quotes-expired",
+        "quotes ended two hours before they are given",
+        Behaviour::Result(|_, result| {
+            each_quote(result, "validUntil", |until| {
+                json!(until.as_u64().unwrap_or_default().saturating_sub(7_200))
+            });
+        }),
+    ),
+    Fault::row(
+        "fee-quote.validUntil",
+        "valid-until-zero",
+        "validUntil is 0",
+        Set("0"),
+    )
+    .of("plausibility.valid-until"),
+    Fault::new(
         "plausibility.gas",
         "gas-limits-of-zero",
         "callGasLimit is 0 in sponsored mode",

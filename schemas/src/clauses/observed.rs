@@ -152,12 +152,6 @@ pub(super) const CLAUSES: &[Clause] = &[
         "behaviour.refused-headers",
         "Which published HTTP clients are refused for their request headers, and with which HTTP status.",
     ),
-    clause(
-        NotShown,
-        "8",
-        "behaviour.refused-sizes",
-        "Which requests that are larger than those of wallets a gateway refuses, and with which HTTP status.",
-    ),
     unjudged(
         NotShown,
         "8",

@@ -30,6 +30,12 @@ pub(super) const CLAUSES: &[Clause] = &[
     clause(
         Plausibility,
         "2.8",
+        "plausibility.valid-until",
+        "`validUntil` is not 0.",
+    ),
+    clause(
+        Plausibility,
+        "2.8",
         "plausibility.symbol",
         "`symbol` is not empty.",
     ),

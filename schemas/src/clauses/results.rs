@@ -109,7 +109,13 @@ pub(super) const CLAUSES: &[Clause] = &[
         Stated,
         "2.8",
         "fee-quote.logoUrl",
-        "Each fee quote has `logoUrl`, the URL of an image.",
+        "Each fee quote has `logoUrl`, a string: the URL of an image.",
+    ),
+    clause(
+        Stated,
+        "2.8",
+        "fee-quote.valid-until-future",
+        "`validUntil` does not lie in the past, whatever its unit. Five minutes of clock skew are allowed; 0 is another clause.",
     ),
     clause(
         Stated,

@@ -19,9 +19,10 @@ mod plausibility;
 mod quoted_tokens;
 mod rows;
 mod served;
+mod times;
 mod token_facts;
 
-use std::fmt;
+use std::{fmt, time::SystemTime};
 
 use paymaster_schemas::{Basis, Clause, Pair, find_clause};
 use serde_json::Value;
@@ -53,6 +54,7 @@ const GROUPS: &[&[Rule]] = &[
     decision::RULES,
     quoted_tokens::RULES,
     token_facts::RULES,
+    times::RULES,
     errors::RULES,
     accepted::RULES,
     notation::RULES,
@@ -170,14 +172,8 @@ impl Rule {
     }
 }
 
-/// The longest request of ordinary size, in bytes: call data of 4 KiB and an initCode, written in hex, and everything else.
-const ORDINARY_REQUEST: usize = 24 * 1024;
-
-/// The longest call data of ordinary size, in characters: 4 KiB in hex.
-const ORDINARY_HEX: usize = 2 + 2 * 4096;
-
-/// The most tokens of an ordinary tokenList.
-const ORDINARY_TOKENS: usize = 10;
+/// The longest body of ordinary size that is no valid call, in bytes.
+const ORDINARY_BODY: usize = 24 * 1024;
 
 /// One parsed exchange, as rules see it.
 #[derive(Clone, Debug)]
@@ -200,6 +196,8 @@ pub struct View<'a> {
     pub beyond: Option<&'static Bound>,
     /// What the request must be answered with.
     pub expectation: Expectation,
+    /// When the answer came; none where that is not known.
+    pub received: Option<SystemTime>,
     /// The result of simulating the answer on a chain, when a chain is used.
     pub on_chain: Option<&'a Simulation>,
 }
@@ -219,6 +217,7 @@ impl<'a> View<'a> {
             within_tables: requirement.is_some_and(|requirement| requirement.within_tables),
             beyond: requirement.and_then(|requirement| requirement.beyond),
             expectation: requirement.map_or(Expectation::Unknown, |requirement| requirement.expectation),
+            received: exchange.received,
             on_chain: exchange.on_chain.as_ref(),
         }
     }
@@ -280,13 +279,10 @@ impl<'a> View<'a> {
 
     /// Whether the request is not larger than what wallets send. Section 8 shows no limits.
     pub fn is_of_ordinary_size(&self) -> bool {
-        let Some(call) = self.valid_call() else {
-            return self.request_bytes <= ORDINARY_REQUEST;
-        };
-        let hex = |name: &str| call.operation()[name].as_str().map_or(0, str::len);
-        self.request_bytes <= ORDINARY_REQUEST
-            && hex("callData").max(hex("initCode")) <= ORDINARY_HEX
-            && call.tokens.list.as_ref().map_or(0, Vec::len) <= ORDINARY_TOKENS
+        match self.valid_call() {
+            Some(_) => self.beyond.is_none(),
+            None => self.request_bytes <= ORDINARY_BODY,
+        }
     }
 
     /// Whether the request was sent with the headers of a published client, and refused with an HTTP status that such headers may

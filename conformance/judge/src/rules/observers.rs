@@ -115,10 +115,6 @@ pub static OBSERVERS: &[Observer] = &[
         watch: malformed_params,
     },
     Observer {
-        clause: "behaviour.refused-sizes",
-        watch: refused_sizes,
-    },
-    Observer {
         clause: "behaviour.refused-headers",
         watch: refused_headers,
     },
@@ -428,22 +424,6 @@ fn malformed_params(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
             _ => "no JSON-RPC answer",
         };
         values.push(format!("{method} in {mode} mode: {outcome}"));
-    }
-}
-
-/// Which requests larger than ordinary ones are refused before the service, by size.
-fn refused_sizes(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
-    for view in views.iter().filter(|view| view.within_tables) {
-        if let Some(response) = view.answer.response()
-            && view.rejected_before_service()
-            && !view.is_of_ordinary_size()
-        {
-            let kib = view.request_bytes.div_ceil(1024).next_power_of_two();
-            values.push(format!(
-                "HTTP {} for a request of up to {kib} KiB",
-                response.status
-            ));
-        }
     }
 }
 

@@ -243,6 +243,7 @@ mod tests {
         let answer = json!({"jsonrpc": "2.0", "id": 1, "result": {"feeQuotes": quotes, "unsupportedTokens": unsupported}});
         Exchange {
             on_chain: None,
+            received: None,
             sent_as: None,
             request: Bytes::from(request.to_string()),
             outcome: Ok(Response {

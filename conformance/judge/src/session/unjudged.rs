@@ -74,6 +74,7 @@ mod tests {
             }),
             took: Duration::ZERO,
             on_chain: None,
+            received: None,
             sent_as: None,
         }
     }

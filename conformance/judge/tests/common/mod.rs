@@ -79,6 +79,7 @@ fn send(service: &Paymaster<'_>, group: &Group) -> Vec<Exchange> {
             outcome: Ok(response),
             took: Duration::ZERO,
             on_chain: None,
+            received: None,
             sent_as: None,
         }
     };

@@ -85,6 +85,7 @@ fn the_status_of_a_gateway_is_reported() {
             }),
             took: Duration::ZERO,
             on_chain: None,
+            received: None,
             sent_as: None,
         };
         View::new(Role::Call, "", &exchange, &context()).gateway_status()

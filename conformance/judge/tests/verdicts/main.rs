@@ -155,6 +155,7 @@ fn broken_in(context: &Context, request: &str, outcome: Result<Response, Failure
         outcome,
         took: Duration::ZERO,
         on_chain: None,
+        received: None,
         sent_as: None,
     };
     let view = View::new(Role::Call, "", &exchange, context);

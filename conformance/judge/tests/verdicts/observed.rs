@@ -26,6 +26,7 @@ fn watch_in(context: &Context, clause: &str, requested: &[Member<'_>]) -> Vec<St
             outcome: Ok(response(answer)),
             took: Duration::ZERO,
             on_chain: None,
+            received: None,
             sent_as: None,
         })
         .collect();

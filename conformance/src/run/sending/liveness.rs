@@ -149,6 +149,7 @@ mod tests {
             },
             took: Duration::ZERO,
             on_chain: None,
+            received: None,
             sent_as: None,
         }
     }
