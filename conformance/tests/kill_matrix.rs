@@ -64,7 +64,9 @@ fn no_lawful_variant_breaks_a_stated_rule() {
     holds(&variants(), &[ProfilePart::Whole], CASES);
 }
 
+/// Every part of the profile with a part of the variants. `selftest --sparse-profiles` runs them all.
 #[test]
 fn no_lawful_variant_is_accused_whatever_its_profile_leaves_out() {
-    holds(&variants(), &ProfilePart::SPARSE, FEW_CASES);
+    let some: Vec<Deviation> = variants().into_iter().step_by(6).collect();
+    holds(&some, &ProfilePart::SPARSE, FEW_CASES);
 }

@@ -70,7 +70,7 @@ fn start(arguments: &Arguments) -> Result<(), Failure> {
         let printed = if arguments.print_config {
             config.to_toml()
         } else {
-            config.to_profile()
+            config.to_profile(&variants)
         };
         print(&printed.map_err(|error| usage(error.into()))?);
         return Ok(());

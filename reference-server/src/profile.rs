@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::config::{Config, ConfigError};
+use crate::variants::{Statement, Variant};
 
 /// Addresses that are no tokens of the default configuration.
 const UNSUPPORTED: [&str; 3] = [
@@ -19,6 +20,8 @@ const OTHER_VERSION: &str = "1.0.0";
 struct Profile<'a> {
     tokens: Tokens<'a>,
     operations: Operations<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limits: Option<Limits>,
     accounts: Vec<Account<'a>>,
 }
 
@@ -41,7 +44,19 @@ struct Operations<'a> {
     accepts: &'static str,
     sponsors: &'static str,
     refused_senders: &'a [String],
-    max_call_data_bytes: usize,
+}
+
+/// The sizes that the server serves. The harness requires less of a server that states none.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct Limits {
+    call_data_bytes: usize,
+    token_list_length: u32,
+    id_length: u32,
+    gas_limit: i64,
+    max_fee_gwei: i64,
+    expiry_seconds: u32,
+    webhook_data_bytes: u32,
 }
 
 #[derive(Serialize)]
@@ -51,8 +66,13 @@ struct Account<'a> {
 }
 
 impl Config {
-    /// The `paymaster.toml` with which `paymaster-conformance` judges a server of this configuration.
-    pub fn to_profile(&self) -> Result<String, ConfigError> {
+    /// The `paymaster.toml` with which `paymaster-conformance` judges a server of this configuration with these variants. It leaves out
+    /// what a variant makes untrue, and the sizes that a variant may refuse.
+    pub fn to_profile(&self, variants: &[&Variant]) -> Result<String, ConfigError> {
+        let is_true =
+            |statement: Statement| !variants.iter().any(|variant| variant.untrue.contains(&statement));
+        let has_tokens = is_true(Statement::Tokens) && is_true(Statement::OneToken);
+        let has_accounts = is_true(Statement::Accounts);
         let is_supported = |address: &str| {
             let mut tokens = self.tokens.iter();
             tokens.any(|token| token.address.eq_ignore_ascii_case(address))
@@ -70,6 +90,7 @@ impl Config {
                 supported: self
                     .tokens
                     .iter()
+                    .filter(|_| has_tokens)
                     .map(|token| SupportedToken {
                         address: &token.address,
                         symbol: &token.symbol,
@@ -78,15 +99,32 @@ impl Config {
                     .collect(),
             },
             operations: Operations {
-                accepts: "any",
-                sponsors: "any",
+                accepts: if is_true(Statement::AcceptsAny) {
+                    "any"
+                } else {
+                    "unknown"
+                },
+                sponsors: if is_true(Statement::SponsorsAny) {
+                    "any"
+                } else {
+                    "listed"
+                },
                 refused_senders: &self.policy.denied_senders,
-                max_call_data_bytes: self.policy.max_call_data_bytes,
             },
+            limits: variants.is_empty().then_some(Limits {
+                call_data_bytes: self.policy.max_call_data_bytes,
+                token_list_length: 100,
+                id_length: 1_000,
+                gas_limit: i64::MAX,
+                max_fee_gwei: i64::MAX,
+                expiry_seconds: u32::MAX,
+                webhook_data_bytes: 16_384,
+            }),
             accounts: self
                 .policy
                 .account_names
                 .iter()
+                .filter(|_| has_accounts)
                 .map(|name| Account {
                     name,
                     version: version(name),

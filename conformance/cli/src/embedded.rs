@@ -2,23 +2,11 @@
 
 use std::{io, sync::Arc};
 
-use paymaster_reference_server::{Config, Listen, PipeConnector, Respond, Service, pipe};
+use paymaster_reference_server::{Config, Listen, PipeConnector, Respond, Service, Variant, pipe};
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
-use paymaster_judge::target::{
-    ordinary::SizeLimits,
-    profile::{Accepts, Operations, Profile, SmartAccount, Sponsors, Target, Token, TokenLists},
-};
-
-/// Tokens that the default configuration does not support.
-const UNSUPPORTED: [&str; 3] = [
-    "0x1111111111111111111111111111111111111111",
-    "0x2222222222222222222222222222222222222222",
-    "0xFfFfFfFfFfFfFfFfFfFfFfFfFfFfFfFfFfFfFfFf",
-];
-
-/// Account names of the server, with the versions that published clients send. Other names get the version 1.0.0.
-const VERSIONS: [(&str, &str); 3] = [("BICONOMY", "2.0.0"), ("INFINITISM", "1.0.0"), ("SAFE", "1.4.1")];
+use crate::file;
+use paymaster_judge::target::profile::Profile;
 
 /// The URL of a server without a port. Its name resolves nowhere (RFC 6761).
 const PIPED_URL: &str = "http://embedded.invalid/";
@@ -91,85 +79,45 @@ impl Embedded {
     }
 }
 
-/// The sizes that a reference server of that configuration serves.
-fn limits_of(config: &Config) -> SizeLimits {
-    SizeLimits {
-        call_data_bytes: u64::try_from(config.policy.max_call_data_bytes).ok(),
-        token_list_length: Some(100),
-        id_length: Some(1_000),
-        gas_limit: Some(u64::MAX),
-        max_fee_gwei: Some(u64::MAX),
-        expiry_seconds: Some(u64::from(u32::MAX)),
-        webhook_data_bytes: Some(16_384),
-    }
+/// The profile of a reference server of that configuration: the one that the server prints with `--print-profile`.
+///
+/// # Panics
+///
+/// Never: a test holds that the printed profile can be read.
+pub fn profile_of(config: &Config) -> Profile {
+    profile_with(config, &[])
 }
 
-/// The profile of a reference server of that configuration.
-pub fn profile_of(config: &Config) -> Profile {
-    let version = |name: &str| {
-        VERSIONS
-            .iter()
-            .find(|(known, _)| *known == name)
-            .map_or("1.0.0", |(_, version)| *version)
-    };
-    Profile {
-        target: Target::default(),
-        tokens: TokenLists {
-            supported: config
-                .tokens
-                .iter()
-                .map(|token| Token {
-                    address: token.address.clone(),
-                    symbol: Some(token.symbol.clone()),
-                    decimals: u8::try_from(token.decimals).ok(),
-                })
-                .collect(),
-            unsupported: UNSUPPORTED
-                .iter()
-                .filter(|address| {
-                    !config
-                        .tokens
-                        .iter()
-                        .any(|token| token.address.eq_ignore_ascii_case(address))
-                })
-                .map(|address| (*address).to_owned())
-                .collect(),
-            complete: false,
-        },
-        accounts: config
-            .policy
-            .account_names
-            .iter()
-            .map(|name| SmartAccount {
-                name: name.clone(),
-                version: version(name).to_owned(),
-            })
-            .collect(),
-        operations: Operations {
-            accepts: Accepts::Any,
-            refused_senders: config.policy.denied_senders.clone(),
-            sponsors: Some(Sponsors::Any),
-            ..Operations::default()
-        },
-        limits: limits_of(config),
-        ..Profile::default()
-    }
+/// The same for a server with these variants.
+///
+/// # Panics
+///
+/// Never: a test holds that the printed profile can be read.
+pub fn profile_with(config: &Config, variants: &[&Variant]) -> Profile {
+    let printed = config.to_profile(variants).expect("a profile is written as toml");
+    let (profile, _) = file::parse(&printed).expect("the reference server prints a valid profile");
+    profile
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::file;
+    use paymaster_reference_server::variants;
 
     #[test]
-    fn the_profile_that_the_server_prints_is_this_one() {
+    fn the_profile_that_the_server_prints_can_be_read() {
         let mut config = Config::default();
         config.tokens.truncate(2);
         config.policy.account_names.push("OTHER".to_owned());
-        for config in [Config::default(), config] {
-            let printed = config.to_profile().unwrap();
-            let (profile, _) = file::parse(&printed).unwrap();
-            assert_eq!(profile, profile_of(&config));
+        let profile = profile_of(&config);
+        assert_eq!(profile.tokens.supported.len(), 2);
+        assert_eq!(profile.accounts.len(), 4);
+        assert_eq!(profile.limits.call_data_bytes, Some(65_536));
+        for variant in variants() {
+            let mut config = Config::default();
+            (variant.configure)(&mut config);
+            let profile = profile_with(&config, &[variant]);
+            assert_eq!(profile.limits.call_data_bytes, None, "{}", variant.name);
         }
     }
 }

@@ -105,11 +105,22 @@ fn a_target_without_tokens_has_no_rules_about_results_with_tokens() {
         [
             "error.token-absent",
             "error.unsupported-quote-is-none",
+            "plausibility.exchange-rate",
+            "plausibility.logo-url",
+            "plausibility.one-quote-a-token",
+            "plausibility.paymaster-address",
+            "plausibility.pre-verification-gas",
+            "plausibility.symbol",
+            "plausibility.token-data",
+            "plausibility.token-price",
+            "plausibility.valid-until",
             "quote.erc20-result",
             "quote.only-requested",
             "quote.tokens-quoted",
+            "quote.valid-until-future",
             "request.gas-fields-optional",
             "request.token-list",
+            "request.token-quote-row",
             "sponsor.erc20-result",
         ]
     );

@@ -12,7 +12,10 @@ use crate::{
     run::{self, Reporter, Suite},
     selftest::{ProfilePart, SelftestError},
 };
-use paymaster_cli::{embedded::Embedded, settings::Settings};
+use paymaster_cli::{
+    embedded::{self, Embedded},
+    settings::Settings,
+};
 use paymaster_client::{
     connector::Connector,
     stop::Stop,
@@ -20,13 +23,7 @@ use paymaster_client::{
     transport::{Limits, Transport},
 };
 use paymaster_judge::{
-    rules::Rule,
-    session::tally::Strictness,
-    target::{
-        ordinary::SizeLimits,
-        profile::{Accepts, Profile, Sponsors},
-    },
-    verdict::conclusion::Conclusion,
+    rules::Rule, session::tally::Strictness, target::profile::Profile, verdict::conclusion::Conclusion,
 };
 
 /// A fault or a lawful variant of the reference server.
@@ -64,23 +61,12 @@ impl Deviation {
         }
     }
 
-    /// The profile of the server: that of the default server without what is not true of this one. A variant may refuse what is
-    /// larger than wallets send.
-    fn profile(self, mut profile: Profile) -> Profile {
-        let Self::Variant(variant) = self else {
-            return profile;
-        };
-        profile.limits = SizeLimits::default();
-        for statement in variant.untrue {
-            match statement {
-                Statement::AcceptsAny => profile.operations.accepts = Accepts::Unknown,
-                Statement::SponsorsAny => profile.operations.sponsors = Some(Sponsors::Listed),
-                Statement::Accounts => profile.accounts.clear(),
-                Statement::Tokens | Statement::OneToken => profile.tokens.supported.clear(),
-                Statement::OneOperation => {}
-            }
+    /// The profile of the server.
+    fn profile(self, config: &Config) -> Profile {
+        match self {
+            Self::Fault(_) => embedded::profile_of(config),
+            Self::Variant(variant) => embedded::profile_with(config, &[variant]),
         }
-        profile
     }
 
     /// Whether this is true of the server.
@@ -167,7 +153,7 @@ impl Trial {
         let settings = Settings {
             transport,
             shown_target: embedded.url.clone(),
-            profile: profile_part.of(deviation.profile(embedded.profile.clone()), deviation),
+            profile: profile_part.of(deviation.profile(&config), deviation),
             seed,
             cases,
             jobs: JOBS,

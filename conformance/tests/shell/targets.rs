@@ -182,7 +182,7 @@ fn what_is_broken_once_and_not_again_is_flaky() {
     let server = Server::changing(move |number, request, answer| {
         let quote = request["params"][1]["mode"] == "ERC20" && answer.pointer("/result/feeQuotes").is_some();
         // Behind discovery, which is not judged.
-        if number > 40 && quote && spoiled.fetch_add(1, Ordering::SeqCst) == 0 {
+        if number > 150 && quote && spoiled.fetch_add(1, Ordering::SeqCst) == 0 {
             answer["result"]["feeQuotes"] = Value::Null;
         }
     });

@@ -30,6 +30,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "request.*",
         "error.*",
         "json-rpc.*",
+        "plausibility.*",
     ]),
     Fault::new(
         ECHO,
@@ -95,9 +96,15 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault::new(
         QUOTED,
         "quote-cached-by-method",
-        "repeats the first quote for every request",
+        "repeats the first token of the first quote for every request",
         Behaviour::Result(|view, result| {
             repeat(view, result, String::new());
+            if let Some(quotes) = result
+                .get_mut("feeQuotes")
+                .and_then(|quotes| quotes.as_array_mut())
+            {
+                quotes.truncate(1);
+            }
         }),
     )
     .when(|view| view.is(Pair::QUOTE_ERC20))
@@ -126,6 +133,8 @@ pub(super) const FAULTS: &[Fault] = &[
 
 /// The clauses that a result of the other mode breaks.
 const MODES: &[&str] = &[
+    "plausibility.gas",
+    "plausibility.token-data",
     "sponsored-result.MODE",
     "token-sponsor-result.MODE",
     "token-sponsor-result.paymasterAndData",

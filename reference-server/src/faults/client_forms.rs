@@ -24,18 +24,24 @@ pub(super) const FAULTS: &[Fault] = &[
         },
     ),
     Fault::new(
-        "error.token-absent",
+        "error.token-unsupported",
         "token-word-served",
-        "reads a fee token that is no address as the first supported token",
-        Behaviour::Request(|view, request| {
-            request["params"][1]["tokenInfo"] = json!({ "feeTokenAddress": view.tokens.first() });
-        }),
+        "reads a fee token that is a word as the first supported token",
+        use_first_token(),
+    )
+    .when(|view| {
+        let token = view.fee_token().filter(|token| !token.is_empty()).unwrap_or("0x");
+        view.is(Pair::SPONSOR_ERC20) && !token.starts_with("0x")
+    }),
+    Fault::new(
+        "error.token-absent",
+        "token-of-another-type-served",
+        "reads a fee token that is false, 0, a list or an object as the first supported token",
+        use_first_token(),
     )
     .when(|view| {
         let token = &view.token_info()["feeTokenAddress"];
-        view.is(Pair::SPONSOR_ERC20)
-            && !token.is_null()
-            && !token.as_str().is_some_and(|token| token.starts_with("0x"))
+        view.is(Pair::SPONSOR_ERC20) && !token.is_null() && !token.is_string()
     }),
     Fault::refusal(
         FORMS,
@@ -85,6 +91,12 @@ pub(super) const FAULTS: &[Fault] = &[
     .when(|view| view.is_sponsored_mode() && is_hex(view, "nonce"))
     .also(&["sponsor.decision-inputs"]),
 ];
+
+const fn use_first_token() -> Behaviour {
+    Behaviour::Request(|view, request| {
+        request["params"][1]["tokenInfo"] = json!({ "feeTokenAddress": view.tokens.first() });
+    })
+}
 
 fn has_placeholder(view: &RequestView<'_>) -> bool {
     ["signature", "paymasterAndData"]

@@ -170,6 +170,7 @@ pub(super) const FAULTS: &[Fault] = &[
 
 /// The clauses that a result of another kind breaks in sponsored mode.
 const SPONSORED_ROWS: &[&str] = &[
+    "sponsor.refused-gets-0x",
     "quote.sponsored-result",
     "sponsor.mode-mandatory-served",
     "sponsor.decision-inputs",
@@ -192,6 +193,7 @@ const QUOTE_ROWS: &[&str] = &[
 ];
 /// The clauses that serving token mode as sponsored mode breaks.
 const TOKEN_MODE: &[&str] = &[
+    "plausibility.token-data",
     "quote.erc20-result",
     "sponsor.mode-mandatory-served",
     "quote-result.MODE",

@@ -70,7 +70,7 @@ pub(super) const FAULTS: &[Fault] = &[
     )
     .of("plausibility.logo-url"),
     Fault::new(
-        "fee-quote.valid-until-future",
+        "quote.valid-until-future",
         "quotes-expired",
         "quotes ended two hours before they are given",
         Behaviour::Result(|_, result| {

@@ -289,6 +289,18 @@ fn with_operations() -> Vec<Value> {
             with(operation(), &[("signature", "0x".into())]),
             sponsored(),
         ),
+        request(
+            5,
+            SPONSOR,
+            with(refused(), &[("nonce", "0x7".into())]),
+            sponsored(),
+        ),
+        request(
+            5,
+            SPONSOR,
+            operation(),
+            json!({ "mode": "ERC20", "calculateGasLimits": true, "tokenInfo": { "feeTokenAddress": false } }),
+        ),
         with_amount("callGasLimit", "40000000"),
         with_amount("callGasLimit", "0"),
         with_amount("maxFeePerGas", "90000000000000"),

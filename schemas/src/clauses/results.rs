@@ -114,7 +114,7 @@ pub(super) const CLAUSES: &[Clause] = &[
     clause(
         Stated,
         "2.8",
-        "fee-quote.valid-until-future",
+        "quote.valid-until-future",
         "`validUntil` does not lie in the past, whatever its unit. Five minutes of clock skew are allowed; 0 is another clause.",
     ),
     clause(

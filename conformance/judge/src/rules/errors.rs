@@ -111,22 +111,22 @@ fn message(view: &View<'_>, _: &Context, report: &mut Report) {
 
 /// Token mode without a token is answered with an error.
 fn token_absent(view: &View<'_>, _: &Context, report: &mut Report) {
-    if view.names_no_fee_token() || has_no_token_address(view) {
+    if view.names_no_fee_token() || names_no_token(view) {
         an_error(view, "an error: the request names no token", report);
     }
 }
 
-/// Whether a sponsor request in token mode names no address as its token: no object as tokenInfo, or a member that is no hex string.
-fn has_no_token_address(view: &View<'_>) -> bool {
+/// Whether a sponsor request in token mode names no token: no object as tokenInfo, or a member that is no text.
+fn names_no_token(view: &View<'_>) -> bool {
     let ParsedRequest::Call(call) = &view.request else {
         return false;
     };
     let info = &call.mode_object()["tokenInfo"];
-    let is_address = |name: &str| info[name].as_str().is_some_and(|token| token.starts_with("0x"));
-    call.pair == Pair::SPONSOR_ERC20 && !is_address("feeTokenAddress") && !is_address("tokenAddress")
+    let is_named = |name: &str| info[name].as_str().is_some_and(|token| !token.is_empty());
+    call.pair == Pair::SPONSOR_ERC20 && !is_named("feeTokenAddress") && !is_named("tokenAddress")
 }
 
-/// Token mode with an unsupported token is answered with an error. So is a hex string with more or fewer digits than an address.
+/// Token mode with an unsupported token is answered with an error. So is a word, and a hex string with more or fewer digits than an address.
 fn token_unsupported(view: &View<'_>, context: &Context, report: &mut Report) {
     let ParsedRequest::Call(call) = &view.request else {
         return;
@@ -155,14 +155,15 @@ fn token_unsupported(view: &View<'_>, context: &Context, report: &mut Report) {
     }
 }
 
-/// Whether a hex string has more or fewer digits than an address. Additional leading zeros are accepted, and an address may be
+/// Whether a text is a word, or a hex string with more or fewer digits than an address. Additional leading zeros are accepted, and an address may be
 /// written without its leading zeros.
 fn is_no_address(token: &str, context: &Context) -> bool {
     let Some(digits) = token
         .strip_prefix("0x")
         .filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
     else {
-        return false;
+        let digits = token.strip_prefix("0X").unwrap_or(token);
+        return !token.starts_with("0x") && digits.bytes().any(|digit| !digit.is_ascii_hexdigit());
     };
     match digits.len() {
         0 | DIGITS => false,

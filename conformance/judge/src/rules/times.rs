@@ -15,7 +15,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         not_applicable: no_token,
         ..Rule::exchange(
-            "fee-quote.valid-until-future",
+            "quote.valid-until-future",
             5,
             ADVICE,
             "validUntil lies in the past: look at the clock, at its unit, and at quotes that are cached",

@@ -1,6 +1,9 @@
 //! Whole runs against the reference server in this process, without a socket.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{
+    collections::BTreeMap,
+    time::{Duration, UNIX_EPOCH},
+};
 
 use bytes::Bytes;
 use paymaster_exchange::{Exchange, Response};
@@ -79,7 +82,7 @@ fn send(service: &Paymaster<'_>, group: &Group) -> Vec<Exchange> {
             outcome: Ok(response),
             took: Duration::ZERO,
             on_chain: None,
-            received: None,
+            received: Some(UNIX_EPOCH + Duration::from_secs(NOW)),
             sent_as: None,
         }
     };

@@ -103,16 +103,15 @@ fn without_listed_tokens_only_the_preferred_token_is_required() {
         broken(&only_list, &answer(&[USDC, DAI], None)),
         ["quote.only-requested"]
     );
-    // Whatever the reading, an empty list leaves the preferred token.
-    for reading in [QuotedTokens::List, QuotedTokens::Preferred] {
+    // An empty list leaves the preferred token, unless the listed tokens alone are quoted.
+    for (reading, expected) in [
+        (QuotedTokens::List, &[][..]),
+        (QuotedTokens::Preferred, &["quote.tokens-quoted"]),
+    ] {
         let mut context = context();
         context.dialect.quoted_tokens = reading;
         let requested = |body: &str| broken_in(&context, &quote(USDC, &[]), Ok(response(body)));
-        assert_eq!(
-            requested(&answer(&[], Some(&[]))),
-            ["quote.tokens-quoted"],
-            "{reading:?}"
-        );
+        assert_eq!(requested(&answer(&[], Some(&[]))), expected, "{reading:?}");
         assert_eq!(requested(&answer(&[USDC], Some(&[]))), [""; 0], "{reading:?}");
     }
 }
@@ -292,8 +291,17 @@ fn decisions_must_match_the_profile() {
         );
         fine(&absent, ERROR);
     }
-    let malformed = absent.replace("{}", "{\"feeTokenAddress\":7}");
-    fine(&malformed, &result(TOKEN_SPONSORED));
+    for nothing in ["7", "false", "[]", "{\"a\":1}"] {
+        let malformed = absent.replace("{}", &format!("{{\"feeTokenAddress\":{nothing}}}"));
+        assert_eq!(
+            broken(&malformed, &result(TOKEN_SPONSORED)),
+            ["error.token-absent"]
+        );
+    }
+    assert_eq!(
+        broken(&sponsor_in("USDC"), &result(TOKEN_SPONSORED)),
+        ["error.token-unsupported"]
+    );
 }
 
 #[test]

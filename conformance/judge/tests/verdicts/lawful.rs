@@ -97,8 +97,11 @@ fn the_status_of_a_gateway_is_reported() {
         // More than wallets send.
         assert_eq!(by_another(&call_data(4097), status), None, "{status}");
     }
-    assert_eq!(by_another(&quote(USDC, &[DAI; 10]), 413), Some(413));
-    assert_eq!(by_another(&quote(USDC, &[DAI; 11]), 413), None);
+    let tokens: Vec<String> = (0..11).map(|place| format!("0x{place:040x}")).collect();
+    let tokens: Vec<&str> = tokens.iter().map(String::as_str).collect();
+    assert_eq!(by_another(&quote(USDC, &tokens[..10]), 413), Some(413));
+    assert_eq!(by_another(&quote(USDC, &tokens), 413), None);
+    assert_eq!(by_another(&quote(USDC, &[DAI; 2]), 413), None, "a repeated token");
     // Failures of the service itself, and requests that need no answer.
     for status in [500, 400, 200] {
         assert_eq!(by_another(&sponsor("1"), status), None, "{status}");

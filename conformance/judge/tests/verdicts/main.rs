@@ -101,7 +101,7 @@ fn quote(preferred: &str, list: &[&str]) -> String {
 }
 
 const SPONSORED: &str = r#"{"MODE":"SPONSORED","mode":"SPONSORED","paymasterAndData":"0xabcdef","preVerificationGas":"21000","verificationGasLimit":100000,"callGasLimit":50000}"#;
-const TOKEN_SPONSORED: &str = r#"{"MODE":"ERC20","paymasterAndData":"0xabcdef","preVerificationGas":"21000","verificationGasLimit":1e5,"callGasLimit":50000.0}"#;
+const TOKEN_SPONSORED: &str = r#"{"MODE":"ERC20","paymasterAndData":"0x0576a174d229e3cfa37253523e645a78a0c91b57abcdef","preVerificationGas":"21000","verificationGasLimit":1e5,"callGasLimit":50000.0}"#;
 
 fn fee_quote(token: &str, symbol: &str, decimal: u8) -> String {
     format!(

@@ -33,7 +33,7 @@ fn every_row_is_broken_by_a_member_that_is_missing_or_of_the_wrong_type_or_form(
             vec![
                 ("MODE", vec!["1", "\"SPONSORED\""]),
                 ("paymasterAndData", vec!["1", "\"abcdef\"", "\"0x\"", "null"]),
-                ("preVerificationGas", vec!["21000", "\"\"", "\"none\""]),
+                ("preVerificationGas", vec!["21000", "null"]),
                 ("verificationGasLimit", vec!["\"100000\"", "-1"]),
                 ("callGasLimit", vec!["\"100000\"", "[]"]),
             ],
@@ -59,7 +59,7 @@ fn every_row_is_broken_by_a_member_that_is_missing_or_of_the_wrong_type_or_form(
 #[test]
 fn every_row_of_a_quote_can_be_broken() {
     let rows: [(&str, &[&str]); 9] = [
-        ("symbol", &["1", "\"\"", "null"]),
+        ("symbol", &["1", "[]", "null"]),
         ("decimal", &["\"6\"", "6.5", "-6", "300"]),
         ("tokenAddress", &["1", "\"0x12\"", "null"]),
         ("maxGasFee", &["\"0.01\"", "-1", "null"]),
@@ -67,7 +67,7 @@ fn every_row_of_a_quote_can_be_broken() {
         ("exchangeRate", &["\"1\"", "1.5", "-1"]),
         ("premiumPercentage", &["7", "\"7%\"", "\"\""]),
         ("validUntil", &["\"1686847490\"", "1.5", "null"]),
-        ("logoUrl", &["1", "\"\"", "\"logo.png\""]),
+        ("logoUrl", &["1", "{}", "null"]),
     ];
     let request = quote(DAI, &[USDC, DAI]);
     for (member, wrong) in rows {

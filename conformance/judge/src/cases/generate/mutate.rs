@@ -186,15 +186,15 @@ mod tests {
     fn an_edit_that_breaks_another_keyword_is_not_a_mutation() {
         let strategy = strategy("fee-quote", &Overrides::new()).unwrap();
         let valid = strategy.new_tree(&mut runner(1)).unwrap().current();
-        let too_short = |symbol: Value| Site {
+        let too_large = |decimal: Value| Site {
             message: "fee-quote",
-            location: "/symbol".to_owned(),
+            location: "/decimal".to_owned(),
             document: "fee-quote",
-            schema_pointer: "/properties/symbol/minLength".to_owned(),
-            keyword: "minLength",
-            edit: Edit::Set(symbol),
+            schema_pointer: "/properties/decimal/maximum".to_owned(),
+            keyword: "maximum",
+            edit: Edit::Set(decimal),
         };
-        assert!(too_short(json!("")).apply(&valid).is_some());
-        assert_eq!(too_short(json!(7)).apply(&valid), None);
+        assert!(too_large(json!(256)).apply(&valid).is_some());
+        assert_eq!(too_large(json!("7")).apply(&valid), None);
     }
 }
