@@ -174,8 +174,12 @@ impl Arguments {
             .deny_sender
             .iter()
             .map(|sender| ("--deny-sender", sender.clone()));
+        // The profile leaves out what is not true of a variant.
+        let variants = self.injections.variant.iter();
+        let variants = variants.map(|name| ("--variant", name.clone()));
         config
             .chain(senders)
+            .chain(variants)
             .flat_map(|(flag, value)| [flag.to_owned(), value])
             .collect()
     }

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use paymaster_reference_server::{Config, faults, find_fault};
+use paymaster_reference_server::{Config, faults, find_fault, find_variant};
 use paymaster_schemas::find_clause;
 
 use crate::running::{Running, run, text};
@@ -92,6 +92,20 @@ fn a_clause_that_only_warns_is_judged_strictly() {
     assert!(
         printed.contains(&format!("--rule {} --strict\n", warned.clause)),
         "{printed}"
+    );
+}
+
+#[test]
+fn the_printed_command_of_a_variant_names_it() {
+    let printed = printed(&["--variant", "large-call-data-refused"]);
+    let command = "--print-profile --variant large-call-data-refused >reference-profile.toml";
+    assert!(printed.contains(command), "{printed}");
+    let without = Config::default().to_profile(&[]).unwrap();
+    let variant = find_variant("large-call-data-refused").unwrap();
+    let with = Config::default().to_profile(&[variant]).unwrap();
+    assert!(
+        without.contains("[limits]") && !with.contains("[limits]"),
+        "{with}"
     );
 }
 

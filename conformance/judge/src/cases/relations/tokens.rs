@@ -103,8 +103,7 @@ fn unsupported_fee_token(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 fn absent_fee_token(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut request = input.base.clone();
     let shapes = absent_tokens(input);
-    // Two rounds a shape, so that each comes with ids of several kinds.
-    let (label, info) = &shapes[input.round as usize / 2 % shapes.len()];
+    let (label, info) = &shapes[input.round as usize % shapes.len()];
     match info {
         Some(info) => set(&mut request, MODE, "tokenInfo", info.clone()),
         None => remove(&mut request, MODE, "tokenInfo"),
