@@ -301,6 +301,7 @@ fn with_operations() -> Vec<Value> {
             operation(),
             json!({ "mode": "ERC20", "calculateGasLimits": true, "tokenInfo": { "feeTokenAddress": false } }),
         ),
+        request(5, SPONSOR, operation(), paid_in("USDC")),
         with_amount("callGasLimit", "40000000"),
         with_amount("callGasLimit", "0"),
         with_amount("maxFeePerGas", "90000000000000"),
