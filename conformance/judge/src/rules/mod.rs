@@ -255,8 +255,8 @@ impl<'a> View<'a> {
         !self.within_tables && !self.names_no_fee_token()
     }
 
-    /// Whether a request beyond the tables was refused with an HTTP status and without JSON-RPC: 400 to 499, or 500 to 599 for an
-    /// invalid request. Section 7 does not show the answer to malformed requests, so this is lawful.
+    /// Whether a request beyond the tables, or larger than ordinary, was refused with an HTTP status and without JSON-RPC: 400 to 499,
+    /// or 500 to 599 for an invalid request. Sections 7 and 8 do not show the answer to such requests, so this is lawful.
     pub fn refused_by_status(&self) -> bool {
         let by_status = self
             .answer
@@ -266,7 +266,8 @@ impl<'a> View<'a> {
                 500..600 => self.valid_call().is_none(),
                 _ => false,
             });
-        self.beyond_the_tables() && by_status && !self.answer.is_json_rpc()
+        let may_be_refused = self.beyond_the_tables() || self.beyond.is_some();
+        may_be_refused && by_status && !self.answer.is_json_rpc()
     }
 
     /// The HTTP status of a gateway, proxy or limiter that answered instead of the service, for a request within the tables that

@@ -110,6 +110,24 @@ fn the_status_of_a_gateway_is_reported() {
 }
 
 #[test]
+fn a_request_larger_than_wallets_send_may_be_refused_by_its_status() {
+    let plain = |status| Response {
+        status,
+        ..response("too much")
+    };
+    let call_data = |bytes: usize| sponsor("1").replace("0xb61d27f6", &format!("0x{}", "ab".repeat(bytes)));
+    for status in [400, 413, 422] {
+        assert_eq!(
+            broken_by(&call_data(4097), Ok(plain(status))),
+            [""; 0],
+            "{status}"
+        );
+    }
+    assert_eq!(broken_by(&call_data(4096), Ok(plain(400))), ["answer.json-text"]);
+    assert_eq!(broken_by(&call_data(4097), Ok(plain(500))), ["answer.json-text"]);
+}
+
+#[test]
 fn requests_beyond_the_tables_may_be_refused_in_any_way() {
     let beyond = [
         sponsor("1").replace("\"nonce\":\"7\"", "\"nonce\":7"),
