@@ -18,6 +18,7 @@ fn holds(deviations: &[Deviation], profile_parts: &[ProfilePart], cases: u32) {
         seeds: &[SEED],
         profile_parts,
         cases,
+        causes: false,
     };
     let matrix = selftest::run(&trials, &Stop::default(), &|_| {}).expect("the servers start");
     let problems: Vec<String> = matrix

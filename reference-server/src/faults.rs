@@ -46,6 +46,8 @@ pub struct Fault {
     pub also: &'static [&'static str],
     /// What the faulty server does, as a fragment without a subject.
     pub about: &'static str,
+    /// The member of the request on which the fault depends, as a JSON pointer into the body; none where no single member decides.
+    pub member: Option<&'static str>,
     pub(crate) injection: Injection,
 }
 
@@ -80,10 +82,19 @@ impl Fault {
             clause,
             also: &[],
             about,
+            member: None,
             injection: Injection {
                 condition: always,
                 behaviour,
             },
+        }
+    }
+
+    /// The same fault with the member of the request on which it depends.
+    const fn depends_on(self, member: &'static str) -> Self {
+        Self {
+            member: Some(member),
+            ..self
         }
     }
 

@@ -1,6 +1,7 @@
 //! Judges exchanges with a paymaster service. A pure library: it uses no clock, socket, environment, file or output.
 
 pub mod cases;
+pub mod diagnosis;
 pub mod json;
 pub mod message;
 pub mod on_chain;

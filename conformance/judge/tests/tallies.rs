@@ -475,6 +475,8 @@ fn a_rule_is_flaky_when_no_attempt_reproduces_it() {
             })
             .collect(),
         shrink_requests: 0,
+        cause: None,
+        contrast: None,
     };
     let found =
         |findings: &[Finding], known: &KnownFailureList| outcome(&tally, ROW, known, findings).verdict;

@@ -138,6 +138,9 @@ pub(crate) struct SelftestArgs {
     /// Run only the lawful variants, each with seven profiles that leave most out: no run may report a violation.
     #[arg(long)]
     pub(crate) sparse_profiles: bool,
+    /// Look for the cause of every finding too, and print how well the causes of the faults are named.
+    #[arg(long, conflicts_with = "sparse_profiles")]
+    pub(crate) causes: bool,
 }
 
 #[derive(Debug, Args)]

@@ -13,6 +13,7 @@ use paymaster_client::redact::Redactor;
 use paymaster_exchange::{Exchange, Failure, Response};
 use paymaster_judge::{
     cases::case::{BuildInput, Group, Ids, Member, Order, Relation, Role, Rounds},
+    diagnosis::defect::defects,
     rules::{Violation, find_rule},
     session::{recorded::RECORDED, tally::Strictness},
     target::{context::Context, dialect::Dialect},
@@ -105,6 +106,7 @@ pub(crate) fn violations() -> Sample {
                 outcome("interoperability.mode-member", Verdict::Failed, 0, 250),
             ],
             left_out: 0,
+            defects: defects(&findings, |_| false),
             findings,
             places: Vec::new(),
             known: Vec::new(),
@@ -312,5 +314,7 @@ fn finding(rule: &str, pointer: &str, words: &[&str; 2], reproduced: usize) -> F
         times: 250,
         attempts,
         shrink_requests: 12,
+        cause: None,
+        contrast: None,
     }
 }

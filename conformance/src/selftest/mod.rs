@@ -4,10 +4,12 @@
 //! The kill matrix shows that each fault is caught by a rule of its clause and by no rule of an unrelated clause, and that each rule
 //! catches a fault. Lawful variants must break no stated rule.
 
+mod causes;
 mod matrix;
 mod profile_part;
 mod trial;
 
+pub use causes::{Causes, NamedDefect};
 pub use matrix::{Matrix, Row};
 pub use profile_part::ProfilePart;
 pub use trial::{Deviation, Trial, every_deviation};
@@ -69,6 +71,8 @@ pub struct Trials<'a> {
     pub profile_parts: &'a [ProfilePart],
     /// How many calls of each pair a run sends.
     pub cases: u32,
+    /// Whether the causes of the findings are looked for.
+    pub causes: bool,
 }
 
 impl Trials<'_> {
@@ -99,7 +103,6 @@ pub fn run(
     on_trial: &(dyn Fn(&Trial) + Sync),
 ) -> Result<Matrix, SelftestError> {
     let work = trials.all();
-    let cases = trials.cases;
     let next = AtomicUsize::new(0);
     let suite = Suite {
         plan_cache: Some(Arc::new(PlanCache::default())),
@@ -109,7 +112,7 @@ pub fn run(
     // Each thread has a runtime of its own, so that server and client of a trial share a core.
     let parts = thread::scope(|scope| {
         let threads: Vec<_> = (0..cores * THREADS_PER_CORE)
-            .map(|_| scope.spawn(|| run_trials(&work, &next, cases, &suite, stop, on_trial)))
+            .map(|_| scope.spawn(|| run_trials(&work, &next, trials, &suite, stop, on_trial)))
             .collect();
         threads
             .into_iter()
@@ -127,7 +130,7 @@ pub fn run(
 fn run_trials(
     work: &[(Deviation, u64, ProfilePart)],
     next: &AtomicUsize,
-    cases: u32,
+    trials: &Trials<'_>,
     suite: &Suite,
     stop: &Stop,
     on_trial: &(dyn Fn(&Trial) + Sync),
@@ -148,7 +151,15 @@ fn run_trials(
             return Ok(done);
         };
         let (deviation, seed, part) = work[place];
-        let trial = runtime.block_on(Trial::run(deviation, seed, part, cases, suite, stop))?;
+        let trial = runtime.block_on(Trial::run(
+            deviation,
+            seed,
+            part,
+            trials.cases,
+            trials.causes,
+            suite,
+            stop,
+        ))?;
         if stop.reason().is_some() {
             return Ok(done);
         }

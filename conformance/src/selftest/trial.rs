@@ -10,11 +10,15 @@ use paymaster_schemas::Basis;
 use crate::{
     events::Event,
     run::{self, Reporter, Suite},
-    selftest::{ProfilePart, SelftestError},
+    selftest::{
+        ProfilePart, SelftestError,
+        causes::{NamedDefect, named_defects},
+    },
 };
 use paymaster_cli::{
     embedded::{self, Embedded},
     settings::Settings,
+    setup::DEFAULT_SHRINK_REQUESTS,
 };
 use paymaster_client::{
     connector::Connector,
@@ -102,6 +106,8 @@ pub struct Trial {
     pub conclusion: Conclusion,
     /// Why it ended early, where it did.
     pub cut_short: Option<String>,
+    /// The defects that the run found; none unless causes are looked for.
+    pub defects: Vec<NamedDefect>,
 }
 
 /// The timeout of an exchange: long for a loopback server, short for a fault that delays answers.
@@ -123,6 +129,7 @@ impl Trial {
         seed: u64,
         profile_part: ProfilePart,
         cases: u32,
+        causes: bool,
         suite: &Suite,
         stop: &Stop,
     ) -> Result<Self, SelftestError> {
@@ -160,9 +167,9 @@ impl Trial {
             rate: None,
             max_requests: None,
             time_limit: TIME_LIMIT,
-            shrink_requests: 0,
-            // A trial only needs to know which rules were broken.
-            closer_look: false,
+            shrink_requests: if causes { DEFAULT_SHRINK_REQUESTS } else { 0 },
+            // Without causes, a trial only needs to know which rules were broken.
+            closer_look: causes,
             strictness: Strictness::default(),
         };
         let outcome = run::check(&settings, suite, stop, &mut Silent).await;
@@ -178,6 +185,7 @@ impl Trial {
             profile_part,
             broken: broken.map(|outcome| outcome.rule).collect(),
             conclusion: outcome.summary.conclusion,
+            defects: named_defects(&outcome.summary),
             cut_short: outcome.summary.cut_short,
         })
     }

@@ -79,31 +79,36 @@ pub(super) const FAULTS: &[Fault] = &[
         "nonce-above-2-53-refused",
         "refuses nonces above 2^53",
         |view| nonce_exceeds(view, 53),
-    ),
+    )
+    .depends_on("/params/0/nonce"),
     Fault::refusal(
         NONCE,
         "nonce-above-2-64-refused",
         "refuses nonces above 2^64",
         |view| nonce_exceeds(view, 64),
-    ),
+    )
+    .depends_on("/params/0/nonce"),
     Fault::refusal(
         NONCE,
         "nonce-above-2-128-refused",
         "refuses nonces above 2^128",
         |view| nonce_exceeds(view, 128),
-    ),
+    )
+    .depends_on("/params/0/nonce"),
     Fault::refusal(
         NONCE,
         "nonce-above-2-255-refused",
         "reads nonces as signed numbers and refuses those of at least 2^255",
         |view| nonce_exceeds(view, 255),
-    ),
+    )
+    .depends_on("/params/0/nonce"),
     Fault::refusal(
         NONCE,
         "nonce-zero-refused",
         "treats the nonce 0 as missing",
         |view| view.amount("nonce").is_some_and(|nonce| nonce.is_zero()),
-    ),
+    )
+    .depends_on("/params/0/nonce"),
     Fault::refusal(
         INIT_CODE,
         "init-code-refused",

@@ -5,6 +5,7 @@
 //! one rule of a finding.
 
 pub mod access;
+pub mod examples;
 pub mod judge;
 pub mod learn;
 pub mod recheck;
@@ -15,9 +16,11 @@ pub mod unjudged;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use paymaster_exchange::Exchange;
+use paymaster_schemas::Pair;
 
 use crate::{
     cases::case::Group,
+    diagnosis::defect::defects,
     rules::{self, Check, Rule, View},
     target::context::Context,
     verdict::{
@@ -28,6 +31,7 @@ use crate::{
     },
 };
 use access::Access;
+use examples::Example;
 use judge::Judge;
 use tally::{End, FirstViolation, NewlyBroken, RunState, Strictness, Tally, conclude};
 use unjudged::UnjudgedAnswers;
@@ -184,6 +188,26 @@ impl Session {
         all
     }
 
+    /// Every place at which a rule was broken, in the order of the plan.
+    pub fn places(&self) -> Vec<&Key> {
+        self.tally.seen().into_iter().map(|(key, _)| key).collect()
+    }
+
+    /// Requests of a method and mode for which a rule held, in the order of the plan.
+    pub fn examples(&self, rule: &Rule, pair: Option<Pair>) -> Vec<Example> {
+        self.tally.examples(rule, pair)
+    }
+
+    /// Requests for which some rule held, each once.
+    pub fn examples_of_any_rule(&self) -> Vec<Example> {
+        self.tally.examples_of_any_rule()
+    }
+
+    /// Whether a rule held for any request.
+    pub fn ever_held(&self, rule: &Rule) -> bool {
+        self.tally.ever_held(rule)
+    }
+
     /// The broken places as findings that were not reproduced.
     pub fn findings(&self, known: &KnownFailureList) -> Vec<Finding> {
         let broken = self.broken(known).into_iter();
@@ -192,6 +216,7 @@ impl Session {
 
     /// The summary of the run.
     pub fn conclude(self, ending: Ending<'_>) -> Summary {
+        let places = self.places().into_iter().cloned().collect();
         let is_recorded = ending.recorded.is_some();
         let early = ending.early.or_else(|| {
             let cause = "no answer to a valid request could be judged".to_owned();
@@ -237,16 +262,19 @@ impl Session {
             &[]
         };
         let conclusion = conclude(&rules, list, ending.strictness, state);
-        let places = self.tally.seen().into_iter().map(|(key, _)| key.clone());
+        let defects = defects(&ending.findings, |finding| {
+            ending.known.covers(&finding.key()).is_some()
+        });
         Summary {
             target: ending.target,
             seed: ending.seed,
             conclusion,
             recorded: ending.recorded,
             cut_short,
-            places: places.collect(),
+            places,
             rules,
             left_out: state.left_out,
+            defects,
             findings: ending.findings,
             known,
             unjudged,

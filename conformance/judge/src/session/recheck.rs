@@ -22,6 +22,19 @@ pub struct Recheck<'a> {
     context: &'a Context,
 }
 
+/// What the answers to a group show of the rule at one place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The rule is broken at that place.
+    Broken(Violation),
+    /// The rule was judged, and held everywhere.
+    Held,
+    /// The rule is broken at another place: of another method or mode, or in another part of the answer.
+    BrokenElsewhere(Violation),
+    /// The rule was not judged.
+    NotJudged,
+}
+
 /// What the answers to a replayed group show of the rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Replayed {
@@ -55,21 +68,37 @@ impl<'a> Recheck<'a> {
 
     /// The violation at the same place as before, when the rule is broken there again.
     pub fn violation_at(&self, key: &Key, group: &Group, exchanges: &[Exchange]) -> Option<Violation> {
+        match self.outcome_at(key, group, exchanges) {
+            Outcome::Broken(violation) => Some(violation),
+            Outcome::Held | Outcome::BrokenElsewhere(_) | Outcome::NotJudged => None,
+        }
+    }
+
+    /// What the answers to a group show of the rule at the place of a finding.
+    pub fn outcome_at(&self, key: &Key, group: &Group, exchanges: &[Exchange]) -> Outcome {
         let views = judge::read(group, exchanges, self.context);
         let place = |rule, violation: &Violation| {
             let pair = views.get(violation.member).and_then(|view| view.request.pair());
             Key::of(rule, pair, violation)
         };
+        let mut outcome = Outcome::NotJudged;
         for judgement in self.judge.views(&views, Some(group), self.context) {
-            let Judgement { rule, violations, .. } = judgement;
-            let again = violations
-                .into_iter()
-                .find(|violation| place(rule, violation) == *key);
-            if again.is_some() {
-                return again;
+            let Judgement {
+                rule,
+                violations,
+                held,
+            } = judgement;
+            if violations.is_empty() && held > 0 {
+                outcome = Outcome::Held;
+            }
+            for violation in violations {
+                if place(rule, &violation) == *key {
+                    return Outcome::Broken(violation);
+                }
+                outcome = Outcome::BrokenElsewhere(violation);
             }
         }
-        None
+        outcome
     }
 
     /// Judges the replay of a finding.

@@ -1,14 +1,18 @@
 //! Counts judgements and concludes verdicts. Counts can be added in any order, so that the outcome of a run does not depend on
 //! its concurrency.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use paymaster_schemas::Basis;
+use paymaster_schemas::{Basis, Pair};
 
 use crate::{
     cases::case::Group,
-    rules::{Rule, View, Violation},
-    session::{access::Access, judge::Judgement},
+    rules::{Check, Rule, View, Violation},
+    session::{
+        access::Access,
+        examples::{Example, Examples},
+        judge::Judgement,
+    },
     target::context::Context,
     verdict::{
         conclusion::{Conclusion, Verdict},
@@ -32,10 +36,11 @@ pub struct Tally {
     pub access: Access,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Count {
     held: u64,
     broken: u64,
+    examples: Examples,
 }
 
 /// A place at which a rule was broken for the first time.
@@ -77,10 +82,16 @@ impl Tally {
             self.reach(view);
         }
         let mut new = Vec::new();
+        let mut shared = None;
         for judgement in judgements {
             let rule = judgement.rule;
             let count = self.rules.entry(rule.id).or_default();
             count.held += judgement.held;
+            if let Some(member) = member_that_held(&judgement, group)
+                && let Some(view) = views.get(member)
+            {
+                count.examples.offer(group, member, view, &mut shared);
+            }
             if judgement.violations.is_empty() || rule.basis().is_observed() {
                 continue;
             }
@@ -98,6 +109,7 @@ impl Tally {
             let own = self.rules.entry(rule).or_default();
             own.held += count.held;
             own.broken += count.broken;
+            own.examples.merge(count.examples);
         }
         for (pair, reached) in other.reached {
             let own = self.reached.entry(pair).or_default();
@@ -115,6 +127,32 @@ impl Tally {
         for (key, seen) in other.seen {
             self.keep(key, seen);
         }
+    }
+
+    /// Requests of a method and mode for which a rule held, in the order of the plan.
+    pub fn examples(&self, rule: &Rule, pair: Option<Pair>) -> Vec<Example> {
+        let count = self.rules.get(rule.id);
+        count
+            .into_iter()
+            .flat_map(|count| count.examples.of(pair).cloned())
+            .collect()
+    }
+
+    /// Requests for which some rule held, each once.
+    pub fn examples_of_any_rule(&self) -> Vec<Example> {
+        let mut known = BTreeSet::new();
+        self.rules
+            .values()
+            .flat_map(|count| count.examples.all())
+            .filter(|example| known.insert((example.group.number, example.member)))
+            .cloned()
+            .collect()
+    }
+
+    /// Whether a rule held for any request.
+    pub fn ever_held(&self, rule: &Rule) -> bool {
+        let count = self.rules.get(rule.id);
+        count.is_some_and(|count| count.held > 0)
     }
 
     /// Every place at which a rule was broken, in the order of the plan.
@@ -186,7 +224,7 @@ impl Tally {
         context: &Context,
         known: &KnownFailureList,
     ) -> RuleOutcome {
-        let count = self.rules.get(rule.id).copied().unwrap_or_default();
+        let count = self.rules.get(rule.id).cloned().unwrap_or_default();
         let (verdict, reason) = if count.broken > 0 {
             let mut entries = self
                 .seen
@@ -298,8 +336,18 @@ impl FirstViolation {
             times: self.times,
             attempts: Vec::new(),
             shrink_requests: 0,
+            cause: None,
+            contrast: None,
         }
     }
+}
+
+/// The member of a group for which a rule held, where the judgement says which: the only one, or the first where the rule held for
+/// all. A rule over the whole group is about its base.
+fn member_that_held(judgement: &Judgement, group: &Group) -> Option<usize> {
+    let members = group.members.len();
+    let all = judgement.held >= members as u64 || matches!(judgement.rule.check, Check::Group(..));
+    (judgement.violations.is_empty() && judgement.held > 0 && all).then_some(0)
 }
 
 fn is_before(group: &Group, violation: &Violation, known: &FirstViolation) -> bool {

@@ -4,6 +4,7 @@ use paymaster_schemas::{Basis, Pair};
 
 use crate::{
     cases::case::Group,
+    diagnosis::cause::{Cause, Contrast},
     rules::{Rule, Violation},
 };
 use paymaster_exchange::Exchange;
@@ -71,8 +72,12 @@ pub struct Finding {
     pub times: u64,
     /// Every attempt to reproduce the violation with the same bytes.
     pub attempts: Vec<Attempt>,
-    /// How many requests shrinking took.
+    /// How many requests shrinking and the search for the cause took.
     pub shrink_requests: u32,
+    /// What decides whether the rule is broken; none where that is not known.
+    pub cause: Option<Cause>,
+    /// The nearest requests that do not break the rule; none where none were found.
+    pub contrast: Option<Contrast>,
 }
 
 impl Finding {

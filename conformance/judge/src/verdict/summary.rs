@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, time::Duration};
 use serde::Deserialize;
 
 use crate::{
+    diagnosis::defect::Defect,
     rules::Rule,
     target::dialect::Dialect,
     verdict::{
@@ -51,6 +52,8 @@ pub struct Summary {
     pub left_out: usize,
     /// The broken rules.
     pub findings: Vec<Finding>,
+    /// The findings that are no known failures, grouped by cause.
+    pub defects: Vec<Defect>,
     /// Every place at which a rule was broken. The findings cover at most a few places of each rule.
     pub places: Vec<Key>,
     /// The state of every entry of the list of known failures, in the order of the list.

@@ -1,5 +1,7 @@
 //! `selftest`: checks the verdicts on the user's machine, against reference servers with known faults.
 
+mod causes;
+
 use std::{
     fmt::Write as _,
     sync::atomic::{AtomicUsize, Ordering},
@@ -16,7 +18,7 @@ use crate::cli::{
 };
 use crate::{
     report::{terminal::progress::StatusLine, text::words::count},
-    selftest::{self, Deviation, Matrix, ProfilePart, Row, SelftestError, Trials, every_deviation},
+    selftest::{self, Causes, Deviation, Matrix, ProfilePart, Row, SelftestError, Trials, every_deviation},
 };
 use paymaster_cli::exit;
 use paymaster_client::stop::Stop;
@@ -41,6 +43,7 @@ pub(crate) fn run(args: &SelftestArgs) -> Result<u8, CommandError> {
         seeds: &seeds,
         profile_parts,
         cases: args.cases.unwrap_or(DEFAULT_CASES),
+        causes: args.causes,
     };
     // Each trial has a runtime of its own. This one waits for Ctrl-C meanwhile.
     let matrix = Runtime::start()?.block_on(async {
@@ -52,8 +55,11 @@ pub(crate) fn run(args: &SelftestArgs) -> Result<u8, CommandError> {
         trials: trials.count(),
     };
     let report = Report::of(&matrix, &scope);
-    output::print(&report.text(&matrix))
-        .map_err(|cause| format!("the matrix could not be written: {cause}"))?;
+    let mut text = report.text(&matrix);
+    if args.causes {
+        text += &causes::text(&Causes::of(&matrix));
+    }
+    output::print(&text).map_err(|cause| format!("the matrix could not be written: {cause}"))?;
     Ok(report.code())
 }
 
@@ -214,6 +220,7 @@ mod tests {
                 Conclusion::Conforms
             },
             cut_short: None,
+            defects: Vec::new(),
         }
     }
 

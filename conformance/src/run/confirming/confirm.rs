@@ -1,4 +1,4 @@
-//! Confirming violations: the same bytes are sent again, and a smaller group that breaks the same rule is looked for.
+//! Confirming violations: the same bytes are sent again, a smaller group that breaks the same rule is looked for, and then the cause.
 
 use std::sync::Arc;
 
@@ -6,20 +6,29 @@ use tokio::task::JoinSet;
 
 use crate::run::{
     Suite,
-    confirming::shrink::{Reproduction, Shrinker, Shrunk},
+    confirming::{
+        budget::RequestBudget,
+        diagnose::Search,
+        resend::{Reproduction, Resender},
+        shrink::{Shrinker, Shrunk},
+    },
     sending::sender::Sender,
 };
 use paymaster_cli::settings::Settings;
 use paymaster_client::stop::Reason;
 use paymaster_exchange::Exchange;
 use paymaster_judge::{
-    session::{Session, recheck::Recheck, tally::FirstViolation},
+    rules::Check,
+    session::{Session, recheck::Outcome, tally::FirstViolation},
     target::context::Context,
     verdict::finding::{Attempt, Finding, Key},
 };
 
 /// How often the bytes of a finding are sent again.
 const CONFIRMATIONS: usize = 3;
+
+/// How many requests the search for one cause may send, as a multiple of those of shrinking.
+const SEARCH_SHARE: u32 = 4;
 
 /// How many findings of a run are shrunk. The others are only sent again.
 const SHRUNK_PER_RUN: usize = 40;
@@ -46,7 +55,7 @@ pub(crate) async fn findings(
             (number, finding)
         });
     }
-    let mut findings = Vec::new();
+    let mut findings: Vec<(usize, Finding)> = Vec::new();
     while let Some(confirmed) = confirming.join_next().await {
         match confirmed {
             Ok(finding) => findings.push(finding),
@@ -57,7 +66,58 @@ pub(crate) async fn findings(
         }
     }
     findings.sort_by_key(|(number, _)| *number);
-    findings.into_iter().map(|(_, finding)| finding).collect()
+    let findings = findings.into_iter().map(|(_, finding)| finding).collect();
+    with_causes(findings, sender, session, settings).await
+}
+
+/// Looks for the cause of every finding, one after the other: a cause that is known already is tried first.
+async fn with_causes(
+    mut findings: Vec<Finding>,
+    sender: &Sender,
+    session: &Session,
+    settings: &Settings,
+) -> Vec<Finding> {
+    if !settings.closer_look || settings.shrink_requests == 0 {
+        return findings;
+    }
+    let context = session.context();
+    // Rules over groups come last: rules about single requests name the cause with fewer requests.
+    let mut order: Vec<usize> = (0..findings.len()).collect();
+    order.sort_by_key(|number| matches!(findings[*number].rule.check, Check::Group(..)));
+    let mut known: Vec<Finding> = Vec::new();
+    for number in order.into_iter().take(SHRUNK_PER_RUN) {
+        let finding = &findings[number];
+        if finding.attempts.is_empty() {
+            continue;
+        }
+        let key = finding.key();
+        let resender = Resender::new(sender, finding.rule, &key, context);
+        let mut search = Search {
+            resender: &resender,
+            session,
+            finding,
+            budget: RequestBudget::new(settings.shrink_requests * SEARCH_SHARE),
+        };
+        let diagnosis = tokio::select! {
+            biased;
+            () = sender.stop.stopped() => return findings,
+            diagnosis = Box::pin(search.cause(&known)) => diagnosis,
+        };
+        let spent = search.budget.spent();
+        let finding = &mut findings[number];
+        finding.shrink_requests += spent;
+        if let Some(diagnosis) = diagnosis {
+            if let Some(plainer) = diagnosis.reproduction {
+                finding.group = plainer.group;
+                finding.exchanges = plainer.exchanges;
+                finding.violation = plainer.violation;
+            }
+            finding.cause = Some(diagnosis.cause);
+            finding.contrast = diagnosis.contrast;
+            known.push(finding.clone());
+        }
+    }
+    findings
 }
 
 /// Sends a group again, shrinks it within the budget of requests, and sends the smaller group again. Without a budget, or when the
@@ -70,13 +130,8 @@ async fn confirm(
     seen: &FirstViolation,
     budget: Option<u32>,
 ) -> Finding {
-    let shrinker = Shrinker {
-        sender,
-        recheck: Recheck::new(seen.rule, context),
-        rule: seen.rule,
-        key,
-        context,
-    };
+    let resender = Resender::new(sender, seen.rule, key, context);
+    let shrinker = Shrinker { resender: &resender };
     let original = Reproduction {
         group: seen.group.clone(),
         exchanges: seen.exchanges.clone(),
@@ -90,14 +145,14 @@ async fn confirm(
         let Some(budget) = budget else {
             return (Vec::new(), None);
         };
-        let first = attempts(&shrinker, &original).await;
+        let first = attempts(&resender, &original).await;
         if !reproduces(&first) || budget == 0 {
             return (first, None);
         }
         let smaller = shrinker.shrink(original.clone(), suite.simplify, budget).await;
         let spent = smaller.spent;
         if smaller.reproduction.group.members != original.group.members {
-            let again = attempts(&shrinker, &smaller.reproduction).await;
+            let again = attempts(&resender, &smaller.reproduction).await;
             if reproduces(&again) {
                 return (again, Some(smaller));
             }
@@ -127,12 +182,16 @@ async fn confirm(
     }
 }
 
-async fn attempts(shrinker: &Shrinker<'_>, reproduction: &Reproduction) -> Vec<Attempt> {
+async fn attempts(resender: &Resender<'_>, reproduction: &Reproduction) -> Vec<Attempt> {
     let mut attempts = Vec::with_capacity(CONFIRMATIONS);
     for _ in 0..CONFIRMATIONS {
         // A group that could not be sent shows nothing about the rule.
-        let Ok((exchanges, violation)) = shrinker.send(&reproduction.group).await else {
+        let Ok((exchanges, outcome)) = resender.send(&reproduction.group).await else {
             break;
+        };
+        let violation = match outcome {
+            Outcome::Broken(violation) => Some(violation),
+            Outcome::Held | Outcome::BrokenElsewhere(_) | Outcome::NotJudged => None,
         };
         attempts.push(Attempt {
             exchanges: exchanges.iter().map(Exchange::with_short_body).collect(),

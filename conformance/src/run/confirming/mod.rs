@@ -1,4 +1,8 @@
-//! Looking closer at a violation: sending the same requests again, and looking for a smaller group that breaks the same rule.
+//! Looking closer at a violation: sending the same requests again, looking for a smaller group that breaks the same rule, and looking
+//! for the cause.
 
+mod budget;
 pub(crate) mod confirm;
+mod diagnose;
+mod resend;
 pub(crate) mod shrink;

@@ -3,27 +3,20 @@
 use paymaster_schemas::Pair;
 use serde_json::Value;
 
-use crate::run::sending::sender::{DeliveryError, Sender};
-use paymaster_exchange::Exchange;
+use crate::run::confirming::{
+    budget::RequestBudget,
+    resend::{Reproduction, Resender},
+};
 use paymaster_judge::{
     cases::case::{Group, Role},
     message::request::ParsedRequest,
-    rules::{Check, Rule, Violation},
-    session::recheck::Recheck,
+    rules::Check,
+    session::recheck::Outcome,
     target::context::{Context, Requirement},
-    verdict::finding::Key,
 };
 
 /// Returns simpler versions of a value, the simplest first. Where a schema document is named, all of them are valid against it.
 pub type Simplify = fn(Option<&str>, &Value) -> Vec<Value>;
-
-/// A group that shows a violation, with the exchanges that showed it.
-#[derive(Clone, Debug)]
-pub(crate) struct Reproduction {
-    pub(crate) group: Group,
-    pub(crate) exchanges: Vec<Exchange>,
-    pub(crate) violation: Violation,
-}
 
 /// The result of shrinking.
 pub(crate) struct Shrunk {
@@ -32,54 +25,35 @@ pub(crate) struct Shrunk {
     pub(crate) spent: u32,
 }
 
-/// Sends the group of one finding again, and shrinks it.
+/// Shrinks the group of one finding.
 pub(crate) struct Shrinker<'a> {
-    pub(crate) sender: &'a Sender,
-    pub(crate) recheck: Recheck<'a>,
-    pub(crate) rule: &'static Rule,
-    pub(crate) key: &'a Key,
-    pub(crate) context: &'a Context,
+    pub(crate) resender: &'a Resender<'a>,
 }
 
 impl Shrinker<'_> {
-    /// Sends a group. Returns its exchanges, and the violation where the rule is broken at the same place again.
-    pub(crate) async fn send(
-        &self,
-        group: &Group,
-    ) -> Result<(Vec<Exchange>, Option<Violation>), DeliveryError> {
-        let exchanges = self.sender.deliver(group).await?;
-        let violation = self.recheck.violation_at(self.key, group, &exchanges);
-        // The reproductions of all findings are in memory at the same time, so long bodies are cut.
-        let exchanges = exchanges.iter().map(Exchange::with_short_body).collect();
-        Ok((exchanges, violation))
-    }
-
     /// Looks for a smaller reproduction within a budget of requests.
     pub(crate) async fn shrink(&self, reproduction: Reproduction, simplify: Simplify, budget: u32) -> Shrunk {
-        let mut budget = RequestBudget {
-            limit: budget,
-            spent: 0,
-        };
+        let mut budget = RequestBudget::new(budget);
         let (reproduction, member) = self.isolate(reproduction, &mut budget).await;
         let mut reproduction = self.in_plain_headers(reproduction, &mut budget).await;
-        let properties = properties(&reproduction.group, self.context);
+        let properties = properties(&reproduction.group, self.resender.context);
         let document = reproduction.group.pair.map(Pair::request_document);
         'smaller: loop {
             for base in simplify(document, &reproduction.group.base) {
-                let rebuilt = reproduction.group.rebuilt(base, self.context);
+                let rebuilt = reproduction.group.rebuilt(base, self.resender.context);
                 let Some(group) = rebuilt.and_then(|group| only(group, member)) else {
                     continue;
                 };
                 if group.members == reproduction.group.members
-                    || self::properties(&group, self.context) != properties
+                    || self::properties(&group, self.resender.context) != properties
                 {
                     continue;
                 }
                 if !budget.spend_on(&group) {
                     break 'smaller;
                 }
-                match self.send(&group).await {
-                    Ok((exchanges, Some(violation))) => {
+                match self.resender.send(&group).await {
+                    Ok((exchanges, Outcome::Broken(violation))) => {
                         reproduction = Reproduction {
                             group,
                             exchanges,
@@ -87,7 +61,7 @@ impl Shrinker<'_> {
                         };
                         continue 'smaller;
                     }
-                    Ok((_, None)) => {}
+                    Ok(_) => {}
                     Err(_) => break 'smaller,
                 }
             }
@@ -95,7 +69,7 @@ impl Shrinker<'_> {
         }
         Shrunk {
             reproduction,
-            spent: budget.spent,
+            spent: budget.spent(),
         }
     }
 
@@ -105,8 +79,8 @@ impl Shrinker<'_> {
         if group.members == reproduction.group.members || !budget.spend_on(&group) {
             return reproduction;
         }
-        match self.send(&group).await {
-            Ok((exchanges, Some(violation))) => Reproduction {
+        match self.resender.send(&group).await {
+            Ok((exchanges, Outcome::Broken(violation))) => Reproduction {
                 group,
                 exchanges,
                 violation,
@@ -122,7 +96,7 @@ impl Shrinker<'_> {
         reproduction: Reproduction,
         budget: &mut RequestBudget,
     ) -> (Reproduction, Option<usize>) {
-        let one_exchange = !matches!(self.rule.check, Check::Group(..));
+        let one_exchange = !matches!(self.resender.rule.check, Check::Group(..));
         let member = Some(reproduction.violation.member);
         if !one_exchange || reproduction.group.members.len() < 2 {
             return (reproduction, None);
@@ -133,8 +107,8 @@ impl Shrinker<'_> {
         if !budget.spend_on(&group) {
             return (reproduction, None);
         }
-        match self.send(&group).await {
-            Ok((exchanges, Some(violation))) => {
+        match self.resender.send(&group).await {
+            Ok((exchanges, Outcome::Broken(violation))) => {
                 let alone = Reproduction {
                     group,
                     exchanges,
@@ -144,23 +118,6 @@ impl Shrinker<'_> {
             }
             _ => (reproduction, None),
         }
-    }
-}
-
-/// How many requests shrinking one finding may send, and how many it has sent.
-struct RequestBudget {
-    limit: u32,
-    spent: u32,
-}
-
-impl RequestBudget {
-    fn spend_on(&mut self, group: &Group) -> bool {
-        let cost = u32::try_from(group.members.len()).unwrap_or(u32::MAX);
-        let fits = cost <= self.limit.saturating_sub(self.spent);
-        if fits {
-            self.spent += cost;
-        }
-        fits
     }
 }
 

@@ -193,6 +193,15 @@ impl Sender {
         self.deliver_within(group, &mut self.share()).await
     }
 
+    /// Sends the requests of a group one after the other, also where its relation sends them at the same time.
+    pub(crate) async fn deliver_in_order(&self, group: &Group) -> Result<Vec<Exchange>, DeliveryError> {
+        let Some((_slot, _)) = self.concurrency.acquire(1).await else {
+            return Err(DeliveryError::Stopped);
+        };
+        self.deliver_in_turn(group, &self.share(), OverloadMode::Ignore)
+            .await
+    }
+
     /// As [`Sender::deliver`], within a memory share that the caller holds as long as it keeps the answers.
     pub(crate) async fn deliver_within(
         &self,

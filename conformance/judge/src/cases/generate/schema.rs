@@ -5,6 +5,8 @@ use std::fmt;
 use paymaster_schemas::{document, document_by_id, resolved};
 use serde_json::{Map, Value};
 
+use crate::json::pointer::escaped;
+
 /// A schema has a keyword that the generators do not support, or an override fits no place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported(pub(super) String);
@@ -186,27 +188,6 @@ impl Place {
             schema,
         })
     }
-}
-
-/// A name as a segment of a JSON pointer.
-pub(super) fn escaped(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
-}
-
-/// Removes the member or item at a JSON pointer; none when nothing stands there.
-pub(super) fn remove(value: &mut Value, pointer: &str) -> Option<()> {
-    let (parent, name) = pointer.rsplit_once('/')?;
-    match value.pointer_mut(parent)? {
-        Value::Object(members) => {
-            members.shift_remove(&name.replace("~1", "/").replace("~0", "~"))?;
-        }
-        Value::Array(items) => {
-            let index = name.parse().ok().filter(|index| *index < items.len())?;
-            items.remove(index);
-        }
-        _ => return None,
-    }
-    Some(())
 }
 
 #[cfg(test)]

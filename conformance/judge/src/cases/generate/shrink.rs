@@ -9,7 +9,7 @@ mod plainer;
 use paymaster_schemas::validator_for;
 use serde_json::Value;
 
-use crate::cases::generate::schema::{escaped, remove};
+use crate::json::pointer::{escaped, remove};
 use crate::message::tables::{FEES, GAS};
 
 /// The longest list from which every item is removed in turn.

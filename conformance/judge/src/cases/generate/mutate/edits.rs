@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::cases::generate::schema::remove;
+use crate::json::pointer::remove;
 
 /// An edit at a place.
 #[derive(Clone, Debug, PartialEq)]

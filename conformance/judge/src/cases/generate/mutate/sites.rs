@@ -13,9 +13,10 @@ use crate::cases::generate::mutate::{
     misfits::{beyond, misfits, near_misses, other_types},
 };
 use crate::cases::generate::{
-    schema::{KEYWORDS, Place, Unsupported, escaped},
+    schema::{KEYWORDS, Place, Unsupported},
     strategy,
 };
+use crate::json::pointer::escaped;
 
 /// Every site of the messages that the document called `name` describes, in the order of the schemas. Empty when there is
 /// no such document.

@@ -6,8 +6,9 @@ use serde_json::{Map, Value};
 use crate::cases::generate::strategy::{Builder, Node, choices::Alternative};
 use crate::cases::generate::{
     random::RngExt,
-    schema::{Place, Unsupported, escaped},
+    schema::{Place, Unsupported},
 };
+use crate::json::pointer::escaped;
 
 /// The objects that a place may hold.
 pub(super) struct Object {

@@ -1,0 +1,158 @@
+//! Differences between two requests, member by member.
+
+use serde_json::Value;
+
+use crate::{
+    json::{
+        number::amount,
+        pointer::{escaped, with_value},
+    },
+    message::tables::is_amount,
+};
+
+/// A place at which two requests differ.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    /// The place, as a JSON pointer into the request body.
+    pub pointer: String,
+    /// The value in the request that breaks the rule; none where the member is missing there.
+    pub failing: Option<Value>,
+    /// The value in the request that does not break it; none where the member is missing there.
+    pub passing: Option<Value>,
+}
+
+/// In what two values differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum DifferenceKind {
+    /// The member is missing in the failing request.
+    Missing,
+    /// The member is present in the failing request only.
+    Present,
+    /// Two texts with the same letters in other case.
+    LetterCase,
+    /// The same number in another notation, such as `"16"` and `"0x10"`.
+    Notation,
+    /// Two numbers.
+    Number,
+    /// Values of two JSON types.
+    Type,
+    /// Two lists.
+    List,
+    /// Anything else.
+    Value,
+}
+
+impl Difference {
+    /// In what the two values differ.
+    pub fn kind(&self) -> DifferenceKind {
+        let (failing, passing) = match (&self.failing, &self.passing) {
+            (None, _) => return DifferenceKind::Missing,
+            (_, None) => return DifferenceKind::Present,
+            (Some(failing), Some(passing)) => (failing, passing),
+        };
+        match (failing, passing) {
+            (Value::Array(_), Value::Array(_)) => return DifferenceKind::List,
+            (Value::String(failing), Value::String(passing)) if failing.eq_ignore_ascii_case(passing) => {
+                return DifferenceKind::LetterCase;
+            }
+            _ => {}
+        }
+        if self.is_about_a_number() {
+            match (amount(failing), amount(passing)) {
+                (Some(failing), Some(passing)) if failing == passing => return DifferenceKind::Notation,
+                (Some(_), Some(_)) => return DifferenceKind::Number,
+                _ => {}
+            }
+        }
+        if std::mem::discriminant(failing) == std::mem::discriminant(passing) {
+            DifferenceKind::Value
+        } else {
+            DifferenceKind::Type
+        }
+    }
+
+    /// Whether the place holds an amount, or both values are JSON numbers. Other texts of digits, such as call data, are no numbers.
+    pub(super) fn is_about_a_number(&self) -> bool {
+        let is_number = |value: &Option<Value>| value.as_ref().is_some_and(Value::is_number);
+        let name = self.pointer.rsplit('/').next().unwrap_or_default();
+        is_amount(name) || is_number(&self.failing) && is_number(&self.passing)
+    }
+
+    /// Whether the value at the place is the failing one.
+    pub fn is_in(&self, request: &Value) -> bool {
+        request.pointer(&self.pointer) == self.failing.as_ref()
+    }
+
+    /// The request with the passing value at the place; none where the place does not exist in it.
+    pub fn applied(&self, request: &Value) -> Option<Value> {
+        self.with(request, self.passing.as_ref())
+    }
+
+    /// The request with the failing value at the place; none where the place does not exist in it.
+    pub fn with_failing(&self, request: &Value) -> Option<Value> {
+        if self.is_in(request) {
+            return Some(request.clone());
+        }
+        self.with(request, self.failing.as_ref())
+    }
+
+    /// The request with this value at the place, or without the member; none where the place does not exist in it.
+    pub fn with(&self, request: &Value, value: Option<&Value>) -> Option<Value> {
+        with_value(request, &self.pointer, value)
+    }
+}
+
+/// The request with every passing value that can be applied; none where one cannot be.
+pub fn with_all<'a>(request: &Value, differences: impl IntoIterator<Item = &'a Difference>) -> Option<Value> {
+    let mut changed = request.clone();
+    for difference in differences {
+        changed = difference.applied(&changed)?;
+    }
+    Some(changed)
+}
+
+/// Every place at which two requests differ, in the order of the failing one. Objects are compared member by member, and so are
+/// lists of equally many objects, such as `params`; all other values are compared as a whole.
+pub fn differences(failing: &Value, passing: &Value) -> Vec<Difference> {
+    let mut found = Vec::new();
+    compare("", failing, passing, &mut found);
+    found
+}
+
+fn compare(pointer: &str, failing: &Value, passing: &Value, found: &mut Vec<Difference>) {
+    match (failing, passing) {
+        (Value::Object(left), Value::Object(right)) => {
+            let place = |name: &str| format!("{pointer}/{}", escaped(name));
+            for (name, value) in left {
+                match right.get(name) {
+                    Some(other) => compare(&place(name), value, other, found),
+                    None => found.push(Difference {
+                        pointer: place(name),
+                        failing: Some(value.clone()),
+                        passing: None,
+                    }),
+                }
+            }
+            for (name, value) in right.iter().filter(|(name, _)| !left.contains_key(*name)) {
+                found.push(Difference {
+                    pointer: place(name),
+                    failing: None,
+                    passing: Some(value.clone()),
+                });
+            }
+        }
+        (Value::Array(left), Value::Array(right))
+            if left.len() == right.len() && left.iter().chain(right).all(Value::is_object) =>
+        {
+            for (index, (left, right)) in left.iter().zip(right).enumerate() {
+                compare(&format!("{pointer}/{index}"), left, right, found);
+            }
+        }
+        _ if failing == passing => {}
+        _ => found.push(Difference {
+            pointer: pointer.to_owned(),
+            failing: Some(failing.clone()),
+            passing: Some(passing.clone()),
+        }),
+    }
+}

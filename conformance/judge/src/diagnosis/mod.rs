@@ -1,0 +1,14 @@
+//! Diagnosis: what makes the difference between a request that breaks a rule and one that does not.
+//!
+//! A [`cause`] names the members of the request that decide, or says what else does. Findings with the same cause are one
+//! [`defect`]. This module is pure: the runner sends the requests that it proposes.
+
+pub mod cause;
+pub mod defect;
+pub mod difference;
+pub mod fewest;
+pub mod narrowing;
+pub mod sentence;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,205 @@
+//! Causes and defects in words.
+
+use serde_json::Value;
+
+use super::{
+    cause::{Cause, EarlierRequest, WrongAnswers},
+    difference::{Difference, DifferenceKind},
+};
+use crate::verdict::finding::Finding;
+
+/// The longest value that is shown, in characters.
+const LONGEST_VALUE: usize = 66;
+
+/// What is wrong, and under which condition: `pm_sponsorUserOperation with nonce "0": expected a result, got error -32602 "..."`.
+pub fn headline(finding: &Finding) -> String {
+    let violation = &finding.violation;
+    let subject = finding.pair.map_or_else(
+        || "requests".to_owned(),
+        |pair| format!("{} in mode {}", pair.method, pair.mode),
+    );
+    let condition = match &finding.cause {
+        Some(cause) => condition(cause),
+        None => String::new(),
+    };
+    let at = match violation.pointer.as_str() {
+        "" => String::new(),
+        pointer => format!(" at {pointer}"),
+    };
+    let space = if condition.is_empty() { "" } else { " " };
+    format!(
+        "{subject}{space}{condition}: expected {}, got {}{at}",
+        violation.expected,
+        cut(&violation.actual, 2 * LONGEST_VALUE)
+    )
+}
+
+/// What decides: `with nonce "0"`, `while other requests are in flight`. It completes a sentence about a request.
+pub fn condition(cause: &Cause) -> String {
+    match cause {
+        Cause::Members(differences) | Cause::Form(differences) => {
+            let each: Vec<String> = differences.iter().map(failing).collect();
+            each.join(" and ")
+        }
+        Cause::Every { answers, .. } => format!("(every {})", answers.name()),
+        Cause::Headers { client, lines } => match lines.as_slice() {
+            [] => format!("with the request headers of {client}"),
+            lines => {
+                let lines: Vec<String> = lines
+                    .iter()
+                    .map(|(name, value)| format!("{name}: {value}"))
+                    .collect();
+                format!("with the request header {}", lines.join(" and "))
+            }
+        },
+        Cause::Writing => "with members in this order and this white space".to_owned(),
+        Cause::Concurrency => "while other requests are in flight".to_owned(),
+        Cause::Earlier(earlier) => format!("after {}", earlier.name()),
+        Cause::Chance { broken, sent } => format!("in {broken} of {sent} answers to the same request"),
+    }
+}
+
+/// What decides, beside what does not break the rule: `wrong with nonce "0", right with nonce "1"`. The finding and its contrast have
+/// the requests.
+pub fn explanation(cause: &Cause) -> String {
+    match cause {
+        Cause::Members(differences) => {
+            let wrong: Vec<String> = differences.iter().map(failing).collect();
+            let right: Vec<String> = differences.iter().map(passing).collect();
+            let remark = match differences.as_slice() {
+                [one] => remark(one.kind()),
+                _ => "",
+            };
+            format!(
+                "wrong {}, right {}{remark}",
+                wrong.join(" and "),
+                right.join(" and ")
+            )
+        }
+        Cause::Form(_) => format!("every request {}", condition(cause)),
+        Cause::Every { pair, answers } => {
+            let of = pair.map_or(String::new(), |pair| {
+                format!(" of {} in mode {}", pair.method, pair.mode)
+            });
+            format!("every {}{of} that the rule judges", answers.name())
+        }
+        Cause::Headers { .. } => format!("wrong {}, right with the plain ones", condition(cause)),
+        Cause::Writing => {
+            "wrong as written here, right with the same values in another order of members or with other white space"
+                .to_owned()
+        }
+        Cause::Concurrency => {
+            "only while other requests are in flight; right when sent one after the other".to_owned()
+        }
+        Cause::Earlier(earlier) => format!("only after {}; right when sent alone", earlier.name()),
+        Cause::Chance { broken, sent } => {
+            format!("{broken} of {sent} answers to the same request: no member of the request decides")
+        }
+    }
+}
+
+impl WrongAnswers {
+    /// `answer`, `result` or `error`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::All => "answer",
+            Self::Results => "result",
+            Self::Errors => "error",
+        }
+    }
+}
+
+impl EarlierRequest {
+    /// The earlier request, in words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Same => "the same request",
+            Self::SameOperation => "a request with the same operation",
+            Self::SameSender => "a request of the same sender",
+            Self::SameId => "a request with the same id",
+            Self::Other => "another request",
+        }
+    }
+}
+
+fn remark(kind: DifferenceKind) -> &'static str {
+    match kind {
+        DifferenceKind::LetterCase => " (only the letter case differs)",
+        DifferenceKind::Notation => " (the same number in another notation)",
+        _ => "",
+    }
+}
+
+fn failing(difference: &Difference) -> String {
+    side(
+        difference,
+        difference.failing.as_ref(),
+        difference.passing.as_ref(),
+    )
+}
+
+fn passing(difference: &Difference) -> String {
+    side(
+        difference,
+        difference.passing.as_ref(),
+        difference.failing.as_ref(),
+    )
+}
+
+/// One side of a difference: `with nonce "0"`, `without initCode`, `with "0x12" in tokenList`.
+fn side(difference: &Difference, own: Option<&Value>, other: Option<&Value>) -> String {
+    let name = member_name(&difference.pointer);
+    match (own, other) {
+        (None, _) => format!("without {name}"),
+        (Some(Value::Array(own)), Some(Value::Array(other))) => match one_more(own, other) {
+            Some(element) => format!("with {} in {name}", shown(element)),
+            None => match one_more(other, own) {
+                Some(element) => format!("without {} in {name}", shown(element)),
+                None => format!("with {name} {}", shown(&Value::Array(own.clone()))),
+            },
+        },
+        (Some(value), _) => format!("with {name} {}", shown(value)),
+    }
+}
+
+/// The element that the longer list has and the shorter one lacks, where that is the only difference.
+fn one_more<'a>(longer: &'a [Value], shorter: &[Value]) -> Option<&'a Value> {
+    if longer.len() != shorter.len() + 1 {
+        return None;
+    }
+    let index = longer
+        .iter()
+        .zip(shorter)
+        .position(|(one, other)| one != other)
+        .unwrap_or(shorter.len());
+    (longer[index + 1..] == shorter[index..]).then(|| &longer[index])
+}
+
+/// The name of a member of the request, for people: `nonce`, `tokenInfo.feeTokenAddress`, `id`.
+pub fn member_name(pointer: &str) -> String {
+    let path = ["/params/0/", "/params/1/", "/"]
+        .iter()
+        .find_map(|parent| pointer.strip_prefix(parent));
+    match path {
+        None => "the body".to_owned(),
+        Some("params/0") => "the operation".to_owned(),
+        Some("params/1") => "the mode object".to_owned(),
+        Some(path) => path.replace('/', ".").replace("~1", "/").replace("~0", "~"),
+    }
+}
+
+fn shown(value: &Value) -> String {
+    cut(&value.to_string(), LONGEST_VALUE)
+}
+
+/// The text, its middle left out where it is long.
+fn cut(text: &str, longest: usize) -> String {
+    let length = text.chars().count();
+    if length <= longest {
+        return text.to_owned();
+    }
+    let half = longest / 2;
+    let start: String = text.chars().take(half).collect();
+    let end: String = text.chars().skip(length - half / 2).collect();
+    format!("{start}…{end} ({length} characters)")
+}

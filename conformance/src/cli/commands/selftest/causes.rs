@@ -1,0 +1,67 @@
+//! The part of the selftest's output about causes.
+
+use std::fmt::Write as _;
+
+use crate::{
+    report::text::words::count,
+    selftest::{Causes, Deviation, Trial},
+};
+
+/// How many causes are right, how many defects one fault gives, and every fault for which one of the two is not as it should be.
+pub(super) fn text(causes: &Causes<'_>) -> String {
+    let right = causes.named.iter().filter(|(_, right)| *right).count();
+    let mut text = String::new();
+    let mut line = |line: &str| writeln!(text, "{line}").expect("writing to a String cannot fail");
+    line("");
+    line(&format!(
+        "CAUSES  the first defect names the member for {right} of {} that depends on one",
+        count(causes.named.len() as u64, "fault")
+    ));
+    line(&format!(
+        "  one fault gives {} in the median, {} at the 90th percentile, {} at most",
+        count(causes.defects_at(0.5) as u64, "defect"),
+        causes.defects_at(0.9),
+        causes.defects_at(1.0)
+    ));
+    for (trial, _) in causes.named.iter().filter(|(_, right)| !right) {
+        line("");
+        line(&format!(
+            "  {} depends on {}",
+            trial.deviation.name(),
+            member(trial).unwrap_or_default()
+        ));
+        defects(trial, &mut line);
+    }
+    for trial in causes.by_defects.iter().filter(|trial| trial.defects.len() > 1) {
+        line("");
+        line(&format!(
+            "  {} gives {}",
+            trial.deviation.name(),
+            count(trial.defects.len() as u64, "defect")
+        ));
+        defects(trial, &mut line);
+    }
+    text
+}
+
+fn member(trial: &Trial) -> Option<&'static str> {
+    match trial.deviation {
+        Deviation::Fault(fault) => fault.member,
+        Deviation::Variant(_) => None,
+    }
+}
+
+fn defects(trial: &Trial, line: &mut impl FnMut(&str)) {
+    for defect in &trial.defects {
+        line(&format!("    {}", defect.headline));
+        let cause = if defect.cause.is_empty() {
+            "no cause found"
+        } else {
+            &defect.cause
+        };
+        line(&format!(
+            "      cause: {cause}; {}",
+            count(defect.rules as u64, "rule")
+        ));
+    }
+}

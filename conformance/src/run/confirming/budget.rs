@@ -1,0 +1,34 @@
+//! The budget of requests for looking closer at one finding.
+
+use paymaster_judge::cases::case::Group;
+
+/// How many requests may be sent, and how many have been.
+#[derive(Debug)]
+pub(crate) struct RequestBudget {
+    limit: u32,
+    spent: u32,
+}
+
+impl RequestBudget {
+    pub(crate) fn new(limit: u32) -> Self {
+        Self { limit, spent: 0 }
+    }
+
+    /// Takes the requests of a group from the budget; false where they do not fit.
+    pub(crate) fn spend_on(&mut self, group: &Group) -> bool {
+        let cost = u32::try_from(group.members.len()).unwrap_or(u32::MAX);
+        let fits = cost <= self.left();
+        if fits {
+            self.spent += cost;
+        }
+        fits
+    }
+
+    pub(crate) fn spent(&self) -> u32 {
+        self.spent
+    }
+
+    pub(crate) fn left(&self) -> u32 {
+        self.limit.saturating_sub(self.spent)
+    }
+}

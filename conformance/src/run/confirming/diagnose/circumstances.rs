@@ -1,0 +1,292 @@
+//! Causes outside the members of the request: chance, requests in flight, earlier requests, request headers.
+
+use serde_json::Value;
+
+use super::{Diagnosis, Search, parsed};
+use crate::run::{confirming::resend::Reproduction, sending::sender::join};
+use paymaster_exchange::{HeaderSet, PLAIN_HEADERS};
+use paymaster_judge::{
+    cases::case::{Group, Order, Role},
+    diagnosis::{
+        cause::{Cause, Contrast, EarlierRequest},
+        fewest::Fewest,
+    },
+    session::recheck::Outcome,
+};
+
+/// How often a request that breaks its rule now and then is sent: one answer of 25 is seen in 49 of 50 searches.
+const SENT_FOR_CHANCE: u32 = 100;
+
+/// How many copies of a group are in flight to find out whether concurrency decides, and how often.
+const COPIES: usize = 8;
+const ROUNDS_OF_COPIES: usize = 4;
+
+impl Search<'_> {
+    /// For a violation that not every attempt showed again.
+    pub(super) async fn chance_or_concurrency(&mut self) -> Option<Diagnosis> {
+        let finding = self.finding;
+        let (mut broken, mut sent) = (0, 0);
+        while sent < SENT_FOR_CHANCE {
+            let Some((_, outcome)) = self.send(&finding.group).await else {
+                break;
+            };
+            sent += 1;
+            broken += u32::from(matches!(outcome, Outcome::Broken(_)));
+        }
+        if broken == 0 {
+            return self.concurrency().await;
+        }
+        if broken == sent {
+            return None;
+        }
+        let reproduction = self.plainest_now_and_then().await;
+        Some(Diagnosis {
+            reproduction,
+            ..Diagnosis::of(Cause::Chance { broken, sent })
+        })
+    }
+
+    /// The shortest request for which the rule held in the run, where it breaks the rule now and then too.
+    async fn plainest_now_and_then(&mut self) -> Option<Reproduction> {
+        if self.judges_groups() {
+            return None;
+        }
+        let examples = self.session.examples(self.resender.rule, self.finding.pair);
+        let shortest = examples
+            .iter()
+            .filter(|example| example.group.members.len() == 1)
+            .min_by_key(|example| example.group.members[0].body.len())?;
+        let own: usize = self
+            .finding
+            .group
+            .members
+            .iter()
+            .map(|member| member.body.len())
+            .sum();
+        if shortest.group.members[0].body.len() >= own {
+            return None;
+        }
+        for _ in 0..SENT_FOR_CHANCE {
+            let (exchanges, outcome) = self.send(&shortest.group).await?;
+            if let Outcome::Broken(violation) = outcome {
+                return Some(Reproduction {
+                    group: Group::clone(&shortest.group),
+                    exchanges,
+                    violation,
+                });
+            }
+        }
+        None
+    }
+
+    /// Whether the rule is broken while other requests are in flight: copies of the group, and other requests of the run. Sent alone, it
+    /// held.
+    async fn concurrency(&mut self) -> Option<Diagnosis> {
+        let own = &self.finding.group;
+        let examples = self.session.examples_of_any_rule();
+        let mut others = examples
+            .iter()
+            .map(|example| &*example.group)
+            .filter(|group| group.members.len() == 1)
+            .cycle();
+        for _ in 0..ROUNDS_OF_COPIES {
+            let mut groups: Vec<&Group> = Vec::new();
+            for group in (0..COPIES).flat_map(|_| [Some(own), others.next()]).flatten() {
+                if self.budget.spend_on(group) {
+                    groups.push(group);
+                }
+            }
+            if groups.len() < COPIES {
+                return None;
+            }
+            let resender = self.resender;
+            let results = join(groups.iter().map(|group| resender.send(group)).collect()).await;
+            for (group, result) in groups.iter().zip(results) {
+                if let Ok((exchanges, Outcome::Broken(violation))) = result {
+                    return Some(Diagnosis {
+                        reproduction: Some(Reproduction {
+                            group: Group::clone(group),
+                            exchanges,
+                            violation,
+                        }),
+                        ..Diagnosis::of(Cause::Concurrency)
+                    });
+                }
+            }
+        }
+        None
+    }
+
+    /// For requests that were sent at the same time: whether that decides.
+    pub(super) async fn concurrent_group(&mut self) -> Option<Diagnosis> {
+        let group = self.finding.group.clone();
+        let is_concurrent = group.members.len() > 1 && group.relation.order == Order::Concurrent;
+        if !is_concurrent || !self.budget.spend_on(&group) {
+            return None;
+        }
+        let (exchanges, outcome) = self.resender.send_in_order(&group).await.ok()?;
+        if outcome != Outcome::Held {
+            return None;
+        }
+        Some(Diagnosis {
+            contrast: Some(Contrast {
+                group,
+                exchanges,
+                member: self.finding.violation.member,
+            }),
+            ..Diagnosis::of(Cause::Concurrency)
+        })
+    }
+
+    /// For a rule about single requests that is not broken when the request is sent alone: the earlier request that makes it break.
+    pub(super) async fn request_before(&mut self) -> Option<Diagnosis> {
+        let group = self.finding.group.clone();
+        let wrong = self.finding.violation.member;
+        if group.members.len() < 2 {
+            return None;
+        }
+        let alone = with_members(&group, &[wrong])?;
+        if !self.holds(&alone).await {
+            return None;
+        }
+        for earlier in 0..wrong {
+            // The violation has another place in the smaller group; the place within the answer is the same.
+            let both = with_members(&group, &[earlier, wrong])?;
+            if self.breaks(&both).await.is_some() {
+                return Some(Diagnosis::of(Cause::Earlier(shared(&group, earlier, wrong))));
+            }
+        }
+        Some(Diagnosis::of(Cause::Earlier(EarlierRequest::Other)))
+    }
+
+    /// For a rule that compares a request with the same request later: whether the requests between them decide.
+    pub(super) async fn request_between(&mut self) -> Option<Diagnosis> {
+        let earlier = self.earlier_request_between().await?;
+        Some(Diagnosis::of(Cause::Earlier(earlier)))
+    }
+
+    async fn earlier_request_between(&mut self) -> Option<EarlierRequest> {
+        let group = self.finding.group.clone();
+        let wrong = self.finding.violation.member;
+        let baseline = group
+            .members
+            .iter()
+            .position(|member| member.role == Role::Baseline)?;
+        if baseline == wrong || !is_same_request(&group, baseline, wrong) {
+            return None;
+        }
+        let others: Vec<usize> = (0..group.members.len())
+            .filter(|index| group.members[*index].role == Role::Other)
+            .collect();
+        if others.is_empty() {
+            return Some(EarlierRequest::Same);
+        }
+        let rest: Vec<usize> = (0..group.members.len())
+            .filter(|index| !others.contains(index))
+            .collect();
+        let without = with_members(&group, &rest)?;
+        if !self.holds(&without).await {
+            return Some(EarlierRequest::Same);
+        }
+        for other in others {
+            let kept: Vec<usize> = (0..group.members.len())
+                .filter(|index| *index == other || rest.contains(index))
+                .collect();
+            let with_one = with_members(&group, &kept)?;
+            if self.breaks(&with_one).await.is_some() {
+                return Some(shared(&group, other, wrong));
+            }
+        }
+        Some(EarlierRequest::Other)
+    }
+
+    /// The header lines of a published client that decide. Shrinking has already tried the plain headers: the rule held with them.
+    pub(super) async fn headers(&mut self) -> Option<Diagnosis> {
+        let group = self.finding.group.clone();
+        let set = group.members.get(self.finding.violation.member)?.sent_as?;
+        let plain = group.clone().sent_as(None);
+        let Some((exchanges, Outcome::Held)) = self.send(&plain).await else {
+            return None;
+        };
+        let contrast = Contrast {
+            group: plain,
+            exchanges,
+            member: self.finding.violation.member,
+        };
+        let differing: Vec<(&'static str, &'static str)> = set
+            .lines
+            .iter()
+            .copied()
+            .filter(|(name, value)| PLAIN_HEADERS.header(name) != Some(value))
+            .collect();
+        // Which of the client's lines are enough to break the rule.
+        let mut fewest = Fewest::new(differing);
+        while let Some(trial) = fewest.next_trial() {
+            let group = group.clone().sent_as(Some(with_lines(set, &trial)));
+            if self.breaks(&group).await.is_some() {
+                fewest.was_enough(trial);
+            }
+        }
+        Some(Diagnosis {
+            contrast: Some(contrast),
+            ..Diagnosis::of(Cause::Headers {
+                client: set.name,
+                lines: fewest.finish(),
+            })
+        })
+    }
+}
+
+/// The plain headers with these lines of a client in their places. Header sets live as long as the program: a search makes at most a
+/// dozen small ones.
+fn with_lines(set: &HeaderSet, chosen: &[(&'static str, &'static str)]) -> &'static HeaderSet {
+    let kept = PLAIN_HEADERS
+        .lines
+        .iter()
+        .filter(|(name, _)| !chosen.iter().any(|(other, _)| other == name));
+    let lines: Vec<_> = kept.chain(chosen).copied().collect();
+    Box::leak(Box::new(HeaderSet {
+        name: set.name,
+        lines: Vec::leak(lines),
+    }))
+}
+
+/// The group with these members alone.
+fn with_members(group: &Group, kept: &[usize]) -> Option<Group> {
+    let members: Option<Vec<_>> = kept
+        .iter()
+        .map(|index| group.members.get(*index).cloned())
+        .collect();
+    Some(Group {
+        members: members?,
+        ..group.clone()
+    })
+}
+
+fn is_same_request(group: &Group, one: usize, other: usize) -> bool {
+    shared(group, one, other) == EarlierRequest::Same
+}
+
+/// What two requests of a group have in common.
+fn shared(group: &Group, one: usize, other: usize) -> EarlierRequest {
+    let read = |index: usize| group.members.get(index).and_then(parsed).unwrap_or(Value::Null);
+    let (one, other) = (read(one), read(other));
+    let without_id = |request: &Value| {
+        let mut request = request.clone();
+        if let Some(members) = request.as_object_mut() {
+            members.remove("id");
+        }
+        request
+    };
+    if without_id(&one) == without_id(&other) {
+        EarlierRequest::Same
+    } else if one["params"][0] == other["params"][0] {
+        EarlierRequest::SameOperation
+    } else if one["params"][0]["sender"] == other["params"][0]["sender"] {
+        EarlierRequest::SameSender
+    } else if one["id"] == other["id"] {
+        EarlierRequest::SameId
+    } else {
+        EarlierRequest::Other
+    }
+}

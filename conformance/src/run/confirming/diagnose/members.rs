@@ -1,0 +1,487 @@
+//! Causes in the request: the members that decide.
+
+use serde_json::Value;
+
+use super::{Diagnosis, Search, parsed, with_body};
+use paymaster_judge::{
+    cases::case::{Group, Role},
+    diagnosis::{
+        cause::{Cause, Contrast, WrongAnswers},
+        difference::{Difference, differences, with_all},
+        fewest::Fewest,
+        narrowing::Narrowing,
+    },
+    message::{answer::Answer, request::ParsedRequest},
+    session::{examples::Example, recheck::Outcome},
+    target::context::{Context, Expectation, Requirement},
+    verdict::finding::Finding,
+};
+
+/// How many requests that may pass are tried.
+const MOST_CANDIDATES: usize = 4;
+
+/// How many differences are narrowed. With more, no single value decides.
+const MOST_NARROWED: usize = 3;
+
+/// How many requests of the budget are kept for sending the result of a search once more.
+const KEPT_FOR_THE_RESULT: u32 = 6;
+
+/// What is changed in the group of a finding.
+#[derive(Clone, Copy)]
+enum Subject {
+    /// One request.
+    Member(usize),
+    /// The base request, from which the group is built.
+    Base,
+}
+
+impl Subject {
+    fn value(self, group: &Group) -> Option<Value> {
+        match self {
+            Self::Member(index) => parsed(group.members.get(index)?),
+            Self::Base => Some(group.base.clone()).filter(Value::is_object),
+        }
+    }
+
+    fn with(self, group: &Group, value: Value, context: &Context) -> Option<Group> {
+        match self {
+            Self::Member(index) => with_body(group, index, &value),
+            Self::Base => {
+                let rebuilt = group.rebuilt(value, context)?;
+                (rebuilt.members.len() == group.members.len()).then_some(rebuilt)
+            }
+        }
+    }
+}
+
+/// What sending the base request in place of the changed one showed.
+enum Plain {
+    /// The rule held.
+    Cause(Box<Diagnosis>),
+    /// The rule was broken too: what the relation changes does not decide.
+    AlsoBroken,
+    /// The rule does not judge it: the rule is about what the relation changes.
+    NotJudged,
+}
+
+impl Search<'_> {
+    /// The members that decide, or that every answer is wrong.
+    pub(super) async fn members(&mut self) -> Option<Diagnosis> {
+        if self.judges_groups() {
+            let change = self.change_that_decides().await;
+            if matches!(&change, Some(found) if found.contrast.is_some()) {
+                return change;
+            }
+            return self.base_that_decides().await.or(change);
+        }
+        if self.is_every_error().await {
+            return Some(self.every_answer(WrongAnswers::Errors));
+        }
+        if let Some(diagnosis) = self.writing().await {
+            return Some(diagnosis);
+        }
+        let wrong = Subject::Member(self.finding.violation.member);
+        let mut found: Option<Diagnosis> = None;
+        let plain = self.plain_request(wrong).await;
+        let form = match plain {
+            Plain::Cause(diagnosis) if diagnosis.cause.members().len() == 1 => return Some(*diagnosis),
+            Plain::Cause(diagnosis) => {
+                found = Some(*diagnosis);
+                None
+            }
+            Plain::AlsoBroken => None,
+            Plain::NotJudged => self.changes_of_the_relation(),
+        };
+        let candidates = self.passing_requests(wrong);
+        let every_result = candidates.is_empty();
+        for passing in candidates {
+            if let Some(diagnosis) = self.fewest_members(wrong, passing).await {
+                let members = diagnosis.cause.members().len();
+                if found
+                    .as_ref()
+                    .is_none_or(|known| members < known.cause.members().len())
+                {
+                    found = Some(diagnosis);
+                }
+                if members == 1 {
+                    break;
+                }
+            }
+        }
+        let decisive = self.members_of_the_expectation();
+        for form in [form, decisive].into_iter().flatten() {
+            if found
+                .as_ref()
+                .is_none_or(|known| form.len() < known.cause.members().len())
+            {
+                found = Some(Diagnosis::of(Cause::Form(form)));
+            }
+        }
+        let kind =
+            if self.got(|answer| answer.result().is_some()) && self.session.ever_held(self.resender.rule) {
+                WrongAnswers::Results
+            } else {
+                WrongAnswers::All
+            };
+        found.or_else(|| every_result.then(|| self.every_answer(kind)))
+    }
+
+    /// Whether the order of the members or white space decides: the same values are sent in the order of a request for which the rule
+    /// held, without white space.
+    async fn writing(&mut self) -> Option<Diagnosis> {
+        let wrong = self.finding.violation.member;
+        let body = &self.finding.group.members.get(wrong)?.body;
+        let own: Value = serde_json::from_slice(body).ok()?;
+        let examples = self.session.examples(self.resender.rule, self.finding.pair);
+        let example = examples
+            .iter()
+            .find_map(|example| example.group.members.get(example.member).and_then(parsed));
+        let rewritten = in_the_order_of(&own, example.as_ref().unwrap_or(&self.finding.group.base));
+        if rewritten.to_string().as_bytes() == &**body {
+            return None;
+        }
+        let contrast = self.contrast(Subject::Member(wrong), rewritten).await?;
+        Some(Diagnosis {
+            contrast: Some(contrast),
+            ..Diagnosis::of(Cause::Writing)
+        })
+    }
+
+    fn every_answer(&self, answers: WrongAnswers) -> Diagnosis {
+        let pair = self.pair_of_every_answer();
+        Diagnosis::of(Cause::Every { pair, answers })
+    }
+
+    /// Whether the answer that breaks the rule is of this kind.
+    fn got(&self, is_kind: impl Fn(&Answer<'_>) -> bool) -> bool {
+        let wrong = self.finding.exchanges.get(self.finding.violation.member);
+        wrong.is_some_and(|exchange| is_kind(&Answer::of(exchange)))
+    }
+
+    /// Whether the answer is an error, and the errors of other requests break the rule too. Then no member of the request decides.
+    async fn is_every_error(&mut self) -> bool {
+        const TRIED: usize = 2;
+        if !self.got(|answer| answer.error().is_some()) {
+            return false;
+        }
+        let own = self.finding.group.relation;
+        let mut relations = vec![own.id];
+        let mut tried = 0;
+        for example in self.session.examples_of_any_rule() {
+            let group = &example.group;
+            // Other relations get errors for other reasons.
+            if !example.got_error || group.members.len() > 1 || relations.contains(&group.relation.id) {
+                continue;
+            }
+            relations.push(group.relation.id);
+            match self.send(group).await {
+                Some((_, Outcome::Broken(_) | Outcome::BrokenElsewhere(_))) => tried += 1,
+                _ => return false,
+            }
+            if tried == TRIED {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Whether the known cause of another finding is the cause of this one too.
+    pub(super) async fn same_as(&mut self, other: &Finding) -> Option<Diagnosis> {
+        let Some(Cause::Members(differences)) = &other.cause else {
+            return None;
+        };
+        let group = &self.finding.group;
+        let subject = if self.judges_groups() {
+            Subject::Base
+        } else {
+            Subject::Member(self.finding.violation.member)
+        };
+        for subject in [subject, Subject::Member(self.finding.violation.member)] {
+            let Some(value) = subject.value(group) else {
+                continue;
+            };
+            if !differences.iter().all(|difference| difference.is_in(&value)) {
+                continue;
+            }
+            let Some(passing) = with_all(&value, differences) else {
+                continue;
+            };
+            if let Some(contrast) = self.contrast(subject, passing).await {
+                return Some(Diagnosis {
+                    contrast: Some(contrast),
+                    ..Diagnosis::of(Cause::Members(differences.clone()))
+                });
+            }
+        }
+        None
+    }
+
+    /// For a rule over a group: the members of the base on which it depends.
+    async fn base_that_decides(&mut self) -> Option<Diagnosis> {
+        let examples = self.session.examples(self.resender.rule, self.finding.pair);
+        let mut bases: Vec<Value> = Vec::new();
+        for example in &examples {
+            let is_same_relation = std::ptr::eq(example.group.relation, self.finding.group.relation);
+            if is_same_relation && !bases.contains(&example.group.base) {
+                bases.push(example.group.base.clone());
+            }
+        }
+        for base in bases.into_iter().take(MOST_CANDIDATES / 2) {
+            if let Some(diagnosis) = self.fewest_members(Subject::Base, base).await {
+                return Some(diagnosis);
+            }
+        }
+        None
+    }
+
+    /// For a rule over a group: the members in which the request that breaks the rule differs from the one it is compared with.
+    async fn change_that_decides(&mut self) -> Option<Diagnosis> {
+        let finding = self.finding;
+        let group = &finding.group;
+        let wrong = finding.violation.member;
+        let baseline = group
+            .members
+            .iter()
+            .position(|member| member.role == Role::Baseline)
+            .or_else(|| (group.members.len() > 1).then_some(0))
+            .filter(|baseline| *baseline != wrong)?;
+        let subject = Subject::Member(wrong);
+        let (failing, mut passing) = (subject.value(group)?, Subject::Member(baseline).value(group)?);
+        keep_id(&mut passing, &failing);
+        let all = differences(&failing, &passing);
+        if all.is_empty() {
+            let own_id = Subject::Member(baseline).value(group)?;
+            return self.fewest_members(subject, own_id).await;
+        }
+        match self.fewest_members(subject, passing).await {
+            Some(diagnosis) => Some(diagnosis),
+            None => Some(Diagnosis::of(Cause::Form(all))),
+        }
+    }
+
+    /// Sends the base request in place of the one that the relation made of it.
+    async fn plain_request(&mut self, subject: Subject) -> Plain {
+        let group = &self.finding.group;
+        let (Some(failing), mut passing) = (subject.value(group), group.base.clone()) else {
+            return Plain::NotJudged;
+        };
+        if !passing.is_object() {
+            return Plain::NotJudged;
+        }
+        keep_id(&mut passing, &failing);
+        if passing == failing {
+            return Plain::AlsoBroken;
+        }
+        let Some(plain) = subject.with(group, passing.clone(), self.resender.context) else {
+            return Plain::NotJudged;
+        };
+        match self.send(&plain).await {
+            Some((_, Outcome::Held)) => match self.fewest_members(subject, passing).await {
+                Some(diagnosis) => Plain::Cause(Box::new(diagnosis)),
+                None => Plain::AlsoBroken,
+            },
+            Some((_, Outcome::Broken(_) | Outcome::BrokenElsewhere(_))) => Plain::AlsoBroken,
+            _ => Plain::NotJudged,
+        }
+    }
+
+    /// What the relation changed in the base request.
+    fn changes_of_the_relation(&self) -> Option<Vec<Difference>> {
+        let group = &self.finding.group;
+        let member = group.members.get(self.finding.violation.member)?;
+        let failing: Value = serde_json::from_slice(&member.body).ok()?;
+        let mut passing = group.base.clone();
+        if !passing.is_object() {
+            return None;
+        }
+        if failing["id"].is_u64() {
+            keep_id(&mut passing, &failing);
+        }
+        let changes = differences(&failing, &passing);
+        (!changes.is_empty()).then_some(changes)
+    }
+
+    /// The members because of which the operation is not sponsored: with those of an operation that is, it would be. Nothing is sent.
+    fn members_of_the_expectation(&self) -> Option<Vec<Difference>> {
+        let context = self.resender.context;
+        let member = self.finding.group.members.get(self.finding.violation.member)?;
+        let failing = parsed(member)?;
+        let is_refused =
+            |expectation| matches!(expectation, Expectation::Refused | Expectation::NotSponsored);
+        if !is_refused(requirement(&failing, context)?.expectation) {
+            return None;
+        }
+        let of_pair = |example: &Example| example.pair == self.finding.pair;
+        for example in self.session.examples_of_any_rule().into_iter().filter(of_pair) {
+            let Some(mut other) = example.group.members.get(example.member).and_then(parsed) else {
+                continue;
+            };
+            keep_id(&mut other, &failing);
+            let is_other = |value: &Value| {
+                requirement(value, context).is_some_and(|other| {
+                    matches!(other.expectation, Expectation::Sponsored | Expectation::Accepted)
+                })
+            };
+            if !is_other(&other) {
+                continue;
+            }
+            let mut fewest = Fewest::new(differences(&failing, &other));
+            while let Some(trial) = fewest.next_trial() {
+                if with_all(&failing, &trial).is_some_and(|value| is_other(&value)) {
+                    fewest.was_enough(trial);
+                }
+            }
+            return Some(fewest.finish());
+        }
+        None
+    }
+
+    /// Requests of the same method and mode for which the rule held, those with the fewest differences first; with the id of the failing
+    /// request, then with their own. Where the failing request got a result, those that got an error are left out: the rule held because
+    /// of the error, whatever members lead to it.
+    fn passing_requests(&self, subject: Subject) -> Vec<Value> {
+        let Some(failing) = subject.value(&self.finding.group) else {
+            return Vec::new();
+        };
+        let got_result = self.got(|answer| answer.result().is_some());
+        let examples = self.session.examples(self.resender.rule, self.finding.pair);
+        let mut requests: Vec<Value> = Vec::new();
+        for example in examples {
+            let request = example.group.members.get(example.member).and_then(parsed);
+            if let Some(request) = request.filter(|_| !(got_result && example.got_error)) {
+                requests.push(request);
+            }
+        }
+        requests.sort_by_cached_key(|request| differences(&failing, request).len());
+        let with_the_id = requests.iter().take(MOST_CANDIDATES).map(|request| {
+            let mut request = request.clone();
+            keep_id(&mut request, &failing);
+            request
+        });
+        let mut candidates: Vec<Value> = Vec::new();
+        for request in with_the_id.chain(requests.iter().take(MOST_CANDIDATES / 2).cloned()) {
+            if !candidates.contains(&request) {
+                candidates.push(request);
+            }
+        }
+        candidates
+    }
+
+    /// The fewest members that must change in the failing value, towards a passing one, until the rule holds.
+    async fn fewest_members(&mut self, subject: Subject, passing: Value) -> Option<Diagnosis> {
+        let finding = self.finding;
+        let failing = subject.value(&finding.group)?;
+        let all = differences(&failing, &passing);
+        if all.is_empty() || !self.holds_with(subject, with_all(&failing, &all)?).await {
+            return None;
+        }
+        let mut fewest = Fewest::new(all);
+        while let Some(trial) = fewest.next_trial() {
+            let Some(value) = with_all(&failing, &trial) else {
+                continue;
+            };
+            if self.holds_with(subject, value).await {
+                fewest.was_enough(trial);
+            }
+        }
+        let mut members = fewest.finish();
+        if members.len() <= MOST_NARROWED {
+            for index in 0..members.len() {
+                self.narrow(subject, &failing, &mut members, index).await;
+            }
+        }
+        let smallest = members
+            .iter()
+            .try_fold(failing.clone(), |value, member| member.with_failing(&value))?;
+        let passing = with_all(&smallest, &members)?;
+        let reproduction = if smallest == failing {
+            None
+        } else {
+            let group = subject.with(&finding.group, smallest, self.resender.context)?;
+            Some(self.breaks(&group).await?)
+        };
+        let contrast = self.contrast(subject, passing).await?;
+        Some(Diagnosis {
+            cause: Cause::Members(members),
+            contrast: Some(contrast),
+            reproduction,
+        })
+    }
+
+    /// Moves the values of one difference together. The others have their passing values meanwhile.
+    async fn narrow(&mut self, subject: Subject, failing: &Value, members: &mut [Difference], index: usize) {
+        let is_alone = members.len() == 1;
+        let mut narrowing = Narrowing::new(members[index].clone());
+        while let Some(value) = narrowing.next_value() {
+            let others = members.iter().enumerate().filter(|(other, _)| *other != index);
+            let candidate = with_all(failing, others.map(|(_, member)| member))
+                .and_then(|rest| members[index].with(&rest, Some(&value)))
+                .and_then(|value| subject.with(&self.finding.group, value, self.resender.context));
+            let Some(group) = candidate else { continue };
+            // The result must be sent once more.
+            if self.budget.left() < KEPT_FOR_THE_RESULT {
+                break;
+            }
+            match self.send(&group).await {
+                None => break,
+                Some((_, Outcome::Held)) => narrowing.held(),
+                Some((_, Outcome::Broken(_))) if is_alone => narrowing.broke(),
+                Some(_) => {}
+            }
+        }
+        members[index] = narrowing.finish();
+    }
+
+    async fn holds_with(&mut self, subject: Subject, value: Value) -> bool {
+        match subject.with(&self.finding.group, value, self.resender.context) {
+            Some(group) => self.holds(&group).await,
+            None => false,
+        }
+    }
+
+    /// Sends a passing request once more; none where the rule does not hold for it.
+    async fn contrast(&mut self, subject: Subject, passing: Value) -> Option<Contrast> {
+        let group = subject.with(&self.finding.group, passing, self.resender.context)?;
+        match self.send(&group).await? {
+            (exchanges, Outcome::Held) => Some(Contrast {
+                group,
+                exchanges,
+                member: self.finding.violation.member,
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// The value with the members of every object in the order of a model, where that has them, and the others behind them.
+fn in_the_order_of(value: &Value, model: &Value) -> Value {
+    match (value, model) {
+        (Value::Object(members), Value::Object(model)) => {
+            let first = model.keys().filter(|name| members.contains_key(*name));
+            let rest = members.keys().filter(|name| !model.contains_key(*name));
+            let ordered = first.chain(rest).map(|name| {
+                let model = model.get(name).unwrap_or(&Value::Null);
+                (name.clone(), in_the_order_of(&members[name], model))
+            });
+            Value::Object(ordered.collect())
+        }
+        (Value::Array(items), Value::Array(model)) => {
+            let item = |(index, item): (usize, &Value)| {
+                in_the_order_of(item, model.get(index).unwrap_or(&Value::Null))
+            };
+            Value::Array(items.iter().enumerate().map(item).collect())
+        }
+        _ => value.clone(),
+    }
+}
+
+fn requirement(request: &Value, context: &Context) -> Option<Requirement> {
+    let request = ParsedRequest::of(request.to_string().as_bytes());
+    Some(context.requirement(request.valid_call()?))
+}
+
+fn keep_id(request: &mut Value, of: &Value) {
+    if let (Some(id), Some(members)) = (of.get("id"), request.as_object_mut()) {
+        members.insert("id".to_owned(), id.clone());
+    }
+}

@@ -1,0 +1,138 @@
+//! Looks for the cause of a finding: what decides whether its rule is broken.
+//!
+//! The search sends variations of the smallest request within a budget, one group at a time, so that no other request of the run is in
+//! flight. Every cause it returns was checked by sending the failing and the passing requests again.
+
+mod circumstances;
+mod members;
+
+use paymaster_schemas::Pair;
+use serde_json::Value;
+
+use crate::run::confirming::{
+    budget::RequestBudget,
+    resend::{Reproduction, Resender},
+};
+use paymaster_exchange::Exchange;
+use paymaster_judge::{
+    cases::case::{Group, Member},
+    diagnosis::cause::{Cause, Contrast},
+    rules::Check,
+    session::{Session, recheck::Outcome},
+    verdict::finding::Finding,
+};
+
+/// The cause of a finding.
+pub(crate) struct Diagnosis {
+    pub(crate) cause: Cause,
+    pub(crate) contrast: Option<Contrast>,
+    /// Requests that show the violation more plainly than those of the finding, where there are any.
+    pub(crate) reproduction: Option<Reproduction>,
+}
+
+impl Diagnosis {
+    fn of(cause: Cause) -> Self {
+        Self {
+            cause,
+            contrast: None,
+            reproduction: None,
+        }
+    }
+}
+
+/// The search for the cause of one finding.
+pub(crate) struct Search<'a> {
+    pub(crate) resender: &'a Resender<'a>,
+    pub(crate) session: &'a Session,
+    pub(crate) finding: &'a Finding,
+    pub(crate) budget: RequestBudget,
+}
+
+impl Search<'_> {
+    /// The cause. `known` are the findings whose causes are known already: most findings of a run share their cause with another one.
+    pub(crate) async fn cause(&mut self, known: &[Finding]) -> Option<Diagnosis> {
+        // The attempts of several findings were in flight at the same time. This one is alone.
+        if self.finding.reproduced() < self.finding.attempts.len()
+            || self.breaks(&self.finding.group).await.is_none()
+        {
+            return self.chance_or_concurrency().await;
+        }
+        for other in known {
+            if let Some(diagnosis) = self.same_as(other).await {
+                return Some(diagnosis);
+            }
+        }
+        if let Some(diagnosis) = self.concurrent_group().await {
+            return Some(diagnosis);
+        }
+        if !self.judges_groups()
+            && let Some(diagnosis) = self.request_before().await
+        {
+            return Some(diagnosis);
+        }
+        if let Some(diagnosis) = self.headers().await {
+            return Some(diagnosis);
+        }
+        if let Some(diagnosis) = self.members().await {
+            return Some(diagnosis);
+        }
+        self.request_between().await
+    }
+
+    /// The method and mode of which every answer is wrong; none where answers of several are.
+    fn pair_of_every_answer(&self) -> Option<Pair> {
+        let places = self.session.places();
+        let mut pairs = places
+            .into_iter()
+            .filter(|key| key.rule == self.resender.rule.id)
+            .map(|key| key.pair);
+        let is_only_one = pairs.all(|pair| pair == self.finding.pair);
+        let pair = self.finding.pair.filter(|_| is_only_one);
+        pair.or_else(|| {
+            self.session
+                .ever_held(self.resender.rule)
+                .then_some(self.finding.pair)?
+        })
+    }
+
+    /// Whether the rule judges a group as a whole.
+    fn judges_groups(&self) -> bool {
+        matches!(self.resender.rule.check, Check::Group(..))
+    }
+
+    /// Sends a group, where the budget allows it.
+    async fn send(&mut self, group: &Group) -> Option<(Vec<Exchange>, Outcome)> {
+        if !self.budget.spend_on(group) {
+            return None;
+        }
+        self.resender.send(group).await.ok()
+    }
+
+    async fn holds(&mut self, group: &Group) -> bool {
+        matches!(self.send(group).await, Some((_, Outcome::Held)))
+    }
+
+    async fn breaks(&mut self, group: &Group) -> Option<Reproduction> {
+        match self.send(group).await? {
+            (exchanges, Outcome::Broken(violation)) => Some(Reproduction {
+                group: group.clone(),
+                exchanges,
+                violation,
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// The body of a request as JSON; none where it is not what serde_json writes for it, so that a change would change more.
+fn parsed(member: &Member) -> Option<Value> {
+    let value: Value = serde_json::from_slice(&member.body).ok()?;
+    (value.to_string().as_bytes() == &*member.body).then_some(value)
+}
+
+/// The group with another body for one request.
+fn with_body(group: &Group, member: usize, body: &Value) -> Option<Group> {
+    let mut changed = group.clone();
+    changed.members.get_mut(member)?.body = body.to_string().into();
+    Some(changed)
+}

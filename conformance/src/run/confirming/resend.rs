@@ -1,0 +1,63 @@
+//! Sends the group of a finding again, or a changed one, and judges it by the rule of the finding.
+
+use crate::run::sending::sender::{DeliveryError, Sender};
+use paymaster_exchange::Exchange;
+use paymaster_judge::{
+    cases::case::Group,
+    rules::{Rule, Violation},
+    session::recheck::{Outcome, Recheck},
+    target::context::Context,
+    verdict::finding::Key,
+};
+
+/// A group that shows a violation, with the exchanges that showed it.
+#[derive(Clone, Debug)]
+pub(crate) struct Reproduction {
+    pub(crate) group: Group,
+    pub(crate) exchanges: Vec<Exchange>,
+    pub(crate) violation: Violation,
+}
+
+/// Sends groups and judges them by the rule of one finding.
+pub(crate) struct Resender<'a> {
+    pub(crate) sender: &'a Sender,
+    pub(crate) rule: &'static Rule,
+    pub(crate) key: &'a Key,
+    pub(crate) context: &'a Context,
+    recheck: Recheck<'a>,
+}
+
+impl<'a> Resender<'a> {
+    pub(crate) fn new(sender: &'a Sender, rule: &'static Rule, key: &'a Key, context: &'a Context) -> Self {
+        Self {
+            sender,
+            rule,
+            key,
+            context,
+            recheck: Recheck::new(rule, context),
+        }
+    }
+
+    /// Sends a group in the order of its relation.
+    pub(crate) async fn send(&self, group: &Group) -> Result<(Vec<Exchange>, Outcome), DeliveryError> {
+        let exchanges = self.sender.deliver(group).await?;
+        Ok(self.judged(group, &exchanges))
+    }
+
+    /// Sends the requests of a group one after the other.
+    pub(crate) async fn send_in_order(
+        &self,
+        group: &Group,
+    ) -> Result<(Vec<Exchange>, Outcome), DeliveryError> {
+        let exchanges = self.sender.deliver_in_order(group).await?;
+        Ok(self.judged(group, &exchanges))
+    }
+
+    /// Whether the rule is broken at the place of the finding. The reproductions of all findings are in memory at the same time, so long
+    /// bodies are cut.
+    pub(crate) fn judged(&self, group: &Group, exchanges: &[Exchange]) -> (Vec<Exchange>, Outcome) {
+        let outcome = self.recheck.outcome_at(self.key, group, exchanges);
+        let short = exchanges.iter().map(Exchange::with_short_body).collect();
+        (short, outcome)
+    }
+}

@@ -1,0 +1,105 @@
+//! How well the causes of known faults are named.
+
+use paymaster_judge::{
+    diagnosis::{cause::Cause, sentence},
+    verdict::{finding::without_indices, summary::Summary},
+};
+
+use crate::selftest::{Deviation, Matrix, Trial};
+
+/// A defect as a run reports it.
+#[derive(Clone, Debug)]
+pub struct NamedDefect {
+    /// Its headline.
+    pub headline: String,
+    /// Its cause in words; empty where none was found.
+    pub cause: String,
+    /// The members of the request that the cause names, as JSON pointers with `*` for array indices.
+    pub members: Vec<String>,
+    /// How many rules it breaks.
+    pub rules: usize,
+}
+
+pub(super) fn named_defects(summary: &Summary) -> Vec<NamedDefect> {
+    let findings = &summary.findings;
+    let named = |cause: Option<&Cause>| -> Vec<String> {
+        let members = cause.map_or(&[][..], Cause::members);
+        members
+            .iter()
+            .map(|member| without_indices(&member.pointer))
+            .collect()
+    };
+    summary
+        .defects
+        .iter()
+        .map(|defect| {
+            let cause = defect.shown(findings).and_then(|finding| finding.cause.as_ref());
+            NamedDefect {
+                headline: defect.headline(findings),
+                cause: cause.map(sentence::explanation).unwrap_or_default(),
+                members: named(cause),
+                rules: defect.rules(findings).len(),
+            }
+        })
+        .collect()
+}
+
+/// How well a selftest named the causes of its faults.
+#[derive(Debug)]
+pub struct Causes<'a> {
+    /// The trials of faults that depend on one member of the request and were found: whether the first defect names that member.
+    pub named: Vec<(&'a Trial, bool)>,
+    /// The trials of all faults that were found, those with the most defects first.
+    pub by_defects: Vec<&'a Trial>,
+}
+
+impl<'a> Causes<'a> {
+    /// The causes of these trials.
+    pub fn of(matrix: &'a Matrix) -> Self {
+        let found = || matrix.trials.iter().filter(|trial| !trial.defects.is_empty());
+        let named = found().filter_map(|trial| match trial.deviation {
+            Deviation::Fault(fault) => Some((trial, trial.defects[0].names(fault.member?))),
+            Deviation::Variant(_) => None,
+        });
+        let mut by_defects: Vec<&Trial> = found()
+            .filter(|trial| matches!(trial.deviation, Deviation::Fault(_)))
+            .collect();
+        by_defects.sort_by_key(|trial| std::cmp::Reverse(trial.defects.len()));
+        Self {
+            named: named.collect(),
+            by_defects,
+        }
+    }
+
+    /// How many defects a fault gives at this share of the faults: at 0.5 the median.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "a selftest has a few thousand trials"
+    )]
+    pub fn defects_at(&self, share: f64) -> usize {
+        let most_first = &self.by_defects;
+        let place = (most_first.len() as f64 * (1.0 - share)).floor() as usize;
+        most_first
+            .get(place.min(most_first.len().saturating_sub(1)))
+            .map_or(0, |trial| trial.defects.len())
+    }
+}
+
+impl NamedDefect {
+    /// Whether the cause names this member, the object that it is in, or a part of it.
+    fn names(&self, member: &str) -> bool {
+        let is_within = |inner: &str, outer: &str| {
+            inner
+                .strip_prefix(outer)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let member = &without_indices(member);
+        // An operation or a mode object as a whole names no member.
+        let is_named = |named: &String| {
+            is_within(named, member) || named.matches('/').count() > 2 && is_within(member, named)
+        };
+        self.members.iter().any(is_named)
+    }
+}
