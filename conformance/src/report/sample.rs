@@ -13,7 +13,11 @@ use paymaster_client::redact::Redactor;
 use paymaster_exchange::{Exchange, Failure, Response};
 use paymaster_judge::{
     cases::case::{BuildInput, Group, Ids, Member, Order, Relation, Role, Rounds},
-    diagnosis::defect::defects,
+    diagnosis::{
+        cause::{Cause, Contrast},
+        defect::defects,
+        difference::Difference,
+    },
     rules::{Violation, find_rule},
     session::{recorded::RECORDED, tally::Strictness},
     target::{context::Context, dialect::Dialect},
@@ -60,17 +64,35 @@ impl Sample {
     }
 }
 
+/// The finding with a cause: the letter case of the sender decides.
+fn with_cause(finding: Finding) -> Finding {
+    let difference = Difference {
+        pointer: "/params/0/sender".to_owned(),
+        failing: Some(json!("0x00000000000000000000000000000000000000a1")),
+        passing: Some(json!("0x00000000000000000000000000000000000000A1")),
+    };
+    Finding {
+        contrast: Some(Contrast {
+            group: finding.group.clone(),
+            exchanges: finding.exchanges.clone(),
+            member: finding.violation.member,
+        }),
+        cause: Some(Cause::Members(vec![difference])),
+        ..finding
+    }
+}
+
 /// A run with a failure, a flake, a warning and an inconclusive rule.
 pub(crate) fn violations() -> Sample {
     let mut redactor = Redactor::with_public_words(is_common);
     redactor.hide("s3cr3t-key");
     let findings = vec![
-        finding(
+        with_cause(finding(
             "quote-result.feeQuotes",
             "/result/feeQuotes",
             &["an array", "null"],
             3,
-        ),
+        )),
         finding("answer.id", "/id", &["7", "\"7\" (s3cr3t-key \u{1b}[31m)"], 0),
         finding(
             "interoperability.mode-member",

@@ -89,7 +89,10 @@ fn a_client_whose_headers_are_refused_is_named_and_a_replay_sends_its_headers() 
         ],
     );
     assert_eq!(code, 0, "a warning: {out}{err}");
-    assert!(out.contains("WARNING request.headers"), "{out}");
+    assert!(
+        out.contains("WARNING  ") && out.contains("breaks     request.headers"),
+        "{out}"
+    );
     assert!(out.contains("the headers of web3j"), "{out}");
     assert!(
         out.contains("-H 'content-type: application/json; charset=utf-8'"),

@@ -77,7 +77,7 @@ fn what_a_check_recorded_is_judged_again_with_the_same_verdict() {
     for file in ["all.har", "all.ndjson"] {
         let (code, out, err) = run(folder.path(), &["judge", file, "--report", "json=report.json"]);
         assert_eq!(code, 1, "{out}{err}");
-        assert!(out.contains(&format!("FAILED {RULE}")), "{out}");
+        assert!(out.contains(&format!("breaks     {RULE}")), "{out}");
         assert!(out.contains("recorded, not sent again"), "{out}");
         let report: Value =
             serde_json::from_str(&fs::read_to_string(folder.path().join("report.json")).unwrap()).unwrap();

@@ -72,7 +72,7 @@ fn what_is_listed_fails_no_run_and_what_is_not_does() {
     );
     let (code, out, _) = check(folder.path(), &server, &KNOWN);
     assert_eq!(code, 1, "{out}");
-    assert!(out.contains(&format!("FAILED {RULE}")), "{out}");
+    assert!(out.contains(&format!("breaks     {RULE}")), "{out}");
     assert!(out.contains("pm_getFeeQuoteOrData in mode SPONSORED"), "{out}");
     assert!(
         !out.contains("sponsor-sponsored at"),
@@ -113,11 +113,13 @@ fn an_entry_that_outlived_its_failure_fails_the_run() {
     let (code, out, _) = check(folder.path(), &broken, &KNOWN);
     assert_eq!(code, 1, "{out}");
     assert!(
-        out.starts_with("VIOLATIONS: 1 rule broken; the known-failures list is out of date: 1 entry expired"),
+        out.starts_with(
+            "VIOLATIONS: 1 defect, 1 rule broken; the known-failures list is out of date: 1 entry expired"
+        ),
         "{out}"
     );
     assert!(out.contains("expired on 2020-01-31"), "{out}");
-    assert!(out.contains(&format!("FAILED {RULE}")), "{out}");
+    assert!(out.contains(&format!("breaks     {RULE}")), "{out}");
     let (code, out, _) = check(
         folder.path(),
         &server,

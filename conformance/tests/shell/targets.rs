@@ -110,7 +110,7 @@ fn violations_are_1_with_a_finding_that_can_be_replayed() {
     assert_eq!(code, 1, "{out}{err}");
     assert!(out.starts_with("VIOLATIONS"), "{out}");
     assert!(
-        out.contains("FAILED quote-result.feeQuotes  section 2.7, stated"),
+        out.contains("breaks     quote-result.feeQuotes (section 2.7, stated)"),
         "{out}"
     );
     assert!(out.contains("reproduced 3/3"), "{out}");
@@ -170,7 +170,10 @@ fn a_warning_fails_only_a_strict_run() {
     let url = server.url();
     let (code, out, _) = run(folder.path(), &small(&url, &[]));
     assert_eq!(code, 0, "{out}");
-    assert!(out.contains("WARNING interoperability.mode-member"), "{out}");
+    assert!(
+        out.contains("WARNING  ") && out.contains("breaks     interoperability.mode-member"),
+        "{out}"
+    );
     let (code, out, _) = run(folder.path(), &small(&url, &["--strict"]));
     assert_eq!(code, 1, "{out}");
 }
@@ -200,7 +203,10 @@ fn what_is_broken_once_and_not_again_is_flaky() {
         ],
     );
     assert_eq!(code, 1, "{out}");
-    assert!(out.contains("FLAKY quote-result.feeQuotes"), "{out}");
+    assert!(
+        out.contains("FLAKY DEFECT 1") && out.contains("breaks     quote-result.feeQuotes"),
+        "{out}"
+    );
     assert!(out.contains("reproduced 0/3"), "{out}");
 }
 
@@ -302,7 +308,7 @@ fn too_short_a_content_length_is_a_broken_message() {
     let (code, out, _) = run(folder.path(), &[&url, "--timeout", "2s"]);
     assert_eq!(code, 1, "a target that answers so does answer: {out}");
     assert!(
-        out.contains("FAILED answer.http-message") && out.contains("Content-Length too small"),
+        out.contains("breaks     answer.http-message") && out.contains("Content-Length too small"),
         "{out}"
     );
 }
@@ -357,7 +363,8 @@ fn redirects_are_answers() {
     });
     let url = server.url();
     run(folder.path(), &small(&url, &["--max-requests", "50"]));
-    assert!(server.requests() >= 50);
+    // A group that does not fit into the rest of the budget ends the run.
+    assert!((40..=50).contains(&server.requests()), "{}", server.requests());
     assert_eq!(elsewhere.requests(), 0);
 }
 
@@ -413,7 +420,7 @@ fn behind_a_wrong_key_or_path_nothing_could_be_tested_whatever_the_body_is() {
                 "{out}"
             );
             assert!(out.contains(words), "{out}");
-            assert!(!out.contains("FAILED") && !out.contains("WARNING"), "{out}");
+            assert!(!out.contains("DEFECT") && !out.contains("WARNING"), "{out}");
             assert!(server.requests() < 100, "{} requests", server.requests());
         }
     }
@@ -435,5 +442,5 @@ fn recorded_refusals_could_not_be_tested_either() {
         out.contains("record calls with the key, the headers and the path"),
         "{out}"
     );
-    assert!(!out.contains("FAILED") && !out.contains("WARNING"), "{out}");
+    assert!(!out.contains("DEFECT") && !out.contains("WARNING"), "{out}");
 }

@@ -88,6 +88,20 @@ impl Cause {
         }
     }
 
+    /// The kind of the cause in reports: `members`, `concurrency`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Members(_) => "members",
+            Self::Form(_) => "form",
+            Self::Every { .. } => "every-answer",
+            Self::Writing => "writing",
+            Self::Headers { .. } => "headers",
+            Self::Concurrency => "concurrency",
+            Self::Earlier(_) => "earlier-request",
+            Self::Chance { .. } => "chance",
+        }
+    }
+
     /// Whether two causes are one. The pointers say where in the answers the rules are broken: a cause that names nothing in the
     /// request is the same only for the same part of the answers.
     pub fn is_same(&self, pointer: &str, other: &Self, other_pointer: &str) -> bool {

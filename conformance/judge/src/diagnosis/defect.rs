@@ -36,7 +36,12 @@ impl Defect {
 
     /// What is wrong, in a sentence without its full stop.
     pub fn headline(&self, findings: &[Finding]) -> String {
-        self.shown(findings).map(sentence::headline).unwrap_or_default()
+        let own = self.findings.iter().filter_map(|number| findings.get(*number));
+        let pairs: BTreeSet<_> = own.map(|finding| finding.pair).collect();
+        let shown = self.shown(findings);
+        shown
+            .map(|finding| sentence::headline(finding, &pairs))
+            .unwrap_or_default()
     }
 }
 

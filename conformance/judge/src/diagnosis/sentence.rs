@@ -1,5 +1,8 @@
 //! Causes and defects in words.
 
+use std::collections::BTreeSet;
+
+use paymaster_schemas::Pair;
 use serde_json::Value;
 
 use super::{
@@ -11,13 +14,11 @@ use crate::verdict::finding::Finding;
 /// The longest value that is shown, in characters.
 const LONGEST_VALUE: usize = 66;
 
-/// What is wrong, and under which condition: `pm_sponsorUserOperation with nonce "0": expected a result, got error -32602 "..."`.
-pub fn headline(finding: &Finding) -> String {
+/// What is wrong, and under which condition: `pm_sponsorUserOperation with nonce "0": expected a result, got error -32602 "..."`. The
+/// pairs are those of all findings of the defect; `None` stands for requests without one.
+pub fn headline(finding: &Finding, pairs: &BTreeSet<Option<Pair>>) -> String {
     let violation = &finding.violation;
-    let subject = finding.pair.map_or_else(
-        || "requests".to_owned(),
-        |pair| format!("{} in mode {}", pair.method, pair.mode),
-    );
+    let subject = subject(pairs);
     let condition = match &finding.cause {
         Some(cause) => condition(cause),
         None => String::new(),
@@ -27,11 +28,36 @@ pub fn headline(finding: &Finding) -> String {
         pointer => format!(" at {pointer}"),
     };
     let space = if condition.is_empty() { "" } else { " " };
+    // The reason for the expectation stands with the rules.
+    let expected = violation.expected.split(": according to the profile").next();
+    // Some texts are sentences: "the member is missing".
+    let got = if violation.actual.starts_with("the ") {
+        "but"
+    } else {
+        "got"
+    };
     format!(
-        "{subject}{space}{condition}: expected {}, got {}{at}",
-        violation.expected,
+        "{subject}{space}{condition}: expected {}{at}, {got} {}",
+        expected.unwrap_or_default(),
         cut(&violation.actual, 2 * LONGEST_VALUE)
     )
+}
+
+fn subject(pairs: &BTreeSet<Option<Pair>>) -> String {
+    let mut known = pairs.iter().flatten();
+    let (Some(first), false) = (known.next(), pairs.contains(&None)) else {
+        return "requests".to_owned();
+    };
+    if pairs.len() == 1 {
+        return format!("{} in mode {}", first.method, first.mode);
+    }
+    if known.clone().all(|pair| pair.method == first.method) {
+        return first.method.to_string();
+    }
+    if known.all(|pair| pair.mode == first.mode) {
+        return format!("requests in mode {}", first.mode);
+    }
+    "requests".to_owned()
 }
 
 /// What decides: `with nonce "0"`, `while other requests are in flight`. It completes a sentence about a request.
@@ -56,6 +82,17 @@ pub fn condition(cause: &Cause) -> String {
         Cause::Concurrency => "while other requests are in flight".to_owned(),
         Cause::Earlier(earlier) => format!("after {}", earlier.name()),
         Cause::Chance { broken, sent } => format!("in {broken} of {sent} answers to the same request"),
+    }
+}
+
+/// With what the rule held: `with nonce "1"`. Empty for causes without a passing request.
+pub fn passing_condition(cause: &Cause) -> String {
+    match cause {
+        Cause::Members(differences) => {
+            let each: Vec<String> = differences.iter().map(passing).collect();
+            each.join(" and ")
+        }
+        _ => String::new(),
     }
 }
 

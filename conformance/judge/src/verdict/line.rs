@@ -17,6 +17,8 @@ pub struct VerdictLine {
     pub conclusion: Conclusion,
     /// How the selected rules ended.
     pub counts: Counts,
+    /// How many defects break the rules that fail the run.
+    pub defects: usize,
     /// How many rules `--rule` left out.
     pub left_out: usize,
     /// Whether valid requests were sent and none of them got a result.
@@ -35,6 +37,11 @@ impl VerdictLine {
         Self {
             conclusion: summary.conclusion,
             counts: Counts::of(&summary.rules, strictness),
+            defects: summary
+                .defects
+                .iter()
+                .filter(|defect| defect.fails_the_run(&summary.findings, strictness.strict))
+                .count(),
             left_out: summary.left_out,
             no_result: Reached::is_without_result(summary.reached.values()),
             cut_short: summary.cut_short.is_some(),
@@ -63,8 +70,12 @@ impl VerdictLine {
             Conclusion::Conforms => known,
             Conclusion::NothingBroken => format!(" in what was judged{known}: {}", self.share()),
             Conclusion::Violations => {
+                let defects = match self.defects {
+                    0 => String::new(),
+                    number => count(number as u128, "defect") + ", ",
+                };
                 let broken = count(self.counts.get(RuleState::Broken) as u128, "rule");
-                format!(": {broken} broken{}", known.replace(" but for ", ", "))
+                format!(": {defects}{broken} broken{}", known.replace(" but for ", ", "))
             }
             Conclusion::ListOutOfDate => format!(": {}", self.stale()),
             Conclusion::Incomplete => {
@@ -178,6 +189,7 @@ mod tests {
         VerdictLine {
             conclusion,
             counts: Counts::of_standings(standings),
+            defects: 0,
             left_out: 0,
             no_result: false,
             cut_short: false,
@@ -246,6 +258,13 @@ mod tests {
             (
                 line(Conclusion::Violations, &[(Broken, 1), passed(80)]),
                 "violations: 1 rule broken",
+            ),
+            (
+                VerdictLine {
+                    defects: 2,
+                    ..line(Conclusion::Violations, &[(Broken, 6), passed(75)])
+                },
+                "violations: 2 defects, 6 rules broken",
             ),
             (
                 VerdictLine {

@@ -50,6 +50,9 @@ pub(crate) struct SavedReport {
     pub(crate) rules: Vec<SavedRule>,
     /// The findings.
     pub(crate) findings: Vec<SavedFinding>,
+    /// The defects; none in reports of earlier versions.
+    #[serde(default)]
+    pub(crate) defects: Vec<SavedDefect>,
     /// The entries of the list of known failures.
     pub(crate) known_failures: Vec<SavedKnownFailure>,
     /// The dialect.
@@ -92,6 +95,13 @@ pub(crate) struct SavedUnjudged {
 pub(crate) struct SavedKnownFailure {
     /// Its standing after the run.
     pub(crate) standing: known::EntryState,
+}
+
+/// Findings with one cause.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct SavedDefect {
+    /// Whether it breaks a rule that fails the run.
+    pub(crate) fails: bool,
 }
 
 /// A broken rule at one place.
@@ -161,6 +171,7 @@ impl SavedReport {
         VerdictLine {
             conclusion: self.conclusion,
             counts: self.counts(),
+            defects: self.defects.iter().filter(|defect| defect.fails).count(),
             left_out: self.left_out,
             no_result: Reached::is_without_result(self.reached.values()),
             cut_short: self.cut_short.is_some(),

@@ -10,6 +10,7 @@ use crate::report::{
 };
 use paymaster_exchange::Exchange;
 use paymaster_judge::cases::case::Member;
+use paymaster_judge::diagnosis::{cause::Cause, defect::Defect, sentence};
 use paymaster_judge::verdict::{
     conclusion::Verdict,
     finding::{Attempt, Finding},
@@ -61,6 +62,7 @@ pub(crate) fn report(finished: &Finished<'_>) -> Value {
             value["replay_file"] = replay.map(|path| path.display().to_string()).into();
             value
         }).collect::<Vec<_>>(),
+        "defects": summary.defects.iter().map(|defect| defect_value(defect, finished)).collect::<Vec<_>>(),
         "known_failures": summary.known.iter().map(|known| known_failure(known, finished)).collect::<Vec<_>>(),
         "dialect": summary.dialect,
         "observations": observations(finished),
@@ -116,6 +118,43 @@ fn finding_value(finding: &Finding, finished: &Finished<'_>) -> Value {
         "attempts": finding.attempts.iter().map(|attempt| attempt_value(attempt, finished)).collect::<Vec<_>>(),
         "shrink_requests": finding.shrink_requests,
         "curl": broken.and_then(|member| curl::line(finished.place, member)),
+    })
+}
+
+fn defect_value(defect: &Defect, finished: &Finished<'_>) -> Value {
+    let findings = &finished.summary.findings;
+    let shown = defect.shown(findings);
+    let cause = shown.and_then(|finding| finding.cause.as_ref());
+    let contrast = shown.and_then(|finding| finding.contrast.as_ref());
+    json!({
+        "headline": redacted(&defect.headline(findings), finished),
+        "fails": defect.fails_the_run(findings, finished.strictness.strict),
+        "rules": defect.rules(findings).iter().map(|rule| rule.id).collect::<Vec<_>>(),
+        "findings": defect.findings,
+        "cause": cause.map(|cause| cause_value(cause, finished)),
+        "contrast": contrast.map(|contrast| json!({
+            "member": contrast.member,
+            "requests": contrast.group.members.iter().map(|member| request(member, finished)).collect::<Vec<_>>(),
+            "answers": answers(&contrast.exchanges, finished),
+        })),
+    })
+}
+
+fn cause_value(cause: &Cause, finished: &Finished<'_>) -> Value {
+    let members = cause.members().iter().map(|difference| {
+        let mut member = json!({ "pointer": difference.pointer });
+        let sides = [("failing", &difference.failing), ("passing", &difference.passing)];
+        for (name, value) in sides {
+            if let Some(value) = value {
+                member[name] = value.clone();
+            }
+        }
+        member
+    });
+    json!({
+        "kind": cause.name(),
+        "text": redacted(&sentence::explanation(cause), finished),
+        "members": members.collect::<Vec<_>>(),
     })
 }
 

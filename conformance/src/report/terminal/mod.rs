@@ -1,6 +1,6 @@
-//! The report for a terminal: verdict, broken rules, inconclusive rules, dialect of the target, and what to do next.
+//! The report for a terminal: verdict, defects, inconclusive rules, dialect of the target, and what to do next.
 
-mod finding;
+mod defect;
 mod known;
 pub(crate) mod progress;
 
@@ -10,7 +10,7 @@ use paymaster_schemas::Pair;
 
 use crate::report::{
     Finished,
-    counts::{Counts, RuleState},
+    counts::Counts,
     text::{compact, words},
 };
 use paymaster_cli::terminal::{Paint, escape_controls, wrapped};
@@ -30,8 +30,8 @@ pub(crate) fn render(finished: &Finished<'_>, paint: Paint) -> String {
         text: String::new(),
     };
     page.verdict();
-    page.broken(true);
-    page.broken(false);
+    page.defects(true);
+    page.defects(false);
     known::write(&mut page);
     page.inconclusive();
     page.not_applicable();
@@ -127,19 +127,17 @@ impl Page<'_> {
         }
     }
 
-    /// Writes the broken rules: those that fail the run, or those that only warn.
-    fn broken(&mut self, failing: bool) {
+    /// Writes the defects: those that fail the run, or those that only warn.
+    fn defects(&mut self, failing: bool) {
         let finished = self.finished;
-        let wanted = if failing {
-            RuleState::Broken
-        } else {
-            RuleState::Warned
-        };
-        for outcome in &finished.summary.rules {
-            if RuleState::of(outcome, finished.strictness) == wanted {
-                self.line("");
-                finding::write(self, outcome, failing);
-            }
+        let summary = finished.summary;
+        let own = summary
+            .defects
+            .iter()
+            .filter(|defect| defect.fails_the_run(&summary.findings, finished.strictness.strict) == failing);
+        for (number, defect) in own.enumerate() {
+            self.line("");
+            defect::write(self, number + 1, defect, failing);
         }
     }
 
@@ -252,7 +250,7 @@ impl Page<'_> {
             Conclusion::Conforms | Conclusion::NothingBroken => return,
             Conclusion::ListOutOfDate => "update the list of known failures, as described above",
             Conclusion::Violations => {
-                "fix what is broken, then repeat one finding with `paymaster-conformance replay FILE`; \
+                "fix what is broken, then repeat a defect with `paymaster-conformance replay FILE`; \
                  `paymaster-conformance explain RULE` says what a rule requires and where to look"
             }
             Conclusion::Incomplete if self.summary().recorded.is_some() => {

@@ -10,39 +10,88 @@ const LONGEST_STRING: usize = 66;
 /// The largest number of items of a list; longer lists are cut.
 const MOST_ITEMS: usize = 8;
 
+/// Follows the line of a marked member.
+const MARK: &str = "   <--";
+
 /// Writes a value within `width` columns, every line but the first indented by `indent`.
 pub(crate) fn pretty(value: &Value, indent: usize, width: usize) -> String {
-    pretty_from(value, indent, indent, width)
+    pretty_marked(value, &[], indent, width)
 }
 
-/// As [`pretty`], with the first line beginning at column `from`.
-fn pretty_from(value: &Value, from: usize, indent: usize, width: usize) -> String {
-    let flat = inline(value);
-    // One column is reserved for a comma.
-    if flat.chars().count() + from < width {
-        return flat;
+/// As [`pretty`], with the members at these JSON pointers on lines of their own, each followed by an arrow.
+pub(crate) fn pretty_marked(value: &Value, marks: &[&str], indent: usize, width: usize) -> String {
+    let writer = Writer { marks, width };
+    writer.pretty(value, "", indent, indent)
+}
+
+struct Writer<'a> {
+    marks: &'a [&'a str],
+    width: usize,
+}
+
+impl Writer<'_> {
+    /// The first line begins at column `from`.
+    fn pretty(&self, value: &Value, pointer: &str, from: usize, indent: usize) -> String {
+        let flat = inline(value);
+        let is_inside = |mark: &&&str| {
+            mark.strip_prefix(pointer)
+                .is_some_and(|rest| rest.starts_with('/'))
+        };
+        let has_mark = self.marks.iter().any(|mark| is_inside(&mark));
+        // One column is reserved for a comma.
+        if !has_mark && flat.chars().count() + from < self.width {
+            return flat;
+        }
+        let inner = " ".repeat(indent + 2);
+        let lines: Vec<Line> = match value {
+            Value::Object(members) => members
+                .iter()
+                .map(|(name, value)| {
+                    let head = format!("{inner}{}: ", string(name));
+                    let from = head.chars().count();
+                    let place = format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"));
+                    Line {
+                        text: format!("{head}{}", self.pretty(value, &place, from, indent + 2)),
+                        is_marked: self.marks.contains(&place.as_str()),
+                    }
+                })
+                .collect(),
+            Value::Array(items) => shortened(items)
+                .enumerate()
+                .map(|(index, item)| match item {
+                    Ok(item) => {
+                        let place = format!("{pointer}/{index}");
+                        Line {
+                            text: format!("{inner}{}", self.pretty(item, &place, indent + 2, indent + 2)),
+                            is_marked: self.marks.contains(&place.as_str()),
+                        }
+                    }
+                    Err(more) => Line {
+                        text: format!("{inner}... {more} more"),
+                        is_marked: false,
+                    },
+                })
+                .collect(),
+            _ => return flat,
+        };
+        let outer = " ".repeat(indent);
+        let (open, close) = if value.is_object() { ('{', '}') } else { ('[', ']') };
+        let mut text = format!("{open}\n");
+        let last = lines.len().saturating_sub(1);
+        for (number, line) in lines.into_iter().enumerate() {
+            text.push_str(&line.text);
+            text.push_str(if number == last { "" } else { "," });
+            text.push_str(if line.is_marked { MARK } else { "" });
+            text.push('\n');
+        }
+        text + &outer + &close.to_string()
     }
-    let inner = " ".repeat(indent + 2);
-    let lines: Vec<String> = match value {
-        Value::Object(members) => members
-            .iter()
-            .map(|(name, value)| {
-                let head = format!("{inner}{}: ", string(name));
-                let from = head.chars().count();
-                format!("{head}{}", pretty_from(value, from, indent + 2, width))
-            })
-            .collect(),
-        Value::Array(items) => shortened(items)
-            .map(|item| match item {
-                Ok(item) => format!("{inner}{}", pretty_from(item, indent + 2, indent + 2, width)),
-                Err(more) => format!("{inner}... {more} more"),
-            })
-            .collect(),
-        _ => return flat,
-    };
-    let outer = " ".repeat(indent);
-    let (open, close) = if value.is_object() { ('{', '}') } else { ('[', ']') };
-    format!("{open}\n{}\n{outer}{close}", lines.join(",\n"))
+}
+
+/// A member or an item of a list, which may be several lines long.
+struct Line {
+    text: String,
+    is_marked: bool,
 }
 
 /// Writes a value on one line.
@@ -135,6 +184,15 @@ mod tests {
     #[test]
     fn what_fits_stands_on_one_line() {
         assert_eq!(pretty(&json!({"a": [1, "b"]}), 0, 80), r#"{"a": [1, "b"]}"#);
+    }
+
+    #[test]
+    fn marked_members_have_a_line_of_their_own() {
+        let request = json!({"id": 1, "params": [{"sender": "0x1", "nonce": "0"}, {"mode": "ERC20"}]});
+        let text = pretty_marked(&request, &["/params/0/nonce", "/id"], 0, 80);
+        let expected = "{\n  \"id\": 1,   <--\n  \"params\": [\n    {\n      \"sender\": \"0x1\",\n      \"nonce\": \"0\"   <--\n    },\n    \
+                        {\"mode\": \"ERC20\"}\n  ]\n}";
+        assert_eq!(text, expected);
     }
 
     #[test]

@@ -1,0 +1,77 @@
+//! The cause that a run names for known faults: the member and its boundary, the form, the circumstances.
+
+use paymaster_client::stop::Stop;
+use paymaster_conformance::selftest::{self, Deviation, NamedDefect, ProfilePart, Trials, every_deviation};
+
+/// Faults with the words that the cause of their first defect must contain.
+const CAUSES: &[(&str, &str)] = &[
+    (
+        "nonce-zero-refused",
+        "wrong with nonce \"0\", right with nonce \"1\"",
+    ),
+    (
+        "nonce-above-2-64-refused",
+        "wrong with nonce \"18446744073709551616\", right with nonce \"18446744073709551615\"",
+    ),
+    ("deployment-not-sponsored", "wrong with initCode"),
+    ("decision-favours-long-expiry", "right with expiryDuration 300"),
+    (
+        "paying-in-tokens-judged-by-letter-case",
+        "(only the letter case differs)",
+    ),
+    ("id-last-refused", "another order of members"),
+    ("gzip-cut-short", "right with the plain ones"),
+    ("id-missing-in-errors", "every error"),
+    ("quote-mode-lower-case", "every"),
+    ("refused-gets-data-now-and-then", "answers to the same request"),
+];
+
+fn defects_of(faults: &[&str]) -> Vec<(&'static str, Vec<NamedDefect>)> {
+    let deviations: Vec<Deviation> = every_deviation()
+        .into_iter()
+        .filter(|deviation| faults.contains(&deviation.name()))
+        .collect();
+    assert_eq!(deviations.len(), faults.len(), "a fault has another name now");
+    let trials = Trials {
+        deviations: &deviations,
+        seeds: &[1],
+        profile_parts: &[ProfilePart::Whole],
+        cases: 60,
+        causes: true,
+    };
+    let matrix = selftest::run(&trials, &Stop::default(), &|_| {}).expect("the servers start");
+    matrix
+        .trials
+        .into_iter()
+        .map(|trial| (trial.deviation.name(), trial.defects))
+        .collect()
+}
+
+#[test]
+fn the_first_defect_names_the_cause_of_a_fault() {
+    let names: Vec<&str> = CAUSES.iter().map(|(name, _)| *name).collect();
+    let found = defects_of(&names);
+    let mut wrong = Vec::new();
+    for (name, words) in CAUSES {
+        let (_, defects) = found
+            .iter()
+            .find(|(found, _)| found == name)
+            .expect("every fault has a trial");
+        let cause = defects.first().map_or("", |defect| &defect.cause);
+        if !cause.contains(words) {
+            wrong.push(format!(
+                "{name}: expected `{words}`, got `{cause}` of {defects:?}"
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// One defect, one headline: a fault that breaks several rules is reported once.
+#[test]
+fn a_fault_with_one_cause_is_one_defect() {
+    for (name, defects) in defects_of(&["nonce-zero-refused", "nonce-above-2-64-refused"]) {
+        assert_eq!(defects.len(), 1, "{name}: {defects:#?}");
+        assert!(defects[0].rules > 1, "{name}: {defects:#?}");
+    }
+}
