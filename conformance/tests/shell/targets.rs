@@ -357,7 +357,8 @@ fn redirects_are_answers() {
     });
     let url = server.url();
     run(folder.path(), &small(&url, &["--max-requests", "50"]));
-    assert!(server.requests() >= 50);
+    // The run ends at the first group that does not fit into the budget.
+    assert!((40..=50).contains(&server.requests()), "{}", server.requests());
     assert_eq!(elsewhere.requests(), 0);
 }
 
