@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt, time::Duration};
 use paymaster_judge::{
     cases::{
         case::Rounds,
-        plan::{DEFAULT_CASES, Plan, rounds},
+        plan::{DEFAULT_CASES, Plan},
     },
     target::context::{Context, Support},
 };
@@ -54,7 +54,7 @@ impl Cost {
     /// The approximate number of requests of a run with this many cases.
     pub(crate) fn requests(&self, cases: u32) -> u64 {
         let of_plan = self.requests.values().map(|(of_relation, requests)| {
-            let (wanted, made) = (rounds(*of_relation, cases), rounds(*of_relation, self.cases));
+            let (wanted, made) = (of_relation.count(cases), of_relation.count(self.cases));
             requests * u64::from(wanted) / u64::from(made.max(1))
         });
         self.before + of_plan.sum::<u64>()

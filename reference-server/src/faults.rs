@@ -18,6 +18,7 @@ mod errors;
 mod fee_quotes;
 mod headers;
 mod ids;
+mod letter_case;
 mod methods;
 mod notation;
 mod operations;
@@ -164,7 +165,7 @@ const SERVED: &[&str] = &[
     "sponsor.decision-inputs",
 ];
 
-const GROUPS: [&[Fault]; 21] = [
+const GROUPS: [&[Fault]; 22] = [
     ids::FAULTS,
     operations::FAULTS,
     notation::FAULTS,
@@ -182,6 +183,7 @@ const GROUPS: [&[Fault]; 21] = [
     tokens::FAULTS,
     decision::FAULTS,
     client_forms::FAULTS,
+    letter_case::FAULTS,
     caches::FAULTS,
     errors::FAULTS,
     plausibility::FAULTS,

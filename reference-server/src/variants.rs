@@ -7,6 +7,7 @@
 mod amounts;
 mod errors;
 mod http;
+mod letter_case;
 mod limits;
 mod overload;
 mod policies;
@@ -109,8 +110,9 @@ impl Variant {
     }
 }
 
-const GROUPS: [&[Variant]; 9] = [
+const GROUPS: [&[Variant]; 10] = [
     requests::VARIANTS,
+    letter_case::VARIANTS,
     limits::VARIANTS,
     policies::VARIANTS,
     shapes::VARIANTS,

@@ -112,6 +112,7 @@ fn a_target_without_tokens_has_no_rules_about_results_with_tokens() {
             "plausibility.pre-verification-gas",
             "plausibility.symbol",
             "plausibility.token-data",
+            "plausibility.token-data-differs",
             "plausibility.token-price",
             "plausibility.valid-until",
             "quote.erc20-result",

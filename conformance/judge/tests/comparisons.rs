@@ -212,6 +212,30 @@ fn decisions_are_compared_with_the_baseline() {
 }
 
 #[test]
+fn data_with_a_signature_differs_between_operations() {
+    let judged = |data: [&str; 3]| {
+        let answers = data.map(|data| ANSWER.replace("SPONSORED", "ERC20").replace("0xab", data));
+        let answers: Vec<&str> = answers.iter().map(String::as_str).collect();
+        let group = group_of("token-data", Pair::SPONSOR_ERC20);
+        counts_in(&group, "plausibility.token-data-differs", &answers)
+    };
+    let paymaster = format!("0x{}", "57".repeat(20));
+    let signed = |byte: &str| format!("{paymaster}{}", byte.repeat(65));
+    let (one, other) = (signed("ab"), signed("cd"));
+    assert_eq!(judged([&one, &one, &one]), (0, vec![2]));
+    assert_eq!(judged([&one, &one.replace("ab", "AB"), &one]), (0, vec![2]));
+    assert_eq!(judged([&one, &one, &other]), (1, vec![]));
+    // The address alone, the address and a token, and no signature at all.
+    let with_a_token = format!("{paymaster}{}", "27".repeat(20));
+    for unsigned in [&paymaster, &with_a_token, &signed("00")] {
+        assert_eq!(judged([unsigned, unsigned, unsigned]), (1, vec![]), "{unsigned}");
+    }
+    let group = group_of("token-data", Pair::SPONSOR_ERC20);
+    let some = counts_in(&group, "plausibility.token-data-differs", &[ANSWER, NO, ANSWER]);
+    assert_eq!(some, (0, vec![]), "one operation has no result");
+}
+
+#[test]
 fn a_changed_request_needs_a_result_when_the_baseline_gets_one() {
     let (relation, id) = (STRING_IDS.id, "request.id-string");
     assert_eq!(counts(relation, id, &[ANSWER, ANSWER]), (1, Vec::new()));

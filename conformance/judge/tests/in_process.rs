@@ -1,6 +1,6 @@
 //! The rules against a server that conforms: nothing is broken, and with a profile every rule is exercised.
 
-use paymaster_judge::{rules::rules, target::profile::Profile};
+use paymaster_judge::{cases::plan::DEFAULT_CASES, rules::rules, target::profile::Profile};
 use paymaster_reference_server::{Config, Service};
 use paymaster_schemas::Basis;
 
@@ -22,6 +22,37 @@ fn the_reference_server_breaks_nothing_and_reaches_every_rule() {
                 rule.id,
                 rule.quota
             );
+        }
+    }
+}
+
+/// The most requests of a run, by its number of cases: a target with a limit of 20 requests a second takes 75 seconds for the smaller.
+const MOST_REQUESTS: [(u32, usize); 2] = [(20, 1_500), (DEFAULT_CASES, 6_000)];
+
+#[test]
+fn a_run_keeps_to_its_number_of_requests_and_reaches_every_rule() {
+    let config = Config::default();
+    let service = Service::new(&config).unwrap();
+    let paymaster = |body: &[u8]| common::answer(&service, body);
+    for (cases, most) in MOST_REQUESTS {
+        let seeds = if cases == DEFAULT_CASES { 1..2 } else { 1..4 };
+        for seed in seeds {
+            let found = common::run_cases(&paymaster, common::profile(&config), seed, cases);
+            let requests: usize = found.requests.values().sum();
+            assert!(
+                requests < most,
+                "{requests} with {cases} cases: {:#?}",
+                found.requests
+            );
+            for rule in rules().filter(|rule| rule.basis() != Basis::OnChain) {
+                let times = found.held.get(rule.id).copied().unwrap_or(0);
+                assert!(
+                    times >= rule.quota,
+                    "with {cases} cases {} was reached {times} times, and needs {}",
+                    rule.id,
+                    rule.quota
+                );
+            }
         }
     }
 }

@@ -88,12 +88,12 @@ fn what_could_not_be_judged_is_counted_in_every_verdict() {
     let of = |verdict: &str| rules.iter().filter(|rule| rule["verdict"] == verdict).count();
     let (passed, open) = (of("passed"), of("inconclusive"));
     assert!(open > 0 && passed + open == rules.len(), "{passed} {open}");
-    let expected = format!("NOTHING BROKEN in what was judged: {passed} of 97 rules  ");
+    let expected = format!("NOTHING BROKEN in what was judged: {passed} of 99 rules  ");
     assert!(out.starts_with(&expected), "{out}");
     assert_eq!(json["conclusion"], "nothing-broken");
     let (code, out) = report(folder.path(), &server, &[]);
     assert_eq!(code, 4, "{out}");
-    let expected = format!("INCOMPLETE: nothing broken in what was judged: {passed} of 97 rules  ");
+    let expected = format!("INCOMPLETE: nothing broken in what was judged: {passed} of 99 rules  ");
     assert!(out.starts_with(&expected), "{out}");
 }
 
@@ -138,13 +138,13 @@ fn a_part_of_the_rules_gets_a_verdict_of_its_own_and_no_badge() {
     let (code, out) = report(folder.path(), &server, &["--rule", "answer.id"]);
     assert_eq!(code, 0, "{out}");
     assert!(
-        out.starts_with("NOTHING BROKEN in what was judged: 1 of 97 rules  "),
+        out.starts_with("NOTHING BROKEN in what was judged: 1 of 99 rules  "),
         "{out}"
     );
     let (code, out, err) = run(folder.path(), &["matrix", "r.json", "-o", "m.html"]);
     assert_eq!(code, 0, "{out}{err}");
     assert!(
-        out.contains("no badge for r: 1 of 97 rules judged, since --rule left out 96"),
+        out.contains("no badge for r: 1 of 99 rules judged, since --rule left out 98"),
         "{out}"
     );
     assert!(
@@ -153,7 +153,7 @@ fn a_part_of_the_rules_gets_a_verdict_of_its_own_and_no_badge() {
     );
     let page = read(folder.path(), "m.html");
     assert!(
-        page.contains("nothing broken in what was judged: 1 of 97 rules"),
+        page.contains("nothing broken in what was judged: 1 of 99 rules"),
         "{page}"
     );
     assert!(!page.contains("<svg class=\"badge\""), "{page}");
@@ -163,7 +163,7 @@ fn a_part_of_the_rules_gets_a_verdict_of_its_own_and_no_badge() {
     run(folder.path(), &["matrix", "r.json", "-o", "m.html"]);
     let badge = read(folder.path(), "r.svg");
     assert!(
-        badge.contains(">incomplete: ") && badge.contains(" of 97 rules judged</text>"),
+        badge.contains(">incomplete: ") && badge.contains(" of 99 rules judged</text>"),
         "{badge}"
     );
 }
@@ -239,7 +239,7 @@ fn rules_that_do_not_apply_are_named_with_the_reason() {
         assert!(named.contains(rule), "{rule}: {out}");
     }
     assert!(
-        text.contains(&format!(" of 97 rules; {} rules do not apply http", unmet.len())),
+        text.contains(&format!(" of 99 rules; {} rules do not apply http", unmet.len())),
         "{out}"
     );
     let markdown = read(folder.path(), "r.markdown");

@@ -179,7 +179,8 @@ pub(super) const FAULTS: &[Fault] = &[
         "sponsors nothing without calculateGasLimits",
         REFUSE,
     )
-    .when(|view| is_sponsor_call(view) && view.mode_object().get("calculateGasLimits").is_none()),
+    .when(|view| is_sponsor_call(view) && view.mode_object().get("calculateGasLimits").is_none())
+    .also(AND_SPONSORED),
     Fault::new(
         INPUTS,
         "decision-by-token-info",
@@ -196,6 +197,13 @@ pub(super) const FAULTS: &[Fault] = &[
     )
     .when(|view| is_sponsor_call(view) && has_unlisted_member(view.mode_object()))
     .also(AND_SPONSORED),
+    Fault::new(
+        SPONSORED,
+        "quotes-without-calculation-not-sponsored",
+        "sponsors nothing in quotes without calculateGasLimits",
+        REFUSE,
+    )
+    .when(|view| view.is(Pair::QUOTE_SPONSORED) && view.mode_object().get("calculateGasLimits").is_none()),
     Fault::new(
         INPUTS,
         "decision-by-version",

@@ -16,6 +16,24 @@ const UNSUPPORTED_QUOTE: &str = "error.unsupported-quote-is-none";
 
 pub(super) const FAULTS: &[Fault] = &[
     Fault::new(
+        "request.mode-mandatory",
+        "sponsor-without-mode-served",
+        "serves sponsor requests without mode in the sponsored mode",
+        Behaviour::Request(|_, request| {
+            request["params"][1]["mode"] = "SPONSORED".into();
+        }),
+    )
+    .when(is_sponsor_without_mode),
+    Fault::new(
+        "request.mode-mandatory",
+        "sponsor-mode-guessed",
+        "takes a sponsor request with tokenInfo and without mode as one in token mode",
+        Behaviour::Request(|_, request| {
+            request["params"][1]["mode"] = "ERC20".into();
+        }),
+    )
+    .when(|view| is_sponsor_without_mode(view) && view.token_info().get("feeTokenAddress").is_some()),
+    Fault::new(
         OBJECT,
         "error-as-text",
         "error is a string",
@@ -448,4 +466,10 @@ fn into_error(answer: &mut Answer) {
 fn unsupported_count(answer: &mut Answer) -> usize {
     let unsupported = result(answer).and_then(|result| result.get("unsupportedTokens"));
     unsupported.and_then(Value::as_array).map_or(0, Vec::len)
+}
+
+fn is_sponsor_without_mode(view: &RequestView<'_>) -> bool {
+    let mode_object = view.mode_object().as_object();
+    view.request["method"] == "pm_sponsorUserOperation"
+        && mode_object.is_some_and(|mode| !mode.contains_key("mode"))
 }

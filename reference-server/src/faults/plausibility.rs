@@ -121,4 +121,17 @@ pub(super) const FAULTS: &[Fault] = &[
         }),
     )
     .when(|view| view.is_token_mode()),
+    Fault::new(
+        "plausibility.token-data-differs",
+        "token-data-of-a-sample",
+        "paymasterAndData in token mode is the same for every operation",
+        Behaviour::Result(|_, result| {
+            if let Some(data) = result.get("paymasterAndData").and_then(|data| data.as_str()) {
+                let paymaster = data.get(..42).unwrap_or_default();
+                let data = format!("{paymaster}{}", "5a".repeat(129));
+                result.insert("paymasterAndData".to_owned(), json!(data));
+            }
+        }),
+    )
+    .when(|view| view.is_token_mode()),
 ];

@@ -95,7 +95,11 @@ pub(crate) fn bodies() -> Vec<Vec<u8>> {
 
 /// The pair of a sample request. It does not use `RequestView::pair`, so that a mistake there does not hide here.
 pub(crate) fn pair_of(request: &Value) -> Option<Pair> {
-    let token_mode = request["params"][1]["mode"] == "ERC20";
+    let mode = request["params"][1].get("mode");
+    if mode.is_none() && request["method"] == SPONSOR {
+        return None;
+    }
+    let token_mode = mode.is_some_and(|mode| mode == "ERC20");
     match (request["method"].as_str()?, token_mode) {
         ("pm_getFeeQuoteOrData", true) => Some(Pair::QUOTE_ERC20),
         ("pm_getFeeQuoteOrData", false) => Some(Pair::QUOTE_SPONSORED),
@@ -202,6 +206,7 @@ fn requests() -> Vec<Value> {
         with_tokens(),
         in_other_notation(),
         rarely_sent(),
+        in_capitals(),
     ]
     .concat()
 }
@@ -557,5 +562,39 @@ fn rarely_sent() -> Vec<Value> {
             paid_in("0x0000000000000000000000000000000000000000"),
         ),
         request(70, SPONSOR, operation(), paid_in(&lookalike)),
+        request(71, SPONSOR, operation(), without(sponsored(), &["mode"])),
+        request(72, SPONSOR, operation(), without(paid_in(USDC), &["mode"])),
+        request(
+            73,
+            SPONSOR,
+            operation(),
+            with(sponsored(), &[("expiryDuration", Value::Null)]),
+        ),
+        request(
+            74,
+            QUOTE,
+            operation(),
+            without(sponsored(), &["calculateGasLimits"]),
+        ),
+    ]
+}
+
+/// Requests with addresses in capital letters.
+fn in_capitals() -> Vec<Value> {
+    let capitals = |address: &str| format!("0x{}", address[2..].to_uppercase());
+    let from = |sender: &str| with(operation(), &[("sender", capitals(sender).into())]);
+    let (usdc, unsupported) = (capitals(USDC), capitals(ALSO_UNSUPPORTED));
+    vec![
+        request(80, SPONSOR, from(PolicyConfig::DENIED_SENDER), sponsored()),
+        request(
+            81,
+            SPONSOR,
+            from("0x00000000000000000000000000000000000000aa"),
+            sponsored(),
+        ),
+        request(82, QUOTE, operation(), quote_of(Some(DAI), &[&usdc, DAI])),
+        request(83, QUOTE, operation(), quote_of(Some(USDC), &[&unsupported])),
+        request(84, SPONSOR, operation(), paid_in(&usdc)),
+        request(85, SPONSOR, operation(), paid_in(&unsupported)),
     ]
 }

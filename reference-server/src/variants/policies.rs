@@ -51,6 +51,17 @@ pub(super) const VARIANTS: &[Variant] = &[
     )
     .when(|view| view.is_sponsored_mode())
     .untrue(&[Statement::SponsorsAny, Statement::OneOperation]),
+    Variant::new(
+        "token-data-of-the-paymaster-alone",
+        "returns the address of the paymaster and nothing else as paymasterAndData in token mode",
+        Behaviour::Result(|_, result| {
+            if let Some(data) = result.get("paymasterAndData").and_then(|data| data.as_str()) {
+                let paymaster = data.get(..42).unwrap_or_default();
+                result.insert("paymasterAndData".to_owned(), json!(paymaster));
+            }
+        }),
+    )
+    .when(|view| view.is_token_mode()),
     Variant::configured("one-token", "supports one token", |config| {
         config.tokens.truncate(1);
     }),

@@ -83,6 +83,21 @@ pub(super) const VARIANTS: &[Variant] = &[
         },
     ),
     Variant::refusal(
+        "all-members-of-the-mode-required",
+        "requires calculateGasLimits in sponsored mode, and expiryDuration where its row has it",
+        |view| {
+            let lacks = |name: &str| view.mode_object().get(name).is_none();
+            view.is_sponsored_mode() && lacks("calculateGasLimits")
+                || view.is(Pair::SPONSOR_SPONSORED) && lacks("expiryDuration")
+        },
+    ),
+    Variant::new(
+        "nulls-read-as-absent",
+        "reads members that are null as absent",
+        Behaviour::Request(|_, request| without_nulls(&mut request["params"])),
+    )
+    .when(|view| view.is_call()),
+    Variant::refusal(
         "empty-token-list-refused",
         "refuses quotes that name no token",
         |view| view.is(Pair::QUOTE_ERC20) && view.preferred().is_none() && view.token_list().is_empty(),
@@ -157,4 +172,16 @@ fn has_unlisted(view: &RequestView<'_>) -> bool {
         || keys(view.mode_object())
             .iter()
             .any(|key| !MODE_MEMBERS.contains(&key.as_str()))
+}
+
+/// Removes members that are null, at any depth.
+fn without_nulls(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.retain(|_, value| !value.is_null());
+            members.values_mut().for_each(without_nulls);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_nulls),
+        _ => {}
+    }
 }

@@ -125,7 +125,7 @@ pub(super) const CLAUSES: &[Clause] = &[
         NotShown,
         "2.6",
         "behaviour.paymaster-and-data-layout",
-        "The layout of `paymasterAndData`: its length, and whether it starts with the quoted `paymasterAddress`.",
+        "The layout of `paymasterAndData`: its length, and whether it begins with the `paymasterAddress` of quotes.",
     ),
     clause(
         NotShown,
@@ -137,7 +137,19 @@ pub(super) const CLAUSES: &[Clause] = &[
         NotShown,
         "7",
         "behaviour.malformed-params",
-        "Whether malformed parameters are refused or accepted.",
+        "Whether malformed requests are refused, and which of them get a result.",
+    ),
+    clause(
+        NotShown,
+        "2.3",
+        "behaviour.optional-members",
+        "How a request is answered in which an optional member is null or absent.",
+    ),
+    clause(
+        NotShown,
+        "2.2",
+        "behaviour.addresses-in-capitals",
+        "Whether senders and tokens are accepted in capital letters, which EIP-55 does not allow.",
     ),
     unjudged(
         NotShown,

@@ -63,4 +63,10 @@ pub(super) const CLAUSES: &[Clause] = &[
         "plausibility.token-data",
         "`paymasterAndData` of a token-mode result begins with the `paymasterAddress` of quotes.",
     ),
+    clause(
+        Plausibility,
+        "2.9",
+        "plausibility.token-data-differs",
+        "`paymasterAndData` of token-mode results differs between operations. Data that is too short for a signature may be the same.",
+    ),
 ];

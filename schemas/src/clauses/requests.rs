@@ -63,6 +63,12 @@ pub(super) const CLAUSES: &[Clause] = &[
     ),
     clause(
         Stated,
+        "4.2",
+        "request.mode-mandatory",
+        "`mode` is mandatory in a sponsor request: a request without it gets no result.",
+    ),
+    clause(
+        Stated,
         "2.3",
         "request.calculate-gas-limits",
         "`calculateGasLimits` is accepted as true and as false, in both modes of both methods.",
@@ -173,12 +179,5 @@ pub(super) const CLAUSES: &[Clause] = &[
         "request.fee-token-address",
         "A sponsor request in token mode has the address of the fee token.",
         "every token-mode sponsor request that must be served has it; sponsor.erc20-result and the errors of section 7 judge the answer",
-    ),
-    unjudged(
-        Stated,
-        "4.2",
-        "request.mode-mandatory",
-        "A sponsor request must have `mode`.",
-        "it is a duty of the client; the answer to a request without mode is not shown",
     ),
 ];

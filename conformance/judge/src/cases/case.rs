@@ -203,6 +203,56 @@ pub enum Rounds {
     Fixed(u32),
     /// This share of `--cases`, in percent.
     Share(u32),
+    /// `least` up to [`SHORT_TO`] cases, `most` from [`WHOLE_FROM`] cases on, and in proportion between. With fewer than `most`, the bases
+    /// of a relation have different rounds, so that each variant is still sent with some of them.
+    Scaled {
+        /// How many in a long run.
+        most: u32,
+        /// How many in a short run.
+        least: u32,
+    },
+}
+
+/// Up to this number of cases, relations with fewer rounds in a short run have the least.
+pub const SHORT_TO: u32 = 20;
+
+/// From this number of cases on, every relation has all of its rounds.
+pub const WHOLE_FROM: u32 = 40;
+
+impl Rounds {
+    /// So many rounds, and half of them in a short run.
+    pub const fn scaled(most: u32) -> Self {
+        Self::Scaled {
+            most,
+            least: most.div_ceil(2),
+        }
+    }
+
+    /// How many there are in a run with so many cases.
+    pub fn count(self, cases: u32) -> u32 {
+        match self {
+            Self::Fixed(rounds) => rounds,
+            Self::Share(percent) => {
+                let share = (u64::from(cases) * u64::from(percent)).div_ceil(100).max(1);
+                u32::try_from(share).unwrap_or(u32::MAX)
+            }
+            Self::Scaled { most, least } => {
+                let above = cases.clamp(SHORT_TO, WHOLE_FROM) - SHORT_TO;
+                least + (most - least) * above / (WHOLE_FROM - SHORT_TO)
+            }
+        }
+    }
+
+    /// The number of the round at this place among those of a base.
+    pub fn round_at(self, place: u32, base: usize, cases: u32) -> u32 {
+        match self {
+            Self::Scaled { most, .. } => {
+                let before = u32::try_from(base).unwrap_or_default() * self.count(cases);
+                (before + place) % most.max(1)
+            }
+            Self::Fixed(_) | Self::Share(_) => place,
+        }
+    }
 }
 
 /// What a group is built from.
@@ -291,5 +341,29 @@ impl Group {
             members,
             ..self.clone()
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_run_has_a_part_of_the_rounds_and_every_variant_with_some_base() {
+        let rounds = Rounds::scaled(9);
+        assert_eq!(
+            [1, 20, 30, 39, 40, 250].map(|cases| rounds.count(cases)),
+            [5, 5, 7, 8, 9, 9]
+        );
+        let of_base = |base, cases| -> Vec<u32> {
+            (0..rounds.count(cases))
+                .map(|place| rounds.round_at(place, base, cases))
+                .collect()
+        };
+        assert_eq!(of_base(0, 20), [0, 1, 2, 3, 4]);
+        assert_eq!(of_base(1, 20), [5, 6, 7, 8, 0]);
+        assert_eq!(of_base(3, 250), (0..9).collect::<Vec<_>>());
+        assert_eq!(Rounds::Fixed(3).round_at(2, 5, 20), 2);
+        assert_eq!(Rounds::Share(50).count(5), 3);
     }
 }

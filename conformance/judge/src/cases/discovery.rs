@@ -2,8 +2,8 @@
 //!
 //! Round 1 sends every pair in the default dialect. Round 2 sends the pairs that were not served in every other reading. Round 3
 //! finds supported tokens. Round 4 finds how unknown tokens are treated and which tokens are quoted. Round 5 tries the other name
-//! of feeTokenAddress. Round 6 finds smart accounts when the profile names none. Round 7 finds which forms of published clients are
-//! served. Discovery gives no verdict, and the profile takes precedence over what it finds.
+//! of feeTokenAddress. Round 6 finds smart accounts when the profile names none. Round 7 finds which forms of requests are served,
+//! and where addresses in capital letters are. Discovery gives no verdict, and the profile takes precedence over what it finds.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +25,8 @@ use crate::{
         accounts,
         context::{Context, Support, shown_support},
         dialect::{Amounts, Dialect, QuotedTokens, ReadingCounts},
-        forms::CLIENT_FORMS,
+        forms::all_forms,
+        spellings::{Place, ServedCapitals, Spelling},
     },
 };
 use paymaster_exchange::Exchange;
@@ -111,7 +112,7 @@ pub struct DiscoveryResult {
 struct Trial {
     pair: Pair,
     dialect: Dialect,
-    /// The index of the form in [`CLIENT_FORMS`].
+    /// The index of the form in [`all_forms`].
     form: Option<usize>,
 }
 
@@ -267,7 +268,7 @@ impl Discovery {
         groups
     }
 
-    /// Every form of published clients, in every pair that was served.
+    /// Every form of requests, and addresses in capital letters at every place, in every pair that was served.
     fn which_forms(&mut self) -> Vec<Group> {
         self.trials.clear();
         let context = self.context.clone();
@@ -276,7 +277,7 @@ impl Discovery {
         let mut groups = Vec::new();
         for pair in self.served.clone() {
             let wanted = Base::sponsored(pair);
-            for (index, form) in CLIENT_FORMS.iter().enumerate() {
+            for (index, form) in all_forms().enumerate() {
                 let Some(request) = source
                     .base(&wanted)
                     .and_then(|request| form.of(&request, pair, &extras))
@@ -288,6 +289,16 @@ impl Discovery {
                     ..Trial::plain(pair, context.dialect.clone())
                 });
                 self.push(&mut groups, wanted, request, &context);
+            }
+            let fee_token = context.dialect.fee_token_member.as_str();
+            for place in Place::of(pair) {
+                let request = source.base(&wanted);
+                let in_capitals =
+                    request.and_then(|request| place.respelled(&request, Spelling::Capitals, fee_token));
+                if let Some(request) = in_capitals {
+                    self.trials.push(Trial::plain(pair, context.dialect.clone()));
+                    self.push(&mut groups, wanted, request, &context);
+                }
             }
         }
         groups
@@ -419,10 +430,15 @@ impl Discovery {
             let ParsedRequest::Call(call) = ParsedRequest::of(&exchange.request) else {
                 continue;
             };
+            self.context.served_capitals.learn(&call, result);
+            // A target may read such a token as another one: its answer shows nothing else.
+            if ServedCapitals::is_unusual(&call) {
+                continue;
+            }
             self.context.served_accounts.learn(&call, result);
             if let Some(form) = trial.form {
                 self.context.served_forms.learn(&call, &self.context.dialect);
-                self.context.served_forms.learn_client(trial.pair, form);
+                self.context.served_forms.learn_named(trial.pair, form);
             }
             if trial.pair == Pair::QUOTE_ERC20 {
                 let quoted = quoted_tokens(result);

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{
     cases::{
-        case::{Base, BuildInput, Group, Ids, Relation, Rounds},
+        case::{Base, BuildInput, Group, Ids, Relation},
         clients::client_of_group,
         generate::source::Source,
         relations::{HEADERS, RELATIONS},
@@ -67,7 +67,7 @@ impl<'a> Plan<'a> {
     pub fn at_most(cases: u32) -> usize {
         RELATIONS
             .iter()
-            .map(|relation| relation.bases.len() * rounds(relation.rounds, cases) as usize)
+            .map(|relation| relation.bases.len() * relation.rounds.count(cases) as usize)
             .sum()
     }
 
@@ -89,7 +89,7 @@ impl Iterator for Plan<'_> {
                 self.base = 0;
                 continue;
             };
-            if self.round == rounds(relation.rounds, self.cases) {
+            if self.round == relation.rounds.count(self.cases) {
                 self.next_base();
                 continue;
             }
@@ -100,7 +100,8 @@ impl Iterator for Plan<'_> {
                 self.next_base();
                 continue;
             };
-            let built = group(relation, *base, request, self.round, self.next_id, self.context);
+            let round = relation.rounds.round_at(self.round, self.base, self.cases);
+            let built = group(relation, *base, request, round, self.next_id, self.context);
             self.round += 1;
             if let Some((group, next_id)) = built {
                 let number = self.number;
@@ -157,17 +158,6 @@ pub(crate) fn group(
     ))
 }
 
-/// How often a relation is built for each of its bases.
-pub fn rounds(rounds: Rounds, cases: u32) -> u32 {
-    match rounds {
-        Rounds::Fixed(rounds) => rounds,
-        Rounds::Share(percent) => {
-            let share = (u64::from(cases) * u64::from(percent)).div_ceil(100).max(1);
-            u32::try_from(share).unwrap_or(u32::MAX)
-        }
-    }
-}
-
 /// A number that depends on a name alone: FNV-1a.
 fn salt(name: &str) -> u64 {
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
@@ -186,8 +176,9 @@ mod tests {
         let mut next_id = FIRST_ID;
         for &relation in RELATIONS {
             let mut source = Source::new(seed ^ salt(relation.id), context);
-            for base in relation.bases {
-                for round in 0..rounds(relation.rounds, cases) {
+            for (place, base) in relation.bases.iter().enumerate() {
+                for round in 0..relation.rounds.count(cases) {
+                    let round = relation.rounds.round_at(round, place, cases);
                     let Some(request) = source.base(base) else { break };
                     if let Some((group, id)) = group(relation, *base, request, round, next_id, context) {
                         next_id = id;

@@ -23,6 +23,8 @@ pub enum ParsedRequest {
         id: Value,
         /// The method called.
         method: Method,
+        /// Whether the mode object has no member `mode` at all.
+        is_absent: bool,
     },
     /// A request object without an id.
     Notification,
@@ -142,7 +144,14 @@ impl ParsedRequest {
             return Self::UnknownMethod { id };
         };
         let Some(mode) = envelope["params"][1]["mode"].as_str().and_then(Mode::from_name) else {
-            return Self::WithoutMode { id, method };
+            let is_absent = envelope["params"][1]
+                .as_object()
+                .is_some_and(|mode| !mode.contains_key("mode"));
+            return Self::WithoutMode {
+                id,
+                method,
+                is_absent,
+            };
         };
         let pair = Pair { method, mode };
         let tokens = RequestedTokens::read(&envelope["params"][1]["tokenInfo"]);

@@ -143,7 +143,7 @@ fn decision_inputs(views: &[View<'_>], _: &Context, report: &mut Report) {
 }
 
 /// Whether the request was sponsored; none when there is no readable decision.
-fn decision(view: &View<'_>) -> Option<bool> {
+pub(super) fn decision(view: &View<'_>) -> Option<bool> {
     paymaster_and_data(view).map(|data| data != "0x")
 }
 

@@ -1,6 +1,6 @@
 //! Section 7: which requests get an error, and the form of an error.
 
-use paymaster_schemas::{Mode, Pair};
+use paymaster_schemas::{Method, Mode, Pair};
 use serde_json::Value;
 
 use crate::rules::{Check, Report, Rule, View, describe_answer, no_token, shown, shown_member};
@@ -53,6 +53,13 @@ pub(super) const RULES: &[Rule] = &[
         NO_TOKENS,
         "token mode serves a token that the service does not support",
         token_unsupported,
+    ),
+    Rule::exchange(
+        "request.mode-mandatory",
+        3,
+        NO_ERRORS,
+        "refuse a sponsor request without mode: who pays must not be guessed",
+        mode_mandatory,
     ),
     Rule {
         not_applicable: super::decision::refuses_nothing,
@@ -180,6 +187,24 @@ fn an_error(view: &View<'_>, expected: &str, report: &mut Report) {
         report.held();
     } else if view.answer.result().is_some() {
         report.broken("/result", expected, describe_answer(&view.answer));
+    }
+}
+
+/// A sponsor request without `mode` gets no result. A quote without it is served by some targets.
+fn mode_mandatory(view: &View<'_>, _: &Context, report: &mut Report) {
+    if matches!(
+        view.request,
+        ParsedRequest::WithoutMode {
+            method: Method::SponsorUserOperation,
+            is_absent: true,
+            ..
+        }
+    ) {
+        an_error(
+            view,
+            "an error: mode is mandatory, and the request has none",
+            report,
+        );
     }
 }
 

@@ -3,11 +3,17 @@
 use paymaster_schemas::{Method, Mode, Pair};
 use serde_json::Value;
 
-use crate::rules::{View, shown};
+use crate::rules::{View, decision::decision, shown};
 use crate::{
-    cases::{case::Role, relations::Probe},
+    cases::{
+        case::Role,
+        relations::{NULL_AS, Probe, WITHOUT},
+    },
     message::{answer::Answer, request::ParsedRequest},
-    target::context::{Context, Support},
+    target::{
+        context::{Context, Support},
+        spellings::ServedCapitals,
+    },
 };
 
 /// Observes one point that the specification leaves open.
@@ -115,6 +121,14 @@ pub static OBSERVERS: &[Observer] = &[
         watch: malformed_params,
     },
     Observer {
+        clause: "behaviour.optional-members",
+        watch: optional_members,
+    },
+    Observer {
+        clause: "behaviour.addresses-in-capitals",
+        watch: addresses_in_capitals,
+    },
+    Observer {
         clause: "behaviour.refused-headers",
         watch: refused_headers,
     },
@@ -122,24 +136,61 @@ pub static OBSERVERS: &[Observer] = &[
 
 /// How these probes were answered, where the baseline was served.
 fn acceptance(views: &[View<'_>], probes: &[Probe], values: &mut Vec<String>) {
-    let Some(baseline) = views.first().filter(|view| view.role == Role::Baseline) else {
-        return;
-    };
-    if baseline.answer.result().is_none() {
+    if !is_baseline_served(views) {
         return;
     }
     for view in views
         .iter()
         .filter(|view| probes.iter().any(|probe| is_probe(view, *probe)))
     {
-        let outcome = if view.answer.result().is_some() {
-            "served"
-        } else if view.answer.error().is_some() {
-            "refused"
-        } else {
-            continue;
+        values.extend(outcome(view).map(|outcome| format!("{}: {outcome}", view.label)));
+    }
+}
+
+/// Whether the first request of a group is its baseline, and was served.
+fn is_baseline_served(views: &[View<'_>]) -> bool {
+    let baseline = views.first().filter(|view| view.role == Role::Baseline);
+    baseline.is_some_and(|view| view.answer.result().is_some())
+}
+
+/// Whether a request was served or refused; none without a JSON-RPC answer.
+fn outcome(view: &View<'_>) -> Option<&'static str> {
+    if view.answer.result().is_some() {
+        Some("served")
+    } else {
+        view.answer.error().map(|_| "refused")
+    }
+}
+
+/// How requests are answered in which an optional member is null or absent, and whether that changes the decision. No table has null as
+/// a value, so that a target may answer such a request as a malformed one.
+fn optional_members(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
+    if !is_baseline_served(views) {
+        return;
+    }
+    let is_about_a_member = |view: &&View<'_>| {
+        view.role == Role::Probe && (view.label.starts_with(NULL_AS) || view.label.starts_with(WITHOUT))
+    };
+    let expected = views.first().and_then(decision);
+    for view in views.iter().filter(is_about_a_member) {
+        let outcome = match (decision(view), outcome(view)) {
+            (Some(decided), _) if Some(decided) != expected => Some("served, with another decision"),
+            (_, outcome) => outcome,
         };
-        values.push(format!("{}: {outcome}", view.label));
+        values.extend(outcome.map(|outcome| format!("{}: {outcome}", view.label)));
+    }
+}
+
+/// At which places addresses in capital letters are served.
+fn addresses_in_capitals(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
+    if !is_baseline_served(views) {
+        return;
+    }
+    for view in views {
+        if let (Some(call), Some(outcome)) = (view.valid_call(), outcome(view)) {
+            let places = ServedCapitals::places_of(call);
+            values.extend(places.map(|place| format!("{} in capitals: {outcome}", place.name())));
+        }
     }
 }
 
@@ -355,12 +406,26 @@ fn gas_limits_returned(views: &[View<'_>], _: &Context, values: &mut Vec<String>
     }
 }
 
-fn layout(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
+/// The length of paymasterAndData, and whether it begins with the address of quotes where one is known.
+fn layout(views: &[View<'_>], context: &Context, values: &mut Vec<String>) {
     for (_, call, result) in results(views) {
         let Some(data) = result["paymasterAndData"].as_str().filter(|data| data.len() > 2) else {
             continue;
         };
-        values.push(format!("{} mode: {} bytes", call.pair.mode, (data.len() - 2) / 2));
+        let beginning = context.quoted.paymaster.as_deref().map(|paymaster| {
+            let begins = data.get(..paymaster.len());
+            if begins.is_some_and(|begins| begins.eq_ignore_ascii_case(paymaster)) {
+                ", beginning with the quoted paymasterAddress"
+            } else {
+                ", not beginning with the quoted paymasterAddress"
+            }
+        });
+        values.push(format!(
+            "{} mode: {} bytes{}",
+            call.pair.mode,
+            (data.len() - 2) / 2,
+            beginning.unwrap_or_default()
+        ));
     }
 }
 
@@ -403,29 +468,58 @@ fn limits(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
     }
 }
 
+/// How many malformed calls are refused, and each kind of malformed request that gets a result.
 fn malformed_params(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
     for view in views.iter().filter(|view| view.role == Role::Malformed) {
-        let ParsedRequest::Call(call) = &view.request else {
-            continue;
-        };
-        let method = if call.pair.method == Method::GetFeeQuoteOrData {
-            "quote"
-        } else {
-            "sponsor"
-        };
-        let mode = if call.pair.mode == Mode::Sponsored {
-            "sponsored"
-        } else {
-            "token"
+        let of_call = match &view.request {
+            ParsedRequest::Call(call) => {
+                let method = if call.pair.method == Method::GetFeeQuoteOrData {
+                    "quote"
+                } else {
+                    "sponsor"
+                };
+                let mode = if call.pair.mode == Mode::Sponsored {
+                    "sponsored"
+                } else {
+                    "token"
+                };
+                Some(format!("{method} in {mode} mode"))
+            }
+            _ => None,
         };
         let outcome = match &view.answer {
-            Answer::Json(..) if view.answer.result().is_some() => "let through",
+            Answer::Json(..) if view.answer.result().is_some() => LET_THROUGH,
             Answer::Json(..) if view.answer.error().is_some() => "refused",
             _ => "no JSON-RPC answer",
         };
-        values.push(format!("{method} in {mode} mode: {outcome}"));
+        match of_call {
+            Some(of_call) if outcome == LET_THROUGH => {
+                values.push(format!("{of_call}, {}: {outcome}", kind_of(view.label)));
+            }
+            Some(of_call) => values.push(format!("{of_call}: {outcome}")),
+            None if outcome == LET_THROUGH => values.push(format!("{}: {outcome}", view.label)),
+            None => {}
+        }
     }
 }
+
+/// The kind of a malformation: its label, without the index of the item of a list.
+fn kind_of(label: &str) -> String {
+    let segments: Vec<&str> = label.split('/').collect();
+    let is_index = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let kept = segments.iter().enumerate().map(|(place, segment)| {
+        // The first index is that of params.
+        if place > 2 && is_index(segment) {
+            "*"
+        } else {
+            segment
+        }
+    });
+    kept.collect::<Vec<_>>().join("/")
+}
+
+/// The outcome of a malformed request that got a result.
+const LET_THROUGH: &str = "let through";
 
 /// Which published clients are refused for their request headers, and with which HTTP status.
 fn refused_headers(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {

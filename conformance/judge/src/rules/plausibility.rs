@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use paymaster_schemas::{Pair, member_validator, validator_for};
 use serde_json::Value;
 
-use crate::rules::{Report, Rule, View, no_token, shown, shown_member};
+use crate::rules::{Check, Report, Rule, View, no_token, shown, shown_member};
 use crate::{
     json::number::amount,
     target::{context::Context, quoted},
@@ -87,6 +87,15 @@ pub(super) const RULES: &[Rule] = &[
         "paymasterAndData begins with the address of the paymaster, the one that quotes name",
         token_data,
     ),
+    Rule {
+        id: "plausibility.token-data-differs",
+        clause: "plausibility.token-data-differs",
+        quota: 4,
+        advice: NO_RESULTS,
+        hint: "sign each operation: a signature that is the same for every operation covers none of them",
+        not_applicable: no_token,
+        check: Check::Group(&crate::cases::relations::TOKEN_DATA, token_data_differs),
+    },
 ];
 
 const ZERO: &str = "0x0000000000000000000000000000000000000000";
@@ -289,4 +298,45 @@ fn token_data(view: &View<'_>, context: &Context, report: &mut Report) {
         ),
         || shown(&Value::String(data.to_owned())),
     );
+}
+
+/// Data with a signature differs between operations. A paymaster that checks everything on the chain needs no signature: its data, such
+/// as its address alone, or its address and the token's, may be the same for every operation.
+fn token_data_differs(views: &[View<'_>], _: &Context, report: &mut Report) {
+    // The rule of the row reports what is no hex string.
+    let row = member_validator("token-sponsor-result", "paymasterAndData");
+    let data = |view| {
+        let value = token_result(view)?.get("paymasterAndData")?;
+        value
+            .as_str()
+            .filter(|_| row.is_some_and(|row| row.is_valid(value)))
+    };
+    let all: Option<Vec<&str>> = views.iter().map(data).collect();
+    let Some((first, others)) = all.as_deref().and_then(|all| all.split_first()) else {
+        return;
+    };
+    report.set_member(others.len());
+    let is_same = others.iter().all(|other| other.eq_ignore_ascii_case(first));
+    report.expect(
+        !is_same || !may_have_signature(first),
+        "/result/paymasterAndData",
+        "another value than for other operations",
+        || {
+            format!(
+                "the same for {} operations: {}",
+                views.len(),
+                shown(&Value::from(*first))
+            )
+        },
+    );
+}
+
+/// Whether hex data has room for a signature behind the address of the paymaster, and has no zeros in its place.
+fn may_have_signature(data: &str) -> bool {
+    /// The digits of the shortest signature: r and s.
+    const SIGNATURE: usize = 2 * 64;
+    data.len() > ZERO.len() + SIGNATURE
+        && data
+            .get(data.len() - SIGNATURE..)
+            .is_some_and(|end| end.bytes().any(|digit| digit != b'0'))
 }

@@ -72,8 +72,12 @@ struct Quote<'a> {
     has_unsupported: bool,
 }
 
-fn read<'a>(view: &'a View<'_>) -> Option<Quote<'a>> {
-    let call = view.valid_call().filter(|call| call.pair == Pair::QUOTE_ERC20)?;
+/// None for what is no quote, and for one with a token in a spelling that the target may refuse: it may list that token as
+/// unsupported instead.
+fn read<'a>(view: &'a View<'_>, context: &Context) -> Option<Quote<'a>> {
+    let call = view
+        .valid_call()
+        .filter(|call| call.pair == Pair::QUOTE_ERC20 && context.takes_spelling(call))?;
     let result = view.answer.result()?;
     let quotes = result.get("feeQuotes")?.as_array()?;
     // The row of tokenAddress reports a quote without a readable address. The set is then not judged.
@@ -132,7 +136,7 @@ fn list<'a>(tokens: impl IntoIterator<Item = &'a String>) -> String {
 
 /// Every supported token of the request is quoted.
 fn tokens_quoted(view: &View<'_>, context: &Context, report: &mut Report) {
-    let Some(quote) = read(view) else { return };
+    let Some(quote) = read(view, context) else { return };
     let read_so = expected(&quote.call.tokens, context.dialect.quoted_tokens);
     let expected: Vec<_> = read_so
         .iter()
@@ -184,8 +188,8 @@ const fn alone(reading: QuotedTokens) -> &'static str {
 }
 
 /// When the request names tokens, only those are quoted. An empty tokenList may request all tokens.
-fn only_requested(view: &View<'_>, _: &Context, report: &mut Report) {
-    let Some(quote) = read(view) else { return };
+fn only_requested(view: &View<'_>, context: &Context, report: &mut Report) {
+    let Some(quote) = read(view, context) else { return };
     if quote.call.tokens.list.as_ref().is_none_or(Vec::is_empty) || quote.quoted.is_empty() {
         return;
     }
@@ -202,7 +206,7 @@ fn only_requested(view: &View<'_>, _: &Context, report: &mut Report) {
 
 /// With preferredToken and tokenList both present, unsupportedTokens lists every requested token that is not supported.
 fn unsupported_listed(view: &View<'_>, context: &Context, report: &mut Report) {
-    let Some(quote) = read(view) else { return };
+    let Some(quote) = read(view, context) else { return };
     let named = &quote.call.tokens;
     if named.preferred.is_none() || named.list.as_ref().is_none_or(Vec::is_empty) {
         return;
@@ -246,7 +250,7 @@ fn unsupported_reading(context: &Context) -> QuotedTokens {
 
 /// unsupportedTokens lists only tokens of the request, and none that the service supports.
 fn unsupported_only_unsupported(view: &View<'_>, context: &Context, report: &mut Report) {
-    let Some(quote) = read(view).filter(|quote| quote.has_unsupported) else {
+    let Some(quote) = read(view, context).filter(|quote| quote.has_unsupported) else {
         return;
     };
     let requested = quote.call.tokens.quoted();

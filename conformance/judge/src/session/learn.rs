@@ -18,7 +18,9 @@ use crate::{
         context::{Context, Support, shown_support},
         dialect::{Amounts, Dialect, QuotedTokens, ReadingCounts, distinguishes_readings},
         facts::TokenFacts,
+        forms::{self, ServedForms},
         profile::Profile,
+        spellings::ServedCapitals,
     },
 };
 use paymaster_exchange::Exchange;
@@ -30,6 +32,9 @@ pub struct Learner {
     served: Served,
     tokens: BTreeMap<String, Support>,
     facts: TokenFacts,
+    /// Forms of published clients that were served, for each of [`NOTATIONS`]: the form of a request depends on the dialect, which
+    /// the whole of the traffic shows.
+    forms: [ServedForms; 3],
     /// Quotes that show the reading of preferredToken and tokenList once their tokens are known.
     readings: Vec<Reading>,
 }
@@ -53,6 +58,9 @@ struct Reading {
 /// A bound for a proxy that runs for a long time: more quotes of this kind add nothing.
 const MOST_READINGS: usize = 1_000;
 
+/// The same for forms: they contain the smart account and the webhook data of a request.
+const MOST_FORMS: usize = 1_000;
+
 /// The notations, the default first.
 const NOTATIONS: [Amounts; 3] = [Amounts::Decimal, Amounts::Hex, Amounts::Mixed];
 
@@ -64,6 +72,7 @@ impl Learner {
             served: Served::default(),
             tokens: BTreeMap::new(),
             facts: TokenFacts::default(),
+            forms: Default::default(),
             readings: Vec::new(),
         }
     }
@@ -77,8 +86,22 @@ impl Learner {
         let Some(result) = answer.result().filter(|result| call.valid && result.is_object()) else {
             return;
         };
+        self.base.served_capitals.learn(&call, result);
+        // A target may read a token in such a spelling as another one: its answer shows nothing else.
+        if ServedCapitals::is_unusual(&call) {
+            return;
+        }
         self.served.count(&call);
         self.base.served_accounts.learn(&call, result);
+        for (forms, notation) in self.forms.iter_mut().zip(NOTATIONS) {
+            let dialect = Dialect {
+                amount_notation: notation,
+                ..Dialect::default()
+            };
+            if forms.len() < MOST_FORMS && forms::is_of_client(&call, &dialect) {
+                forms.learn(&call, &dialect);
+            }
+        }
         if call.pair == Pair::QUOTE_ERC20 {
             self.quote(&call, result);
         }
@@ -116,6 +139,8 @@ impl Learner {
             let first = served.notations.iter().position(|times| *times == most);
             *amount_notation = NOTATIONS[first.unwrap_or_default()];
         }
+        let notation = NOTATIONS.iter().position(|known| *known == *amount_notation);
+        context.served_forms = self.forms[notation.unwrap_or_default()].clone();
         if pins.quoted_tokens.is_none() {
             context.dialect.quoted_tokens = self.quoted_tokens(&context);
         }
@@ -273,6 +298,90 @@ mod tests {
             Support::Unknown,
             "quoted once, unsupported once"
         );
+    }
+
+    /// A sponsor request in sponsored mode as `change` leaves it, with its result.
+    fn sponsored(change: impl FnOnce(&mut Value)) -> Exchange {
+        let account = json!({"name": "BICONOMY", "version": "2.0.0"});
+        let mut request = json!({
+            "jsonrpc": "2.0", "id": 1, "method": "pm_sponsorUserOperation",
+            "params": [
+                {
+                    "sender": A, "nonce": "7", "initCode": "0x", "callData": "0x", "callGasLimit": "50000",
+                    "verificationGasLimit": "50000", "preVerificationGas": "50000", "maxFeePerGas": "50000",
+                    "maxPriorityFeePerGas": "50000",
+                },
+                {
+                    "mode": "SPONSORED", "calculateGasLimits": true, "expiryDuration": 300,
+                    "sponsorshipInfo": {"webhookData": {}, "smartAccountInfo": account},
+                },
+            ],
+        });
+        change(&mut request);
+        let result = json!({
+            "MODE": "SPONSORED", "paymasterAndData": "0xab", "preVerificationGas": "1", "verificationGasLimit": 1, "callGasLimit": 1,
+        });
+        let answer = json!({"jsonrpc": "2.0", "id": 1, "result": result});
+        Exchange {
+            request: Bytes::from(request.to_string()),
+            outcome: Ok(Response {
+                status: 200,
+                headers: Vec::new(),
+                body: Bytes::from(answer.to_string()),
+            }),
+            ..quote(&json!({}), &[], &[])
+        }
+    }
+
+    fn within_tables(context: &Context, exchange: &Exchange) -> bool {
+        match ParsedRequest::of(&exchange.request) {
+            ParsedRequest::Call(call) => context.requirement(&call).within_tables,
+            _ => false,
+        }
+    }
+
+    #[test]
+    fn a_form_of_a_published_client_that_was_served_once_is_owed_from_then_on() {
+        let with_placeholders = |request: &mut Value| {
+            request["params"][0]["signature"] = json!("0x");
+            request["params"][0]["paymasterAndData"] = json!("0x");
+        };
+        let as_account_client = sponsored(|request| {
+            with_placeholders(request);
+            for name in ["nonce", "maxFeePerGas", "maxPriorityFeePerGas"] {
+                request["params"][0][name] = json!("0x7");
+            }
+        });
+        let with_a_note = sponsored(|request| request["params"][1]["note"] = json!("x"));
+        let mut learner = Learner::new(Profile::default());
+        // Most requests are decimal: that is the dialect.
+        for _ in 0..3 {
+            learner.see(&sponsored(|_| {}));
+        }
+        assert!(!within_tables(&learner.context(), &as_account_client));
+        learner.see(&as_account_client);
+        learner.see(&with_a_note);
+        let context = learner.context();
+        assert!(within_tables(&context, &as_account_client));
+        assert!(
+            !within_tables(&context, &sponsored(with_placeholders)),
+            "another form"
+        );
+        assert!(
+            !within_tables(&context, &with_a_note),
+            "no published client sends it"
+        );
+    }
+
+    #[test]
+    fn addresses_in_capitals_are_owed_once_they_were_served() {
+        let in_capitals = sponsored(|request| {
+            request["params"][0]["sender"] = json!(format!("0x{}", "AB".repeat(20)));
+        });
+        let mut learner = Learner::new(Profile::default());
+        assert!(!within_tables(&learner.context(), &in_capitals));
+        learner.see(&in_capitals);
+        assert!(within_tables(&learner.context(), &in_capitals));
     }
 
     #[test]

@@ -19,6 +19,7 @@ use crate::{
         ordinary::{self, Bound, Parts, SizeLimits},
         profile::{Accepts, Profile, SmartAccount, Sponsors},
         quoted::QuotedFacts,
+        spellings::ServedCapitals,
     },
 };
 
@@ -39,6 +40,8 @@ pub struct Context {
     pub served_accounts: ServedAccounts,
     /// Forms beyond the tables that the target served.
     pub served_forms: ServedForms,
+    /// Where the target served addresses in capital letters.
+    pub served_capitals: ServedCapitals,
     /// Whether addresses that are not in `tokens` are supported.
     pub unlisted_tokens: Support,
     /// Whether returned operations are simulated on the target's chain.
@@ -122,6 +125,7 @@ impl Context {
             quoted: QuotedFacts::default(),
             served_accounts: ServedAccounts::default(),
             served_forms: ServedForms::default(),
+            served_capitals: ServedCapitals::default(),
             unlisted_tokens,
             on_chain: false,
         }
@@ -188,7 +192,7 @@ impl Context {
         let in_served_form = !is_plain
             && has_plain_envelope_and_info(call, &self.dialect)
             && self.served_forms.serves(call, &self.dialect);
-        let within_tables = is_plain || in_served_form;
+        let within_tables = (is_plain || in_served_form) && self.takes_spelling(call);
         let beyond = self.beyond(&Parts {
             id: &call.id,
             operation: call.operation(),
@@ -218,6 +222,19 @@ impl Context {
             beyond,
             expectation,
         }
+    }
+
+    /// Whether the target must take the addresses of a call as they are spelled: in lower case, with the checksum of EIP-55, as the
+    /// profile spells them, or in capital letters where the target served such.
+    pub fn takes_spelling(&self, call: &Call) -> bool {
+        let operations = &self.profile.operations;
+        let listed = operations.sponsorable.iter().chain(&operations.refused);
+        let senders = listed.filter_map(|known| known.get("sender")?.as_str());
+        let is_of_profile = |sender: &str| {
+            operations.refused_senders.iter().any(|known| known == sender)
+                || senders.clone().any(|known| known == sender)
+        };
+        self.served_capitals.takes(call, is_of_profile)
     }
 
     /// The limits of the profile.

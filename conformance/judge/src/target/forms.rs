@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     json::number::amount,
     message::{
-        request::Call,
+        request::{Call, ParsedRequest},
         tables::{FEES, GAS, ORDINARY, is_amount, is_hex},
     },
     target::dialect::Dialect,
@@ -121,6 +121,35 @@ pub static CLIENT_FORMS: &[ClientForm] = &[
     },
 ];
 
+/// Forms that leave out a member which the tables list and do not call mandatory. No published client sends them: they are lawful to
+/// refuse, and nothing warns of that.
+static WITHOUT_MEMBERS: &[ClientForm] = &[
+    ClientForm {
+        name: "without calculateGasLimits",
+        clients: "clients that leave calculateGasLimits out",
+        rewrite: |request, pair, _| {
+            // The row of a quote in token mode has none.
+            if pair != Pair::QUOTE_ERC20 {
+                leave_out(request, 1, "calculateGasLimits");
+            }
+        },
+    },
+    ClientForm {
+        name: "without expiryDuration",
+        clients: "clients that leave expiryDuration out",
+        rewrite: |request, pair, _| {
+            if pair == Pair::SPONSOR_SPONSORED {
+                leave_out(request, 1, "expiryDuration");
+            }
+        },
+    },
+];
+
+/// Every form that discovery sends: those of [`CLIENT_FORMS`] first.
+pub(crate) fn all_forms() -> impl Iterator<Item = &'static ClientForm> {
+    CLIENT_FORMS.iter().chain(WITHOUT_MEMBERS)
+}
+
 impl ClientForm {
     /// A plain request in this form; none when the form does not differ from it.
     pub fn of(&self, request: &Value, pair: Pair, extras: &Extras) -> Option<Value> {
@@ -161,11 +190,7 @@ impl Form {
                 form.insert(format!("without {name}"));
             }
         }
-        let own: &[&str] = match call.pair {
-            Pair::QUOTE_SPONSORED => &["mode", "calculateGasLimits", "sponsorshipInfo"],
-            Pair::SPONSOR_SPONSORED => &["mode", "calculateGasLimits", "sponsorshipInfo", "expiryDuration"],
-            _ => &["mode", "calculateGasLimits", "tokenInfo"],
-        };
+        let own = own_members(call.pair);
         for (name, value) in mode {
             if !own.contains(&name.as_str()) {
                 form.insert(addition(name, value)?);
@@ -194,8 +219,8 @@ impl Form {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ServedForms {
     forms: BTreeMap<Pair, BTreeSet<Form>>,
-    /// Indices into [`CLIENT_FORMS`].
-    of_clients: BTreeMap<Pair, BTreeSet<usize>>,
+    /// Indices into [`all_forms`].
+    named: BTreeMap<Pair, BTreeSet<usize>>,
 }
 
 impl ServedForms {
@@ -206,9 +231,14 @@ impl ServedForms {
         }
     }
 
-    /// Adds that a form of a client was served.
-    pub fn learn_client(&mut self, pair: Pair, form: usize) {
-        self.of_clients.entry(pair).or_default().insert(form);
+    /// How many forms there are.
+    pub(crate) fn len(&self) -> usize {
+        self.forms.values().map(BTreeSet::len).sum()
+    }
+
+    /// Adds that the form at this place of the tables was served.
+    pub fn learn_named(&mut self, pair: Pair, form: usize) {
+        self.named.entry(pair).or_default().insert(form);
     }
 
     /// Whether the target served calls of this form.
@@ -218,10 +248,73 @@ impl ServedForms {
             .is_some_and(|forms| Form::of(call, dialect).is_some_and(|form| forms.contains(&form)))
     }
 
-    /// The forms of clients that the target served in this pair, in the order of the table.
-    pub fn of_clients(&self, pair: Pair) -> Vec<&'static ClientForm> {
-        let served = self.of_clients.get(&pair).into_iter().flatten();
-        served.filter_map(|form| CLIENT_FORMS.get(*form)).collect()
+    /// The forms of the tables that the target served in this pair, in the order of the tables.
+    pub fn named(&self, pair: Pair) -> Vec<&'static ClientForm> {
+        let is_served = |form: &usize| self.named.get(&pair).is_some_and(|served| served.contains(form));
+        let forms = all_forms().enumerate();
+        forms
+            .filter(|(place, _)| is_served(place))
+            .map(|(_, form)| form)
+            .collect()
+    }
+}
+
+/// Whether a call has the form of a published client: exactly what the client changes, and nothing else.
+pub(crate) fn is_of_client(call: &Call, dialect: &Dialect) -> bool {
+    let Some(own) = Form::of(call, dialect).filter(|form| !form.is_plain()) else {
+        return false;
+    };
+    let extras = Extras {
+        sponsorship_info: call.mode_object()["sponsorshipInfo"].clone(),
+    };
+    let plain = plain(call, dialect);
+    CLIENT_FORMS.iter().any(|form| {
+        let request = form.of(&plain, call.pair, &extras);
+        let request = request.map(|request| ParsedRequest::of(request.to_string().as_bytes()));
+        let rewritten = request.as_ref().and_then(ParsedRequest::valid_call);
+        rewritten.and_then(|call| Form::of(call, dialect)).as_ref() == Some(&own)
+    })
+}
+
+/// The request with the members of the tables and no others, in the notation of the dialect.
+fn plain(call: &Call, dialect: &Dialect) -> Value {
+    let mut operation = Map::new();
+    for name in ORDINARY.iter().chain(&GAS).copied() {
+        let sent = call.operation().get(name);
+        let value = if is_amount(name) {
+            let amount = sent.and_then(amount).unwrap_or_else(|| 1_u32.into());
+            if is_hex(name, dialect.amount_notation) {
+                json!(format!("{amount:#x}"))
+            } else {
+                json!(amount.to_string())
+            }
+        } else {
+            sent.cloned().unwrap_or_else(|| json!("0x"))
+        };
+        operation.insert(name.to_owned(), value);
+    }
+    let mut mode = Map::new();
+    for name in own_members(call.pair) {
+        let filler = match *name {
+            "expiryDuration" => json!(300),
+            _ => json!(true),
+        };
+        let sent = call.mode_object().get(*name).cloned();
+        mode.insert((*name).to_owned(), sent.unwrap_or(filler));
+    }
+    let mut request = call.envelope.clone();
+    request["params"] = json!([operation, mode]);
+    request
+}
+
+/// The members of the mode object that the tables list for a pair.
+const fn own_members(pair: Pair) -> &'static [&'static str] {
+    match (pair.method, pair.mode) {
+        (Method::GetFeeQuoteOrData, Mode::Sponsored) => &["mode", "calculateGasLimits", "sponsorshipInfo"],
+        (Method::SponsorUserOperation, Mode::Sponsored) => {
+            &["mode", "calculateGasLimits", "sponsorshipInfo", "expiryDuration"]
+        }
+        (_, Mode::Erc20) => &["mode", "calculateGasLimits", "tokenInfo"],
     }
 }
 
@@ -307,9 +400,13 @@ fn set(request: &mut Value, index: usize, name: &str, value: Value) {
 }
 
 fn remove(request: &mut Value, names: &[&str]) {
-    if let Some(operation) = param(request, 0) {
-        for name in names {
-            operation.shift_remove(*name);
-        }
+    for name in names {
+        leave_out(request, 0, name);
+    }
+}
+
+fn leave_out(request: &mut Value, index: usize, name: &str) {
+    if let Some(object) = param(request, index) {
+        object.shift_remove(name);
     }
 }

@@ -8,3 +8,4 @@ pub mod forms;
 pub mod ordinary;
 pub mod profile;
 pub mod quoted;
+pub mod spellings;

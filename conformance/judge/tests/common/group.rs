@@ -38,6 +38,10 @@ pub(crate) fn group_of(relation: &str, pair: Pair) -> Group {
         let info = json!({"preferredToken": token, "tokenList": [token]});
         base["params"][1] = json!({"mode": "ERC20", "calculateGasLimits": true, "tokenInfo": info});
     }
+    if pair == Pair::SPONSOR_ERC20 {
+        let info = json!({"feeTokenAddress": "0x2791bca1f2de4661ed88a30c99a7a9449aa84174"});
+        base["params"][1] = json!({"mode": "ERC20", "calculateGasLimits": true, "tokenInfo": info});
+    }
     let pair = Some(pair);
     let seed = BuildInput {
         pair,

@@ -31,6 +31,8 @@ pub(crate) struct RuleCounts {
     pub(crate) held: BTreeMap<&'static str, u64>,
     /// How often each rule was broken, and the first time in words.
     pub(crate) broken: BTreeMap<&'static str, (u64, String)>,
+    /// How many requests were sent, by relation.
+    pub(crate) requests: BTreeMap<&'static str, usize>,
 }
 
 /// The profile of a reference server with this configuration.
@@ -96,6 +98,12 @@ pub(crate) fn run(service: &Service, profile: Profile, seed: u64) -> RuleCounts 
 
 /// The same against anything that answers bytes.
 pub(crate) fn run_against(service: &Paymaster<'_>, profile: Profile, seed: u64) -> RuleCounts {
+    run_cases(service, profile, seed, DEFAULT_CASES)
+}
+
+/// The same with so many cases.
+pub(crate) fn run_cases(service: &Paymaster<'_>, profile: Profile, seed: u64, cases: u32) -> RuleCounts {
+    let mut found = RuleCounts::default();
     let mut discovery = Discovery::new(Context::new(profile), seed);
     let mut answers = Vec::new();
     while let Some(groups) = discovery.next_round(&answers) {
@@ -104,12 +112,13 @@ pub(crate) fn run_against(service: &Paymaster<'_>, profile: Profile, seed: u64) 
             .map(|group| (send(service, &group), group))
             .map(|(sent, group)| (group, sent))
             .collect();
+        *found.requests.entry("discovery").or_default() += answers.len();
     }
     let context = discovery.finish().context;
     let judge = Judge::new(rules().collect());
-    let mut found = RuleCounts::default();
-    for group in plan(&context, seed, DEFAULT_CASES) {
+    for group in plan(&context, seed, cases) {
         let exchanges = send(service, &group);
+        *found.requests.entry(group.relation.id).or_default() += exchanges.len();
         for judgement in judge.group(&group, &exchanges, &context) {
             *found.held.entry(judgement.rule.id).or_default() += judgement.held;
             for violation in judgement.violations {

@@ -1,9 +1,12 @@
 //! Decisions: tokens, sponsorship, required errors (sections 4 and 7).
 
-use paymaster_judge::target::{
-    context::{Context, Support},
-    dialect::QuotedTokens,
-    profile::{Accepts, Operations, Token},
+use paymaster_judge::{
+    message::request::ParsedRequest,
+    target::{
+        context::{Context, Support},
+        dialect::QuotedTokens,
+        profile::{Accepts, Operations, Token},
+    },
 };
 
 use super::{
@@ -333,4 +336,63 @@ fn a_listed_operation_needs_a_result_only_exactly_as_listed() {
             "{request}"
         );
     }
+}
+
+#[test]
+fn a_sponsor_request_without_mode_gets_no_result() {
+    let without = |request: String, mode: &str| {
+        let changed = request.replace(&format!("\"mode\":\"{mode}\","), "");
+        assert_ne!(changed, request);
+        changed
+    };
+    let sponsoring = without(sponsor("1"), "SPONSORED");
+    let rule = "request.mode-mandatory";
+    assert_eq!(broken(&sponsoring, &result(SPONSORED)), [rule]);
+    assert_eq!(
+        broken(&without(sponsor_in(USDC), "ERC20"), &result(TOKEN_SPONSORED)),
+        [rule]
+    );
+    fine(&sponsoring, &ERROR.replace("-32001", "-32602"));
+    // A quote may do without, and another value is another mistake.
+    fine(
+        &without(quote(USDC, &[USDC]), "ERC20"),
+        &result(&quotes(&[], Some(&[]))),
+    );
+    fine(
+        &sponsor("1").replace("\"SPONSORED\"", "\"FREE\""),
+        &result(SPONSORED),
+    );
+}
+
+#[test]
+fn what_is_named_in_capitals_is_judged_where_the_target_takes_capitals() {
+    let in_capitals = |address: &str| format!("0x{}", address[2..].to_uppercase());
+    let (usdc, dai) = (in_capitals(USDC), in_capitals(DAI));
+    let wrong = result(&quotes(&[quote_of(DAI)], Some(&[&usdc])));
+    let listed = quote(DAI, &[&usdc]);
+    let judged = |context: &Context| broken_in(context, &listed, Ok(response(&wrong)));
+    let mut context = context();
+    assert_eq!(judged(&context), [""; 0], "a strict parser knows no such token");
+    let learn = |context: &mut Context, request: &str, quoted: &[String]| {
+        let ParsedRequest::Call(call) = ParsedRequest::of(request.as_bytes()) else {
+            panic!("a call: {request}");
+        };
+        let result = serde_json::from_str(&quotes(quoted, None)).expect("a result");
+        context.served_capitals.learn(&call, &result);
+    };
+    learn(&mut context, &listed, &[quote_of(DAI)]);
+    assert_eq!(judged(&context), [""; 0], "it answers, and knows none");
+    learn(
+        &mut context,
+        &quote(&dai, &[USDC]),
+        &[quote_of(DAI), quote_of(USDC)],
+    );
+    assert_eq!(
+        judged(&context),
+        ["quote.tokens-quoted", "quote.unsupported-only-unsupported"],
+        "it knows a preferred token in capitals"
+    );
+    // Another mix of letters is the checksum of no address.
+    let mixed = quote(DAI, &[&USDC.replace("2791bca1", "2791Bca1")]);
+    assert_eq!(broken_in(&context, &mixed, Ok(response(&wrong))), [""; 0]);
 }

@@ -324,6 +324,21 @@ fn length_and_constancy_of_the_data() {
     };
     assert_eq!(of(SPONSORED), ["SPONSORED mode: 3 bytes"]);
     assert_eq!(of(&SPONSORED.replace("0xabcdef", "0x")), NOTHING);
+    let mut quoting = known();
+    let quoted = serde_json::json!({ "paymasterAddress": "0x0576A174D229E3cfA37253523E645A78A0C91B57" });
+    quoting.quoted.learn(&quoted);
+    let beside_quotes = |request: String, answer: &str| {
+        let requested = [call(request, result(answer))];
+        watch_in(&quoting, "behaviour.paymaster-and-data-layout", &requested)
+    };
+    assert_eq!(
+        beside_quotes(sponsor_in(USDC), TOKEN_SPONSORED),
+        ["ERC20 mode: 23 bytes, beginning with the quoted paymasterAddress"]
+    );
+    assert_eq!(
+        beside_quotes(sponsor("1"), SPONSORED),
+        ["SPONSORED mode: 3 bytes, not beginning with the quoted paymasterAddress"]
+    );
     let again = |first: &str, label, second: &str| {
         watch(
             "behaviour.deterministic-data",
@@ -350,7 +365,7 @@ fn answers_to_malformed_parameters() {
     let requested = |role: Role, request: String, answer: &str| {
         watch(
             "behaviour.malformed-params",
-            &[(role, "", request, answer.to_owned())],
+            &[(role, "required broken at /params/0", request, answer.to_owned())],
         )
     };
     let malformed = |request: &str| request.replace("\"sender\"", "\"from\"");
@@ -361,7 +376,7 @@ fn answers_to_malformed_parameters() {
     );
     assert_eq!(
         requested(Role::Malformed, quoting, &result(SPONSORED)),
-        ["quote in token mode: let through"]
+        ["quote in token mode, required broken at /params/0: let through"]
     );
     assert_eq!(
         requested(Role::Malformed, malformed(&sponsor("1")), "<html>"),
@@ -372,4 +387,71 @@ fn answers_to_malformed_parameters() {
         ["sponsor in token mode: no JSON-RPC answer"]
     );
     assert_eq!(requested(Role::Call, sponsoring, ERROR), NOTHING);
+    let of = |label: &str, request: String, answer: &str| {
+        let requested = [(Role::Malformed, label, request, answer.to_owned())];
+        watch("behaviour.malformed-params", &requested)
+    };
+    let served = result(SPONSORED);
+    assert_eq!(
+        of(
+            "pattern broken at /params/1/tokenInfo/tokenList/12",
+            malformed(&quote(USDC, &[USDC])),
+            &served
+        ),
+        ["quote in token mode, pattern broken at /params/1/tokenInfo/tokenList/*: let through"]
+    );
+    assert_eq!(
+        of("an empty object", "{}".to_owned(), &served),
+        ["an empty object: let through"]
+    );
+    assert_eq!(of("an empty object", "{}".to_owned(), ERROR), NOTHING);
+}
+
+#[test]
+fn null_in_place_of_members_and_addresses_in_capitals() {
+    let served = result(SPONSORED);
+    let requested = |baseline: &str| {
+        let from = "0x6fa3c1a0cd5b8ad3d71d5c70f1fe1dc1eaf0c5e1";
+        let in_capitals = sponsor("1").replace(from, &from.to_uppercase().replace("0X", "0x"));
+        [
+            (Role::Baseline, "", sponsor("1"), baseline.to_owned()),
+            (
+                Role::Probe,
+                "null as expiryDuration",
+                sponsor("1"),
+                ERROR.to_owned(),
+            ),
+            (
+                Role::Probe,
+                "without expiryDuration",
+                sponsor("1"),
+                served.clone(),
+            ),
+            (
+                Role::Probe,
+                "without webhookData",
+                sponsor("1"),
+                served.replace("0xabcdef", "0x"),
+            ),
+            (Role::Probe, "no mode", sponsor("1"), served.clone()),
+            (Role::Variant, "", in_capitals, ERROR.to_owned()),
+        ]
+    };
+    for (clause, values) in [
+        (
+            "behaviour.optional-members",
+            &[
+                "null as expiryDuration: refused",
+                "without expiryDuration: served",
+                "without webhookData: served, with another decision",
+            ][..],
+        ),
+        (
+            "behaviour.addresses-in-capitals",
+            &["sender in capitals: refused"],
+        ),
+    ] {
+        assert_eq!(watch(clause, &requested(&served)), values);
+        assert_eq!(watch(clause, &requested(ERROR)), NOTHING);
+    }
 }

@@ -14,7 +14,7 @@ pub static BATCH_ELEMENTS: Relation = Relation {
     id: "batch-elements",
     about: "two calls each alone and then in a batch: of the two modes, one that is an error, ids alike, twelve at once",
     bases: ALL_PAIRS,
-    rounds: Rounds::Fixed(4),
+    rounds: Rounds::scaled(4),
     order: Order::Sequential,
     members: batch_elements,
 };

@@ -116,9 +116,9 @@ fn repeat_operation(input: &BuildInput<'_>, request: &mut Value) {
 /// The sender of the operation that is sent many times in a run.
 const REPEATED_SENDER: &str = "0x5b38da6a701c568545dcfcb03fcb875f56beddc4";
 
-/// The request in a form of published clients. The forms that the target serves take turns; without any, the request is plain.
+/// The request in another form than that of the tables. The forms that the target serves take turns; without any, the request is plain.
 fn in_a_served_form(input: &BuildInput<'_>, pair: Pair, request: Value) -> Value {
-    let forms = input.context.served_forms.of_clients(pair);
+    let forms = input.context.served_forms.named(pair);
     let turn = input.round as usize / 4;
     let Some(form) = (!forms.is_empty()).then(|| forms[turn % forms.len()]) else {
         return request;

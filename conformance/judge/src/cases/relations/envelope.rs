@@ -63,7 +63,7 @@ pub static NUMBER_IDS: Relation = Relation {
     id: "number-ids",
     about: "the same call with number ids: 0, negative, above 2^53",
     bases: ALL_PAIRS,
-    rounds: Rounds::Fixed(11),
+    rounds: Rounds::scaled(11),
     order: Order::Sequential,
     members: number_ids,
 };
@@ -73,7 +73,8 @@ pub static STRING_IDS: Relation = Relation {
     id: "string-ids",
     about: "the same call with string ids: empty, numeric-looking, long, of other scripts",
     bases: ALL_PAIRS,
-    rounds: Rounds::Fixed(30),
+    // In a short run, each id in one of the four pairs.
+    rounds: Rounds::Scaled { most: 30, least: 8 },
     order: Order::Sequential,
     members: string_ids,
 };

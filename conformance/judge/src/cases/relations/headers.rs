@@ -16,7 +16,7 @@ pub static HEADERS: Relation = Relation {
         Base::sponsored(Pair::SPONSOR_SPONSORED),
         Base::accepted(Pair::QUOTE_ERC20),
     ],
-    rounds: Rounds::Fixed(9), // every client, in each of the two pairs; a test holds the number
+    rounds: Rounds::scaled(9), // every client, in each of the two pairs; a test holds the number
     order: Order::Sequential,
     members: headers,
 };
@@ -51,7 +51,7 @@ mod tests {
     fn every_client_has_its_round() {
         assert_eq!(
             HEADERS.rounds,
-            Rounds::Fixed(u32::try_from(CLIENTS.len()).unwrap())
+            Rounds::scaled(u32::try_from(CLIENTS.len()).unwrap())
         );
     }
 }

@@ -28,7 +28,7 @@ pub static MALFORMED_BODIES: Relation = Relation {
         Base::accepted(Pair::SPONSOR_SPONSORED),
         Base::accepted(Pair::QUOTE_SPONSORED),
     ],
-    rounds: Rounds::Fixed(25),
+    rounds: Rounds::scaled(25),
     order: Order::Sequential,
     members: malformed_bodies,
 };

@@ -9,11 +9,13 @@ mod client_forms;
 mod edit;
 mod envelope;
 mod headers;
+mod letter_case;
 mod malformed;
 mod mode_object;
 mod notation;
 mod on_chain;
 mod operation;
+mod optional_members;
 mod probes;
 mod sequences;
 mod tokens;
@@ -23,18 +25,23 @@ pub use calls::{CALLS, REFUSED_CALLS, REFUSED_IN_TOKEN_MODE};
 pub use client_forms::CLIENT_FORMS;
 pub use envelope::{NUMBER_IDS, STRING_IDS};
 pub use headers::HEADERS;
+pub use letter_case::LETTER_CASE;
 pub use malformed::{BATCHES, MALFORMED_BODIES, MALFORMED_PARAMS};
 pub use mode_object::{
     BOTH_INFOS, CALCULATE_GAS_LIMITS, EXPIRY_DURATION, SMART_ACCOUNTS, SPONSORED_NAME, TOKEN_QUOTE_ROW,
-    WEBHOOK_DATA,
+    WEBHOOK_DATA, WITHOUT_MODE,
 };
 pub use notation::NOTATION;
 pub use on_chain::ON_CHAIN;
 pub use operation::{AMOUNTS, CALL_DATA, GAS_FIELDS, INIT_CODE, LISTED_FIELDS, NONCES};
+pub use optional_members::OPTIONAL_MEMBERS;
+pub(crate) use optional_members::{NULL_AS, WITHOUT};
 pub(crate) use probes::Probe;
 pub use probes::{BEHAVIOUR_PROBES, DIALECT_PROBES};
 pub use sequences::{CONCURRENT, DECISION, LATER};
-pub use tokens::{ABSENT_FEE_TOKEN, LONG_TOKEN_LIST, UNSUPPORTED_FEE_TOKEN, UNSUPPORTED_IN_QUOTE};
+pub use tokens::{
+    ABSENT_FEE_TOKEN, LONG_TOKEN_LIST, TOKEN_DATA, UNSUPPORTED_FEE_TOKEN, UNSUPPORTED_IN_QUOTE,
+};
 
 use crate::cases::case::Relation;
 
@@ -58,7 +65,9 @@ pub static RELATIONS: &[&Relation] = &[
     &BOTH_INFOS,
     &SPONSORED_NAME,
     &TOKEN_QUOTE_ROW,
+    &TOKEN_DATA,
     &CLIENT_FORMS,
+    &LETTER_CASE,
     &NONCES,
     &AMOUNTS,
     &INIT_CODE,
@@ -72,6 +81,8 @@ pub static RELATIONS: &[&Relation] = &[
     &MALFORMED_BODIES,
     &BATCHES,
     &BATCH_ELEMENTS,
+    &WITHOUT_MODE,
+    &OPTIONAL_MEMBERS,
     &DIALECT_PROBES,
     &BEHAVIOUR_PROBES,
     &ON_CHAIN,

@@ -21,7 +21,7 @@ pub static CALCULATE_GAS_LIMITS: Relation = Relation {
     id: "calculate-gas-limits",
     about: "the same call with calculateGasLimits true and false",
     bases: ALL_PAIRS,
-    rounds: Rounds::Fixed(6),
+    rounds: Rounds::scaled(6),
     order: Order::Sequential,
     members: calculate_gas_limits,
 };
@@ -31,7 +31,7 @@ pub static EXPIRY_DURATION: Relation = Relation {
     id: "expiry-duration",
     about: "the same sponsor request with other expiry durations",
     bases: &[Base::accepted(Pair::SPONSOR_SPONSORED)],
-    rounds: Rounds::Fixed(8),
+    rounds: Rounds::scaled(8),
     order: Order::Sequential,
     members: expiry_duration,
 };
@@ -41,7 +41,7 @@ pub static WEBHOOK_DATA: Relation = Relation {
     id: "webhook-data",
     about: "the same call with webhookData of some content",
     bases: SPONSORED_PAIRS,
-    rounds: Rounds::Fixed(14),
+    rounds: Rounds::scaled(14),
     order: Order::Sequential,
     members: webhook_data,
 };
@@ -51,7 +51,7 @@ pub static SMART_ACCOUNTS: Relation = Relation {
     id: "smart-accounts",
     about: "the same call with each smart account that the profile names",
     bases: SPONSORED_PAIRS,
-    rounds: Rounds::Fixed(8),
+    rounds: Rounds::scaled(8),
     order: Order::Sequential,
     members: smart_accounts,
 };
@@ -61,7 +61,7 @@ pub static BOTH_INFOS: Relation = Relation {
     id: "both-infos",
     about: "the same call with tokenInfo beside sponsored mode, and sponsorshipInfo beside token mode",
     bases: ALL_PAIRS,
-    rounds: Rounds::Fixed(9),
+    rounds: Rounds::scaled(9),
     order: Order::Sequential,
     members: both_infos,
 };
@@ -85,6 +85,38 @@ pub static TOKEN_QUOTE_ROW: Relation = Relation {
     order: Order::Sequential,
     members: token_quote_row,
 };
+
+/// Sponsor requests that do not select a mode, which section 4.2 calls mandatory.
+pub static WITHOUT_MODE: Relation = Relation {
+    id: "without-mode",
+    about: "sponsor requests without mode: of either mode, with both info objects, without calculateGasLimits",
+    bases: &[
+        Base::accepted(Pair::SPONSOR_SPONSORED),
+        Base::accepted(Pair::SPONSOR_ERC20),
+    ],
+    rounds: Rounds::scaled(6),
+    order: Order::Sequential,
+    members: without_mode,
+};
+
+fn without_mode(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
+    let Some(pair) = input.pair else { return Vec::new() };
+    let mut request = input.base.clone();
+    remove(&mut request, MODE, "mode");
+    let label = match input.round % 3 {
+        1 => {
+            let (name, info) = other_info(input, pair);
+            set(&mut request, MODE, name, info);
+            "no mode, and both info objects"
+        }
+        2 => {
+            remove(&mut request, MODE, "calculateGasLimits");
+            "no mode, and no calculateGasLimits"
+        }
+        _ => "no mode",
+    };
+    vec![member(Role::Malformed, label, request, ids)]
+}
 
 fn token_quote_row(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut request = input.base.clone();

@@ -24,7 +24,7 @@ pub static NOTATION: Relation = Relation {
         Base::accepted(Pair::SPONSOR_ERC20),
         Base::refused(Pair::SPONSOR_SPONSORED),
     ],
-    rounds: Rounds::Fixed(8),
+    rounds: Rounds::scaled(8),
     order: Order::Sequential,
     members: notations,
 };

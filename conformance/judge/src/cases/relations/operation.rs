@@ -19,7 +19,7 @@ pub static GAS_FIELDS: Relation = Relation {
     id: "gas-fields",
     about: "all eight combinations of the three optional gas limits when sponsoring in token mode",
     bases: &[Base::accepted(Pair::SPONSOR_ERC20)],
-    rounds: Rounds::Fixed(16),
+    rounds: Rounds::scaled(16),
     order: Order::Sequential,
     members: gas_fields,
 };
@@ -39,7 +39,7 @@ pub static NONCES: Relation = Relation {
     id: "nonces",
     about: "nonces at the edges of 32, 53, 64, 128 and 256 bits",
     bases: ALL_PAIRS,
-    rounds: Rounds::Fixed(9),
+    rounds: Rounds::scaled(9),
     order: Order::Sequential,
     members: nonces,
 };
@@ -49,7 +49,7 @@ pub static AMOUNTS: Relation = Relation {
     id: "amounts",
     about: "gas limits and fees of zero and at the edges of 53, 64 and 256 bits, each alone and all together",
     bases: ALL_PAIRS,
-    rounds: Rounds::Fixed(4),
+    rounds: Rounds::scaled(4),
     order: Order::Sequential,
     members: amounts,
 };
@@ -59,7 +59,7 @@ pub static INIT_CODE: Relation = Relation {
     id: "init-code",
     about: "the same call with an initCode that is not empty",
     bases: ALL_PAIRS,
-    rounds: Rounds::Fixed(6),
+    rounds: Rounds::scaled(6),
     order: Order::Sequential,
     members: init_code,
 };
@@ -69,7 +69,7 @@ pub static CALL_DATA: Relation = Relation {
     id: "call-data",
     about: "call data from none to 24 kilobytes",
     bases: ALL_PAIRS,
-    rounds: Rounds::Fixed(7),
+    rounds: Rounds::scaled(7),
     order: Order::Sequential,
     members: call_data,
 };

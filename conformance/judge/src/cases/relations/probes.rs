@@ -19,7 +19,7 @@ pub static DIALECT_PROBES: Relation = Relation {
     id: "dialect-probes",
     about: "the same call in each reading of what the specification leaves open",
     bases: ALL_PAIRS,
-    rounds: Rounds::Fixed(2),
+    rounds: Rounds::scaled(2),
     order: Order::Sequential,
     members: dialects,
 };
@@ -29,7 +29,7 @@ pub static BEHAVIOUR_PROBES: Relation = Relation {
     id: "behaviour-probes",
     about: "calls whose answer the specification does not show",
     bases: ALL_PAIRS,
-    rounds: Rounds::Fixed(2),
+    rounds: Rounds::scaled(2),
     order: Order::Sequential,
     members: behaviours,
 };
@@ -121,25 +121,6 @@ fn dialects(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 
 const SPONSORSHIP_INFO: &str = "/params/1/sponsorshipInfo";
 
-/// The base without each member that the tables list and do not call mandatory. A result must have the form of its table.
-fn left_out(base: &Value, pair: Pair) -> Vec<(&'static str, Value)> {
-    let mut found = Vec::new();
-    let mut without = |label, place, name| {
-        let mut request = base.clone();
-        remove(&mut request, place, name);
-        found.push((label, request));
-    };
-    without("without calculateGasLimits", MODE, "calculateGasLimits");
-    if pair.mode == Mode::Sponsored {
-        without("without webhookData", SPONSORSHIP_INFO, "webhookData");
-        without("without smartAccountInfo", SPONSORSHIP_INFO, "smartAccountInfo");
-    }
-    if pair == Pair::SPONSOR_SPONSORED {
-        without("without expiryDuration", MODE, "expiryDuration");
-    }
-    found
-}
-
 /// The base with every amount in another notation.
 fn rewritten(base: &Value, notation: Notation) -> Value {
     let mut request = base.clone();
@@ -175,9 +156,6 @@ fn behaviours(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut request = base.clone();
     remove(&mut request, OPERATION, "initCode");
     variant(Probe::NoInitCode.label(), request);
-    for (label, request) in left_out(base, pair) {
-        variant(label, request);
-    }
     let mut request = rewritten(base, Notation::Hex);
     set(&mut request, MODE, "calculateGasLimits", json!(false));
     variant("hex amounts, calculateGasLimits false", request);

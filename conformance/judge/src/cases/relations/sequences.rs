@@ -21,7 +21,7 @@ pub static DECISION: Relation = Relation {
         Base::sponsored(Pair::SPONSOR_SPONSORED),
         Base::refused(Pair::SPONSOR_SPONSORED),
     ],
-    rounds: Rounds::Fixed(22),
+    rounds: Rounds::scaled(22), // each of the steps twice
     order: Order::Sequential,
     members: decision,
 };
@@ -36,7 +36,7 @@ pub static LATER: Relation = Relation {
         Base::sponsored(Pair::SPONSOR_SPONSORED),
         Base::accepted(Pair::SPONSOR_ERC20),
     ],
-    rounds: Rounds::Fixed(12),
+    rounds: Rounds::Scaled { most: 12, least: 4 },
     order: Order::Sequential,
     members: later,
 };
@@ -49,7 +49,7 @@ pub static CONCURRENT: Relation = Relation {
         Base::accepted(Pair::QUOTE_ERC20),
         Base::sponsored(Pair::SPONSOR_SPONSORED),
     ],
-    rounds: Rounds::Fixed(12),
+    rounds: Rounds::Scaled { most: 12, least: 4 },
     order: Order::Concurrent,
     members: concurrent,
 };
@@ -160,7 +160,7 @@ fn left_out(input: &BuildInput<'_>) -> Vec<Step> {
 /// In every form of published clients that the target serves. Forms without gas limits are another operation.
 fn client_forms(input: &BuildInput<'_>) -> Vec<Step> {
     let extras = input.context.form_extras();
-    let forms = input.context.served_forms.of_clients(Pair::SPONSOR_SPONSORED);
+    let forms = input.context.served_forms.named(Pair::SPONSOR_SPONSORED);
     let written = forms.into_iter().filter_map(|form| {
         let request = form.of(input.base, Pair::SPONSOR_SPONSORED, &extras)?;
         let has_limits = GAS.iter().all(|name| request["params"][0].get(*name).is_some());

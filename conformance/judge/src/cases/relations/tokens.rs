@@ -9,8 +9,8 @@ use crate::cases::relations::{
 };
 use crate::{
     cases::case::{Base, BuildInput, Draw, Ids, Member, Order, Relation, Role, Rounds, Tokens},
-    message::tables::GAS,
-    target::context::Support,
+    message::tables::{GAS, is_hex},
+    target::{context::Support, profile::Accepts},
 };
 
 /// Sponsoring in token mode with a token that is not supported.
@@ -42,10 +42,52 @@ pub static UNSUPPORTED_IN_QUOTE: Relation = Relation {
     id: "unsupported-in-quote",
     about: "the same quote with unsupported tokens added, in the list or preferred, up to all of them",
     bases: &[Base::accepted(Pair::QUOTE_ERC20)],
-    rounds: Rounds::Fixed(24),
+    rounds: Rounds::scaled(24),
     order: Order::Sequential,
     members: unsupported_in_quote,
 };
+
+/// Different operations that are paid in the same token.
+pub static TOKEN_DATA: Relation = Relation {
+    id: "token-data",
+    about: "sponsor requests in token mode for three operations, paid in the same token",
+    bases: &[Base::accepted(Pair::SPONSOR_ERC20)],
+    rounds: Rounds::Scaled { most: 6, least: 4 },
+    order: Order::Sequential,
+    members: token_data,
+};
+
+/// The base, and two operations that differ in what every account's signature covers. An operation that only the profile's list
+/// has is changed in its fees alone, so that a target that simulates serves it.
+fn token_data(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
+    let mut members = vec![member(Role::Call, "the first operation", input.base, ids)];
+    let is_listed = input.context.profile.operations.accepts == Accepts::Listed;
+    let prefix = |name| {
+        if is_hex(name, input.context.dialect.amount_notation) {
+            "0x"
+        } else {
+            ""
+        }
+    };
+    for (label, digit) in [("the second operation", "1"), ("the third operation", "2")] {
+        let mut request = input.base.clone();
+        if !is_listed {
+            set(&mut request, OPERATION, "sender", json!(address(input, 7)));
+            set(
+                &mut request,
+                OPERATION,
+                "callData",
+                json!(format!("0xb61d27f{digit}")),
+            );
+            let nonce = format!("{}{digit}", prefix("nonce"));
+            set(&mut request, OPERATION, "nonce", json!(nonce));
+        }
+        let fee = format!("{}{digit}0", prefix("maxPriorityFeePerGas"));
+        set(&mut request, OPERATION, "maxPriorityFeePerGas", json!(fee));
+        members.push(member(Role::Call, label, request, ids));
+    }
+    members
+}
 
 /// Quotes for short and long token lists.
 pub static LONG_TOKEN_LIST: Relation = Relation {

@@ -1,0 +1,77 @@
+//! Variants of what a server does with addresses in capital letters, which are not the letters of the checksum of EIP-55.
+
+use alloy_primitives::Address;
+use paymaster_schemas::Pair;
+use serde_json::{Value, json};
+
+use super::Variant;
+use crate::injection::{Behaviour, RequestView, text_of};
+
+pub(super) const VARIANTS: &[Variant] = &[
+    Variant::refusal(
+        "strict-checksums",
+        "refuses addresses that are neither in lower case nor in the letter case of EIP-55",
+        |view| addresses(view).iter().any(|address| !is_strict(address)),
+    ),
+    Variant::refusal(
+        "strict-token-checksums",
+        "refuses tokens, and not senders, in another letter case than lower case and that of EIP-55",
+        |view| addresses(view).iter().skip(1).any(|address| !is_strict(address)),
+    ),
+    Variant::new(
+        "tokens-in-capitals-unsupported",
+        "supports no token in another letter case than lower case and that of EIP-55",
+        Behaviour::Answer(|view, answer| {
+            let unknown: Vec<String> = addresses(view)
+                .into_iter()
+                .skip(1)
+                .filter(|address| !is_strict(address) && view.supports(address))
+                .collect();
+            let is_unknown = |token: &Value| {
+                unknown
+                    .iter()
+                    .any(|other| other.eq_ignore_ascii_case(&text_of(token)))
+            };
+            if unknown.is_empty() {
+                return;
+            }
+            if view.is(Pair::SPONSOR_ERC20) {
+                answer.shift_remove("result");
+                answer.insert(
+                    "error".to_owned(),
+                    json!({ "code": -32001, "message": "the token is not supported" }),
+                );
+            } else if let Some(result) = answer.get_mut("result") {
+                if let Some(quotes) = result["feeQuotes"].as_array_mut() {
+                    quotes.retain(|quote| !is_unknown(&quote["tokenAddress"]));
+                }
+                if let Some(tokens) = result["unsupportedTokens"].as_array_mut() {
+                    tokens.extend(unknown.iter().map(|token| json!(token)));
+                }
+            }
+        }),
+    )
+    .when(|view| view.is_token_mode()),
+];
+
+/// The sender, and the tokens of a call.
+fn addresses(view: &RequestView<'_>) -> Vec<String> {
+    let tokens = view
+        .preferred()
+        .into_iter()
+        .chain(view.token_list())
+        .chain(view.fee_token());
+    let sender = text_of(&view.operation()["sender"]);
+    std::iter::once(sender).chain(tokens.map(str::to_owned)).collect()
+}
+
+/// Whether a strict parser takes the letter case of an address. What is no address is left to the service.
+fn is_strict(text: &str) -> bool {
+    let Some(address) = text
+        .strip_prefix("0x")
+        .and_then(|digits| digits.parse::<Address>().ok())
+    else {
+        return true;
+    };
+    text == format!("{address:#x}") || text == address.to_checksum(None)
+}
