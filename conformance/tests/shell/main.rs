@@ -27,6 +27,7 @@ mod sparse_profiles;
 mod targets;
 mod texts;
 mod tls;
+mod varying;
 mod verdict;
 
 use std::path::Path;
