@@ -236,13 +236,14 @@ pub(crate) struct KnownArgs {
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ReportArgs {
     /// Write a report; repeatable. FORMAT is one of the formats below; PATH may be `-` for standard output.
-    #[arg(long, value_name = "FORMAT=PATH", help = about_reports())]
+    #[arg(short = 'o', long, value_name = "[FORMAT=]PATH", help = about_reports())]
     pub(crate) report: Vec<String>,
 }
 
 fn about_reports() -> String {
     format!(
-        "Write a report; repeatable. PATH is a file, or `-` for standard output [default: paymaster-report.*]. Formats: {}",
+        "Write a report; repeatable. PATH is a file, or `-` for standard output [default: paymaster-report.*]; missing folders are made. \
+         Without FORMAT=, the ending of PATH is the format. Formats: {}",
         formats::help()
     )
 }

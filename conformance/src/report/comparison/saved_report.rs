@@ -265,7 +265,7 @@ fn first_line(bytes: &[u8]) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{formats, sample};
+    use crate::report::{formats::FORMATS, sample};
 
     #[test]
     fn a_report_is_read_back() {
@@ -286,7 +286,10 @@ mod tests {
     #[test]
     fn the_error_names_what_a_file_is_instead() {
         let sample = sample::violations();
-        let made = |name: &str| formats::find(name).unwrap().render(&sample.finished()).unwrap();
+        let made = |name: &str| {
+            let format = FORMATS.iter().find(|format| format.name == name).unwrap();
+            format.render(&sample.finished()).unwrap()
+        };
         let replay = serde_json::json!({"format": replay_file::FORMAT}).to_string();
         for (text, words) in [
             (made("har"), "a HAR file"),
