@@ -54,10 +54,10 @@ pub(crate) enum Command {
         #[arg(default_value = paymaster_cli::file::DEFAULT_PATH)]
         path: PathBuf,
     },
-    /// Send the requests of a finding again and judge the answers.
+    /// Send the requests of a finding, or of all findings of a run, again and judge the answers.
     ///
-    /// Exits with 1 when the rule is broken again, with 0 when it was judged and held, with 4 when the rule judges none of the answers,
-    /// and with 3 when the target could not be tested, for example because of a wrong key.
+    /// Exits with 1 when a rule is broken again, with 0 when it was judged and held, with 4 when the rule judges none of the answers,
+    /// and with 3 when the target could not be tested, for example because of a wrong key. With a folder, 1 comes before 3, and 3 before 4.
     #[command(after_help = examples::help("replay"))]
     Replay(Box<ReplayArgs>),
     /// Judge recorded traffic by the same rules; nothing is sent.
@@ -268,9 +268,10 @@ pub(crate) struct RulesArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
-    /// The replay file.
+    /// The replay file, or the folder of a run with all of them.
+    #[arg(value_name = "FILE_OR_FOLDER")]
     pub(crate) file: PathBuf,
-    /// The URL to send to [default: the URL in the replay file, where nothing of it was secret].
+    /// The URL to send to [default: the URL in each replay file, where nothing of it was secret].
     pub(crate) url: Option<String>,
     #[command(flatten)]
     pub(crate) run: RunArgs,

@@ -15,7 +15,7 @@ use crate::cli::{
     reports::Reports,
 };
 use crate::{
-    report::{Finished, replay_file, terminal::progress::Progress},
+    report::{Finished, replay_folder, terminal::progress::Progress},
     run::{self, Reporters, Suite},
 };
 use paymaster_cli::{
@@ -92,7 +92,7 @@ async fn judge(
         redactor: &redactor,
         replays: &[],
     };
-    let replays = replay_file::write_all(&args.replay_dir, &finished);
+    let replays = replay_folder::write_all(&args.replay_dir, &finished);
     finished.replays = &replays.paths;
     let code = reports.finish(&finished, environment, replays.errors);
     Ok(known.update(code, &outcome.summary, settings.strictness))
