@@ -151,9 +151,15 @@ pub(crate) struct CheckArgs {
     pub(crate) run: RunArgs,
     #[command(flatten)]
     pub(crate) chain: ChainArgs,
-    /// Judge only these rules: ids of rules or clauses; `*` matches any letters; repeatable.
+    /// Judge only these rules, and send only what they need: ids of rules or clauses; `*` matches any letters; repeatable.
     #[arg(long = "rule", value_name = "FILTER")]
     pub(crate) rules: Vec<String>,
+    /// Exercise every rule once or twice: the fewest requests. A fault that shows in few requests is missed.
+    #[arg(long, conflicts_with = "cases")]
+    pub(crate) quick: bool,
+    /// End at the first violation that is seen again when its requests are sent again.
+    #[arg(long)]
+    pub(crate) fail_fast: bool,
     /// Print what would be sent, and send nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,

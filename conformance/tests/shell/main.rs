@@ -6,6 +6,7 @@ mod clients;
 mod commands;
 mod comparing;
 mod configuration;
+mod contradictions;
 mod formats;
 mod hostile;
 mod judge;
@@ -20,6 +21,7 @@ mod relay;
 #[cfg(unix)] // It runs printed lines in a shell.
 mod replaying;
 mod reports;
+mod scope;
 mod secrets;
 mod secure;
 mod server;

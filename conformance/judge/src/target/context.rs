@@ -329,6 +329,13 @@ impl Context {
         self.limits.webhook_data_bytes.is_some() || has_empty_webhook_data(info)
     }
 
+    /// The index in `operations.sponsorable` of the profile of an operation that it lists.
+    pub(crate) fn sponsorable_index(&self, operation: &Value) -> Option<usize> {
+        let operations = &self.profile.operations;
+        let listed = |known| is_listed_as(known, operation, true, operations);
+        operations.sponsorable.iter().position(listed)
+    }
+
     /// Whether the profile lists the sender of an operation as refused, in any letter case.
     pub(crate) fn is_refused_sender(&self, operation: &Value) -> bool {
         let sender = operation["sender"].as_str().unwrap_or_default();

@@ -52,11 +52,11 @@ pub(crate) fn run(args: &ReplayArgs, environment: &Environment) -> Result<u8, Co
             .send(args, environment, &mut embedded, &stop_at_interrupt())
             .await;
         embedded.stop().await;
-        print(&replay, sent?)
+        print(&replay, &sent?)
     })
 }
 
-fn print(replay: &Replay, sent: Sent) -> Result<u8, CommandError> {
+fn print(replay: &Replay, sent: &Sent) -> Result<u8, CommandError> {
     let shown = |text: &str| sent.shown(text);
     let headline = |words: &str| format!("{words}  {}  {}\n", replay.rule.id, sent.place);
     match &sent.replayed {

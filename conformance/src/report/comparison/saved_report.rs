@@ -159,6 +159,8 @@ impl SavedReport {
     /// The verdict in words.
     pub(crate) fn verdict(&self) -> VerdictLine {
         VerdictLine {
+            // The report has the headline; its parts are not read back.
+            contradicted: Vec::new(),
             conclusion: self.conclusion,
             counts: self.counts(),
             left_out: self.left_out,
