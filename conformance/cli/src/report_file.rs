@@ -188,7 +188,8 @@ pub fn write(path: &Path, text: &str) -> io::Result<()> {
     fs::write(path, text)
 }
 
-fn make_folder(path: &Path) -> io::Result<()> {
+/// Makes the folders that a file needs.
+pub fn make_folder(path: &Path) -> io::Result<()> {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => fs::create_dir_all(folder),
         _ => Ok(()),

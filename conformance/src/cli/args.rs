@@ -47,13 +47,12 @@ pub(crate) enum Command {
         /// The id of a rule or clause, as `rules` lists it.
         rule: String,
     },
-    /// Write a commented paymaster.toml to fill in.
+    /// Write a paymaster.toml: with a URL, what the target shows; without one, a commented file to fill in.
+    ///
+    /// With a URL it sends about 150 requests: which forms and smart accounts are served, which tokens, which sizes. What was found is
+    /// written as keys, and what only the vendor can say as comments. Exits with 3, and writes no file, when the target does not answer.
     #[command(after_help = examples::help("init"))]
-    Init {
-        /// The file to write.
-        #[arg(default_value = paymaster_cli::file::DEFAULT_PATH)]
-        path: PathBuf,
-    },
+    Init(Box<InitArgs>),
     /// Send the requests of a finding, or of all findings of a run, again and judge the answers.
     ///
     /// Exits with 1 when a rule is broken again, with 0 when it was judged and held, with 4 when the rule judges none of the answers,
@@ -99,6 +98,18 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// The paymaster URL to ask, or the file to write [default: paymaster.toml].
+    #[arg(value_name = "URL_OR_FILE")]
+    pub(crate) target: Option<String>,
+    /// The file to write, beside a URL. An existing file is not overwritten [default: paymaster.toml].
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
     /// A JSON report (--report json=FILE) or a paymaster URL: the baseline.
     pub(crate) before: String,
@@ -135,7 +146,8 @@ pub(crate) struct SelftestArgs {
     /// Only the faults and variants with this name, or of this clause; `*` matches any letters; repeatable.
     #[arg(long, value_name = "NAME")]
     pub(crate) only: Vec<String>,
-    /// Run only the lawful variants, each with seven profiles that leave most out: no run may report a violation.
+    /// Run only the lawful variants, each with seven profiles that leave most out, and with the one that
+    /// `init URL` writes: no run may report a violation.
     #[arg(long)]
     pub(crate) sparse_profiles: bool,
     /// Look for the cause of every finding too, and print how well the causes of the faults are named.
