@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn a_rule_about_tokens_waits_for_a_token_until_one_is_known() {
-        let rule = crate::rules::find_rule("quote-result.feeQuotes").unwrap();
+        let rule = crate::rules::find_rule("fee-quote.decimal").unwrap();
         let line = |context: &Context| missing_line(rule, context);
         let mut context = Context::default();
         assert_eq!(line(&context), Some(MissingLine::SupportedTokens));

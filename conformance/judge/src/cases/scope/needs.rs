@@ -65,11 +65,6 @@ const NEEDS: &[Need] = &[
         pairs: &[],
     },
     Need {
-        rules: "error.unsupported-quote-is-none",
-        relations: &["unsupported-in-quote", "calls"],
-        pairs: &[Pair::QUOTE_ERC20],
-    },
-    Need {
         rules: "error.refusal-is-none",
         relations: &["refused-calls", "decision"],
         pairs: SPONSORED,
