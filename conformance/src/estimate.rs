@@ -2,11 +2,9 @@
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
+use crate::run::Suite;
 use paymaster_judge::{
-    cases::{
-        case::Rounds,
-        plan::{DEFAULT_CASES, Plan},
-    },
+    cases::{case::Relation, plan::DEFAULT_CASES, scope::Scope},
     target::context::{Context, Support},
 };
 
@@ -23,30 +21,35 @@ const LONGEST: Duration = Duration::from_hours(24);
 #[derive(Clone, Debug)]
 pub(crate) struct Cost {
     /// The requests of each relation in a plan with `cases` cases.
-    requests: BTreeMap<&'static str, (Rounds, u64)>,
+    requests: BTreeMap<&'static str, (&'static Relation, u64)>,
     cases: u32,
+    scope: Scope,
+    /// The requests of a quick run; none where this run is one.
+    quick: Option<u64>,
     /// Requests that were sent before the plan.
     before: u64,
 }
 
 impl Cost {
     /// The cost of a run whose plan has `cases` cases and whose discovery sent `before` requests.
-    pub(crate) fn of(
-        plan: fn(&Context, u64, u32) -> Plan<'_>,
-        context: &Context,
-        seed: u64,
-        cases: u32,
-        before: usize,
-    ) -> Self {
+    pub(crate) fn of(suite: &Suite, context: &Context, seed: u64, cases: u32, before: usize) -> Self {
         let mut cost = Self {
             requests: BTreeMap::new(),
             cases: cases.min(SAMPLE),
+            scope: suite.scope.clone(),
+            quick: None,
             before: before as u64,
         };
-        for group in plan(context, seed, cost.cases) {
+        for group in suite.groups(context, seed, cost.cases) {
             let relation = group.relation;
-            let of_relation = cost.requests.entry(relation.id).or_insert((relation.rounds, 0));
+            let of_relation = cost.requests.entry(relation.id).or_insert((relation, 0));
             of_relation.1 += group.members.len() as u64;
+        }
+        if !suite.scope.is_quick() {
+            let quick = suite.scope.clone().quick();
+            let groups = (suite.plan)(context, seed, cost.cases).within(&quick);
+            let requests: usize = groups.map(|group| group.members.len()).sum();
+            cost.quick = Some(cost.before + requests as u64);
         }
         cost
     }
@@ -54,7 +57,8 @@ impl Cost {
     /// The approximate number of requests of a run with this many cases.
     pub(crate) fn requests(&self, cases: u32) -> u64 {
         let of_plan = self.requests.values().map(|(of_relation, requests)| {
-            let (wanted, made) = (of_relation.count(cases), of_relation.count(self.cases));
+            let rounds = |cases| self.scope.rounds(of_relation, cases);
+            let (wanted, made) = (rounds(cases), rounds(self.cases));
             requests * u64::from(wanted) / u64::from(made.max(1))
         });
         self.before + of_plan.sum::<u64>()
@@ -87,8 +91,19 @@ pub struct Estimate {
     pub too_long: bool,
     /// The largest number of cases that fits into the time limit, where not all fit; none where not even one fits.
     pub cases: Option<u32>,
+    /// What a quick run takes; none where this run is one.
+    pub quick: Option<QuickRun>,
     /// A time limit that is long enough for all cases, where the present one is not; none where it would be more than a day.
     pub enough: Option<Duration>,
+}
+
+/// What a run with `--quick` takes: every rule is exercised once or twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QuickRun {
+    /// The approximate number of requests.
+    pub requests: u64,
+    /// The approximate duration.
+    pub takes: Duration,
 }
 
 impl Estimate {
@@ -115,7 +130,11 @@ impl Estimate {
             takes: takes(cases),
             time_limit,
             too_long,
-            cases: most(cases, fits).filter(|_| too_long),
+            cases: most(cases, fits).filter(|_| too_long && !cost.scope.is_quick()),
+            quick: cost.quick.map(|requests| QuickRun {
+                requests,
+                takes: interval.saturating_mul(u32::try_from(requests).unwrap_or(u32::MAX)),
+            }),
             enough: Some(enough).filter(|enough| too_long && *enough <= LONGEST),
         }
     }
@@ -135,18 +154,26 @@ impl fmt::Display for Estimate {
             self.requests,
             span(self.takes)
         )?;
-        if !self.too_long {
-            return Ok(());
-        }
-        write!(f, ", longer than the time limit of {}: ", span(self.time_limit))?;
-        match (self.cases, self.enough) {
-            (Some(cases), Some(enough)) => {
-                write!(f, "--cases {cases} or --time-limit {} fits", argument(enough))
+        if self.too_long {
+            write!(f, ", longer than the time limit of {}: ", span(self.time_limit))?;
+            match (self.cases, self.enough) {
+                (Some(cases), Some(enough)) => {
+                    write!(f, "--cases {cases} or --time-limit {} fits", argument(enough))?;
+                }
+                (Some(cases), None) => write!(f, "--cases {cases} fits")?,
+                (None, Some(enough)) => write!(f, "--time-limit {} fits", argument(enough))?,
+                (None, None) => f.write_str("a higher rate is needed")?,
             }
-            (Some(cases), None) => write!(f, "--cases {cases} fits"),
-            (None, Some(enough)) => write!(f, "--time-limit {} fits", argument(enough)),
-            (None, None) => f.write_str("a higher rate is needed"),
         }
+        let Some(quick) = self.quick.filter(|quick| quick.requests < self.requests) else {
+            return Ok(());
+        };
+        write!(
+            f,
+            "; --quick takes about {} for about {} requests",
+            span(quick.takes),
+            quick.requests
+        )
     }
 }
 
@@ -212,7 +239,7 @@ mod tests {
     }
 
     fn cost() -> Cost {
-        Cost::of(Suite::standard().plan, &context(), 1, DEFAULT_CASES, 30)
+        Cost::of(&Suite::standard(), &context(), 1, DEFAULT_CASES, 30)
     }
 
     #[test]
@@ -227,6 +254,20 @@ mod tests {
                 "{cases}: {estimated} {real}"
             );
         }
+    }
+
+    #[test]
+    fn a_quick_run_costs_what_its_plan_has() {
+        let quick = Suite {
+            scope: Scope::default().quick(),
+            ..Suite::standard()
+        };
+        let context = context();
+        let groups = quick.groups(&context, 1, DEFAULT_CASES);
+        let real = 30 + groups.map(|group| group.members.len() as u64).sum::<u64>();
+        assert_eq!(cost().quick, Some(real));
+        let of_quick = Cost::of(&quick, &context, 1, DEFAULT_CASES, 30);
+        assert_eq!((of_quick.requests(DEFAULT_CASES), of_quick.quick), (real, None));
     }
 
     #[test]
@@ -266,6 +307,10 @@ mod tests {
             time_limit: LIMIT,
             too_long: enough > 0,
             cases,
+            quick: (millis == 2_000).then_some(QuickRun {
+                requests: 400,
+                takes: Duration::from_secs(800),
+            }),
             enough: Some(Duration::from_secs(enough)).filter(|_| enough > 0),
         };
         for (estimate, words) in [
@@ -281,7 +326,7 @@ mod tests {
             (
                 estimate(2_000, None, 9_000),
                 "at 0.5 requests a second, about 4000 requests take about 2 h 13 min, longer than the time limit of 5 min: \
-                 --time-limit 150m fits",
+                 --time-limit 150m fits; --quick takes about 13 min for about 400 requests",
             ),
         ] {
             assert_eq!(estimate.to_string(), words);

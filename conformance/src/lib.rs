@@ -29,6 +29,7 @@ mod check;
 mod cli;
 mod estimate;
 mod events;
+mod first_profile;
 #[doc(hidden)] // Not part of the API. `tests/recorded.rs` reads recordings with it.
 pub mod recorded;
 mod relay;

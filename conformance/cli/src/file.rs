@@ -196,6 +196,11 @@ mod tests {
             .unwrap_err()
             .to_string();
         assert!(refusal.contains("did you mean `any`?"), "{refusal}");
+        let refusal = parse("[operations]\nvary = [\"nonce\", \"calldata\"]\n")
+            .unwrap_err()
+            .to_string();
+        assert!(refusal.starts_with("line 2, column 18: "), "{refusal}");
+        assert!(refusal.contains("did you mean `callData`?"), "{refusal}");
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub mod headers;
 pub mod layer;
 pub mod output;
 pub mod public_words;
+pub mod report_file;
 pub mod settings;
 pub mod setup;
 pub mod shell;

@@ -6,7 +6,7 @@ use paymaster_judge::{
     rules::rules,
     target::{
         context::Context,
-        profile::{Accepts, Operations, Profile, SmartAccount, Sponsors, Token, TokenLists},
+        profile::{Accepts, Operations, Profile, SmartAccount, Sponsors, Token, TokenLists, VaryingMember},
     },
 };
 use serde_json::{Map, Value, json};
@@ -160,6 +160,26 @@ fn a_target_of_listed_operations_has_no_rules_about_other_operations() {
     assert_left_out(with_accepts(Accepts::Listed), &OTHER_OPERATIONS);
     assert_left_out(with_accepts(Accepts::Any), &[]);
     assert_left_out(with_accepts(Accepts::Unknown), &[]);
+}
+
+#[test]
+fn a_member_that_varies_brings_its_rule_back() {
+    for (member, rule) in [
+        (VaryingMember::Nonce, "request.nonce-uint256"),
+        (VaryingMember::InitCode, "request.init-code"),
+        (VaryingMember::CallData, "request.call-data"),
+    ] {
+        let operations = Operations {
+            accepts: Accepts::Listed,
+            vary: vec![member],
+            ..Operations::default()
+        };
+        let others: Vec<_> = OTHER_OPERATIONS
+            .into_iter()
+            .filter(|other| *other != rule)
+            .collect();
+        assert_left_out(operations, &others);
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@ use paymaster_judge::{
     cases::{
         case::{Group, Member, Role},
         relations::CALLS,
+        scope::Scope,
     },
     rules::{Rule, Violation, find_rule},
     session::{
@@ -113,12 +114,19 @@ fn added(
     let group = group(number, exchanges.len());
     let context = Context::default();
     let views = read(&group, exchanges, &context);
-    let new = tally.add(&group, exchanges, &views, found);
+    let new = tally.add(&group, exchanges, &views, found, &Context::default());
     new.into_iter().map(|new| new.rule.id).collect()
 }
 
 fn outcome(tally: &Tally, id: &str, known: &KnownFailureList, findings: &[Finding]) -> RuleOutcome {
-    let (mut outcomes, _) = tally.outcomes(&[rule(id)], findings, &Context::default(), known, true);
+    let (mut outcomes, _) = tally.outcomes(
+        &[rule(id)],
+        findings,
+        &Context::default(),
+        known,
+        true,
+        &Scope::default(),
+    );
     outcomes.pop().expect("one rule was selected")
 }
 
@@ -166,6 +174,7 @@ fn a_rule_that_does_not_apply_needs_no_quota_and_can_be_broken() {
             &context,
             &KnownFailureList::default(),
             true,
+            &Scope::default(),
         );
         outcomes[0].verdict
     };
@@ -415,8 +424,14 @@ fn a_listed_rule_that_passes_is_unexpectedly_passing() {
         vec![judgement(ROW, 50, Vec::new()), judgement(ID, 50, Vec::new())],
     );
     let known = list(vec![entry(None, None)]);
-    let (outcomes, standings) =
-        tally.outcomes(&[rule(ROW), rule(ID)], &[], &Context::default(), &known, true);
+    let (outcomes, standings) = tally.outcomes(
+        &[rule(ROW), rule(ID)],
+        &[],
+        &Context::default(),
+        &known,
+        true,
+        &Scope::default(),
+    );
     assert_eq!(outcomes[0].verdict, Verdict::UnexpectedlyPassing);
     assert!(
         outcomes[0]
@@ -433,7 +448,14 @@ fn a_listed_rule_that_passes_is_unexpectedly_passing() {
         &[result()],
         vec![judgement(ID, 0, vec![at(0, "/id")])],
     );
-    let (_, standings) = tally.outcomes(&[rule(ROW), rule(ID)], &[], &Context::default(), &known, true);
+    let (_, standings) = tally.outcomes(
+        &[rule(ROW), rule(ID)],
+        &[],
+        &Context::default(),
+        &known,
+        true,
+        &Scope::default(),
+    );
     assert_eq!(standings[0].standing, EntryState::UnexpectedlyPassing);
     // One that was broken elsewhere matches nothing; one that was not exercised neither.
     let mut elsewhere = Tally::default();
@@ -445,7 +467,14 @@ fn a_listed_rule_that_passes_is_unexpectedly_passing() {
     );
     for tally in [elsewhere, Tally::default()] {
         let known = list(vec![entry(Some(WATCHED_POINTER), None)]);
-        let (_, standings) = tally.outcomes(&[rule(ROW), rule(ID)], &[], &Context::default(), &known, true);
+        let (_, standings) = tally.outcomes(
+            &[rule(ROW), rule(ID)],
+            &[],
+            &Context::default(),
+            &known,
+            true,
+            &Scope::default(),
+        );
         assert_eq!(standings[0].standing, EntryState::MatchesNothing);
     }
 }

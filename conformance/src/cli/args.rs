@@ -47,17 +47,16 @@ pub(crate) enum Command {
         /// The id of a rule or clause, as `rules` lists it.
         rule: String,
     },
-    /// Write a commented paymaster.toml to fill in.
-    #[command(after_help = examples::help("init"))]
-    Init {
-        /// The file to write.
-        #[arg(default_value = paymaster_cli::file::DEFAULT_PATH)]
-        path: PathBuf,
-    },
-    /// Send the requests of a finding again and judge the answers.
+    /// Write a paymaster.toml: with a URL, what the target shows; without one, a commented file to fill in.
     ///
-    /// Exits with 1 when the rule is broken again, with 0 when it was judged and held, with 4 when the rule judges none of the answers,
-    /// and with 3 when the target could not be tested, for example because of a wrong key.
+    /// With a URL it sends about 150 requests: which forms and smart accounts are served, which tokens, which sizes. What was found is
+    /// written as keys, and what only the vendor can say as comments. Exits with 3, and writes no file, when the target does not answer.
+    #[command(after_help = examples::help("init"))]
+    Init(Box<InitArgs>),
+    /// Send the requests of a finding, or of all findings of a run, again and judge the answers.
+    ///
+    /// Exits with 1 when a rule is broken again, with 0 when it was judged and held, with 4 when the rule judges none of the answers,
+    /// and with 3 when the target could not be tested, for example because of a wrong key. With a folder, 1 comes before 3, and 3 before 4.
     #[command(after_help = examples::help("replay"))]
     Replay(Box<ReplayArgs>),
     /// Judge recorded traffic by the same rules; nothing is sent.
@@ -99,6 +98,18 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// The paymaster URL to ask, or the file to write [default: paymaster.toml].
+    #[arg(value_name = "URL_OR_FILE")]
+    pub(crate) target: Option<String>,
+    /// The file to write, beside a URL. An existing file is not overwritten [default: paymaster.toml].
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
     /// A JSON report (--report json=FILE) or a paymaster URL: the baseline.
     pub(crate) before: String,
@@ -135,7 +146,8 @@ pub(crate) struct SelftestArgs {
     /// Only the faults and variants with this name, or of this clause; `*` matches any letters; repeatable.
     #[arg(long, value_name = "NAME")]
     pub(crate) only: Vec<String>,
-    /// Run only the lawful variants, each with seven profiles that leave most out: no run may report a violation.
+    /// Run only the lawful variants, each with seven profiles that leave most out, and with the one that
+    /// `init URL` writes: no run may report a violation.
     #[arg(long)]
     pub(crate) sparse_profiles: bool,
     /// Look for the cause of every finding too, and print how well the causes of the faults are named.
@@ -151,9 +163,15 @@ pub(crate) struct CheckArgs {
     pub(crate) run: RunArgs,
     #[command(flatten)]
     pub(crate) chain: ChainArgs,
-    /// Judge only these rules: ids of rules or clauses; `*` matches any letters; repeatable.
+    /// Judge only these rules, and send only what they need: ids of rules or clauses; `*` matches any letters; repeatable.
     #[arg(long = "rule", value_name = "FILTER")]
     pub(crate) rules: Vec<String>,
+    /// Exercise every rule once or twice: the fewest requests. A fault that shows in few requests is missed.
+    #[arg(long, conflicts_with = "cases")]
+    pub(crate) quick: bool,
+    /// End at the first violation that is seen again when its requests are sent again.
+    #[arg(long)]
+    pub(crate) fail_fast: bool,
     /// Print what would be sent, and send nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -236,13 +254,14 @@ pub(crate) struct KnownArgs {
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct ReportArgs {
     /// Write a report; repeatable. FORMAT is one of the formats below; PATH may be `-` for standard output.
-    #[arg(long, value_name = "FORMAT=PATH", help = about_reports())]
+    #[arg(short = 'o', long, value_name = "[FORMAT=]PATH", help = about_reports())]
     pub(crate) report: Vec<String>,
 }
 
 fn about_reports() -> String {
     format!(
-        "Write a report; repeatable. PATH is a file, or `-` for standard output [default: paymaster-report.*]. Formats: {}",
+        "Write a report; repeatable. PATH is a file, or `-` for standard output [default: paymaster-report.*]; missing folders are made. \
+         Without FORMAT=, the ending of PATH is the format. Formats: {}",
         formats::help()
     )
 }
@@ -267,9 +286,10 @@ pub(crate) struct RulesArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
-    /// The replay file.
+    /// The replay file, or the folder of a run with all of them.
+    #[arg(value_name = "FILE_OR_FOLDER")]
     pub(crate) file: PathBuf,
-    /// The URL to send to [default: the URL in the replay file, where nothing of it was secret].
+    /// The URL to send to [default: the URL in each replay file, where nothing of it was secret].
     pub(crate) url: Option<String>,
     #[command(flatten)]
     pub(crate) run: RunArgs,

@@ -57,10 +57,16 @@ pub(crate) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     ),
     (
         "replay",
-        &[(
-            "paymaster-conformance replay paymaster-replays/answer.id-1.json http://127.0.0.1:3000/rpc",
-            "send the requests of one finding again",
-        )],
+        &[
+            (
+                "paymaster-conformance replay paymaster-replays/answer.id-1.json http://127.0.0.1:3000/rpc",
+                "send the requests of one finding again",
+            ),
+            (
+                "paymaster-conformance replay paymaster-replays http://127.0.0.1:3000/rpc",
+                "what is fixed, and what is still there",
+            ),
+        ],
     ),
     (
         "rules",
@@ -75,10 +81,16 @@ pub(crate) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     ),
     (
         "init",
-        &[(
-            "paymaster-conformance init staging.toml",
-            "a commented configuration file to fill in",
-        )],
+        &[
+            (
+                "paymaster-conformance init http://127.0.0.1:3000/rpc",
+                "ask the target, and write what it shows into paymaster.toml",
+            ),
+            (
+                "paymaster-conformance init staging.toml",
+                "a commented configuration file to fill in",
+            ),
+        ],
     ),
     (
         "selftest",

@@ -47,7 +47,7 @@ pub(crate) fn main() -> ExitCode {
         Some(Command::Completions { shell }) => pages::completions(shell),
         Some(Command::Man { folder }) => pages::man(&folder),
         Some(Command::Docs { folder }) => docs::run(&folder),
-        Some(Command::Init { path }) => init::run(&path),
+        Some(Command::Init(args)) => init::run(&args, &environment),
         Some(Command::Replay(args)) => replay::run(&args, &environment),
     };
     ExitCode::from(result.unwrap_or_else(|error| {

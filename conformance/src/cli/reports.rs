@@ -1,11 +1,7 @@
 //! `--report FORMAT=PATH`: opens and writes the requested reports, for every command that ends with one.
 
 use crate::cli::process::output;
-use std::{
-    fs::{self, File},
-    io::{self, BufWriter, Write},
-    path::{Path, PathBuf},
-};
+use std::io::{self, BufWriter, Write};
 
 use crate::cli::{args::ReportArgs, process::error::CommandError};
 use crate::{
@@ -17,8 +13,12 @@ use crate::{
     },
     run::Reporter,
 };
-use paymaster_cli::suggestion::did_you_mean;
-use paymaster_cli::{environment::Environment, exit, settings::ShownTarget};
+use paymaster_cli::{
+    environment::Environment,
+    exit,
+    report_file::{self, Destination, FormatNames, check_writable},
+    settings::ShownTarget,
+};
 use paymaster_client::redact::Redactor;
 
 /// The requested reports of a run. As a reporter, it writes those that are logs of events.
@@ -29,13 +29,6 @@ struct RequestedReport {
     format: &'static Format,
     destination: Destination,
     log: Option<OpenLog>,
-}
-
-/// Where a report goes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Destination {
-    Stdout,
-    File(PathBuf),
 }
 
 /// A log that is being written.
@@ -51,19 +44,11 @@ impl Reports {
     /// on for the other reports.
     pub(crate) fn requested(args: &ReportArgs) -> Result<Self, CommandError> {
         let mut reports = Self::default();
+        let names: Vec<FormatNames> = FORMATS.iter().map(Format::names).collect();
         for text in &args.report {
-            let (name, path) = match text.split_once('=') {
-                Some((name, path)) => (name, Some(path)),
-                None => (text.as_str(), None),
-            };
-            let format = formats::find(name).ok_or_else(|| unknown_format(name))?;
-            if path == Some("") {
-                return Err(format!(
-                    "--report {text} names no file: write {name}=PATH, or {name}=- for standard output"
-                )
-                .into());
-            }
-            reports.add(format, path.unwrap_or(&format.default_file()))?;
+            let requested =
+                report_file::parse(text, formats::DEFAULT_STEM, &names).map_err(|cause| cause.to_string())?;
+            reports.add(&FORMATS[requested.format], requested.destination)?;
         }
         for report in &reports.0 {
             if let Destination::File(path) = &report.destination
@@ -76,14 +61,12 @@ impl Reports {
         Ok(reports)
     }
 
-    fn add(&mut self, format: &'static Format, path: &str) -> Result<(), CommandError> {
-        let destination = if path == "-" {
-            Destination::Stdout
-        } else {
-            Destination::File(path.into())
-        };
+    fn add(&mut self, format: &'static Format, destination: Destination) -> Result<(), CommandError> {
         if self.0.iter().any(|report| report.destination == destination) {
-            let name = if path == "-" { "standard output" } else { path };
+            let name = match &destination {
+                Destination::Stdout => "standard output".to_owned(),
+                Destination::File(path) => path.display().to_string(),
+            };
             return Err(format!("two reports cannot both go to {name}: give each a path of its own").into());
         }
         self.0.push(RequestedReport {
@@ -102,7 +85,7 @@ impl Reports {
             };
             let (out, error): (Box<dyn Write>, _) = match &report.destination {
                 Destination::Stdout => (Box::new(io::stdout()), None),
-                Destination::File(path) => match File::create(path) {
+                Destination::File(path) => match report_file::create(path) {
                     Ok(file) => (Box::new(BufWriter::new(file)), None),
                     Err(cause) => (Box::new(io::sink()), Some(cause)),
                 },
@@ -151,7 +134,7 @@ impl Reports {
         for report in self.0 {
             let (format, destination) = (report.format, report.destination.clone());
             if let Err(cause) = report.write(finished) {
-                errors.push(not_written(format, &destination.name(&cause)));
+                errors.push(not_written(format, &named(&destination, &cause)));
             }
         }
         errors
@@ -163,21 +146,15 @@ impl RequestedReport {
         if let Some(open) = self.log {
             return open.end(finished);
         }
-        let text = self.format.render(finished)?;
-        match &self.destination {
-            Destination::Stdout => output::print(&text).map_err(io::Error::other),
-            Destination::File(path) => fs::write(path, text),
-        }
+        self.destination.write(&self.format.render(finished)?)
     }
 }
 
-impl Destination {
-    /// The error with the path of the file.
-    fn name(&self, cause: &io::Error) -> String {
-        match self {
-            Self::Stdout => cause.to_string(),
-            Self::File(path) => format!("{}: {cause}", path.display()),
-        }
+/// An error with the path of its file.
+fn named(destination: &Destination, cause: &io::Error) -> String {
+    match destination {
+        Destination::Stdout => cause.to_string(),
+        Destination::File(path) => format!("{}: {cause}", path.display()),
     }
 }
 
@@ -216,40 +193,4 @@ impl Reporter for Reports {
 
 fn not_written(format: &Format, cause: &str) -> String {
     format!("the {} report could not be written: {cause}", format.title)
-}
-
-fn unknown_format(name: &str) -> String {
-    let names = || FORMATS.iter().map(|format| format.name);
-    let hint = did_you_mean(name, names());
-    format!(
-        "there is no report format `{name}`{hint}; there are {}",
-        names().collect::<Vec<_>>().join(", ")
-    )
-}
-
-/// Why a file cannot be written.
-#[derive(Debug, thiserror::Error)]
-enum Unwritable {
-    #[error("this is a folder: name a file in it")]
-    IsFolder,
-    #[error("there is no folder {}", .0.display())]
-    NoFolder(PathBuf),
-    #[error(transparent)]
-    Io(#[from] io::Error),
-}
-
-/// Checks that a file can be written, without changing it.
-fn check_writable(path: &Path) -> Result<(), Unwritable> {
-    if path.is_dir() {
-        return Err(Unwritable::IsFolder);
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-        return Err(Unwritable::NoFolder(folder.to_owned()));
-    }
-    // Only plain files are opened: opening a pipe could wait for a reader.
-    if path.is_file() {
-        File::options().append(true).open(path)?;
-    }
-    Ok(())
 }

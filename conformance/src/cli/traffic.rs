@@ -19,7 +19,7 @@ use crate::cli::{
 };
 use crate::{
     events::{Event, SentExchange},
-    report::{Finished, replay_file},
+    report::{Finished, replay_folder},
     run::{Reporter, Suite},
 };
 use paymaster_cli::public_words::is_common;
@@ -266,7 +266,7 @@ impl TrafficSession {
             redactor: &self.options.redactor,
             replays: &[],
         };
-        let replays = replay_file::write_all(&self.replay_dir, &finished);
+        let replays = replay_folder::write_all(&self.replay_dir, &finished);
         finished.replays = &replays.paths;
         let code = self.reports.finish(&finished, environment, replays.errors);
         self.options.known.update(code, &summary, strictness)

@@ -7,7 +7,7 @@ use crate::report::{
     machine::{har, json, junit, ndjson, sarif},
     markdown,
 };
-use paymaster_cli::settings::ShownTarget;
+use paymaster_cli::{report_file::FormatNames, settings::ShownTarget};
 use paymaster_client::redact::Redactor;
 
 use Render::{Fallible, Log, Text};
@@ -115,10 +115,8 @@ const fn format(
     }
 }
 
-/// The format with this name.
-pub(crate) fn find(name: &str) -> Option<&'static Format> {
-    FORMATS.iter().find(|format| format.name == name)
-}
+/// The file name of a report where none is given, without its ending.
+pub(crate) const DEFAULT_STEM: &str = "paymaster-report";
 
 impl Format {
     /// The report of a finished run. A log then has only its head, the findings and its end.
@@ -138,9 +136,12 @@ impl Format {
         }
     }
 
-    /// The file name where none is given.
-    pub fn default_file(&self) -> String {
-        format!("paymaster-report.{}", self.suffix)
+    /// Its name and the ending of its files.
+    pub(crate) fn names(&'static self) -> FormatNames {
+        FormatNames {
+            name: self.name,
+            endings: std::slice::from_ref(&self.suffix),
+        }
     }
 }
 

@@ -212,7 +212,7 @@ fn inconclusive(finished: &Finished<'_>) -> String {
             "- {} (held {} of {} times): {}",
             code(outcome.rule.id),
             outcome.held,
-            outcome.rule.quota,
+            outcome.quota,
             foreign(reason, finished)
         );
     }

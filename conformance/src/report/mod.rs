@@ -6,6 +6,7 @@ pub(crate) mod html;
 pub(crate) mod machine;
 mod markdown;
 pub(crate) mod replay_file;
+pub(crate) mod replay_folder;
 #[cfg(test)]
 mod sample;
 pub(crate) mod terminal;

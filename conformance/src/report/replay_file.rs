@@ -1,7 +1,6 @@
 //! Replay files: the requests of a finding, and what is needed to judge the answers to them again.
 
 use std::{
-    collections::BTreeMap,
     fmt, fs, io,
     path::{Path, PathBuf},
 };
@@ -151,11 +150,7 @@ impl ReplayFile {
                     .and_then(|exchange| Some(exchange.outcome.as_ref().ok()?.status)),
                 reproduced: words::reproduced(finding),
             },
-            target: if finished.place.embedded {
-                EMBEDDED.to_owned()
-            } else {
-                finished.place.shown.clone()
-            },
+            target: target_of(finished),
             seed: finished.summary.seed,
             relation: finding.group.relation.id.to_owned(),
             pair: finding.group.pair.map(|pair| pair.name().to_owned()),
@@ -389,57 +384,21 @@ impl std::error::Error for ReplayFileError {
     }
 }
 
+/// The target of a run as its replay files name it.
+pub(crate) fn target_of(finished: &Finished<'_>) -> String {
+    if finished.place.embedded {
+        EMBEDDED.to_owned()
+    } else {
+        finished.place.shown.clone()
+    }
+}
+
 fn client_named(name: &str) -> Result<&'static HeaderSet, ReplayFileError> {
     find_client(name).ok_or_else(|| ReplayFileError::UnknownClient(name.to_owned()))
 }
 
 fn pair_named(name: &str) -> Option<Pair> {
     Pair::ALL.into_iter().find(|pair| pair.name() == name)
-}
-
-/// The replay files that were written.
-pub(crate) struct WrittenReplays {
-    /// The file of each finding, in the order of the findings.
-    pub(crate) paths: Vec<Option<PathBuf>>,
-    /// Messages about files that could not be written.
-    pub(crate) errors: Vec<String>,
-}
-
-/// Writes one file for each finding.
-pub(crate) fn write_all(folder: &Path, finished: &Finished<'_>) -> WrittenReplays {
-    let findings = &finished.summary.findings;
-    let mut errors = Vec::new();
-    if !findings.is_empty()
-        && let Err(cause) = fs::create_dir_all(folder)
-    {
-        return WrittenReplays {
-            paths: vec![None; findings.len()],
-            errors: vec![format!("{}: {cause}", folder.display())],
-        };
-    }
-    let mut of_rule = BTreeMap::<&str, usize>::new();
-    let paths = findings
-        .iter()
-        .map(|finding| {
-            let number = of_rule.entry(finding.rule.id).or_default();
-            *number += 1;
-            let path = folder.join(format!("{}-{number}.json", finding.rule.id));
-            match write(&path, &ReplayFile::of(finding, finished)) {
-                Ok(()) => Some(path),
-                Err(cause) => {
-                    errors.push(format!("{}: {cause}", path.display()));
-                    None
-                }
-            }
-        })
-        .collect();
-    WrittenReplays { paths, errors }
-}
-
-fn write(path: &Path, replay: &ReplayFile) -> io::Result<()> {
-    let mut text = serde_json::to_string_pretty(replay)?;
-    text.push('\n');
-    fs::write(path, text)
 }
 
 #[cfg(test)]

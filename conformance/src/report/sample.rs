@@ -106,6 +106,7 @@ pub(crate) fn violations() -> Sample {
         verdict,
         held,
         broken,
+        quota: find_rule(rule).map_or(0, |rule| rule.quota),
         reason: (verdict == Verdict::Inconclusive).then(|| find_rule(rule).unwrap().advice.to_owned()),
     };
     let quoted = Reached {
@@ -129,6 +130,7 @@ pub(crate) fn violations() -> Sample {
             ],
             left_out: 0,
             defects: defects(&findings, |_| false),
+            contradictions: Vec::new(),
             findings,
             places: Vec::new(),
             known: Vec::new(),

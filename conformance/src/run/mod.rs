@@ -1,11 +1,13 @@
 //! Running a suite against a target: sending the plan, judging the answers, confirming and shrinking the violations.
 
 mod confirming;
+mod fail_fast;
 mod planning;
 mod replay;
 mod runner;
 mod sending;
 mod suite;
+mod survey;
 mod worker;
 
 pub use confirming::shrink::Simplify;
@@ -17,6 +19,7 @@ pub use sending::{
     sender::DeliveryError,
 };
 pub use suite::Suite;
+pub use survey::{Surveyed, survey};
 
 use crate::events::Event;
 

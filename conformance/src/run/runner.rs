@@ -16,6 +16,7 @@ use crate::events::Event;
 use crate::run::{
     Reporter, Suite,
     confirming::confirm,
+    fail_fast::FailFast,
     planning::{forecast::Forecast, group_queue::GroupQueue},
     sending::sender::{Notice, Sender, join},
     worker::Work,
@@ -30,7 +31,6 @@ use paymaster_judge::{
     cases::{
         case::Group,
         discovery::{Discovery, DiscoveryResult},
-        plan::Plan,
     },
     session::{Ending, Session, tally::End},
     target::context::Context,
@@ -88,10 +88,11 @@ pub async fn check(
         discover(settings, suite, &sender, &mut notices, reporter).await;
     let context = Arc::new(context);
     forecast.learn(&context, sender.pace.sent());
-    let mut session = Session::new(suite.rules.clone(), suite.observe, Arc::clone(&context));
-    let mut cut = false;
+    let mut session =
+        Session::new(suite.rules.clone(), suite.observe, Arc::clone(&context)).within(suite.scope.clone());
+    let mut plan_end = PlanEnd::Done;
     if stop.reason().is_none() && !access.is_permanently_denied() {
-        cut = judge_plan(
+        plan_end = judge_plan(
             settings,
             suite,
             &sender,
@@ -123,24 +124,8 @@ pub async fn check(
             overload.times,
         );
     }
-    let hopeless = || sender.liveness.hopeless().map(Reason::GaveUp);
-    let ended = denied
-        .or_else(|| stop.reason())
-        .or_else(hopeless)
-        .or(cut.then_some(Reason::Budget));
     let took = started.elapsed();
-    let answers = u32::try_from(sender.pace.answers()).unwrap_or(u32::MAX);
-    let late = match took.checked_div(answers) {
-        Some(interval) if ended == Some(Reason::TimeLimit) => forecast.at(interval).await,
-        _ => None,
-    };
-    let early = ended.map(|reason| {
-        let cause = describe(&reason, settings);
-        match late.filter(|late| late.too_long) {
-            Some(late) => (end(&reason), format!("{cause}: {late}")),
-            None => (end(&reason), cause),
-        }
-    });
+    let early = early_end(settings, &sender, &mut forecast, denied, plan_end, took).await;
     let summary = session.conclude(Ending {
         target: settings.shown_target.clone(),
         seed: settings.seed,
@@ -154,6 +139,36 @@ pub async fn check(
     });
     reporter.event(&Event::Finished(&summary));
     RunOutcome { summary, context }
+}
+
+/// Why the run ended before it completed its plan; none when it completed it. `denied` is set when nothing got past HTTP.
+async fn early_end(
+    settings: &Settings,
+    sender: &Sender,
+    forecast: &mut Forecast<'_>,
+    denied: Option<Reason>,
+    plan_end: PlanEnd,
+    took: Duration,
+) -> Option<(End, String)> {
+    let hopeless = || sender.liveness.hopeless().map(Reason::GaveUp);
+    let ended = denied
+        .or_else(|| sender.stop.reason())
+        .or_else(hopeless)
+        .or((plan_end == PlanEnd::Budget).then_some(Reason::Budget));
+    let Some(reason) = ended else {
+        let cause = "--fail-fast ends the run at the first violation that is seen again";
+        return (plan_end == PlanEnd::FirstViolation).then(|| (End::Stopped, cause.to_owned()));
+    };
+    let cause = describe(&reason, settings);
+    let answers = u32::try_from(sender.pace.answers()).unwrap_or(u32::MAX);
+    let late = match took.checked_div(answers) {
+        Some(interval) if reason == Reason::TimeLimit => forecast.at(interval).await,
+        _ => None,
+    };
+    Some(match late.filter(|late| late.too_long) {
+        Some(late) => (end(&reason), format!("{cause}: {late}")),
+        None => (end(&reason), cause),
+    })
 }
 
 /// Sends the requests of discovery.
@@ -213,7 +228,18 @@ fn report(notice: &Notice, reporter: &mut dyn Reporter) {
     }
 }
 
-/// Sends and judges every group of the plan. Returns whether the request budget ended before the plan did.
+/// Why no more groups of the plan were sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PlanEnd {
+    /// All were sent, or the run was stopped.
+    Done,
+    /// The request budget was spent.
+    Budget,
+    /// A violation was confirmed, and the run was to end at the first one.
+    FirstViolation,
+}
+
+/// Sends and judges every group of the plan.
 async fn judge_plan(
     settings: &Settings,
     suite: &Suite,
@@ -222,10 +248,10 @@ async fn judge_plan(
     session: &mut Session,
     notices: &mut UnboundedReceiver<Notice>,
     reporter: &mut dyn Reporter,
-) -> bool {
+) -> PlanEnd {
     let context = &forecast.context();
     let budget = sender.pace.left();
-    let at_most = Plan::at_most(settings.cases).min(budget);
+    let at_most = suite.scope.at_most(settings.cases).min(budget);
     reporter.event(&Event::Planned {
         dialect: &context.dialect,
         at_most,
@@ -239,6 +265,13 @@ async fn judge_plan(
         groups,
         done: AtomicUsize::new(0),
         broken: Mutex::default(),
+        fail_fast: suite.fail_fast.then(|| {
+            FailFast::new(
+                Arc::clone(session.context()),
+                Arc::clone(&suite.known),
+                settings.strictness,
+            )
+        }),
     });
     let mut running = JoinSet::new();
     for _ in 0..workers {
@@ -273,7 +306,13 @@ async fn judge_plan(
         session.merge(work.settle(part, stopped_answering));
     }
     report_progress(&work, &mut reported, reporter);
-    cut
+    if work.is_over() {
+        PlanEnd::FirstViolation
+    } else if cut {
+        PlanEnd::Budget
+    } else {
+        PlanEnd::Done
+    }
 }
 
 fn report_progress(work: &Work, reported: &mut BTreeSet<&'static str>, reporter: &mut dyn Reporter) {

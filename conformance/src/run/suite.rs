@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::run::{Chain, PlanCache, Simplify};
 use paymaster_judge::{
-    cases::{case::Relation, discovery::DISCOVERY, generate, plan::Plan, relations::RELATIONS},
+    cases::{case::Relation, discovery::DISCOVERY, generate, plan::Plan, relations::RELATIONS, scope::Scope},
     rules::{self, Rule, View, observers::OBSERVERS},
     session::recorded::RECORDED,
     target::context::Context,
@@ -20,6 +20,10 @@ pub struct Suite {
     pub relations: Vec<&'static Relation>,
     /// Builds every group of the run from context, seed and number of cases.
     pub plan: fn(&Context, u64, u32) -> Plan<'_>,
+    /// How much of the plan is sent.
+    pub scope: Scope,
+    /// Whether the run ends at the first violation that is seen again when its requests are sent again.
+    pub fail_fast: bool,
     /// A cache of plans, for a suite that runs several times.
     pub plan_cache: Option<Arc<PlanCache>>,
     /// Returns simpler versions of the base of a group, for shrinking.
@@ -39,12 +43,21 @@ impl Suite {
             rules: rules::rules().collect(),
             relations: RELATIONS.iter().copied().chain([&DISCOVERY, &RECORDED]).collect(),
             plan: |context, seed, cases| Plan::new(context, seed, cases),
+            scope: Scope::default(),
+            fail_fast: false,
             plan_cache: None,
             simplify: generate::shrink::simpler,
             observe: observe_all,
             chain: None,
             known: Arc::default(),
         }
+    }
+}
+
+impl Suite {
+    /// The groups of the run.
+    pub(crate) fn groups<'a>(&self, context: &'a Context, seed: u64, cases: u32) -> Plan<'a> {
+        (self.plan)(context, seed, cases).within(&self.scope)
     }
 }
 

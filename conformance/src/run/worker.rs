@@ -10,6 +10,7 @@ use std::{
 };
 
 use crate::run::{
+    fail_fast::FailFast,
     planning::group_queue::GroupQueue,
     sending::{
         liveness::is_answered,
@@ -17,7 +18,11 @@ use crate::run::{
     },
 };
 use paymaster_exchange::Exchange;
-use paymaster_judge::{cases::case::Group, rules::Rule, session::Session};
+use paymaster_judge::{
+    cases::case::Group,
+    rules::Rule,
+    session::{Session, tally::NewlyBroken},
+};
 
 /// What all workers of a run share.
 pub(crate) struct Work {
@@ -29,6 +34,8 @@ pub(crate) struct Work {
     pub(crate) done: AtomicUsize,
     /// The ids of broken rules.
     pub(crate) broken: Mutex<BTreeSet<&'static str>>,
+    /// Where the run ends at its first confirmed violation.
+    pub(crate) fail_fast: Option<FailFast>,
 }
 
 /// The results of one worker.
@@ -53,7 +60,7 @@ impl Work {
         };
         let stop = self.sender.stop.clone();
         let mut stopped = pin!(stop.stopped());
-        while self.sender.liveness.hopeless().is_none() {
+        while self.sender.liveness.hopeless().is_none() && !self.is_over() {
             let next = async {
                 let group = self.groups.next().await?;
                 let mut share = self.sender.share();
@@ -66,13 +73,17 @@ impl Work {
                 next = next => next,
             };
             // The share is held until the answers are judged.
-            let Some((group, delivered, _share)) = next else {
+            let Some((group, delivered, share)) = next else {
                 return judged;
             };
             self.done.fetch_add(1, Ordering::Relaxed);
             match delivered {
                 Ok(exchanges) if exchanges.iter().all(is_answered) => {
-                    self.judge(&mut judged.session, &group, &exchanges);
+                    let new = self.judge(&mut judged.session, &group, &exchanges);
+                    drop((exchanges, share));
+                    if let Some(fail_fast) = &self.fail_fast {
+                        fail_fast.confirm(&self.sender, &group, new).await;
+                    }
                 }
                 Ok(exchanges) => judged.unanswered.push(UnansweredGroup {
                     group,
@@ -100,12 +111,18 @@ impl Work {
         session
     }
 
-    fn judge(&self, session: &mut Session, group: &Group, exchanges: &[Exchange]) {
+    fn judge(&self, session: &mut Session, group: &Group, exchanges: &[Exchange]) -> Vec<NewlyBroken> {
         let new = session.judge(group, exchanges);
         if !new.is_empty() {
             let mut broken = self.broken.lock().unwrap_or_else(PoisonError::into_inner);
             broken.extend(new.iter().map(|new| new.rule.id));
         }
+        new
+    }
+
+    /// Whether a violation was confirmed that ends the run.
+    pub(crate) fn is_over(&self) -> bool {
+        self.fail_fast.as_ref().is_some_and(FailFast::is_over)
     }
 
     /// The rules that are broken so far and not in `reported`.

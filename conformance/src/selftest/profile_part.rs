@@ -25,11 +25,13 @@ pub enum ProfilePart {
     OneToken,
     /// Everything but the smart accounts.
     WithoutAccounts,
+    /// What `init URL` finds.
+    Found,
 }
 
 impl ProfilePart {
     /// Every part but the whole profile.
-    pub const SPARSE: [Self; 7] = [
+    pub const SPARSE: [Self; 8] = [
         Self::Nothing,
         Self::Tokens,
         Self::Accounts,
@@ -37,6 +39,7 @@ impl ProfilePart {
         Self::OneOperation,
         Self::OneToken,
         Self::WithoutAccounts,
+        Self::Found,
     ];
 
     /// The name, for people.
@@ -50,6 +53,7 @@ impl ProfilePart {
             Self::OneOperation => "one listed operation",
             Self::OneToken => "one supported token",
             Self::WithoutAccounts => "everything but accounts",
+            Self::Found => "what init finds",
         }
     }
 
@@ -58,7 +62,8 @@ impl ProfilePart {
         let rest = Profile::default();
         match self {
             Self::Whole => whole,
-            Self::Nothing => rest,
+            // What is found takes the place of this.
+            Self::Nothing | Self::Found => rest,
             Self::Tokens => Profile {
                 tokens: whole.tokens,
                 ..rest

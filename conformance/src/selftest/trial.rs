@@ -9,6 +9,7 @@ use paymaster_schemas::Basis;
 
 use crate::{
     events::Event,
+    first_profile::{self, Given},
     run::{self, Reporter, Suite},
     selftest::{
         ProfilePart, SelftestError,
@@ -17,11 +18,13 @@ use crate::{
 };
 use paymaster_cli::{
     embedded::{self, Embedded},
-    settings::Settings,
+    file,
+    settings::{Settings, ShownTarget},
     setup::DEFAULT_SHRINK_REQUESTS,
 };
 use paymaster_client::{
     connector::Connector,
+    redact::Redactor,
     stop::Stop,
     target::Target,
     transport::{Limits, Transport},
@@ -157,7 +160,7 @@ impl Trial {
                 Transport::new(target, limits, &[]).with_connector(connector),
             )
         };
-        let settings = Settings {
+        let mut settings = Settings {
             transport,
             shown_target: embedded.url.clone(),
             profile: profile_part.of(deviation.profile(&config), deviation),
@@ -172,6 +175,9 @@ impl Trial {
             closer_look: causes,
             strictness: Strictness::default(),
         };
+        if profile_part == ProfilePart::Found {
+            settings.profile = found(&settings, stop).await?;
+        }
         let outcome = run::check(&settings, suite, stop, &mut Silent).await;
         embedded.stop().await;
         let broken = outcome
@@ -244,6 +250,28 @@ impl Trial {
             _ => None,
         }
     }
+}
+
+/// The profile that `init URL` writes.
+async fn found(settings: &Settings, stop: &Stop) -> Result<Profile, SelftestError> {
+    let surveyed = run::survey(settings, stop).await;
+    let place = ShownTarget {
+        shown: settings.shown_target.clone(),
+        literal: Some(settings.shown_target.clone()),
+        ..ShownTarget::default()
+    };
+    let given = Given {
+        place: &place,
+        redactor: &Redactor::default(),
+        rate: None,
+    };
+    let text = first_profile::text(&surveyed, given);
+    let (profile, _) = file::parse(&text).map_err(server_error)?;
+    // A trial is not slower for a rate limit that was seen.
+    Ok(Profile {
+        target: paymaster_judge::target::profile::Target::default(),
+        ..profile
+    })
 }
 
 /// The clauses that are also broken where a request is refused that section 2 requires to be accepted: section 4 promises a result.

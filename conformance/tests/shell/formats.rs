@@ -79,6 +79,37 @@ fn without_a_path_there_is_a_name() {
 }
 
 #[test]
+fn an_ending_is_a_format_and_missing_folders_are_made() {
+    let folder = tempdir().unwrap();
+    let server = sound();
+    let url = server.url();
+    let paths = [
+        "new/a/report.html",
+        "new/b/report.json",
+        "new/c/x",
+        "new/d/run.all.ndjson",
+    ];
+    let mut arguments = vec![url.as_str(), "--cases", "4"];
+    for path in [
+        "new/a/report.html",
+        "new/b/report.json",
+        "junit=new/c/x",
+        "new/d/run.all.ndjson",
+    ] {
+        arguments.extend(["-o", path]);
+    }
+    let (_, out, err) = run(folder.path(), &arguments);
+    assert!(err.is_empty(), "{out}{err}");
+    let read = |path: &str| std::fs::read_to_string(folder.path().join(path)).unwrap();
+    for (path, words) in paths
+        .into_iter()
+        .zip(["<html", "\"format\"", "<testsuites", "\"exchange"])
+    {
+        assert!(read(path).contains(words), "{path}");
+    }
+}
+
+#[test]
 fn what_cannot_be_meant_is_refused_before_the_run() {
     let folder = tempdir().unwrap();
     let server = sound();
@@ -87,6 +118,10 @@ fn what_cannot_be_meant_is_refused_before_the_run() {
         (&["--report", "jsn=x"][..], "did you mean `json`?"),
         (&["--report", "pdf=x"], "there are json, html"),
         (&["--report", "json="], "names no file"),
+        (
+            &["-o", "report.pdf"],
+            "the ending names no report format; there are .json",
+        ),
         (&["--report", "json=x", "--report", "har=x"], "two reports"),
         (&["--report", "json=-", "--report", "har=-"], "two reports"),
     ] {
@@ -104,6 +139,8 @@ fn a_file_that_cannot_be_written_is_told_early_and_costs_no_other_report() {
     let folder = tempdir().unwrap();
     let server = sound();
     let url = server.url();
+    // A folder cannot be made where a file stands.
+    std::fs::write(folder.path().join("no"), "").unwrap();
     for format in ["json", "ndjson", "har-all"] {
         let full = cfg!(target_os = "linux").then_some("/dev/full");
         for bad in ["no/such/folder/x", "."].into_iter().chain(full) {

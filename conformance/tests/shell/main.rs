@@ -6,6 +6,8 @@ mod clients;
 mod commands;
 mod comparing;
 mod configuration;
+mod contradictions;
+mod first_contact;
 mod formats;
 mod hostile;
 mod judge;
@@ -20,6 +22,7 @@ mod relay;
 #[cfg(unix)] // It runs printed lines in a shell.
 mod replaying;
 mod reports;
+mod scope;
 mod secrets;
 mod secure;
 mod server;
@@ -27,6 +30,7 @@ mod sparse_profiles;
 mod targets;
 mod texts;
 mod tls;
+mod varying;
 mod verdict;
 
 use std::path::Path;

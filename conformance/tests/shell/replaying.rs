@@ -293,3 +293,100 @@ fn the_line_of_recorded_traffic_names_the_file_only_where_its_headers_may_be_sen
         assert!(told.starts_with("BROKEN AGAIN  answer.id"), "{told}");
     }
 }
+
+/// A server that breaks these two rules while it is wrong about them.
+fn wrong_about(members: &'static [&'static str]) -> Server {
+    Server::changing(move |_, _, answer| {
+        for member in members {
+            let pointer = format!("/result/{member}");
+            if let Some(value) = answer.pointer_mut(&pointer) {
+                *value = Value::Null;
+            }
+        }
+    })
+}
+
+#[test]
+fn a_folder_says_of_each_finding_what_became_of_it() {
+    let folder = tempdir().unwrap();
+    let server = wrong_about(&["feeQuotes", "paymasterAddress"]);
+    let rules = [
+        "--cases",
+        "4",
+        "--rule",
+        RULE,
+        "--rule",
+        "quote-result.paymasterAddress",
+    ];
+    let (code, out, err) = run(folder.path(), &[&[server.url().as_str()], &rules[..]].concat());
+    assert_eq!(code, 1, "{out}{err}");
+    let replays = folder.path().join("paymaster-replays");
+    fs::write(replays.join("notes.json"), "{\"mine\": true}").unwrap();
+    fs::write(replays.join("notes.txt"), "mine").unwrap();
+    let replay = |url: &str| run(folder.path(), &["replay", "paymaster-replays", url]);
+
+    let half = wrong_about(&["feeQuotes"]);
+    let (code, out, err) = replay(&half.url());
+    assert_eq!(code, 1, "{out}{err}");
+    let lines: Vec<&str> = out.lines().collect();
+    assert!(
+        lines[0].starts_with("STILL THERE     quote-result.feeQuotes-1  expected "),
+        "{out}"
+    );
+    assert_eq!(
+        lines[1], "FIXED           quote-result.paymasterAddress-1",
+        "{out}"
+    );
+    assert_eq!(lines[2], "2 findings: 1 fixed, 1 still there");
+
+    let sound = wrong_about(&[]);
+    let (code, out, _) = replay(&sound.url());
+    assert_eq!(
+        (code, out.lines().last()),
+        (0, Some("2 findings: 2 fixed")),
+        "{out}"
+    );
+    let (code, out, _) = replay(&always("401 Unauthorized", ""));
+    assert_eq!(code, 3, "{out}");
+    assert!(out.contains("2 findings: 2 could not be tested"), "{out}");
+
+    fs::create_dir(folder.path().join("empty")).unwrap();
+    let (code, _, err) = run(folder.path(), &["replay", "empty"]);
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("there is no replay file"), "{err}");
+}
+
+#[test]
+fn a_run_removes_earlier_replay_files_of_its_target_and_no_others() {
+    let folder = tempdir().unwrap();
+    let broken = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let server = Server::changing({
+        let broken = std::sync::Arc::clone(&broken);
+        move |_, _, answer| {
+            if broken.load(std::sync::atomic::Ordering::Relaxed)
+                && let Some(quotes) = answer.pointer_mut("/result/feeQuotes")
+            {
+                *quotes = Value::Null;
+            }
+        }
+    });
+    let rules = |rule| [server.url(), "--cases".into(), "4".into(), "--rule".into(), rule];
+    let check = |rule: &str| {
+        let arguments = rules(rule.to_owned());
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        run(folder.path(), &arguments).0
+    };
+    assert_eq!(check(RULE), 1);
+    let own = folder.path().join(format!("paymaster-replays/{RULE}-1.json"));
+    let text = fs::read_to_string(&own).unwrap();
+    let other = folder.path().join("paymaster-replays/other-1.json");
+    fs::write(&other, text.replace(&server.url(), "http://other.test/")).unwrap();
+    let notes = folder.path().join("paymaster-replays/notes.json");
+    fs::write(&notes, "{}").unwrap();
+    broken.store(false, std::sync::atomic::Ordering::Relaxed);
+    // A run that does not judge the rule says nothing about it.
+    check("answer.id");
+    assert!(own.exists());
+    check(RULE);
+    assert!(!own.exists() && other.exists() && notes.exists());
+}

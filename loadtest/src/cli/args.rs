@@ -144,9 +144,15 @@ pub(crate) struct LoadArgs {
     #[arg(long, help_heading = "Target")]
     pub(crate) i_own_this_target: bool,
 
-    /// Write a report. Its ending is its format: .json, .html, .md or .xml (JUnit). Repeatable.
-    #[arg(short = 'o', long = "report", value_name = "FILE", help_heading = "Reports")]
-    pub(crate) reports: Vec<PathBuf>,
+    /// Write a report. Its format is its ending (.json, .html, .md, .xml) or named: json, html, markdown, junit. PATH may be `-` for
+    /// standard output; missing folders are made. Repeatable.
+    #[arg(
+        short = 'o',
+        long = "report",
+        value_name = "[FORMAT=]PATH",
+        help_heading = "Reports"
+    )]
+    pub(crate) reports: Vec<String>,
     /// Serve the live dashboard of goose on this port of 127.0.0.1 [default port: 5118].
     #[arg(long, value_name = "PORT", num_args = 0..=1, default_missing_value = "5118", require_equals = true, help_heading = "Reports")]
     pub(crate) dashboard: Option<u16>,
@@ -183,9 +189,10 @@ pub(crate) struct MergeArgs {
     /// A threshold, instead of those of the runs. Repeatable.
     #[arg(short, long = "threshold", value_name = "RULE")]
     pub(crate) thresholds: Vec<Threshold>,
-    /// Write a report. Its ending is its format: .json, .html, .md or .xml (JUnit). Repeatable.
-    #[arg(short = 'o', long = "report", value_name = "FILE")]
-    pub(crate) reports: Vec<PathBuf>,
+    /// Write a report. Its format is its ending (.json, .html, .md, .xml) or named: json, html, markdown, junit. PATH may be `-` for
+    /// standard output; missing folders are made. Repeatable.
+    #[arg(short = 'o', long = "report", value_name = "[FORMAT=]PATH")]
+    pub(crate) reports: Vec<String>,
 }
 
 #[derive(Debug, Args)]

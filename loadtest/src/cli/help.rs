@@ -28,7 +28,7 @@ pub(super) fn exit_codes() -> String {
 pub(super) fn long() -> String {
     let formats: Vec<_> = report::FORMATS
         .iter()
-        .map(|format| format!("  .{:<17} {}", format.endings[0], format.about))
+        .map(|format| format!("  .{:<17} {}", format.names.endings[0], format.about))
         .collect();
     format!(
         "Scenarios:\n{}\n\nReports:\n{}\n\nMetrics of thresholds: {}.\n\nThe profile (paymaster.toml) and the variables PAYMASTER_URL, PAYMASTER_CONFIG, PAYMASTER_HEADERS, PAYMASTER_SEED and PAYMASTER_TIMEOUT are the same as for paymaster-conformance. The table [load] of the profile is for this program.\n\n{}",

@@ -10,9 +10,9 @@ use paymaster_cli::{
     target::{self, TargetSetup},
 };
 
-use super::{args::LoadArgs, embedded::Embedded, error::CommandError, exit, reports};
+use super::{args::LoadArgs, embedded::Embedded, error::CommandError, exit, reports::publish};
 use crate::{
-    report,
+    report::RequestedReport,
     results::{
         compare::{CompareError, RunComparison},
         summary::{RunSummary, RunVerdict},
@@ -26,9 +26,7 @@ const DURATION: Duration = Duration::from_secs(10);
 
 /// Executes a load test and writes its reports.
 pub(super) fn run(args: &LoadArgs) -> Result<u8, CommandError> {
-    for path in &args.reports {
-        report::format_of(path)?;
-    }
+    let reports = RequestedReport::parse(&args.reports)?;
     // An earlier report that cannot be read is an error before anything is sent.
     let earlier = args.compare.as_deref().map(RunSummary::read).transpose()?;
     let mut embedded = None;
@@ -51,7 +49,7 @@ pub(super) fn run(args: &LoadArgs) -> Result<u8, CommandError> {
     let summary = done?;
     let comparison = compare(args, earlier.as_ref(), &summary);
     let compared = comparison.as_ref().ok().and_then(Option::as_ref);
-    let published = reports::publish(&summary, compared, &args.reports);
+    let published = publish(&summary, compared, &reports);
     let code = exit_code(&summary, compared);
     if code == codes::VIOLATIONS {
         return Ok(code);

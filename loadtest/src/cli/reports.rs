@@ -10,17 +10,29 @@ use super::{
     exit,
 };
 use crate::{
-    report::{self, terminal},
+    report::{RequestedReport, terminal},
     results::{compare::RunComparison, merge, summary::RunSummary},
 };
 
-/// Prints the report and writes the report files. An error of one file does not stop the others. Returns whether all succeeded.
-pub(super) fn publish(summary: &RunSummary, comparison: Option<&RunComparison>, paths: &[PathBuf]) -> bool {
-    let printed = out::print(&terminal::render(summary, comparison, paint()));
-    let printed = printed.map_err(CommandError::Output);
-    let written = paths
+/// Prints the report and writes the report files. An error of one file does not stop the others. Returns whether all succeeded. Where a
+/// report goes to standard output, the one for people goes to standard error.
+pub(super) fn publish(
+    summary: &RunSummary,
+    comparison: Option<&RunComparison>,
+    reports: &[RequestedReport],
+) -> bool {
+    let stdout_taken = reports.iter().any(RequestedReport::is_on_stdout);
+    let paint = out::paint(&Environment::of_process(), stdout_taken);
+    let text = terminal::render(summary, comparison, paint);
+    let printed = if stdout_taken {
+        out::eprint(&text);
+        Ok(())
+    } else {
+        out::print(&text).map_err(CommandError::Output)
+    };
+    let written = reports
         .iter()
-        .map(|path| report::write(path, summary, comparison).map_err(CommandError::Report));
+        .map(|report| report.write(summary, comparison).map_err(CommandError::Report));
     let errors: Vec<CommandError> = [printed]
         .into_iter()
         .chain(written)
@@ -39,9 +51,7 @@ fn paint() -> Paint {
 
 /// `merge`: merges several reports and judges them as one run.
 pub(super) fn merge(args: &MergeArgs) -> Result<u8, CommandError> {
-    for path in &args.reports {
-        report::format_of(path)?;
-    }
+    let reports = RequestedReport::parse(&args.reports)?;
     if args.check {
         return Ok(codes::CONFORMS);
     }
@@ -53,7 +63,7 @@ pub(super) fn merge(args: &MergeArgs) -> Result<u8, CommandError> {
     let runs = files.iter().map(|path| RunSummary::read(path));
     let runs: Vec<RunSummary> = runs.collect::<Result<_, _>>()?;
     let merged = merge::merge(&runs, &args.thresholds, &args.missing)?;
-    let published = publish(&merged, None, &args.reports);
+    let published = publish(&merged, None, &reports);
     let code = exit::code(merged.verdict);
     Ok(if published || code == codes::VIOLATIONS {
         code

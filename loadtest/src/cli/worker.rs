@@ -13,7 +13,7 @@ use paymaster_cli::{
 use super::{error::CommandError, load::runtime};
 use crate::{
     judging::JudgedShare,
-    report,
+    report::RequestedReport,
     scenarios::mix::parse_weight,
     worker::{self, BY_CLASS, WorkerOptions, locustfile},
 };
@@ -60,9 +60,15 @@ pub(crate) struct WorkerArgs {
     #[arg(long, help_heading = "Target")]
     i_own_this_target: bool,
 
-    /// Write a report of this worker at the end of each run. Its ending is its format: .json, .html, .md or .xml (JUnit). Repeatable.
-    #[arg(short = 'o', long = "report", value_name = "FILE", help_heading = "Reports")]
-    reports: Vec<PathBuf>,
+    /// Write a report of this worker at the end of each run. Its format is its ending (.json, .html, .md, .xml) or named: json, html,
+    /// markdown, junit. PATH may be `-` for standard output; missing folders are made. Repeatable.
+    #[arg(
+        short = 'o',
+        long = "report",
+        value_name = "[FORMAT=]PATH",
+        help_heading = "Reports"
+    )]
+    reports: Vec<String>,
 }
 
 /// The arguments of `locustfile`.
@@ -78,9 +84,7 @@ pub(crate) struct LocustfileArgs {
 
 /// `worker`: serves a master.
 pub(super) fn run(args: &WorkerArgs) -> Result<u8, CommandError> {
-    for path in &args.reports {
-        report::format_of(path)?;
-    }
+    let reports = RequestedReport::parse(&args.reports)?;
     let run_args = RunArgs {
         target: args.target.clone(),
         timeout: args.timeout,
@@ -101,7 +105,7 @@ pub(super) fn run(args: &WorkerArgs) -> Result<u8, CommandError> {
         strict: args.strict,
         respect_retry_after: args.respect_retry_after,
         own_target: args.i_own_this_target || setup.load.own_target,
-        reports: args.reports.clone(),
+        reports,
     };
     runtime()?.block_on(worker::serve(options, setup, interrupted()))?;
     Ok(codes::CONFORMS)

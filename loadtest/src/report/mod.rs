@@ -13,11 +13,9 @@ mod plot;
 pub mod terminal;
 mod workers;
 
-use std::{
-    error::Error,
-    fs, io,
-    path::{Path, PathBuf},
-};
+use std::{error::Error, io};
+
+use paymaster_cli::report_file::{self, Destination, FormatNames, ReportFileError};
 
 use crate::results::{compare::RunComparison, summary::RunSummary};
 
@@ -27,27 +25,22 @@ type RenderError = Box<dyn Error + Send + Sync>;
 /// Why a report could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
-    /// No format has this ending.
-    #[error("{}: the ending of a report is its format: {known}", path.display())]
-    UnknownFormat {
-        /// The path of the report.
-        path: PathBuf,
-        /// The endings that exist, separated by commas.
-        known: String,
-    },
+    /// An argument names no report.
+    #[error(transparent)]
+    Argument(#[from] ReportFileError),
     /// It could not be rendered.
-    #[error("{}: {cause}", path.display())]
+    #[error("{place}: {cause}")]
     Render {
-        /// The path of the report.
-        path: PathBuf,
+        /// The path of the report, or standard output.
+        place: String,
         /// Why.
         cause: RenderError,
     },
     /// The file could not be written.
-    #[error("{}: {cause}", path.display())]
+    #[error("{place}: {cause}")]
     Write {
-        /// The path of the report.
-        path: PathBuf,
+        /// The path of the report, or standard output.
+        place: String,
         /// Why.
         cause: io::Error,
     },
@@ -56,8 +49,8 @@ pub enum ReportError {
 /// A format of report files.
 #[derive(Debug)]
 pub struct ReportFormat {
-    /// The endings of its file names; the first one is shown in the help.
-    pub endings: &'static [&'static str],
+    /// Its name and the endings of its file names; the first one is shown in the help.
+    pub names: FormatNames,
     /// What it is for, in one line.
     pub about: &'static str,
     render: fn(&RunSummary, Option<&RunComparison>) -> Result<String, RenderError>,
@@ -66,65 +59,83 @@ pub struct ReportFormat {
 /// Every format of report files.
 pub static FORMATS: &[ReportFormat] = &[
     ReportFormat {
-        endings: &["json"],
+        names: FormatNames {
+            name: "json",
+            endings: &["json"],
+        },
         about: "everything, to merge and to compare",
         render: json::render,
     },
     ReportFormat {
-        endings: &["html", "htm"],
+        names: FormatNames {
+            name: "html",
+            endings: &["html", "htm"],
+        },
         about: "a page with plots, in one file",
         render: html::render,
     },
     ReportFormat {
-        endings: &["md"],
+        names: FormatNames {
+            name: "markdown",
+            endings: &["md"],
+        },
         about: "Markdown, for a pull request",
         render: markdown::render,
     },
     ReportFormat {
-        endings: &["xml"],
+        names: FormatNames {
+            name: "junit",
+            endings: &["xml"],
+        },
         about: "JUnit, one test case for each threshold",
         render: junit::render,
     },
 ];
 
-/// The format of a path, by its ending.
-pub fn format_of(path: &Path) -> Result<&'static ReportFormat, ReportError> {
-    let ending = path
-        .extension()
-        .and_then(|ending| ending.to_str())
-        .unwrap_or_default();
-    let found = FORMATS.iter().find(|format| {
-        format
-            .endings
-            .iter()
-            .any(|known| known.eq_ignore_ascii_case(ending))
-    });
-    found.ok_or_else(|| {
-        let known: Vec<_> = FORMATS
-            .iter()
-            .map(|format| format!(".{}", format.endings[0]))
-            .collect();
-        ReportError::UnknownFormat {
-            path: path.to_owned(),
-            known: known.join(", "),
-        }
-    })
+/// The file name of a report where none is given, without its ending.
+const DEFAULT_STEM: &str = "paymaster-load-report";
+
+/// A report to write.
+#[derive(Clone, Debug)]
+pub struct RequestedReport {
+    format: &'static ReportFormat,
+    destination: Destination,
 }
 
-/// Writes a report in the format of its path.
-pub fn write(
-    path: &Path,
-    summary: &RunSummary,
-    comparison: Option<&RunComparison>,
-) -> Result<(), ReportError> {
-    let text = (format_of(path)?.render)(summary, comparison).map_err(|cause| ReportError::Render {
-        path: path.to_owned(),
-        cause,
-    })?;
-    fs::write(path, text).map_err(|cause| ReportError::Write {
-        path: path.to_owned(),
-        cause,
-    })
+impl RequestedReport {
+    /// Reads the arguments of `-o`.
+    pub fn parse(arguments: &[String]) -> Result<Vec<Self>, ReportError> {
+        let names: Vec<FormatNames> = FORMATS.iter().map(|format| format.names).collect();
+        let requested = arguments.iter().map(|text| {
+            let requested = report_file::parse(text, DEFAULT_STEM, &names)?;
+            Ok(Self {
+                format: &FORMATS[requested.format],
+                destination: requested.destination,
+            })
+        });
+        requested.collect()
+    }
+
+    /// Whether it goes to standard output.
+    pub fn is_on_stdout(&self) -> bool {
+        self.destination == Destination::Stdout
+    }
+
+    /// Renders the report and writes it.
+    pub fn write(&self, summary: &RunSummary, comparison: Option<&RunComparison>) -> Result<(), ReportError> {
+        let place = || match &self.destination {
+            Destination::Stdout => "standard output".to_owned(),
+            Destination::File(path) => path.display().to_string(),
+        };
+        let text = (self.format.render)(summary, comparison).map_err(|cause| ReportError::Render {
+            place: place(),
+            cause,
+        })?;
+        self.destination.write(&text).map_err(|cause| ReportError::Write {
+            place: place(),
+            cause,
+        })
+    }
 }
 
 #[cfg(test)]
@@ -134,14 +145,17 @@ mod tests {
     #[test]
     fn endings_are_unique_and_name_their_format() {
         let mut seen = std::collections::BTreeSet::new();
+        let parsed = |text: String| RequestedReport::parse(&[text]);
         for format in FORMATS {
-            for ending in format.endings {
+            for ending in format.names.endings {
                 assert!(seen.insert(*ending), "{ending}");
-                let path = format!("a.b/c.{}", ending.to_uppercase());
-                assert!(std::ptr::eq(format_of(Path::new(&path)).unwrap(), format));
+                let requested = parsed(format!("a.b/c.{}", ending.to_uppercase())).unwrap();
+                assert!(std::ptr::eq(requested[0].format, format));
             }
+            let requested = parsed(format!("{}=-", format.names.name)).unwrap();
+            assert!(requested[0].is_on_stdout() && std::ptr::eq(requested[0].format, format));
         }
-        let error = format_of(Path::new("report.pdf")).unwrap_err().to_string();
+        let error = parsed("report.pdf".to_owned()).unwrap_err().to_string();
         assert!(error.contains(".html") && error.contains("report.pdf"), "{error}");
     }
 

@@ -23,7 +23,6 @@ pub mod zmtp;
 use std::{
     collections::BTreeSet,
     future::Future,
-    path::PathBuf,
     pin::pin,
     sync::Arc,
     time::{Duration, Instant},
@@ -38,6 +37,7 @@ use self::{
 };
 use crate::{
     judging::JudgedShare,
+    report::RequestedReport,
     run::{self, error::RunError},
     scenarios::{MIXED, error::ScenarioError},
 };
@@ -65,7 +65,7 @@ pub struct WorkerOptions {
     /// Whether the user may load the target although it is public.
     pub own_target: bool,
     /// Where the worker writes its own report at the end of each run.
-    pub reports: Vec<PathBuf>,
+    pub reports: Vec<RequestedReport>,
 }
 
 /// Why a worker ends with an error.

@@ -20,7 +20,6 @@ use super::{
 use crate::{
     figures::outcome::Outcome,
     judging::AnswerJudge,
-    report,
     results::{summary::RunSummary, threshold::Threshold},
     run::{error::RunError, options::Rate},
     text::{count, seconds},
@@ -104,8 +103,8 @@ impl Worker {
             count(counts.all(), "request"),
             seconds(summary.seconds)
         ));
-        for path in &self.options.reports {
-            if let Err(cause) = report::write(path, summary, None) {
+        for report in &self.options.reports {
+            if let Err(cause) = report.write(summary, None) {
                 out::error(&format!("a report could not be written: {cause}"));
             }
         }

@@ -113,6 +113,27 @@ fn thresholds_decide_the_exit_code() {
 }
 
 #[test]
+fn a_report_has_its_format_by_name_or_by_ending_and_missing_folders_are_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let limits = ["-s", "quote-erc20", "--max-requests", "20"];
+    let reports = [
+        "-o",
+        "new/a/page.html",
+        "-o",
+        "junit=new/b/result",
+        "-o",
+        "json=-",
+    ];
+    let Finished { code, out, err } = run(folder.path(), &[&limits[..], &reports].concat());
+    assert_eq!(code, 0, "{out}{err}");
+    let read = |path: &str| std::fs::read_to_string(folder.path().join(path)).unwrap();
+    assert!(read("new/a/page.html").contains("<html"));
+    assert!(read("new/b/result").contains("<testsuite"));
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert!(report.is_object() && err.contains("PASSED"), "{err}");
+}
+
+#[test]
 fn shards_are_merged_and_runs_compared() {
     let folder = tempfile::tempdir().unwrap();
     let run = |arguments: &[&str]| run(folder.path(), arguments);

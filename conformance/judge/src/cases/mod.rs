@@ -6,3 +6,5 @@ pub mod discovery;
 pub mod generate;
 pub mod plan;
 pub mod relations;
+pub mod scope;
+pub mod survey;

@@ -8,6 +8,7 @@ use crate::{
         clients::client_of_group,
         generate::source::Source,
         relations::{HEADERS, RELATIONS},
+        scope::Scope,
     },
     target::context::Context,
 };
@@ -31,6 +32,7 @@ pub struct Plan<'a> {
     context: &'a Context,
     seed: u64,
     cases: u32,
+    scope: Scope,
     /// The relations that are not finished, the current one first.
     relations: &'a [&'static Relation],
     /// The source of the current relation; none before its first group.
@@ -54,6 +56,7 @@ impl<'a> Plan<'a> {
             context,
             seed,
             cases,
+            scope: Scope::default(),
             relations,
             source: None,
             base: 0,
@@ -63,12 +66,13 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The most groups that a plan can have. It has fewer when a relation cannot be built for the target.
-    pub fn at_most(cases: u32) -> usize {
-        RELATIONS
-            .iter()
-            .map(|relation| relation.bases.len() * relation.rounds.count(cases) as usize)
-            .sum()
+    /// The part of the plan that a scope includes. Its groups are numbered from 0.
+    #[must_use]
+    pub fn within(self, scope: &Scope) -> Self {
+        Self {
+            scope: scope.clone(),
+            ..self
+        }
     }
 
     fn next_base(&mut self) {
@@ -89,7 +93,8 @@ impl Iterator for Plan<'_> {
                 self.base = 0;
                 continue;
             };
-            if self.round == relation.rounds.count(self.cases) {
+            let is_wanted = self.scope.includes(relation, base.pair);
+            if !is_wanted || self.round == self.scope.rounds(relation, self.cases) {
                 self.next_base();
                 continue;
             }
@@ -217,7 +222,7 @@ mod tests {
             let expected = all_at_once(&context, seed, cases);
             let drawn = plan(&context, seed, cases);
             assert_eq!(drawn.len(), expected.len());
-            assert!(drawn.len() > RELATIONS.len() && drawn.len() <= Plan::at_most(cases));
+            assert!(drawn.len() > RELATIONS.len() && drawn.len() <= Scope::default().at_most(cases));
             for (drawn, expected) in drawn.iter().zip(&expected) {
                 assert_eq!(drawn.number, expected.number);
                 assert_eq!(drawn.name(), expected.name());

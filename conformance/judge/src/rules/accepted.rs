@@ -98,7 +98,7 @@ pub(super) const RULES: &[Rule] = &[
         )
     },
     Rule {
-        not_applicable: only_listed,
+        not_applicable: no_other_nonce,
         ..rule(
             "request.nonce-uint256",
             "a nonce has 256 bits: read it as such",
@@ -106,7 +106,7 @@ pub(super) const RULES: &[Rule] = &[
         )
     },
     Rule {
-        not_applicable: only_listed,
+        not_applicable: no_other_init_code,
         ..rule(
             "request.init-code",
             "an account that is not deployed yet carries initCode",
@@ -114,7 +114,7 @@ pub(super) const RULES: &[Rule] = &[
         )
     },
     Rule {
-        not_applicable: only_listed,
+        not_applicable: no_other_call_data,
         ..rule(
             "request.call-data",
             "call data of the length that wallets send is accepted: up to 4096 bytes, or the limit of the profile",
@@ -123,10 +123,28 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-fn only_listed(context: &Context) -> Option<&'static str> {
-    (context.profile.operations.accepts == Accepts::Listed).then_some(
-        "the profile says that only listed operations are accepted, so there is no other operation to try",
+fn no_other_nonce(context: &Context) -> Option<&'static str> {
+    only_listed(context, "nonce").then_some(
+        "the profile says that only listed operations are accepted; where their nonce may vary: operations.vary = [\"nonce\"]",
     )
+}
+
+fn no_other_init_code(context: &Context) -> Option<&'static str> {
+    only_listed(context, "initCode").then_some(
+        "the profile says that only listed operations are accepted; where their initCode may vary: operations.vary = [\"initCode\"]",
+    )
+}
+
+fn no_other_call_data(context: &Context) -> Option<&'static str> {
+    only_listed(context, "callData").then_some(
+        "the profile says that only listed operations are accepted; where their callData may vary: operations.vary = [\"callData\"]",
+    )
+}
+
+/// Whether only listed operations are accepted, and this member of them is as it is listed.
+fn only_listed(context: &Context, member: &str) -> bool {
+    let operations = &context.profile.operations;
+    operations.accepts == Accepts::Listed && !operations.varies(member)
 }
 
 fn one_account(context: &Context) -> Option<&'static str> {

@@ -5,6 +5,7 @@
 //! one rule of a finding.
 
 pub mod access;
+pub mod contradictions;
 pub mod examples;
 pub mod judge;
 pub mod learn;
@@ -19,7 +20,7 @@ use paymaster_exchange::Exchange;
 use paymaster_schemas::Pair;
 
 use crate::{
-    cases::case::Group,
+    cases::{case::Group, scope::Scope},
     diagnosis::defect::defects,
     rules::{self, Check, Rule, View},
     target::context::Context,
@@ -53,6 +54,7 @@ pub struct Session {
     unjudged_answers: UnjudgedAnswers,
     /// Groups that were sent and not judged, by the reason.
     unjudged: BTreeMap<String, usize>,
+    scope: Scope,
 }
 
 /// The end of a run: everything in the summary that the session does not count itself.
@@ -88,7 +90,14 @@ impl Session {
             tally: Tally::default(),
             unjudged_answers: UnjudgedAnswers::default(),
             unjudged: BTreeMap::new(),
+            scope: Scope::default(),
         }
+    }
+
+    /// The same for a run that sends this much of the plan.
+    #[must_use]
+    pub fn within(self, scope: Scope) -> Self {
+        Self { scope, ..self }
     }
 
     /// The rules that judge.
@@ -129,7 +138,8 @@ impl Session {
         let mut judgements = self.judge.views(&views, Some(group), &self.context);
         judgements.retain(|judgement| !left_out(judgement.rule));
         (self.observe)(&views, &self.context, &mut self.tally.observations);
-        self.tally.add(group, exchanges, &views, judgements)
+        self.tally
+            .add(group, exchanges, &views, judgements, &self.context)
     }
 
     /// Counts a group that was sent and cannot be judged.
@@ -246,6 +256,7 @@ impl Session {
             &self.context,
             ending.known,
             complete,
+            &self.scope,
         );
         if is_recorded {
             for outcome in &mut rules {
@@ -275,6 +286,7 @@ impl Session {
             rules,
             left_out: state.left_out,
             defects,
+            contradictions: self.tally.promises.contradictions(),
             findings: ending.findings,
             known,
             unjudged,

@@ -6,10 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use paymaster_schemas::{Basis, Pair};
 
 use crate::{
-    cases::case::Group,
+    cases::{case::Group, scope::Scope},
     rules::{Check, Rule, View, Violation},
     session::{
         access::Access,
+        contradictions::KeptPromises,
         examples::{Example, Examples},
         judge::Judgement,
     },
@@ -34,6 +35,7 @@ pub struct Tally {
     pub observations: Observations,
     /// Whether any request got past HTTP to the service.
     pub access: Access,
+    pub(crate) promises: KeptPromises,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -77,9 +79,11 @@ impl Tally {
         exchanges: &[Exchange],
         views: &[View<'_>],
         judgements: Vec<Judgement>,
+        context: &Context,
     ) -> Vec<NewlyBroken> {
         for view in views {
             self.reach(view);
+            self.promises.see(view, context);
         }
         let mut new = Vec::new();
         let mut shared = None;
@@ -118,6 +122,7 @@ impl Tally {
             own.unreadable += reached.unreadable;
         }
         self.access.merge(other.access);
+        self.promises.merge(other.promises);
         for (clause, values) in other.observations {
             let own = self.observations.entry(clause).or_default();
             for (value, times) in values {
@@ -162,8 +167,8 @@ impl Tally {
         all
     }
 
-    /// The outcome of each of these rules, and the state of the known failures. `complete` is true when the run completed its
-    /// plan.
+    /// The outcome of each of these rules in a run of that scope, and the state of the known failures. `complete` is true when the
+    /// run completed its plan.
     pub fn outcomes(
         &self,
         rules: &[&'static Rule],
@@ -171,10 +176,11 @@ impl Tally {
         context: &Context,
         known: &KnownFailureList,
         complete: bool,
+        scope: &Scope,
     ) -> (Vec<RuleOutcome>, Vec<known::EntryOutcome>) {
         let mut outcomes: Vec<RuleOutcome> = rules
             .iter()
-            .map(|rule| self.outcome(rule, findings, context, known))
+            .map(|rule| self.outcome(rule, scope.quota(rule), findings, context, known))
             .collect();
         let passed = |rule: &'static str| {
             outcomes
@@ -220,6 +226,7 @@ impl Tally {
     fn outcome(
         &self,
         rule: &'static Rule,
+        quota: u64,
         findings: &[Finding],
         context: &Context,
         known: &KnownFailureList,
@@ -245,7 +252,7 @@ impl Tally {
             }
         } else if let Some(reason) = (rule.not_applicable)(context) {
             (Verdict::NotApplicable, Some(reason.to_owned()))
-        } else if count.held < rule.quota {
+        } else if count.held < quota {
             (Verdict::Inconclusive, Some(rule.advice.to_owned()))
         } else {
             (Verdict::Passed, None)
@@ -255,6 +262,7 @@ impl Tally {
             verdict,
             held: count.held,
             broken: count.broken,
+            quota,
             reason,
         }
     }
@@ -437,6 +445,7 @@ mod tests {
             verdict,
             held: 0,
             broken: 0,
+            quota: 1,
             reason: None,
         }
     }

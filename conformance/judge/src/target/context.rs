@@ -17,7 +17,7 @@ use crate::{
         facts::TokenFacts,
         forms::{Extras, ServedForms},
         ordinary::{self, Bound, Parts, SizeLimits},
-        profile::{Accepts, Profile, SmartAccount, Sponsors},
+        profile::{Accepts, Operations, Profile, SmartAccount, Sponsors},
         quoted::QuotedFacts,
         spellings::ServedCapitals,
     },
@@ -186,7 +186,7 @@ impl Context {
         let operations = &self.profile.operations;
         let listed = operations.sponsorable.iter().chain(&operations.refused);
         let listed = listed
-            .filter(|known| is_listed_as(known, call.operation(), false))
+            .filter(|known| is_listed_as(known, call.operation(), false, operations))
             .collect::<Vec<_>>();
         let is_plain = keeps_to_the_tables(call, &self.dialect, &listed);
         let in_served_form = !is_plain
@@ -277,7 +277,8 @@ impl Context {
         // The profile lists operations for the plain sponsorshipInfo: with another one the target may decide otherwise.
         let is_listed = |list: &[Map<String, Value>]| {
             let of_list = |known: &Map<String, Value>| {
-                is_listed_as(known, operation, in_served_form) && self.is_ordinary(&besides(known, operation))
+                is_listed_as(known, operation, in_served_form, operations)
+                    && self.is_ordinary(&besides(known, operation, operations))
             };
             list.iter().any(of_list) && (pair.mode == Mode::Erc20 || self.is_plain(info))
         };
@@ -345,6 +346,13 @@ impl Context {
         self.limits.webhook_data_bytes.is_some() || has_empty_webhook_data(info)
     }
 
+    /// The index in `operations.sponsorable` of the profile of an operation that it lists.
+    pub(crate) fn sponsorable_index(&self, operation: &Value) -> Option<usize> {
+        let operations = &self.profile.operations;
+        let listed = |known| is_listed_as(known, operation, true, operations);
+        operations.sponsorable.iter().position(listed)
+    }
+
     /// Whether the profile lists the sender of an operation as refused, in any letter case.
     pub(crate) fn is_refused_sender(&self, operation: &Value) -> bool {
         let sender = operation["sender"].as_str().unwrap_or_default();
@@ -376,11 +384,12 @@ pub(crate) fn shown_support<'a>(
         .chain(refused.map(|token| (token, Support::Unsupported)))
 }
 
-/// The members of an operation that the profile leaves open: those that it does not list. Both fees are left open together.
-fn besides(known: &Map<String, Value>, operation: &Value) -> Value {
-    let is_open = |name: &str| {
-        !known.contains_key(name) || FEES.contains(&name) && !FEES.iter().all(|fee| known.contains_key(*fee))
-    };
+/// The members of an operation that the profile leaves open: those that it does not list, or that vary. Both fees are left open
+/// together.
+fn besides(known: &Map<String, Value>, operation: &Value, operations: &Operations) -> Value {
+    let is_fixed = |name: &str| known.contains_key(name) && !operations.varies(name);
+    let is_open =
+        |name: &str| !is_fixed(name) || FEES.contains(&name) && !FEES.iter().all(|fee| is_fixed(fee));
     let members = operation.as_object().into_iter().flatten();
     members
         .filter(|(name, _)| is_open(name))
@@ -392,15 +401,19 @@ fn has_empty_webhook_data(info: &Value) -> bool {
     info["webhookData"].as_object().is_none_or(Map::is_empty)
 }
 
-/// Whether an operation is the one that the profile lists: every listed member is sent exactly as it is listed. Any member may
-/// decide (section 4.2, rule 1), and a policy may compare letter case and notation. With `by_value`, the notation of amounts does not
-/// matter, and a missing initCode is empty.
-fn is_listed_as(known: &Map<String, Value>, sent: &Value, by_value: bool) -> bool {
+/// Whether an operation is the one that the profile lists: every listed member that does not vary is sent exactly as it is listed. Any
+/// member may decide (section 4.2, rule 1), and a policy may compare letter case and notation. With `by_value`, the notation of amounts
+/// does not matter, and a missing initCode is empty.
+fn is_listed_as(known: &Map<String, Value>, sent: &Value, by_value: bool, operations: &Operations) -> bool {
     let empty = Value::String("0x".to_owned());
-    ["initCode", "callData"]
+    ["initCode", "callData"].iter().all(|member| {
+        known.contains_key(*member)
+            || operations.varies(member)
+            || sent.get(*member).is_none_or(|data| *data == empty)
+    }) && known
         .iter()
-        .all(|member| known.contains_key(*member) || sent.get(*member).is_none_or(|data| *data == empty))
-        && known.iter().all(|(member, value)| {
+        .filter(|(member, _)| !operations.varies(member))
+        .all(|(member, value)| {
             let sent = sent
                 .get(member)
                 .or((by_value && member == "initCode").then_some(&empty));

@@ -130,11 +130,57 @@ pub struct Operations {
     pub refused: Vec<Map<String, Value>>,
     /// Senders whose operations it does not sponsor.
     pub refused_senders: Vec<String>,
+    /// Members of listed operations that may have any other value: the target decides on the operation alike.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub vary: Vec<VaryingMember>,
     /// The longest call data that it accepts, in bytes: the older name of `limits.call-data-bytes`.
     pub max_call_data_bytes: Option<usize>,
 }
 
+/// A member of an operation that can vary in a listed one. The sender cannot: another sender makes it another operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum VaryingMember {
+    /// `nonce`
+    Nonce,
+    /// `initCode`
+    InitCode,
+    /// `callData`
+    CallData,
+    /// `callGasLimit`
+    CallGasLimit,
+    /// `verificationGasLimit`
+    VerificationGasLimit,
+    /// `preVerificationGas`
+    PreVerificationGas,
+    /// `maxFeePerGas`
+    MaxFeePerGas,
+    /// `maxPriorityFeePerGas`
+    MaxPriorityFeePerGas,
+}
+
+impl VaryingMember {
+    /// The name of the member (section 2.2).
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Nonce => "nonce",
+            Self::InitCode => "initCode",
+            Self::CallData => "callData",
+            Self::CallGasLimit => "callGasLimit",
+            Self::VerificationGasLimit => "verificationGasLimit",
+            Self::PreVerificationGas => "preVerificationGas",
+            Self::MaxFeePerGas => "maxFeePerGas",
+            Self::MaxPriorityFeePerGas => "maxPriorityFeePerGas",
+        }
+    }
+}
+
 impl Operations {
+    /// Whether a member of a listed operation may have any other value.
+    pub fn varies(&self, member: &str) -> bool {
+        self.vary.iter().any(|varying| varying.name() == member)
+    }
+
     /// Which of the accepted operations it sponsors. The default is [`Sponsors::Any`] for a profile that lists refused senders
     /// and no sponsorable operations, and [`Sponsors::Listed`] for any other.
     pub fn sponsors(&self) -> Sponsors {

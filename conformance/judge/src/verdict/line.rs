@@ -27,6 +27,8 @@ pub struct VerdictLine {
     pub cut_short: bool,
     /// How many groups of requests were sent and not judged.
     pub unjudged: usize,
+    /// Lines of the profile that the target contradicts from its first answer on, as `tokens.supported[1]`.
+    pub contradicted: Vec<String>,
     /// The states of the entries of the list of known failures.
     pub known: Vec<known::EntryState>,
 }
@@ -46,6 +48,11 @@ impl VerdictLine {
             no_result: Reached::is_without_result(summary.reached.values()),
             cut_short: summary.cut_short.is_some(),
             unjudged: summary.unjudged.values().sum(),
+            contradicted: summary
+                .contradictions
+                .iter()
+                .map(|contradiction| contradiction.line.clone())
+                .collect(),
             known: summary.known.iter().map(|known| known.standing).collect(),
         }
     }
@@ -93,6 +100,12 @@ impl VerdictLine {
         };
         for note in self.notes() {
             text = format!("{text}; {note}");
+        }
+        if self.conclusion == Conclusion::Violations && !self.contradicted.is_empty() {
+            let lines = self.contradicted.join(", ");
+            text = format!(
+                "{text}; either the profile or the target is wrong about {lines}, which the target never served"
+            );
         }
         text
     }
@@ -194,6 +207,7 @@ mod tests {
             no_result: false,
             cut_short: false,
             unjudged: 0,
+            contradicted: Vec::new(),
             known: Vec::new(),
         }
     }
@@ -283,6 +297,14 @@ mod tests {
                     ..line(Conclusion::ListOutOfDate, &[passed(80), (UnexpectedlyPassing, 1)])
                 },
                 "known-failures list is out of date: 2 entries expired, 1 entry passes now, 1 entry matches nothing",
+            ),
+            (
+                VerdictLine {
+                    contradicted: vec!["tokens.supported[1]".to_owned(), "tokens.supported[3]".to_owned()],
+                    ..line(Conclusion::Violations, &[(Broken, 2)])
+                },
+                "violations: 2 rules broken; either the profile or the target is wrong about tokens.supported[1], \
+                 tokens.supported[3], which the target never served",
             ),
             (
                 base(Conclusion::CouldNotTest),

@@ -5,4 +5,5 @@ pub mod counts;
 pub mod finding;
 pub mod known;
 pub mod line;
+pub mod profile_line;
 pub mod summary;

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use crate::{
     diagnosis::defect::Defect,
     rules::Rule,
+    session::contradictions::Contradiction,
     target::dialect::Dialect,
     verdict::{
         conclusion::{Conclusion, Verdict},
@@ -26,6 +27,8 @@ pub struct RuleOutcome {
     pub held: u64,
     /// How often it was broken.
     pub broken: u64,
+    /// How often it must hold in this run before it passes.
+    pub quota: u64,
     /// Why the rule does not apply, or what would make it conclusive.
     pub reason: Option<String>,
 }
@@ -50,6 +53,8 @@ pub struct Summary {
     pub rules: Vec<RuleOutcome>,
     /// How many rules were not selected. Rules about a chain count only in a run that uses one.
     pub left_out: usize,
+    /// Lines of the profile that the target contradicts from its first answer on.
+    pub contradictions: Vec<Contradiction>,
     /// The broken rules.
     pub findings: Vec<Finding>,
     /// The findings that are no known failures, grouped by cause.

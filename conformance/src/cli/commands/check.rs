@@ -15,7 +15,7 @@ use crate::cli::{
     reports::Reports,
 };
 use crate::{
-    report::{Finished, replay_file, terminal::progress::Progress},
+    report::{Finished, replay_folder, terminal::progress::Progress},
     run::{self, Reporters, Suite},
 };
 use paymaster_cli::{
@@ -23,6 +23,7 @@ use paymaster_cli::{
     environment::Environment,
     setup::{RunSetup, Setup},
 };
+use paymaster_judge::cases::scope::Scope;
 
 /// Runs the command; returns the exit code.
 pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, CommandError> {
@@ -31,8 +32,15 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Com
     let rules = args.chain.applicable(rules)?;
     let known = KnownFailures::read(&args.known, setup.layer.known_failing.as_ref())?;
     let reports = Reports::requested(&args.reports)?;
+    let scope = if args.rules.is_empty() {
+        Scope::default()
+    } else {
+        Scope::of_rules(&rules)
+    };
     let suite = Suite {
         rules,
+        scope: if args.quick { scope.quick() } else { scope },
+        fail_fast: args.fail_fast,
         known: Arc::clone(&known.list),
         ..Suite::standard()
     };
@@ -92,7 +100,7 @@ async fn judge(
         redactor: &redactor,
         replays: &[],
     };
-    let replays = replay_file::write_all(&args.replay_dir, &finished);
+    let replays = replay_folder::write_all(&args.replay_dir, &finished);
     finished.replays = &replays.paths;
     let code = reports.finish(&finished, environment, replays.errors);
     Ok(known.update(code, &outcome.summary, settings.strictness))

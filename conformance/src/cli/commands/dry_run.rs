@@ -26,7 +26,7 @@ pub(crate) fn print(suite: &Suite, profile: Profile, layer: &Layer) -> Result<u8
     let mut rows = BTreeMap::<(usize, &str, &str), (usize, usize)>::new();
     let mut order = Vec::new();
     let (mut groups, mut requests) = (0_u64, 0_usize);
-    for group in (suite.plan)(&context, seed, cases) {
+    for group in suite.groups(&context, seed, cases) {
         groups += 1;
         requests += group.members.len();
         let relation = group.relation.id;
@@ -59,7 +59,7 @@ pub(crate) fn print(suite: &Suite, profile: Profile, layer: &Layer) -> Result<u8
     );
     if let Some(rate) = layer.rate {
         let interval = Duration::from_secs_f64(rate.recip());
-        let cost = Cost::of(suite.plan, &expected(context), seed, cases, 0);
+        let cost = Cost::of(suite, &expected(context), seed, cases, 0);
         let limit = layer.time_limit.unwrap_or(DEFAULT_TIME_LIMIT);
         let estimate = Estimate::of(&cost, cases, layer.max_requests, interval, limit);
         let _ = writeln!(

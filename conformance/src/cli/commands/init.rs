@@ -1,40 +1,136 @@
-//! `init`: writes a commented configuration file to fill in.
+//! `init`: writes a configuration file. With a URL, what the target shows; without one, a commented file to fill in.
 
 use std::{
     fs::OpenOptions,
     io::{ErrorKind, Write},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
-use crate::cli::process::{
-    error::{CommandError, at},
-    output,
+use crate::{
+    cli::{
+        args::InitArgs,
+        process::{
+            error::{CommandError, at},
+            output,
+            runtime::{Runtime, stop_at_interrupt},
+        },
+    },
+    first_profile::{self, Given, ONE_KEY},
+    run,
 };
-use paymaster_cli::exit;
+use paymaster_cli::{
+    environment::Environment,
+    exit, file, report_file,
+    setup::{RunSetup, Setup},
+};
 
 /// The content of the file.
 pub(crate) const TEMPLATE: &str = include_str!("template.toml");
 
 /// Runs the command. An existing file is not overwritten.
-pub(crate) fn run(path: &Path) -> Result<u8, CommandError> {
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(path)
-        .map_err(|cause| match cause.kind() {
-            ErrorKind::AlreadyExists => format!(
-                "{}: the file exists already and is not overwritten: name another file",
-                path.display()
-            ),
-            _ => at(path)(cause).to_string(),
-        })?;
-    file.write_all(TEMPLATE.as_bytes()).map_err(at(path))?;
+pub(crate) fn run(args: &InitArgs, environment: &Environment) -> Result<u8, CommandError> {
+    let output = args.output.clone();
+    match &args.target {
+        Some(url) if is_url(url) => ask(url, &path_or_default(output), args, environment),
+        Some(path) if output.is_some() => Err(format!(
+            "`{path}` is no URL, and -o names the file: give an http:// or https:// URL, or one file"
+        )
+        .into()),
+        Some(path) => fill_in(Path::new(path)),
+        None => fill_in(&path_or_default(output)),
+    }
+}
+
+fn is_url(text: &str) -> bool {
+    let scheme = text.split_once("://").map(|(scheme, _)| scheme);
+    scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https"))
+}
+
+fn path_or_default(path: Option<PathBuf>) -> PathBuf {
+    path.unwrap_or_else(|| file::DEFAULT_PATH.into())
+}
+
+/// Writes the commented file.
+fn fill_in(path: &Path) -> Result<u8, CommandError> {
+    write(path, TEMPLATE)?;
     output::print(&format!(
         "wrote {}: fill in what you know about the target, then run `paymaster-conformance --config {}`\n",
         path.display(),
         path.display()
     ))?;
     Ok(exit::CONFORMS)
+}
+
+/// Asks the target and writes what it shows.
+fn ask(url: &str, path: &Path, args: &InitArgs, environment: &Environment) -> Result<u8, CommandError> {
+    if path.exists() {
+        return Err(exists(path));
+    }
+    report_file::check_writable(path).map_err(|cause| format!("{}: {cause}", path.display()))?;
+    let setup = Setup::read(&args.run, Some(url), environment)?;
+    let RunSetup {
+        settings,
+        shown_target: place,
+        redactor,
+    } = setup.settings(url)?;
+    let given = Given {
+        place: &place,
+        redactor: &redactor,
+        rate: settings.rate,
+    };
+    let surveyed = Runtime::start()?
+        .block_on(async { Ok::<_, CommandError>(run::survey(&settings, &stop_at_interrupt()).await) })?;
+    if let Some(cause) = surveyed
+        .ended
+        .as_ref()
+        .filter(|_| !surveyed.result.serves_anything())
+    {
+        let cause = paymaster_cli::terminal::escape_controls(&redactor.apply(cause));
+        return Err(CommandError::could_not_test(format!(
+            "could not ask {}: {cause}; no file was written",
+            place.shown
+        )));
+    }
+    let text = first_profile::text(&surveyed, given);
+    file::parse(&text).map_err(|cause| format!("what was found is no valid profile: {cause}"))?;
+    write(path, &text)?;
+    let shown = path.display();
+    let mut told = first_profile::findings(&surveyed, given);
+    told.push(if surveyed.result.serves_anything() {
+        format!(
+            "wrote {shown}: add what only you can say, then run `paymaster-conformance {} --config {shown}`",
+            place.shown
+        )
+    } else {
+        format!(
+            "wrote {shown}: it needs one key, in [operations], with an operation that the target sponsors:\n  {ONE_KEY}\n"
+        )
+    });
+    output::print(&(told.join("\n") + "\n"))?;
+    Ok(exit::CONFORMS)
+}
+
+/// Writes a new file, and the folders that it needs.
+fn write(path: &Path, text: &str) -> Result<(), CommandError> {
+    report_file::make_folder(path).map_err(at(path))?;
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(path)
+        .map_err(|cause| match cause.kind() {
+            ErrorKind::AlreadyExists => exists(path),
+            _ => at(path)(cause).into(),
+        })?;
+    file.write_all(text.as_bytes()).map_err(at(path))?;
+    Ok(())
+}
+
+fn exists(path: &Path) -> CommandError {
+    format!(
+        "{}: the file exists already and is not overwritten: name another file",
+        path.display()
+    )
+    .into()
 }
 
 #[cfg(test)]

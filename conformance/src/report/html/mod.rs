@@ -256,7 +256,7 @@ impl Page<'_> {
                                     @for outcome in rules {
                                         a href=(format!("#{}", outcome.rule.id)) { (outcome.rule.id) }
                                         " "
-                                        span.held { (outcome.held) " of " (outcome.rule.quota) " times" }
+                                        span.held { (outcome.held) " of " (outcome.quota) " times" }
                                         " "
                                     }
                                 }

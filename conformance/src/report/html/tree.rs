@@ -153,7 +153,7 @@ impl Page<'_> {
                     @if outcome.verdict.is_broken() && !rule.hint.is_empty() { p.hint { b { "Where to look: " } (rule.hint) } }
                     @if let Some(reason) = &outcome.reason { p.hint { b { (reason_title(standing)) } (self.foreign(reason)) } }
                     p.meta {
-                        "Held " (words::count(outcome.held, "time")) "; it passes with " (outcome.rule.quota) "."
+                        "Held " (words::count(outcome.held, "time")) "; it passes with " (outcome.quota) "."
                         @if rule.id != clause.id { " Clause " code { (clause.id) } "." }
                         " " (specification(clause))
                         " "

@@ -85,7 +85,7 @@ fn rule(outcome: &RuleOutcome) -> Value {
         "verdict": outcome.verdict.name(),
         "held": outcome.held,
         "broken": outcome.broken,
-        "quota": outcome.rule.quota,
+        "quota": outcome.quota,
         "reason": outcome.reason,
     })
 }

@@ -10,12 +10,13 @@ use paymaster_schemas::Pair;
 
 use crate::report::{
     Finished,
-    counts::Counts,
+    counts::{Counts, RuleState},
     text::{compact, words},
 };
 use paymaster_cli::terminal::{Paint, escape_controls, wrapped};
 use paymaster_judge::verdict::{
     conclusion::{Conclusion, Verdict},
+    profile_line,
     summary::{RuleOutcome, Summary},
 };
 
@@ -96,6 +97,7 @@ impl Page<'_> {
         let sent = words::sent(summary);
         self.line(&format!("{rules}: {counts} · {sent}"));
         self.left_out();
+        self.next_line();
         for warning in &self.finished.place.warnings {
             self.hanging("warning: ", 9, warning);
         }
@@ -111,6 +113,34 @@ impl Page<'_> {
             );
             self.hanging("not judged: ", 12, &text);
         }
+    }
+
+    /// Writes the line of the profile that most inconclusive rules wait for, to paste.
+    fn next_line(&mut self) {
+        let finished = self.finished;
+        let summary = finished.summary;
+        if summary.conclusion != Conclusion::Incomplete || summary.recorded.is_some() {
+            return;
+        }
+        let lines = profile_line::by_value(&summary.rules, finished.context);
+        let Some(line) = lines.first() else {
+            return;
+        };
+        let inconclusive = Counts::of(&summary.rules, finished.strictness).get(RuleState::Inconclusive);
+        self.line("");
+        let title = self.paint.odd("Missing");
+        let text = format!(
+            "{} of {} wait for one line of the profile, {}. Write it in paymaster.toml, {}:",
+            words::count(line.rules.len() as u128, "inconclusive rule"),
+            inconclusive,
+            line.meaning,
+            match line.table {
+                "" => "before the first table".to_owned(),
+                table => format!("under {table}"),
+            },
+        );
+        self.hanging(&format!("{title}: "), 9, &text);
+        self.line(&format!("  {}", line.text));
     }
 
     /// Writes how many exchanges of a recording were left out, and why.
@@ -144,7 +174,7 @@ impl Page<'_> {
     /// Writes the inconclusive rules, grouped by what would make them conclusive.
     fn inconclusive(&mut self) {
         let finished = self.finished;
-        let by_advice = words::by_reason(&finished.summary.rules, Verdict::Inconclusive);
+        let by_advice = profile_line::inconclusive(&finished.summary.rules, finished.context);
         // A target that never answered is the only reason, and the verdict names it.
         let nothing_held = finished.summary.rules.iter().all(|outcome| outcome.held == 0);
         let untested = finished.summary.conclusion == Conclusion::CouldNotTest && nothing_held;
@@ -156,14 +186,13 @@ impl Page<'_> {
         self.line(&format!(
             "{title}: exercised too seldom to pass (times held / times needed)"
         ));
-        for (advice, rules) in by_advice {
-            let progress = |outcome: &&RuleOutcome| {
-                format!("{} {}/{}", outcome.rule.id, outcome.held, outcome.rule.quota)
-            };
-            let rules: Vec<String> = rules.iter().map(progress).collect();
+        for group in by_advice {
+            let progress =
+                |outcome: &&RuleOutcome| format!("{} {}/{}", outcome.rule.id, outcome.held, outcome.quota);
+            let rules: Vec<String> = group.rules.iter().map(progress).collect();
             self.hanging("  ", 4, &rules.join(", "));
-            if !advice.is_empty() {
-                self.hanging("    -> ", 7, advice);
+            if !group.advice.is_empty() {
+                self.hanging("    -> ", 7, group.advice);
             }
         }
     }

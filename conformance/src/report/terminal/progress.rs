@@ -1,9 +1,12 @@
 //! The progress of a run on standard error: one line that is overwritten, on a terminal only; and the estimate of a run with a rate
 //! limit.
 
-use std::io::{self, IsTerminal, Write};
+use std::{
+    io::{self, IsTerminal, Write},
+    time::{Duration, Instant},
+};
 
-use crate::{events::Event, run::Reporter};
+use crate::{events::Event, report::text::words::time, run::Reporter};
 
 /// Moves to the beginning of the line and clears it.
 const CLEAR: &str = "\r\x1b[2K";
@@ -46,6 +49,31 @@ impl StatusLine {
 pub(crate) struct Progress {
     status: StatusLine,
     at_most: usize,
+    /// When the plan began, and how many requests were sent before.
+    planned: Option<(Instant, usize)>,
+    requests: usize,
+}
+
+/// The shortest time after which rate and time left mean something.
+const SETTLED: Duration = Duration::from_secs(1);
+
+/// ` at 120 a second, at most 45 s left`, from what was sent in this time. Empty at the beginning.
+fn pace(groups: usize, at_most: usize, sent: usize, elapsed: Duration) -> String {
+    if elapsed < SETTLED || groups == 0 || sent == 0 {
+        return String::new();
+    }
+    let seconds = elapsed.as_secs_f64();
+    #[expect(clippy::cast_precision_loss, reason = "a rough figure for people")]
+    let (rate, left) = (
+        sent as f64 / seconds,
+        seconds * at_most.saturating_sub(groups) as f64 / groups as f64,
+    );
+    let left = time(Duration::from_secs_f64(left.round()));
+    if rate < 10.0 {
+        format!(" at {rate:.1} a second, at most {left} left")
+    } else {
+        format!(" at {rate:.0} a second, at most {left} left")
+    }
 }
 
 impl Reporter for Progress {
@@ -56,6 +84,7 @@ impl Reporter for Progress {
                 .show(&format!("discovering the dialect of {target} ...")),
             Event::Planned { at_most, .. } => {
                 self.at_most = *at_most;
+                self.planned = Some((Instant::now(), self.requests));
                 self.status
                     .show(&format!("sending at most {at_most} groups of requests"));
             }
@@ -64,10 +93,21 @@ impl Reporter for Progress {
                 requests,
                 findings,
             } => {
-                let at_most = self.at_most;
-                self.status.show(&format!(
-                    "{groups} of at most {at_most} groups judged, {requests} requests sent, {findings} rules broken"
-                ));
+                let elapsed = self.planned.map(|(since, before)| {
+                    (since.elapsed(), requests.saturating_sub(before))
+                });
+                let progress = format!(
+                    "{groups} of at most {} groups judged, {requests} requests sent{}, {findings} rules broken",
+                    self.at_most,
+                    elapsed.map_or(String::new(), |(elapsed, sent)| pace(
+                        *groups,
+                        self.at_most,
+                        sent,
+                        elapsed
+                    )),
+                );
+                self.requests = *requests;
+                self.status.show(&progress);
             }
             Event::Waiting { pause, reason } => {
                 self.status
@@ -80,6 +120,36 @@ impl Reporter for Progress {
             Event::Broken { .. } | Event::Exchanged(_) => {}
             Event::Found(finding) => self.status.show(&format!("confirmed {}", finding.rule.id)),
             Event::Finished(_) => self.status.show(""),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rate_and_time_left_follow_from_what_was_sent() {
+        let seconds = Duration::from_secs;
+        for (groups, at_most, sent, elapsed, words) in [
+            (0, 100, 0, seconds(5), ""),
+            (10, 100, 30, Duration::from_millis(900), ""),
+            (10, 100, 30, seconds(5), " at 6.0 a second, at most 45 s left"),
+            (50, 100, 900, seconds(3), " at 300 a second, at most 3.0 s left"),
+            (
+                10,
+                1_000,
+                30,
+                seconds(10),
+                " at 3.0 a second, at most 16 min 30 s left",
+            ),
+            (100, 100, 300, seconds(10), " at 30 a second, at most 0.0 s left"),
+        ] {
+            assert_eq!(
+                pace(groups, at_most, sent, elapsed),
+                words,
+                "{groups} of {at_most}"
+            );
         }
     }
 }

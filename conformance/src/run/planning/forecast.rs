@@ -63,11 +63,12 @@ impl<'a> Forecast<'a> {
 
     /// The estimate for a run with this time between two requests.
     pub(crate) async fn at(&mut self, interval: Duration) -> Option<Estimate> {
-        let (settings, plan, before) = (self.settings, self.suite.plan, self.before);
+        let (settings, before) = (self.settings, self.before);
         let (seed, cases) = (settings.seed, settings.cases);
         if self.cost.is_none() {
-            let context = Arc::clone(&self.context);
-            let building = tokio::task::spawn_blocking(move || Cost::of(plan, &context, seed, cases, before));
+            let (context, suite) = (Arc::clone(&self.context), self.suite.clone());
+            let building =
+                tokio::task::spawn_blocking(move || Cost::of(&suite, &context, seed, cases, before));
             self.cost = building.await.ok();
         }
         let cost = self.cost.as_ref()?;

@@ -36,18 +36,19 @@ impl GroupQueue {
         budget: usize,
     ) -> (Self, JoinHandle<bool>) {
         let (sender, receiver) = mpsc::channel(BATCHES_AHEAD);
-        let (plan, cache) = (suite.plan, suite.plan_cache.clone());
+        let (suite, cache) = (suite.clone(), suite.plan_cache.clone());
         let key = PlanKey {
             context: Arc::clone(context),
             seed,
             cases,
+            scope: suite.scope.clone(),
         };
         let building = tokio::task::spawn_blocking(move || {
             let cached = cache.as_ref().and_then(|cache| cache.find(&key));
             let cache = cache.filter(|_| cached.is_none());
             let groups: Box<dyn Iterator<Item = Arc<Group>>> = match &cached {
                 Some(groups) => Box::new(groups.iter().cloned()),
-                None => Box::new(plan(&key.context, seed, cases).map(Arc::new)),
+                None => Box::new(suite.groups(&key.context, seed, cases).map(Arc::new)),
             };
             let (mut left, mut cut) = (budget, false);
             let (mut batch, mut whole) = (Vec::new(), Vec::new());
@@ -100,7 +101,7 @@ impl GroupQueue {
 mod tests {
     use super::*;
     use crate::run::PlanCache;
-    use paymaster_judge::cases::plan::plan;
+    use paymaster_judge::cases::{plan::plan, scope::Scope};
 
     const CASES: u32 = 4;
 
@@ -142,6 +143,7 @@ mod tests {
             context: Arc::clone(&context),
             seed: 1,
             cases: CASES,
+            scope: Scope::default(),
         };
         let start = |budget| GroupQueue::start(&suite, &context, 1, CASES, budget);
         let (queue, building) = start(20);

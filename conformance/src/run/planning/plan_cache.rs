@@ -6,7 +6,10 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-use paymaster_judge::{cases::case::Group, target::context::Context};
+use paymaster_judge::{
+    cases::{case::Group, scope::Scope},
+    target::context::Context,
+};
 
 /// How many plans are kept: those used last. A plan takes tens of megabytes.
 const CAPACITY: usize = 3;
@@ -21,6 +24,7 @@ pub(crate) struct PlanKey {
     pub(crate) context: Arc<Context>,
     pub(crate) seed: u64,
     pub(crate) cases: u32,
+    pub(crate) scope: Scope,
 }
 
 struct CachedPlan {
@@ -79,6 +83,7 @@ mod tests {
             context: Arc::clone(context),
             seed,
             cases,
+            scope: Scope::default(),
         }
     }
 

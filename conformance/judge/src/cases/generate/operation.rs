@@ -23,7 +23,7 @@ use crate::{
     target::{
         context::Context,
         dialect::Amounts,
-        profile::{Accepts, Sponsors},
+        profile::{Accepts, Operations, Sponsors},
     },
 };
 
@@ -96,7 +96,8 @@ fn generated(
     sender: Option<BoxedStrategy<Value>>,
 ) -> Result<BoxedStrategy<Value>, Unsupported> {
     let (quantities, limits) = notations(context.dialect.amount_notation);
-    let any_nonce = context.profile.operations.accepts == Accepts::Any;
+    let known = &context.profile.operations;
+    let any_nonce = known.accepts == Accepts::Any || known.varies("nonce");
     let limit = context.limits().call_data_bytes;
     let most = limit.map_or(CALL_DATA_BYTES, |limit| {
         usize::try_from(limit).unwrap_or(usize::MAX)
@@ -153,14 +154,27 @@ fn of_a_chain(mut operation: Value, rng: &mut TestRng, quantities: Notation, lim
     operation
 }
 
-/// One of the profile's operations. Members that it leaves out are drawn.
+/// How often, in percent, a member of a listed operation that may vary has another value than the listed one.
+const VARIED: u64 = 50;
+
+/// One of the profile's operations. Members that it leaves out, and sometimes those that may vary, are drawn.
 fn one_of(context: &Context, listed: Vec<Map<String, Value>>) -> Result<BoxedStrategy<Value>, Unsupported> {
     let fresh = generated(context, None)?;
-    let choice = drawn(move |rng| Value::Object(rng.pick(&listed).clone()));
+    let varying = varying(&context.profile.operations);
+    let choice = drawn(move |rng| {
+        let mut choice = rng.pick(&listed).clone();
+        for members in &varying {
+            if rng.chance(VARIED) {
+                choice.extend(members.iter().map(|member| ((*member).to_owned(), VARY)));
+            }
+        }
+        Value::Object(choice)
+    });
     let filled = (fresh, choice).prop_map(|(fresh, choice)| {
         let mut operation = Map::with_capacity(MEMBERS.len());
         for member in MEMBERS {
             let value = match (choice.get(member), member) {
+                (Some(&VARY), _) => fresh[member].clone(),
                 (Some(value), _) => value.clone(),
                 // Empty when the profile leaves it out: a drawn value would make it another operation.
                 (None, "initCode" | "callData") => Value::String("0x".to_owned()),
@@ -177,6 +191,19 @@ fn one_of(context: &Context, listed: Vec<Map<String, Value>>) -> Result<BoxedStr
         Value::Object(operation)
     });
     Ok(filled.boxed())
+}
+
+/// In place of a member that is drawn: no valid operation has it.
+const VARY: Value = Value::Null;
+
+/// The members that may vary. The fees vary together or not at all, so that the priority fee is never above the maximum fee.
+fn varying(operations: &Operations) -> Vec<Vec<&'static str>> {
+    let fees = FEES.iter().all(|fee| operations.varies(fee));
+    let others = MEMBERS
+        .into_iter()
+        .filter(|member| operations.varies(member) && !FEES.contains(member));
+    let others = others.map(|member| vec![member]);
+    others.chain(fees.then(|| FEES.to_vec())).collect()
 }
 
 /// The operations of the profile that can be sent: those that have a sender and are well formed.

@@ -1,7 +1,7 @@
 //! What a context expects of requests.
 
 use super::*;
-use crate::target::profile::{Operations, Token, TokenLists};
+use crate::target::profile::{Token, TokenLists, VaryingMember};
 use paymaster_schemas::Method;
 use serde_json::json;
 
@@ -122,6 +122,49 @@ fn a_listed_operation_matches_member_by_member() {
     let mut with_more = listed();
     with_more.sponsorable[0].insert("signature".to_owned(), json!("0x"));
     assert_eq!(expectation(with_more, &operation()), Expectation::Sponsored);
+}
+
+#[test]
+fn a_member_that_varies_does_not_decide() {
+    let varying = |vary: &[VaryingMember]| Operations {
+        vary: vary.to_vec(),
+        ..listed()
+    };
+    let with = |vary: &[VaryingMember], member: &str, value: Value| {
+        let mut changed = operation();
+        changed[member] = value;
+        expectation(varying(vary), &changed)
+    };
+    use VaryingMember::{CallData, InitCode, MaxFeePerGas, Nonce};
+    for (member, varies, value) in [
+        ("nonce", Nonce, json!("8")),
+        ("initCode", InitCode, json!("0x01")),
+        ("callData", CallData, json!("0x")),
+    ] {
+        assert_eq!(
+            with(&[varies], member, value.clone()),
+            Expectation::Sponsored,
+            "{member}"
+        );
+        assert_eq!(
+            with(&[MaxFeePerGas], member, value),
+            Expectation::Unknown,
+            "{member}"
+        );
+    }
+    assert_eq!(with(&[Nonce], "sender", json!("0xac")), Expectation::Unknown);
+    // What varies is owed in ordinary sizes alone.
+    let long = json!(format!("0x{}", "00".repeat(5_000)));
+    assert_eq!(with(&[CallData], "callData", long), Expectation::Unknown);
+    // A refused operation stays refused.
+    let mut other = operation();
+    other["nonce"] = json!("8");
+    let refused = Operations {
+        refused: listed().sponsorable,
+        vary: vec![Nonce],
+        ..Operations::default()
+    };
+    assert_eq!(expectation(refused, &other), Expectation::Refused);
 }
 
 #[test]

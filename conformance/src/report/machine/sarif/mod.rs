@@ -198,7 +198,7 @@ fn notifications(finished: &Finished<'_>) -> Vec<Value> {
             let reason = outcome.reason.as_deref().unwrap_or("exercised too seldom to pass");
             json!({
                 "level": "note",
-                "message": {"text": format!("inconclusive, held {} of {} times: {}", outcome.held, outcome.rule.quota, safe(reason))},
+                "message": {"text": format!("inconclusive, held {} of {} times: {}", outcome.held, outcome.quota, safe(reason))},
                 "associatedRule": {"id": outcome.rule.id, "index": index(outcome.rule, finished)},
             })
         });

@@ -1,0 +1,271 @@
+//! `-o` and `--report`: one rule for every binary. `FORMAT=PATH`, `PATH` whose ending is a format, or `FORMAT` alone. `-` as PATH is
+//! standard output. Missing folders are made.
+
+use std::{
+    fs::{self, File},
+    io,
+    path::{Path, PathBuf},
+};
+
+use crate::{
+    output::{self, OutputError},
+    suggestion::did_you_mean,
+};
+
+/// The names of a report format.
+#[derive(Clone, Copy, Debug)]
+pub struct FormatNames {
+    /// Its name, as in `junit=PATH`.
+    pub name: &'static str,
+    /// The endings of its files, without the dot. The first one is that of the default file.
+    pub endings: &'static [&'static str],
+}
+
+/// Where a report goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Destination {
+    /// Standard output.
+    Stdout,
+    /// A file. Missing folders are made when it is written.
+    File(PathBuf),
+}
+
+/// A report that an argument requests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestedFile {
+    /// The index of its format.
+    pub format: usize,
+    /// Where it goes.
+    pub destination: Destination,
+}
+
+/// Why an argument names no report.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReportFileError {
+    /// No format has this name.
+    #[error("there is no report format `{name}`{hint}; there are {known}")]
+    UnknownFormat {
+        /// The name.
+        name: String,
+        /// As [`did_you_mean`] returns it.
+        hint: String,
+        /// The names that there are.
+        known: String,
+    },
+    /// The ending of a path names no format.
+    #[error("{path}: the ending names no report format; there are {known}, or write FORMAT=PATH")]
+    UnknownEnding {
+        /// The path.
+        path: String,
+        /// The endings that there are.
+        known: String,
+    },
+    /// Nothing follows `FORMAT=`.
+    #[error("--report {name}= names no file: write {name}=PATH, or {name}=- for standard output")]
+    NoPath {
+        /// The format.
+        name: String,
+    },
+    /// `-` has no ending.
+    #[error("standard output has no ending that names a format: write FORMAT=-")]
+    NoFormat,
+}
+
+/// Reads an argument. Without a path, the file is `stem` with the first ending of the format.
+pub fn parse(text: &str, stem: &str, formats: &[FormatNames]) -> Result<RequestedFile, ReportFileError> {
+    let named = |name: &str| formats.iter().position(|format| format.name == name);
+    let file = |path: &str| Destination::File(path.into());
+    if text == "-" {
+        return Err(ReportFileError::NoFormat);
+    }
+    if let Some((name, path)) = text.split_once('=').filter(|(name, _)| is_name(name)) {
+        let format = named(name).ok_or_else(|| unknown_format(name, formats))?;
+        let destination = match path {
+            "" => {
+                return Err(ReportFileError::NoPath {
+                    name: name.to_owned(),
+                });
+            }
+            "-" => Destination::Stdout,
+            path => file(path),
+        };
+        return Ok(RequestedFile { format, destination });
+    }
+    if let Some(format) = named(text) {
+        let ending = formats[format].endings.first().copied().unwrap_or_default();
+        return Ok(RequestedFile {
+            format,
+            destination: file(&format!("{stem}.{ending}")),
+        });
+    }
+    match by_ending(text, formats) {
+        Some(format) => Ok(RequestedFile {
+            format,
+            destination: file(text),
+        }),
+        None if is_name(text) => Err(unknown_format(text, formats)),
+        None => Err(ReportFileError::UnknownEnding {
+            path: text.to_owned(),
+            known: endings(formats),
+        }),
+    }
+}
+
+/// Whether a text can be the name of a format: a path has a dot or a separator.
+fn is_name(text: &str) -> bool {
+    !text.contains(['.', '/', '\\'])
+}
+
+/// The format with the longest ending of this path, in any letter case.
+fn by_ending(path: &str, formats: &[FormatNames]) -> Option<usize> {
+    let path = path.to_ascii_lowercase();
+    let ends = |ending: &&str| path.strip_suffix(*ending).is_some_and(|rest| rest.ends_with('.'));
+    let longest = |format: &FormatNames| {
+        let lengths = format.endings.iter().copied().filter(|ending| ends(ending));
+        lengths.map(str::len).max()
+    };
+    let candidates = formats.iter().enumerate();
+    candidates
+        .filter_map(|(number, format)| Some((longest(format)?, number)))
+        .max()
+        .map(|(_, number)| number)
+}
+
+fn unknown_format(name: &str, formats: &[FormatNames]) -> ReportFileError {
+    let names = || formats.iter().map(|format| format.name);
+    ReportFileError::UnknownFormat {
+        name: name.to_owned(),
+        hint: did_you_mean(name, names()),
+        known: names().collect::<Vec<_>>().join(", "),
+    }
+}
+
+fn endings(formats: &[FormatNames]) -> String {
+    let first = formats.iter().filter_map(|format| format.endings.first());
+    let dotted: Vec<String> = first.map(|ending| format!(".{ending}")).collect();
+    dotted.join(", ")
+}
+
+/// Why a file cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum Unwritable {
+    /// The path is a folder.
+    #[error("this is a folder: name a file in it")]
+    IsFolder,
+    /// Something that is no folder stands where one is needed.
+    #[error("{} is no folder", .0.display())]
+    NoFolder(PathBuf),
+    /// The operating system refuses it.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// Checks that a file can be written, without changing anything. A missing folder can be made later.
+pub fn check_writable(path: &Path) -> Result<(), Unwritable> {
+    if path.is_dir() {
+        return Err(Unwritable::IsFolder);
+    }
+    let existing = path.ancestors().skip(1).find(|folder| folder.exists());
+    if let Some(folder) = existing.filter(|folder| !folder.is_dir()) {
+        return Err(Unwritable::NoFolder(folder.to_owned()));
+    }
+    // Only plain files are opened: opening a pipe could wait for a reader.
+    if path.is_file() {
+        File::options().append(true).open(path)?;
+    }
+    Ok(())
+}
+
+/// Makes a file, and the folders that it needs.
+pub fn create(path: &Path) -> io::Result<File> {
+    make_folder(path)?;
+    File::create(path)
+}
+
+/// Writes a file, and makes the folders that it needs.
+pub fn write(path: &Path, text: &str) -> io::Result<()> {
+    make_folder(path)?;
+    fs::write(path, text)
+}
+
+/// Makes the folders that a file needs.
+pub fn make_folder(path: &Path) -> io::Result<()> {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => fs::create_dir_all(folder),
+        _ => Ok(()),
+    }
+}
+
+impl Destination {
+    /// Writes a whole report.
+    pub fn write(&self, text: &str) -> io::Result<()> {
+        match self {
+            Self::Stdout => output::print(text).map_err(|cause: OutputError| io::Error::other(cause)),
+            Self::File(path) => write(path, text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FORMATS: &[FormatNames] = &[
+        FormatNames {
+            name: "json",
+            endings: &["json"],
+        },
+        FormatNames {
+            name: "html",
+            endings: &["html", "htm"],
+        },
+        FormatNames {
+            name: "har",
+            endings: &["har"],
+        },
+        FormatNames {
+            name: "har-all",
+            endings: &["all.har"],
+        },
+    ];
+
+    #[test]
+    fn a_format_is_named_or_is_the_ending() {
+        let file = |path: &str| Destination::File(path.into());
+        for (text, format, destination) in [
+            ("json=a/b", "json", file("a/b")),
+            ("json=-", "json", Destination::Stdout),
+            ("html=a=b.json", "html", file("a=b.json")),
+            ("har", "har", file("report.har")),
+            ("har-all", "har-all", file("report.all.har")),
+            ("a/b.HTM", "html", file("a/b.HTM")),
+            ("x.all.har", "har-all", file("x.all.har")),
+            ("x.har", "har", file("x.har")),
+            ("./a=b.json", "json", file("./a=b.json")),
+        ] {
+            let requested = parse(text, "report", FORMATS).unwrap();
+            assert_eq!(FORMATS[requested.format].name, format, "{text}");
+            assert_eq!(requested.destination, destination, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_names_no_format_is_refused_with_those_that_there_are() {
+        for (text, words) in [
+            (
+                "jsn=x",
+                "there is no report format `jsn` (did you mean `json`?); there are json, html",
+            ),
+            ("pdf", "there is no report format `pdf`; there are"),
+            (
+                "a.pdf",
+                "a.pdf: the ending names no report format; there are .json, .html",
+            ),
+            ("json=", "names no file"),
+            ("-", "FORMAT=-"),
+        ] {
+            let error = parse(text, "report", FORMATS).unwrap_err().to_string();
+            assert!(error.contains(words), "{text}: {error}");
+        }
+    }
+}

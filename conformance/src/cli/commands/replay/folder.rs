@@ -1,0 +1,185 @@
+//! `replay FOLDER`: what is fixed, what is still there, and what could not be tested.
+
+use std::path::Path;
+
+use super::{EmbeddedServer, Replay};
+use crate::cli::{
+    args::ReplayArgs,
+    process::{
+        error::CommandError,
+        output,
+        runtime::{Runtime, stop_at_interrupt},
+    },
+};
+use crate::report::{replay_folder, text::words::count};
+use paymaster_cli::{environment::Environment, exit};
+use paymaster_client::stop::Stop;
+use paymaster_judge::session::recheck::Replayed;
+
+/// How often the requests of a finding are sent that was not broken each time: seldom enough to be quick, and a rule that one answer
+/// of three breaks holds by chance in one of 58 such tries.
+const TRIES_OF_FLAKY: usize = 10;
+
+/// What became of a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Fixed,
+    StillThere,
+    CouldNotTest,
+    /// The rule judges none of the answers.
+    NotJudged,
+}
+
+impl State {
+    const fn words(self) -> &'static str {
+        match self {
+            Self::Fixed => "FIXED",
+            Self::StillThere => "STILL THERE",
+            Self::CouldNotTest | Self::NotJudged => "COULD NOT TEST",
+        }
+    }
+}
+
+/// Runs the command; returns the exit code.
+pub(super) fn run(args: &ReplayArgs, environment: &Environment) -> Result<u8, CommandError> {
+    let folder = &args.file;
+    let files = replay_folder::files(folder).map_err(|cause| format!("{}: {cause}", folder.display()))?;
+    if files.is_empty() {
+        return Err(format!("{}: there is no replay file in this folder", folder.display()).into());
+    }
+    let states = Runtime::start()?.block_on(async {
+        let mut embedded = EmbeddedServer::default();
+        let stop = stop_at_interrupt();
+        let mut states = Vec::new();
+        for path in &files {
+            let (state, detail) = replayed(path, args, environment, &mut embedded, &stop).await;
+            let rule = path.file_stem().unwrap_or_default().to_string_lossy();
+            let detail = detail.map_or(String::new(), |detail| format!("  {detail}"));
+            output::print(&format!("{:<14}  {rule}{detail}\n", state.words()))?;
+            states.push(state);
+        }
+        embedded.stop().await;
+        Ok::<_, CommandError>(states)
+    })?;
+    output::print(&format!("{}\n", summary(&states)))?;
+    Ok(code(&states))
+}
+
+/// What became of the finding in a file, and a detail for people.
+async fn replayed(
+    path: &Path,
+    args: &ReplayArgs,
+    environment: &Environment,
+    embedded: &mut EmbeddedServer,
+    stop: &Stop,
+) -> (State, Option<String>) {
+    let untested = |cause: CommandError| (State::CouldNotTest, Some(cause.message));
+    let replay = match Replay::read(path) {
+        Ok(replay) => replay,
+        Err(cause) => return untested(cause),
+    };
+    let tries = if is_flaky(&replay.file.finding.reproduced) {
+        TRIES_OF_FLAKY
+    } else {
+        1
+    };
+    let mut last = (State::NotJudged, None);
+    for _ in 0..tries {
+        let sent = match replay.send(args, environment, embedded, stop).await {
+            Ok(sent) => sent,
+            Err(cause) => return untested(cause),
+        };
+        last = match &sent.replayed {
+            Replayed::Broken(violation) => {
+                let (expected, actual) = (sent.shown(&violation.expected), sent.shown(&violation.actual));
+                let detail = format!("expected {expected}, got {actual}");
+                return (State::StillThere, Some(detail));
+            }
+            Replayed::NotTested(cause) => return (State::CouldNotTest, Some(sent.untested(cause))),
+            Replayed::Held if tries > 1 => (State::Fixed, Some(format!("held {tries} times; it was flaky"))),
+            Replayed::Held => (State::Fixed, None),
+            Replayed::NotJudged => {
+                let detail = "the rule does not judge such an answer".to_owned();
+                (State::NotJudged, Some(detail))
+            }
+        };
+    }
+    last
+}
+
+/// Whether a finding was not broken each time that it was sent: `reproduced 1/3`.
+fn is_flaky(reproduced: &str) -> bool {
+    let counts = reproduced
+        .rsplit(' ')
+        .next()
+        .and_then(|share| share.split_once('/'));
+    counts.is_some_and(|(broken, sent)| broken != sent)
+}
+
+/// `3 findings: 1 fixed, 1 still there, 1 could not be tested`.
+fn summary(states: &[State]) -> String {
+    let number = |state: State| states.iter().filter(|other| **other == state).count();
+    let parts = [
+        (number(State::Fixed), "fixed"),
+        (number(State::StillThere), "still there"),
+        (
+            number(State::CouldNotTest) + number(State::NotJudged),
+            "could not be tested",
+        ),
+    ];
+    let parts = parts.iter().filter(|(number, _)| *number > 0);
+    let parts: Vec<String> = parts.map(|(number, words)| format!("{number} {words}")).collect();
+    format!("{}: {}", count(states.len() as u128, "finding"), parts.join(", "))
+}
+
+fn code(states: &[State]) -> u8 {
+    let any = |state: State| states.contains(&state);
+    if any(State::StillThere) {
+        exit::VIOLATIONS
+    } else if any(State::CouldNotTest) {
+        exit::COULD_NOT_TEST
+    } else if any(State::NotJudged) {
+        exit::INCOMPLETE
+    } else {
+        exit::CONFORMS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_code_is_that_of_the_worst_finding() {
+        use State::{CouldNotTest, Fixed, NotJudged, StillThere};
+        for (states, expected, words) in [
+            (&[Fixed, Fixed][..], 0, "2 findings: 2 fixed"),
+            (
+                &[Fixed, NotJudged],
+                4,
+                "2 findings: 1 fixed, 1 could not be tested",
+            ),
+            (&[CouldNotTest, NotJudged], 3, "2 findings: 2 could not be tested"),
+            (
+                &[CouldNotTest, StillThere, Fixed],
+                1,
+                "3 findings: 1 fixed, 1 still there, 1 could not be tested",
+            ),
+        ] {
+            assert_eq!(code(states), expected);
+            assert_eq!(summary(states), words);
+        }
+    }
+
+    #[test]
+    fn a_finding_that_was_not_broken_each_time_is_flaky() {
+        for (reproduced, flaky) in [
+            ("reproduced 3/3", false),
+            ("reproduced 1/3", true),
+            ("reproduced 0/3", true),
+            ("recorded, not sent again", false),
+        ] {
+            assert_eq!(is_flaky(reproduced), flaky, "{reproduced}");
+        }
+    }
+}

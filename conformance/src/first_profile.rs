@@ -1,0 +1,497 @@
+//! The first profile of a target: what a survey found, each line marked as found, and comments for what only the vendor can say.
+//!
+//! It promises nothing that the target did not show, and nothing that one answer cannot show: whether other operations get a result, or
+//! a larger size is always served. A lawful target is never accused with it.
+
+use std::{collections::BTreeSet, fmt::Write as _};
+
+use paymaster_cli::{settings::ShownTarget, terminal::escape_controls};
+use paymaster_client::redact::Redactor;
+use paymaster_judge::{
+    cases::survey::{Decision, SurveyResult},
+    rules::rules,
+    target::{
+        context::{Context, Support},
+        dialect::QuotedTokens,
+        profile::SmartAccount,
+    },
+    verdict::profile_line::{MissingLine, missing_line},
+};
+use paymaster_schemas::{Mode, Pair};
+use serde_json::{Map, Value};
+
+use crate::{
+    report::text::{compact, words::count},
+    run::Surveyed,
+};
+
+/// The most tokens that are written.
+const MOST_TOKENS: usize = 50;
+/// The longest symbol of a token that is written, in characters.
+const LONGEST_SYMBOL: usize = 32;
+/// The longest refusal that is shown, in characters.
+const LONGEST_REFUSAL: usize = 200;
+/// Ordinary sizes (`ordinary::BOUNDS`): a smaller limit is written, a larger one is a promise that only the vendor can make.
+const ORDINARY_SIZES: [(&str, u64); 2] = [("call-data-bytes", 4_096), ("token-list-length", 10)];
+
+/// The settings of the command line that are worth a line, and the target as it may be shown.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Given<'a> {
+    pub(crate) place: &'a ShownTarget,
+    pub(crate) redactor: &'a Redactor,
+    /// `--rate`, in requests a second.
+    pub(crate) rate: Option<f64>,
+}
+
+/// The one key that makes most rules conclusive, for a target that refuses every operation.
+pub(crate) const ONE_KEY: &str = r#"sponsorable = [{ sender = "0x...", nonce = "0", callData = "0x..." }]"#;
+
+/// What the survey found, for people, one thing a line.
+pub(crate) fn findings(surveyed: &Surveyed, given: Given<'_>) -> Vec<String> {
+    let found = &surveyed.result;
+    let mut lines = Vec::new();
+    if !found.serves_anything() {
+        lines.push(refused(found, given));
+        return lines;
+    }
+    let dialect = &found.context.dialect;
+    lines.push(format!(
+        "jsonrpc {}, mode {}, {}, {} amounts",
+        dialect.jsonrpc_version,
+        dialect.sponsored_name,
+        dialect.fee_token_member,
+        name_of(&dialect.amount_notation)
+    ));
+    for pair in Pair::ALL {
+        let (results, errors) = found.reached.get(&pair).copied().unwrap_or_default();
+        lines.push(format!(
+            "{}: {}, {}",
+            pair.name(),
+            count(results, "result"),
+            count(errors, "error")
+        ));
+    }
+    let clients: BTreeSet<&str> = Pair::ALL
+        .into_iter()
+        .flat_map(|pair| found.context.served_forms.named(pair))
+        .map(|form| form.name)
+        .collect();
+    if !clients.is_empty() {
+        let names: Vec<&str> = clients.into_iter().collect();
+        lines.push(format!("served forms of published clients: {}", names.join(", ")));
+    }
+    let tokens = |support| found.context.tokens_with(support).count();
+    lines.push(format!(
+        "{} supported, {} not; {}",
+        count(tokens(Support::Supported) as u128, "token"),
+        tokens(Support::Unsupported),
+        count(
+            found.context.served_accounts.accounts().len() as u128,
+            "smart account"
+        )
+    ));
+    if let Some((text, times)) = found.commonest_refusal() {
+        lines.push(format!(
+            "the commonest refusal, {}: {}",
+            count(times, "time"),
+            shown(text, given)
+        ));
+    }
+    lines
+}
+
+/// The commonest refusal of a target that serves nothing.
+fn refused(found: &SurveyResult, given: Given<'_>) -> String {
+    match found.commonest_refusal() {
+        Some((text, times)) => format!(
+            "the target refused every operation, most often ({}) with: {}",
+            count(times, "time"),
+            shown(text, given)
+        ),
+        None => "the target served no operation".to_owned(),
+    }
+}
+
+/// A text of the target on one line, without secrets and control characters.
+fn shown(text: &str, given: Given<'_>) -> String {
+    let text = escape_controls(&given.redactor.apply(text));
+    format!("\"{}\"", compact::cut(&text, LONGEST_REFUSAL))
+}
+
+/// The text of the file.
+pub(crate) fn text(surveyed: &Surveyed, given: Given<'_>) -> String {
+    let mut file = File {
+        surveyed,
+        found: &surveyed.result,
+        given,
+        text: String::new(),
+    };
+    file.head();
+    file.operations();
+    file.tokens();
+    file.limits();
+    file.target();
+    file.dialect();
+    file.accounts();
+    file.text
+}
+
+struct File<'a> {
+    surveyed: &'a Surveyed,
+    found: &'a SurveyResult,
+    given: Given<'a>,
+    text: String,
+}
+
+impl File<'_> {
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    /// A comment of one line.
+    fn comment(&mut self, text: &str) {
+        self.line(&format!("# {}", escape_controls(text)));
+    }
+
+    /// A key that only the vendor can write.
+    fn only_you(&mut self, text: &str, lines: &[&str]) {
+        self.comment(text);
+        for line in lines {
+            self.line(&format!("#: {line}"));
+        }
+    }
+
+    fn head(&mut self) {
+        self.comment(&format!(
+            "The profile of {}, as `paymaster-conformance init URL` found it with {}.",
+            self.given.place.shown,
+            count(self.surveyed.requests as u128, "request")
+        ));
+        self.comment("Lines marked `found` are what the target showed. Lines that begin with `#:` are what only you can say, the most");
+        self.comment("valuable first: remove the `#:` where they are true. `paymaster-conformance init` writes a file with every key.");
+        if let Some(cause) = &self.surveyed.ended {
+            let cause = self.given.redactor.apply(cause).into_owned();
+            self.comment(&format!("The survey did not come to its end: {cause}."));
+        }
+    }
+
+    fn operations(&mut self) {
+        self.line("");
+        self.line("[operations]");
+        let found = self.found;
+        if !found.serves_anything() {
+            self.comment(&refused(found, self.given));
+            let waiting = waiting(&found.context, MissingLine::Sponsorable)
+                + waiting(&found.context, MissingLine::SupportedTokens);
+            self.only_you(
+                &format!("The one key to write: an operation that it sponsors. {waiting} rules wait for it."),
+                &[ONE_KEY],
+            );
+            self.only_you(
+                "Members of these operations that may have any other value: rules about them then apply.",
+                &[r#"vary = ["nonce"]"#],
+            );
+            return;
+        }
+        let only_sponsored = BTreeSet::from([Decision::Sponsored]);
+        let sponsored = found.operations.iter();
+        let sponsored = sponsored.filter(|(_, decisions)| *decisions == only_sponsored);
+        let sponsored = sponsored.min_by_key(|(operation, _)| inline_table(operation).len());
+        match sponsored {
+            Some((operation, _)) => self.only_you(
+                "Operations that it always sponsors. found: it sponsored this one twice.",
+                &[&format!("sponsorable = [{}]", inline_table(operation))],
+            ),
+            None => self.only_you("Operations that it always sponsors.", &[ONE_KEY]),
+        }
+        let tried = found.operations.len();
+        let served = |(_, decisions): &&(_, BTreeSet<Decision>)| !decisions.contains(&Decision::Refused);
+        let served = found.operations.iter().filter(served).count();
+        let denied = |(_, decisions): &&(_, BTreeSet<Decision>)| decisions.contains(&Decision::NotSponsored);
+        let denied = found.operations.iter().filter(denied).count();
+        self.only_you(
+            "Operations that it does not sponsor: two rules wait for one.",
+            &[r#"refused = [{ sender = "0x...", nonce = "0", callData = "0x..." }]"#],
+        );
+        self.only_you(
+            &format!(
+                "Whether every well-formed operation gets a result (\"any\"), or listed ones alone (\"listed\"). found: {served} of {tried} \
+                 made-up operations got one."
+            ),
+            &[r#"accepts = "any""#],
+        );
+        self.only_you(
+            &format!(
+                "Whether each of them is sponsored (\"any\") or none is (\"none\"). found: {denied} of {tried} were not sponsored."
+            ),
+            &[r#"sponsors = "any""#],
+        );
+    }
+
+    fn tokens(&mut self) {
+        self.line("");
+        self.line("[tokens]");
+        let context = &self.found.context;
+        let known: Vec<&str> = context
+            .tokens_with(Support::Supported)
+            .take(MOST_TOKENS)
+            .filter(|token| is_address(token))
+            .collect();
+        if known.is_empty() {
+            self.only_you(
+                &format!(
+                    "Tokens that it supports: {} rules wait for one. found: none of the well-known tokens was quoted.",
+                    waiting(context, MissingLine::SupportedTokens)
+                ),
+                &[r#"supported = [{ address = "0x..." }]"#],
+            );
+        } else {
+            self.line("# found: quoted");
+            self.line("supported = [");
+            for token in known {
+                let line = self.token(token);
+                self.line(&format!("  {line},"));
+            }
+            self.line("]");
+        }
+        let unsupported: Vec<String> = context
+            .tokens_with(Support::Unsupported)
+            .take(MOST_TOKENS)
+            .filter(|token| is_address(token))
+            .map(|token| format!("\"{token}\""))
+            .collect();
+        if !unsupported.is_empty() {
+            self.line("# found: in unsupportedTokens of a quote");
+            self.line(&format!("unsupported = [{}]", unsupported.join(", ")));
+        }
+        self.only_you(
+            "Whether the list above is complete: every other token is then unsupported.",
+            &["complete = true"],
+        );
+    }
+
+    /// An entry of `tokens.supported`.
+    fn token(&self, address: &str) -> String {
+        let facts = self.found.context.facts.of(address);
+        let mut entry = format!("{{ address = \"{address}\"");
+        let symbol = facts.and_then(|facts| facts.symbol.as_deref());
+        if let Some(symbol) = symbol.filter(|symbol| self.is_plain(symbol)) {
+            // Writing to a String cannot fail.
+            let _ = write!(entry, ", symbol = \"{symbol}\"");
+        }
+        if let Some(decimals) = facts.and_then(|facts| facts.decimals) {
+            let _ = write!(entry, ", decimals = {decimals}");
+        }
+        entry + " }"
+    }
+
+    /// Whether a text of the target can stand between quotes as it is, and holds no secret.
+    fn is_plain(&self, text: &str) -> bool {
+        let is_plain = |letter: char| letter.is_ascii_graphic() && !matches!(letter, '"' | '\\');
+        !text.is_empty()
+            && text.len() <= LONGEST_SYMBOL
+            && text.chars().all(is_plain)
+            && self.given.redactor.apply(text) == text
+    }
+
+    fn limits(&mut self) {
+        let (mut smaller, mut larger) = (Vec::new(), Vec::new());
+        for (key, ordinary) in ORDINARY_SIZES {
+            let tried: Vec<_> = self.found.sizes.iter().filter(|tried| tried.key == key).collect();
+            let refused = tried.iter().position(|tried| !tried.served);
+            // Where not even the smallest is served, the size is not the reason.
+            let served = &tried[..refused.unwrap_or(tried.len())];
+            let Some(largest) = served.last() else {
+                continue;
+            };
+            let line = format!("{key} = {}", largest.size);
+            if refused.is_some() && largest.size < ordinary {
+                smaller.push(line);
+            } else if largest.size > ordinary {
+                larger.push(line);
+            }
+        }
+        if smaller.is_empty() && larger.is_empty() {
+            return;
+        }
+        self.line("");
+        self.line("[limits]");
+        for line in smaller {
+            self.line("# found: a larger request was refused");
+            self.line(&line);
+        }
+        for line in larger {
+            self.only_you(
+                "found: this size was served, which is more than wallets send. With the key it must always be.",
+                &[&line],
+            );
+        }
+    }
+
+    fn target(&mut self) {
+        self.line("");
+        self.line("[target]");
+        match &self.given.place.literal {
+            Some(url)
+                if !url.contains(['"', '\\']) && url.chars().all(|letter| letter.is_ascii_graphic()) =>
+            {
+                self.line("# given");
+                self.line(&format!("url = \"{url}\""));
+            }
+            _ => {
+                self.comment("The URL holds a secret and is not written here: set PAYMASTER_URL to it.");
+            }
+        }
+        let names: Vec<&str> = self
+            .given
+            .place
+            .headers
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .collect();
+        if !names.is_empty() {
+            self.comment("Headers were sent whose values are not written here: name the environment variables that hold them.");
+            let lines: Vec<String> = names
+                .iter()
+                .map(|name| format!("\"{name}: ${{{}}}\"", variable(name)))
+                .collect();
+            self.line(&format!("#: headers = [{}]", lines.join(", ")));
+        }
+        match (self.given.rate, self.surveyed.rate_limit) {
+            (Some(rate), _) => {
+                self.line("# given");
+                self.line(&format!("requests-per-second = {}", number(rate)));
+            }
+            (None, Some(rate)) => {
+                self.line("# found: it asked for pauses (429 or 503) when more were sent");
+                self.line(&format!("requests-per-second = {}", number(rate)));
+            }
+            (None, None) if self.surveyed.was_throttled => self.only_you(
+                "found: it asked for a pause (429 or 503). The most requests a second that it serves:",
+                &["requests-per-second = 10.0"],
+            ),
+            (None, None) => {}
+        }
+    }
+
+    fn dialect(&mut self) {
+        if !self.found.serves_anything() {
+            return;
+        }
+        let dialect = &self.found.context.dialect;
+        let reached = |pair| {
+            self.found
+                .reached
+                .get(&pair)
+                .is_some_and(|(results, _)| *results > 0)
+        };
+        let sponsored = Pair::ALL
+            .into_iter()
+            .any(|pair| pair.mode == Mode::Sponsored && reached(pair));
+        let mut lines = vec![format!(
+            "amount-notation = \"{}\"",
+            name_of(&dialect.amount_notation)
+        )];
+        if self.is_plain(&dialect.jsonrpc_version) {
+            lines.push(format!("jsonrpc-version = \"{}\"", dialect.jsonrpc_version));
+        }
+        if sponsored && self.is_plain(&dialect.sponsored_name) {
+            lines.push(format!("sponsored-name = \"{}\"", dialect.sponsored_name));
+        }
+        if reached(Pair::SPONSOR_ERC20) {
+            lines.push(format!("fee-token-member = \"{}\"", dialect.fee_token_member));
+        }
+        if dialect.quoted_tokens != QuotedTokens::Unknown {
+            lines.push(format!("quoted-tokens = \"{}\"", name_of(&dialect.quoted_tokens)));
+        }
+        self.line("");
+        self.line("[dialect]");
+        self.line("# found: served");
+        for line in lines {
+            self.line(&line);
+        }
+    }
+
+    fn accounts(&mut self) {
+        let served = &self.found.context.served_accounts;
+        let accounts = served.accounts();
+        let sponsored = || served.all().filter(|(pair, ..)| pair.mode == Mode::Sponsored);
+        let best = sponsored().map(|(_, _, service)| service).max();
+        let pairs: BTreeSet<Pair> = sponsored().map(|(pair, ..)| pair).collect();
+        // One that is served worse than another, or not by both methods, is one that the target may refuse.
+        let is_full = |account: &SmartAccount| {
+            pairs.iter().all(|pair| served.service(*pair, account) == best) && !pairs.is_empty()
+        };
+        let is_writable =
+            |account: &SmartAccount| self.is_plain(&account.name) && self.is_plain(&account.version);
+        let writable: Vec<SmartAccount> = accounts.into_iter().filter(is_writable).collect();
+        for account in &writable {
+            self.line("");
+            let lines = [
+                "[[accounts]]".to_owned(),
+                format!("name = \"{}\"", account.name),
+                format!("version = \"{}\"", account.version),
+            ];
+            if is_full(account) {
+                self.line("# found: served");
+                for line in lines {
+                    self.line(&line);
+                }
+            } else {
+                let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+                self.only_you("found: served, but not as well as others", &lines);
+            }
+        }
+        if writable.is_empty() {
+            self.line("");
+            self.only_you(
+                "A smart account implementation that it serves; repeat the block for more.",
+                &["[[accounts]]", "name = \"BICONOMY\"", "version = \"2.0.0\""],
+            );
+        }
+    }
+}
+
+/// How many rules wait for a line of the profile.
+fn waiting(context: &Context, line: MissingLine) -> usize {
+    let waits = |rule: &&_| missing_line(rule, context) == Some(line);
+    rules().filter(waits).count()
+}
+
+/// The members of section 2.2 as an inline table of TOML.
+fn inline_table(operation: &Map<String, Value>) -> String {
+    let members: Vec<String> = operation
+        .iter()
+        .filter_map(|(name, value)| Some(format!("{name} = \"{}\"", value.as_str()?)))
+        .collect();
+    format!("{{ {} }}", members.join(", "))
+}
+
+fn is_address(text: &str) -> bool {
+    let digits = text.strip_prefix("0x").unwrap_or_default();
+    digits.len() == 40 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// `x-api-key` as the name of an environment variable: `PAYMASTER_HEADER_X_API_KEY`.
+fn variable(header: &str) -> String {
+    let letters = header.chars().map(|letter| match letter {
+        letter if letter.is_ascii_alphanumeric() => letter.to_ascii_uppercase(),
+        _ => '_',
+    });
+    format!("PAYMASTER_HEADER_{}", letters.collect::<String>())
+}
+
+/// A rate as TOML writes floating-point numbers.
+fn number(rate: f64) -> String {
+    let rounded = (rate * 10.0).floor().max(1.0) / 10.0;
+    format!("{rounded:?}")
+}
+
+/// The name of a value in a configuration file.
+fn name_of(value: &impl serde::Serialize) -> String {
+    serde_json::to_value(value)
+        .ok()
+        .and_then(|value| value.as_str().map(str::to_owned))
+        .unwrap_or_default()
+}

@@ -1,0 +1,103 @@
+//! Sends the requests of a survey.
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::{sync::mpsc, time::Instant};
+
+use crate::run::sending::sender::{Notice, Sender, join};
+use paymaster_cli::settings::Settings;
+use paymaster_client::{
+    pace::Pace,
+    stop::{Reason, Stop},
+};
+use paymaster_exchange::Exchange;
+use paymaster_judge::{
+    cases::{
+        case::Group,
+        survey::{Survey, SurveyResult},
+    },
+    target::{context::Context, profile::Profile},
+};
+
+/// A survey that was sent.
+#[derive(Debug)]
+pub struct Surveyed {
+    /// What the answers show.
+    pub result: SurveyResult,
+    /// The rate limit that the target showed, in requests a second.
+    pub rate_limit: Option<f64>,
+    /// Whether the target asked for a pause.
+    pub was_throttled: bool,
+    /// How many requests were sent.
+    pub requests: usize,
+    /// Why the target could not be asked, or not to the end.
+    pub ended: Option<String>,
+}
+
+/// Asks a target what a first profile can state. Nothing of the profile of `settings` is assumed.
+pub async fn survey(settings: &Settings, stop: &Stop) -> Surveyed {
+    let ends = Instant::now() + settings.time_limit;
+    let (notice_sender, mut notices) = mpsc::unbounded_channel();
+    let sender = Arc::new(Sender::new(
+        settings.transport.clone(),
+        stop.clone(),
+        Pace::new(settings.rate, settings.max_requests, ends),
+        settings.jobs,
+        notice_sender,
+    ));
+    let limit = tokio::spawn({
+        let stop = stop.clone();
+        async move {
+            tokio::time::sleep_until(ends).await;
+            stop.trigger(Reason::TimeLimit);
+        }
+    });
+    let mut survey = Survey::new(Context::new(Profile::default()), settings.seed);
+    let mut answers: Vec<(Group, Vec<Exchange>)> = Vec::new();
+    loop {
+        let (next, round) = survey.next_round(&answers);
+        survey = next;
+        let Some(round) = round else { break };
+        let delivering = join(round.iter().map(|group| sender.deliver(group)).collect());
+        let delivered = tokio::select! {
+            biased;
+            () = stop.stopped() => break,
+            delivered = delivering => delivered,
+        };
+        answers = round
+            .into_iter()
+            .zip(delivered)
+            .filter_map(|(group, exchanges)| Some((group, exchanges.ok()?)))
+            .collect();
+        if sender.liveness.hopeless().is_some() {
+            break;
+        }
+    }
+    limit.abort();
+    let mut was_throttled = false;
+    while let Ok(notice) = notices.try_recv() {
+        was_throttled |= matches!(notice, Notice::Throttled { .. });
+    }
+    let result = survey.finish();
+    let denied = result.access.denied();
+    let ended = denied.or_else(|| sender.liveness.hopeless()).or_else(|| {
+        stop.reason().map(|reason| match reason {
+            Reason::Interrupted => "interrupted".to_owned(),
+            Reason::TimeLimit => "the time limit was reached".to_owned(),
+            Reason::Budget => "the request budget was spent".to_owned(),
+            Reason::Limited(cause) | Reason::GaveUp(cause) => cause,
+        })
+    });
+    let detected = |interval: Duration| settings.rate.is_none().then(|| interval.as_secs_f64().recip());
+    Surveyed {
+        result,
+        rate_limit: sender
+            .pace
+            .interval()
+            .filter(|_| was_throttled)
+            .and_then(detected),
+        was_throttled,
+        requests: sender.pace.sent(),
+        ended,
+    }
+}

@@ -1,0 +1,189 @@
+//! `--rule` and `--quick`: fewer requests, which still show what the rules are for.
+
+use std::{collections::BTreeMap, time::SystemTime};
+
+use http_body_util::BodyExt;
+use hyper::{
+    HeaderMap,
+    header::{HeaderName, HeaderValue},
+};
+use paymaster_exchange::{Exchange, Response};
+use paymaster_judge::{
+    cases::{case::Group, discovery::Discovery, plan::Plan, scope::Scope},
+    rules::{Rule, rules},
+    session::judge::Judge,
+    target::context::Context,
+};
+use paymaster_reference_server::{Config, InjectedService, Respond, Service, faults};
+use paymaster_schemas::Basis;
+
+/// The number of cases of a default run.
+const ALL_CASES: u32 = 250;
+/// Enough for the faults below: those that show now and then are left out.
+const CASES: u32 = 40;
+
+fn service() -> InjectedService {
+    let mut config = Config::default();
+    config.signing.enabled = false;
+    InjectedService::from(Service::new(&config).expect("the default configuration is valid"))
+}
+
+#[expect(clippy::default_trait_access, reason = "the type of the copy is not public")]
+/// Sends a group; none where a connection was closed without a response.
+async fn send(service: &InjectedService, group: &Group) -> Option<Vec<Exchange>> {
+    let mut exchanges = Vec::new();
+    for member in &group.members {
+        let lines = member.sent_as.iter().flat_map(|client| client.lines);
+        let headers: HeaderMap = lines
+            .filter_map(|(name, value)| {
+                Some((
+                    HeaderName::from_bytes(name.as_bytes()).ok()?,
+                    HeaderValue::from_str(value).ok()?,
+                ))
+            })
+            .collect();
+        let answer = service
+            .respond(&headers, &member.body, &mut Default::default())
+            .await;
+        let (head, body) = answer.ok()?.into_parts();
+        let body = body.collect().await.ok()?.to_bytes();
+        let lines = head.headers.iter();
+        exchanges.push(Exchange {
+            request: member.body.clone(),
+            outcome: Ok(Response {
+                status: head.status.as_u16(),
+                headers: lines
+                    .map(|(name, value)| (name.to_string(), value.to_str().unwrap_or_default().to_owned()))
+                    .collect(),
+                body,
+            }),
+            took: std::time::Duration::ZERO,
+            on_chain: None,
+            received: Some(SystemTime::now()),
+            sent_as: member.sent_as,
+        });
+    }
+    Some(exchanges)
+}
+
+async fn discovered(service: &InjectedService) -> Context {
+    let profile = paymaster_cli::embedded::profile_of(&Config::default());
+    let mut discovery = Discovery::new(Context::new(profile), 1);
+    let mut answers = Vec::new();
+    while let Some(groups) = discovery.next_round(&answers) {
+        answers = Vec::new();
+        for group in groups {
+            if let Some(exchanges) = send(service, &group).await {
+                answers.push((group, exchanges));
+            }
+        }
+    }
+    discovery.finish().context
+}
+
+/// Judges the plan of a scope by these rules: how often each held, and which were broken.
+async fn judged(
+    service: &InjectedService,
+    selected: Vec<&'static Rule>,
+    scope: &Scope,
+    (seed, cases): (u64, u32),
+) -> (BTreeMap<&'static str, u64>, Vec<&'static str>) {
+    let context = discovered(service).await;
+    let judge = Judge::new(selected);
+    let (mut held, mut broken) = (BTreeMap::new(), Vec::new());
+    for group in Plan::new(&context, seed, cases).within(scope) {
+        let Some(exchanges) = send(service, &group).await else {
+            continue;
+        };
+        for judgement in judge.group(&group, &exchanges, &context) {
+            *held.entry(judgement.rule.id).or_default() += judgement.held;
+            if !judgement.violations.is_empty() {
+                broken.push(judgement.rule.id);
+            }
+        }
+    }
+    (held, broken)
+}
+
+fn requests(context: &Context, scope: &Scope) -> usize {
+    let groups = Plan::new(context, 1, ALL_CASES).within(scope);
+    groups.map(|group| group.members.len()).sum()
+}
+
+#[tokio::test]
+async fn a_quick_run_reaches_every_rule_with_few_requests() {
+    let service = service();
+    let quick = Scope::default().quick();
+    for seed in 1..4 {
+        let (held, broken) = judged(&service, rules().collect(), &quick, (seed, CASES)).await;
+        assert!(broken.is_empty(), "{broken:?}");
+        for rule in rules().filter(|rule| rule.basis() != Basis::OnChain) {
+            let times = held.get(rule.id).copied().unwrap_or_default();
+            assert!(times >= quick.quota(rule), "{}: {times}, seed {seed}", rule.id);
+        }
+    }
+    let context = discovered(&service).await;
+    let (few, all) = (requests(&context, &quick), requests(&context, &Scope::default()));
+    assert!(few < 600 && few * 6 < all, "{few} of {all}");
+}
+
+#[tokio::test]
+async fn a_rule_is_exercised_by_what_it_needs() {
+    let service = service();
+    let context = discovered(&service).await;
+    let all = requests(&context, &Scope::default());
+    for rule in rules().filter(|rule| rule.basis() != Basis::OnChain) {
+        let scope = Scope::of_rules(&[rule]);
+        if scope == Scope::default() {
+            continue;
+        }
+        let (held, _) = judged(&service, vec![rule], &scope, (1, CASES)).await;
+        let times = held.get(rule.id).copied().unwrap_or_default();
+        assert!(times >= rule.quota, "{}: {times} of {}", rule.id, rule.quota);
+        let needed = requests(&context, &scope);
+        assert!(needed * 3 < all, "{}: {needed} of {all}", rule.id);
+    }
+    for (id, most) in [
+        ("request.nonce-uint256", 100),
+        ("json-rpc.parse-error", 60),
+        ("fee-quote.decimal", 600),
+    ] {
+        let rule = paymaster_judge::rules::find_rule(id).expect("it is a rule");
+        let needed = requests(&context, &Scope::of_rules(&[rule]));
+        assert!((1..=most).contains(&needed), "{id}: {needed}");
+    }
+}
+
+/// The faults of a clause are caught by what its rules need. Faults that show in one answer of many, and clauses whose rules need every
+/// relation, are left out.
+#[tokio::test]
+async fn faults_are_caught_by_what_the_rules_of_their_clause_need() {
+    let (mut tried, mut missed) = (0, Vec::new());
+    for fault in faults().filter(|fault| !fault.about.contains("1 of")) {
+        let of_clause: Vec<_> = rules().filter(|rule| rule.clause == fault.clause).collect();
+        let scope = Scope::of_rules(&of_clause);
+        if of_clause.is_empty() || scope == Scope::default() || NEEDS_HTTP.contains(&fault.name) {
+            continue;
+        }
+        if of_clause.iter().any(|rule| rule.id == "request.headers") {
+            continue; // what a client leaves out is decided in the transport
+        }
+        let service = service().with_faults([fault]);
+        // Some show in few requests.
+        let (_, few) = judged(&service, of_clause.clone(), &scope, (1, CASES)).await;
+        if few.is_empty()
+            && judged(&service, of_clause, &scope, (1, ALL_CASES))
+                .await
+                .1
+                .is_empty()
+        {
+            missed.push((fault.name, fault.clause));
+        }
+        tried += 1;
+    }
+    assert!(missed.is_empty(), "{missed:#?}");
+    assert!(tried > 100, "{tried}");
+}
+
+/// Faults that show only while several requests are in flight.
+const NEEDS_HTTP: &[&str] = &["quotes-cross"];

@@ -1,0 +1,86 @@
+//! `--rule`, `--quick` and `--fail-fast` send fewer requests.
+
+use tempfile::tempdir;
+
+use crate::{
+    flat, run,
+    server::{Injected, Server},
+};
+
+#[test]
+fn a_rule_sends_what_it_needs_and_discovery() {
+    let folder = tempdir().unwrap();
+    let count = |arguments: &[&str]| {
+        let server = Server::hooked(|_, _, response| response);
+        let (code, out, err) = run(folder.path(), &[&[server.url().as_str()], arguments].concat());
+        assert!([0, 4].contains(&code), "{out}{err}");
+        server.requests()
+    };
+    let nothing_more = count(&["--rule", "on-chain.accepted", "--rule", "json-rpc.parse-error"]);
+    assert!(nothing_more < 200, "{nothing_more}");
+    let one = count(&["--rule", "request.nonce-uint256"]);
+    assert!((nothing_more..400).contains(&one), "{one}");
+    let quick = count(&["--quick"]);
+    assert!((one..800).contains(&quick), "{quick}");
+    let quick_rule = count(&["--quick", "--rule", "request.nonce-uint256"]);
+    assert!(quick_rule < one, "{quick_rule}");
+}
+
+#[test]
+fn a_quick_run_judges_every_rule_and_finds_what_every_answer_shows() {
+    let folder = tempdir().unwrap();
+    let (code, out, err) = run(folder.path(), &["--quick"]);
+    assert_eq!(code, 0, "{out}{err}");
+    assert!(out.contains("97 rules: 97 passed"), "{out}");
+    let server = Injected::fault("fee-decimal-string");
+    let (code, out, err) = run(folder.path(), &[&server.url, "--quick"]);
+    assert_eq!(code, 1, "{out}{err}");
+    let (code, _, err) = run(folder.path(), &["--quick", "--cases", "10"]);
+    assert_eq!(code, 2, "{err}");
+}
+
+#[test]
+fn fail_fast_ends_at_the_first_confirmed_violation() {
+    let folder = tempdir().unwrap();
+    let wrong = |from: usize| {
+        Server::changing(move |number, _, answer| {
+            if number >= from {
+                answer["id"] = "seven".into();
+            }
+        })
+    };
+    let server = wrong(150);
+    let options = ["--fail-fast", "--no-shrink", "--jobs", "4"];
+    let (code, out, err) = run(folder.path(), &[&[server.url().as_str()], &options[..]].concat());
+    assert_eq!(code, 1, "{out}{err}");
+    assert!(out.contains("FAILED answer.id"), "{out}");
+    assert!(
+        flat(&out).contains("cut short: --fail-fast ends the run"),
+        "{out}"
+    );
+    assert!(server.requests() < 300, "{}", server.requests());
+    // A violation that is not seen again does not end it, and neither does a warning.
+    let once = Server::changing(|number, _, answer| {
+        if number == 150 {
+            answer["id"] = "seven".into();
+        }
+    });
+    run(
+        folder.path(),
+        &[once.url().as_str(), "--fail-fast", "--cases", "10"],
+    );
+    assert!(once.requests() > 1_000, "{}", once.requests());
+}
+
+#[test]
+fn the_estimate_of_a_limited_run_says_what_a_quick_one_takes() {
+    let folder = tempdir().unwrap();
+    let (_, out, _) = run(folder.path(), &["--dry-run", "--rate", "20"]);
+    let text = flat(&out);
+    assert!(
+        text.contains("; --quick takes about ") && text.contains(" requests."),
+        "{text}"
+    );
+    let (_, out, _) = run(folder.path(), &["--dry-run", "--rate", "20", "--quick"]);
+    assert!(!out.contains("--quick takes"), "{out}");
+}
