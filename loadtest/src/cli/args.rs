@@ -8,6 +8,7 @@ use paymaster_cli::{args::TargetArgs, duration};
 use super::{
     embedded::DeviationArgs,
     help,
+    metrics::MetricsArgs,
     worker::{LocustfileArgs, WorkerArgs},
 };
 use crate::{
@@ -147,6 +148,8 @@ pub(crate) struct LoadArgs {
     /// Write a report. Its ending is its format: .json, .html, .md or .xml (JUnit). Repeatable.
     #[arg(short = 'o', long = "report", value_name = "FILE", help_heading = "Reports")]
     pub(crate) reports: Vec<PathBuf>,
+    #[command(flatten, next_help_heading = "Reports")]
+    pub(crate) metrics: MetricsArgs,
     /// Serve the live dashboard of goose on this port of 127.0.0.1 [default port: 5118].
     #[arg(long, value_name = "PORT", num_args = 0..=1, default_missing_value = "5118", require_equals = true, help_heading = "Reports")]
     pub(crate) dashboard: Option<u16>,

@@ -32,7 +32,10 @@ const KEPT: usize = 4_096;
 /// Starts iterations of a user of goose until the end of a slice.
 pub(super) async fn work(run: &RunState, user: &mut GooseUser) {
     let index = user.weighted_users_index;
-    let mut state = take_state(run, index).unwrap_or_default();
+    let mut state = take_state(run, index).unwrap_or_else(|| {
+        run.users.fetch_add(1, Ordering::Relaxed);
+        UserState::default()
+    });
     run.clock.start();
     work_slice(run, &mut state, Sender::of_goose(user)).await;
     let mut idle = run.idle_users.lock().unwrap_or_else(PoisonError::into_inner);
@@ -95,7 +98,9 @@ pub(super) async fn work_slice(run: &RunState, state: &mut UserState, mut sender
 
 /// Closes the connection of a user that goose has stopped.
 pub(super) fn leave(run: &RunState, user: &GooseUser) {
-    drop(take_state(run, user.weighted_users_index));
+    if take_state(run, user.weighted_users_index).is_some() {
+        run.users.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 fn take_state(run: &RunState, index: usize) -> Option<UserState> {

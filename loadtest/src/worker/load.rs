@@ -19,6 +19,7 @@ use crate::{
         timetable::Timetable,
     },
     figures::cpu::CpuTimes,
+    metrics::LiveFigures,
     results::{
         summary::{LoadModel, ModelName, RunSummary},
         threshold::Threshold,
@@ -131,6 +132,11 @@ impl Load {
             stats: LocustStats::new(began),
             exact: ExactReports::default(),
         })
+    }
+
+    /// Shows the figures while the load goes on.
+    pub(super) fn show(&self, live: &LiveFigures) {
+        live.begin(&self.run, self.cpu);
     }
 
     /// Starts and stops users until every class has its number. Classes that cannot be started stay without users, and are an error

@@ -38,6 +38,7 @@ use self::{
 };
 use crate::{
     judging::JudgedShare,
+    metrics::LiveFigures,
     run::{self, error::RunError},
     scenarios::{MIXED, error::ScenarioError},
 };
@@ -95,9 +96,11 @@ pub enum WorkerError {
 }
 
 /// Serves a master until it says `quit` or `signal` ends. A lost master ends the load; the worker then waits for it under a new name.
+/// `live` gets the figures of each run while it goes on.
 pub async fn serve(
     options: WorkerOptions,
     setup: TargetSetup,
+    live: &LiveFigures,
     signal: impl Future<Output = ()> + Send,
 ) -> Result<(), WorkerError> {
     let TargetSetup {
@@ -113,6 +116,7 @@ pub async fn serve(
         target,
         redactor,
         context,
+        live: live.clone(),
         next_number: 0,
         failed: None,
         noted: BTreeSet::new(),

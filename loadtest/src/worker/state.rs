@@ -20,6 +20,7 @@ use super::{
 use crate::{
     figures::outcome::Outcome,
     judging::AnswerJudge,
+    metrics::LiveFigures,
     report,
     results::{summary::RunSummary, threshold::Threshold},
     run::{error::RunError, options::Rate},
@@ -35,6 +36,8 @@ pub(super) struct Worker {
     pub(super) target: TargetSettings,
     pub(super) redactor: Redactor,
     pub(super) context: Arc<Context>,
+    /// Gets the figures of each run while it goes on.
+    pub(super) live: LiveFigures,
     /// The number of the next request within the part of this worker, so that later runs repeat no id.
     pub(super) next_number: u64,
     /// Why the worker must end, noted by the session.
@@ -92,11 +95,14 @@ impl Worker {
                 first_number
             },
         };
-        Load::new(settings, corpus).map_err(|cause| format!("the pacer: {cause}"))
+        let load = Load::new(settings, corpus).map_err(|cause| format!("the pacer: {cause}"))?;
+        load.show(&self.live);
+        Ok(load)
     }
 
     /// Writes the reports of the worker and one line to standard error.
     pub(super) fn publish(&mut self, summary: &RunSummary) {
+        self.live.end(summary);
         let counts = summary.figures.total(None).counts;
         let wrong = counts.of(Outcome::Wrong);
         say(&format!(

@@ -3,6 +3,7 @@
 
 mod distributed;
 mod figures;
+mod metrics;
 mod support;
 
 #[cfg(unix)]
