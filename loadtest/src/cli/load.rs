@@ -58,11 +58,7 @@ pub(super) fn run(args: &LoadArgs) -> Result<u8, CommandError> {
 }
 
 /// Compares and writes the reports. Gives the exit code.
-fn finish(
-    args: &LoadArgs,
-    earlier: Option<&RunSummary>,
-    summary: &RunSummary,
-) -> Result<u8, CommandError> {
+fn finish(args: &LoadArgs, earlier: Option<&RunSummary>, summary: &RunSummary) -> Result<u8, CommandError> {
     let comparison = compare(args, earlier, summary);
     let compared = comparison.as_ref().ok().and_then(Option::as_ref);
     let published = reports::publish(summary, compared, &args.reports);

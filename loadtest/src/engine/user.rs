@@ -242,7 +242,7 @@ fn count(
     if at.is_none() {
         return;
     }
-    if let Some((rule, violation)) = assessment.violation {
+    for (rule, violation) in assessment.violations {
         let key = WrongKey {
             rule: rule.id.to_owned(),
             label: label.to_owned(),

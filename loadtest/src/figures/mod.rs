@@ -93,7 +93,7 @@ pub struct Figures {
     pub labels: BTreeMap<String, LabelFigures>,
     /// Figures by second.
     pub series: TimeSeries,
-    /// Wrong answers, by kind.
+    /// Wrong answers, by kind. An answer that breaks several rules is in several kinds.
     pub wrong: Vec<WrongAnswers>,
     /// Why requests got no JSON-RPC answer: a description, and how many requests.
     #[serde(rename = "trouble")]

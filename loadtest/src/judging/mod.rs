@@ -81,8 +81,8 @@ pub struct Assessment {
     pub outcome: Outcome,
     /// Whether the answer was judged.
     pub judged: bool,
-    /// The first rule that the answer breaks, and how.
-    pub violation: Option<(&'static Rule, Violation)>,
+    /// The rules that the answer breaks, each with the first place.
+    pub violations: Vec<(&'static Rule, Violation)>,
     /// The JSON-RPC error code of the answer; `none` for an error without an integer code.
     pub error_code: Option<String>,
     /// Why there is no JSON-RPC answer.
@@ -94,7 +94,7 @@ impl Assessment {
         Self {
             outcome,
             judged,
-            violation: None,
+            violations: Vec::new(),
             error_code: None,
             failure: None,
         }
@@ -211,14 +211,15 @@ impl AnswerJudge {
             return Assessment::refused(view.answer.response());
         }
         let views = [view];
-        let violation = self
+        let violations: Vec<_> = self
             .judge
             .views(&views, None, &self.context)
             .into_iter()
-            .find_map(|judgement| Some((judgement.rule, judgement.violations.into_iter().next()?)));
-        if violation.is_some() {
+            .filter_map(|judgement| Some((judgement.rule, judgement.violations.into_iter().next()?)))
+            .collect();
+        if !violations.is_empty() {
             return Assessment {
-                violation,
+                violations,
                 ..Assessment::new(Outcome::Wrong, true)
             };
         }

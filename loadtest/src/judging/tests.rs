@@ -237,8 +237,12 @@ async fn an_answer_to_another_request_is_wrong() {
         let assessment = judge.assess(&exchange, sent, &mut scratch);
         assert_eq!(assessment.outcome == Outcome::Wrong, crossed);
         assert_eq!(
-            assessment.violation.map(|(rule, _)| rule.id),
-            crossed.then_some("answer.id")
+            assessment
+                .violations
+                .iter()
+                .map(|(rule, _)| rule.id)
+                .collect::<Vec<_>>(),
+            if crossed { vec!["answer.id"] } else { vec![] }
         );
     }
 }

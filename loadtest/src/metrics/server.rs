@@ -38,7 +38,10 @@ impl MetricsServer {
         let listen = || {
             let listener = TcpListener::bind(&address)?;
             listener.set_nonblocking(true)?;
-            Ok((listener.local_addr()?, tokio::net::TcpListener::from_std(listener)?))
+            Ok((
+                listener.local_addr()?,
+                tokio::net::TcpListener::from_std(listener)?,
+            ))
         };
         let (bound, listener) = listen().map_err(|cause| MetricsError {
             address: address.clone(),
@@ -46,14 +49,10 @@ impl MetricsServer {
         })?;
         let (shutdown, shut) = oneshot::channel::<()>();
         let source = live.clone();
-        let serving = tokio::spawn(serve_metrics(
-            listener,
-            move || source.text(),
-            async {
-                // A dropped sender ends it as well.
-                let _ = shut.await;
-            },
-        ));
+        let serving = tokio::spawn(serve_metrics(listener, move || source.text(), async {
+            // A dropped sender ends it as well.
+            let _ = shut.await;
+        }));
         Ok(Self {
             address: bound,
             live: live.clone(),

@@ -14,9 +14,9 @@ use crate::figures::{LabelFigures, outcome::Outcome};
 
 /// The bounds of the latency histograms, in seconds. One more bucket has no limit.
 const BOUNDS: [f64; 36] = [
-    0.000_05, 0.000_07, 0.000_1, 0.000_15, 0.000_2, 0.000_3, 0.000_5, 0.000_7, 0.001, 0.001_5, 0.002, 0.003, 0.005,
-    0.007, 0.01, 0.015, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0,
-    15.0, 20.0, 30.0,
+    0.000_05, 0.000_07, 0.000_1, 0.000_15, 0.000_2, 0.000_3, 0.000_5, 0.000_7, 0.001, 0.001_5, 0.002, 0.003,
+    0.005, 0.007, 0.01, 0.015, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0,
+    5.0, 7.0, 10.0, 15.0, 20.0, 30.0,
 ];
 
 type NoLabels = [(&'static str, &'static str); 0];
@@ -112,7 +112,11 @@ impl Page {
             let value = u64::try_from(value).unwrap_or(u64::MAX);
             set(encoder, name, about, &value)
         };
-        gauge("running", "1 while a run goes on, 0 before and after", usize::from(is_running))?;
+        gauge(
+            "running",
+            "1 while a run goes on, 0 before and after",
+            usize::from(is_running),
+        )?;
         gauge("users", "Users, each with its own connection", users)?;
         gauge("busy_users", "Users that wait for an answer", busy)
     }
@@ -125,17 +129,27 @@ impl Page {
             encoder.encode_descriptor("arrivals_due", about, None, counter)?,
             arrivals.due,
         )?;
-        let about = "Open model: arrivals whose requests were all answered, by whether they began at most 1 ms late";
+        let about =
+            "Open model: arrivals whose requests were all answered, by whether they began at most 1 ms late";
         let mut served = encoder.encode_descriptor("arrivals_served", about, None, counter)?;
         count(served.encode_family(&[("began", "in-time")])?, arrivals.in_time)?;
         count(served.encode_family(&[("began", "late")])?, arrivals.late)?;
         let about = "Open model: arrivals that began more than 1 ms late, because no connection was free or because the generator was slow";
         let mut late = encoder.encode_descriptor("arrivals_late", about, None, counter)?;
-        count(late.encode_family(&[("cause", "no-free-connection")])?, arrivals.waited)?;
-        count(late.encode_family(&[("cause", "slow-generator")])?, arrivals.delayed)?;
+        count(
+            late.encode_family(&[("cause", "no-free-connection")])?,
+            arrivals.waited,
+        )?;
+        count(
+            late.encode_family(&[("cause", "slow-generator")])?,
+            arrivals.delayed,
+        )?;
         let about = "Open model: arrivals that were never sent, because no connection was free until the end or because the target asked for a pause";
         let mut dropped = encoder.encode_descriptor("arrivals_dropped", about, None, counter)?;
-        count(dropped.encode_family(&[("cause", "no-free-connection")])?, arrivals.unsent)?;
+        count(
+            dropped.encode_family(&[("cause", "no-free-connection")])?,
+            arrivals.unsent,
+        )?;
         count(dropped.encode_family(&[("cause", "pause")])?, arrivals.held_back)?;
         let about = "Open model: arrivals that are due and wait for a free connection";
         set(encoder, "arrivals_waiting", about, &self.0.waiting)
@@ -151,7 +165,12 @@ impl Page {
             .encode_descriptor("generator_cpu", about, Some(&unit), kind)?
             .encode_counter(cpu_seconds, NO_EXEMPLAR)?;
         let cores = u64::try_from(usage.cores).unwrap_or(u64::MAX);
-        set(encoder, "generator_cores", "Cores that the generator may use", &cores)?;
+        set(
+            encoder,
+            "generator_cores",
+            "Cores that the generator may use",
+            &cores,
+        )?;
         let about = "The part of these cores that the generator used in the run, from 0 to 1";
         let own = usage.cpu_share.unwrap_or_default();
         set(encoder, "generator_cpu_share", about, &own)?;

@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use clap::ValueEnum as _;
 use paymaster_cli::{output as out, settings::Settings as TargetSettings, terminal::escape_controls};
 use paymaster_client::redact::Redactor;
 use paymaster_judge::target::context::Context;
@@ -23,7 +24,10 @@ use crate::{
     metrics::LiveFigures,
     report,
     results::{summary::RunSummary, threshold::Threshold},
-    run::{error::RunError, options::Rate},
+    run::{
+        error::RunError,
+        options::{Arrivals, Rate},
+    },
     text::{count, seconds},
 };
 
@@ -59,6 +63,13 @@ impl Worker {
             .map(Rate::parse)
             .transpose()
             .map_err(|cause| format!("--rate: {cause}"))?;
+        let arrivals = match options.paymaster_arrivals.as_deref().unwrap_or_default() {
+            "" => Arrivals::default(),
+            name => Arrivals::from_str(name, false).map_err(|cause| format!("--arrivals: {cause}"))?,
+        };
+        if arrivals == Arrivals::Poisson && rate.is_none() {
+            return Err("--arrivals poisson is for the arrivals of --rate: give a rate".to_owned());
+        }
         let limit = self.target.rate;
         if let (Some(rate), Some(limit)) = (&rate, limit) {
             let requests = rate.highest() * corpus.mix.requests_per_iteration();
@@ -84,6 +95,7 @@ impl Worker {
             seed: self.target.seed,
             limit,
             rate,
+            arrivals,
             thresholds: thresholds.map_err(|cause| cause.to_string())?,
             name: name.to_owned(),
             // The counter goes on over the runs of one master. Another index begins its own part.
