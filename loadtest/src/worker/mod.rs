@@ -88,6 +88,11 @@ pub enum WorkerError {
         /// The last failure.
         cause: ConnectionError,
     },
+    /// The master does not answer `client_ready`, as masters before Locust 2.10.
+    #[error(
+        "the master starts users of a worker that it did not acknowledge: it is older than Locust 2.10; use 2.15 or newer there"
+    )]
+    MasterTooOld,
     /// The master has too many workers.
     #[error(
         "the master has given {0} indexes to workers, and the ids of requests suffice for no more: restart the master"
