@@ -105,7 +105,7 @@ class Wallet(FastHttpUser):
                 answer.failure("wrong")
 PY
     measure 'locust, with a check' 's/^ +Aggregated +[0-9]+ +[0-9]+\([^)]*\) +\|.*\| +([0-9.]+) +[0-9.]+ *$/\1/p' \
-        $pin_client locust -f "$work/locustfile.py" --headless --only-summary -u $users -r $users -t "${seconds}s" -H "$url"
+        $pin_client locust -f "$work/locustfile.py" --headless --only-summary -u $users -r $users -t "${seconds}s" -H "${url%/}"
 else
     echo "locust is not installed: not measured" >&2
 fi
