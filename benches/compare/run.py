@@ -3,7 +3,7 @@
 
     benches/compare/run.py              measures and prints
     benches/compare/run.py --write      and puts the tables, with date and machine, into the README
-    benches/compare/run.py --install    installs schemathesis, locust and oha below target/, and stops
+    benches/compare/run.py --install    installs schemathesis, locust, k6 and oha below target/ and wrk by apt, and stops
 
 What is not installed is named as missing. Nothing else should run on the machine meanwhile.
 """

@@ -2,13 +2,15 @@
 //!
 //! From the command line to the reports: [`cli`] reads arguments, [`run`] puts a run together, [`scenarios`] makes its requests,
 //! [`engine`] sends them (goose manages the users), [`judging`] judges the answers, [`figures`] counts them, [`results`] holds
-//! summary, thresholds, merging and comparison, [`report`] renders them. [`text`] formats numbers.
+//! summary, thresholds, merging and comparison, [`report`] renders them, [`metrics`] shows them while a run goes on. [`text`] formats
+//! numbers.
 //! [`worker`] is the same as a worker of a Locust master, which distributes a run over machines.
 
 pub mod cli;
 pub mod engine;
 pub mod figures;
 pub mod judging;
+pub mod metrics;
 pub mod report;
 pub mod results;
 pub mod run;

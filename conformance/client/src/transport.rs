@@ -12,7 +12,8 @@ use hyper::{
     HeaderMap, Method, Request, Uri,
     body::{Body, Incoming},
     header::{
-        ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HOST, HeaderName, HeaderValue, PROXY_AUTHORIZATION, USER_AGENT,
+        ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HOST, HeaderName,
+        HeaderValue, PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE, USER_AGENT,
     },
 };
 
@@ -126,6 +127,38 @@ impl Transport {
         headers
     }
 
+    /// The head of an HTTP/1.1 request up to the value of `content-length`, byte for byte as hyper writes it; none if a header of the
+    /// user changes how a message is sent.
+    pub(crate) fn plain_head(&self) -> Option<Vec<u8>> {
+        let changes = [
+            CONTENT_LENGTH,
+            TRANSFER_ENCODING,
+            CONNECTION,
+            EXPECT,
+            UPGRADE,
+            TE,
+            TRAILER,
+            ACCEPT_ENCODING,
+        ];
+        if self.own.iter().any(|name| changes.contains(name)) {
+            return None;
+        }
+        let uri = if self.connector.forwards() {
+            &self.absolute
+        } else {
+            &self.target.path
+        };
+        let mut head = format!("POST {uri} HTTP/1.1\r\n").into_bytes();
+        for (name, value) in &self.headers {
+            head.extend_from_slice(name.as_str().as_bytes());
+            head.extend_from_slice(b": ");
+            head.extend_from_slice(value.as_bytes());
+            head.extend_from_slice(b"\r\n");
+        }
+        head.extend_from_slice(b"content-length: ");
+        Some(head)
+    }
+
     fn request(&self, body: Bytes, headers: HeaderMap, protocol: Protocol) -> Request<Full<Bytes>> {
         let mut request = Request::new(Full::new(body));
         *request.method_mut() = Method::POST;
@@ -159,6 +192,19 @@ impl std::fmt::Debug for PooledConnection {
 }
 
 impl PooledConnection {
+    /// An established connection.
+    pub(crate) fn over(connection: Connection) -> Self {
+        Self {
+            connection: Some(connection),
+            ..Self::default()
+        }
+    }
+
+    /// Whether it has a connection.
+    pub(crate) fn is_open(&self) -> bool {
+        self.connection.is_some()
+    }
+
     /// Sends a body and reads the response. Errors stand in the outcome of the exchange.
     pub async fn exchange(&mut self, transport: &Transport, body: Bytes) -> Exchange {
         self.exchange_within(transport, body, &MemoryPermit::default())
@@ -184,11 +230,24 @@ impl PooledConnection {
         sent_as: Option<&'static HeaderSet>,
         permit: &MemoryPermit,
     ) -> Exchange {
+        self.exchange_since(transport, body, sent_as, permit, Instant::now())
+            .await
+    }
+
+    /// The same for an exchange that began at `started`.
+    pub(crate) async fn exchange_since(
+        &mut self,
+        transport: &Transport,
+        body: Bytes,
+        sent_as: Option<&'static HeaderSet>,
+        permit: &MemoryPermit,
+        started: Instant,
+    ) -> Exchange {
         let headers = transport.headers_as(sent_as);
-        let started = Instant::now();
         let after = transport.limits.timeout;
         let mut waited = Duration::ZERO;
-        let mut outcome = match timeout(after, self.attempt(transport, &body, &headers)).await {
+        let left = after.saturating_sub(started.elapsed());
+        let mut outcome = match timeout(left, self.attempt(transport, &body, &headers)).await {
             Ok(Ok(Reading::Whole(response))) => Ok(response),
             Ok(Ok(Reading::Large(partial))) => {
                 let left = after.saturating_sub(started.elapsed());

@@ -8,6 +8,7 @@ use paymaster_cli::{args::TargetArgs, duration};
 use super::{
     embedded::DeviationArgs,
     help,
+    metrics::MetricsArgs,
     worker::{LocustfileArgs, WorkerArgs},
 };
 use crate::{
@@ -153,6 +154,8 @@ pub(crate) struct LoadArgs {
         help_heading = "Reports"
     )]
     pub(crate) reports: Vec<String>,
+    #[command(flatten, next_help_heading = "Reports")]
+    pub(crate) metrics: MetricsArgs,
     /// Serve the live dashboard of goose on this port of 127.0.0.1 [default port: 5118].
     #[arg(long, value_name = "PORT", num_args = 0..=1, default_missing_value = "5118", require_equals = true, help_heading = "Reports")]
     pub(crate) dashboard: Option<u16>,

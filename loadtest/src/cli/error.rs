@@ -6,6 +6,7 @@ use paymaster_cli::{exit, output::OutputError, setup::SetupError};
 
 use super::embedded::EmbeddedError;
 use crate::{
+    metrics::MetricsError,
     report::ReportError,
     results::{compare::CompareError, merge::MergeError, summary::SummaryError, threshold::ThresholdError},
     run::error::RunError,
@@ -45,6 +46,8 @@ pub(crate) enum CommandError {
     LocustfileNotWritten(PathBuf, #[source] io::Error),
     #[error("--fault and --variant are for the embedded server: give no URL")]
     DeviationsWithUrl,
+    #[error(transparent)]
+    Metrics(#[from] MetricsError),
     #[error("the runtime: {0}")]
     Runtime(#[source] io::Error),
     #[error("cannot write the man pages into {}: {cause}", folder.display())]

@@ -12,6 +12,7 @@ use paymaster_cli::{
 
 use super::{args::LoadArgs, embedded::Embedded, error::CommandError, exit, reports::publish};
 use crate::{
+    metrics::LiveFigures,
     report::RequestedReport,
     results::{
         compare::{CompareError, RunComparison},
@@ -38,19 +39,33 @@ pub(super) fn run(args: &LoadArgs) -> Result<u8, CommandError> {
     if let Some(port) = args.dashboard {
         out::eprint(&format!("dashboard: http://127.0.0.1:{port}/\n"));
     }
-    let done: Result<RunSummary, CommandError> = runtime()?.block_on(async {
+    let (runtime, live) = (runtime()?, LiveFigures::default());
+    let done: Result<_, CommandError> = runtime.block_on(async {
+        let server = args.metrics.serve(&live)?;
         tokio::spawn(stop_on_sigterm());
         tokio::select! {
-            done = run::run(&options, setup) => Ok(done?),
+            done = run::run(&options, setup, &live) => Ok((done?, server)),
             () = interrupted_before_the_load() => Err(CommandError::Interrupted),
         }
     });
     drop(embedded);
-    let summary = done?;
-    let comparison = compare(args, earlier.as_ref(), &summary);
+    let (summary, server) = done?;
+    let finished = finish(args, &reports, earlier.as_ref(), &summary);
+    runtime.block_on(args.metrics.close(server));
+    finished
+}
+
+/// Compares and writes the reports. Gives the exit code.
+fn finish(
+    args: &LoadArgs,
+    reports: &[RequestedReport],
+    earlier: Option<&RunSummary>,
+    summary: &RunSummary,
+) -> Result<u8, CommandError> {
+    let comparison = compare(args, earlier, summary);
     let compared = comparison.as_ref().ok().and_then(Option::as_ref);
-    let published = publish(&summary, compared, &reports);
-    let code = exit_code(&summary, compared);
+    let published = publish(summary, compared, reports);
+    let code = exit_code(summary, compared);
     if code == codes::VIOLATIONS {
         return Ok(code);
     }

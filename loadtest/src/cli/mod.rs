@@ -6,8 +6,10 @@ mod error;
 mod exit;
 mod help;
 mod load;
+mod metrics;
 mod pages;
 mod reports;
+mod signals;
 mod worker;
 
 use std::process::ExitCode;

@@ -10,9 +10,10 @@ use paymaster_cli::{
     target,
 };
 
-use super::{error::CommandError, load::runtime};
+use super::{error::CommandError, load::runtime, metrics::MetricsArgs, signals::interrupted};
 use crate::{
     judging::JudgedShare,
+    metrics::LiveFigures,
     report::RequestedReport,
     scenarios::mix::parse_weight,
     worker::{self, BY_CLASS, WorkerOptions, locustfile},
@@ -69,6 +70,8 @@ pub(crate) struct WorkerArgs {
         help_heading = "Reports"
     )]
     reports: Vec<String>,
+    #[command(flatten, next_help_heading = "Reports")]
+    metrics: MetricsArgs,
 }
 
 /// The arguments of `locustfile`.
@@ -107,32 +110,14 @@ pub(super) fn run(args: &WorkerArgs) -> Result<u8, CommandError> {
         own_target: args.i_own_this_target || setup.load.own_target,
         reports,
     };
-    runtime()?.block_on(worker::serve(options, setup, interrupted()))?;
-    Ok(codes::CONFORMS)
-}
-
-/// Returns at Ctrl-C or SIGTERM.
-async fn interrupted() {
-    let ctrl_c = async {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    };
-    #[cfg(unix)]
-    let terminated = async {
-        match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
-            Ok(mut terminate) => {
-                terminate.recv().await;
-            }
-            Err(_) => std::future::pending().await,
-        }
-    };
-    #[cfg(not(unix))]
-    let terminated = std::future::pending::<()>();
-    tokio::select! {
-        () = ctrl_c => {}
-        () = terminated => {}
-    }
+    runtime()?.block_on(async {
+        let live = LiveFigures::default();
+        let server = args.metrics.serve(&live)?;
+        let served = worker::serve(options, setup, &live, interrupted()).await;
+        args.metrics.close(server).await;
+        served?;
+        Ok(codes::CONFORMS)
+    })
 }
 
 /// `locustfile`: writes the locustfile of the master.

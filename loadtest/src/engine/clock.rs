@@ -33,6 +33,12 @@ impl RunClock {
         self.started.get().copied()
     }
 
+    /// The time from the start to `moment`; 0 before.
+    pub fn since_start(&self, moment: Instant) -> Duration {
+        let start = self.started();
+        start.map_or(Duration::ZERO, |start| moment.saturating_duration_since(start))
+    }
+
     /// The time since the start; 0 before.
     pub fn elapsed(&self) -> Duration {
         self.started().map(|start| start.elapsed()).unwrap_or_default()

@@ -39,8 +39,10 @@ impl Iteration {
     }
 
     /// Counts the arrival. Call it when its first request is sent.
-    pub(super) fn start(&self, run: &RunState, user: usize) -> StartedIteration {
-        let late = self.due.is_some_and(|due| due.elapsed() > LATE);
+    pub(super) fn start(&self, run: &RunState, user: usize, now: Instant) -> StartedIteration {
+        let late = self
+            .due
+            .is_some_and(|due| now.saturating_duration_since(due) > LATE);
         let measured = self.is_measured(run);
         if measured {
             let arrivals = &mut run.figures_of(user).arrivals;
@@ -49,7 +51,7 @@ impl Iteration {
             arrivals.delayed += u64::from(late && self.awaited);
         }
         StartedIteration {
-            at: run.clock.elapsed().saturating_sub(run.clock.warm_up()),
+            at: run.clock.measured(now).unwrap_or_default(),
             late,
             measured,
             answered: true,
@@ -77,12 +79,12 @@ impl StartedIteration {
 }
 
 /// Waits for the next iteration. `None` if there is none before `until`, or if the run ends.
-pub(super) async fn next(run: &RunState, until: Instant) -> Option<Iteration> {
+pub(super) async fn next(run: &RunState, now: Instant, until: Instant) -> Option<Iteration> {
     if run.is_over() {
         return None;
     }
     let open = matches!(run.settings.pacing, Pacing::Open(_));
-    if !open && (run.is_draining() || Instant::now() >= run.clock.ends()) {
+    if !open && (run.is_draining() || now >= run.clock.ends()) {
         return None;
     }
     if !open && let Some(paused) = run.paused() {

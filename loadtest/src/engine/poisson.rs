@@ -2,61 +2,88 @@
 //!
 //! Positions are on an axis on which one arrival is expected per unit; the schedule maps them to times. The axis is cut into blocks, and the
 //! arrivals of a block are drawn from the seed and its number alone. So the position of any arrival is a pure function, without a
-//! list of all of them.
+//! list of all of them. Only how many come before each block is remembered, 8 bytes for 64 arrivals.
+
+use std::sync::{PoisonError, RwLock};
 
 /// The length of a block: so many arrivals are expected in it.
 const BLOCK: f64 = 64.0;
 
 /// The arrivals of a Poisson process.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Debug)]
 pub(super) struct PoissonArrivals {
     seed: u64,
     end: f64,
-    /// How many arrivals come before each block; the last entry is the number of all.
-    before: Vec<u64>,
+    /// How many arrivals come before each block, for the blocks that were needed so far.
+    before: RwLock<Vec<u64>>,
+}
+
+impl PartialEq for PoissonArrivals {
+    fn eq(&self, other: &Self) -> bool {
+        (self.seed, self.end.to_bits()) == (other.seed, other.end.to_bits())
+    }
 }
 
 impl PoissonArrivals {
-    /// The arrivals from 0 to `end`.
+    /// The arrivals from 0 to `end`, which may be very far.
     pub(super) fn new(seed: u64, end: f64) -> Self {
-        let mut arrivals = Self {
+        Self {
             seed,
             end,
-            before: vec![0],
-        };
-        let mut total = 0;
-        for block in 0..=number(end / BLOCK) {
-            total += arrivals.block(block).count() as u64;
-            arrivals.before.push(total);
+            before: RwLock::new(vec![0]),
         }
-        arrivals
     }
 
-    /// The number of all arrivals.
+    /// The number of all arrivals. It draws all of them.
     pub(super) fn total(&self) -> u64 {
-        self.before.last().copied().unwrap_or_default()
+        self.count_before(self.end)
     }
 
     /// The position of arrival `index` (from 0); none after the last one.
     pub(super) fn position(&self, index: u64) -> Option<f64> {
-        let block = self
-            .before
-            .partition_point(|before| *before <= index)
-            .checked_sub(1)?;
-        let inside = usize::try_from(index - self.before[block]).ok()?;
-        self.block(block as u64).nth(inside)
+        let (block, before) = self.block_of(|before| before > index)?;
+        let inside = usize::try_from(index - before).ok()?;
+        self.block(block).nth(inside)
     }
 
     /// How many arrivals are before or at a position.
     pub(super) fn count_before(&self, position: f64) -> u64 {
-        let block = number(position / BLOCK);
-        let Some(before) = usize::try_from(block)
-            .ok()
-            .and_then(|block| self.before.get(block))
-        else {
-            return self.total();
+        let wanted = number(position.min(self.end) / BLOCK);
+        let index = usize::try_from(wanted).unwrap_or(usize::MAX);
+        let known = self.known();
+        let before = known.get(index).copied();
+        drop(known);
+        let before = before.unwrap_or_else(|| self.extend(|block, _| block >= wanted)[index]);
+        before + self.block(wanted).take_while(|other| *other <= position).count() as u64
+    }
+
+    /// The first block behind which there are as many arrivals as `enough` wants, and how many come before it; none if all are too few.
+    fn block_of(&self, enough: impl Fn(u64) -> bool) -> Option<(u64, u64)> {
+        let find = |known: &[u64]| {
+            let place = known.partition_point(|before| !enough(*before));
+            (place < known.len()).then(|| (place as u64 - 1, known[place - 1]))
         };
-        before + self.block(block).take_while(|other| *other <= position).count() as u64
+        let found = find(&self.known());
+        found.or_else(|| find(&self.extend(|_, before| enough(before))))
+    }
+
+    fn known(&self) -> std::sync::RwLockReadGuard<'_, Vec<u64>> {
+        self.before.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts the arrivals of further blocks, up to a block (by its number and the arrivals before it) or to the end.
+    fn extend(&self, is_enough: impl Fn(u64, u64) -> bool) -> std::sync::RwLockWriteGuard<'_, Vec<u64>> {
+        let mut known = self.before.write().unwrap_or_else(PoisonError::into_inner);
+        let blocks = number(self.end / BLOCK) + 1;
+        loop {
+            // The list begins with a 0.
+            let (next, before) = (known.len() as u64, known.last().copied().unwrap_or_default());
+            if next > blocks || is_enough(next - 1, before) {
+                return known;
+            }
+            let more = self.block(next - 1).count() as u64;
+            known.push(before + more);
+        }
     }
 
     /// The positions of the arrivals of a block. The distances of a Poisson process have an exponential distribution, and what happens in

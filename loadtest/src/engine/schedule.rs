@@ -84,11 +84,18 @@ impl Schedule {
     /// The same rates with the arrivals of a Poisson process, as of many clients that do not know each other. The same seed gives the
     /// same times.
     #[must_use]
-    pub fn poisson(mut self, seed: u64) -> Self {
-        let end = self.expected();
-        let random = PoissonArrivals::new(seed, end);
-        self.total = random.total();
-        self.random = Some(Arc::new(random));
+    pub fn poisson(self, seed: u64) -> Self {
+        let mut random = self.endless_poisson(seed);
+        random.total = random.random.as_ref().map_or(0, |arrivals| arrivals.total());
+        random
+    }
+
+    /// The same for a schedule that is longer than any run: its arrivals are not counted in advance. [`Self::total`] is then a number
+    /// that is never reached.
+    #[must_use]
+    pub fn endless_poisson(mut self, seed: u64) -> Self {
+        self.random = Some(Arc::new(PoissonArrivals::new(seed, self.expected())));
+        self.total = u64::MAX;
         self
     }
 
@@ -155,7 +162,7 @@ impl Schedule {
             .random
             .as_ref()
             .map_or_else(|| whole(expected), |random| random.count_before(expected));
-        let mut count = (count + 2).min(self.total);
+        let mut count = count.saturating_add(2).min(self.total);
         // Both functions round. The result of `due` decides.
         while count > 0 && self.due(count - 1).is_none_or(|due| due > elapsed) {
             count -= 1;

@@ -93,6 +93,8 @@ pub struct RunState {
     pub(crate) iterations: AtomicU64,
     /// One permit for each iteration that is due and that no user has taken.
     pub(crate) due: Semaphore,
+    /// Users now.
+    pub(crate) users: AtomicUsize,
     /// Users with an iteration in progress.
     pub(crate) busy: AtomicUsize,
     /// The end of the pause that the target requested, in nanoseconds after the start.
@@ -121,6 +123,7 @@ impl RunState {
             sent: AtomicU64::new(0),
             iterations: AtomicU64::new(0),
             due: Semaphore::new(0),
+            users: AtomicUsize::new(0),
             busy: AtomicUsize::new(0),
             paused_until: AtomicU64::new(0),
             draining: AtomicBool::new(false),
@@ -148,6 +151,27 @@ impl RunState {
         for shard in self.shards() {
             figures.merge(&shard);
         }
+        figures
+    }
+
+    /// The figures of all users, if the last arrival was due `ran_for` after the start. Arrivals that no user has taken until then
+    /// count as unsent.
+    pub(crate) fn figures_until(&self, ran_for: Duration) -> Figures {
+        let mut figures = self.figures();
+        let Pacing::Open(timetable) = &self.settings.pacing else {
+            return figures;
+        };
+        let warm_up = self.clock.warm_up();
+        let schedule = timetable.current();
+        let before = schedule.due_before(warm_up);
+        // With a request budget, arrivals end with the last one that was within the budget.
+        let budget = self.ended() == Some(EndReason::RequestBudget);
+        let last = schedule.due(before + figures.arrivals.due).filter(|_| budget);
+        let until = last.unwrap_or(ran_for);
+        let requested = schedule.due_before(until).saturating_sub(before);
+        figures.arrivals.unsent = requested.saturating_sub(figures.arrivals.due);
+        figures.arrivals.due = figures.arrivals.due.max(requested);
+        figures.arrivals.seconds = until.saturating_sub(warm_up).as_secs_f64();
         figures
     }
 
@@ -246,7 +270,12 @@ impl RunState {
 
     /// The end of the pause that the target requested; `None` if it is over.
     pub(crate) fn paused(&self) -> Option<Instant> {
-        let until = Duration::from_nanos(self.paused_until.load(Ordering::Acquire));
+        let until = self.paused_until.load(Ordering::Acquire);
+        // Most targets never request a pause: then nobody reads the clock.
+        if until == 0 {
+            return None;
+        }
+        let until = Duration::from_nanos(until);
         (until > self.clock.elapsed()).then(|| self.clock.start() + until)
     }
 }

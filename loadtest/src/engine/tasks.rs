@@ -62,6 +62,7 @@ impl UserTasks {
                 }
             });
         }
+        self.run.users.store(self.total(), Ordering::Relaxed);
     }
 
     /// The number of users of a class.

@@ -8,8 +8,12 @@ use std::{
 };
 
 use goose::goose::GooseUser;
-use paymaster_client::throttling::{RetryPolicy, ThrottleDecision};
+use paymaster_client::{
+    lean::Reply,
+    throttling::{RetryPolicy, ThrottleDecision},
+};
 use paymaster_exchange::Exchange;
+use paymaster_judge::rules::Violation;
 
 use super::{
     iteration::{self, Iteration},
@@ -32,7 +36,10 @@ const KEPT: usize = 4_096;
 /// Starts iterations of a user of goose until the end of a slice.
 pub(super) async fn work(run: &RunState, user: &mut GooseUser) {
     let index = user.weighted_users_index;
-    let mut state = take_state(run, index).unwrap_or_default();
+    let mut state = take_state(run, index).unwrap_or_else(|| {
+        run.users.fetch_add(1, Ordering::Relaxed);
+        UserState::default()
+    });
     run.clock.start();
     work_slice(run, &mut state, Sender::of_goose(user)).await;
     let mut idle = run.idle_users.lock().unwrap_or_else(PoisonError::into_inner);
@@ -70,24 +77,26 @@ impl<'a> Sender<'a> {
 
 /// Starts iterations until the end of a slice.
 pub(super) async fn work_slice(run: &RunState, state: &mut UserState, mut sender: Sender<'_>) {
-    let until = Instant::now() + SLICE;
+    let mut now = Instant::now();
+    let until = now + SLICE;
     loop {
-        if let Some(pause_ends) = state.paused_until.filter(|ends| *ends > Instant::now()) {
+        if let Some(pause_ends) = state.back_off.paused_until.filter(|ends| *ends > now) {
             tokio::time::sleep_until(pause_ends.min(until).into()).await;
             if pause_ends >= until {
                 break;
             }
+            now = Instant::now();
         }
-        let Some(iteration) = iteration::next(run, until).await else {
+        let Some(iteration) = iteration::next(run, now, until).await else {
             // goose starts the next slice at once and never yields by itself. Without this sleep, idle users would keep the timers
             // of the runtime from firing.
             tokio::time::sleep(IDLE).await;
             break;
         };
         let guard = BusyGuard::new(run);
-        execute(run, state, &mut sender, iteration).await;
+        now = execute(run, state, &mut sender, iteration).await;
         drop(guard);
-        if Instant::now() >= until {
+        if now >= until {
             break;
         }
     }
@@ -95,7 +104,9 @@ pub(super) async fn work_slice(run: &RunState, state: &mut UserState, mut sender
 
 /// Closes the connection of a user that goose has stopped.
 pub(super) fn leave(run: &RunState, user: &GooseUser) {
-    drop(take_state(run, user.weighted_users_index));
+    if take_state(run, user.weighted_users_index).is_some() {
+        run.users.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 fn take_state(run: &RunState, index: usize) -> Option<UserState> {
@@ -128,11 +139,16 @@ struct Timing {
     latency: Duration,
 }
 
-/// Sends the requests of an iteration, one after the other.
-async fn execute(run: &RunState, state: &mut UserState, sender: &mut Sender<'_>, iteration: Iteration) {
+/// Sends the requests of an iteration, one after the other. Gives the time of the last answer.
+async fn execute(
+    run: &RunState,
+    state: &mut UserState,
+    sender: &mut Sender<'_>,
+    iteration: Iteration,
+) -> Instant {
     let index = sender.index;
     if iteration.is_held_back(run, index) {
-        return;
+        return Instant::now();
     }
     let taken = sender.lane.map(|lane| lane.take(iteration.number));
     let (mix, place) = taken
@@ -143,6 +159,7 @@ async fn execute(run: &RunState, state: &mut UserState, sender: &mut Sender<'_>,
     let sequence = mix.sequence(place);
     let mut token: Option<String> = None;
     let mut started = None;
+    let mut ended = None;
     for (step, template) in sequence.iter().enumerate() {
         if step > 0 && template.takes_a_token() && token.is_none() {
             run.figures_of(index).unfinished += 1;
@@ -160,54 +177,87 @@ async fn execute(run: &RunState, state: &mut UserState, sender: &mut Sender<'_>,
             run.drain(EndReason::RequestBudget);
             break;
         }
-        let started = started.get_or_insert_with(|| iteration.start(run, index));
-        let body = template.body(number, token.as_deref());
         let sent_at = Instant::now();
+        let started = started.get_or_insert_with(|| iteration.start(run, index, sent_at));
         let intended = iteration.due.filter(|_| step == 0).unwrap_or(sent_at);
-        let exchange = state.connection.exchange(&run.settings.transport, body).await;
-        let timing = Timing {
-            intended,
-            latency: sent_at.duration_since(intended) + exchange.took,
-        };
         let sent = SentRequest {
             template,
             number,
             token: token.as_deref(),
         };
-        let assessment = run.settings.judge.assess(&exchange, sent, &mut state.scratch);
-        let outcome = assessment.outcome;
-        state.back_off(&exchange);
-        note_response(run, &exchange, outcome, intended);
+        let UserState { connection, back_off } = state;
+        let write = |out: &mut Vec<u8>| template.write(number, sent.token, out);
+        let reply = connection
+            .exchange(&run.settings.transport, sent_at, template.length(), write)
+            .await;
+        let (took, assessment) = match &reply {
+            Reply::Plain(plain) => (plain.took, run.settings.judge.recall(plain, sent)),
+            Reply::Other(exchange) => (exchange.took, None),
+        };
+        let answered_at = sent_at + took;
+        ended = Some(answered_at);
+        let timing = Timing {
+            intended,
+            latency: answered_at.duration_since(intended),
+        };
+        let next_token = |outcome: Outcome, body: &[u8]| {
+            let token = || judging::token_for_next(body, sequence, step, place);
+            (outcome == Outcome::Good).then(token).flatten()
+        };
+        let outcome = if let (Reply::Plain(plain), Some(assessment)) = (&reply, &assessment) {
+            back_off.reset();
+            note_answer(run, assessment.outcome, timing, answered_at);
+            count(run, index, template.label, timing, assessment, None);
+            token = next_token(assessment.outcome, plain.body);
+            if let Some(user) = reporting(run, sender) {
+                let (status, outcome) = (Some(plain.status), assessment.outcome);
+                report_to_goose(user, template.label, status, timing.latency, outcome).await;
+            }
+            assessment.outcome
+        } else {
+            let exchange = match reply {
+                Reply::Plain(plain) => plain.to_exchange(),
+                Reply::Other(exchange) => exchange,
+            };
+            let assessment = run.settings.judge.assess(&exchange, sent);
+            back_off.note(&exchange);
+            note_exchange(run, &exchange, assessment.outcome, timing, answered_at);
+            count(run, index, template.label, timing, &assessment, Some(&exchange));
+            let body = exchange.outcome.as_ref().map(|response| &response.body[..]);
+            token = next_token(assessment.outcome, body.unwrap_or_default());
+            if let Some(user) = reporting(run, sender) {
+                let status = exchange.outcome.as_ref().ok().map(|response| response.status);
+                report_to_goose(user, template.label, status, timing.latency, assessment.outcome).await;
+            }
+            assessment.outcome
+        };
         started.answered &= outcome.is_answer();
-        count(run, index, &exchange, template.label, timing, assessment);
-        if !run.settings.goose_options.is_empty()
-            && let Some(user) = &mut sender.goose
-        {
-            report_to_goose(user, template.label, &exchange, timing.latency, outcome).await;
-        }
         if outcome != Outcome::Good {
             break;
-        }
-        if let Ok(response) = &exchange.outcome {
-            token = judging::token_for_next(response, sequence, step, place);
         }
     }
     if let Some(started) = started {
         started.finish(run, index);
     }
+    ended.unwrap_or_else(Instant::now)
+}
+
+/// Notes that the target responded.
+fn note_answer(run: &RunState, outcome: Outcome, timing: Timing, now: Instant) {
+    let elapsed = run.clock.since_start(now);
+    run.liveness.responded(elapsed);
+    if outcome.is_answer() && run.clock.measured(timing.intended).is_some() {
+        run.note_answer(elapsed);
+    }
 }
 
 /// Notes whether the target responds, when it answered, and whether it requests a pause.
-fn note_response(run: &RunState, exchange: &Exchange, outcome: Outcome, intended: Instant) {
-    let elapsed = run.clock.elapsed();
+fn note_exchange(run: &RunState, exchange: &Exchange, outcome: Outcome, timing: Timing, now: Instant) {
     let response = match &exchange.outcome {
         Ok(response) => response,
-        Err(failure) => return run.liveness.failed(failure, elapsed),
+        Err(failure) => return run.liveness.failed(failure, run.clock.since_start(now)),
     };
-    run.liveness.responded(elapsed);
-    if outcome.is_answer() && run.clock.measured(intended).is_some() {
-        run.note_answer(elapsed);
-    }
+    note_answer(run, outcome, timing, now);
     if run.settings.respect_retry_after
         && let ThrottleDecision::Wait(pause) =
             RetryPolicy::UNDER_LOAD.start().decide(response, SystemTime::now)
@@ -216,14 +266,14 @@ fn note_response(run: &RunState, exchange: &Exchange, outcome: Outcome, intended
     }
 }
 
-/// Counts an exchange. In the warm-up, only its outcome counts.
+/// Counts an exchange. In the warm-up, only its outcome counts. `exchange` is there if the answer may break a rule.
 fn count(
     run: &RunState,
     index: usize,
-    exchange: &Exchange,
     label: &str,
     timing: Timing,
-    assessment: Assessment,
+    assessment: &Assessment,
+    exchange: Option<&Exchange>,
 ) {
     let at = run.clock.measured(timing.intended);
     let mut figures = run.figures_of(index);
@@ -237,46 +287,56 @@ fn count(
     if at.is_none() {
         return;
     }
-    if let Some((rule, violation)) = assessment.violation {
+    for (rule, violation) in &assessment.violations {
         let key = WrongKey {
             rule: rule.id.to_owned(),
             label: label.to_owned(),
-            pointer: judging::pointer(rule, &violation),
+            pointer: judging::pointer(rule, violation),
         };
-        figures.add_wrong(key, || {
-            let response = exchange.outcome.as_ref().ok();
-            let redacted = |bytes: &[u8]| {
-                let text = String::from_utf8_lossy(&bytes[..bytes.len().min(KEPT)]);
-                run.settings.redactor.apply(&text).into_owned()
-            };
-            Example {
-                expected: redacted(violation.expected.as_bytes()),
-                actual: redacted(violation.actual.as_bytes()),
-                request: redacted(&exchange.request),
-                status: response.map(|response| response.status),
-                response: response
-                    .map(|response| redacted(&response.body))
-                    .unwrap_or_default(),
-            }
-        });
+        figures.add_wrong(key, || example(run, violation, exchange));
     }
-    if let Some(code) = assessment.error_code {
-        figures.add_error_code(code);
+    if let Some(code) = &assessment.error_code {
+        figures.add_error_code(code.clone());
     }
-    if let Some(failure) = assessment.failure {
-        figures.add_failure(run.settings.redactor.apply(&failure).into_owned());
+    if let Some(failure) = &assessment.failure {
+        figures.add_failure(run.settings.redactor.apply(failure).into_owned());
     }
+}
+
+/// A wrong answer for the report.
+fn example(run: &RunState, violation: &Violation, exchange: Option<&Exchange>) -> Example {
+    let redacted = |bytes: &[u8]| {
+        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(KEPT)]);
+        run.settings.redactor.apply(&text).into_owned()
+    };
+    let response = exchange.and_then(|exchange| exchange.outcome.as_ref().ok());
+    Example {
+        expected: redacted(violation.expected.as_bytes()),
+        actual: redacted(violation.actual.as_bytes()),
+        request: exchange
+            .map(|exchange| redacted(&exchange.request))
+            .unwrap_or_default(),
+        status: response.map(|response| response.status),
+        response: response
+            .map(|response| redacted(&response.body))
+            .unwrap_or_default(),
+    }
+}
+
+/// The user of goose to which exchanges are reported; none without a dashboard or report of goose.
+fn reporting<'a>(run: &RunState, sender: &'a mut Sender<'_>) -> Option<&'a mut GooseUser> {
+    let user = sender.goose.as_deref_mut();
+    user.filter(|_| !run.settings.goose_options.is_empty())
 }
 
 /// Adds an exchange to the metrics of goose, for its dashboard and reports.
 async fn report_to_goose(
     user: &mut GooseUser,
     label: &str,
-    exchange: &Exchange,
+    status: Option<u16>,
     latency: Duration,
     outcome: Outcome,
 ) {
-    let status = exchange.outcome.as_ref().ok().map(|response| response.status);
     let good = outcome == Outcome::Good;
     // It fails only after goose has closed its metrics, at the end of the run.
     let _ = user

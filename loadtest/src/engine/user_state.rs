@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use paymaster_client::transport::PooledConnection;
+use paymaster_client::lean::LeanConnection;
 use paymaster_exchange::{Exchange, Failure};
 
 /// The pause after a user's first failed connection. It doubles with each further failure in a row.
@@ -13,18 +13,27 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// The connection of a user, and when it may connect again.
 #[derive(Default)]
 pub(crate) struct UserState {
-    pub(super) connection: PooledConnection,
-    /// A buffer for normalized answers, kept to be reused.
-    pub(super) scratch: Vec<u8>,
+    pub(super) connection: LeanConnection,
+    pub(super) back_off: BackOff,
+}
+
+/// When a user may connect again.
+#[derive(Debug, Default)]
+pub(super) struct BackOff {
     /// Failed connections in a row.
     failed: u32,
     /// The end of the pause after a failed connection.
     pub(super) paused_until: Option<Instant>,
 }
 
-impl UserState {
+impl BackOff {
+    /// Clears the pause after a response.
+    pub(super) fn reset(&mut self) {
+        (self.failed, self.paused_until) = (0, None);
+    }
+
     /// Sets the pause after a failed connection, or clears it after any other exchange.
-    pub(super) fn back_off(&mut self, exchange: &Exchange) {
+    pub(super) fn note(&mut self, exchange: &Exchange) {
         if let Err(Failure::Connect(_) | Failure::Broken(_)) = &exchange.outcome {
             let pause = FIRST_PAUSE
                 .saturating_mul(1 << self.failed.min(10))
@@ -32,7 +41,7 @@ impl UserState {
             self.failed += 1;
             self.paused_until = Some(Instant::now() + pause);
         } else {
-            (self.failed, self.paused_until) = (0, None);
+            self.reset();
         }
     }
 }
@@ -40,7 +49,7 @@ impl UserState {
 impl std::fmt::Debug for UserState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("UserState")
-            .field("failed", &self.failed)
+            .field("back_off", &self.back_off)
             .finish_non_exhaustive()
     }
 }

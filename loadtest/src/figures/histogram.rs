@@ -74,6 +74,25 @@ impl LatencyHistogram {
             .collect()
     }
 
+    /// For each of these ascending bounds (in seconds) the number of latencies up to it that exceed the bound before, and the sum of all
+    /// latencies in seconds, within 0.1 %.
+    pub fn buckets(&self, bounds: &[f64]) -> (Vec<(f64, u64)>, f64) {
+        let mut buckets: Vec<(f64, u64)> = bounds.iter().map(|bound| (*bound, 0)).collect();
+        let mut sum = 0.0;
+        for step in self.0.iter_recorded() {
+            let seconds = Duration::from_nanos(step.value_iterated_to()).as_secs_f64();
+            let count = step.count_at_value();
+            #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 requests")]
+            let times = count as f64;
+            sum += seconds * times;
+            let place = bounds.partition_point(|bound| *bound < seconds);
+            if let Some((_, bucket)) = buckets.get_mut(place) {
+                *bucket += count;
+            }
+        }
+        (buckets, sum)
+    }
+
     /// How many latencies were counted.
     pub fn len(&self) -> u64 {
         self.0.len()

@@ -41,6 +41,14 @@ impl LabelFigures {
         if seconds > 0.0 { answers / seconds } else { 0.0 }
     }
 
+    fn record(&mut self, sample: &Sample<'_>, latency: Option<Duration>) {
+        self.counts.add(sample.outcome);
+        self.judged += u64::from(sample.judged);
+        if let Some(latency) = latency {
+            self.latency.record(latency);
+        }
+    }
+
     /// Adds other figures.
     pub fn merge(&mut self, other: &Self) {
         self.counts.merge(&other.counts);
@@ -93,7 +101,7 @@ pub struct Figures {
     pub labels: BTreeMap<String, LabelFigures>,
     /// Figures by second.
     pub series: TimeSeries,
-    /// Wrong answers, by kind.
+    /// Wrong answers, by kind. An answer that breaks several rules is in several kinds.
     pub wrong: Vec<WrongAnswers>,
     /// Why requests got no JSON-RPC answer: a description, and how many requests.
     #[serde(rename = "trouble")]
@@ -129,16 +137,14 @@ impl Figures {
         let Some(at) = sample.at else {
             return self.warm_up.add(sample.outcome);
         };
-        if !self.labels.contains_key(sample.label) {
-            self.labels
-                .insert(sample.label.to_owned(), LabelFigures::default());
-        }
-        if let Some(label) = self.labels.get_mut(sample.label) {
-            label.counts.add(sample.outcome);
-            label.judged += u64::from(sample.judged);
-            if sample.outcome.is_timed() {
-                label.latency.record(sample.latency);
-            }
+        let latency = sample.outcome.is_timed().then_some(sample.latency);
+        match self.labels.get_mut(sample.label) {
+            Some(label) => label.record(sample, latency),
+            None => self
+                .labels
+                .entry(sample.label.to_owned())
+                .or_default()
+                .record(sample, latency),
         }
         self.series.record(at, sample.outcome, sample.latency);
     }

@@ -1,8 +1,8 @@
 //! Judges answers by the rules of a conformance run, fast enough to judge every answer under load.
 
-mod normalize;
+pub(crate) mod skeleton;
 
-use paymaster_client::throttling::is_throttled;
+use paymaster_client::{lean::PlainReply, throttling::is_throttled};
 use paymaster_exchange::{Exchange, Failure, Response};
 use paymaster_judge::{
     cases::case::Role,
@@ -19,9 +19,10 @@ use crate::{
     figures::outcome::Outcome,
     scenarios::{
         answer_cache::AnswerContent,
-        template::{FIRST_ID, RequestTemplate},
+        template::{RequestTemplate, id_of},
     },
 };
+use skeleton::ReadAnswer;
 
 /// The share of answers that is judged, from 0 to 1.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -81,8 +82,8 @@ pub struct Assessment {
     pub outcome: Outcome,
     /// Whether the answer was judged.
     pub judged: bool,
-    /// The first rule that the answer breaks, and how.
-    pub violation: Option<(&'static Rule, Violation)>,
+    /// The rules that the answer breaks, each with the first place.
+    pub violations: Vec<(&'static Rule, Violation)>,
     /// The JSON-RPC error code of the answer; `none` for an error without an integer code.
     pub error_code: Option<String>,
     /// Why there is no JSON-RPC answer.
@@ -94,7 +95,7 @@ impl Assessment {
         Self {
             outcome,
             judged,
-            violation: None,
+            violations: Vec::new(),
             error_code: None,
             failure: None,
         }
@@ -163,8 +164,32 @@ impl AnswerJudge {
         }
     }
 
-    /// Judges an exchange, or reuses what is known of an equal answer. `scratch` is a buffer to reuse.
-    pub fn assess(&self, exchange: &Exchange, sent: SentRequest<'_>, scratch: &mut Vec<u8>) -> Assessment {
+    /// What a response counts as if an equal answer is known.
+    pub fn recall(&self, reply: &PlainReply<'_>, sent: SentRequest<'_>) -> Option<Assessment> {
+        let id = id_of(sent.number);
+        let answer = ReadAnswer {
+            status: reply.status,
+            content_type: reply.content_type,
+            body: reply.body,
+            id: &id,
+            token: sent.token.unwrap_or_default(),
+        };
+        self.recall_answer(&answer, sent)
+    }
+
+    fn recall_answer(&self, answer: &ReadAnswer<'_>, sent: SentRequest<'_>) -> Option<Assessment> {
+        let judged = self.share.includes(sent.number);
+        let cache = if judged {
+            &sent.template.judged
+        } else {
+            &sent.template.unjudged
+        };
+        let content = cache.find(answer)?;
+        Some(Assessment::accepted(sent.template, content, judged))
+    }
+
+    /// Judges an exchange, or reuses what is known of an equal answer.
+    pub fn assess(&self, exchange: &Exchange, sent: SentRequest<'_>) -> Assessment {
         let response = match &exchange.outcome {
             Ok(response) => response,
             Err(failure) => return Assessment::unanswered(outcome_of(failure), failure.to_string()),
@@ -172,37 +197,26 @@ impl AnswerJudge {
         if is_throttled(response) {
             return Assessment::new(Outcome::RateLimited, false);
         }
-        let id = (FIRST_ID + sent.number).to_string();
-        let mut head = Vec::with_capacity(96);
-        head.extend_from_slice(&response.status.to_be_bytes());
-        head.extend_from_slice(response.header("content-type").unwrap_or_default().as_bytes());
-        head.push(0);
-        head.extend_from_slice(sent.token.unwrap_or_default().as_bytes());
-        let is_normalized = normalize::normalize(&head, &response.body, id.as_bytes(), scratch);
-        let judged = self.share.includes(sent.number);
-        let cache = if judged {
-            &sent.template.judged
-        } else {
-            &sent.template.unjudged
+        let id = id_of(sent.number);
+        let answer = ReadAnswer {
+            status: response.status,
+            content_type: response.header("content-type").unwrap_or_default(),
+            body: &response.body,
+            id: &id,
+            token: sent.token.unwrap_or_default(),
         };
-        let normalized = is_normalized.then_some(&scratch[..]);
-        if let Some(content) = normalized.and_then(|normalized| cache.find(normalized)) {
-            return Assessment::accepted(sent.template, content, judged);
+        if let Some(assessment) = self.recall_answer(&answer, sent) {
+            return assessment;
         }
-        if judged {
-            self.judge(exchange, sent.template, normalized)
+        if self.share.includes(sent.number) {
+            self.judge(exchange, sent.template, &answer)
         } else {
-            parse_only(exchange, response, sent.template, normalized)
+            parse_only(exchange, response, sent.template, &answer)
         }
     }
 
-    /// Judges an answer by every rule. Without a violation, the normalized form is kept.
-    fn judge(
-        &self,
-        exchange: &Exchange,
-        template: &RequestTemplate,
-        normalized: Option<&[u8]>,
-    ) -> Assessment {
+    /// Judges an answer by every rule. Without a violation, its skeleton is kept.
+    fn judge(&self, exchange: &Exchange, template: &RequestTemplate, read: &ReadAnswer<'_>) -> Assessment {
         let view = View::new(Role::Call, "", exchange, &self.context);
         if let Some(what) = view.answer.exceeded_limit() {
             return Assessment::unanswered(Outcome::Transport, format!("{what}: more than we read"));
@@ -211,14 +225,15 @@ impl AnswerJudge {
             return Assessment::refused(view.answer.response());
         }
         let views = [view];
-        let violation = self
+        let violations: Vec<_> = self
             .judge
             .views(&views, None, &self.context)
             .into_iter()
-            .find_map(|judgement| Some((judgement.rule, judgement.violations.into_iter().next()?)));
-        if violation.is_some() {
+            .filter_map(|judgement| Some((judgement.rule, judgement.violations.into_iter().next()?)))
+            .collect();
+        if !violations.is_empty() {
             return Assessment {
-                violation,
+                violations,
                 ..Assessment::new(Outcome::Wrong, true)
             };
         }
@@ -232,29 +247,25 @@ impl AnswerJudge {
             };
         }
         let content = content_of(&view.answer);
-        if let Some(normalized) = normalized {
-            template.judged.keep(normalized, content);
-        }
+        template.judged.keep(read, content);
         Assessment::accepted(template, content, true)
     }
 }
 
-/// Parses an answer that is not judged, to distinguish results from errors. The normalized form is kept, so that an answer that is
+/// Parses an answer that is not judged, to distinguish results from errors. Its skeleton is kept, so that an answer that is
 /// not judged costs no more than one that is.
 fn parse_only(
     exchange: &Exchange,
     response: &Response,
     template: &RequestTemplate,
-    normalized: Option<&[u8]>,
+    read: &ReadAnswer<'_>,
 ) -> Assessment {
     let answer = Answer::of(exchange);
     if answer.object().is_none() && response.status != 200 {
         return Assessment::refused(Some(response));
     }
     let content = content_of(&answer);
-    if let Some(normalized) = normalized {
-        template.unjudged.keep(normalized, content);
-    }
+    template.unjudged.keep(read, content);
     Assessment::accepted(template, content, false)
 }
 
@@ -279,16 +290,11 @@ pub fn pointer(rule: &Rule, violation: &Violation) -> String {
     Key::of(rule, None, violation).pointer
 }
 
-/// The token that the next request of a sequence takes from this answer; `None` if it takes none, or the answer has none.
+/// The token that the next request of a sequence takes from the body of an answer; `None` if it takes none, or the answer has none.
 /// `step` is the index of the answered request, `number` the number of the iteration.
-pub fn token_for_next(
-    response: &Response,
-    sequence: &[RequestTemplate],
-    step: usize,
-    number: u64,
-) -> Option<String> {
+pub fn token_for_next(body: &[u8], sequence: &[RequestTemplate], step: usize, number: u64) -> Option<String> {
     sequence.get(step + 1).filter(|next| next.takes_a_token())?;
-    let answer: Value = serde_json::from_slice(&response.body).ok()?;
+    let answer: Value = serde_json::from_slice(body).ok()?;
     let quotes = answer["result"]["feeQuotes"].as_array()?;
     // Iterations take the tokens of a quote in turn, as the quote spells them.
     let count = u64::try_from(quotes.len()).ok().filter(|count| *count > 0)?;

@@ -20,7 +20,19 @@ pub(super) fn render(
     if let Some(comparison) = comparison {
         report["comparison"] = serde_json::to_value(comparison)?;
     }
-    Ok(format!("{report:#}\n"))
+    // A long run has hundreds of slots with a hundred latency classes each: one slot a line, so that the report stays small.
+    let series = report["series"].take();
+    let slots = series["slots"].as_array().into_iter().flatten();
+    let lines: Vec<String> = slots.map(|slot| format!("      {slot}")).collect();
+    let series = format!(
+        "{{\n    \"seconds\": {},\n    \"slots\": [\n{}\n    ]\n  }}",
+        series["seconds"],
+        lines.join(",\n")
+    );
+    // No string in JSON has a line break: this is the member and nothing else.
+    let place = "\n  \"series\": null";
+    let text = format!("{report:#}\n");
+    Ok(text.replacen(place, &format!("\n  \"series\": {series}"), 1))
 }
 
 /// Numbers that are computed from the summary. They are not read back.
@@ -62,8 +74,13 @@ fn of_label(figures: &LabelFigures, seconds: f64) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
-    use crate::report::fixtures;
+    use crate::{
+        figures::{Example, Sample, outcome::Outcome},
+        report::fixtures,
+    };
 
     #[test]
     fn a_report_can_be_read_back() {
@@ -76,6 +93,52 @@ mod tests {
             assert_eq!(read.thresholds, summary.thresholds);
             assert_eq!(read.verdict, summary.verdict);
         }
+    }
+
+    /// An hour with 7 labels and latencies over three decades, wrong answers and failures of 64 kinds.
+    #[test]
+    #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+    fn the_report_of_an_hour_is_smaller_than_a_megabyte() {
+        let mut summary = fixtures::failed();
+        let wrong = summary.figures.wrong[0].clone();
+        for kind in 0..60 {
+            let mut key = wrong.key.clone();
+            key.pointer = format!("/result/feeQuotes/*/member{kind}");
+            summary.figures.add_wrong(key, || Example {
+                request: "r".repeat(1_000),
+                response: "a".repeat(1_000),
+                ..wrong.example.clone()
+            });
+            summary.figures.add_failure(format!("failure {kind}"));
+        }
+        for n in 0..720_000_u64 {
+            // A fixed scatter over 0.2 ms to 200 ms.
+            let scatter = (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 44) as f64 / f64::from(1 << 20);
+            summary.figures.record(&Sample {
+                label: ["a", "b", "c", "d", "e", "journey/quote", "journey/sponsor"][(n % 7) as usize],
+                at: Some(Duration::from_millis(n * 5)),
+                latency: Duration::from_secs_f64(2e-4 * 1_000_f64.powf(scatter)),
+                outcome: Outcome::Good,
+                judged: true,
+            });
+        }
+        summary.figures.series.cover(Duration::from_hours(1));
+        summary.seconds = 3_600.0;
+        let classes: usize = summary
+            .figures
+            .series
+            .slots
+            .iter()
+            .map(|slot| slot.classes.len())
+            .sum();
+        let slots = summary.figures.series.slots.len();
+        assert!(slots >= 450 && classes > 140 * slots, "{slots} {classes}");
+        let text = render(&summary, None).unwrap();
+        assert!(text.len() < 1_000_000, "{}", text.len());
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("hour.json");
+        std::fs::write(&path, text).unwrap();
+        assert_eq!(RunSummary::read(&path).unwrap().figures, summary.figures);
     }
 
     #[test]

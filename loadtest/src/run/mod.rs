@@ -25,6 +25,7 @@ use crate::{
     },
     figures::cpu::CpuTimes,
     judging::AnswerJudge,
+    metrics::LiveFigures,
     results::{
         summary::{LoadModel, ModelName, RunSummary},
         threshold::judge_all,
@@ -41,8 +42,12 @@ const OPEN_USERS: usize = 100;
 /// Most requests of an iteration: a journey has two.
 const MOST_REQUESTS_PER_ITERATION: f64 = 2.0;
 
-/// Executes a load test and returns its summary.
-pub async fn run(options: &RunOptions, setup: TargetSetup) -> Result<RunSummary, RunError> {
+/// Executes a load test and returns its summary. `live` gets the figures while it goes on.
+pub async fn run(
+    options: &RunOptions,
+    setup: TargetSetup,
+    live: &LiveFigures,
+) -> Result<RunSummary, RunError> {
     let TargetSetup {
         settings: target,
         redactor,
@@ -78,6 +83,7 @@ pub async fn run(options: &RunOptions, setup: TargetSetup) -> Result<RunSummary,
         .duration_since(SystemTime::UNIX_EPOCH)
         .unwrap_or_default();
     let cpu_times = CpuTimes::now();
+    live.begin(&run, cpu_times);
     execute(&run, ProgressLine::default()).await?;
     let generator = cpu_times.since();
     if run.ended() == Some(EndReason::TimeElapsed)
@@ -98,27 +104,18 @@ pub async fn run(options: &RunOptions, setup: TargetSetup) -> Result<RunSummary,
         generators: vec![generator],
         ..measured(&run)
     };
+    live.end(&summary);
     Ok(judged(summary, options, &run))
 }
 
 /// A summary with the figures of the measured time.
 fn measured(run: &RunState) -> RunSummary {
-    let mut figures = run.figures();
-    let (warm_up, ran_for) = (run.clock().warm_up(), run.ran_for());
+    let ran_for = run.ran_for();
+    let mut figures = run.figures_until(ran_for);
     // If the target is slower than the arrivals, its last answers arrive after the end. That time counts too.
-    let length = ran_for.max(run.last_answer()).saturating_sub(warm_up);
-    if let Pacing::Open(timetable) = &run.settings.pacing {
-        let schedule = timetable.current();
-        let before = schedule.due_before(warm_up);
-        // With a request budget, arrivals end with the last one that was within the budget.
-        let budget = run.ended() == Some(EndReason::RequestBudget);
-        let last = schedule.due(before + figures.arrivals.due).filter(|_| budget);
-        let until = last.unwrap_or(ran_for);
-        let requested = schedule.due_before(until).saturating_sub(before);
-        figures.arrivals.unsent = requested.saturating_sub(figures.arrivals.due);
-        figures.arrivals.due = figures.arrivals.due.max(requested);
-        figures.arrivals.seconds = until.saturating_sub(warm_up).as_secs_f64();
-    }
+    let length = ran_for
+        .max(run.last_answer())
+        .saturating_sub(run.clock().warm_up());
     figures.series.cover(length);
     RunSummary::new(figures, length)
 }

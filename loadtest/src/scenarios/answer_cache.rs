@@ -1,8 +1,10 @@
 //! What is remembered of earlier answers to a request, so that an equal answer is not parsed and judged again.
 
-use std::sync::{PoisonError, RwLock};
+use std::sync::OnceLock;
 
-/// Most normalized answers that a cache keeps. A target whose answers never look alike gains nothing from more.
+use crate::judging::skeleton::{AnswerSkeleton, ReadAnswer};
+
+/// Most answers that a cache keeps. A target whose answers never look alike gains nothing from more.
 const MOST: usize = 8;
 
 /// What an answer that breaks no rule contains.
@@ -14,28 +16,36 @@ pub(crate) enum AnswerContent {
     Error(Option<i64>),
 }
 
-/// Normalized answers to one request (see `judging::normalize`), each with its content.
+/// The skeletons of answers to one request, each with its content. They are only added, so that nobody waits for a lock.
 #[derive(Debug, Default)]
-pub(crate) struct AnswerCache(RwLock<Vec<(Box<[u8]>, AnswerContent)>>);
+pub(crate) struct AnswerCache([OnceLock<(AnswerSkeleton, AnswerContent)>; MOST]);
 
 impl AnswerCache {
-    /// The content of an answer with this normalized form, if one was kept.
-    pub(crate) fn find(&self, normalized: &[u8]) -> Option<AnswerContent> {
-        let kept = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let found = kept.iter().find(|(kept, _)| **kept == *normalized);
+    /// The content of this answer, if one with the same skeleton was kept.
+    pub(crate) fn find(&self, answer: &ReadAnswer<'_>) -> Option<AnswerContent> {
+        let mut kept = self.0.iter().map_while(OnceLock::get);
+        let found = kept.find(|(skeleton, _)| skeleton.matches(answer));
         found.map(|(_, content)| *content)
     }
 
-    /// Keeps a normalized answer, unless the cache is full or the answer is an error without an integer code.
-    pub(crate) fn keep(&self, normalized: &[u8], content: AnswerContent) {
-        let mut kept = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() < MOST && content != AnswerContent::Error(None) {
-            kept.push((normalized.into(), content));
+    /// Keeps the skeleton of an answer, unless it has none, the cache is full, or the answer is an error without an integer code.
+    pub(crate) fn keep(&self, answer: &ReadAnswer<'_>, content: AnswerContent) {
+        if content == AnswerContent::Error(None) {
+            return;
+        }
+        let Some(mut entry) = AnswerSkeleton::of(answer).map(|skeleton| (skeleton, content)) else {
+            return;
+        };
+        for place in &self.0 {
+            match place.set(entry) {
+                Ok(()) => return,
+                Err(refused) => entry = refused,
+            }
         }
     }
 
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).len()
+        self.0.iter().map_while(OnceLock::get).count()
     }
 }

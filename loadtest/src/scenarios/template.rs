@@ -73,9 +73,23 @@ impl RequestTemplate {
         self.token_at.is_some()
     }
 
+    /// The number of bytes to send.
+    pub fn length(&self) -> usize {
+        self.body.len()
+    }
+
     /// The bytes to send. Id and operation are made from `number`; `token` replaces the placeholder.
     pub fn body(&self, number: u64, token: Option<&str>) -> Bytes {
-        let mut body = self.body.to_vec();
+        let mut body = Vec::new();
+        self.write(number, token, &mut body);
+        Bytes::from(body)
+    }
+
+    /// Appends the bytes to send.
+    pub fn write(&self, number: u64, token: Option<&str>, out: &mut Vec<u8>) {
+        let start = out.len();
+        out.extend_from_slice(&self.body);
+        let body = &mut out[start..];
         if let Some(at) = self.id_at {
             write_decimal(&mut body[at..at + ID_DIGITS], FIRST_ID + number);
         }
@@ -88,8 +102,14 @@ impl RequestTemplate {
         ) {
             body[at..at + token.len()].copy_from_slice(token.as_bytes());
         }
-        Bytes::from(body)
     }
+}
+
+/// The id of request `number`, as it is written.
+pub(crate) fn id_of(number: u64) -> [u8; ID_DIGITS] {
+    let mut id = [0; ID_DIGITS];
+    write_decimal(&mut id, FIRST_ID + number);
+    id
 }
 
 /// Whether call data has room for a number behind `0x` and a selector of four bytes.

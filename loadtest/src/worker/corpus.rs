@@ -44,7 +44,7 @@ impl Shard {
     }
 
     /// Its seed, if `seed` is that of the whole run. The first worker has the seed itself.
-    fn seed(self, seed: u64) -> u64 {
+    pub(super) fn seed(self, seed: u64) -> u64 {
         // An odd number: so every index gives another seed.
         seed.wrapping_add(self.0.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }

@@ -11,7 +11,11 @@ use std::{
 
 pub(super) use self::settings::{LoadSettings, UsersError};
 use super::{
-    corpus::Corpus, exact::ExactReports, locust_stats::LocustStats, message::UserCounts, shares::Shares,
+    corpus::Corpus,
+    exact::ExactReports,
+    locust_stats::LocustStats,
+    message::UserCounts,
+    shares::{Shares, Spread},
 };
 use crate::{
     engine::{
@@ -19,11 +23,12 @@ use crate::{
         timetable::Timetable,
     },
     figures::cpu::CpuTimes,
+    metrics::LiveFigures,
     results::{
         summary::{LoadModel, ModelName, RunSummary},
         threshold::Threshold,
     },
-    run::options::Rate,
+    run::options::{Arrivals, Rate},
 };
 
 /// The length of a run whose end only the master knows.
@@ -42,6 +47,7 @@ pub(super) struct Load {
     /// The classes that the master named.
     classes: BTreeMap<String, usize>,
     rate: Option<Rate>,
+    arrivals_spread: Arrivals,
     limit: Option<f64>,
     shares: Shares,
     most_users: usize,
@@ -81,6 +87,7 @@ impl Load {
                     .as_ref()
                     .map(Rate::to_string)
                     .or(settings.limit.map(|limit| limit.to_string())),
+                poisson: settings.arrivals == Arrivals::Poisson,
                 plan: "by the Locust master".to_owned(),
                 ..LoadModel::default()
             },
@@ -119,6 +126,7 @@ impl Load {
             arrivals: None,
             classes: BTreeMap::new(),
             rate: settings.rate,
+            arrivals_spread: settings.arrivals,
             limit: settings.limit,
             shares: Shares::default(),
             most_users: 0,
@@ -131,6 +139,11 @@ impl Load {
             stats: LocustStats::new(began),
             exact: ExactReports::default(),
         })
+    }
+
+    /// Shows the figures while the load goes on.
+    pub(super) fn show(&self, live: &LiveFigures) {
+        live.begin(&self.run, self.cpu);
     }
 
     /// Starts and stops users until every class has its number. Classes that cannot be started stay without users, and are an error
@@ -220,7 +233,14 @@ impl Load {
         }
         self.shares.set(self.run.clock.elapsed(), share);
         if let Some(timetable) = self.run.settings.pacing.timetable() {
-            timetable.replace(self.shares.schedule(&rate, self.corpus.shard.part()));
+            let shard = self.corpus.shard;
+            let spread = match self.arrivals_spread {
+                Arrivals::Regular => Spread::Regular { part: shard.part() },
+                Arrivals::Poisson => Spread::Poisson {
+                    seed: shard.seed(self.facts.seed),
+                },
+            };
+            timetable.replace(self.shares.schedule(&rate, spread));
         }
         self.run.clock.start();
     }

@@ -48,6 +48,8 @@ for _name, _weight in SCENARIOS.items():
 def add_arguments(parser):
     parser.add_argument("--rate", dest="paymaster_rate", metavar="RATE", default="", include_in_web_ui=True,
                         help="Open model: arrivals per second of all workers together, as 500 or in steps as 500,30s;500,5m")
+    parser.add_argument("--arrivals", dest="paymaster_arrivals", choices=["regular", "poisson"], default="regular", include_in_web_ui=True,
+                        help="How the arrivals of --rate are spread: at regular distances, or at random as those of many clients")
     # -t is --run-time here.
     parser.add_argument("--threshold", dest="paymaster_thresholds", metavar="RULE", action="append", include_in_web_ui=False,
                         help="A limit for the merged run, for example 'p95<200ms'. Repeatable.")

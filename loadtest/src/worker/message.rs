@@ -60,6 +60,8 @@ pub(super) struct MasterOptions {
     pub(super) num_users: Option<f64>,
     /// `--rate` of our locustfile.
     pub(super) paymaster_rate: Option<String>,
+    /// `--arrivals` of our locustfile.
+    pub(super) paymaster_arrivals: Option<String>,
     /// `--threshold` of our locustfile.
     pub(super) paymaster_thresholds: Option<Vec<String>>,
 }

@@ -37,6 +37,7 @@ use self::{
 };
 use crate::{
     judging::JudgedShare,
+    metrics::LiveFigures,
     report::RequestedReport,
     run::{self, error::RunError},
     scenarios::{MIXED, error::ScenarioError},
@@ -87,6 +88,11 @@ pub enum WorkerError {
         /// The last failure.
         cause: ConnectionError,
     },
+    /// The master does not answer `client_ready`, as masters before Locust 2.10.
+    #[error(
+        "the master starts users of a worker that it did not acknowledge: it is older than Locust 2.10; use 2.15 or newer there"
+    )]
+    MasterTooOld,
     /// The master has too many workers.
     #[error(
         "the master has given {0} indexes to workers, and the ids of requests suffice for no more: restart the master"
@@ -95,9 +101,11 @@ pub enum WorkerError {
 }
 
 /// Serves a master until it says `quit` or `signal` ends. A lost master ends the load; the worker then waits for it under a new name.
+/// `live` gets the figures of each run while it goes on.
 pub async fn serve(
     options: WorkerOptions,
     setup: TargetSetup,
+    live: &LiveFigures,
     signal: impl Future<Output = ()> + Send,
 ) -> Result<(), WorkerError> {
     let TargetSetup {
@@ -113,6 +121,7 @@ pub async fn serve(
         target,
         redactor,
         context,
+        live: live.clone(),
         next_number: 0,
         failed: None,
         noted: BTreeSet::new(),

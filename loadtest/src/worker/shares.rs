@@ -8,6 +8,21 @@ use crate::{engine::schedule::Schedule, run::options::Rate};
 /// The length of a constant rate, longer than any run. A master does not tell its workers when the run ends.
 const FOREVER: Duration = Duration::from_hours(24 * 365);
 
+/// How the arrivals of one worker lie between those of the others.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Spread {
+    /// At regular distances. `part` (0 to 1) is where the first arrival lies between two (see [`Schedule::shifted`]).
+    Regular {
+        /// The part of a distance.
+        part: f64,
+    },
+    /// At random, each worker with a seed of its own: independent Poisson processes add up to one with the sum of their rates.
+    Poisson {
+        /// The seed of the worker.
+        seed: u64,
+    },
+}
+
 /// The share of a worker over time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shares(Vec<(Duration, f64)>);
@@ -24,9 +39,8 @@ impl Shares {
         self.0.last().map_or(0.0, |(_, share)| *share)
     }
 
-    /// When the arrivals of this worker are due, if `rate` is that of the whole run. `part` is where the first arrival lies
-    /// between two (see [`Schedule::shifted`]).
-    pub(super) fn schedule(&self, rate: &Rate, part: f64) -> Schedule {
+    /// When the arrivals of this worker are due, if `rate` is that of the whole run.
+    pub(super) fn schedule(&self, rate: &Rate, spread: Spread) -> Schedule {
         let pieces = match rate {
             Rate::Constant(rate) => vec![Piece {
                 from: *rate,
@@ -44,7 +58,11 @@ impl Shares {
                 steps.push((part.to * share, Duration::from_secs_f64(part.seconds)));
             }
         }
-        Schedule::new(0.0, &steps).shifted(part)
+        let schedule = Schedule::new(0.0, &steps);
+        match spread {
+            Spread::Regular { part } => schedule.shifted(part),
+            Spread::Poisson { seed } => schedule.endless_poisson(seed),
+        }
     }
 
     fn at(&self, second: f64) -> f64 {
@@ -113,6 +131,7 @@ mod tests {
     use super::*;
 
     const SECOND: Duration = Duration::from_secs(1);
+    const REGULAR: Spread = Spread::Regular { part: 0.0 };
 
     fn shares(all: &[(u64, f64)]) -> Shares {
         let mut shares = Shares::default();
@@ -126,11 +145,15 @@ mod tests {
     fn the_arrivals_of_all_workers_are_those_of_the_rate() {
         for rate in ["120", "100,4s;300,6s"] {
             let rate = Rate::parse(rate).unwrap();
-            let whole = shares(&[(0, 1.0)]).schedule(&rate, 0.0).due_by(SECOND * 9);
+            let whole = shares(&[(0, 1.0)]).schedule(&rate, REGULAR).due_by(SECOND * 9);
             let parts = [(0.5, 0.0), (0.3, 0.6), (0.2, 0.2)];
             let sum: u64 = parts
                 .into_iter()
-                .map(|(share, part)| shares(&[(0, share)]).schedule(&rate, part).due_by(SECOND * 9))
+                .map(|(share, part)| {
+                    shares(&[(0, share)])
+                        .schedule(&rate, Spread::Regular { part })
+                        .due_by(SECOND * 9)
+                })
                 .sum();
             assert!(whole.abs_diff(sum) <= 3, "{rate}: {whole} and {sum}");
         }
@@ -143,7 +166,10 @@ mod tests {
             let before = shares(&[(0, 0.4)]);
             let mut after = before.clone();
             after.set(SECOND * 5, 0.8);
-            let (before, after) = (before.schedule(&rate, 0.3), after.schedule(&rate, 0.3));
+            let (before, after) = (
+                before.schedule(&rate, Spread::Regular { part: 0.3 }),
+                after.schedule(&rate, Spread::Regular { part: 0.3 }),
+            );
             for index in 0..before.due_by(SECOND * 5) {
                 let (left, right) = (before.due(index).unwrap(), after.due(index).unwrap());
                 assert!(left.abs_diff(right) < Duration::from_micros(1), "{text}: {index}");
@@ -158,13 +184,107 @@ mod tests {
     fn a_worker_without_users_has_no_arrivals() {
         let rate = Rate::Constant(100.0);
         let pause = shares(&[(0, 0.5), (2, 0.0), (4, 0.5)]);
-        let schedule = pause.schedule(&rate, 0.0);
+        let schedule = pause.schedule(&rate, REGULAR);
         assert_eq!(
             schedule.due_by(SECOND * 2),
             schedule.due_by(Duration::from_millis(3_990))
         );
         assert_eq!(schedule.due_by(SECOND * 6), 201);
-        assert_eq!(Shares::default().schedule(&rate, 0.0).due_by(SECOND * 60), 0);
+        assert_eq!(Shares::default().schedule(&rate, REGULAR).due_by(SECOND * 60), 0);
         assert!((pause.last() - 0.5).abs() < 1e-9);
+    }
+
+    /// The arrivals of the workers of one run until `end`, in order.
+    fn poisson(seed: u64, end: Duration) -> Vec<f64> {
+        let rate = Rate::Constant(1_000.0);
+        // The shares change twice, as with workers that join and leave.
+        let workers = [
+            shares(&[(0, 0.5), (20, 0.4), (40, 0.8)]),
+            shares(&[(0, 0.5), (20, 0.4), (40, 0.0)]),
+            shares(&[(20, 0.2)]),
+        ];
+        let mut all = Vec::new();
+        for (index, shares) in (0..).zip(workers) {
+            let spread = Spread::Poisson {
+                seed: seed * 7 + index,
+            };
+            let schedule = shares.schedule(&rate, spread);
+            let due = (0..schedule.due_by(end)).map(|index| schedule.due(index).unwrap());
+            all.extend(due.map(|due| due.as_secs_f64()));
+        }
+        all.sort_by(f64::total_cmp);
+        all
+    }
+
+    #[test]
+    #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+    fn the_random_arrivals_of_all_workers_are_one_poisson_process() {
+        for seed in 1..=3 {
+            let all = poisson(seed, SECOND * 60);
+            let count = all.len() as f64;
+            // 60,000 are expected, with a standard deviation of 245.
+            assert!((count - 60_000.0).abs() < 4.0 * 245.0, "{seed}: {count}");
+            let distances: Vec<f64> = all.windows(2).map(|pair| (pair[1] - pair[0]) * 1e3).collect();
+            let mean = distances.iter().sum::<f64>() / count;
+            let variance = distances
+                .iter()
+                .map(|distance| (distance - mean).powi(2))
+                .sum::<f64>()
+                / count;
+            assert!(
+                (mean - 1.0).abs() < 0.03 && (variance - 1.0).abs() < 0.06,
+                "{seed}: {mean} {variance}"
+            );
+            for (limit, expected) in [(0.1, 0.0952), (1.0, 0.6321), (3.0, 0.9502)] {
+                let share = distances.iter().filter(|distance| **distance <= limit).count() as f64 / count;
+                assert!((share - expected).abs() < 0.01, "{seed}: {limit}: {share}");
+            }
+            let pairs = distances
+                .windows(2)
+                .map(|pair| (pair[0] - mean) * (pair[1] - mean));
+            let correlation = pairs.sum::<f64>() / count / variance;
+            assert!(correlation.abs() < 0.02, "{seed}: {correlation}");
+            // Arrivals in windows of 10 ms: as many as the variance of a Poisson distribution says.
+            let mut windows = vec![0.0; 6_000];
+            for due in &all {
+                let later = windows
+                    .iter_mut()
+                    .zip(1..)
+                    .find(|(_, end)| *due < f64::from(*end) / 100.0);
+                *later.unwrap().0 += 1.0;
+            }
+            let spread = windows
+                .iter()
+                .map(|arrivals: &f64| (arrivals - 10.0).powi(2))
+                .sum::<f64>()
+                / 6_000.0;
+            assert!((spread - 10.0).abs() < 1.0, "{seed}: {spread}");
+        }
+        assert_eq!(poisson(1, SECOND * 3), poisson(1, SECOND * 3));
+        assert_ne!(poisson(1, SECOND * 3), poisson(2, SECOND * 3));
+    }
+
+    #[test]
+    fn a_later_share_keeps_the_random_arrivals_before_it() {
+        let spread = Spread::Poisson { seed: 9 };
+        for text in ["50", "0,0s;100,10s"] {
+            let rate = Rate::parse(text).unwrap();
+            let before = shares(&[(0, 0.4)]);
+            let mut after = before.clone();
+            after.set(SECOND * 5, 0.8);
+            let (before, after) = (before.schedule(&rate, spread), after.schedule(&rate, spread));
+            let first = before.due_by(SECOND * 5);
+            assert!(first > 20, "{text}: {first}");
+            for index in 0..first {
+                let (left, right) = (before.due(index).unwrap(), after.due(index).unwrap());
+                assert!(left.abs_diff(right) < Duration::from_micros(1), "{text}: {index}");
+            }
+            assert!(after.due_by(SECOND * 10) > before.due_by(SECOND * 10), "{text}");
+        }
+        // Steps have an end, after which nothing arrives.
+        let steps = Rate::parse("100,0s;100,5s").unwrap();
+        let schedule = shares(&[(0, 1.0)]).schedule(&steps, spread);
+        assert_eq!(schedule.due_by(SECOND * 5), schedule.due_by(SECOND * 500));
+        assert_eq!(schedule.due(schedule.due_by(SECOND * 5)), None);
     }
 }

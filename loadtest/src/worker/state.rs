@@ -7,6 +7,7 @@ use std::{
     time::Duration,
 };
 
+use clap::ValueEnum as _;
 use paymaster_cli::{output as out, settings::Settings as TargetSettings, terminal::escape_controls};
 use paymaster_client::redact::Redactor;
 use paymaster_judge::target::context::Context;
@@ -20,8 +21,12 @@ use super::{
 use crate::{
     figures::outcome::Outcome,
     judging::AnswerJudge,
+    metrics::LiveFigures,
     results::{summary::RunSummary, threshold::Threshold},
-    run::{error::RunError, options::Rate},
+    run::{
+        error::RunError,
+        options::{Arrivals, Rate},
+    },
     text::{count, seconds},
 };
 
@@ -34,6 +39,8 @@ pub(super) struct Worker {
     pub(super) target: TargetSettings,
     pub(super) redactor: Redactor,
     pub(super) context: Arc<Context>,
+    /// Gets the figures of each run while it goes on.
+    pub(super) live: LiveFigures,
     /// The number of the next request within the part of this worker, so that later runs repeat no id.
     pub(super) next_number: u64,
     /// Why the worker must end, noted by the session.
@@ -55,6 +62,13 @@ impl Worker {
             .map(Rate::parse)
             .transpose()
             .map_err(|cause| format!("--rate: {cause}"))?;
+        let arrivals = match options.paymaster_arrivals.as_deref().unwrap_or_default() {
+            "" => Arrivals::default(),
+            name => Arrivals::from_str(name, false).map_err(|cause| format!("--arrivals: {cause}"))?,
+        };
+        if arrivals == Arrivals::Poisson && rate.is_none() {
+            return Err("--arrivals poisson is for the arrivals of --rate: give a rate".to_owned());
+        }
         let limit = self.target.rate;
         if let (Some(rate), Some(limit)) = (&rate, limit) {
             let requests = rate.highest() * corpus.mix.requests_per_iteration();
@@ -80,6 +94,7 @@ impl Worker {
             seed: self.target.seed,
             limit,
             rate,
+            arrivals,
             thresholds: thresholds.map_err(|cause| cause.to_string())?,
             name: name.to_owned(),
             // The counter goes on over the runs of one master. Another index begins its own part.
@@ -91,11 +106,14 @@ impl Worker {
                 first_number
             },
         };
-        Load::new(settings, corpus).map_err(|cause| format!("the pacer: {cause}"))
+        let load = Load::new(settings, corpus).map_err(|cause| format!("the pacer: {cause}"))?;
+        load.show(&self.live);
+        Ok(load)
     }
 
     /// Writes the reports of the worker and one line to standard error.
     pub(super) fn publish(&mut self, summary: &RunSummary) {
+        self.live.end(summary);
         let counts = summary.figures.total(None).counts;
         let wrong = counts.of(Outcome::Wrong);
         say(&format!(

@@ -17,9 +17,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 BINARIES = pathlib.Path(os.environ.get("PAYMASTER_BINARIES", ROOT / "target" / "debug"))
 LOADTEST = BINARIES / "paymaster-loadtest"
 SERVER = BINARIES / "paymaster-reference-server"
-# The virtual environment with Locust, and one with an older Locust.
+# Locust, older versions that work, and one that does not.
 LOCUST = pathlib.Path(os.environ.get("LOCUST", "locust"))
-OLD_LOCUST = os.environ.get("OLD_LOCUST")
+OLD_LOCUST = os.environ.get("OLD_LOCUST", "").split()
+TOO_OLD_LOCUST = os.environ.get("TOO_OLD_LOCUST")
 # A limit for everything that a test waits for. The machine may be slow.
 PATIENCE = 90
 

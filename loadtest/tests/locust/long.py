@@ -6,7 +6,7 @@ import unittest
 import urllib.parse
 import urllib.request
 
-from kit import LOCUST, OLD_LOCUST, Forwarder, LocustTest, added, counters, requests, until
+from kit import LOADTEST, LOCUST, OLD_LOCUST, TOO_OLD_LOCUST, Forwarder, LocustTest, added, counters, requests, until
 
 
 # On a slow machine a worker still draws its requests when the master stops waiting for its users.
@@ -165,15 +165,25 @@ class OtherWorkers(LocustTest):
         self.assertTrue(any("errors" not in report["labels"] for report in own), "every worker had a user of each class")
 
     @unittest.skipUnless(OLD_LOCUST, "OLD_LOCUST is not set")
-    def test_an_older_master(self):
+    def test_older_masters(self):
         url = self.target()
-        for arguments in ([], ["--rate", "40"]):
-            master = self.headless(2, "-u", 4, "-r", 4, "-t", "6s", *arguments, locust=OLD_LOCUST)
-            workers = self.workers(2, master.port, url)
-            self.assertEqual(master.wait(), 0, master.output())
-            own = [self.report(worker.report.name) for worker in workers]
-            self.assertEqual(counters(self.report()), added(own))
-            self.assertGreater(requests(self.report()), 100)
+        for locust in OLD_LOCUST:
+            for arguments in ([], ["--rate", "40"]):
+                master = self.headless(2, "-u", 4, "-r", 4, "-t", "6s", *arguments, locust=locust)
+                workers = self.workers(2, master.port, url)
+                self.assertEqual(master.wait(), 0, master.output())
+                own = [self.report(worker.report.name) for worker in workers]
+                self.assertEqual(counters(self.report()), added(own))
+                self.assertGreater(requests(self.report()), 100)
+
+    @unittest.skipUnless(TOO_OLD_LOCUST, "TOO_OLD_LOCUST is not set")
+    def test_a_master_that_is_too_old_is_named(self):
+        url = self.target()
+        master = self.headless(1, "-u", 1, "-r", 1, "-t", "3s", locust=TOO_OLD_LOCUST)
+        worker = self.start([LOADTEST, "worker", "--master", f"127.0.0.1:{master.port}", url])
+        self.assertEqual(worker.wait(), 2, worker.output())
+        self.assertIn("it is older than Locust 2.10; use 2.15 or newer", worker.output())
+        self.assertEqual(master.wait(), 3, master.output())
 
     def test_a_worker_that_refuses_the_rate_is_named(self):
         url = self.target()

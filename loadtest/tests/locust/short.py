@@ -3,6 +3,7 @@
 import socket
 import struct
 import unittest
+import urllib.request
 
 from kit import LOADTEST, LOCUST, PATIENCE, LocustTest, added, counters, requests
 
@@ -54,6 +55,35 @@ class HeadlessRuns(LocustTest):
         self.assertNotIn("another", rows[0]["Error"])
         self.assertEqual(int(rows[0]["Occurrences"]), counters(merged)["sponsor-sponsored", "wrong"])
 
+    def test_an_answer_that_breaks_two_rules_is_one_failure_and_two_rows(self):
+        url = self.target("id-of-previous", "jsonrpc-number")
+        master = self.headless(2, "-u", 2, "-r", 2, "-t", "3s", "sponsor-sponsored")
+        self.workers(2, master.port, url)
+        self.assertEqual(master.wait(), 1, master.output())
+        wrong = counters(self.report())["sponsor-sponsored", "wrong"]
+        rows = {row["Error"].split(":")[0]: int(row["Occurrences"]) for row in self.rows("failures")}
+        self.assertEqual(set(rows), {"wrong answer.id", "wrong answer.jsonrpc"})
+        # Every answer has the wrong version; the first one of the target has no request before it.
+        self.assertEqual(rows["wrong answer.jsonrpc"], wrong)
+        self.assertTrue(wrong - 2 <= rows["wrong answer.id"] <= wrong, rows)
+        self.assertEqual(int(self.rows("stats")[-1]["Failure Count"]), wrong)
+
+    def test_random_arrivals_of_two_workers(self):
+        url = self.target()
+        master = self.headless(2, "-u", 2, "-r", 2, "-t", "6s", "--rate", "120", "--arrivals", "poisson", "errors")
+        workers = self.workers(2, master.port, url)
+        self.assertEqual(master.wait(), 0, master.output())
+        merged = self.report()
+        self.assertTrue(merged["model"]["poisson"])
+        self.assertIn("at random (Poisson)", master.output())
+        own = [self.report(worker.report.name) for worker in workers]
+        self.assertEqual(counters(merged), added(own))
+        for report in own:
+            # As many as expected, within five standard deviations. Regular arrivals would be off by one at most.
+            expected = 60 * report["arrivals"]["seconds"]
+            self.assertLess(abs(report["arrivals"]["due"] - expected), 5 * expected ** 0.5, report["arrivals"])
+        self.assertTrue(any(abs(report["arrivals"]["due"] - 60 * report["arrivals"]["seconds"]) > 1 for report in own), own)
+
     def test_the_rate_is_divided_as_the_users_and_a_threshold_decides(self):
         url = self.target()
         master = self.headless(2, "-u", 3, "-r", 3, "-t", "6s", "--rate", "90", "--threshold", "p50<1us", "quote-erc20", "errors")
@@ -70,6 +100,33 @@ class HeadlessRuns(LocustTest):
         for report in own:
             expected = 30 * report["workers"][0]["users"] * report["arrivals"]["seconds"]
             self.assertLessEqual(abs(report["arrivals"]["due"] - expected), 1, report["arrivals"])
+
+
+class Metrics(LocustTest):
+    def test_the_final_page_of_a_worker_has_the_numbers_of_its_report(self):
+        url = self.target("id-wrong-now-and-then")
+        master = self.headless(1, "-u", 3, "-r", 3, "-t", "3s", "--rate", "90", "errors", "quote-erc20")
+        worker = self.workers(1, master.port, url, "--metrics", "0", "--metrics-wait", f"{PATIENCE}s")[0]
+        page = worker.expect(r"metrics: (http://127\.0\.0\.1:\d+/metrics)").group(1)
+        self.assertEqual(master.wait(), 1, master.output())
+        # The worker waits until its final page was read, so the last one that can be read is that page.
+        last = ""
+        while True:
+            try:
+                with urllib.request.urlopen(page, timeout=PATIENCE) as answer:
+                    last = answer.read().decode()
+            except OSError:
+                break
+        self.assertEqual(worker.wait(), 0, worker.output())
+        samples = dict(line.rsplit(" ", 1) for line in last.splitlines() if not line.startswith("#"))
+        report = self.report(worker.report.name)
+        for label, of in report["labels"].items():
+            for outcome, times in of["counts"].items():
+                name = f'paymaster_load_requests_total{{scenario="{label}",outcome="{outcome}"}}'
+                self.assertEqual(int(samples[name]), times, name)
+        self.assertEqual(int(samples["paymaster_load_arrivals_due_total"]), report["arrivals"]["due"])
+        self.assertGreater(requests(report), 50)
+        self.assertIn('paymaster_load_wrong_answers_total{rule="answer.id"', last)
 
 
 class BadInput(LocustTest):

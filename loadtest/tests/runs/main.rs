@@ -3,6 +3,7 @@
 
 mod distributed;
 mod figures;
+mod metrics;
 mod support;
 
 #[cfg(unix)]
@@ -72,6 +73,21 @@ fn a_wrong_answer_in_25_fails_the_run_as_4_percent_with_rule_and_example() {
         load(&[&arguments[..], &["--judge", "none", "-t", "error-rate<5%"]].concat());
     assert_eq!((code, count(&report, "wrong")), (0, 0), "{out}");
     assert!(out.contains("0 of 500 answers judged"), "{out}");
+}
+
+#[test]
+fn an_answer_that_breaks_two_rules_is_one_wrong_answer_and_counts_for_each() {
+    let arguments = ["-s", "sponsor-sponsored", "--max-requests", "60", "-u", "1"];
+    let faults = ["--fault", "id-of-previous", "--fault", "jsonrpc-number"];
+    let (Finished { code, out, .. }, report) = load(&[&arguments[..], &faults].concat());
+    assert_eq!((code, count(&report, "wrong")), (1, 60), "{out}");
+    let of_rules: Vec<_> = report["wrong"].as_array().unwrap().iter().collect();
+    let times = |rule: &str| -> u64 {
+        let of_rule = of_rules.iter().filter(|wrong| wrong["key"]["rule"] == rule);
+        of_rule.map(|wrong| wrong["times"].as_u64().unwrap()).sum()
+    };
+    assert_eq!(times("answer.jsonrpc"), 60, "{out}");
+    assert!((59..=60).contains(&times("answer.id")), "{out}");
 }
 
 #[test]

@@ -3,7 +3,10 @@
 use paymaster_client::{redact::Redactor, transport::Transport};
 
 use crate::{
-    engine::plan::MOST_USERS, judging::AnswerJudge, results::threshold::Threshold, run::options::Rate,
+    engine::plan::MOST_USERS,
+    judging::AnswerJudge,
+    results::threshold::Threshold,
+    run::options::{Arrivals, Rate},
 };
 
 /// What the master asked for in a run, and what the command line of the worker decides.
@@ -27,6 +30,8 @@ pub(in crate::worker) struct LoadSettings {
     pub(in crate::worker) limit: Option<f64>,
     /// Open model: arrivals per second of all workers together.
     pub(in crate::worker) rate: Option<Rate>,
+    /// How these arrivals are spread.
+    pub(in crate::worker) arrivals: Arrivals,
     /// The thresholds of the master, for the worker's own report.
     pub(in crate::worker) thresholds: Vec<Threshold>,
     /// The name of the worker.

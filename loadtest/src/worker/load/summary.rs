@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::{Load, epoch};
 use crate::{
-    engine::Pacing,
     results::{
         summary::{LoadModel, RunSummary},
         threshold::judge_all,
@@ -34,15 +33,9 @@ impl Load {
 
     /// The summary so far. `complete` says that the load is over; `cut_short` why, if that was not the end of the run.
     pub(in crate::worker) fn summary(&self, complete: bool, cut_short: Option<String>) -> RunSummary {
-        let mut figures = self.run.figures();
         let ran_for = self.stopped.unwrap_or_else(|| self.run.clock.elapsed());
+        let mut figures = self.run.figures_until(ran_for);
         let length = ran_for.max(self.run.last_answer());
-        if let Pacing::Open(timetable) = &self.run.settings.pacing {
-            let requested = timetable.current().due_before(ran_for);
-            figures.arrivals.unsent = requested.saturating_sub(figures.arrivals.due);
-            figures.arrivals.due = figures.arrivals.due.max(requested);
-            figures.arrivals.seconds = ran_for.as_secs_f64();
-        }
         figures.series.cover(length);
         let results = judge_all(&self.thresholds, &figures, length);
         let timeout = self.run.settings.transport.limits.timeout;

@@ -16,6 +16,10 @@ impl Session<'_> {
     pub(super) async fn handle(&mut self, message: FromMaster) -> Result<(), LostError> {
         match message {
             FromMaster::Ack(index) => self.acknowledge(index),
+            // Without an index, the requests of two workers could be the same.
+            FromMaster::Spawn(_) if !self.acknowledged => {
+                self.worker.failed = Some(WorkerError::MasterTooOld);
+            }
             FromMaster::Spawn(spawn) => {
                 self.send(&FromWorker::Spawning).await?;
                 if spawn.timestamp <= self.last_spawn || self.ending.is_some() {

@@ -1,0 +1,198 @@
+//! The OpenMetrics text of the figures at one moment.
+
+use std::{collections::BTreeMap, fmt};
+
+use prometheus_client::{
+    collector::Collector,
+    encoding::{DescriptorEncoder, EncodeGaugeValue, MetricEncoder, text::encode},
+    metrics::{MetricType, exemplar::Exemplar},
+    registry::{Registry, Unit},
+};
+
+use super::Snapshot;
+use crate::figures::{LabelFigures, outcome::Outcome};
+
+/// The bounds of the latency histograms, in seconds. One more bucket has no limit.
+const BOUNDS: [f64; 36] = [
+    0.000_05, 0.000_07, 0.000_1, 0.000_15, 0.000_2, 0.000_3, 0.000_5, 0.000_7, 0.001, 0.001_5, 0.002, 0.003,
+    0.005, 0.007, 0.01, 0.015, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0,
+    5.0, 7.0, 10.0, 15.0, 20.0, 30.0,
+];
+
+type NoLabels = [(&'static str, &'static str); 0];
+const NO_EXEMPLAR: Option<&Exemplar<NoLabels, f64>> = None;
+
+pub(super) fn render(snapshot: Snapshot) -> Result<String, fmt::Error> {
+    let mut registry = Registry::with_prefix("paymaster_load");
+    registry.register_collector(Box::new(Page(snapshot)));
+    let mut text = String::new();
+    encode(&mut text, &registry)?;
+    Ok(text)
+}
+
+#[derive(Debug)]
+struct Page(Snapshot);
+
+impl Collector for Page {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
+        self.requests(&mut encoder)?;
+        self.latencies(&mut encoder)?;
+        self.wrong_answers(&mut encoder)?;
+        self.users(&mut encoder)?;
+        self.arrivals(&mut encoder)?;
+        self.generator(&mut encoder)
+    }
+}
+
+impl Page {
+    fn requests(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let Snapshot { figures, .. } = &self.0;
+        let about = "Requests of the measured time by scenario (or its step) and outcome";
+        let mut requests = encoder.encode_descriptor("requests", about, None, MetricType::Counter)?;
+        for (scenario, of) in &figures.labels {
+            for outcome in Outcome::ALL {
+                let labels = [("scenario", scenario.as_str()), ("outcome", outcome.key())];
+                count(requests.encode_family(&labels)?, of.counts.of(outcome))?;
+            }
+        }
+        let about = "Requests of the warm-up by outcome; they are in no other metric";
+        let mut warm_up = encoder.encode_descriptor("warm_up_requests", about, None, MetricType::Counter)?;
+        for outcome in Outcome::ALL {
+            let labels = [("outcome", outcome.key())];
+            count(warm_up.encode_family(&labels)?, figures.warm_up.of(outcome))?;
+        }
+        let about = "Answers that were judged, by scenario";
+        let mut judged = encoder.encode_descriptor("judged_answers", about, None, MetricType::Counter)?;
+        for (scenario, of) in &figures.labels {
+            count(
+                judged.encode_family(&[("scenario", scenario.as_str())])?,
+                of.judged,
+            )?;
+        }
+        Ok(())
+    }
+
+    fn latencies(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let bounds: Vec<f64> = BOUNDS.into_iter().chain([f64::INFINITY]).collect();
+        let about = "Time from the intended start of a request to the last byte of its answer, by scenario; answers and timeouts";
+        let unit = Unit::Seconds;
+        let kind = MetricType::Histogram;
+        let mut histograms = encoder.encode_descriptor("request_duration", about, Some(&unit), kind)?;
+        for (scenario, LabelFigures { latency, .. }) in &self.0.figures.labels {
+            let (buckets, sum) = latency.buckets(&bounds);
+            histograms
+                .encode_family(&[("scenario", scenario.as_str())])?
+                .encode_histogram::<NoLabels>(sum, latency.len(), &buckets, None)?;
+        }
+        Ok(())
+    }
+
+    fn wrong_answers(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let mut by_rule = BTreeMap::<(&str, &str), u64>::new();
+        for wrong in &self.0.figures.wrong {
+            *by_rule.entry((&wrong.key.rule, &wrong.key.label)).or_default() += wrong.times;
+        }
+        let about = "Answers that break a rule, by rule and scenario";
+        let mut counts = encoder.encode_descriptor("wrong_answers", about, None, MetricType::Counter)?;
+        for ((rule, scenario), times) in by_rule {
+            let labels = [("rule", rule), ("scenario", scenario)];
+            count(counts.encode_family(&labels)?, times)?;
+        }
+        Ok(())
+    }
+
+    fn users(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let Snapshot {
+            is_running,
+            users,
+            busy,
+            ..
+        } = self.0;
+        let mut gauge = |name, about, value: usize| {
+            let value = u64::try_from(value).unwrap_or(u64::MAX);
+            set(encoder, name, about, &value)
+        };
+        gauge(
+            "running",
+            "1 while a run goes on, 0 before and after",
+            usize::from(is_running),
+        )?;
+        gauge("users", "Users, each with its own connection", users)?;
+        gauge("busy_users", "Users that wait for an answer", busy)
+    }
+
+    fn arrivals(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let arrivals = &self.0.figures.arrivals;
+        let counter = MetricType::Counter;
+        let about = "Open model: arrivals that were due";
+        count(
+            encoder.encode_descriptor("arrivals_due", about, None, counter)?,
+            arrivals.due,
+        )?;
+        let about =
+            "Open model: arrivals whose requests were all answered, by whether they began at most 1 ms late";
+        let mut served = encoder.encode_descriptor("arrivals_served", about, None, counter)?;
+        count(served.encode_family(&[("began", "in-time")])?, arrivals.in_time)?;
+        count(served.encode_family(&[("began", "late")])?, arrivals.late)?;
+        let about = "Open model: arrivals that began more than 1 ms late, because no connection was free or because the generator was slow";
+        let mut late = encoder.encode_descriptor("arrivals_late", about, None, counter)?;
+        count(
+            late.encode_family(&[("cause", "no-free-connection")])?,
+            arrivals.waited,
+        )?;
+        count(
+            late.encode_family(&[("cause", "slow-generator")])?,
+            arrivals.delayed,
+        )?;
+        let about = "Open model: arrivals that were never sent, because no connection was free until the end or because the target asked for a pause";
+        let mut dropped = encoder.encode_descriptor("arrivals_dropped", about, None, counter)?;
+        count(
+            dropped.encode_family(&[("cause", "no-free-connection")])?,
+            arrivals.unsent,
+        )?;
+        count(dropped.encode_family(&[("cause", "pause")])?, arrivals.held_back)?;
+        let about = "Open model: arrivals that are due and wait for a free connection";
+        set(encoder, "arrivals_waiting", about, &self.0.waiting)
+    }
+
+    fn generator(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let Snapshot {
+            cpu_seconds, usage, ..
+        } = &self.0;
+        let about = "CPU time of the generator in its runs";
+        let (unit, kind) = (Unit::Seconds, MetricType::Counter);
+        encoder
+            .encode_descriptor("generator_cpu", about, Some(&unit), kind)?
+            .encode_counter(cpu_seconds, NO_EXEMPLAR)?;
+        let cores = u64::try_from(usage.cores).unwrap_or(u64::MAX);
+        set(
+            encoder,
+            "generator_cores",
+            "Cores that the generator may use",
+            &cores,
+        )?;
+        let about = "The part of these cores that the generator used in the run, from 0 to 1";
+        let own = usage.cpu_share.unwrap_or_default();
+        set(encoder, "generator_cpu_share", about, &own)?;
+        let about = "The part of all cores that all programs of the machine used in the run, from 0 to 1";
+        let machine = usage.machine_share.unwrap_or_default();
+        set(encoder, "machine_cpu_share", about, &machine)?;
+        let about = "1 if the generator or its machine was the limit of the run, and not the target";
+        set(encoder, "generator_is_limit", about, &u64::from(usage.is_limit()))
+    }
+}
+
+fn count(mut encoder: MetricEncoder<'_>, times: u64) -> fmt::Result {
+    encoder.encode_counter(&times, NO_EXEMPLAR)
+}
+
+fn set(
+    encoder: &mut DescriptorEncoder<'_>,
+    name: &str,
+    about: &str,
+    value: &impl EncodeGaugeValue,
+) -> fmt::Result {
+    encoder
+        .encode_descriptor(name, about, None, MetricType::Gauge)?
+        .encode_gauge(value)
+}
