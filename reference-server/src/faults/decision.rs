@@ -214,7 +214,8 @@ pub(super) const FAULTS: &[Fault] = &[
         "sponsors nothing in quotes without calculateGasLimits",
         REFUSE,
     )
-    .when(|view| view.is(Pair::QUOTE_SPONSORED) && view.mode_object().get("calculateGasLimits").is_none()),
+    .when(|view| view.is(Pair::QUOTE_SPONSORED) && view.mode_object().get("calculateGasLimits").is_none())
+    .depends_on("/params/1/calculateGasLimits"),
     Fault::new(
         INPUTS,
         "decision-by-version",

@@ -23,7 +23,8 @@ pub(super) const FAULTS: &[Fault] = &[
             request["params"][1]["mode"] = "SPONSORED".into();
         }),
     )
-    .when(is_sponsor_without_mode),
+    .when(is_sponsor_without_mode)
+    .depends_on("/params/1/mode"),
     Fault::new(
         "request.mode-mandatory",
         "sponsor-mode-guessed",

@@ -16,14 +16,16 @@ pub(super) const FAULTS: &[Fault] = &[
         "sponsors refused senders that are not in lower case",
         SPONSOR,
     )
-    .when(|view| view.is_sponsored_mode() && sender(view) != sender(view).to_lowercase()),
+    .when(|view| view.is_sponsored_mode() && sender(view) != sender(view).to_lowercase())
+    .depends_on("/params/0/sender"),
     Fault::new(
         REFUSED,
         "refused-senders-in-capitals-sponsored",
         "sponsors refused senders in capital letters",
         SPONSOR,
     )
-    .when(|view| view.is_sponsored_mode() && is_in_capitals(&sender(view))),
+    .when(|view| view.is_sponsored_mode() && is_in_capitals(&sender(view)))
+    .depends_on("/params/0/sender"),
     Fault::new(
         SPONSORED,
         "senders-in-capitals-not-sponsored",
@@ -34,7 +36,8 @@ pub(super) const FAULTS: &[Fault] = &[
             }
         }),
     )
-    .when(|view| view.is_sponsored_mode() && is_in_capitals(&sender(view))),
+    .when(|view| view.is_sponsored_mode() && is_in_capitals(&sender(view)))
+    .depends_on("/params/0/sender"),
     Fault::new(
         "quote.tokens-quoted",
         "listed-tokens-in-capitals-unsupported",
