@@ -52,7 +52,8 @@ pub(super) const FAULTS: &[Fault] = &[
         }),
     )
     .when(|view| view.is(Pair::QUOTE_ERC20))
-    .also(&["quote.unsupported-only-unsupported"]),
+    .also(&["quote.unsupported-only-unsupported"])
+    .depends_on("/params/1/tokenInfo/tokenList"),
     Fault::new(
         "quote.unsupported-listed",
         "unsupported-in-capitals-left-out",
@@ -80,7 +81,8 @@ pub(super) const FAULTS: &[Fault] = &[
     .when(|view| {
         let token = view.fee_token().unwrap_or_default();
         view.is(Pair::SPONSOR_ERC20) && is_in_capitals(token) && !view.supports(token)
-    }),
+    })
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::refusal(
         "sponsor.erc20-result",
         "checksum-fee-token-refused",
@@ -89,7 +91,8 @@ pub(super) const FAULTS: &[Fault] = &[
             let token = view.fee_token().unwrap_or_default();
             view.is(Pair::SPONSOR_ERC20) && view.supports(token) && token != token.to_lowercase()
         },
-    ),
+    )
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
 ];
 
 /// Sponsors what the service does not sponsor.
