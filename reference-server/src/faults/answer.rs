@@ -188,7 +188,8 @@ pub(super) const FAULTS: &[Fault] = &[
                 answer.insert("jsonrpc".to_owned(), "2.0.0".into());
             }
         }),
-    ),
+    )
+    .depends_on("/jsonrpc"),
     Fault::new(
         RESULT,
         "result-as-text",

@@ -93,7 +93,8 @@ pub(super) const FAULTS: &[Fault] = &[
             recode(error, -32002, -32601);
         }),
     )
-    .also(&["endpoint.both-methods"]),
+    .also(&["endpoint.both-methods"])
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         RESERVED,
         "token-error-parse-error",
@@ -101,7 +102,8 @@ pub(super) const FAULTS: &[Fault] = &[
         Behaviour::Error(|_, error| {
             recode(error, -32001, -32700);
         }),
-    ),
+    )
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         NULL_ID,
         "null-id-missing",
@@ -296,7 +298,8 @@ pub(super) const FAULTS: &[Fault] = &[
                 *answer = Some(notification_answer());
             }
         }),
-    ),
+    )
+    .depends_on("/id"),
     Fault::new(
         NOTIFICATION,
         "notification-refused",
@@ -306,7 +309,8 @@ pub(super) const FAULTS: &[Fault] = &[
                 *answer = Some(refusal());
             }
         }),
-    ),
+    )
+    .depends_on("/id"),
     Fault::new(
         NOTIFICATION,
         "notification-answered-in-batch",

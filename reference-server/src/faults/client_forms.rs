@@ -14,7 +14,8 @@ pub(super) const FAULTS: &[Fault] = &[
         "sponsored-refused",
         "accepts the mode SPONSORSHIP, not SPONSORED",
         |view| view.mode_object()["mode"] == "SPONSORED",
-    ),
+    )
+    .depends_on("/params/1/mode"),
     Fault::refusal(
         "request.token-quote-row",
         "gas-calculation-required-in-token-quotes",
@@ -22,7 +23,8 @@ pub(super) const FAULTS: &[Fault] = &[
         |view| {
             view.is_quote() && view.is_token_mode() && view.mode_object().get("calculateGasLimits").is_none()
         },
-    ),
+    )
+    .depends_on("/params/1/calculateGasLimits"),
     Fault::new(
         "error.token-unsupported",
         "token-word-served",
@@ -32,7 +34,8 @@ pub(super) const FAULTS: &[Fault] = &[
     .when(|view| {
         let token = view.fee_token().filter(|token| !token.is_empty()).unwrap_or("0x");
         view.is(Pair::SPONSOR_ERC20) && !token.starts_with("0x")
-    }),
+    })
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         "error.token-absent",
         "token-of-another-type-served",
@@ -42,7 +45,8 @@ pub(super) const FAULTS: &[Fault] = &[
     .when(|view| {
         let token = &view.token_info()["feeTokenAddress"];
         view.is(Pair::SPONSOR_ERC20) && !token.is_null() && !token.is_string()
-    }),
+    })
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::refusal(
         FORMS,
         "client-forms-refused",
@@ -51,7 +55,8 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     Fault::refusal(FORMS, "hex-nonce-refused", "refuses nonces in hex", |view| {
         is_hex(view, "nonce")
-    }),
+    })
+    .depends_on("/params/0/nonce"),
     Fault::refusal(
         FORMS,
         "both-infos-refused",
@@ -66,7 +71,8 @@ pub(super) const FAULTS: &[Fault] = &[
         "quote-expiry-refused",
         "refuses an expiryDuration in a quote",
         |view| view.is_quote() && view.mode_object().get("expiryDuration").is_some(),
-    ),
+    )
+    .depends_on("/params/1/expiryDuration"),
     Fault::new(
         "sponsor.decision-inputs",
         "client-forms-not-sponsored",

@@ -31,14 +31,16 @@ pub(super) const FAULTS: &[Fault] = &[
         "sponsors no operation with an initCode",
         REFUSE,
     )
-    .when(|view| view.is_sponsored_mode() && view.has_init_code()),
+    .when(|view| view.is_sponsored_mode() && view.has_init_code())
+    .depends_on("/params/0/initCode"),
     Fault::new(
         SPONSORED,
         "empty-call-not-sponsored",
         "sponsors no operation with empty call data",
         REFUSE,
     )
-    .when(|view| view.is_sponsored_mode() && view.operation()["callData"] == "0x"),
+    .when(|view| view.is_sponsored_mode() && view.operation()["callData"] == "0x")
+    .depends_on("/params/0/callData"),
     Fault::new(
         REFUSED,
         "refused-gets-data",
@@ -93,7 +95,8 @@ pub(super) const FAULTS: &[Fault] = &[
                     .id_number()
                     .is_some_and(|id| id.ends_with(['0', '2', '4', '6', '8']))
         })
-        .also(AND_SPONSORED),
+        .also(AND_SPONSORED)
+        .depends_on("/id"),
     Fault::new(
         INPUTS,
         "decision-by-id-kind",
@@ -101,7 +104,8 @@ pub(super) const FAULTS: &[Fault] = &[
         REFUSE,
     )
     .when(|view| is_sponsor_call(view) && view.id().is_string())
-    .also(AND_SPONSORED),
+    .also(AND_SPONSORED)
+    .depends_on("/id"),
     Fault::new(
         INPUTS,
         "decision-by-expiry",
@@ -114,7 +118,8 @@ pub(super) const FAULTS: &[Fault] = &[
                 .as_u64()
                 .is_some_and(|seconds| seconds > 300)
     })
-    .also(AND_SPONSORED),
+    .also(AND_SPONSORED)
+    .depends_on("/params/1/expiryDuration"),
     Fault::new(
         INPUTS,
         "decision-by-expiry-of-a-day",
@@ -127,7 +132,8 @@ pub(super) const FAULTS: &[Fault] = &[
                 .as_u64()
                 .is_some_and(|seconds| seconds > 86_400)
     })
-    .also(AND_SPONSORED),
+    .also(AND_SPONSORED)
+    .depends_on("/params/1/expiryDuration"),
     Fault::new(
         INPUTS,
         "decision-by-short-expiry",
@@ -140,7 +146,8 @@ pub(super) const FAULTS: &[Fault] = &[
                 .as_u64()
                 .is_some_and(|seconds| seconds < 60)
     })
-    .also(AND_SPONSORED),
+    .also(AND_SPONSORED)
+    .depends_on("/params/1/expiryDuration"),
     Fault::new(
         REFUSED,
         "refused-gets-data-again",
@@ -164,7 +171,8 @@ pub(super) const FAULTS: &[Fault] = &[
         REFUSE,
     )
     .when(|view| is_sponsor_call(view) && view.mode_object().get("expiryDuration").is_none())
-    .also(AND_SPONSORED),
+    .also(AND_SPONSORED)
+    .depends_on("/params/1/expiryDuration"),
     Fault::new(
         INPUTS,
         "decision-by-calculate-gas-limits",
@@ -172,7 +180,8 @@ pub(super) const FAULTS: &[Fault] = &[
         REFUSE,
     )
     .when(|view| is_sponsor_call(view) && view.calculates(false))
-    .also(AND_SPONSORED),
+    .also(AND_SPONSORED)
+    .depends_on("/params/1/calculateGasLimits"),
     Fault::new(
         INPUTS,
         "decision-by-absent-calculate",
@@ -180,7 +189,8 @@ pub(super) const FAULTS: &[Fault] = &[
         REFUSE,
     )
     .when(|view| is_sponsor_call(view) && view.mode_object().get("calculateGasLimits").is_none())
-    .also(AND_SPONSORED),
+    .also(AND_SPONSORED)
+    .depends_on("/params/1/calculateGasLimits"),
     Fault::new(
         INPUTS,
         "decision-by-token-info",
@@ -188,7 +198,8 @@ pub(super) const FAULTS: &[Fault] = &[
         REFUSE,
     )
     .when(|view| is_sponsor_call(view) && view.token_info().is_object())
-    .also(AND_SPONSORED),
+    .also(AND_SPONSORED)
+    .depends_on("/params/1/tokenInfo"),
     Fault::new(
         INPUTS,
         "decision-by-unknown-member",
@@ -203,7 +214,8 @@ pub(super) const FAULTS: &[Fault] = &[
         "sponsors nothing in quotes without calculateGasLimits",
         REFUSE,
     )
-    .when(|view| view.is(Pair::QUOTE_SPONSORED) && view.mode_object().get("calculateGasLimits").is_none()),
+    .when(|view| view.is(Pair::QUOTE_SPONSORED) && view.mode_object().get("calculateGasLimits").is_none())
+    .depends_on("/params/1/calculateGasLimits"),
     Fault::new(
         INPUTS,
         "decision-by-version",
@@ -211,7 +223,8 @@ pub(super) const FAULTS: &[Fault] = &[
         REFUSE,
     )
     .when(|view| is_sponsor_call(view) && view.request["jsonrpc"] == "2.0.0")
-    .also(AND_SPONSORED),
+    .also(AND_SPONSORED)
+    .depends_on("/jsonrpc"),
     Fault::new(
         INPUTS,
         "decision-by-earlier-request",

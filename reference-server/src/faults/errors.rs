@@ -23,7 +23,8 @@ pub(super) const FAULTS: &[Fault] = &[
             request["params"][1]["mode"] = "SPONSORED".into();
         }),
     )
-    .when(is_sponsor_without_mode),
+    .when(is_sponsor_without_mode)
+    .depends_on("/params/1/mode"),
     Fault::new(
         "request.mode-mandatory",
         "sponsor-mode-guessed",
@@ -41,7 +42,8 @@ pub(super) const FAULTS: &[Fault] = &[
             replace(answer, |error| error["message"].clone());
         }),
     )
-    .when(is_about_tokens),
+    .when(is_about_tokens)
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         OBJECT,
         "error-in-array",
@@ -50,14 +52,16 @@ pub(super) const FAULTS: &[Fault] = &[
             replace(answer, |error| Value::Array(vec![error.clone()]));
         }),
     )
-    .when(is_about_tokens),
+    .when(is_about_tokens)
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         OBJECT,
         "error-true",
         "error is true",
         Behaviour::Answer(|_, answer| replace(answer, |_| true.into())),
     )
-    .when(is_about_tokens),
+    .when(is_about_tokens)
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         OBJECT,
         "error-number",
@@ -66,7 +70,8 @@ pub(super) const FAULTS: &[Fault] = &[
             replace(answer, |error| error["code"].clone());
         }),
     )
-    .when(is_about_tokens),
+    .when(is_about_tokens)
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         CODE,
         "error-code-missing",
@@ -75,7 +80,8 @@ pub(super) const FAULTS: &[Fault] = &[
             error.shift_remove("code");
         }),
     )
-    .when(is_about_tokens),
+    .when(is_about_tokens)
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         CODE,
         "error-code-string",
@@ -85,7 +91,8 @@ pub(super) const FAULTS: &[Fault] = &[
             error.insert("code".to_owned(), code);
         }),
     )
-    .when(is_about_tokens),
+    .when(is_about_tokens)
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         CODE,
         "error-code-name",
@@ -94,7 +101,8 @@ pub(super) const FAULTS: &[Fault] = &[
             error.insert("code".to_owned(), "INVALID".into());
         }),
     )
-    .when(is_about_tokens),
+    .when(is_about_tokens)
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         CODE,
         "error-code-fraction",
@@ -103,7 +111,8 @@ pub(super) const FAULTS: &[Fault] = &[
             error.insert("code".to_owned(), crate::injection::json("-32000.5"));
         }),
     )
-    .when(is_about_tokens),
+    .when(is_about_tokens)
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         CODE,
         "error-code-null-without-token",
@@ -112,7 +121,8 @@ pub(super) const FAULTS: &[Fault] = &[
             error.insert("code".to_owned(), Value::Null);
         }),
     )
-    .when(|view| view.is(Pair::SPONSOR_ERC20) && view.fee_token().is_none()),
+    .when(|view| view.is(Pair::SPONSOR_ERC20) && view.fee_token().is_none())
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         MESSAGE,
         "error-message-missing",
@@ -121,7 +131,8 @@ pub(super) const FAULTS: &[Fault] = &[
             error.shift_remove("message");
         }),
     )
-    .when(is_about_tokens),
+    .when(is_about_tokens)
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         MESSAGE,
         "error-message-null",
@@ -130,7 +141,8 @@ pub(super) const FAULTS: &[Fault] = &[
             error.insert("message".to_owned(), Value::Null);
         }),
     )
-    .when(is_about_tokens),
+    .when(is_about_tokens)
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         MESSAGE,
         "error-message-object",
@@ -140,7 +152,8 @@ pub(super) const FAULTS: &[Fault] = &[
             error.insert("message".to_owned(), json!({ "text": message }));
         }),
     )
-    .when(is_about_tokens),
+    .when(is_about_tokens)
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         MESSAGE,
         "error-message-array",
@@ -150,14 +163,16 @@ pub(super) const FAULTS: &[Fault] = &[
             error.insert("message".to_owned(), json!([message]));
         }),
     )
-    .when(is_about_tokens),
+    .when(is_about_tokens)
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         ABSENT,
         "absent-token-served",
         "uses the first supported token when none is named",
         serve_first(),
     )
-    .when(names_no_token),
+    .when(names_no_token)
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         ABSENT,
         "absent-token-gets-0x",
@@ -168,14 +183,16 @@ pub(super) const FAULTS: &[Fault] = &[
         }),
     )
     .when(names_no_token)
-    .also(PAYS_NOTHING),
+    .also(PAYS_NOTHING)
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         ABSENT,
         "absent-token-info-served",
         "uses the first supported token when there is no tokenInfo",
         serve_first(),
     )
-    .when(|view| names_no_token(view) && view.mode_object().get("tokenInfo").is_none()),
+    .when(|view| names_no_token(view) && view.mode_object().get("tokenInfo").is_none())
+    .depends_on("/params/1/tokenInfo"),
     Fault::new(
         ABSENT,
         "null-token-served",
@@ -188,14 +205,16 @@ pub(super) const FAULTS: &[Fault] = &[
                 .token_info()
                 .get("feeTokenAddress")
                 .is_some_and(Value::is_null)
-    }),
+    })
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         ABSENT,
         "empty-token-served",
         "uses the first supported token when the token is an empty string",
         serve_first(),
     )
-    .when(|view| view.is(Pair::SPONSOR_ERC20) && view.fee_token() == Some("")),
+    .when(|view| view.is(Pair::SPONSOR_ERC20) && view.fee_token() == Some(""))
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         ABSENT,
         "preferred-token-for-absent",
@@ -215,14 +234,16 @@ pub(super) const FAULTS: &[Fault] = &[
         }),
     )
     .when(names_no_token)
-    .also(&["sponsor.mode-mandatory-served", "token-sponsor-result.MODE"]),
+    .also(&["sponsor.mode-mandatory-served", "token-sponsor-result.MODE"])
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         UNSUPPORTED,
         "unsupported-token-served",
         "uses the first supported token instead of an unsupported one",
         serve_first(),
     )
-    .when(names_unsupported),
+    .when(names_unsupported)
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         UNSUPPORTED,
         "unsupported-token-gets-0x",
@@ -233,7 +254,8 @@ pub(super) const FAULTS: &[Fault] = &[
         }),
     )
     .when(names_unsupported)
-    .also(PAYS_NOTHING),
+    .also(PAYS_NOTHING)
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         UNSUPPORTED,
         "unsupported-token-served-when-not-calculated",
@@ -304,7 +326,8 @@ pub(super) const FAULTS: &[Fault] = &[
         let within =
             |token: &String| named.len() > token.len() && named.contains(&token.to_ascii_lowercase());
         view.is(Pair::SPONSOR_ERC20) && view.tokens.iter().any(within)
-    }),
+    })
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         UNSUPPORTED,
         "piece-of-a-token-served",
@@ -316,7 +339,8 @@ pub(super) const FAULTS: &[Fault] = &[
         let within =
             |token: &String| named.len() < token.len() && token.to_ascii_lowercase().contains(&named);
         view.is(Pair::SPONSOR_ERC20) && !named.is_empty() && view.tokens.iter().any(within)
-    }),
+    })
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         UNSUPPORTED,
         "native-coin-served",
@@ -328,7 +352,8 @@ pub(super) const FAULTS: &[Fault] = &[
             let digits = view.fee_token().unwrap_or_default().get(2..).unwrap_or_default();
             digits.chars().all(|digit| digit == '0') || digits.chars().all(|digit| matches!(digit, 'e' | 'E'))
         }
-    }),
+    })
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         UNSUPPORTED,
         "lookalike-token-served",
@@ -342,7 +367,8 @@ pub(super) const FAULTS: &[Fault] = &[
                 .tokens
                 .iter()
                 .any(|token| view.fee_token().is_some_and(|named| start(named) == start(token)))
-    }),
+    })
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         REFUSAL,
         "refusal-as-error",
@@ -400,7 +426,8 @@ pub(super) const FAULTS: &[Fault] = &[
             }
         }),
     )
-    .when(|view| view.is(Pair::QUOTE_ERC20) && view.preferred().is_some_and(|token| !view.supports(token))),
+    .when(|view| view.is(Pair::QUOTE_ERC20) && view.preferred().is_some_and(|token| !view.supports(token)))
+    .depends_on("/params/1/tokenInfo/preferredToken"),
 ];
 
 /// The clauses that `0x` as the data of token mode breaks.

@@ -118,7 +118,8 @@ pub(super) const FAULTS: &[Fault] = &[
         "maxGasFee is a string for a maxFeePerGas above 64 bits",
         Map(decimal_text),
     )
-    .when(|view| view.amount("maxFeePerGas").is_some_and(|fee| fee.bit_len() > 64)),
+    .when(|view| view.amount("maxFeePerGas").is_some_and(|fee| fee.bit_len() > 64))
+    .depends_on("/params/0/maxFeePerGas"),
     Fault::row(FEE, "fee-max-negative", "maxGasFee is negative", Set("-0.5")),
     Fault::row(FEE, "fee-max-null", "maxGasFee is null", Set("null")),
     Fault::quote_row(
@@ -148,7 +149,8 @@ pub(super) const FAULTS: &[Fault] = &[
         "leaves maxGasFeeUSD out when there is an initCode",
         Remove,
     )
-    .when(|view| view.has_init_code()),
+    .when(|view| view.has_init_code())
+    .depends_on("/params/0/initCode"),
     Fault::row(RATE, "fee-rate-missing", "leaves exchangeRate out", Remove),
     Fault::row(
         RATE,
@@ -229,7 +231,8 @@ pub(super) const FAULTS: &[Fault] = &[
         "validUntil is null when calculateGasLimits is false",
         Set("null"),
     )
-    .when(|view| view.calculates(false)),
+    .when(|view| view.calculates(false))
+    .depends_on("/params/1/calculateGasLimits"),
     Fault::row(LOGO, "fee-logo-missing", "leaves logoUrl out", Remove),
     Fault::row(LOGO, "fee-logo-null", "logoUrl is null", Set("null")),
     Fault::row(

@@ -23,37 +23,44 @@ pub(super) const FAULTS: &[Fault] = &[
         "id-number-refused",
         "refuses every id that is a number",
         |view| view.id().is_number(),
-    ),
+    )
+    .depends_on("/id"),
     Fault::refusal(NUMBER, "id-zero-refused", "treats the id 0 as missing", |view| {
         view.id_number().as_deref() == Some("0")
-    }),
+    })
+    .depends_on("/id"),
     Fault::refusal(NUMBER, "id-negative-refused", "refuses negative ids", |view| {
         view.id_number().is_some_and(|digits| digits.starts_with('-'))
-    }),
+    })
+    .depends_on("/id"),
     Fault::refusal(
         STRING,
         "id-string-refused",
         "refuses every id that is a string",
         |view| view.id().is_string(),
-    ),
+    )
+    .depends_on("/id"),
     Fault::refusal(
         STRING,
         "id-empty-refused",
         "treats the empty id as missing",
         |view| view.id_string() == Some(""),
-    ),
+    )
+    .depends_on("/id"),
     Fault::refusal(
         STRING,
         "id-long-refused",
         "refuses ids of more than 64 letters",
         |view| view.id_string().is_some_and(|id| id.chars().count() > LONG_ID),
-    ),
+    )
+    .depends_on("/id"),
     Fault::refusal(
         STRING,
         "id-non-ascii-refused",
         "refuses ids that are not ascii",
         |view| view.id_string().is_some_and(|id| !id.is_ascii()),
-    ),
+    )
+    .depends_on("/id"),
     Fault::refusal(
         STRING,
         "id-not-digits-refused",
@@ -62,7 +69,8 @@ pub(super) const FAULTS: &[Fault] = &[
             view.id_string()
                 .is_some_and(|id| id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_digit()))
         },
-    ),
+    )
+    .depends_on("/id"),
     Fault::new(
         ECHO,
         "id-missing",
@@ -103,14 +111,16 @@ pub(super) const FAULTS: &[Fault] = &[
     .when(|view| view.has_id()),
     Fault::new(ECHO, "id-always-one", "returns id 1 for every request", to_one()).when(|view| view.has_id()),
     Fault::new(ECHO, "id-zero-null", "returns id null for the id 0", to_null())
-        .when(|view| view.id_number().as_deref() == Some("0")),
+        .when(|view| view.id_number().as_deref() == Some("0"))
+        .depends_on("/id"),
     Fault::new(
         ECHO,
         "id-empty-null",
         "returns id null for the empty id",
         to_null(),
     )
-    .when(|view| view.id_string() == Some("")),
+    .when(|view| view.id_string() == Some(""))
+    .depends_on("/id"),
     Fault::new(
         ECHO,
         "id-zero-dropped",
@@ -119,7 +129,8 @@ pub(super) const FAULTS: &[Fault] = &[
             answer.shift_remove("id");
         }),
     )
-    .when(|view| view.id_number().as_deref() == Some("0") || view.id_string() == Some("")),
+    .when(|view| view.id_number().as_deref() == Some("0") || view.id_string() == Some(""))
+    .depends_on("/id"),
     Fault::new(
         ECHO,
         "id-as-markup",
@@ -130,7 +141,8 @@ pub(super) const FAULTS: &[Fault] = &[
             set(answer, escaped.into());
         }),
     )
-    .when(|view| view.id_string().is_some_and(|id| id.contains(['&', '<', '>']))),
+    .when(|view| view.id_string().is_some_and(|id| id.contains(['&', '<', '>'])))
+    .depends_on("/id"),
     Fault::new(
         ECHO,
         "id-as-date",
@@ -140,7 +152,8 @@ pub(super) const FAULTS: &[Fault] = &[
             set(answer, id.replace(".000Z", "Z").into());
         }),
     )
-    .when(|view| view.id_string().is_some_and(|id| id.contains(".000Z"))),
+    .when(|view| view.id_string().is_some_and(|id| id.contains(".000Z")))
+    .depends_on("/id"),
     Fault::new(
         ECHO,
         "id-without-accents",
@@ -150,14 +163,16 @@ pub(super) const FAULTS: &[Fault] = &[
             set(answer, id.replace(ACCENT, "").into());
         }),
     )
-    .when(|view| view.id_string().is_some_and(|id| id.contains(ACCENT))),
+    .when(|view| view.id_string().is_some_and(|id| id.contains(ACCENT)))
+    .depends_on("/id"),
     Fault::new(
         ECHO,
         "id-number-as-string",
         "returns ids that are numbers as strings",
         Behaviour::Answer(|view, answer| set(answer, decimal_text(view.id()))),
     )
-    .when(|view| view.id().is_number()),
+    .when(|view| view.id().is_number())
+    .depends_on("/id"),
     Fault::new(
         ECHO,
         "id-digits-as-number",
@@ -168,7 +183,8 @@ pub(super) const FAULTS: &[Fault] = &[
         view.id_string().is_some_and(|id| {
             id.starts_with(|first| ('1'..='9').contains(&first)) && id.parse::<u64>().is_ok()
         })
-    }),
+    })
+    .depends_on("/id"),
     Fault::new(
         "json-rpc.large-ids",
         "id-through-double",
@@ -178,7 +194,8 @@ pub(super) const FAULTS: &[Fault] = &[
             set(answer, json(&format!("{double}")));
         }),
     )
-    .when(is_large),
+    .when(is_large)
+    .depends_on("/id"),
     Fault::new(
         ECHO,
         "id-fraction-cut",
@@ -192,7 +209,8 @@ pub(super) const FAULTS: &[Fault] = &[
     .when(|view| {
         view.id_number()
             .is_some_and(|digits| digits.contains('.') && !digits.contains('e'))
-    }),
+    })
+    .depends_on("/id"),
     Fault::new(
         ECHO,
         "id-sign-lost",
@@ -202,7 +220,8 @@ pub(super) const FAULTS: &[Fault] = &[
     .when(|view| {
         view.id_number()
             .is_some_and(|digits| digits.starts_with('-') && digits != "-0")
-    }),
+    })
+    .depends_on("/id"),
     Fault::new(
         ECHO,
         "id-long-cut",
@@ -212,7 +231,8 @@ pub(super) const FAULTS: &[Fault] = &[
             set(answer, id.into());
         }),
     )
-    .when(|view| view.id_string().is_some_and(|id| id.chars().count() > LONG_ID)),
+    .when(|view| view.id_string().is_some_and(|id| id.chars().count() > LONG_ID))
+    .depends_on("/id"),
     Fault::new(
         ECHO,
         "id-non-ascii-replaced",
@@ -226,7 +246,8 @@ pub(super) const FAULTS: &[Fault] = &[
             set(answer, id.into());
         }),
     )
-    .when(|view| view.id_string().is_some_and(|id| !id.is_ascii())),
+    .when(|view| view.id_string().is_some_and(|id| !id.is_ascii()))
+    .depends_on("/id"),
     Fault::new(
         ECHO,
         "id-wrong-now-and-then",

@@ -16,14 +16,16 @@ pub(super) const FAULTS: &[Fault] = &[
         "sponsors refused senders that are not in lower case",
         SPONSOR,
     )
-    .when(|view| view.is_sponsored_mode() && sender(view) != sender(view).to_lowercase()),
+    .when(|view| view.is_sponsored_mode() && sender(view) != sender(view).to_lowercase())
+    .depends_on("/params/0/sender"),
     Fault::new(
         REFUSED,
         "refused-senders-in-capitals-sponsored",
         "sponsors refused senders in capital letters",
         SPONSOR,
     )
-    .when(|view| view.is_sponsored_mode() && is_in_capitals(&sender(view))),
+    .when(|view| view.is_sponsored_mode() && is_in_capitals(&sender(view)))
+    .depends_on("/params/0/sender"),
     Fault::new(
         SPONSORED,
         "senders-in-capitals-not-sponsored",
@@ -34,7 +36,8 @@ pub(super) const FAULTS: &[Fault] = &[
             }
         }),
     )
-    .when(|view| view.is_sponsored_mode() && is_in_capitals(&sender(view))),
+    .when(|view| view.is_sponsored_mode() && is_in_capitals(&sender(view)))
+    .depends_on("/params/0/sender"),
     Fault::new(
         "quote.tokens-quoted",
         "listed-tokens-in-capitals-unsupported",
@@ -49,7 +52,8 @@ pub(super) const FAULTS: &[Fault] = &[
         }),
     )
     .when(|view| view.is(Pair::QUOTE_ERC20))
-    .also(&["quote.unsupported-only-unsupported"]),
+    .also(&["quote.unsupported-only-unsupported"])
+    .depends_on("/params/1/tokenInfo/tokenList"),
     Fault::new(
         "quote.unsupported-listed",
         "unsupported-in-capitals-left-out",
@@ -77,7 +81,8 @@ pub(super) const FAULTS: &[Fault] = &[
     .when(|view| {
         let token = view.fee_token().unwrap_or_default();
         view.is(Pair::SPONSOR_ERC20) && is_in_capitals(token) && !view.supports(token)
-    }),
+    })
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::refusal(
         "sponsor.erc20-result",
         "checksum-fee-token-refused",
@@ -86,7 +91,8 @@ pub(super) const FAULTS: &[Fault] = &[
             let token = view.fee_token().unwrap_or_default();
             view.is(Pair::SPONSOR_ERC20) && view.supports(token) && token != token.to_lowercase()
         },
-    ),
+    )
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
 ];
 
 /// Sponsors what the service does not sponsor.

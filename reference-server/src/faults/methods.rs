@@ -124,7 +124,8 @@ pub(super) const FAULTS: &[Fault] = &[
                     .zip(view.tokens.get(1))
                     .is_some_and(|(named, second)| named.eq_ignore_ascii_case(second))
         },
-    ),
+    )
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::refusal(
         SPONSOR_ERC20,
         "paying-in-tokens-judged-by-letter-case",
@@ -134,7 +135,8 @@ pub(super) const FAULTS: &[Fault] = &[
             view.is(Pair::SPONSOR_ERC20)
                 && token.is_some_and(|token| token.contains(|letter: char| letter.is_ascii_uppercase()))
         },
-    ),
+    )
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         SPONSOR_ERC20,
         "paying-in-tokens-quoted",
@@ -152,7 +154,8 @@ pub(super) const FAULTS: &[Fault] = &[
         to_tokens(),
     )
     .when(|view| view.is_sponsored_mode() && view.token_info().is_object())
-    .also(SPONSORED_ROWS),
+    .also(SPONSORED_ROWS)
+    .depends_on("/params/1/tokenInfo"),
     Fault::new(
         MODE_SERVED,
         "fee-token-switches-mode",
@@ -160,7 +163,8 @@ pub(super) const FAULTS: &[Fault] = &[
         to_tokens(),
     )
     .when(|view| view.is(Pair::SPONSOR_SPONSORED) && view.fee_token().is_some())
-    .also(SPONSORED_ROWS),
+    .also(SPONSORED_ROWS)
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
         MODE_SERVED,
         "sponsorship-info-switches-mode",
@@ -168,7 +172,8 @@ pub(super) const FAULTS: &[Fault] = &[
         to_sponsored(),
     )
     .when(|view| view.is_token_mode() && view.sponsorship_info().is_object())
-    .also(TOKEN_MODE),
+    .also(TOKEN_MODE)
+    .depends_on("/params/1/sponsorshipInfo"),
 ];
 
 /// The clauses that a result of another kind breaks in sponsored mode.

@@ -44,7 +44,8 @@ pub(super) const FAULTS: &[Fault] = &[
         Behaviour::Answer(|_, answer| refuse(answer)),
     )
     .when(|view| view.is(Pair::SPONSOR_SPONSORED) && view.byte_count("callData") > 64)
-    .also(ALSO),
+    .also(ALSO)
+    .depends_on("/params/0/callData"),
 ];
 
 /// Replaces a result by the error of a server that has too much to do.

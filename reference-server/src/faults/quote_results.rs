@@ -87,7 +87,8 @@ pub(super) const FAULTS: &[Fault] = &[
         "leaves paymasterAddress out when there is an initCode",
         Remove,
     )
-    .when(|view| view.has_init_code()),
+    .when(|view| view.has_init_code())
+    .depends_on("/params/0/initCode"),
     Fault::row(QUOTES, "quote-quotes-missing", "leaves feeQuotes out", Remove).also(&["quote.tokens-quoted"]),
     Fault::row(QUOTES, "quote-quotes-null", "feeQuotes is null", Set("null")).also(&["quote.tokens-quoted"]),
     Fault::row(

@@ -74,7 +74,8 @@ pub(super) const FAULTS: &[Fault] = &[
         "leaves paymasterAndData out when there is an initCode",
         Remove,
     )
-    .when(|view| view.has_init_code()),
+    .when(|view| view.has_init_code())
+    .depends_on("/params/0/initCode"),
     Fault::row(
         PRE,
         "sponsored-pre-missing",
@@ -149,7 +150,8 @@ pub(super) const FAULTS: &[Fault] = &[
         "leaves verificationGasLimit out when calculateGasLimits is false",
         Remove,
     )
-    .when(|view| view.calculates(false)),
+    .when(|view| view.calculates(false))
+    .depends_on("/params/1/calculateGasLimits"),
     Fault::row(CALL, "sponsored-call-missing", "leaves callGasLimit out", Remove),
     Fault::row(
         CALL,
@@ -175,7 +177,8 @@ pub(super) const FAULTS: &[Fault] = &[
         "callGasLimit is a string when there is an initCode",
         Map(decimal_text),
     )
-    .when(|view| view.has_init_code()),
+    .when(|view| view.has_init_code())
+    .depends_on("/params/0/initCode"),
     Fault::row(
         CALL,
         "sponsored-call-missing-now-and-then",

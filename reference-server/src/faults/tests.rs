@@ -67,6 +67,43 @@ fn every_judged_clause_is_broken_by_a_fault() {
     assert!(missed.is_empty(), "no fault for {missed:?}");
 }
 
+/// The objects of a request, as JSON pointers, and the documents that list their members.
+const OBJECTS: [(&str, &str); 6] = [
+    ("", "request-envelope"),
+    ("/params/0", "user-operation"),
+    ("/params/1", "mode-object"),
+    ("/params/1/sponsorshipInfo", "sponsorship-info"),
+    ("/params/1/sponsorshipInfo/smartAccountInfo", "smart-account-info"),
+    ("/params/1/tokenInfo", "token-info"),
+];
+
+/// Members of a whole operation that a partial one need not have, so that no document lists them.
+const UNLISTED_MEMBERS: [&str; 2] = ["/params/0/signature", "/params/0/paymasterAndData"];
+
+#[test]
+fn every_fault_depends_on_a_member_that_requests_have() {
+    let mut members = 0;
+    for fault in faults() {
+        let Some(pointer) = fault.member else { continue };
+        members += 1;
+        let (object, member) = pointer.rsplit_once('/').expect("a JSON pointer");
+        let document = OBJECTS.iter().find(|(at, _)| *at == object);
+        let is_listed = document.is_some_and(|(_, document)| {
+            let schema = resolved(document).expect("the document exists");
+            schema["properties"].get(member).is_some()
+        });
+        assert!(
+            is_listed || UNLISTED_MEMBERS.contains(&pointer),
+            "{}: requests have no member {pointer}",
+            fault.name
+        );
+    }
+    assert!(
+        members >= 100,
+        "only {members} faults depend on a member of the request"
+    );
+}
+
 #[test]
 fn the_nearest_fault_is_named() {
     let error = find_fault("sponsored-mode-misssing").unwrap_err().to_string();

@@ -42,7 +42,8 @@ pub(super) const FAULTS: &[Fault] = &[
         "leaves paymasterAndData out when there is an initCode",
         Remove,
     )
-    .when(|view| view.has_init_code()),
+    .when(|view| view.has_init_code())
+    .depends_on("/params/0/initCode"),
     Fault::row(PRE, "token-pre-missing", "leaves preVerificationGas out", Remove),
     Fault::row(
         PRE,
@@ -64,7 +65,8 @@ pub(super) const FAULTS: &[Fault] = &[
         "leaves preVerificationGas out when the request does",
         Remove,
     )
-    .when(|view| view.operation().get("preVerificationGas").is_none()),
+    .when(|view| view.operation().get("preVerificationGas").is_none())
+    .depends_on("/params/0/preVerificationGas"),
     Fault::row(
         VERIFICATION,
         "token-verification-missing",
@@ -109,5 +111,6 @@ pub(super) const FAULTS: &[Fault] = &[
         "callGasLimit is null when calculateGasLimits is false",
         Set("null"),
     )
-    .when(|view| view.calculates(false)),
+    .when(|view| view.calculates(false))
+    .depends_on("/params/1/calculateGasLimits"),
 ];

@@ -62,7 +62,8 @@ pub(super) const FAULTS: &[Fault] = &[
             let preferred = view.preferred().unwrap_or_default();
             retain_unsupported(result, |_, token| !token.eq_ignore_ascii_case(preferred));
         }),
-    ),
+    )
+    .depends_on("/params/1/tokenInfo/preferredToken"),
     Fault::new(
         LISTED,
         "unsupported-only-preferred",
@@ -71,7 +72,8 @@ pub(super) const FAULTS: &[Fault] = &[
             let preferred = view.preferred().unwrap_or_default();
             retain_unsupported(result, |_, token| token.eq_ignore_ascii_case(preferred));
         }),
-    ),
+    )
+    .depends_on("/params/1/tokenInfo/tokenList"),
     Fault::new(
         LISTED,
         "unsupported-only-when-all",
@@ -146,7 +148,8 @@ pub(super) const FAULTS: &[Fault] = &[
             }
         }),
     )
-    .when(|view| view.preferred().is_some_and(|token| view.supports(token))),
+    .when(|view| view.preferred().is_some_and(|token| view.supports(token)))
+    .depends_on("/params/1/tokenInfo/preferredToken"),
     Fault::new(
         ONLY_UNSUPPORTED,
         "unsupported-lists-unasked",
@@ -258,7 +261,8 @@ pub(super) const FAULTS: &[Fault] = &[
                 retain_quotes(result, |_, _| false);
             }
         }),
-    ),
+    )
+    .depends_on("/params/1/tokenInfo/tokenList"),
     Fault::new(
         QUOTED,
         "quotes-none-of-repeated",
@@ -272,7 +276,8 @@ pub(super) const FAULTS: &[Fault] = &[
                     < 2
             });
         }),
-    ),
+    )
+    .depends_on("/params/1/tokenInfo/tokenList"),
     Fault::new(
         QUOTED,
         "quotes-without-one-token",
