@@ -208,6 +208,11 @@ impl Session {
         self.tally.examples(rule, pair)
     }
 
+    /// Requests for which a rule held.
+    pub fn examples_of(&self, rule: &Rule) -> Vec<Example> {
+        self.tally.examples_of(rule)
+    }
+
     /// Requests for which some rule held, each once.
     pub fn examples_of_any_rule(&self) -> Vec<Example> {
         self.tally.examples_of_any_rule()

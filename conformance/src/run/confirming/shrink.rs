@@ -34,14 +34,14 @@ impl Shrinker<'_> {
     /// Looks for a smaller reproduction within a budget of requests.
     pub(crate) async fn shrink(&self, reproduction: Reproduction, simplify: Simplify, budget: u32) -> Shrunk {
         let mut budget = RequestBudget::new(budget);
-        let (reproduction, member) = self.isolate(reproduction, &mut budget).await;
+        let (reproduction, kept) = self.isolate(reproduction, &mut budget).await;
         let mut reproduction = self.in_plain_headers(reproduction, &mut budget).await;
         let properties = properties(&reproduction.group, self.resender.context);
         let document = reproduction.group.pair.map(Pair::request_document);
         'smaller: loop {
             for base in simplify(document, &reproduction.group.base) {
                 let rebuilt = reproduction.group.rebuilt(base, self.resender.context);
-                let Some(group) = rebuilt.and_then(|group| only(group, member)) else {
+                let Some(group) = rebuilt.and_then(|group| only(group, kept.as_deref())) else {
                     continue;
                 };
                 if group.members == reproduction.group.members
@@ -89,19 +89,28 @@ impl Shrinker<'_> {
         }
     }
 
-    /// Reduces the group to the member that breaks the rule, where the rule judges single exchanges and the member breaks it when sent
-    /// alone. Returns the index of that member.
+    /// Reduces the group to the member that breaks the rule, and for a rule over a group to that member and the baseline, where these break
+    /// the rule too. Returns the indices of the members that are left; none where all are.
     async fn isolate(
         &self,
         reproduction: Reproduction,
         budget: &mut RequestBudget,
-    ) -> (Reproduction, Option<usize>) {
-        let one_exchange = !matches!(self.resender.rule.check, Check::Group(..));
-        let member = Some(reproduction.violation.member);
-        if !one_exchange || reproduction.group.members.len() < 2 {
+    ) -> (Reproduction, Option<Vec<usize>>) {
+        let wrong = reproduction.violation.member;
+        let members = &reproduction.group.members;
+        let kept = if matches!(self.resender.rule.check, Check::Group(..)) {
+            let baseline = members.iter().position(|member| member.role == Role::Baseline);
+            match baseline {
+                Some(baseline) if baseline < wrong => vec![baseline, wrong],
+                _ => return (reproduction, None),
+            }
+        } else {
+            vec![wrong]
+        };
+        if members.len() <= kept.len() {
             return (reproduction, None);
         }
-        let Some(group) = only(reproduction.group.clone(), member) else {
+        let Some(group) = only(reproduction.group.clone(), Some(&kept)) else {
             return (reproduction, None);
         };
         if !budget.spend_on(&group) {
@@ -109,23 +118,26 @@ impl Shrinker<'_> {
         }
         match self.resender.send(&group).await {
             Ok((exchanges, Outcome::Broken(violation))) => {
-                let alone = Reproduction {
+                let fewer = Reproduction {
                     group,
                     exchanges,
                     violation,
                 };
-                (alone, member)
+                (fewer, Some(kept))
             }
             _ => (reproduction, None),
         }
     }
 }
 
-/// The group reduced to the member with this index, or the whole group where no index is given; none when there is no such member.
-fn only(mut group: Group, index: Option<usize>) -> Option<Group> {
-    if let Some(index) = index {
-        let member = group.members.get(index)?.clone();
-        group.members = vec![member];
+/// The group reduced to the members with these indices, or the whole group where none are given; none when there are no such members.
+fn only(mut group: Group, kept: Option<&[usize]>) -> Option<Group> {
+    if let Some(kept) = kept {
+        let members: Option<Vec<_>> = kept
+            .iter()
+            .map(|index| group.members.get(*index).cloned())
+            .collect();
+        group.members = members?;
     }
     Some(group)
 }

@@ -14,7 +14,7 @@ pub(super) fn text(causes: &Causes<'_>) -> String {
     let mut line = |line: &str| writeln!(text, "{line}").expect("writing to a String cannot fail");
     line("");
     line(&format!(
-        "CAUSES  the first defect names the member for {right} of {} that depends on one",
+        "CAUSES  the first defect names the member for {right} of the {} that depend on one",
         count(causes.named.len() as u64, "fault")
     ));
     line(&format!(

@@ -46,12 +46,20 @@ impl Subject {
     fn with(self, group: &Group, value: Value, context: &Context) -> Option<Group> {
         match self {
             Self::Member(index) => with_body(group, index, &value),
-            Self::Base => {
-                let rebuilt = group.rebuilt(value, context)?;
-                (rebuilt.members.len() == group.members.len()).then_some(rebuilt)
-            }
+            Self::Base => with_the_members_of(group, group.rebuilt(value, context)?),
         }
     }
+}
+
+/// The members of a rebuilt group that a group has, by role and label: shrinking may have left some out.
+fn with_the_members_of(group: &Group, mut rebuilt: Group) -> Option<Group> {
+    let mut all = rebuilt.members.drain(..);
+    let mut members = Vec::with_capacity(group.members.len());
+    for member in &group.members {
+        members.push(all.find(|other| other.role == member.role && other.label == member.label)?);
+    }
+    drop(all);
+    Some(Group { members, ..rebuilt })
 }
 
 /// What sending the base request in place of the changed one showed.
@@ -108,7 +116,7 @@ impl Search<'_> {
                 }
             }
         }
-        let decisive = self.members_of_the_expectation();
+        let decisive = self.members_of_the_expectation().await;
         for form in [form, decisive].into_iter().flatten() {
             if found
                 .as_ref()
@@ -161,7 +169,14 @@ impl Search<'_> {
     /// Whether the answer is an error, and the errors of other requests break the rule too. Then no member of the request decides.
     async fn is_every_error(&mut self) -> bool {
         const TRIED: usize = 2;
-        if !self.got(|answer| answer.error().is_some()) {
+        let held_for_an_error = |example: &Example| example.got_error;
+        if !self.got(|answer| answer.error().is_some())
+            || self
+                .session
+                .examples_of(self.resender.rule)
+                .iter()
+                .any(held_for_an_error)
+        {
             return false;
         }
         let own = self.finding.group.relation;
@@ -259,30 +274,35 @@ impl Search<'_> {
         }
     }
 
-    /// Sends the base request in place of the one that the relation made of it.
+    /// Sends the base request in place of the one that the relation made of it: with the id of that one, then with an id of its own.
     async fn plain_request(&mut self, subject: Subject) -> Plain {
         let group = &self.finding.group;
-        let (Some(failing), mut passing) = (subject.value(group), group.base.clone()) else {
+        let (Some(failing), own_id) = (subject.value(group), group.base.clone()) else {
             return Plain::NotJudged;
         };
-        if !passing.is_object() {
+        if !own_id.is_object() {
             return Plain::NotJudged;
         }
-        keep_id(&mut passing, &failing);
-        if passing == failing {
-            return Plain::AlsoBroken;
+        let mut same_id = own_id.clone();
+        keep_id(&mut same_id, &failing);
+        let mut seen = Plain::AlsoBroken;
+        for passing in [same_id, own_id] {
+            if passing == failing {
+                continue;
+            }
+            let Some(plain) = subject.with(group, passing.clone(), self.resender.context) else {
+                return Plain::NotJudged;
+            };
+            seen = match self.send(&plain).await {
+                Some((_, Outcome::Held)) => match self.fewest_members(subject, passing).await {
+                    Some(diagnosis) => return Plain::Cause(Box::new(diagnosis)),
+                    None => Plain::AlsoBroken,
+                },
+                Some((_, Outcome::Broken(_) | Outcome::BrokenElsewhere(_))) => Plain::AlsoBroken,
+                _ => return Plain::NotJudged,
+            };
         }
-        let Some(plain) = subject.with(group, passing.clone(), self.resender.context) else {
-            return Plain::NotJudged;
-        };
-        match self.send(&plain).await {
-            Some((_, Outcome::Held)) => match self.fewest_members(subject, passing).await {
-                Some(diagnosis) => Plain::Cause(Box::new(diagnosis)),
-                None => Plain::AlsoBroken,
-            },
-            Some((_, Outcome::Broken(_) | Outcome::BrokenElsewhere(_))) => Plain::AlsoBroken,
-            _ => Plain::NotJudged,
-        }
+        seen
     }
 
     /// What the relation changed in the base request.
@@ -301,39 +321,45 @@ impl Search<'_> {
         (!changes.is_empty()).then_some(changes)
     }
 
-    /// The members because of which the operation is not sponsored: with those of an operation that is, it would be. Nothing is sent.
-    fn members_of_the_expectation(&self) -> Option<Vec<Difference>> {
+    /// The members because of which the rule judges the request: an ordinary request of the same method and mode must get a result, and
+    /// the rule does not judge it. None where the rule judges ordinary requests too.
+    async fn members_of_the_expectation(&mut self) -> Option<Vec<Difference>> {
         let context = self.resender.context;
+        let is_served = |value: &Value| {
+            requirement(value, context).is_some_and(|requirement| {
+                matches!(
+                    requirement.expectation,
+                    Expectation::Sponsored | Expectation::Accepted
+                )
+            })
+        };
         let member = self.finding.group.members.get(self.finding.violation.member)?;
         let failing = parsed(member)?;
-        let is_refused =
-            |expectation| matches!(expectation, Expectation::Refused | Expectation::NotSponsored);
-        if !is_refused(requirement(&failing, context)?.expectation) {
+        if is_served(&failing) {
             return None;
         }
         let of_pair = |example: &Example| example.pair == self.finding.pair;
-        for example in self.session.examples_of_any_rule().into_iter().filter(of_pair) {
-            let Some(mut other) = example.group.members.get(example.member).and_then(parsed) else {
-                continue;
-            };
-            keep_id(&mut other, &failing);
-            let is_other = |value: &Value| {
-                requirement(value, context).is_some_and(|other| {
-                    matches!(other.expectation, Expectation::Sponsored | Expectation::Accepted)
-                })
-            };
-            if !is_other(&other) {
-                continue;
-            }
-            let mut fewest = Fewest::new(differences(&failing, &other));
-            while let Some(trial) = fewest.next_trial() {
-                if with_all(&failing, &trial).is_some_and(|value| is_other(&value)) {
-                    fewest.was_enough(trial);
-                }
-            }
-            return Some(fewest.finish());
+        let ordinary = self
+            .session
+            .examples_of_any_rule()
+            .into_iter()
+            .filter(of_pair)
+            .find_map(|example| {
+                let mut request = parsed(example.group.members.get(example.member)?)?;
+                keep_id(&mut request, &failing);
+                is_served(&request).then_some(request)
+            })?;
+        let plain = with_body(&self.finding.group, self.finding.violation.member, &ordinary)?;
+        if !matches!(self.send(&plain).await, Some((_, Outcome::NotJudged))) {
+            return None;
         }
-        None
+        let mut fewest = Fewest::new(differences(&failing, &ordinary));
+        while let Some(trial) = fewest.next_trial() {
+            if with_all(&failing, &trial).is_some_and(|value| is_served(&value)) {
+                fewest.was_enough(trial);
+            }
+        }
+        Some(fewest.finish())
     }
 
     /// Requests of the same method and mode for which the rule held, those with the fewest differences first; with the id of the failing
@@ -352,7 +378,13 @@ impl Search<'_> {
                 requests.push(request);
             }
         }
-        requests.sort_by_cached_key(|request| differences(&failing, request).len());
+        // A request that must be answered in another way may be right for that reason alone.
+        let context = self.resender.context;
+        let own = requirement(&failing, context);
+        requests.sort_by_cached_key(|request| {
+            let is_other = requirement(request, context) != own;
+            (is_other, differences(&failing, request).len())
+        });
         let with_the_id = requests.iter().take(MOST_CANDIDATES).map(|request| {
             let mut request = request.clone();
             keep_id(&mut request, &failing);
@@ -372,7 +404,12 @@ impl Search<'_> {
         let finding = self.finding;
         let failing = subject.value(&finding.group)?;
         let all = differences(&failing, &passing);
-        if all.is_empty() || !self.holds_with(subject, with_all(&failing, &all)?).await {
+        // Bodies and params of different shape have no members to compare.
+        let is_whole = |difference: &Difference| matches!(difference.pointer.as_str(), "" | "/params");
+        if all.is_empty()
+            || all.iter().any(is_whole)
+            || !self.holds_with(subject, with_all(&failing, &all)?).await
+        {
             return None;
         }
         let mut fewest = Fewest::new(all);
