@@ -5,6 +5,7 @@ pub(crate) mod har;
 pub(crate) mod json;
 pub(crate) mod junit;
 pub(crate) mod ndjson;
+mod profile_line;
 pub(crate) mod sarif;
 
 pub(crate) use exchange::moment;
