@@ -116,12 +116,13 @@ fn folded(defect: &ShownDefect<'_>, finished: &Finished<'_>) -> String {
             .map_or(String::new(), |names| format!(" (export {} first)", code(&names)));
         let _ = write!(text, "\ncURL{needs}\n\n{}", fenced("sh", &line));
     }
-    if let Some(line) = defect
+    let replays: Vec<String> = defect
         .findings
-        .first()
-        .and_then(|number| finished.replay_line(*number))
-    {
-        let _ = write!(text, "\n{}", fenced("sh", &line));
+        .iter()
+        .filter_map(|number| finished.replay_line(*number))
+        .collect();
+    if !replays.is_empty() {
+        let _ = write!(text, "\n{}", fenced("sh", &replays.join("\n")));
     }
     text.push_str("\n</details>\n");
     text
