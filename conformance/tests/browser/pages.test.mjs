@@ -15,7 +15,7 @@ const { BINARY: binary, PICTURES: pictures } = process.env;
 const run = promisify(execFile);
 const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 const WIDE = { width: 1280, height: 900 };
-const NARROW = { width: 390, height: 740 };
+const NARROW = { width: 360, height: 740 };
 
 let target, folder, browser, report, pages;
 

@@ -1,6 +1,7 @@
 //! Reports for machines: JSON, JUnit, SARIF, HAR and the event log.
 
 mod exchange;
+pub(crate) mod github;
 pub(crate) mod har;
 pub(crate) mod json;
 pub(crate) mod junit;
