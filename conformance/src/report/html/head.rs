@@ -55,6 +55,9 @@ impl Page<'_> {
                     @for warning in &self.finished.place.warnings {
                         p.note { b { "Warning: " } (self.foreign(warning)) }
                     }
+                    @if let Some((about, line)) = words::missing_line(self.finished) {
+                        div.note { p { b { "Missing: " } (about) ":" } pre { code { (line) } } }
+                    }
                     @if let Some(cause) = &summary.cut_short {
                         p.note { b { "Cut short: " } (self.foreign(cause)) }
                     }

@@ -19,14 +19,15 @@ use crate::report::{
     counts::RuleState,
     text::{
         defects::{self, ShownDefect},
-        known_failures, words,
+        known_failures,
     },
 };
 use paymaster_cli::terminal::escape_controls;
 use paymaster_judge::verdict::{
-    conclusion::{Conclusion, Verdict},
+    conclusion::Conclusion,
     known::EntryOutcome,
     line::VerdictLine,
+    profile_line::{self, InconclusiveGroup},
     summary::RuleOutcome,
 };
 
@@ -121,7 +122,7 @@ impl Page<'_> {
     /// The inconclusive rules, grouped by what would make them conclusive.
     fn inconclusive(&self) -> Markup {
         let rules = &self.finished.summary.rules;
-        let by_advice = words::by_reason(rules, Verdict::Inconclusive);
+        let by_advice = profile_line::inconclusive(rules, self.finished.context);
         // A target that never answered is the only reason, and the head of the page names it.
         let untested = self.finished.summary.conclusion == Conclusion::CouldNotTest
             && rules.iter().all(|outcome| outcome.held == 0);
@@ -131,7 +132,7 @@ impl Page<'_> {
                     h2 { "What could not be judged" }
                     p { "These rules were exercised too seldom to pass. What to add to " code { "paymaster.toml" } ", or to look at:" }
                     ul.advice {
-                        @for (advice, rules) in by_advice {
+                        @for InconclusiveGroup { advice, rules } in by_advice {
                             li {
                                 @if !advice.is_empty() { p { (advice) } }
                                 @if rules.len() > MOST_RULES {

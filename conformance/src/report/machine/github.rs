@@ -3,7 +3,7 @@
 use crate::report::{
     Finished,
     counts::Counts,
-    machine::profile_line,
+    machine::profile_place,
     text::{defects, known_failures, words},
 };
 use paymaster_cli::terminal::escape_controls;
@@ -43,7 +43,7 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
             ("warning", &mut warnings)
         };
         let title = format!("Paymaster defect {} of {}", defect.number, all.len());
-        let place = profile_line::of_finding(defect.shown, finished.place.profile.as_ref());
+        let place = profile_place::of_finding(defect.shown, finished.place.profile.as_ref());
         let cause = defect.cause.as_ref().map(|cause| format!("cause: {cause}"));
         let extent = format!("{}: {}", defect.extent(), defect.rule_ids());
         let lines: Vec<&str> = [Some(defect.headline.as_str()), cause.as_deref(), Some(&extent)]
@@ -74,7 +74,7 @@ fn limited(mut commands: Vec<String>, level: &str) -> String {
 fn command(
     level: &str,
     title: &str,
-    place: Option<&profile_line::ProfileLine<'_>>,
+    place: Option<&profile_place::ProfilePlace<'_>>,
     lines: &[&str],
 ) -> String {
     let place = place.map_or(String::new(), |place| {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::report::{
     Finished,
     counts::{Counts, RuleState},
-    machine::profile_line,
+    machine::profile_place,
     text::{
         compact, curl,
         defects::{self, ShownDefect},
@@ -166,9 +166,9 @@ fn fingerprint(finding: &Finding) -> String {
 /// GitHub refuses a file in which any location is in no file.
 fn location(name: &str, finding: &Finding, finished: &Finished<'_>) -> Value {
     let mut location = json!({"logicalLocations": [{"fullyQualifiedName": name, "kind": "member"}]});
-    if let Some(place) = profile_line::of_finding(finding, finished.place.profile.as_ref()) {
+    if let Some(place) = profile_place::of_finding(finding, finished.place.profile.as_ref()) {
         location["physicalLocation"] = json!({
-            "artifactLocation": {"uri": profile_line::uri(place.path), "uriBaseId": "%SRCROOT%"},
+            "artifactLocation": {"uri": profile_place::uri(place.path), "uriBaseId": "%SRCROOT%"},
             "region": {"startLine": place.line},
         });
     }

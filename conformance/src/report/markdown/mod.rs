@@ -10,7 +10,11 @@ use crate::report::{
     text::{compact, known_failures, words},
 };
 use paymaster_cli::terminal::escape_controls;
-use paymaster_judge::verdict::{conclusion::Verdict, summary::RuleOutcome};
+use paymaster_judge::verdict::{
+    conclusion::Verdict,
+    profile_line::{self, InconclusiveGroup},
+    summary::RuleOutcome,
+};
 
 /// The length at which further findings are left out, in bytes: a comment on GitHub holds 65,536 characters.
 const LONGEST: usize = 60_000;
@@ -41,6 +45,9 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
             "\nNot judged: {groups}, {}\n",
             code(&foreign(reason, finished))
         );
+    }
+    if let Some((about, line)) = words::missing_line(finished) {
+        let _ = write!(text, "\n{about}:\n\n{}", fenced("toml", &line));
     }
     let tail = stale(finished)
         + &known(finished)
@@ -106,7 +113,7 @@ fn inconclusive(finished: &Finished<'_>) -> String {
         "\n<details>\n<summary>{} inconclusive: what to add to the profile</summary>\n\n",
         words::count(number as u128, "rule")
     );
-    for (reason, rules) in words::by_reason(rules, Verdict::Inconclusive) {
+    for InconclusiveGroup { advice, rules } in profile_line::inconclusive(rules, finished.context) {
         let held = |outcome: &&RuleOutcome| {
             format!(
                 "{} (held {} of {} times)",
@@ -116,7 +123,7 @@ fn inconclusive(finished: &Finished<'_>) -> String {
             )
         };
         let held: Vec<String> = rules.iter().map(held).collect();
-        let _ = writeln!(text, "- {}: {}", foreign(reason, finished), held.join(", "));
+        let _ = writeln!(text, "- {}: {}", foreign(advice, finished), held.join(", "));
     }
     text.push_str("\n</details>\n");
     text

@@ -8,7 +8,7 @@ use serde_json::Value;
 const SHORTEST_VALUE: usize = 4;
 
 /// A line of a file of the user's repository.
-pub(super) struct ProfileLine<'a> {
+pub(super) struct ProfilePlace<'a> {
     /// The path from the root of the repository, with `/` between its parts.
     pub(super) path: &'a str,
     /// The line, from 1.
@@ -17,12 +17,15 @@ pub(super) struct ProfileLine<'a> {
 
 /// The line of the profile with a value of the request that breaks the rule: what the cause names, a token or the sender. Otherwise
 /// the beginning of `[target]`, or of the file. None where no profile of the repository describes the target.
-pub(super) fn of_finding<'a>(finding: &Finding, profile: Option<&'a ProfileFile>) -> Option<ProfileLine<'a>> {
+pub(super) fn of_finding<'a>(
+    finding: &Finding,
+    profile: Option<&'a ProfileFile>,
+) -> Option<ProfilePlace<'a>> {
     let profile = profile?;
     let path = profile.in_repository.as_deref()?;
     let values = values(finding);
     let line = values.iter().find_map(|value| profile.line_with(value));
-    Some(ProfileLine {
+    Some(ProfilePlace {
         path,
         line: line.or_else(|| profile.line_of_table("target")).unwrap_or(1),
     })
