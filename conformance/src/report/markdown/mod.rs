@@ -251,7 +251,7 @@ mod tests {
         "</details>| @somebody `x` [a](b)".clone_into(&mut sample.summary.findings[0].violation.actual);
         let text = text(&sample.finished());
         assert!(
-            text.contains("got </details>| @somebody `x` [a](b) at /result/feeQuotes``\n"),
+            text.contains("got </details>| @somebody `x` [a](b)``\n"),
             "{text}"
         );
     }
