@@ -9,6 +9,7 @@ use crate::report::{
 use paymaster_exchange::Exchange;
 use paymaster_judge::{
     cases::case::{Member, Role},
+    diagnosis::cause::Cause,
     verdict::finding::{Attempt, Finding},
 };
 
@@ -34,7 +35,7 @@ pub(super) struct Shown<'a> {
 
 /// The members of the request that decide, as JSON pointers.
 pub(super) fn pointers(finding: &Finding) -> Vec<&str> {
-    let members = finding.cause.iter().flat_map(|cause| cause.members());
+    let members = finding.cause.iter().flat_map(Cause::members);
     members.map(|member| member.pointer.as_str()).collect()
 }
 

@@ -1,7 +1,9 @@
 //! The place in the user's repository that a finding is about: a line of the profile.
 
+use std::fmt::Write as _;
+
 use paymaster_cli::profile_file::ProfileFile;
-use paymaster_judge::verdict::finding::Finding;
+use paymaster_judge::{diagnosis::cause::Cause, verdict::finding::Finding};
 use serde_json::Value;
 
 /// Shorter texts of a request, such as a mode, may stand in a profile for another reason.
@@ -38,7 +40,8 @@ pub(super) fn uri(path: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
             uri.push(char::from(byte));
         } else {
-            uri.push_str(&format!("%{byte:02X}"));
+            // Writing to a String cannot fail.
+            let _ = write!(uri, "%{byte:02X}");
         }
     }
     uri
@@ -47,7 +50,7 @@ pub(super) fn uri(path: &str) -> String {
 /// The texts of the request that a profile may have, the most telling first.
 fn values(finding: &Finding) -> Vec<String> {
     let mut values = Vec::new();
-    let members = finding.cause.iter().flat_map(|cause| cause.members());
+    let members = finding.cause.iter().flat_map(Cause::members);
     for value in members.filter_map(|member| member.failing.as_ref()) {
         texts(value, &mut values);
     }

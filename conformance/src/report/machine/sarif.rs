@@ -182,7 +182,7 @@ fn related(
     safe: &dyn Fn(&str) -> String,
     finished: &Finished<'_>,
 ) -> Vec<Value> {
-    let members = finding.cause.iter().flat_map(|cause| cause.members());
+    let members = finding.cause.iter().flat_map(Cause::members);
     let decide = members.map(|member| {
         let side = |value: &Option<Value>| match value {
             Some(value) => compact::cut(&safe(&value.to_string()), LONGEST_VALUE),
