@@ -48,19 +48,13 @@ impl ShownDefect<'_> {
 /// The defects of a run, those that fail it first.
 pub(crate) fn shown<'a>(finished: &Finished<'a>) -> Vec<ShownDefect<'a>> {
     let summary = finished.summary;
-    // Headlines cut long texts, and a cut secret is not recognized any more: secrets are replaced first.
-    let safe: Vec<Finding> = summary
-        .findings
-        .iter()
-        .map(|finding| redacted(finding, finished))
-        .collect();
     let shown = summary.defects.iter().filter_map(|defect: &'a Defect| {
         let shown = defect.shown(&summary.findings)?;
         Some(ShownDefect {
             number: 0,
             findings: &defect.findings,
             shown,
-            headline: one_line(&defect.headline(&safe), finished),
+            headline: one_line(&safe_headline(defect, finished), finished),
             cause: cause(shown, finished),
             rules: defect.rules(&summary.findings),
             fails: defect.fails_the_run(&summary.findings, finished.strictness.strict),
@@ -72,6 +66,18 @@ pub(crate) fn shown<'a>(finished: &Finished<'a>) -> Vec<ShownDefect<'a>> {
         defect.number = number;
     }
     all
+}
+
+/// The headline of a defect without secrets. Headlines cut long texts, and a cut secret is not recognized any more: secrets are replaced
+/// first.
+pub(crate) fn safe_headline(defect: &Defect, finished: &Finished<'_>) -> String {
+    let findings = &finished.summary.findings;
+    let own = defect.findings.iter().filter_map(|number| findings.get(*number));
+    let safe: Vec<Finding> = own.map(|finding| redacted(finding, finished)).collect();
+    let renumbered = Defect {
+        findings: (0..safe.len()).collect(),
+    };
+    finished.redactor.apply(&renumbered.headline(&safe)).into_owned()
 }
 
 /// The cause of a finding in words: `wrong with nonce "0", right with nonce "1"`.
