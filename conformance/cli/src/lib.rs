@@ -9,6 +9,7 @@ pub mod file;
 pub mod headers;
 pub mod layer;
 pub mod output;
+pub mod profile_file;
 pub mod public_words;
 pub mod report_file;
 pub mod settings;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::profile_file::ProfileFile;
 use paymaster_client::transport::Transport;
 use paymaster_judge::{session::tally::Strictness, target::profile::Profile};
 
@@ -22,6 +23,8 @@ pub struct ShownTarget {
     pub replay_options: String,
     /// The options with which `replay` uses the same chain, quoted for a shell, each with a blank before it.
     pub chain_options: String,
+    /// The configuration file that describes the target; none without one.
+    pub profile: Option<ProfileFile>,
     /// Warnings for the readers of every report, such as a certificate that was not verified.
     pub warnings: Vec<String>,
 }

@@ -8,6 +8,7 @@ use crate::{
     file::{self, FileError, LoadTable},
     headers::{self, Header, HeaderError, OriginError},
     layer::{Layer, SettingError},
+    profile_file::ProfileFile,
     public_words::is_common,
     settings::{Settings, ShownTarget},
     shell,
@@ -204,6 +205,7 @@ impl Setup {
                 .collect(),
             curl_options,
             replay_options: self.replay_options(),
+            profile: self.config.as_deref().and_then(ProfileFile::read),
             warnings,
             ..ShownTarget::default()
         };

@@ -23,8 +23,8 @@ use crate::{
     run::{Reporter, Suite},
 };
 use paymaster_cli::public_words::is_common;
-use paymaster_cli::settings::ShownTarget;
 use paymaster_cli::{environment::Environment, file, headers};
+use paymaster_cli::{profile_file::ProfileFile, settings::ShownTarget};
 use paymaster_client::{redact::Redactor, target::Target};
 use paymaster_exchange::{Exchange, Response};
 use paymaster_judge::{
@@ -125,6 +125,7 @@ impl TrafficOptions {
             literal: (path == whole && host == authority.as_str()).then(|| shown.clone()),
             shown,
             replay_options: self.replay_options(url),
+            profile: self.config.as_deref().and_then(ProfileFile::read),
             ..ShownTarget::default()
         })
     }

@@ -4,7 +4,7 @@ use std::io;
 
 use crate::report::{
     Finished, ReportLog, html,
-    machine::{har, json, junit, ndjson, sarif},
+    machine::{github, har, json, junit, ndjson, sarif},
     markdown,
 };
 use paymaster_cli::{report_file::FormatNames, settings::ShownTarget};
@@ -39,7 +39,7 @@ pub const FORMATS: &[Format] = &[
         "sarif",
         "SARIF",
         "sarif",
-        "for code scanning: each finding, with its place in the schemas",
+        "for code scanning: each finding, with its line of the profile",
         Text(sarif::text),
     ),
     format(
@@ -48,6 +48,13 @@ pub const FORMATS: &[Format] = &[
         "xml",
         "one test case for each rule, for CI",
         Fallible(junit::xml),
+    ),
+    format(
+        "github",
+        "GitHub",
+        "github.txt",
+        "annotations of a GitHub workflow: print the file in a step",
+        Text(github::text),
     ),
     format(
         "ndjson",
@@ -247,6 +254,11 @@ mod tests {
             "markdown" => {
                 let line = text.lines().find(|line| line.starts_with("**")).unwrap();
                 of(&|standing| in_words(line, standing))
+            }
+            "github" => {
+                let notice = text.lines().last().unwrap();
+                let (_, counts) = notice.split_once(" · ").unwrap();
+                of(&|standing| in_words(counts, standing))
             }
             "sarif" => of(&|standing| in_sarif(&json()["runs"][0], standing)),
             "har" | "har-all" => {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::report::Finished;
 use paymaster_cli::public_words::is_common;
-use paymaster_cli::settings::ShownTarget;
+use paymaster_cli::{profile_file::ProfileFile, settings::ShownTarget};
 use paymaster_client::redact::Redactor;
 use paymaster_exchange::{Exchange, Failure, Response};
 use paymaster_judge::{
@@ -28,6 +28,14 @@ use paymaster_judge::{
         summary::{Reached, Recorded, RuleOutcome, Summary},
     },
 };
+
+/// The profile of the target. It names the sender of the requests.
+const PROFILE: &str = r#"[target]
+url = "http://127.0.0.1:3000/api/s3cr3t-key"
+
+[operations]
+senders = ["0x00000000000000000000000000000000000000A1"]
+"#;
 
 static TWICE: Relation = Relation {
     id: "twice",
@@ -149,6 +157,7 @@ pub(crate) fn violations() -> Sample {
             shown: "http://127.0.0.1:3000/api/***".to_owned(),
             headers: vec![("x-key".to_owned(), "${KEY}".to_owned())],
             replay_options: " -H 'x-key: ${KEY}'".to_owned(),
+            profile: Some(ProfileFile::new("paymaster.toml".as_ref(), PROFILE.to_owned())),
             ..ShownTarget::default()
         },
         redactor,
@@ -165,6 +174,8 @@ pub(crate) fn known() -> Sample {
     let mut sample = violations();
     let summary = &mut sample.summary;
     summary.findings.truncate(1);
+    // A known failure is no defect.
+    summary.defects.clear();
     summary.unjudged.clear();
     summary
         .rules
@@ -259,6 +270,7 @@ pub(crate) fn unanswered() -> Sample {
     sample.summary.conclusion = Conclusion::CouldNotTest;
     sample.summary.cut_short = Some("no answer from 127.0.0.1:3000: no connection: refused".to_owned());
     sample.summary.findings.clear();
+    sample.summary.defects.clear();
     sample.summary.unjudged.clear();
     sample.summary.reached.clear();
     sample.summary.requests = 3;

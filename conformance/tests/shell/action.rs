@@ -52,8 +52,51 @@ fn inputs_become_arguments_and_the_verdict_stands_in_the_summary() {
     assert_eq!(handed, "exit-code=1\n");
     let summary = fs::read_to_string(folder.path().join("summary.md")).unwrap();
     assert!(summary.contains("answer.id"), "{summary}");
+    let errors = said.lines().filter(|line| line.starts_with("::error "));
+    let errors: Vec<&str> = errors.collect();
+    assert!(!errors.is_empty(), "{said}");
+    for line in errors {
+        assert!(line.starts_with("::error title=Paymaster defect "), "{line}");
+        assert!(line.contains("%0Abreaks 1 rule: answer.id"), "{line}");
+    }
+    assert!(
+        said.contains("::notice title=Paymaster conformance::violations: "),
+        "{said}"
+    );
     assert!(folder.path().join("a b.xml").exists() && folder.path().join("r.json").exists());
     assert!(!folder.path().join("owned").exists(), "an input was run as code");
+}
+
+#[test]
+fn findings_are_uploaded_where_the_repository_has_a_profile() {
+    let server = Server::changing(|_, _, answer| answer["id"] = serde_json::Value::from("seven"));
+    for has_profile in [false, true] {
+        let folder = tempdir().unwrap();
+        if has_profile {
+            fs::write(folder.path().join("paymaster.toml"), "# ours\n[target]\n").unwrap();
+        }
+        let (code, said, handed) = step(
+            folder.path(),
+            &[
+                ("INPUT_URL", &server.url()),
+                ("INPUT_UPLOAD_SARIF", "true"),
+                ("INPUT_ARGS", "--cases 4 --rule answer.id"),
+                ("RUNNER_TEMP", folder.path().to_str().unwrap()),
+            ],
+        );
+        assert_eq!(code, 1, "{said}");
+        assert_eq!(handed.contains("sarif="), has_profile, "{said}{handed}");
+        assert_eq!(
+            said.contains(",file=paymaster.toml,line=2::"),
+            has_profile,
+            "{said}"
+        );
+        assert_eq!(
+            said.contains("::warning::the findings are not uploaded"),
+            !has_profile,
+            "{said}"
+        );
+    }
 }
 
 #[test]

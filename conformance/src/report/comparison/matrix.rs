@@ -7,8 +7,8 @@ use paymaster_schemas::find_clause;
 
 use crate::report::{
     comparison::{badge, saved_report::SavedReport},
-    counts::RuleState,
-    html::{mark, shell},
+    counts::{Counts, RuleState},
+    html::{id, mark, shell},
     text::{compact::cut, sections, words},
 };
 use paymaster_cli::terminal::escape_controls;
@@ -45,15 +45,20 @@ pub(crate) fn page(columns: &[Column]) -> String {
             section #matrix {
                 h2 { "Clauses" }
                 div.filters { div.chips { button #differences type="button" aria-pressed="false" { "Only where they differ" } } p #shown role="status" {} }
-                div.scroll tabindex="0" role="region" aria-label="Clauses by implementation" {
+                div.scroll.tall tabindex="0" role="region" aria-label="Clauses by implementation" {
                     table.matrix {
-                        thead { tr {
-                            th scope="col" { "clause" }
-                            @for column in columns { (head(column)) }
-                        } }
+                        thead {
+                            tr.names {
+                                th scope="col" { "clause" }
+                                @for column in columns { th scope="col" { (column.name) } }
+                                th scope="col" { "all" }
+                            }
+                            tr { th scope="row" { "run" } @for column in columns { (head(column)) } td {} }
+                            (totals(&rows, columns))
+                        }
                         @for (section, clauses) in rows.values() {
                             tbody.part {
-                                tr.section { th colspan=(columns.len() + 1) scope="rowgroup" { (section) " " (sections::name(section)) } }
+                                tr.section { th colspan=(columns.len() + 2) scope="rowgroup" { span { (section) " " (sections::name(section)) } } }
                                 @for clause in clauses { (row(clause, columns)) }
                             }
                         }
@@ -72,8 +77,8 @@ pub(crate) fn page(columns: &[Column]) -> String {
 type Clause<'a> = &'a str;
 
 /// The clauses of every report, by section, in the order of the reports.
-fn rows(columns: &[Column]) -> BTreeMap<Vec<u32>, (&str, Vec<Clause<'_>>)> {
-    let mut rows: BTreeMap<Vec<u32>, (&str, Vec<Clause<'_>>)> = BTreeMap::new();
+fn rows(columns: &[Column]) -> Rows<'_> {
+    let mut rows = Rows::new();
     for rule in columns.iter().flat_map(|column| &column.run.rules) {
         let (_, clauses) = rows
             .entry(sections::key(&rule.section))
@@ -108,12 +113,43 @@ fn standing(clause: Clause<'_>, run: &SavedReport) -> Option<RuleState> {
 fn head(column: &Column) -> Markup {
     let run = &column.run;
     html! {
-        th scope="col" {
+        td {
             @if let Ok(badge) = badge::markup(run) { (badge) }
-            (column.name)
             span.target { (run.target) }
             span.target { (run.verdict().sentence()) }
             span.target { "seed " (run.seed) @if run.strict { ", strict" } }
+        }
+    }
+}
+
+/// The clauses by section, as the table has them.
+type Rows<'a> = BTreeMap<Vec<u32>, (&'a str, Vec<Clause<'a>>)>;
+
+/// The row with the number of clauses of each standing, for each report and for all of them.
+fn totals(rows: &Rows<'_>, columns: &[Column]) -> Markup {
+    let clauses = || rows.values().flat_map(|(_, clauses)| clauses);
+    let of =
+        |column: &Column| Counts::of_standings(clauses().filter_map(|clause| standing(clause, &column.run)));
+    let all = columns
+        .iter()
+        .flat_map(|column| clauses().filter_map(|clause| standing(clause, &column.run)));
+    html! {
+        tr.totals {
+            th scope="row" { (words::count(clauses().count() as u128, "clause")) }
+            @for column in columns { td { (tally(&of(column))) } }
+            td { (tally(&Counts::of_standings(all))) }
+        }
+    }
+}
+
+/// How many have each standing, a line each.
+fn tally(counts: &Counts) -> Markup {
+    html! {
+        ul {
+            @for standing in RuleState::ALL {
+                @let number = counts.get(standing);
+                @if number > 0 { li title=(standing.word()) { (mark(standing)) " " (number) span.quiet { " " (standing.word()) } } }
+            }
         }
     }
 }
@@ -128,15 +164,16 @@ fn row(clause: Clause<'_>, columns: &[Column]) -> Markup {
     html! {
         tr.row.differs[differs] id=(clause) {
             th scope="row" title=[known.map(|clause| clause.text)] {
-                (clause)
+                (id(clause))
                 @if let Some(known) = known { span.basis { (known.basis.name()) } }
             }
-            @for standing in standings {
+            @for standing in &standings {
                 @match standing {
-                    Some(standing) => td title=(standing.word()) { (mark(standing)) span.quiet { (standing.word()) } },
+                    Some(standing) => td title=(standing.word()) { (mark(*standing)) span.quiet { (standing.word()) } },
                     None => td title="not in this report" { span.quiet { "not in this report" } },
                 }
             }
+            td.total { (tally(&Counts::of_standings(standings.iter().flatten().copied()))) }
         }
     }
 }
@@ -263,6 +300,7 @@ mod tests {
             id.find("title=\"broken\"").unwrap() < id.find("title=\"passed\"").unwrap(),
             "{id}"
         );
+        assert!(html.contains("5 clauses") && cell("answer.id").contains("<td class=\"total\">"));
         assert!(html.contains("2 broken") && html.contains(">conforms</text>"));
     }
 

@@ -8,11 +8,9 @@ use crate::report::{
 };
 use paymaster_exchange::Exchange;
 use paymaster_judge::{
-    cases::case::Role,
-    verdict::{
-        finding::{Attempt, Finding},
-        summary::RuleOutcome,
-    },
+    cases::case::{Member, Role},
+    diagnosis::cause::Cause,
+    verdict::finding::{Attempt, Finding},
 };
 
 /// The longest text that is not JSON, in characters; longer ones are cut.
@@ -21,96 +19,116 @@ const LONGEST_TEXT: usize = 2000;
 /// Of larger groups only the baseline and the member that breaks the rule are shown.
 const MOST_MEMBERS: usize = 4;
 
-impl Page<'_> {
-    /// The findings of a rule.
-    pub(super) fn findings(&self, outcome: &RuleOutcome) -> Markup {
-        let all = self.finished.summary.findings.iter().enumerate();
-        let mut own: Vec<_> = all
-            .filter(|(_, finding)| finding.rule.id == outcome.rule.id)
-            .collect();
-        // Findings that are not known failures come first.
-        own.sort_by_key(|(_, finding)| self.finished.summary.known_entry(finding).is_some());
-        html! {
-            @for (place, (number, finding)) in own.iter().enumerate() {
-                @if place == 0 {
-                    (self.finding(*number, finding))
-                } @else {
-                    details.more {
-                        summary {
-                            "Also " (finding.pair.map_or("any request", |pair| pair.name())) " at "
-                            code { (self.foreign(words::place(finding))) }
-                        }
-                        (self.finding(*number, finding))
-                    }
-                }
-            }
-        }
-    }
+/// A request, its answer, and what is marked in both.
+pub(super) struct Shown<'a> {
+    /// The request.
+    pub(super) sent: &'a Member,
+    /// The places that are marked in it, as JSON pointers.
+    pub(super) request_marks: Vec<&'a str>,
+    /// What came back; none where it was not kept.
+    pub(super) exchange: Option<&'a Exchange>,
+    /// The places that are marked in the answer, as JSON pointers.
+    pub(super) answer_marks: Vec<&'a str>,
+    /// Whether it breaks the rule.
+    pub(super) wrong: bool,
+}
 
-    fn finding(&self, number: usize, finding: &Finding) -> Markup {
-        let violation = &finding.violation;
-        let broken = finding.group.members.get(violation.member);
-        let line = broken.and_then(|member| curl::line(self.finished.place, member));
-        let replay = self.finished.replay_line(number);
+/// The members of the request that decide, as JSON pointers.
+pub(super) fn pointers(finding: &Finding) -> Vec<&str> {
+    let members = finding.cause.iter().flat_map(Cause::members);
+    members.map(|member| member.pointer.as_str()).collect()
+}
+
+impl Page<'_> {
+    /// A finding that is shown alone.
+    pub(super) fn finding(&self, number: usize, finding: &Finding) -> Markup {
         html! {
             article.finding {
                 @if let Some(entry) = self.finished.summary.known_entry(finding) {
                     p.excused { "Known to fail: " (self.foreign(&entry.reason)) " (" (self.foreign(&entry.owner)) ", until " (entry.expires) ")" }
                 }
-                dl.what {
-                    @if let Some(member) = words::recorded(finding) {
-                        div { dt { "recorded" } dd { (self.foreign(&member.label)) } }
-                    }
-                    div { dt { "at" } dd { code { (self.foreign(words::place(finding))) } } }
-                    div.expected { dt { "expected" } dd { code { (self.foreign(&violation.expected)) } } }
-                    div.actual { dt { "actual" } dd { code { (cut(&self.foreign(&violation.actual), LONGEST_TEXT)) } } }
-                    div { dt { "call" } dd {
-                        @if let Some(pair) = finding.pair { (pair.method) " in mode " (pair.mode) ", " }
-                        (words::count(finding.times, "time")) "; " (words::reproduced(finding))
-                    } }
-                }
-                @let shown = shown(finding);
-                @for member in &shown {
-                    (self.exchange(finding, *member))
-                }
-                @if shown.len() < finding.group.members.len() {
-                    p.meta { (finding.group.members.len() - shown.len()) " more requests of this group are in the replay file." }
-                }
-                (self.attempts(finding))
-                @match &line {
-                    Some(line) => (copyable(&format!("curl-{number}"), "cURL", line)),
-                    None => p.meta { "The request is too long for a command line: use the replay file." },
-                }
-                @if let Some(replay) = &replay {
-                    (copyable(&format!("replay-{number}"), "Replay", replay))
-                }
-                @if line.is_some() || replay.is_some() {
-                    @if let Some(names) = curl::needs(self.finished.place) { p.meta { "Export " code { (names) } " first." } }
-                }
+                (self.evidence(finding))
+                (self.repeat(number, finding))
             }
         }
     }
 
-    /// A request and its answer, side by side where there is room.
+    /// What was expected, and the requests with their answers.
+    pub(super) fn evidence(&self, finding: &Finding) -> Markup {
+        let violation = &finding.violation;
+        let shown = shown(finding);
+        html! {
+            dl.what {
+                @if let Some(member) = words::recorded(finding) {
+                    div { dt { "recorded" } dd { (self.foreign(&member.label)) } }
+                }
+                div { dt { "at" } dd { code { (self.foreign(words::place(finding))) } } }
+                div.expected { dt { "expected" } dd { code { (self.foreign(&violation.expected)) } } }
+                div.actual { dt { "actual" } dd { code { (cut(&self.foreign(&violation.actual), LONGEST_TEXT)) } } }
+                div { dt { "call" } dd {
+                    @if let Some(pair) = finding.pair { (pair.method) " in mode " (pair.mode) ", " }
+                    (words::count(finding.times, "time")) "; " (words::reproduced(finding))
+                } }
+            }
+            @for member in &shown {
+                (self.exchange(finding, *member))
+            }
+            @if shown.len() < finding.group.members.len() {
+                p.meta { (finding.group.members.len() - shown.len()) " more requests of this group are in the replay file." }
+            }
+        }
+    }
+
+    /// How often it was seen again, and the lines that repeat it.
+    pub(super) fn repeat(&self, number: usize, finding: &Finding) -> Markup {
+        let broken = finding.group.members.get(finding.violation.member);
+        let line = broken.and_then(|member| curl::line(self.finished.place, member));
+        let replay = self.finished.replay_line(number);
+        html! {
+            (self.attempts(finding))
+            @match &line {
+                Some(line) => (copyable(&format!("curl-{number}"), "cURL", line)),
+                None => p.meta { "The request is too long for a command line: use the replay file." },
+            }
+            @if let Some(replay) = &replay {
+                (copyable(&format!("replay-{number}"), "Replay", replay))
+            }
+            @if line.is_some() || replay.is_some() {
+                @if let Some(names) = curl::needs(self.finished.place) { p.meta { "Export " code { (names) } " first." } }
+            }
+        }
+    }
+
     fn exchange(&self, finding: &Finding, member: usize) -> Markup {
         let Some(sent) = finding.group.members.get(member) else {
             return html! {};
         };
         let of = finding.group.members.len();
         let wrong = member == finding.violation.member;
-        let pointer = wrong.then_some(finding.violation.pointer.as_str());
-        let request = self.foreign_body(&sent.body);
+        let (request_marks, answer_marks) = if wrong {
+            (pointers(finding), vec![finding.violation.pointer.as_str()])
+        } else {
+            (Vec::new(), Vec::new())
+        };
         html! {
             @if of > 1 {
                 h4 { (member + 1) " of " (of) ": " (sent.role) " " (self.foreign(&sent.label)) @if wrong { " " span.here { "broken here" } } }
             }
+            (self.pair(&Shown { sent, request_marks, exchange: finding.exchanges.get(member), answer_marks, wrong }))
+        }
+    }
+
+    /// A request and its answer, side by side where there is room.
+    pub(super) fn pair(&self, shown: &Shown<'_>) -> Markup {
+        let request = self.foreign_body(&shown.sent.body);
+        html! {
             div.exchange {
-                figure {
-                    figcaption { "Request" }
-                    (body(&request, None))
+                figure.request[shown.wrong] {
+                    figcaption { "Request" @if let Some(client) = shown.sent.sent_as { ", with the headers of " (client.name) } }
+                    (body(&request, &shown.request_marks))
                 }
-                figure.answer[wrong] {
-                    @match finding.exchanges.get(member) {
+                figure.answer[shown.wrong] {
+                    @match shown.exchange {
                         None => { figcaption { "Answer" } p.none { "not kept" } },
                         Some(Exchange { outcome: Err(failure), .. }) => {
                             figcaption { "No answer" }
@@ -118,7 +136,7 @@ impl Page<'_> {
                         },
                         Some(Exchange { outcome: Ok(response), .. }) => {
                             figcaption { "Answer, HTTP " (response.status) }
-                            @if response.body.is_empty() { p.none { "empty body" } } @else { (body(&self.foreign_body(&response.body), pointer)) }
+                            @if response.body.is_empty() { p.none { "empty body" } } @else { (body(&self.foreign_body(&response.body), &shown.answer_marks)) }
                         },
                     }
                 }
@@ -149,12 +167,12 @@ impl Page<'_> {
     }
 }
 
-/// A body: JSON in lines with the place marked, or the text as it is.
-fn body(text: &str, pointer: Option<&str>) -> Markup {
+/// A body: JSON in lines with these places marked, or the text as it is.
+fn body(text: &str, pointers: &[&str]) -> Markup {
     html! {
         pre tabindex="0" {
             code {
-                @match json::marked(text, pointer) {
+                @match json::marked(text, pointers) {
                     Some(marked) => (marked),
                     None => (cut(&super::escape_controls(text), LONGEST_TEXT)),
                 }

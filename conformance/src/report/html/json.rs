@@ -18,11 +18,12 @@ const MOST_ITEMS: usize = 12;
 /// What is shorter stands on one line.
 const LINE: usize = 44;
 
-/// A JSON text with the value at `pointer` marked, or a note in the object that lacks it. None where the text is not JSON.
-pub(crate) fn marked(text: &str, pointer: Option<&str>) -> Option<Markup> {
+/// A JSON text with the values at these pointers marked, or a note in the object that lacks one. None where the text is not JSON.
+pub(crate) fn marked(text: &str, pointers: &[&str]) -> Option<Markup> {
     let root = raw_json::read(text)?;
-    let steps = pointer.map(raw_json::steps);
-    Some(write(&root, steps.as_deref(), 0))
+    let steps: Vec<Vec<String>> = pointers.iter().map(|pointer| raw_json::steps(pointer)).collect();
+    let marks: Vec<&[String]> = steps.iter().map(Vec::as_slice).collect();
+    Some(write(&root, &marks, 0))
 }
 
 /// How many characters a node takes on one line.
@@ -37,60 +38,65 @@ fn length(node: &Node<'_>) -> usize {
     }
 }
 
-/// `steps` leads from here to what is marked; none when it is elsewhere.
-fn write(node: &Node<'_>, steps: Option<&[String]>, depth: usize) -> Markup {
-    let marked = steps.is_some_and(<[String]>::is_empty) && depth > 0;
+/// Each mark has the steps that lead from here to what is marked.
+fn write(node: &Node<'_>, marks: &[&[String]], depth: usize) -> Markup {
     let inner = match node {
         Node::Scalar(text) => scalar(text),
-        Node::Object(members) => object(members, steps, depth, length(node) <= LINE),
-        Node::Array(items) => array(items, steps, depth, length(node) <= LINE),
+        Node::Object(members) => object(members, marks, depth, length(node) <= LINE),
+        Node::Array(items) => array(items, marks, depth, length(node) <= LINE),
     };
-    if marked {
+    if is_marked(marks) && depth > 0 {
         html! { mark { (inner) } }
     } else {
         inner
     }
 }
 
-fn object(members: &[(&str, Node<'_>)], steps: Option<&[String]>, depth: usize, flat: bool) -> Markup {
-    let next = steps.and_then(|steps| steps.split_first());
-    let leads = |name: &str| {
-        next.filter(|(step, _)| unquoted(name) == **step)
-            .map(|(_, rest)| rest)
-    };
-    let missing = next
-        .filter(|(step, _)| members.iter().all(|(name, _)| unquoted(name) != **step))
-        .map(|(step, _)| step);
+fn is_marked(marks: &[&[String]]) -> bool {
+    marks.iter().any(|steps| steps.is_empty())
+}
+
+/// The marks below a member or an item.
+fn below<'a>(marks: &[&'a [String]], is_next: impl Fn(&str) -> bool) -> Vec<&'a [String]> {
+    let next = marks.iter().filter_map(|steps| steps.split_first());
+    next.filter(|(step, _)| is_next(step))
+        .map(|(_, rest)| rest)
+        .collect()
+}
+
+fn object(members: &[(&str, Node<'_>)], marks: &[&[String]], depth: usize, flat: bool) -> Markup {
     let mut lines: Vec<Markup> = members
         .iter()
         .map(|(name, value)| {
-            let rest = leads(name);
-            let line = html! { span.k { (cut(&escape_controls(name), LONGEST_STRING)) } ": " (write(value, rest, depth + 1)) };
-            if rest.is_some_and(<[String]>::is_empty) {
-                html! { mark { span.k { (cut(&escape_controls(name), LONGEST_STRING)) } ": " (write(value, None, depth + 1)) } }
+            let key = cut(&escape_controls(name), LONGEST_STRING);
+            let rest = below(marks, |step| unquoted(name) == step);
+            if is_marked(&rest) {
+                html! { mark { span.k { (key) } ": " (write(value, &[], depth + 1)) } }
             } else {
-                line
+                html! { span.k { (key) } ": " (write(value, &rest, depth + 1)) }
             }
         })
         .collect();
-    if let Some(step) = missing {
+    let mut missing: Vec<&String> = marks.iter().filter_map(|steps| steps.first()).collect();
+    missing.retain(|step| members.iter().all(|(name, _)| unquoted(name) != **step));
+    missing.sort();
+    missing.dedup();
+    for step in missing {
         lines.push(html! { mark.missing { (escape_controls(&serde_json::Value::from(step.as_str()).to_string())) " is missing" } });
     }
     enclosed(["{", "}"], &lines, depth, flat)
 }
 
-fn array(items: &[Node<'_>], steps: Option<&[String]>, depth: usize, flat: bool) -> Markup {
-    let next = steps.and_then(|steps| steps.split_first());
-    let place = next.and_then(|(step, _)| step.parse::<usize>().ok());
+fn array(items: &[Node<'_>], marks: &[&[String]], depth: usize, flat: bool) -> Markup {
     let mut lines = Vec::new();
     let mut hidden = 0;
     for (number, item) in items.iter().enumerate() {
-        let rest = next.filter(|_| place == Some(number)).map(|(_, rest)| rest);
-        if number >= MOST_ITEMS && rest.is_none() {
+        let rest = below(marks, |step| step.parse() == Ok(number));
+        if number >= MOST_ITEMS && rest.is_empty() {
             hidden += 1;
             continue;
         }
-        lines.push(write(item, rest, depth + 1));
+        lines.push(write(item, &rest, depth + 1));
     }
     if hidden > 0 {
         lines.push(html! { span.note { "… " (hidden) " more" } });
@@ -128,7 +134,7 @@ mod tests {
     use super::*;
 
     fn text(json: &str, pointer: &str) -> String {
-        marked(json, Some(pointer)).unwrap().into_string()
+        marked(json, &[pointer]).unwrap().into_string()
     }
 
     /// The markup without its tags.
@@ -175,7 +181,26 @@ mod tests {
             marks(&text(json, "")).is_empty(),
             "a mark on everything marks nothing"
         );
-        assert!(marks(&marked(json, None).unwrap().into_string()).is_empty());
+        assert!(marks(&marked(json, &[]).unwrap().into_string()).is_empty());
+    }
+
+    #[test]
+    fn several_places_are_marked() {
+        let json = r#"{"id": 7, "params": [{"nonce": "0", "sender": "0x1"}, {"mode": "ERC20"}]}"#;
+        let shown = marked(
+            json,
+            &["/params/0/nonce", "/params/1/mode", "/params/0/initCode", "/id"],
+        )
+        .unwrap();
+        assert_eq!(
+            marks(&shown.into_string()),
+            [
+                r#""id": 7"#,
+                r#""nonce": "0""#,
+                r#""initCode" is missing"#,
+                r#""mode": "ERC20""#
+            ]
+        );
     }
 
     #[test]
@@ -189,8 +214,8 @@ mod tests {
             2,
             "both of a member that stands twice"
         );
-        assert!(marked("{\"a\":", None).is_none());
-        assert!(marked("", None).is_none());
+        assert!(marked("{\"a\":", &[]).is_none());
+        assert!(marked("", &[]).is_none());
     }
 
     #[test]

@@ -1,38 +1,45 @@
 //! The report for a browser: one file that loads nothing from the network. Everything can be read without scripts; they only filter,
 //! copy and open.
 
+mod defect;
 mod finding;
 mod fingerprint;
+mod head;
 pub(crate) mod json;
+mod legend;
 pub(crate) mod shell;
 mod tree;
 
-pub(crate) use tree::mark;
-
-use std::time::SystemTime;
+pub(crate) use tree::{id, mark};
 
 use maud::{Markup, html};
 
 use crate::report::{
     Finished,
     counts::RuleState,
-    machine::moment,
-    text::{compact, known_failures, words},
+    text::{
+        defects::{self, ShownDefect},
+        known_failures,
+    },
 };
 use paymaster_cli::terminal::escape_controls;
 use paymaster_judge::verdict::{
-    conclusion::{Conclusion, Verdict},
-    finding::Finding,
+    conclusion::Conclusion,
     known::EntryOutcome,
     line::VerdictLine,
+    profile_line::{self, InconclusiveGroup},
     summary::RuleOutcome,
 };
+
+/// Longer lists of rules that could not be judged for one reason are folded.
+const MOST_RULES: usize = 6;
 
 /// The page.
 pub(crate) fn page(finished: &Finished<'_>) -> String {
     let page = Page {
         finished,
         verdict: finished.verdict(),
+        defects: defects::shown(finished),
     };
     let body = html! {
         a.skip href="#rules" { "Skip to the rules" }
@@ -48,7 +55,7 @@ pub(crate) fn page(finished: &Finished<'_>) -> String {
         footer {
             p {
                 "Written by paymaster-conformance " (env!("CARGO_PKG_VERSION"))
-                ", " (moment(SystemTime::now())) ". The same seed sends the same requests. Secrets of the URL and of headers are replaced by ***."
+                ". The same seed sends the same requests. Secrets of the URL and of headers are replaced by ***."
             }
         }
     };
@@ -60,6 +67,7 @@ pub(crate) fn page(finished: &Finished<'_>) -> String {
 struct Page<'a> {
     finished: &'a Finished<'a>,
     verdict: VerdictLine,
+    defects: Vec<ShownDefect<'a>>,
 }
 
 impl Page<'_> {
@@ -70,131 +78,6 @@ impl Page<'_> {
 
     fn standing(&self, outcome: &RuleOutcome) -> RuleState {
         RuleState::of(outcome, self.finished.strictness)
-    }
-
-    fn head(&self) -> Markup {
-        let summary = self.finished.summary;
-        let conclusion = summary.conclusion;
-        let counts = &self.verdict.counts;
-        html! {
-            header.verdict data-conclusion=(conclusion.name()) {
-                div.inner {
-                    p.tool { "paymaster-conformance" }
-                    h1 {
-                        span.word { (conclusion.headline()) }
-                        @let limits = self.verdict.qualification();
-                        @if !limits.is_empty() { span.limits { (limits.trim_start_matches([':', ';', ' '])) } }
-                        " "
-                        span.target { (self.finished.place.shown) }
-                    }
-                    p.meaning { (self.meaning()) }
-                    (shell::bar(counts))
-                    p.counts {
-                        @for standing in RuleState::ALL {
-                            @let number = counts.get(standing);
-                            @if number > 0 {
-                                span.count data-standing=(standing.name()) { b { (number) } " " (standing.word()) }
-                            }
-                        }
-                    }
-                    dl.facts {
-                        div { dt { "rules" } dd { (counts.rules()) } }
-                        @if let Some(recorded) = &summary.recorded {
-                            div { dt { "recorded exchanges" } dd { (recorded.exchanges) } }
-                        } @else {
-                            div { dt { "requests" } dd { (summary.requests) } }
-                            div { dt { "time" } dd { (words::time(summary.took)) } }
-                            div { dt { "seed" } dd { (summary.seed) } }
-                        }
-                        div { dt { "exit code" } dd { (paymaster_cli::exit::code(conclusion)) } }
-                        @if self.finished.strictness.strict { div { dt { "strict" } dd { "yes" } } }
-                    }
-                    @for warning in &self.finished.place.warnings {
-                        p.note { b { "Warning: " } (self.foreign(warning)) }
-                    }
-                    @if let Some(cause) = &summary.cut_short {
-                        p.note { b { "Cut short: " } (self.foreign(cause)) }
-                    }
-                    @for (reason, entries) in summary.recorded.iter().flat_map(|recorded| &recorded.skipped) {
-                        p.note { b { "Left out: " } (words::count(*entries, "exchange")) ", " (self.foreign(reason)) }
-                    }
-                    @for (reason, groups) in &summary.unjudged {
-                        p.note {
-                            b { "Not judged: " }
-                            (words::count(*groups as u128, "group")) " of requests: " (self.foreign(reason))
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    fn meaning(&self) -> &'static str {
-        match self.finished.summary.conclusion {
-            Conclusion::ListOutOfDate => {
-                "Nothing new failed, but the list of known failures is out of date: update it, as described below."
-            }
-            Conclusion::Conforms if self.verdict.counts.get(RuleState::KnownFailing) > 0 => {
-                "Everything that fails a run was judged, and held, but for what is known to fail."
-            }
-            Conclusion::Conforms => "Everything that fails a run was judged, and held.",
-            Conclusion::NothingBroken => {
-                "What was judged held. The other rules were left out, or could not be judged, which this run accepts."
-            }
-            Conclusion::Violations => {
-                "Each broken rule is below, with the smallest request that shows it and a line that repeats it."
-            }
-            Conclusion::Incomplete => {
-                "Nothing failed, but not everything could be judged: below is what was missing."
-            }
-            Conclusion::CouldNotTest => {
-                "Check that the target is running and that host, port, path and headers are right, then run again."
-            }
-        }
-    }
-
-    /// The broken rules, one line each. The findings are shown at the rules.
-    fn broken(&self) -> Markup {
-        let rules = &self.finished.summary.rules;
-        let of = |wanted| rules.iter().filter(move |rule| self.standing(rule) == wanted);
-        let groups = [
-            (RuleState::Broken, "What is broken"),
-            (RuleState::Warned, "What only warns"),
-        ];
-        html! {
-            @for (standing, title) in groups {
-                @if self.verdict.counts.get(standing) > 0 {
-                    section id=(standing.name()) {
-                        h2 { (title) }
-                        ol.broken {
-                            @for outcome in of(standing) {
-                                li data-standing=(standing.name()) {
-                                    a href=(format!("#{}", outcome.rule.id)) { (outcome.rule.id) }
-                                    span.ground { "section " (outcome.rule.clause().section) }
-                                    p { (self.brief(outcome)) }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    fn brief(&self, outcome: &RuleOutcome) -> Markup {
-        let summary = self.finished.summary;
-        let own =
-            |finding: &&Finding| finding.rule.id == outcome.rule.id && summary.known_entry(finding).is_none();
-        let Some(finding) = summary.findings.iter().find(own) else {
-            return tree::code_spans(outcome.rule.clause().text);
-        };
-        let violation = &finding.violation;
-        let short = |text: &str| compact::cut(&self.foreign(text), 160);
-        html! {
-            "expected " code { (short(&violation.expected)) }
-            ", got " code { (short(&violation.actual)) }
-            " at " code { (self.foreign(words::place(finding))) }
-        }
     }
 
     /// The list of known failures: the entries that are out of date, then the others.
@@ -239,7 +122,7 @@ impl Page<'_> {
     /// The inconclusive rules, grouped by what would make them conclusive.
     fn inconclusive(&self) -> Markup {
         let rules = &self.finished.summary.rules;
-        let by_advice = words::by_reason(rules, Verdict::Inconclusive);
+        let by_advice = profile_line::inconclusive(rules, self.finished.context);
         // A target that never answered is the only reason, and the head of the page names it.
         let untested = self.finished.summary.conclusion == Conclusion::CouldNotTest
             && rules.iter().all(|outcome| outcome.held == 0);
@@ -249,21 +132,32 @@ impl Page<'_> {
                     h2 { "What could not be judged" }
                     p { "These rules were exercised too seldom to pass. What to add to " code { "paymaster.toml" } ", or to look at:" }
                     ul.advice {
-                        @for (advice, rules) in by_advice {
+                        @for InconclusiveGroup { advice, rules } in by_advice {
                             li {
                                 @if !advice.is_empty() { p { (advice) } }
-                                p.those {
-                                    @for outcome in rules {
-                                        a href=(format!("#{}", outcome.rule.id)) { (outcome.rule.id) }
-                                        " "
-                                        span.held { (outcome.held) " of " (outcome.quota) " times" }
-                                        " "
-                                    }
+                                @if rules.len() > MOST_RULES {
+                                    details.more { summary { (rules.len()) " rules" } (those(&rules)) }
+                                } @else {
+                                    (those(&rules))
                                 }
                             }
                         }
                     }
                 }
+            }
+        }
+    }
+}
+
+/// Links to rules that could not be judged.
+fn those(rules: &[&RuleOutcome]) -> Markup {
+    html! {
+        p.those {
+            @for outcome in rules {
+                a href=(format!("#{}", outcome.rule.id)) { (id(outcome.rule.id)) }
+                " "
+                span.held { (outcome.held) " of " (outcome.quota) " times" }
+                " "
             }
         }
     }

@@ -59,6 +59,7 @@
   if (!search) return;
   const rules = all(".rule");
   const parts = all(".part");
+  const folds = all(".fold");
   const chips = all("[data-filter]");
   const clear = byId("clear");
   const unfold = byId("unfold");
@@ -81,9 +82,14 @@
       rule.hidden = !fits;
       if (fits) shown += 1;
     }
+    const filtered = standings.length + bases.length + words.length > 0;
+    for (const fold of folds) {
+      fold.hidden = !all(".rule", fold).some((rule) => !rule.hidden);
+      fold.open = filtered || unfold.getAttribute("aria-pressed") === "true";
+    }
     for (const part of parts) part.hidden = !all(".rule", part).some((rule) => !rule.hidden);
     document.querySelector(".nothing").hidden = shown > 0;
-    clear.hidden = !(standings.length || bases.length || words.length);
+    clear.hidden = !filtered;
     byId("shown").textContent = clear.hidden ? "" : `${shown} of ${rules.length} shown`;
   }
 
@@ -104,7 +110,7 @@
   unfold.addEventListener("click", () => {
     const open = unfold.getAttribute("aria-pressed") !== "true";
     unfold.setAttribute("aria-pressed", String(open));
-    for (const rule of rules) rule.open = open;
+    for (const rule of [...rules, ...folds]) rule.open = open;
   });
 
   // Links to a rule open it, whatever the filters say.
@@ -112,7 +118,7 @@
     const target = byId(decodeURIComponent(location.hash.slice(1)));
     if (!target) return;
     if (target.closest("[hidden]")) reset();
-    if (target.matches(".rule")) target.open = true;
+    for (let outer = target.closest("details"); outer; outer = outer.parentElement.closest("details")) outer.open = true;
     target.scrollIntoView();
   }
   addEventListener("hashchange", follow);

@@ -18,6 +18,13 @@ fn the_page_shows_what_is_broken_and_how_to_repeat_it() {
         "behaviour.error-status",
         "feeTokenAddress",
         "docs/specification.md#section-27-token-mode-quote",
+        "<dt>profile</dt><dd>paymaster.toml</dd>",
+        "id=\"defect-1\"",
+        "href=\"#defect-1\"",
+        "The nearest request that does not break it",
+        "<mark><span class=\"k\">&quot;sender&quot;</span>",
+        "Held 900 times, broken 1.",
+        "What the signs and words mean",
     ] {
         assert!(html.contains(part), "{part} is missing");
     }
@@ -46,6 +53,39 @@ fn known_failures_are_shown_apart_from_broken_rules() {
     ] {
         assert!(html.contains(part), "{part} is missing");
     }
+}
+
+/// Known failures are shown at their rules, all other findings at their defects.
+#[test]
+fn ids_are_unique_and_every_finding_is_shown_once() {
+    for sample in [sample::violations(), sample::known(), sample::recorded()] {
+        let html = page(&sample.finished());
+        let mut ids: Vec<&str> = html
+            .split(" id=\"")
+            .skip(1)
+            .map(|rest| rest.split('"').next().unwrap())
+            .collect();
+        let all = ids.len();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), all);
+        for number in 0..sample.summary.findings.len() {
+            assert!(ids.contains(&format!("curl-{number}").as_str()), "{number}");
+        }
+    }
+}
+
+#[test]
+fn what_passed_is_folded() {
+    let html = page(&sample::violations().finished());
+    let fold = html.split("<details class=\"fold\">").nth(1).unwrap();
+    assert!(
+        fold.split("</section>")
+            .next()
+            .unwrap()
+            .contains("id=\"quote-result.MODE\"")
+    );
+    assert_eq!(html.matches("<details class=\"fold\">").count(), 1);
 }
 
 /// The sample's list names a rule that its run did not judge.

@@ -7,7 +7,7 @@ use paymaster_schemas::{Basis, Clause, find_clause};
 
 use crate::report::{
     counts::{Counts, RuleState},
-    html::Page,
+    html::{Page, defect, legend},
     text::{compact, sections, words},
 };
 use paymaster_judge::verdict::summary::RuleOutcome;
@@ -20,7 +20,7 @@ enum Row<'a> {
 }
 
 /// The standing under which observed clauses are filtered.
-const OBSERVED: &str = "observed";
+pub(super) const OBSERVED: &str = "observed";
 
 impl Page<'_> {
     pub(super) fn rules(&self) -> Markup {
@@ -45,6 +45,7 @@ impl Page<'_> {
         html! {
             section #rules {
                 h2 { "The rules, by section of the specification" }
+                (legend::legend())
                 (self.filters(observed))
                 div.layout {
                     nav.toc aria-label="Sections" {
@@ -61,10 +62,12 @@ impl Page<'_> {
                         @for (section, rows) in sections.values() {
                             section.part id=(format!("section-{section}")) {
                                 h3 { span.number { (section) } " " (sections::name(section)) }
-                                @for row in rows {
-                                    @match row {
-                                        Row::Rule(outcome) => (self.rule(outcome)),
-                                        Row::Observed(clause, values) => (self.observed(clause, values)),
+                                @let (folded, open): (Vec<&Row<'_>>, Vec<&Row<'_>>) = rows.iter().partition(|row| self.is_folded(row));
+                                @for row in open { (self.row(row)) }
+                                @if !folded.is_empty() {
+                                    details.fold {
+                                        summary { (self.tally(&folded)) }
+                                        @for row in folded { (self.row(row)) }
                                     }
                                 }
                             }
@@ -134,6 +137,35 @@ impl Page<'_> {
         }
     }
 
+    fn row(&self, row: &Row<'_>) -> Markup {
+        match row {
+            Row::Rule(outcome) => self.rule(outcome),
+            Row::Observed(clause, values) => self.observed(clause, values),
+        }
+    }
+
+    /// Rules that need no attention stand in a fold at the end of their section.
+    fn is_folded(&self, row: &Row<'_>) -> bool {
+        matches!(row, Row::Rule(outcome)
+            if matches!(self.standing(outcome), RuleState::Passed | RuleState::NotApplicable))
+    }
+
+    /// `✓ 12 passed – 1 not applicable`.
+    fn tally(&self, rows: &[&Row<'_>]) -> Markup {
+        let standings = rows.iter().filter_map(|row| match row {
+            Row::Rule(outcome) => Some(self.standing(outcome)),
+            Row::Observed(..) => None,
+        });
+        let counts = Counts::of_standings(standings);
+        html! {
+            @for standing in RuleState::ALL {
+                @if counts.get(standing) > 0 {
+                    span.part-count { (mark(standing)) (counts.get(standing)) " " (standing.word()) }
+                }
+            }
+        }
+    }
+
     fn rule(&self, outcome: &RuleOutcome) -> Markup {
         let rule = outcome.rule;
         let clause = rule.clause();
@@ -143,26 +175,41 @@ impl Page<'_> {
             details.rule id=(rule.id) open[open] data-standing=(standing.name()) data-basis=(clause.basis.name()) {
                 summary {
                     (mark(standing))
-                    span.id { (rule.id) }
-                    span.basis { (clause.basis.name()) }
-                    span.times { (times(outcome)) }
+                    span.title { (code_spans(clause.text)) }
                     span.standing { (word(outcome, standing)) }
+                    span.under {
+                        span.id { (id(rule.id)) } " "
+                        span.basis { (clause.basis.name()) } " "
+                        span.times { (times(outcome)) }
+                    }
                 }
                 div.about {
-                    p.text { (code_spans(clause.text)) }
+                    @for defect in self.defects.iter().filter(|defect| defect.breaks(rule)) {
+                        p.defect-link { a href=(format!("#{}", defect::id(defect))) { "Defect " (defect.number) } ": " (defect.headline) "." }
+                    }
                     @if outcome.verdict.is_broken() && !rule.hint.is_empty() { p.hint { b { "Where to look: " } (rule.hint) } }
                     @if let Some(reason) = &outcome.reason { p.hint { b { (reason_title(standing)) } (self.foreign(reason)) } }
                     p.meta {
-                        "Held " (words::count(outcome.held, "time")) "; it passes with " (outcome.quota) "."
+                        "Held " (words::count(outcome.held, "time"))
+                        @if outcome.broken > 0 { ", broken " (outcome.broken) "." } @else { "; it passes with " (outcome.quota) "." }
                         @if rule.id != clause.id { " Clause " code { (clause.id) } "." }
                         " " (specification(clause))
                         " "
                         a.permalink href=(format!("#{}", rule.id)) { "Link to this rule" }
                     }
-                    (self.findings(outcome))
+                    (self.excused(outcome))
                 }
             }
         }
+    }
+
+    /// The findings of a rule that are known failures. The others are shown at their defects.
+    fn excused(&self, outcome: &RuleOutcome) -> Markup {
+        let all = self.finished.summary.findings.iter().enumerate();
+        let known = all.filter(|(_, finding)| {
+            finding.rule.id == outcome.rule.id && self.finished.summary.known_entry(finding).is_some()
+        });
+        html! { @for (number, finding) in known { (self.finding(number, finding)) } }
     }
 
     fn observed(&self, clause: &Clause, values: &BTreeMap<String, u64>) -> Markup {
@@ -171,17 +218,29 @@ impl Page<'_> {
             details.rule id=(clause.id) data-standing=(OBSERVED) data-basis=(clause.basis.name()) {
                 summary {
                     (observed_mark())
-                    span.id { (clause.id) }
-                    span.basis { (clause.basis.name()) }
-                    span.times { (sorted.first().map_or(String::new(), |(value, _)| compact::cut(&self.foreign(value), 48))) }
+                    span.title { (code_spans(clause.text)) }
                     span.standing { "observed" }
+                    span.under {
+                        span.id { (id(clause.id)) } " "
+                        span.basis { (clause.basis.name()) } " "
+                        span.times { (sorted.first().map_or(String::new(), |(value, _)| compact::cut(&self.foreign(value), 48))) }
+                    }
                 }
                 div.about {
-                    p.text { (clause.text) }
                     p.hint { "The specification leaves this open: it cannot fail a run." }
                     (self.values(&sorted))
                 }
             }
+        }
+    }
+}
+
+/// An id that a narrow window breaks after a dot, never in a word.
+pub(crate) fn id(id: &str) -> Markup {
+    html! {
+        @for (place, part) in id.split('.').enumerate() {
+            @if place > 0 { "." wbr; }
+            (part)
         }
     }
 }
@@ -207,7 +266,7 @@ pub(crate) fn mark(standing: RuleState) -> Markup {
 }
 
 /// The sign of what is only observed.
-fn observed_mark() -> Markup {
+pub(super) fn observed_mark() -> Markup {
     html! { span.mark data-standing=(OBSERVED) aria-hidden="true" { "○" } }
 }
 

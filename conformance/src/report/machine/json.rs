@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::report::{
     Finished,
     machine::exchange,
-    text::{curl, words},
+    text::{curl, defects, words},
 };
 use paymaster_exchange::Exchange;
 use paymaster_judge::cases::case::Member;
@@ -127,7 +127,7 @@ fn defect_value(defect: &Defect, finished: &Finished<'_>) -> Value {
     let cause = shown.and_then(|finding| finding.cause.as_ref());
     let contrast = shown.and_then(|finding| finding.contrast.as_ref());
     json!({
-        "headline": redacted(&defect.headline(findings), finished),
+        "headline": defects::safe_headline(defect, finished),
         "fails": defect.fails_the_run(findings, finished.strictness.strict),
         "rules": defect.rules(findings).iter().map(|rule| rule.id).collect::<Vec<_>>(),
         "findings": defect.findings,

@@ -6,7 +6,11 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite, X
 
 use crate::report::{
     Finished,
-    text::{curl, known_failures, words},
+    text::{
+        curl,
+        defects::{self, ShownDefect},
+        known_failures, words,
+    },
 };
 use paymaster_cli::terminal::escape_controls;
 use paymaster_judge::{
@@ -27,8 +31,9 @@ pub(crate) fn xml(finished: &Finished<'_>) -> io::Result<String> {
     for warning in &finished.place.warnings {
         suite.add_property(("warning", warning.as_str()));
     }
+    let defects = defects::shown(finished);
     for outcome in &summary.rules {
-        suite.add_test_case(case(outcome, finished));
+        suite.add_test_case(case(outcome, &defects, finished));
     }
     // An unexpectedly passing entry shows in the case of its rule.
     let has_own_case = |known: &&EntryOutcome| {
@@ -43,9 +48,9 @@ pub(crate) fn xml(finished: &Finished<'_>) -> io::Result<String> {
     report.to_string().map_err(io::Error::other)
 }
 
-fn case(outcome: &RuleOutcome, finished: &Finished<'_>) -> TestCase {
+fn case(outcome: &RuleOutcome, defects: &[ShownDefect<'_>], finished: &Finished<'_>) -> TestCase {
     let clause = outcome.rule.clause();
-    let mut case = TestCase::new(outcome.rule.id, status(outcome, finished));
+    let mut case = TestCase::new(outcome.rule.id, status(outcome, defects, finished));
     case.set_classname(format!("section {}", clause.section));
     case.add_property(("basis", clause.basis.name()));
     case.add_property(("clause", clause.id));
@@ -54,7 +59,7 @@ fn case(outcome: &RuleOutcome, finished: &Finished<'_>) -> TestCase {
     case
 }
 
-fn status(outcome: &RuleOutcome, finished: &Finished<'_>) -> TestCaseStatus {
+fn status(outcome: &RuleOutcome, defects: &[ShownDefect<'_>], finished: &Finished<'_>) -> TestCaseStatus {
     let summary = finished.summary;
     let untested = summary.conclusion == Conclusion::CouldNotTest && !outcome.verdict.is_broken();
     if untested && outcome.verdict != Verdict::Passed {
@@ -84,14 +89,42 @@ fn status(outcome: &RuleOutcome, finished: &Finished<'_>) -> TestCaseStatus {
                 // JUnit has no warnings, and a failure would mark a run as failed that exits with 0.
                 TestCaseStatus::skipped()
             };
-            let text = describe(outcome, finished);
-            let first = text.lines().next().unwrap_or_default().to_owned();
+            let own = || defects.iter().filter(|defect| defect.breaks(outcome.rule));
+            let findings = describe(outcome, finished);
+            let message = own().next().map_or_else(
+                || findings.lines().next().unwrap_or_default().to_owned(),
+                sentence,
+            );
+            let told: String = own().map(|defect| whole(defect, defects.len())).collect();
             let kind = if fails { outcome.verdict.name() } else { "warning" };
-            let message = if fails { first } else { format!("warning: {first}") };
+            let message = if fails {
+                message
+            } else {
+                format!("warning: {message}")
+            };
+            let text = XmlString::new(told + &findings).into_string();
             status.set_message(message).set_type(kind).set_description(text);
             status
         }
     }
+}
+
+/// Headline and cause of a defect.
+fn sentence(defect: &ShownDefect<'_>) -> String {
+    match &defect.cause {
+        Some(cause) => format!("{}; cause: {cause}", defect.headline),
+        None => defect.headline.clone(),
+    }
+}
+
+/// A defect with all rules that it breaks.
+fn whole(defect: &ShownDefect<'_>, of: usize) -> String {
+    let head = format!("defect {} of {of}: {}\n", defect.number, defect.headline);
+    let cause = defect
+        .cause
+        .as_ref()
+        .map_or(String::new(), |cause| format!("cause: {cause}\n"));
+    format!("{head}{cause}{}: {}\n", defect.extent(), defect.rule_ids())
 }
 
 /// The case of an out-of-date entry of the list of known failures.

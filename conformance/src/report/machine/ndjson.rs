@@ -9,7 +9,12 @@ use paymaster_schemas::Pair;
 use serde_json::{Value, json};
 
 use crate::events::{Event, SentExchange};
-use crate::report::{Finished, ReportLog, counts::Counts, machine::exchange, text::words};
+use crate::report::{
+    Finished, ReportLog,
+    counts::Counts,
+    machine::exchange,
+    text::{defects, words},
+};
 use paymaster_cli::settings::ShownTarget;
 use paymaster_client::redact::Redactor;
 use paymaster_judge::verdict::finding::Finding;
@@ -110,6 +115,13 @@ impl ReportLog for Events {
             "counts": Counts::of(&summary.rules, finished.strictness).json(),
             "requests": summary.requests,
             "took_ms": exchange::milliseconds(summary.took),
+            "defects": defects::shown(finished).iter().map(|defect| json!({
+                "headline": defect.headline,
+                "cause": defect.cause,
+                "fails": defect.fails,
+                "rules": defect.rules.iter().map(|rule| rule.id).collect::<Vec<_>>(),
+                "findings": defect.findings,
+            })).collect::<Vec<_>>(),
             "verdicts": summary.rules.iter().map(|outcome| json!({
                 "rule": outcome.rule.id,
                 "verdict": outcome.verdict.name(),
@@ -230,6 +242,15 @@ mod tests {
             let names: Vec<_> = lines.iter().map(|line| line["event"].as_str().unwrap()).collect();
             assert_eq!(names, expected);
             assert!(!text.contains("s3cr3t-key"), "{text}");
+            let defects = lines.last().unwrap()["defects"].as_array().unwrap();
+            assert_eq!(defects.len(), 3);
+            assert_eq!(defects[0]["rules"], json!(["quote-result.feeQuotes"]));
+            assert!(
+                defects[0]["cause"]
+                    .as_str()
+                    .unwrap()
+                    .starts_with("wrong with sender ")
+            );
             if let Some(line) = lines.iter().find(|line| line["event"] == "exchanged") {
                 assert_eq!(line["answer"]["status"], 200);
                 assert_eq!(line["ended"], "1970-01-01T00:00:01.000Z");

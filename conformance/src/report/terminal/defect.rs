@@ -3,7 +3,7 @@
 
 use crate::report::{
     terminal::{Page, WIDTH},
-    text::{compact, curl, words},
+    text::{compact, curl, defects, words},
 };
 use paymaster_cli::terminal::wrapped;
 use paymaster_exchange::Exchange;
@@ -39,7 +39,7 @@ pub(crate) fn write(page: &mut Page<'_>, number: usize, defect: &Defect, failing
     } else {
         page.paint.odd(&label)
     };
-    let headline = page.foreign(&defect.headline(findings));
+    let headline = page.foreign(&defects::safe_headline(defect, page.finished));
     for (place, line) in wrapped(&format!("{label}  {headline}"), WIDTH - 2)
         .iter()
         .enumerate()

@@ -10,7 +10,7 @@ use paymaster_schemas::Pair;
 
 use crate::report::{
     Finished,
-    counts::{Counts, RuleState},
+    counts::Counts,
     text::{compact, words},
 };
 use paymaster_cli::terminal::{Paint, escape_controls, wrapped};
@@ -117,30 +117,13 @@ impl Page<'_> {
 
     /// Writes the line of the profile that most inconclusive rules wait for, to paste.
     fn next_line(&mut self) {
-        let finished = self.finished;
-        let summary = finished.summary;
-        if summary.conclusion != Conclusion::Incomplete || summary.recorded.is_some() {
-            return;
-        }
-        let lines = profile_line::by_value(&summary.rules, finished.context);
-        let Some(line) = lines.first() else {
+        let Some((about, line)) = words::missing_line(self.finished) else {
             return;
         };
-        let inconclusive = Counts::of(&summary.rules, finished.strictness).get(RuleState::Inconclusive);
         self.line("");
         let title = self.paint.odd("Missing");
-        let text = format!(
-            "{} of {} wait for one line of the profile, {}. Write it in paymaster.toml, {}:",
-            words::count(line.rules.len() as u128, "inconclusive rule"),
-            inconclusive,
-            line.meaning,
-            match line.table {
-                "" => "before the first table".to_owned(),
-                table => format!("under {table}"),
-            },
-        );
-        self.hanging(&format!("{title}: "), 9, &text);
-        self.line(&format!("  {}", line.text));
+        self.hanging(&format!("{title}: "), 9, &format!("{about}:"));
+        self.line(&format!("  {line}"));
     }
 
     /// Writes how many exchanges of a recording were left out, and why.

@@ -2,6 +2,7 @@
 
 pub(crate) mod compact;
 pub(crate) mod curl;
+pub(crate) mod defects;
 pub(crate) mod known_failures;
 pub(crate) mod raw_json;
 pub(crate) mod sections;

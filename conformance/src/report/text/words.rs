@@ -2,13 +2,18 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use crate::report::{
+    Finished,
+    counts::{Counts, RuleState},
+};
 use paymaster_exchange::Exchange;
 use paymaster_judge::{
     cases::case::Member,
     session::recorded::RECORDED,
     verdict::{
-        conclusion::Verdict,
+        conclusion::{Conclusion, Verdict},
         finding::Finding,
+        profile_line,
         summary::{RuleOutcome, Summary},
     },
 };
@@ -57,6 +62,28 @@ pub(crate) fn by_reason(rules: &[RuleOutcome], verdict: Verdict) -> Vec<(&str, V
         }
     }
     by_reason
+}
+
+/// What the line of the profile is for that most inconclusive rules wait for, and the line to paste. None unless the run is incomplete.
+pub(crate) fn missing_line(finished: &Finished<'_>) -> Option<(String, String)> {
+    let summary = finished.summary;
+    if summary.conclusion != Conclusion::Incomplete || summary.recorded.is_some() {
+        return None;
+    }
+    let line = profile_line::by_value(&summary.rules, finished.context)
+        .into_iter()
+        .next()?;
+    let inconclusive = Counts::of(&summary.rules, finished.strictness).get(RuleState::Inconclusive);
+    let about = format!(
+        "{} of {inconclusive} wait for one line of the profile, {}. Write it in paymaster.toml, {}",
+        count(line.rules.len() as u128, "inconclusive rule"),
+        line.meaning,
+        match line.table {
+            "" => "before the first table".to_owned(),
+            table => format!("under {table}"),
+        },
+    );
+    Some((about, line.text))
 }
 
 /// Values and how often each was seen, the most frequent first.

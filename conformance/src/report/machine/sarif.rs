@@ -1,16 +1,20 @@
 //! SARIF 2.1.0, for code scanning. Each finding is a result; passed rules are not results, because viewers would list them.
 
-mod place;
-
 use serde_json::{Value, json};
 
 use crate::report::{
     Finished,
     counts::{Counts, RuleState},
-    text::{curl, known_failures, sections, words},
+    machine::profile_place,
+    text::{
+        compact, curl,
+        defects::{self, ShownDefect},
+        known_failures, sections, words,
+    },
 };
 use paymaster_cli::terminal::escape_controls;
 use paymaster_judge::{
+    diagnosis::{cause::Cause, sentence},
     rules::Rule,
     verdict::{
         conclusion::Conclusion,
@@ -18,20 +22,23 @@ use paymaster_judge::{
         summary::RuleOutcome,
     },
 };
-use place::SchemaPlace;
 
-/// The folder of the schema documents in this repository.
-const FOLDER: &str = "schemas/documents";
+/// The longest value in a message, in characters.
+const LONGEST_VALUE: usize = 120;
+
+/// The longest request in a message, in characters.
+const LONGEST_BODY: usize = 2000;
 
 /// The log of one run.
 pub(crate) fn text(finished: &Finished<'_>) -> String {
     let summary = finished.summary;
     let counts = Counts::of(&summary.rules, finished.strictness);
+    let defects = defects::shown(finished);
     let results: Vec<Value> = summary
         .findings
         .iter()
         .enumerate()
-        .map(|(number, finding)| result(number, finding, finished))
+        .map(|(number, finding)| result(number, finding, &defects, finished))
         .collect();
     let log = json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -52,7 +59,6 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
                 "toolConfigurationNotifications": stale(finished),
                 "toolExecutionNotifications": notifications(finished),
             }],
-            "artifacts": artifacts(finished),
             "results": results,
             "properties": {"verdict": finished.verdict().sentence(), "counts": counts.json(), "seed": summary.seed, "requests": summary.requests},
         }],
@@ -87,7 +93,7 @@ fn rule(outcome: &RuleOutcome, finished: &Finished<'_>) -> Value {
     })
 }
 
-fn result(number: usize, finding: &Finding, finished: &Finished<'_>) -> Value {
+fn result(number: usize, finding: &Finding, defects: &[ShownDefect<'_>], finished: &Finished<'_>) -> Value {
     let violation = &finding.violation;
     // In a message, `](` in a text of the target would make a link.
     let safe = |text: &str| escape_controls(&finished.redactor.apply(text)).replace("](", "] (");
@@ -95,24 +101,43 @@ fn result(number: usize, finding: &Finding, finished: &Finished<'_>) -> Value {
         format!("{} in mode {}", pair.method, pair.mode)
     });
     let pointer = safe(words::place(finding));
+    let own = format!(
+        "{call}: expected {}, got {} at {pointer}",
+        safe(&violation.expected),
+        safe(&violation.actual)
+    );
+    // A finding that another one stands for says first what the defect is, then what is wrong here.
+    let defect = defects.iter().find(|defect| defect.findings.contains(&number));
+    let told = match defect {
+        None => own,
+        Some(defect) => {
+            let cause = defect
+                .cause
+                .as_ref()
+                .map_or(String::new(), |cause| format!(". Cause: {}", safe(cause)));
+            let is_shown = defect.findings.first() == Some(&number);
+            let here = if is_shown {
+                String::new()
+            } else {
+                format!(". Here: {own}")
+            };
+            format!("{}{cause}{here}", safe(&defect.headline))
+        }
+    };
     let mut value = json!({
         "ruleId": finding.rule.id,
         "ruleIndex": index(finding.rule, finished),
         "kind": "fail",
         "level": if paymaster_judge::session::tally::fails_the_run(finding.basis, finished.strictness.strict) { "error" } else { "warning" },
-        "message": {"text": format!(
-            "{call}: expected {}, got {} at {pointer} ({})",
-            safe(&violation.expected),
-            safe(&violation.actual),
-            words::reproduced(finding),
-        )},
-        "locations": [{
-            "physicalLocation": physical(&place::of_finding(finding)),
-            "logicalLocations": [{"fullyQualifiedName": format!("{call} {pointer}"), "kind": "member"}],
-        }],
+        "message": {"text": format!("{told} ({})", words::reproduced(finding))},
+        "locations": [location(&format!("{call}: answer {pointer}"), finding, finished)],
+        "relatedLocations": related(finding, &call, &safe, finished),
         "occurrenceCount": finding.times,
         "partialFingerprints": {"finding/v1": fingerprint(finding)},
     });
+    if let Some(defect) = defect {
+        value["properties"]["defect"] = defect.number.into();
+    }
     if let Some(entry) = finished.summary.known_entry(finding) {
         value["suppressions"] = json!([{
             "kind": "external",
@@ -137,35 +162,62 @@ fn fingerprint(finding: &Finding) -> String {
     format!("{} {pair} {}", key.rule, key.pointer)
 }
 
-fn physical(place: &SchemaPlace) -> Value {
-    json!({
-        "artifactLocation": {"uri": uri(place.document.name)},
-        "region": {"startLine": place.line, "startColumn": place.column},
-    })
+/// A location by its logical name and, where a profile describes the target, by the line that the finding is about: code scanning of
+/// GitHub refuses a file in which any location is in no file.
+fn location(name: &str, finding: &Finding, finished: &Finished<'_>) -> Value {
+    let mut location = json!({"logicalLocations": [{"fullyQualifiedName": name, "kind": "member"}]});
+    if let Some(place) = profile_place::of_finding(finding, finished.place.profile.as_ref()) {
+        location["physicalLocation"] = json!({
+            "artifactLocation": {"uri": profile_place::uri(place.path), "uriBaseId": "%SRCROOT%"},
+            "region": {"startLine": place.line},
+        });
+    }
+    location
 }
 
-fn uri(document: &str) -> String {
-    format!("{FOLDER}/{document}.schema.json")
-}
-
-/// The schema documents that results refer to, with their text, so that a viewer can show them without the repository.
-fn artifacts(finished: &Finished<'_>) -> Vec<Value> {
-    let mut documents: Vec<_> = finished
-        .summary
-        .findings
-        .iter()
-        .map(|finding| place::of_finding(finding).document)
-        .collect();
-    documents.sort_by_key(|document| document.name);
-    documents.dedup();
-    let written = documents.into_iter().map(|document| {
-        json!({
-            "location": {"uri": uri(document.name)},
-            "mimeType": "application/schema+json",
-            "contents": {"text": document.text},
-        })
+/// The members of the request that decide, and the nearest request that does not break the rule.
+fn related(
+    finding: &Finding,
+    call: &str,
+    safe: &dyn Fn(&str) -> String,
+    finished: &Finished<'_>,
+) -> Vec<Value> {
+    let members = finding.cause.iter().flat_map(Cause::members);
+    let decide = members.map(|member| {
+        let side = |value: &Option<Value>| match value {
+            Some(value) => compact::cut(&safe(&value.to_string()), LONGEST_VALUE),
+            None => "missing".to_owned(),
+        };
+        let about = match finding.cause {
+            Some(Cause::Members(_)) => format!(
+                "here {}, in a request that does not break the rule {}",
+                side(&member.failing),
+                side(&member.passing)
+            ),
+            _ => format!("here {}", side(&member.failing)),
+        };
+        let name = safe(&sentence::member_name(&member.pointer));
+        (
+            format!("{call}: request {}", safe(&member.pointer)),
+            format!("{name}: {about}"),
+        )
     });
-    written.collect()
+    let contrast = finding.contrast.iter().filter_map(|contrast| {
+        let body = &contrast.group.members.get(contrast.member)?.body;
+        let request = compact::cut(&safe(&String::from_utf8_lossy(body)), LONGEST_BODY);
+        Some((
+            format!("{call}: contrast"),
+            format!("the nearest request that does not break the rule: {request}"),
+        ))
+    });
+    let all = decide.chain(contrast).enumerate();
+    all.map(|(number, (name, text))| {
+        let mut location = location(&name, finding, finished);
+        location["id"] = number.into();
+        location["message"] = json!({"text": text});
+        location
+    })
+    .collect()
 }
 
 /// The entries of the list of known failures that fail the run.
@@ -232,7 +284,7 @@ mod tests {
     #[test]
     fn the_log_is_valid_against_the_schema_of_sarif() {
         let mut schema: Value =
-            serde_json::from_str(include_str!("../../../../tests/data/sarif-2.1.0.schema.json")).unwrap();
+            serde_json::from_str(include_str!("../../../tests/data/sarif-2.1.0.schema.json")).unwrap();
         // The published pattern of languages has a surplus bracket, and the report names no language.
         for owner in ["run", "toolComponent"] {
             let language = schema.pointer_mut(&format!("/definitions/{owner}/properties/language"));
@@ -272,6 +324,18 @@ mod tests {
         let sample = sample::violations();
         let log: Value = serde_json::from_str(&text(&sample.finished())).unwrap();
         let results = &log["runs"][0]["results"];
+        assert!(!results.to_string().contains("s3cr3t-key"));
         insta::assert_snapshot!("sarif_results", format!("{results:#}"));
+    }
+
+    #[test]
+    fn without_a_profile_there_is_no_file() {
+        let mut sample = sample::violations();
+        sample.place.profile = None;
+        let text = text(&sample.finished());
+        assert!(
+            !text.contains("physicalLocation") && text.contains("logicalLocations"),
+            "{text}"
+        );
     }
 }

@@ -1,20 +1,23 @@
 //! Markdown for the summary of a CI step and for a comment on a pull request: short, with details that unfold.
 
+mod defects;
+
 use std::fmt::Write as _;
 
 use crate::report::{
     Finished,
     counts::{Counts, RuleState},
-    text::{compact, curl, known_failures, words},
+    text::{compact, known_failures, words},
 };
 use paymaster_cli::terminal::escape_controls;
-use paymaster_judge::verdict::{conclusion::Verdict, finding::Finding, summary::RuleOutcome};
+use paymaster_judge::verdict::{
+    conclusion::Verdict,
+    profile_line::{self, InconclusiveGroup},
+    summary::RuleOutcome,
+};
 
 /// The length at which further findings are left out, in bytes: a comment on GitHub holds 65,536 characters.
 const LONGEST: usize = 60_000;
-
-/// The longest value in a table, in characters.
-const CELL: usize = 120;
 
 /// The page.
 pub(crate) fn text(finished: &Finished<'_>) -> String {
@@ -43,108 +46,16 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
             code(&foreign(reason, finished))
         );
     }
-    for (standing, title) in [(RuleState::Broken, "Broken"), (RuleState::Warned, "Warnings")] {
-        text.push_str(&table(title, standing, finished));
+    if let Some((about, line)) = words::missing_line(finished) {
+        let _ = write!(text, "\n{about}:\n\n{}", fenced("toml", &line));
     }
-    text.push_str(&stale(finished));
-    let tail = known(finished) + &inconclusive(finished) + &not_applicable(finished) + &fingerprint(finished);
-    let mut left_out = 0_u32;
-    let findings = summary.findings.iter().enumerate();
-    for (number, finding) in findings.filter(|(_, finding)| summary.known_entry(finding).is_none()) {
-        let folded = folded(number, finding, finished);
-        if text.len() + folded.len() + tail.len() > LONGEST {
-            left_out += 1;
-        } else {
-            text.push_str(&folded);
-        }
-    }
-    if left_out > 0 {
-        let findings = words::count(left_out, "more finding");
-        let _ = write!(
-            text,
-            "\n{findings} in the other reports: this one would be too long for a comment.\n"
-        );
-    }
-    text + &tail
-}
-
-fn table(title: &str, standing: RuleState, finished: &Finished<'_>) -> String {
-    let rules = &finished.summary.rules;
-    let of = |rule: &&RuleOutcome| RuleState::of(rule, finished.strictness) == standing;
-    let mut own = rules.iter().filter(of).peekable();
-    if own.peek().is_none() {
-        return String::new();
-    }
-    let mut text =
-        format!("\n### {title}\n\n| rule | section | at | expected | got |\n|---|---|---|---|---|\n");
-    for outcome in own {
-        let clause = outcome.rule.clause();
-        let summary = finished.summary;
-        let own =
-            |finding: &&Finding| finding.rule.id == outcome.rule.id && summary.known_entry(finding).is_none();
-        let found = summary.findings.iter().find(own);
-        let cell = |text: &str| code(&compact::cut(&foreign(text, finished), CELL)).replace('|', "\\|");
-        let cells = found.map_or("| | |".to_owned(), |finding| {
-            let violation = &finding.violation;
-            format!(
-                "{} | {} | {}",
-                cell(words::place(finding)),
-                cell(&violation.expected),
-                cell(&violation.actual)
-            )
-        });
-        let _ = writeln!(
-            text,
-            "| {} | {} | {cells} |",
-            code(outcome.rule.id),
-            clause.section
-        );
-    }
-    text
-}
-
-/// A finding that unfolds: clause, request, answer, and how to repeat it.
-fn folded(number: usize, finding: &Finding, finished: &Finished<'_>) -> String {
-    let violation = &finding.violation;
-    let clause = finding.rule.clause();
-    let call = finding.pair.map_or("any request".to_owned(), |pair| {
-        format!("{} in mode {}", pair.method, pair.mode)
-    });
-    let mut text = format!(
-        "\n<details>\n<summary><code>{}</code>: {}, {}</summary>\n\n{} (section {}, {}; {call})\n",
-        finding.rule.id,
-        words::count(finding.times, "time"),
-        words::reproduced(finding),
-        clause.text,
-        clause.section,
-        clause.basis
-    );
-    if !finding.rule.hint.is_empty() {
-        let _ = write!(text, "\nWhere to look: {}\n", finding.rule.hint);
-    }
-    let broken = finding.group.members.get(violation.member);
-    if let Some(member) = broken {
-        let request = String::from_utf8_lossy(&member.body);
-        let pretty = serde_json::from_str(&finished.redactor.apply(&request)).map_or_else(
-            |_| foreign(&request, finished),
-            |value| compact::pretty(&value, 0, 100),
-        );
-        let _ = write!(text, "\nRequest\n\n{}", fenced("json", &pretty));
-    }
-    if let Some(exchange) = finding.exchanges.get(violation.member) {
-        let answer = compact::cut(&foreign(&words::answer(exchange), finished), 2000);
-        let _ = write!(text, "\nAnswer\n\n{}", fenced("", &answer));
-    }
-    if let Some(line) = broken.and_then(|member| curl::line(finished.place, member)) {
-        let needs = curl::needs(finished.place)
-            .map_or(String::new(), |names| format!(" (export {} first)", code(&names)));
-        let _ = write!(text, "\ncURL{needs}\n\n{}", fenced("sh", &line));
-    }
-    if let Some(line) = finished.replay_line(number) {
-        let _ = write!(text, "\n{}", fenced("sh", &line));
-    }
-    text.push_str("\n</details>\n");
-    text
+    let tail = stale(finished)
+        + &known(finished)
+        + &inconclusive(finished)
+        + &not_applicable(finished)
+        + &fingerprint(finished);
+    let room = LONGEST.saturating_sub(text.len() + tail.len());
+    text + &defects::broken(finished, room) + &tail
 }
 
 /// The out-of-date entries of the list of known failures.
@@ -194,27 +105,25 @@ fn known(finished: &Finished<'_>) -> String {
 
 fn inconclusive(finished: &Finished<'_>) -> String {
     let rules = &finished.summary.rules;
-    let own: Vec<_> = rules
-        .iter()
-        .filter(|rule| RuleState::of(rule, finished.strictness) == RuleState::Inconclusive)
-        .collect();
-    if own.is_empty() {
+    let number = Counts::of(rules, finished.strictness).get(RuleState::Inconclusive);
+    if number == 0 {
         return String::new();
     }
     let mut text = format!(
         "\n<details>\n<summary>{} inconclusive: what to add to the profile</summary>\n\n",
-        words::count(own.len() as u128, "rule")
+        words::count(number as u128, "rule")
     );
-    for outcome in own {
-        let reason = outcome.reason.as_deref().unwrap_or_default();
-        let _ = writeln!(
-            text,
-            "- {} (held {} of {} times): {}",
-            code(outcome.rule.id),
-            outcome.held,
-            outcome.quota,
-            foreign(reason, finished)
-        );
+    for InconclusiveGroup { advice, rules } in profile_line::inconclusive(rules, finished.context) {
+        let held = |outcome: &&RuleOutcome| {
+            format!(
+                "{} (held {} of {} times)",
+                code(outcome.rule.id),
+                outcome.held,
+                outcome.quota
+            )
+        };
+        let held: Vec<String> = rules.iter().map(held).collect();
+        let _ = writeln!(text, "- {}: {}", foreign(advice, finished), held.join(", "));
     }
     text.push_str("\n</details>\n");
     text
@@ -304,6 +213,7 @@ fn longest_run(text: &str) -> usize {
 mod tests {
     use super::*;
     use crate::report::sample;
+    use paymaster_judge::diagnosis::defect::Defect;
 
     #[test]
     fn a_run_with_violations() {
@@ -341,7 +251,7 @@ mod tests {
         "</details>| @somebody `x` [a](b)".clone_into(&mut sample.summary.findings[0].violation.actual);
         let text = text(&sample.finished());
         assert!(
-            text.contains("| ``</details>\\| @somebody `x` [a](b)`` |"),
+            text.contains("got </details>| @somebody `x` [a](b)``\n"),
             "{text}"
         );
     }
@@ -351,9 +261,26 @@ mod tests {
         let mut sample = sample::violations();
         let finding = sample.summary.findings[0].clone();
         sample.summary.findings = vec![finding; 200];
+        let defect = |number| Defect {
+            findings: vec![number],
+        };
+        sample.summary.defects = (0..200).map(defect).collect();
         let text = text(&sample.finished());
         assert!(text.len() <= LONGEST + 200, "{}", text.len());
-        assert!(text.contains("more findings in the other reports"));
+        assert!(text.contains("more defects in the other reports"));
+        assert!(text.contains("The request is in the other reports"));
         assert!(text.contains("inconclusive: what to add"));
+    }
+
+    #[test]
+    fn rules_without_a_defect_are_named() {
+        let mut sample = sample::violations();
+        sample.summary.findings.clear();
+        sample.summary.defects.clear();
+        let text = text(&sample.finished());
+        assert!(
+            text.contains("### Broken") && text.contains("(`answer.id`, section 2.10, stated)"),
+            "{text}"
+        );
     }
 }

@@ -1,0 +1,117 @@
+//! The head of the page: verdict, counts, and under which conditions the run was made.
+
+use std::time::SystemTime;
+
+use maud::{Markup, html};
+
+use crate::report::{
+    counts::RuleState,
+    html::{Page, shell},
+    machine::moment,
+    text::words,
+};
+use paymaster_judge::verdict::conclusion::Conclusion;
+
+impl Page<'_> {
+    pub(super) fn head(&self) -> Markup {
+        let summary = self.finished.summary;
+        let conclusion = summary.conclusion;
+        let counts = &self.verdict.counts;
+        html! {
+            header.verdict data-conclusion=(conclusion.name()) {
+                div.inner {
+                    p.tool { "paymaster-conformance " (env!("CARGO_PKG_VERSION")) ", " time { (now()) } }
+                    h1 {
+                        span.word { (conclusion.headline()) }
+                        @let limits = self.verdict.qualification();
+                        @if !limits.is_empty() { span.limits { (limits.trim_start_matches([':', ';', ' '])) } }
+                        " "
+                        span.target { (self.finished.place.shown) }
+                    }
+                    p.meaning { (self.meaning()) }
+                    (shell::bar(counts))
+                    p.counts {
+                        @for standing in RuleState::ALL {
+                            @let number = counts.get(standing);
+                            @if number > 0 {
+                                span.count data-standing=(standing.name()) { b { (number) } " " (standing.word()) }
+                            }
+                        }
+                    }
+                    dl.facts {
+                        div { dt { "target" } dd { (self.finished.place.shown) } }
+                        div { dt { "profile" } dd { (self.profile()) } }
+                        @if let Some(recorded) = &summary.recorded {
+                            div { dt { "recorded exchanges" } dd { (recorded.exchanges) } }
+                        } @else {
+                            div { dt { "seed" } dd { (summary.seed) } }
+                            div { dt { "requests" } dd { (summary.requests) } }
+                            div { dt { "duration" } dd { (words::time(summary.took)) } }
+                        }
+                        div { dt { "rules" } dd { (counts.rules()) } }
+                        div { dt { "exit code" } dd { (paymaster_cli::exit::code(conclusion)) } }
+                        @if self.finished.strictness.strict { div { dt { "strict" } dd { "yes" } } }
+                    }
+                    @for warning in &self.finished.place.warnings {
+                        p.note { b { "Warning: " } (self.foreign(warning)) }
+                    }
+                    @if let Some((about, line)) = words::missing_line(self.finished) {
+                        div.note { p { b { "Missing: " } (about) ":" } pre { code { (line) } } }
+                    }
+                    @if let Some(cause) = &summary.cut_short {
+                        p.note { b { "Cut short: " } (self.foreign(cause)) }
+                    }
+                    @for (reason, entries) in summary.recorded.iter().flat_map(|recorded| &recorded.skipped) {
+                        p.note { b { "Left out: " } (words::count(*entries, "exchange")) ", " (self.foreign(reason)) }
+                    }
+                    @for (reason, groups) in &summary.unjudged {
+                        p.note {
+                            b { "Not judged: " }
+                            (words::count(*groups as u128, "group")) " of requests: " (self.foreign(reason))
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn meaning(&self) -> &'static str {
+        match self.finished.summary.conclusion {
+            Conclusion::ListOutOfDate => {
+                "Nothing new failed, but the list of known failures is out of date: update it, as described below."
+            }
+            Conclusion::Conforms if self.verdict.counts.get(RuleState::KnownFailing) > 0 => {
+                "Everything that fails a run was judged, and held, but for what is known to fail."
+            }
+            Conclusion::Conforms => "Everything that fails a run was judged, and held.",
+            Conclusion::NothingBroken => {
+                "What was judged held. The other rules were left out, or could not be judged, which this run accepts."
+            }
+            Conclusion::Violations => {
+                "Each defect is below, with the smallest request that shows it, the rules that it breaks and a line that repeats it."
+            }
+            Conclusion::Incomplete => {
+                "Nothing failed, but not everything could be judged: below is what was missing."
+            }
+            Conclusion::CouldNotTest => {
+                "Check that the target is running and that host, port, path and headers are right, then run again."
+            }
+        }
+    }
+
+    fn profile(&self) -> String {
+        let place = self.finished.place;
+        match &place.profile {
+            Some(profile) => self.foreign(&profile.shown),
+            None if place.embedded => "of the embedded server".to_owned(),
+            None => "none".to_owned(),
+        }
+    }
+}
+
+/// The date and time at which the page is written: `2026-03-01 12:30 UTC`.
+fn now() -> String {
+    let moment = moment(SystemTime::now());
+    let minutes: String = moment.chars().take("2026-03-01T12:30".len()).collect();
+    format!("{} UTC", minutes.replace('T', " "))
+}

@@ -1,0 +1,59 @@
+//! What the signs of verdicts and the words for a basis mean: once for the whole page.
+
+use maud::{Markup, html};
+use paymaster_schemas::Basis;
+
+use crate::report::{
+    counts::RuleState,
+    html::tree::{mark, observed_mark},
+};
+
+/// The legend.
+pub(super) fn legend() -> Markup {
+    html! {
+        details.legends {
+            summary { "What the signs and words mean" }
+            div.columns {
+                div {
+                    h4 { "Verdict" }
+                    dl {
+                        @for standing in RuleState::ALL {
+                            div { dt { (mark(standing)) (standing.word()) } dd { (verdict(standing)) } }
+                        }
+                        div { dt { (observed_mark()) "observed" } dd { "recorded only: the specification leaves it open" } }
+                    }
+                }
+                div {
+                    h4 { "Basis" }
+                    dl {
+                        @for basis in Basis::ALL { div { dt { (basis.name()) } dd { (reason(basis)) } } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+const fn verdict(standing: RuleState) -> &'static str {
+    match standing {
+        RuleState::Broken => "it did not hold, and fails the run",
+        RuleState::Warned => "it did not hold; only a strict run fails",
+        RuleState::KnownFailing => "it did not hold, as the list of known failures says",
+        RuleState::UnexpectedlyPassing => "it held, although the list of known failures names it",
+        RuleState::Passed => "it held as often as it must",
+        RuleState::Inconclusive => "it was exercised too seldom to pass",
+        RuleState::NotApplicable => "the profile excludes it",
+    }
+}
+
+const fn reason(basis: Basis) -> &'static str {
+    match basis {
+        Basis::Stated => "the specification says so: only this fails a run that is not strict",
+        Basis::JsonRpc => "JSON-RPC or its use over HTTP recommends it",
+        Basis::Interoperability => "published clients need it",
+        Basis::Plausibility => "lawful in form, without it senseless in content",
+        Basis::OnChain => "a simulation on the chain shows it",
+        Basis::Ambiguous => "the specification disagrees with itself",
+        Basis::NotShown => "the specification does not mention it",
+    }
+}

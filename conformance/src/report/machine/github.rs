@@ -1,0 +1,140 @@
+//! Annotations of a GitHub workflow: one workflow command for each defect, and the verdict as a notice.
+
+use crate::report::{
+    Finished,
+    counts::Counts,
+    machine::profile_place,
+    text::{defects, known_failures, words},
+};
+use paymaster_cli::terminal::escape_controls;
+
+/// GitHub shows that many annotations of one level for a step.
+const MOST: usize = 10;
+
+/// The workflow commands, one a line.
+pub(crate) fn text(finished: &Finished<'_>) -> String {
+    let summary = finished.summary;
+    let safe = |text: &str| escape_controls(&finished.redactor.apply(text));
+    let mut errors = Vec::new();
+    let mut warnings: Vec<String> = finished
+        .place
+        .warnings
+        .iter()
+        .chain(&summary.cut_short)
+        .map(|text| command("warning", "Paymaster conformance", None, &[&safe(text)]))
+        .collect();
+    for known in summary
+        .known
+        .iter()
+        .filter(|known| known.standing.fails_the_run())
+    {
+        let text = format!(
+            "known failure {}: {}",
+            known.entry.scope(),
+            known_failures::advice(known)
+        );
+        errors.push(command("error", "Paymaster conformance", None, &[&safe(&text)]));
+    }
+    let all = defects::shown(finished);
+    for defect in &all {
+        let (level, list) = if defect.fails {
+            ("error", &mut errors)
+        } else {
+            ("warning", &mut warnings)
+        };
+        let title = format!("Paymaster defect {} of {}", defect.number, all.len());
+        let place = profile_place::of_finding(defect.shown, finished.place.profile.as_ref());
+        let cause = defect.cause.as_ref().map(|cause| format!("cause: {cause}"));
+        let extent = format!("{}: {}", defect.extent(), defect.rule_ids());
+        let lines: Vec<&str> = [Some(defect.headline.as_str()), cause.as_deref(), Some(&extent)]
+            .into_iter()
+            .flatten()
+            .collect();
+        list.push(command(level, &title, place.as_ref(), &lines));
+    }
+    let verdict = finished.verdict().sentence();
+    let counts = Counts::of(&summary.rules, finished.strictness).line();
+    let notice = format!("{verdict} · {counts}");
+    let mut text = limited(errors, "error") + &limited(warnings, "warning");
+    text.push_str(&command("notice", "Paymaster conformance", None, &[&notice]));
+    text
+}
+
+/// The commands of a level; the last one counts those that GitHub would not show.
+fn limited(mut commands: Vec<String>, level: &str) -> String {
+    if commands.len() > MOST {
+        let more = words::count((commands.len() + 1 - MOST) as u128, "more annotation");
+        commands.truncate(MOST - 1);
+        let text = format!("{more} would not be shown: see the summary of this step");
+        commands.push(command(level, "Paymaster conformance", None, &[&text]));
+    }
+    commands.concat()
+}
+
+fn command(
+    level: &str,
+    title: &str,
+    place: Option<&profile_place::ProfilePlace<'_>>,
+    lines: &[&str],
+) -> String {
+    let place = place.map_or(String::new(), |place| {
+        format!(",file={},line={}", property(place.path), place.line)
+    });
+    let lines: Vec<String> = lines.iter().map(|line| data(line)).collect();
+    format!(
+        "::{level} title={}{place}::{}\n",
+        property(title),
+        lines.join("%0A")
+    )
+}
+
+/// A message. Percent signs and ends of lines have a meaning in a workflow command.
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// The value of a property, which also ends at a colon or a comma.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::sample;
+
+    #[test]
+    fn a_run_with_violations() {
+        let text = text(&sample::violations().finished());
+        assert!(!text.contains("s3cr3t-key"), "{text}");
+        insta::assert_snapshot!("github_violations", text);
+    }
+
+    #[test]
+    fn every_line_is_a_command_whatever_the_target_answers() {
+        let mut sample = sample::violations();
+        "x\r\n::error::50% ,: \u{1b}[31m".clone_into(&mut sample.summary.findings[0].violation.actual);
+        let text = text(&sample.finished());
+        assert!(text.lines().all(|line| line.starts_with("::")), "{text}");
+        assert!(text.contains("x\\r\\n::error::50%25 ,: \\u{1b}[31m"), "{text}");
+        assert_eq!(property("a: 1, 2"), "a%3A 1%2C 2");
+    }
+
+    #[test]
+    fn the_list_says_how_many_are_left_out() {
+        let line = || "::error::x\n".to_owned();
+        assert_eq!(limited(vec![line(); 10], "error").lines().count(), 10);
+        let long = limited(vec![line(); 14], "error");
+        assert_eq!(long.lines().count(), 10);
+        assert!(long.contains("5 more annotations would not be shown"), "{long}");
+    }
+
+    #[test]
+    fn entries_that_are_out_of_date_are_errors() {
+        let text = text(&sample::known().finished());
+        assert!(
+            text.contains("::error title=Paymaster conformance::known failure "),
+            "{text}"
+        );
+    }
+}

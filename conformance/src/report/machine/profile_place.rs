@@ -1,0 +1,113 @@
+//! The place in the user's repository that a finding is about: a line of the profile.
+
+use std::fmt::Write as _;
+
+use paymaster_cli::profile_file::ProfileFile;
+use paymaster_judge::{diagnosis::cause::Cause, verdict::finding::Finding};
+use serde_json::Value;
+
+/// Shorter texts of a request, such as a mode, may stand in a profile for another reason.
+const SHORTEST_VALUE: usize = 4;
+
+/// A line of a file of the user's repository.
+pub(super) struct ProfilePlace<'a> {
+    /// The path from the root of the repository, with `/` between its parts.
+    pub(super) path: &'a str,
+    /// The line, from 1.
+    pub(super) line: usize,
+}
+
+/// The line of the profile with a value of the request that breaks the rule: what the cause names, a token or the sender. Otherwise
+/// the beginning of `[target]`, or of the file. None where no profile of the repository describes the target.
+pub(super) fn of_finding<'a>(
+    finding: &Finding,
+    profile: Option<&'a ProfileFile>,
+) -> Option<ProfilePlace<'a>> {
+    let profile = profile?;
+    let path = profile.in_repository.as_deref()?;
+    let values = values(finding);
+    let line = values.iter().find_map(|value| profile.line_with(value));
+    Some(ProfilePlace {
+        path,
+        line: line.or_else(|| profile.line_of_table("target")).unwrap_or(1),
+    })
+}
+
+/// The path as a relative reference (RFC 3986).
+pub(super) fn uri(path: &str) -> String {
+    let mut uri = String::new();
+    for byte in path.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            // Writing to a String cannot fail.
+            let _ = write!(uri, "%{byte:02X}");
+        }
+    }
+    uri
+}
+
+/// The texts of the request that a profile may have, the most telling first.
+fn values(finding: &Finding) -> Vec<String> {
+    let mut values = Vec::new();
+    let members = finding.cause.iter().flat_map(Cause::members);
+    for value in members.filter_map(|member| member.failing.as_ref()) {
+        texts(value, &mut values);
+    }
+    values.retain(|value| value.len() >= SHORTEST_VALUE);
+    let body = finding.group.members.get(finding.violation.member);
+    let request = body.and_then(|member| serde_json::from_slice::<Value>(&member.body).ok());
+    let mut named = Vec::new();
+    for pointer in ["/params/1", "/params/0/sender"] {
+        if let Some(value) = request.as_ref().and_then(|request| request.pointer(pointer)) {
+            texts(value, &mut named);
+        }
+    }
+    values.extend(named.into_iter().filter(|value| is_address(value)));
+    values
+}
+
+fn texts(value: &Value, all: &mut Vec<String>) {
+    match value {
+        Value::String(text) => all.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| texts(item, all)),
+        Value::Object(members) => members.values().for_each(|member| texts(member, all)),
+        _ => {}
+    }
+}
+
+fn is_address(text: &str) -> bool {
+    text.strip_prefix("0x")
+        .is_some_and(|digits| digits.len() == 40 && digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::sample;
+
+    fn line(finding: &Finding, profile: &str) -> usize {
+        let profile = ProfileFile::new("p.toml".as_ref(), profile.to_owned());
+        of_finding(finding, Some(&profile)).unwrap().line
+    }
+
+    #[test]
+    fn the_line_has_what_the_cause_names_or_a_value_of_the_request() {
+        let mut finding = sample::violations().summary.findings.remove(0);
+        let sender = "0x00000000000000000000000000000000000000a1";
+        let profile = format!("\n[target]\nx = \"0x1234\"\n[operations]\nsenders = ['{sender}']\n");
+        assert_eq!(line(&finding, &profile), 5);
+        finding.cause = None;
+        assert_eq!(line(&finding, &profile), 5);
+        assert_eq!(line(&finding, "\n[target]\n"), 2);
+        assert_eq!(line(&finding, ""), 1);
+        assert!(of_finding(&finding, None).is_none());
+        let outside = ProfileFile::new("/etc/p.toml".as_ref(), profile);
+        assert!(of_finding(&finding, Some(&outside)).is_none());
+    }
+
+    #[test]
+    fn paths_are_relative_references() {
+        assert_eq!(uri("a b/ü#1.toml"), "a%20b/%C3%BC%231.toml");
+    }
+}
