@@ -80,11 +80,11 @@ fn a_run_at_a_known_rate_says_at_its_start_how_long_it_takes_and_what_fits() {
     for (more, words) in [
         (
             &["--rate", "20", "--time-limit", "1s"][..],
-            "take about 3 min, longer than the time limit of 1 s: --time-limit 4m fits\n",
+            "take about 3 min, longer than the time limit of 1 s: --time-limit 4m fits; --quick takes about ",
         ),
         (
             &["--rate", "20", "--time-limit", "2m", "--dry-run"],
-            " or --time-limit 4m fits.\n",
+            " or --time-limit 4m fits; --quick takes about ",
         ),
     ] {
         let arguments = [&[url.as_str()], more].concat();

@@ -152,6 +152,8 @@ fn junit_has_one_case_a_rule() {
 #[test]
 fn a_report_that_cannot_be_written_loses_none_of_the_others() {
     let folder = tempdir().unwrap();
+    // A file where a folder is needed.
+    std::fs::write(folder.path().join("blocked"), "").unwrap();
     let sound = Server::hooked(|_, _, response| response);
     let url = sound.url();
     let arguments = [
@@ -160,14 +162,14 @@ fn a_report_that_cannot_be_written_loses_none_of_the_others() {
         "8",
         "--allow-incomplete",
         "--report",
-        "json=no/such/folder/report.json",
+        "json=blocked/report.json",
         "--report",
         "junit=junit.xml",
     ];
     let (code, out, err) = run(folder.path(), &arguments);
     assert_eq!(code, 2, "{out}{err}");
     assert!(
-        err.contains("the JSON report could not be written: no/such/folder"),
+        err.contains("the JSON report could not be written: blocked"),
         "{err}"
     );
     assert!(out.starts_with("NOTHING BROKEN"), "{out}");

@@ -270,17 +270,6 @@ mod tests {
                  2 groups of requests not judged; the run was cut short",
             ),
             (
-                line(Conclusion::Violations, &[(Broken, 1), passed(80)]),
-                "violations: 1 rule broken",
-            ),
-            (
-                VerdictLine {
-                    defects: 2,
-                    ..line(Conclusion::Violations, &[(Broken, 6), passed(75)])
-                },
-                "violations: 2 defects, 6 rules broken",
-            ),
-            (
                 VerdictLine {
                     known: vec![EntryState::Expired],
                     ..line(
@@ -316,6 +305,28 @@ mod tests {
                     &[(Inconclusive, 79), (NotApplicable, 2)],
                 ),
                 "could not test",
+            ),
+        ] {
+            assert_eq!(line.sentence(), expected);
+        }
+    }
+
+    #[test]
+    fn violations_are_counted_in_defects_and_rules() {
+        use RuleState::{Broken, Passed};
+
+        let passed = |number| (Passed, number);
+        for (line, expected) in [
+            (
+                line(Conclusion::Violations, &[(Broken, 1), passed(80)]),
+                "violations: 1 rule broken",
+            ),
+            (
+                VerdictLine {
+                    defects: 2,
+                    ..line(Conclusion::Violations, &[(Broken, 6), passed(75)])
+                },
+                "violations: 2 defects, 6 rules broken",
             ),
         ] {
             assert_eq!(line.sentence(), expected);

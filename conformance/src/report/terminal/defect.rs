@@ -190,7 +190,7 @@ fn answer(page: &mut Page<'_>, exchange: &Exchange, pointer: &str) {
         && let Ok(value) = serde_json::from_str::<serde_json::Value>(&page.foreign(body))
         && value.pointer(pointer).is_some()
     {
-        let text = compact::pretty_marked(&value, &[pointer], COLUMN, WIDTH);
+        let text = compact::folded(&value, &[pointer], COLUMN, WIDTH);
         page.line(&format!("  {:<11}HTTP {}  {text}", "answer", response.status));
         return;
     }

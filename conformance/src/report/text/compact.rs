@@ -20,13 +20,29 @@ pub(crate) fn pretty(value: &Value, indent: usize, width: usize) -> String {
 
 /// As [`pretty`], with the members at these JSON pointers on lines of their own, each followed by an arrow.
 pub(crate) fn pretty_marked(value: &Value, marks: &[&str], indent: usize, width: usize) -> String {
-    let writer = Writer { marks, width };
+    let writer = Writer {
+        marks,
+        width,
+        folds: false,
+    };
+    writer.pretty(value, "", indent, indent)
+}
+
+/// As [`pretty_marked`], with everything that has no mark inside on one line, cut where it is too long.
+pub(crate) fn folded(value: &Value, marks: &[&str], indent: usize, width: usize) -> String {
+    let writer = Writer {
+        marks,
+        width,
+        folds: true,
+    };
     writer.pretty(value, "", indent, indent)
 }
 
 struct Writer<'a> {
     marks: &'a [&'a str],
     width: usize,
+    /// Whether values without a mark inside are cut to one line.
+    folds: bool,
 }
 
 impl Writer<'_> {
@@ -41,6 +57,10 @@ impl Writer<'_> {
         // One column is reserved for a comma.
         if !has_mark && flat.chars().count() + from < self.width {
             return flat;
+        }
+        if self.folds && !has_mark {
+            // The arrow may follow.
+            return cut(&flat, self.width.saturating_sub(from + MARK.len()));
         }
         let inner = " ".repeat(indent + 2);
         let lines: Vec<Line> = match value {
@@ -193,6 +213,21 @@ mod tests {
         let expected = "{\n  \"id\": 1,   <--\n  \"params\": [\n    {\n      \"sender\": \"0x1\",\n      \"nonce\": \"0\"   <--\n    },\n    \
                         {\"mode\": \"ERC20\"}\n  ]\n}";
         assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn what_has_no_mark_is_folded() {
+        let quote = |decimal: Value| json!({"symbol": "USDC", "decimal": decimal, "tokenAddress": "0x27a44456bedb94dbd59d0f0a14fe977c"});
+        let answer = json!({"feeQuotes": [quote(json!("6")), quote(json!(6))]});
+        let text = folded(&answer, &["/feeQuotes/0/decimal"], 0, 60);
+        let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
+        assert!(lines.contains(&"\"decimal\": \"6\",   <--"), "{text}");
+        assert_eq!(
+            lines.iter().filter(|line| line.contains("decimal")).count(),
+            1,
+            "{text}"
+        );
+        assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
     }
 
     #[test]

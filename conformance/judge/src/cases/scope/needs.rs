@@ -54,6 +54,7 @@ const NEEDS: &[Need] = &[
             "refused-in-token-mode",
             "unsupported-in-quote",
             "long-token-list",
+            "letter-case",
             "later",
             "concurrent",
         ],
@@ -61,7 +62,7 @@ const NEEDS: &[Need] = &[
     },
     Need {
         rules: "error.token-",
-        relations: &["absent-fee-token", "unsupported-fee-token"],
+        relations: &["absent-fee-token", "unsupported-fee-token", "letter-case"],
         pairs: &[],
     },
     Need {

@@ -126,6 +126,8 @@ fn a_listed_operation_matches_member_by_member() {
 
 #[test]
 fn a_member_that_varies_does_not_decide() {
+    use VaryingMember::{CallData, InitCode, MaxFeePerGas, Nonce};
+
     let varying = |vary: &[VaryingMember]| Operations {
         vary: vary.to_vec(),
         ..listed()
@@ -135,7 +137,6 @@ fn a_member_that_varies_does_not_decide() {
         changed[member] = value;
         expectation(varying(vary), &changed)
     };
-    use VaryingMember::{CallData, InitCode, MaxFeePerGas, Nonce};
     for (member, varies, value) in [
         ("nonce", Nonce, json!("8")),
         ("initCode", InitCode, json!("0x01")),
