@@ -96,13 +96,14 @@ fn is_same_cause(one: &Finding, cause: &Cause, two: &Finding, other: &Cause) -> 
     is_every && is_same_place || cause.is_same(pointer, other, other_pointer)
 }
 
-/// Findings that fail a run come first, then those with few requests, then short ones.
-fn rank(finding: &Finding, number: usize) -> (bool, bool, usize, usize, usize) {
+/// Findings that fail a run come first, then those whose cause is one member, then those with few requests, then short ones.
+fn rank(finding: &Finding, number: usize) -> (bool, bool, bool, usize, usize, usize) {
     let members = &finding.group.members;
     let bytes = members.iter().map(|member| member.body.len()).sum();
     (
         !fails_the_run(finding.basis, false),
         finding.is_flaky(),
+        !matches!(&finding.cause, Some(Cause::Members(members)) if members.len() == 1),
         members.len(),
         bytes,
         number,

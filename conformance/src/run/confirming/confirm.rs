@@ -7,7 +7,6 @@ use tokio::task::JoinSet;
 use crate::run::{
     Suite,
     confirming::{
-        budget::RequestBudget,
         diagnose::Search,
         resend::{Reproduction, Resender},
         shrink::{Shrinker, Shrunk},
@@ -80,44 +79,97 @@ async fn with_causes(
     if !settings.closer_look || settings.shrink_requests == 0 {
         return findings;
     }
-    let context = session.context();
     // Rules over groups come last: rules about single requests name the cause with fewer requests.
     let mut order: Vec<usize> = (0..findings.len()).collect();
     order.sort_by_key(|number| matches!(findings[*number].rule.check, Check::Group(..)));
+    order.truncate(SHRUNK_PER_RUN);
     let mut known: Vec<Finding> = Vec::new();
-    for number in order.into_iter().take(SHRUNK_PER_RUN) {
-        let finding = &findings[number];
-        if finding.attempts.is_empty() {
-            continue;
-        }
-        let key = finding.key();
-        let resender = Resender::new(sender, finding.rule, &key, context);
-        let mut search = Search {
-            resender: &resender,
-            session,
-            finding,
-            budget: RequestBudget::new(settings.shrink_requests * SEARCH_SHARE),
+    for number in &order {
+        let limit = settings.shrink_requests * SEARCH_SHARE;
+        let Some(finding) = with_cause(&findings[*number], &known, sender, session, limit).await else {
+            return findings;
         };
-        let diagnosis = tokio::select! {
-            biased;
-            () = sender.stop.stopped() => return findings,
-            diagnosis = Box::pin(search.cause(&known)) => diagnosis,
-        };
-        let spent = search.budget.spent();
-        let finding = &mut findings[number];
-        finding.shrink_requests += spent;
-        if let Some(diagnosis) = diagnosis {
-            if let Some(plainer) = diagnosis.reproduction {
-                finding.group = plainer.group;
-                finding.exchanges = plainer.exchanges;
-                finding.violation = plainer.violation;
-            }
-            finding.cause = Some(diagnosis.cause);
-            finding.contrast = diagnosis.contrast;
+        if finding.cause.is_some() {
             known.push(finding.clone());
         }
+        findings[*number] = finding;
+    }
+    // A rule that compares two requests may have shown what decides, where single requests did not.
+    known.retain(|finding| matches!(finding.rule.check, Check::Group(..)));
+    for number in &order {
+        let finding = &findings[*number];
+        if matches!(finding.rule.check, Check::Group(..)) || known.is_empty() {
+            continue;
+        }
+        // Each is tried in the base and in the request.
+        let limit = u32::try_from(2 * known.len()).unwrap_or(u32::MAX);
+        let Some(finding) = with_known_cause(finding, &known, sender, session, limit).await else {
+            return findings;
+        };
+        findings[*number] = finding;
     }
     findings
+}
+
+/// The finding with its cause; none where the run ended first.
+async fn with_cause(
+    finding: &Finding,
+    known: &[Finding],
+    sender: &Sender,
+    session: &Session,
+    limit: u32,
+) -> Option<Finding> {
+    let mut found = finding.clone();
+    if finding.attempts.is_empty() {
+        return Some(found);
+    }
+    let key = finding.key();
+    let resender = Resender::new(sender, finding.rule, &key, session.context());
+    let mut search = Search::new(&resender, session, finding, limit);
+    let diagnosis = tokio::select! {
+        biased;
+        () = sender.stop.stopped() => return None,
+        diagnosis = Box::pin(search.cause(known)) => diagnosis,
+    };
+    found.shrink_requests += search.spent();
+    if let Some(diagnosis) = diagnosis {
+        if let Some(plainer) = diagnosis.reproduction {
+            found.group = plainer.group;
+            found.exchanges = plainer.exchanges;
+            found.violation = plainer.violation;
+        }
+        found.cause = Some(diagnosis.cause);
+        found.contrast = diagnosis.contrast;
+    }
+    Some(found)
+}
+
+/// The finding with the cause of another one, where that is its cause too; none where the run ended first.
+async fn with_known_cause(
+    finding: &Finding,
+    known: &[Finding],
+    sender: &Sender,
+    session: &Session,
+    limit: u32,
+) -> Option<Finding> {
+    let key = finding.key();
+    let resender = Resender::new(sender, finding.rule, &key, session.context());
+    let mut search = Search::new(&resender, session, finding, limit);
+    let mut found = finding.clone();
+    for other in known {
+        let diagnosis = tokio::select! {
+            biased;
+            () = sender.stop.stopped() => return None,
+            diagnosis = Box::pin(search.same_as(other)) => diagnosis,
+        };
+        if let Some(diagnosis) = diagnosis {
+            found.cause = Some(diagnosis.cause);
+            found.contrast = diagnosis.contrast;
+            break;
+        }
+    }
+    found.shrink_requests += search.spent();
+    Some(found)
 }
 
 /// Sends a group again, shrinks it within the budget of requests, and sends the smaller group again. Without a budget, or when the

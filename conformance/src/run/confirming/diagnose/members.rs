@@ -13,7 +13,7 @@ use paymaster_judge::{
     },
     message::{answer::Answer, request::ParsedRequest},
     session::{examples::Example, recheck::Outcome},
-    target::context::{Context, Expectation, Requirement},
+    target::context::{Context, Requirement},
     verdict::finding::Finding,
 };
 
@@ -116,7 +116,7 @@ impl Search<'_> {
                 }
             }
         }
-        let decisive = self.members_of_the_expectation().await;
+        let decisive = self.members_that_the_rule_is_about().await;
         for form in [form, decisive].into_iter().flatten() {
             if found
                 .as_ref()
@@ -201,7 +201,7 @@ impl Search<'_> {
     }
 
     /// Whether the known cause of another finding is the cause of this one too.
-    pub(super) async fn same_as(&mut self, other: &Finding) -> Option<Diagnosis> {
+    pub(crate) async fn same_as(&mut self, other: &Finding) -> Option<Diagnosis> {
         let Some(Cause::Members(differences)) = &other.cause else {
             return None;
         };
@@ -215,7 +215,11 @@ impl Search<'_> {
             let Some(value) = subject.value(group) else {
                 continue;
             };
-            if !differences.iter().all(|difference| difference.is_in(&value)) {
+            let is_in = |difference: &Difference| {
+                let has_it = value.pointer(&difference.pointer).is_some();
+                difference.is_in(&value) || difference.passing.is_none() && has_it
+            };
+            if !differences.iter().all(is_in) {
                 continue;
             }
             let Some(passing) = with_all(&value, differences) else {
@@ -321,45 +325,47 @@ impl Search<'_> {
         (!changes.is_empty()).then_some(changes)
     }
 
-    /// The members because of which the rule judges the request: an ordinary request of the same method and mode must get a result, and
-    /// the rule does not judge it. None where the rule judges ordinary requests too.
-    async fn members_of_the_expectation(&mut self) -> Option<Vec<Difference>> {
-        let context = self.resender.context;
-        let is_served = |value: &Value| {
-            requirement(value, context).is_some_and(|requirement| {
-                matches!(
-                    requirement.expectation,
-                    Expectation::Sponsored | Expectation::Accepted
-                )
-            })
-        };
-        let member = self.finding.group.members.get(self.finding.violation.member)?;
-        let failing = parsed(member)?;
-        if is_served(&failing) {
-            return None;
-        }
-        let of_pair = |example: &Example| example.pair == self.finding.pair;
-        let ordinary = self
-            .session
-            .examples_of_any_rule()
-            .into_iter()
-            .filter(of_pair)
+    /// The members because of which the rule judges the request at all: with those of an ordinary request of the same method and mode, it
+    /// does not. None where the rule judges ordinary requests too.
+    async fn members_that_the_rule_is_about(&mut self) -> Option<Vec<Difference>> {
+        let wrong = self.finding.violation.member;
+        let failing = parsed(self.finding.group.members.get(wrong)?)?;
+        let examples = self.session.examples_of_any_rule();
+        let ordinary = examples
+            .iter()
+            .filter(|example| example.pair == self.finding.pair && !example.got_error)
             .find_map(|example| {
                 let mut request = parsed(example.group.members.get(example.member)?)?;
                 keep_id(&mut request, &failing);
-                is_served(&request).then_some(request)
+                (request != failing).then_some(request)
             })?;
-        let plain = with_body(&self.finding.group, self.finding.violation.member, &ordinary)?;
-        if !matches!(self.send(&plain).await, Some((_, Outcome::NotJudged))) {
+        if !self.is_served_and_not_judged(&ordinary).await {
             return None;
         }
         let mut fewest = Fewest::new(differences(&failing, &ordinary));
         while let Some(trial) = fewest.next_trial() {
-            if with_all(&failing, &trial).is_some_and(|value| is_served(&value)) {
+            if let Some(value) = with_all(&failing, &trial)
+                && self.is_served_and_not_judged(&value).await
+            {
                 fewest.was_enough(trial);
             }
         }
         Some(fewest.finish())
+    }
+
+    /// Whether a request gets a result, and the rule does not judge it.
+    async fn is_served_and_not_judged(&mut self, request: &Value) -> bool {
+        let wrong = self.finding.violation.member;
+        let Some(group) = with_body(&self.finding.group, wrong, request) else {
+            return false;
+        };
+        match self.send(&group).await {
+            Some((exchanges, Outcome::NotJudged)) => {
+                let answer = exchanges.get(wrong).map(Answer::of);
+                answer.is_some_and(|answer| answer.result().is_some())
+            }
+            _ => false,
+        }
     }
 
     /// Requests of the same method and mode for which the rule held, those with the fewest differences first; with the id of the failing

@@ -42,13 +42,33 @@ impl Diagnosis {
 
 /// The search for the cause of one finding.
 pub(crate) struct Search<'a> {
-    pub(crate) resender: &'a Resender<'a>,
-    pub(crate) session: &'a Session,
-    pub(crate) finding: &'a Finding,
-    pub(crate) budget: RequestBudget,
+    resender: &'a Resender<'a>,
+    session: &'a Session,
+    finding: &'a Finding,
+    budget: RequestBudget,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    /// A search that may send as many requests as the limit says.
+    pub(crate) fn new(
+        resender: &'a Resender<'a>,
+        session: &'a Session,
+        finding: &'a Finding,
+        limit: u32,
+    ) -> Self {
+        Self {
+            resender,
+            session,
+            finding,
+            budget: RequestBudget::new(limit),
+        }
+    }
+
+    /// How many requests it has sent.
+    pub(crate) fn spent(&self) -> u32 {
+        self.budget.spent()
+    }
+
     /// The cause. `known` are the findings whose causes are known already: most findings of a run share their cause with another one.
     pub(crate) async fn cause(&mut self, known: &[Finding]) -> Option<Diagnosis> {
         // The attempts of several findings were in flight at the same time. This one is alone.
