@@ -13,6 +13,7 @@ use paymaster_judge::{
     target::{
         context::{Context, Support},
         dialect::QuotedTokens,
+        forms::CLIENT_FORMS,
         profile::SmartAccount,
     },
     verdict::profile_line::{MissingLine, missing_line},
@@ -75,6 +76,7 @@ pub(crate) fn findings(surveyed: &Surveyed, given: Given<'_>) -> Vec<String> {
         .into_iter()
         .flat_map(|pair| found.context.served_forms.named(pair))
         .map(|form| form.name)
+        .filter(|name| CLIENT_FORMS.iter().any(|form| form.name == *name))
         .collect();
     if !clients.is_empty() {
         let names: Vec<&str> = clients.into_iter().collect();
