@@ -74,7 +74,7 @@ pub fn requests(pair: Pair) -> Requests {
 ///
 /// - Every value is valid against the schema of its pair, and so is every value that it shrinks to.
 /// - A value shrinks as a whole: members that the schema lets go are left out, lists and call data become shorter, amounts smaller.
-///   Method, mode, id, sender and tokens stay, and so does what the profile promises for the request.
+///   Method, mode, id and tokens stay, and so does what the profile promises for the request.
 /// - Where the profile lists no token or operation of the kind that is wanted, no value can be drawn, and proptest reports
 ///   [`NoRequests`] as the reason.
 #[derive(Clone, Debug)]

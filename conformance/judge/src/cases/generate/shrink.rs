@@ -1,8 +1,7 @@
 //! Simpler requests with the same meaning: fewer members, shorter lists, shorter and simpler values.
 //!
-//! Senders, tokens, accounts, method, mode and id stay, because the expectation of the request depends on them. Nonce, initCode
-//! and callData change; when the profile lists operations, the caller checks [`crate::target::context::Context::expectation`]
-//! again.
+//! Tokens, accounts, method, mode and id stay, because the expectation of the request depends on them. Sender, nonce, initCode and
+//! callData change: the caller checks [`crate::target::context::Context::expectation`] again.
 
 mod plainer;
 
@@ -11,6 +10,9 @@ use serde_json::Value;
 
 use crate::json::pointer::{escaped, remove};
 use crate::message::tables::{FEES, GAS};
+
+/// A sender that a person would write.
+const PLAIN_SENDER: &str = "0x1000000000000000000000000000000000000001";
 
 /// The longest list from which every item is removed in turn.
 const TAKE_EACH: usize = 16;
@@ -89,7 +91,7 @@ enum Allowed {
     SameAddress,
     /// It may be removed and must not change.
     SameText,
-    /// It must stay; of its text only the letter case may change.
+    /// It must stay; the letter case may change, or the whole address to a plain one.
     Sender,
     /// It may be removed or changed to any value but zero.
     Positive,
@@ -130,6 +132,9 @@ fn collect(value: &Value, pointer: &str, steps: &mut Vec<Step>) {
     match value {
         Value::String(text) if matches!(allowed, Allowed::SameAddress | Allowed::Sender) => {
             replace(Value::String(text.to_ascii_lowercase()));
+            if allowed == Allowed::Sender {
+                replace(Value::String(PLAIN_SENDER.to_owned()));
+            }
         }
         Value::String(text) if allowed == Allowed::Free => {
             plainer::texts(text).for_each(|text| replace(text.into()));

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Diagnosis, Search, parsed, with_body};
+use super::{Diagnosis, Search, form::Plain, parsed, with_body};
 use paymaster_judge::{
     cases::case::{Group, Role},
     diagnosis::{
@@ -28,7 +28,7 @@ const KEPT_FOR_THE_RESULT: u32 = 6;
 
 /// What is changed in the group of a finding.
 #[derive(Clone, Copy)]
-enum Subject {
+pub(super) enum Subject {
     /// One request.
     Member(usize),
     /// The base request, from which the group is built.
@@ -36,14 +36,14 @@ enum Subject {
 }
 
 impl Subject {
-    fn value(self, group: &Group) -> Option<Value> {
+    pub(super) fn value(self, group: &Group) -> Option<Value> {
         match self {
             Self::Member(index) => parsed(group.members.get(index)?),
             Self::Base => Some(group.base.clone()).filter(Value::is_object),
         }
     }
 
-    fn with(self, group: &Group, value: Value, context: &Context) -> Option<Group> {
+    pub(super) fn with(self, group: &Group, value: Value, context: &Context) -> Option<Group> {
         match self {
             Self::Member(index) => with_body(group, index, &value),
             Self::Base => with_the_members_of(group, group.rebuilt(value, context)?),
@@ -62,20 +62,13 @@ fn with_the_members_of(group: &Group, mut rebuilt: Group) -> Option<Group> {
     Some(Group { members, ..rebuilt })
 }
 
-/// What sending the base request in place of the changed one showed.
-enum Plain {
-    /// The rule held.
-    Cause(Box<Diagnosis>),
-    /// The rule was broken too: what the relation changes does not decide.
-    AlsoBroken,
-    /// The rule does not judge it: the rule is about what the relation changes.
-    NotJudged,
-}
-
 impl Search<'_> {
     /// The members that decide, or that every answer is wrong.
     pub(super) async fn members(&mut self) -> Option<Diagnosis> {
         if self.judges_groups() {
+            if let Some(diagnosis) = self.writing().await {
+                return Some(diagnosis);
+            }
             let change = self.change_that_decides().await;
             if matches!(&change, Some(found) if found.contrast.is_some()) {
                 return change;
@@ -132,27 +125,6 @@ impl Search<'_> {
                 WrongAnswers::All
             };
         found.or_else(|| every_result.then(|| self.every_answer(kind)))
-    }
-
-    /// Whether the order of the members or white space decides: the same values are sent in the order of a request for which the rule
-    /// held, without white space.
-    async fn writing(&mut self) -> Option<Diagnosis> {
-        let wrong = self.finding.violation.member;
-        let body = &self.finding.group.members.get(wrong)?.body;
-        let own: Value = serde_json::from_slice(body).ok()?;
-        let examples = self.session.examples(self.resender.rule, self.finding.pair);
-        let example = examples
-            .iter()
-            .find_map(|example| example.group.members.get(example.member).and_then(parsed));
-        let rewritten = in_the_order_of(&own, example.as_ref().unwrap_or(&self.finding.group.base));
-        if rewritten.to_string().as_bytes() == &**body {
-            return None;
-        }
-        let contrast = self.contrast(Subject::Member(wrong), rewritten).await?;
-        Some(Diagnosis {
-            contrast: Some(contrast),
-            ..Diagnosis::of(Cause::Writing)
-        })
     }
 
     fn every_answer(&self, answers: WrongAnswers) -> Diagnosis {
@@ -278,96 +250,6 @@ impl Search<'_> {
         }
     }
 
-    /// Sends the base request in place of the one that the relation made of it: with the id of that one, then with an id of its own.
-    async fn plain_request(&mut self, subject: Subject) -> Plain {
-        let group = &self.finding.group;
-        let (Some(failing), own_id) = (subject.value(group), group.base.clone()) else {
-            return Plain::NotJudged;
-        };
-        if !own_id.is_object() {
-            return Plain::NotJudged;
-        }
-        let mut same_id = own_id.clone();
-        keep_id(&mut same_id, &failing);
-        let mut seen = Plain::AlsoBroken;
-        for passing in [same_id, own_id] {
-            if passing == failing {
-                continue;
-            }
-            let Some(plain) = subject.with(group, passing.clone(), self.resender.context) else {
-                return Plain::NotJudged;
-            };
-            seen = match self.send(&plain).await {
-                Some((_, Outcome::Held)) => match self.fewest_members(subject, passing).await {
-                    Some(diagnosis) => return Plain::Cause(Box::new(diagnosis)),
-                    None => Plain::AlsoBroken,
-                },
-                Some((_, Outcome::Broken(_) | Outcome::BrokenElsewhere(_))) => Plain::AlsoBroken,
-                _ => return Plain::NotJudged,
-            };
-        }
-        seen
-    }
-
-    /// What the relation changed in the base request.
-    fn changes_of_the_relation(&self) -> Option<Vec<Difference>> {
-        let group = &self.finding.group;
-        let member = group.members.get(self.finding.violation.member)?;
-        let failing: Value = serde_json::from_slice(&member.body).ok()?;
-        let mut passing = group.base.clone();
-        if !passing.is_object() {
-            return None;
-        }
-        if failing["id"].is_u64() {
-            keep_id(&mut passing, &failing);
-        }
-        let changes = differences(&failing, &passing);
-        (!changes.is_empty()).then_some(changes)
-    }
-
-    /// The members because of which the rule judges the request at all: with those of an ordinary request of the same method and mode, it
-    /// does not. None where the rule judges ordinary requests too.
-    async fn members_that_the_rule_is_about(&mut self) -> Option<Vec<Difference>> {
-        let wrong = self.finding.violation.member;
-        let failing = parsed(self.finding.group.members.get(wrong)?)?;
-        let examples = self.session.examples_of_any_rule();
-        let ordinary = examples
-            .iter()
-            .filter(|example| example.pair == self.finding.pair && !example.got_error)
-            .find_map(|example| {
-                let mut request = parsed(example.group.members.get(example.member)?)?;
-                keep_id(&mut request, &failing);
-                (request != failing).then_some(request)
-            })?;
-        if !self.is_served_and_not_judged(&ordinary).await {
-            return None;
-        }
-        let mut fewest = Fewest::new(differences(&failing, &ordinary));
-        while let Some(trial) = fewest.next_trial() {
-            if let Some(value) = with_all(&failing, &trial)
-                && self.is_served_and_not_judged(&value).await
-            {
-                fewest.was_enough(trial);
-            }
-        }
-        Some(fewest.finish())
-    }
-
-    /// Whether a request gets a result, and the rule does not judge it.
-    async fn is_served_and_not_judged(&mut self, request: &Value) -> bool {
-        let wrong = self.finding.violation.member;
-        let Some(group) = with_body(&self.finding.group, wrong, request) else {
-            return false;
-        };
-        match self.send(&group).await {
-            Some((exchanges, Outcome::NotJudged)) => {
-                let answer = exchanges.get(wrong).map(Answer::of);
-                answer.is_some_and(|answer| answer.result().is_some())
-            }
-            _ => false,
-        }
-    }
-
     /// Requests of the same method and mode for which the rule held, those with the fewest differences first; with the id of the failing
     /// request, then with their own. Where the failing request got a result, those that got an error are left out: the rule held because
     /// of the error, whatever members lead to it.
@@ -406,7 +288,7 @@ impl Search<'_> {
     }
 
     /// The fewest members that must change in the failing value, towards a passing one, until the rule holds.
-    async fn fewest_members(&mut self, subject: Subject, passing: Value) -> Option<Diagnosis> {
+    pub(super) async fn fewest_members(&mut self, subject: Subject, passing: Value) -> Option<Diagnosis> {
         let finding = self.finding;
         let failing = subject.value(&finding.group)?;
         let all = differences(&failing, &passing);
@@ -483,7 +365,7 @@ impl Search<'_> {
     }
 
     /// Sends a passing request once more; none where the rule does not hold for it.
-    async fn contrast(&mut self, subject: Subject, passing: Value) -> Option<Contrast> {
+    pub(super) async fn contrast(&mut self, subject: Subject, passing: Value) -> Option<Contrast> {
         let group = subject.with(&self.finding.group, passing, self.resender.context)?;
         match self.send(&group).await? {
             (exchanges, Outcome::Held) => Some(Contrast {
@@ -496,34 +378,12 @@ impl Search<'_> {
     }
 }
 
-/// The value with the members of every object in the order of a model, where that has them, and the others behind them.
-fn in_the_order_of(value: &Value, model: &Value) -> Value {
-    match (value, model) {
-        (Value::Object(members), Value::Object(model)) => {
-            let first = model.keys().filter(|name| members.contains_key(*name));
-            let rest = members.keys().filter(|name| !model.contains_key(*name));
-            let ordered = first.chain(rest).map(|name| {
-                let model = model.get(name).unwrap_or(&Value::Null);
-                (name.clone(), in_the_order_of(&members[name], model))
-            });
-            Value::Object(ordered.collect())
-        }
-        (Value::Array(items), Value::Array(model)) => {
-            let item = |(index, item): (usize, &Value)| {
-                in_the_order_of(item, model.get(index).unwrap_or(&Value::Null))
-            };
-            Value::Array(items.iter().enumerate().map(item).collect())
-        }
-        _ => value.clone(),
-    }
-}
-
 fn requirement(request: &Value, context: &Context) -> Option<Requirement> {
     let request = ParsedRequest::of(request.to_string().as_bytes());
     Some(context.requirement(request.valid_call()?))
 }
 
-fn keep_id(request: &mut Value, of: &Value) {
+pub(super) fn keep_id(request: &mut Value, of: &Value) {
     if let (Some(id), Some(members)) = (of.get("id"), request.as_object_mut()) {
         members.insert("id".to_owned(), id.clone());
     }

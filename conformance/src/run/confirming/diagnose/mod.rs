@@ -4,7 +4,9 @@
 //! flight. Every cause it returns was checked by sending the failing and the passing requests again.
 
 mod circumstances;
+mod form;
 mod members;
+mod writing;
 
 use paymaster_schemas::Pair;
 use serde_json::Value;

@@ -1,0 +1,119 @@
+//! The form of a request as a cause: what its relation changed, and what a rule is about.
+
+use serde_json::Value;
+
+use super::{
+    Diagnosis, Search,
+    members::{Subject, keep_id},
+    parsed, with_body,
+};
+use paymaster_judge::{
+    diagnosis::{
+        difference::{Difference, differences, with_all},
+        fewest::Fewest,
+    },
+    message::answer::Answer,
+    session::recheck::Outcome,
+};
+
+/// What sending the base request in place of the changed one showed.
+pub(super) enum Plain {
+    /// The rule held.
+    Cause(Box<Diagnosis>),
+    /// The rule was broken too: what the relation changes does not decide.
+    AlsoBroken,
+    /// The rule does not judge it: the rule is about what the relation changes.
+    NotJudged,
+}
+
+impl Search<'_> {
+    /// Sends the base request in place of the one that the relation made of it: with the id of that one, then with an id of its own.
+    pub(super) async fn plain_request(&mut self, subject: Subject) -> Plain {
+        let group = &self.finding.group;
+        let (Some(failing), own_id) = (subject.value(group), group.base.clone()) else {
+            return Plain::NotJudged;
+        };
+        if !own_id.is_object() {
+            return Plain::NotJudged;
+        }
+        let mut same_id = own_id.clone();
+        keep_id(&mut same_id, &failing);
+        let mut seen = Plain::AlsoBroken;
+        for passing in [same_id, own_id] {
+            if passing == failing {
+                continue;
+            }
+            let Some(plain) = subject.with(group, passing.clone(), self.resender.context) else {
+                return Plain::NotJudged;
+            };
+            seen = match self.send(&plain).await {
+                Some((_, Outcome::Held)) => match self.fewest_members(subject, passing).await {
+                    Some(diagnosis) => return Plain::Cause(Box::new(diagnosis)),
+                    None => Plain::AlsoBroken,
+                },
+                Some((_, Outcome::Broken(_) | Outcome::BrokenElsewhere(_))) => Plain::AlsoBroken,
+                _ => return Plain::NotJudged,
+            };
+        }
+        seen
+    }
+
+    /// What the relation changed in the base request.
+    pub(super) fn changes_of_the_relation(&self) -> Option<Vec<Difference>> {
+        let group = &self.finding.group;
+        let member = group.members.get(self.finding.violation.member)?;
+        let failing: Value = serde_json::from_slice(&member.body).ok()?;
+        let mut passing = group.base.clone();
+        if !passing.is_object() {
+            return None;
+        }
+        if failing["id"].is_u64() {
+            keep_id(&mut passing, &failing);
+        }
+        let changes = differences(&failing, &passing);
+        (!changes.is_empty()).then_some(changes)
+    }
+
+    /// The members because of which the rule judges the request at all: with those of an ordinary request of the same method and mode, it
+    /// does not. None where the rule judges ordinary requests too.
+    pub(super) async fn members_that_the_rule_is_about(&mut self) -> Option<Vec<Difference>> {
+        let wrong = self.finding.violation.member;
+        let failing = parsed(self.finding.group.members.get(wrong)?)?;
+        let examples = self.session.examples_of_any_rule();
+        let ordinary = examples
+            .iter()
+            .filter(|example| example.pair == self.finding.pair && !example.got_error)
+            .find_map(|example| {
+                let mut request = parsed(example.group.members.get(example.member)?)?;
+                keep_id(&mut request, &failing);
+                (request != failing).then_some(request)
+            })?;
+        if !self.is_served_and_not_judged(&ordinary).await {
+            return None;
+        }
+        let mut fewest = Fewest::new(differences(&failing, &ordinary));
+        while let Some(trial) = fewest.next_trial() {
+            if let Some(value) = with_all(&failing, &trial)
+                && self.is_served_and_not_judged(&value).await
+            {
+                fewest.was_enough(trial);
+            }
+        }
+        Some(fewest.finish())
+    }
+
+    /// Whether a request gets a result, and the rule does not judge it.
+    async fn is_served_and_not_judged(&mut self, request: &Value) -> bool {
+        let wrong = self.finding.violation.member;
+        let Some(group) = with_body(&self.finding.group, wrong, request) else {
+            return false;
+        };
+        match self.send(&group).await {
+            Some((exchanges, Outcome::NotJudged)) => {
+                let answer = exchanges.get(wrong).map(Answer::of);
+                answer.is_some_and(|answer| answer.result().is_some())
+            }
+            _ => false,
+        }
+    }
+}
