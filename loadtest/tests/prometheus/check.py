@@ -142,7 +142,7 @@ def check_dashboard(prometheus, began):
     now = time.time()
     queries = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
     for query in queries:
-        filled = query.replace("$__rate_interval", "5s").replace("$job", ".*").replace("$instance", ".*")
+        filled = query.replace("$__rate_interval", "2m").replace("$job", ".*").replace("$instance", ".*")
         if "$" in filled:
             raise SystemExit(f"a variable of Grafana is not known here: {query}")
         found = prometheus.call("query_range", query=filled, start=began, end=now, step="1s")["result"]
