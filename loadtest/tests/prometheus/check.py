@@ -24,8 +24,9 @@ PATIENCE = 60
 WINDOW = "[1h]"
 # Wrong answers, late arrivals and a few users: so no panel is empty.
 RUNS = {
-    "closed": ["--users", "3", "--duration", "4s", "--warm-up", "500ms"],
-    "open": ["--users", "2", "--duration", "4s", "--rate", "150", "--arrivals", "poisson"],
+    # Long enough for several scrapes after Prometheus has started: rates need two.
+    "closed": ["--users", "3", "--duration", "12s", "--warm-up", "500ms"],
+    "open": ["--users", "2", "--duration", "12s", "--rate", "150", "--arrivals", "poisson"],
 }
 
 
