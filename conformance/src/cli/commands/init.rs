@@ -95,8 +95,8 @@ fn ask(url: &str, path: &Path, args: &InitArgs, environment: &Environment) -> Re
     file::parse(&text).map_err(|cause| format!("what was found is no valid profile: {cause}"))?;
     write(path, &text)?;
     let shown = path.display();
-    let mut told = first_profile::findings(&surveyed, given);
-    told.push(if surveyed.result.serves_anything() {
+    let mut lines = first_profile::findings(&surveyed, given);
+    lines.push(if surveyed.result.serves_anything() {
         format!(
             "wrote {shown}: add what only you can say, then run `paymaster-conformance {} --config {shown}`",
             place.shown
@@ -106,7 +106,7 @@ fn ask(url: &str, path: &Path, args: &InitArgs, environment: &Environment) -> Re
             "wrote {shown}: it needs one key, in [operations], with an operation that the target sponsors:\n  {ONE_KEY}\n"
         )
     });
-    output::print(&(told.join("\n") + "\n"))?;
+    output::print(&(lines.join("\n") + "\n"))?;
     Ok(exit::CONFORMS)
 }
 

@@ -95,14 +95,14 @@ fn status(outcome: &RuleOutcome, defects: &[ShownDefect<'_>], finished: &Finishe
                 || findings.lines().next().unwrap_or_default().to_owned(),
                 sentence,
             );
-            let told: String = own().map(|defect| whole(defect, defects.len())).collect();
+            let defects_text: String = own().map(|defect| whole(defect, defects.len())).collect();
             let kind = if fails { outcome.verdict.name() } else { "warning" };
             let message = if fails {
                 message
             } else {
                 format!("warning: {message}")
             };
-            let text = XmlString::new(told + &findings).into_string();
+            let text = XmlString::new(defects_text + &findings).into_string();
             status.set_message(message).set_type(kind).set_description(text);
             status
         }

@@ -108,7 +108,7 @@ fn result(number: usize, finding: &Finding, defects: &[ShownDefect<'_>], finishe
     );
     // A finding that another one stands for says first what the defect is, then what is wrong here.
     let defect = defects.iter().find(|defect| defect.findings.contains(&number));
-    let told = match defect {
+    let message = match defect {
         None => own,
         Some(defect) => {
             let cause = defect
@@ -129,7 +129,7 @@ fn result(number: usize, finding: &Finding, defects: &[ShownDefect<'_>], finishe
         "ruleIndex": index(finding.rule, finished),
         "kind": "fail",
         "level": if paymaster_judge::session::tally::fails_the_run(finding.basis, finished.strictness.strict) { "error" } else { "warning" },
-        "message": {"text": format!("{told} ({})", words::reproduced(finding))},
+        "message": {"text": format!("{message} ({})", words::reproduced(finding))},
         "locations": [location(&format!("{call}: answer {pointer}"), finding, finished)],
         "relatedLocations": related(finding, &call, &safe, finished),
         "occurrenceCount": finding.times,
