@@ -124,7 +124,26 @@ impl Search<'_> {
             } else {
                 WrongAnswers::All
             };
-        found.or_else(|| every_result.then(|| self.every_answer(kind)))
+        if found.is_none() && every_result && !self.holds_for_another_request().await {
+            found = Some(self.every_answer(kind));
+        }
+        found
+    }
+
+    /// Whether the rule holds for one of a few other requests of the same method and mode, whatever rule they are examples of.
+    async fn holds_for_another_request(&mut self) -> bool {
+        const TRIED: usize = 6;
+        let examples = self.session.examples_of_any_rule();
+        let comparable = examples.iter().filter(|example| {
+            let is_alone = example.group.members.len() == 1;
+            example.pair == self.finding.pair && !example.got_error && is_alone
+        });
+        for example in comparable.take(TRIED) {
+            if self.holds(&example.group).await {
+                return true;
+            }
+        }
+        false
     }
 
     fn every_answer(&self, answers: WrongAnswers) -> Diagnosis {
