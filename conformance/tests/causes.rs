@@ -1,7 +1,9 @@
 //! The cause that a run names for known faults: the member and its boundary, the form, the circumstances.
 
 use paymaster_client::stop::Stop;
-use paymaster_conformance::selftest::{self, Deviation, NamedDefect, ProfilePart, Trials, every_deviation};
+use paymaster_conformance::selftest::{
+    self, Cases, Deviation, NamedDefect, ProfilePart, Trials, every_deviation,
+};
 
 /// Faults with the words that the cause of their first defect must contain.
 const CAUSES: &[(&str, &str)] = &[
@@ -36,7 +38,7 @@ fn defects_of(faults: &[&str]) -> Vec<(&'static str, Vec<NamedDefect>)> {
         deviations: &deviations,
         seeds: &[1],
         profile_parts: &[ProfilePart::Whole],
-        cases: 60,
+        cases: Cases::Fixed(60),
         causes: true,
     };
     let matrix = selftest::run(&trials, &Stop::default(), &|_| {}).expect("the servers start");

@@ -1,10 +1,10 @@
 //! The kill matrix in small: one fault of every clause must be caught by a rule of that clause and by no unrelated one, and no
-//! lawful variant may break a stated rule. `paymaster-conformance selftest` runs every fault at full length.
+//! lawful variant may break a stated rule. `paymaster-conformance selftest` runs every fault.
 
 use std::collections::BTreeSet;
 
 use paymaster_client::stop::Stop;
-use paymaster_conformance::selftest::{self, Deviation, ProfilePart, Trials, every_deviation};
+use paymaster_conformance::selftest::{self, Cases, Deviation, ProfilePart, Trials, every_deviation};
 
 /// Fewer than a default run sends, so that the tests stay short; faults that show now and then are left to the selftest.
 const CASES: u32 = 40;
@@ -17,7 +17,7 @@ fn holds(deviations: &[Deviation], profile_parts: &[ProfilePart], cases: u32) {
         deviations,
         seeds: &[SEED],
         profile_parts,
-        cases,
+        cases: Cases::Fixed(cases),
         causes: false,
     };
     let matrix = selftest::run(&trials, &Stop::default(), &|_| {}).expect("the servers start");
@@ -70,4 +70,28 @@ fn no_lawful_variant_breaks_a_stated_rule() {
 fn no_lawful_variant_is_accused_whatever_its_profile_leaves_out() {
     let some: Vec<Deviation> = variants().into_iter().step_by(6).collect();
     holds(&some, &ProfilePart::SPARSE, FEW_CASES);
+}
+
+/// A short run sends few of the ways to name a token: the default number of cases reaches this one.
+#[test]
+fn a_fault_that_a_short_run_does_not_catch_gets_a_second_run() {
+    let deviations: Vec<Deviation> = every_deviation()
+        .into_iter()
+        .filter(|deviation| deviation.name() == "native-coin-served")
+        .collect();
+    let trials = Trials {
+        deviations: &deviations,
+        seeds: &[1],
+        profile_parts: &[ProfilePart::Whole],
+        cases: Cases::ShortFirst,
+        causes: false,
+    };
+    let matrix = selftest::run(&trials, &Stop::default(), &|_| {}).expect("the servers start");
+    assert!(
+        matrix
+            .trials
+            .iter()
+            .all(|trial| trial.caught_by().next().is_some())
+    );
+    assert_eq!(matrix.trials.len(), 1);
 }

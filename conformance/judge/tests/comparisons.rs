@@ -5,7 +5,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use paymaster_exchange::{Exchange, Response};
 use paymaster_judge::{
-    cases::{case::Group, relations::STRING_IDS},
+    cases::{
+        case::{BuildInput, Group, Ids},
+        relations::{STRING_IDS, find_relation},
+    },
     rules::{find_rule, rules},
     session::judge::{Judge, Judgement},
     target::{
@@ -355,4 +358,44 @@ fn the_headers_of_a_client_get_the_answer_that_plain_headers_get() {
             "{other:?}"
         );
     }
+}
+
+/// With the account of the base in one member, a target that refuses it would leave nothing to compare in every group of that base.
+#[test]
+fn the_accounts_of_a_group_do_not_depend_on_the_base() {
+    let named = |name: &str| SmartAccount {
+        name: name.to_owned(),
+        version: "1.0.0".to_owned(),
+    };
+    let context = Context::new(Profile {
+        accounts: vec![named("BICONOMY"), named("INFINITISM"), named("SAFE")],
+        ..Profile::default()
+    });
+    let base = sample::sponsor_request("pm_getFeeQuoteOrData");
+    let relation = find_relation("smart-accounts").expect("it is one of ours");
+    let pairs: Vec<[String; 2]> = (0..3)
+        .map(|round| {
+            let input = BuildInput {
+                pair: Some(Pair::QUOTE_SPONSORED),
+                base: &base,
+                round,
+                context: &context,
+            };
+            let members = (relation.members)(&input, &mut Ids::starting_at(1));
+            let account = |place: usize| {
+                let request: Value = serde_json::from_slice(&members[place].body).expect("it is JSON");
+                let name = &request["params"][1]["sponsorshipInfo"]["smartAccountInfo"]["name"];
+                name.as_str().expect("it is sent").to_owned()
+            };
+            [account(0), account(1)]
+        })
+        .collect();
+    assert_eq!(
+        pairs,
+        [
+            ["BICONOMY", "INFINITISM"],
+            ["INFINITISM", "SAFE"],
+            ["SAFE", "BICONOMY"]
+        ]
+    );
 }

@@ -140,7 +140,8 @@ pub(crate) struct SelftestArgs {
     /// Run every trial with this many seeds.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) seeds: u64,
-    /// The smallest number of requests for each method and mode [default: as in a check].
+    /// The smallest number of requests for each method and mode [default: as in a check; 20 for a fault, and as in a check
+    /// when that does not catch it].
     #[arg(long, value_name = "N")]
     pub(crate) cases: Option<u32>,
     /// Only the faults and variants with this name, or of this clause; `*` matches any letters; repeatable.

@@ -90,6 +90,9 @@ pub async fn check(
     forecast.learn(&context, sender.pace.sent());
     let mut session =
         Session::new(suite.rules.clone(), suite.observe, Arc::clone(&context)).within(suite.scope.clone());
+    if !settings.closer_look {
+        session = session.without_examples();
+    }
     let mut plan_end = PlanEnd::Done;
     if stop.reason().is_none() && !access.is_permanently_denied() {
         plan_end = judge_plan(

@@ -26,6 +26,7 @@ use std::{
 
 use crate::run::{PlanCache, Suite};
 use paymaster_client::stop::Stop;
+use paymaster_judge::cases::{case::SHORT_TO, plan::DEFAULT_CASES};
 
 /// Some faults delay answers: while their trials wait, other threads use the core.
 const THREADS_PER_CORE: usize = 2;
@@ -60,6 +61,28 @@ impl std::error::Error for SelftestError {
     }
 }
 
+/// How many calls of each pair the runs of a selftest send.
+#[derive(Clone, Copy, Debug)]
+pub enum Cases {
+    /// The same number in every run.
+    Fixed(u32),
+    /// The default number against a lawful variant, and a short run against a fault. A fault that a short run does not catch gets a
+    /// second run with the default number. This takes half of the time: most faults show in every answer, or in every answer to one
+    /// kind of request.
+    ShortFirst,
+}
+
+impl Cases {
+    /// The number for the first run, and for a second run when the first one does not catch the deviation.
+    fn of(self, deviation: Deviation) -> (u32, Option<u32>) {
+        match (self, deviation) {
+            (Self::Fixed(cases), _) => (cases, None),
+            (Self::ShortFirst, Deviation::Variant(_)) => (DEFAULT_CASES, None),
+            (Self::ShortFirst, Deviation::Fault(_)) => (SHORT_TO, Some(DEFAULT_CASES)),
+        }
+    }
+}
+
 /// What a selftest runs: a trial of each deviation with each seed and each part of the profile.
 #[derive(Clone, Copy, Debug)]
 pub struct Trials<'a> {
@@ -70,7 +93,7 @@ pub struct Trials<'a> {
     /// How much of its profile a run states.
     pub profile_parts: &'a [ProfilePart],
     /// How many calls of each pair a run sends.
-    pub cases: u32,
+    pub cases: Cases,
     /// Whether the causes of the findings are looked for.
     pub causes: bool,
 }
@@ -151,15 +174,17 @@ fn run_trials(
             return Ok(done);
         };
         let (deviation, seed, part) = work[place];
-        let trial = runtime.block_on(Trial::run(
-            deviation,
-            seed,
-            part,
-            trials.cases,
-            trials.causes,
-            suite,
-            stop,
-        ))?;
+        let (first, second) = trials.cases.of(deviation);
+        let run = |cases| {
+            let trial = Trial::run(deviation, seed, part, cases, trials.causes, suite, stop);
+            runtime.block_on(trial)
+        };
+        let mut trial = run(first)?;
+        if let Some(cases) = second
+            && trial.caught_by().next().is_none()
+        {
+            trial = run(cases)?;
+        }
         if stop.reason().is_some() {
             return Ok(done);
         }

@@ -36,6 +36,8 @@ pub struct Tally {
     /// Whether any request got past HTTP to the service.
     pub access: Access,
     pub(crate) promises: KeptPromises,
+    /// Whether requests for which a rule held are not kept.
+    pub(super) without_examples: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -91,7 +93,8 @@ impl Tally {
             let rule = judgement.rule;
             let count = self.rules.entry(rule.id).or_default();
             count.held += judgement.held;
-            if let Some(member) = member_that_held(&judgement, group)
+            if !self.without_examples
+                && let Some(member) = member_that_held(&judgement, group)
                 && let Some(view) = views.get(member)
             {
                 count.examples.offer(group, member, view, &mut shared);

@@ -18,7 +18,9 @@ use crate::cli::{
 };
 use crate::{
     report::{terminal::progress::StatusLine, text::words::count},
-    selftest::{self, Causes, Deviation, Matrix, ProfilePart, Row, SelftestError, Trials, every_deviation},
+    selftest::{
+        self, Cases, Causes, Deviation, Matrix, ProfilePart, Row, SelftestError, Trials, every_deviation,
+    },
 };
 use paymaster_cli::exit;
 use paymaster_client::stop::Stop;
@@ -42,7 +44,11 @@ pub(crate) fn run(args: &SelftestArgs) -> Result<u8, CommandError> {
         deviations: &deviations,
         seeds: &seeds,
         profile_parts,
-        cases: args.cases.unwrap_or(DEFAULT_CASES),
+        cases: match args.cases {
+            Some(cases) => Cases::Fixed(cases),
+            None if args.causes => Cases::Fixed(DEFAULT_CASES),
+            None => Cases::ShortFirst,
+        },
         causes: args.causes,
     };
     // Each trial has a runtime of its own. This one waits for Ctrl-C meanwhile.

@@ -49,7 +49,7 @@ pub static WEBHOOK_DATA: Relation = Relation {
 /// Each smart account of the profile.
 pub static SMART_ACCOUNTS: Relation = Relation {
     id: "smart-accounts",
-    about: "the same call with each smart account that the profile names",
+    about: "the same call with two of the smart accounts that the profile names",
     bases: SPONSORED_PAIRS,
     rounds: Rounds::scaled(8),
     order: Order::Sequential,
@@ -199,24 +199,34 @@ fn webhook_data(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     }
 }
 
+/// Two accounts of the profile in each group, so that a target which refuses one of them is found whatever account the base has.
 fn smart_accounts(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let accounts = &input.context.profile.accounts;
     if accounts.len() < 2 {
         return Vec::new();
     }
-    let account = item_of_round(input, accounts);
-    let mut request = input.base.clone();
-    let info = json!({"name": account.name, "version": account.version});
-    set(
-        &mut request,
-        "/params/1/sponsorshipInfo",
-        "smartAccountInfo",
-        info,
-    );
+    let with = |round: u32| {
+        let account = item_of_round(&BuildInput { round, ..*input }, accounts);
+        let mut request = input.base.clone();
+        let info = json!({"name": account.name, "version": account.version});
+        set(
+            &mut request,
+            "/params/1/sponsorshipInfo",
+            "smartAccountInfo",
+            info,
+        );
+        let label = format!("smart account {} {}", account.name, account.version);
+        (request, label)
+    };
+    let (base, _) = with(input.round);
+    let (request, label) = with(input.round.wrapping_add(1));
     with_baseline(
-        input,
+        &BuildInput {
+            base: &base,
+            ..*input
+        },
         ids,
-        format!("smart account {} {}", account.name, account.version),
+        label,
         request,
     )
 }
