@@ -311,6 +311,7 @@ pub(super) const FAULTS: &[Fault] = &[
         "quote.only-requested",
         "quote.unsupported-listed",
         "quote.unsupported-only-unsupported",
+        "request.headers",
         "request.json-notation",
     ]),
     Fault::new(
