@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use chrono::{DateTime, SecondsFormat, Utc};
+
 /// A latency with three digits and a unit, for example `1.23 ms`.
 pub fn duration(latency: Duration) -> String {
     let nanos = latency.as_secs_f64() * 1e9;
@@ -94,6 +96,21 @@ pub fn seconds(seconds: f64) -> String {
     }
 }
 
+/// A time of day with its date, for people: `2026-03-01 12:30:05 UTC`. `seconds` are those since 1970; `None` for 0, which is unknown.
+pub fn date(seconds: u64) -> Option<String> {
+    Some(format!(
+        "{} UTC",
+        moment(seconds)?.trim_end_matches('Z').replace('T', " ")
+    ))
+}
+
+/// The same as RFC 3339 has it: `2026-03-01T12:30:05Z`.
+pub fn moment(seconds: u64) -> Option<String> {
+    let seconds = i64::try_from(seconds).ok().filter(|seconds| *seconds > 0)?;
+    let moment = DateTime::<Utc>::from_timestamp(seconds, 0)?;
+    Some(moment.to_rfc3339_opts(SecondsFormat::Secs, true))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,6 +138,13 @@ mod tests {
         assert_eq!(share(4, 100), "4%");
         assert_eq!(share(1, 3), "33.33%");
         assert_eq!(share(0, 0), "0.00%");
+    }
+
+    #[test]
+    fn dates_are_in_utc() {
+        assert_eq!(date(1_772_366_405).as_deref(), Some("2026-03-01 12:00:05 UTC"));
+        assert_eq!(moment(1_772_366_405).as_deref(), Some("2026-03-01T12:00:05Z"));
+        assert_eq!((date(0), moment(u64::MAX)), (None, None));
     }
 
     #[test]

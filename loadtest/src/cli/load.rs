@@ -10,7 +10,14 @@ use paymaster_cli::{
     target::{self, TargetSetup},
 };
 
-use super::{args::LoadArgs, embedded::Embedded, error::CommandError, exit, reports::publish};
+use super::{
+    args::LoadArgs,
+    command_line::{self, GivenTarget},
+    embedded::Embedded,
+    error::CommandError,
+    exit,
+    reports::publish,
+};
 use crate::{
     metrics::LiveFigures,
     report::RequestedReport,
@@ -36,6 +43,12 @@ pub(super) fn run(args: &LoadArgs) -> Result<u8, CommandError> {
         return Err(CommandError::DeviationsWithUrl);
     }
     let options = options(args, &setup.load)?;
+    let command = command_line::of_process(Some(&GivenTarget {
+        url: args.url.as_deref(),
+        shown_url: &setup.settings.shown_target,
+        headers: &args.target.headers,
+        redactor: &setup.redactor,
+    }));
     if let Some(port) = args.dashboard {
         out::eprint(&format!("dashboard: http://127.0.0.1:{port}/\n"));
     }
@@ -50,6 +63,7 @@ pub(super) fn run(args: &LoadArgs) -> Result<u8, CommandError> {
     });
     drop(embedded);
     let (summary, server) = done?;
+    let summary = RunSummary { command, ..summary };
     let finished = finish(args, &reports, earlier.as_ref(), &summary);
     runtime.block_on(args.metrics.close(server));
     finished

@@ -1,6 +1,7 @@
 //! The command line of `paymaster-loadtest`: arguments, environment, output and exit codes.
 
 mod args;
+mod command_line;
 mod embedded;
 mod error;
 mod exit;

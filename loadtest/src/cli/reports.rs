@@ -6,6 +6,7 @@ use paymaster_cli::{environment::Environment, exit as codes, output as out, term
 
 use super::{
     args::{CompareArgs, MergeArgs},
+    command_line,
     error::CommandError,
     exit,
 };
@@ -62,7 +63,10 @@ pub(super) fn merge(args: &MergeArgs) -> Result<u8, CommandError> {
     }
     let runs = files.iter().map(|path| RunSummary::read(path));
     let runs: Vec<RunSummary> = runs.collect::<Result<_, _>>()?;
-    let merged = merge::merge(&runs, &args.thresholds, &args.missing)?;
+    let merged = RunSummary {
+        command: command_line::of_process(None),
+        ..merge::merge(&runs, &args.thresholds, &args.missing)?
+    };
     let published = publish(&merged, None, &reports);
     let code = exit::code(merged.verdict);
     Ok(if published || code == codes::VIOLATIONS {

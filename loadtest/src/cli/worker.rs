@@ -10,7 +10,13 @@ use paymaster_cli::{
     target,
 };
 
-use super::{error::CommandError, load::runtime, metrics::MetricsArgs, signals::interrupted};
+use super::{
+    command_line::{self, GivenTarget},
+    error::CommandError,
+    load::runtime,
+    metrics::MetricsArgs,
+    signals::interrupted,
+};
 use crate::{
     judging::JudgedShare,
     metrics::LiveFigures,
@@ -108,6 +114,12 @@ pub(super) fn run(args: &WorkerArgs) -> Result<u8, CommandError> {
         strict: args.strict,
         respect_retry_after: args.respect_retry_after,
         own_target: args.i_own_this_target || setup.load.own_target,
+        command: command_line::of_process(Some(&GivenTarget {
+            url: args.url.as_deref(),
+            shown_url: &setup.settings.shown_target,
+            headers: &args.target.headers,
+            redactor: &setup.redactor,
+        })),
         reports,
     };
     runtime()?.block_on(async {

@@ -25,6 +25,7 @@ pub mod schedule;
 mod state;
 mod stdout;
 pub(crate) mod tasks;
+mod timeline;
 pub mod timetable;
 mod user;
 mod user_state;

@@ -12,7 +12,13 @@ use std::{
 use paymaster_client::{redact::Redactor, transport::Transport};
 use tokio::sync::Semaphore;
 
-use super::{clock::RunClock, liveness::Liveness, timetable::Timetable, user_state::UserState};
+use super::{
+    clock::RunClock,
+    liveness::Liveness,
+    timeline::{self, UsersOverTime},
+    timetable::Timetable,
+    user_state::UserState,
+};
 use crate::{figures::Figures, judging::AnswerJudge, scenarios::mix::Mix};
 
 /// Most separate figures. Users count in different ones, so that they seldom wait for a lock.
@@ -93,8 +99,8 @@ pub struct RunState {
     pub(crate) iterations: AtomicU64,
     /// One permit for each iteration that is due and that no user has taken.
     pub(crate) due: Semaphore,
-    /// Users now.
-    pub(crate) users: AtomicUsize,
+    /// Users now and before.
+    pub(crate) users: UsersOverTime,
     /// Users with an iteration in progress.
     pub(crate) busy: AtomicUsize,
     /// The end of the pause that the target requested, in nanoseconds after the start.
@@ -123,7 +129,7 @@ impl RunState {
             sent: AtomicU64::new(0),
             iterations: AtomicU64::new(0),
             due: Semaphore::new(0),
-            users: AtomicUsize::new(0),
+            users: UsersOverTime::default(),
             busy: AtomicUsize::new(0),
             paused_until: AtomicU64::new(0),
             draining: AtomicBool::new(false),
@@ -155,11 +161,29 @@ impl RunState {
     }
 
     /// The figures of all users, if the last arrival was due `ran_for` after the start. Arrivals that no user has taken until then
-    /// count as unsent.
+    /// count as unsent. The figures by second have no users and no arrivals of the schedule.
     pub(crate) fn figures_until(&self, ran_for: Duration) -> Figures {
+        self.figures_and_last_due(ran_for).0
+    }
+
+    /// The same, with users and arrivals by second.
+    pub(crate) fn figures_over_time(&self, ran_for: Duration) -> Figures {
+        let (mut figures, until) = self.figures_and_last_due(ran_for);
+        let schedule = match &self.settings.pacing {
+            Pacing::Open(timetable) => Some(timetable.current()),
+            Pacing::Closed | Pacing::Capped(_) => None,
+        };
+        let end = ran_for.max(self.last_answer());
+        let series = &mut figures.series;
+        timeline::add(series, &self.users, schedule.as_deref(), &self.clock, until, end);
+        figures
+    }
+
+    /// The figures, and when the last arrival was due, after the start.
+    fn figures_and_last_due(&self, ran_for: Duration) -> (Figures, Duration) {
         let mut figures = self.figures();
         let Pacing::Open(timetable) = &self.settings.pacing else {
-            return figures;
+            return (figures, ran_for);
         };
         let warm_up = self.clock.warm_up();
         let schedule = timetable.current();
@@ -172,7 +196,7 @@ impl RunState {
         figures.arrivals.unsent = requested.saturating_sub(figures.arrivals.due);
         figures.arrivals.due = figures.arrivals.due.max(requested);
         figures.arrivals.seconds = until.saturating_sub(warm_up).as_secs_f64();
-        figures
+        (figures, until)
     }
 
     /// Requests sent so far.

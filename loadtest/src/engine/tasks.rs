@@ -62,7 +62,7 @@ impl UserTasks {
                 }
             });
         }
-        self.run.users.store(self.total(), Ordering::Relaxed);
+        self.run.users.change(&self.run.clock, |_| self.total());
     }
 
     /// The number of users of a class.

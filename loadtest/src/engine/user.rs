@@ -37,7 +37,7 @@ const KEPT: usize = 4_096;
 pub(super) async fn work(run: &RunState, user: &mut GooseUser) {
     let index = user.weighted_users_index;
     let mut state = take_state(run, index).unwrap_or_else(|| {
-        run.users.fetch_add(1, Ordering::Relaxed);
+        run.users.change(&run.clock, |users| users + 1);
         UserState::default()
     });
     run.clock.start();
@@ -105,7 +105,7 @@ pub(super) async fn work_slice(run: &RunState, state: &mut UserState, mut sender
 /// Closes the connection of a user that goose has stopped.
 pub(super) fn leave(run: &RunState, user: &GooseUser) {
     if take_state(run, user.weighted_users_index).is_some() {
-        run.users.fetch_sub(1, Ordering::Relaxed);
+        run.users.change(&run.clock, |users| users.saturating_sub(1));
     }
 }
 

@@ -19,6 +19,10 @@ const LAST: u16 = 36 * 16;
 pub struct TimeSlot {
     /// Requests with their intended start in the slot.
     pub due: u64,
+    /// Open model: arrivals that the schedule asked for in the slot, sent or not. A journey is one arrival.
+    pub arrivals: u64,
+    /// The time that users were there, in milliseconds, added up over the users: 5 users in a slot of one second are 5000.
+    pub user_ms: u64,
     /// Outcomes of the requests that ended in the slot.
     pub counts: OutcomeCounts,
     /// Latency classes and their counts, sorted by class.
@@ -39,6 +43,8 @@ impl TimeSlot {
 
     fn merge(&mut self, other: &Self) {
         self.due += other.due;
+        self.arrivals += other.arrivals;
+        self.user_ms += other.user_ms;
         self.counts.merge(&other.counts);
         for (class, times) in &other.classes {
             self.add(*class, *times);
@@ -106,6 +112,29 @@ impl TimeSeries {
         }
     }
 
+    /// Adds users that were there from one time to another, both relative to the end of the warm-up.
+    pub(crate) fn add_users(&mut self, users: usize, from: Duration, to: Duration) {
+        // Both ends are cut to milliseconds in the same way, so that the parts of a time add up to the whole.
+        let (from, to) = (milliseconds(from), milliseconds(to));
+        if users == 0 || from >= to {
+            return;
+        }
+        self.slot(second(Duration::from_millis(to - 1)));
+        let length = u64::from(self.seconds) * 1_000;
+        let first = usize::try_from(from / length).unwrap_or(usize::MAX);
+        let mut start = from / length * length;
+        for slot in self.slots.iter_mut().skip(first) {
+            let shared = to.min(start + length).saturating_sub(from.max(start));
+            slot.user_ms += shared * users as u64;
+            start += length;
+        }
+    }
+
+    /// The mean number of users in a slot.
+    pub fn users(&self, slot: &TimeSlot) -> f64 {
+        self.rate(slot.user_ms) / 1_000.0
+    }
+
     fn slot(&mut self, second: usize) -> &mut TimeSlot {
         while second / self.seconds as usize >= MOST_SLOTS {
             self.coarsen();
@@ -159,6 +188,10 @@ impl TimeSeries {
         let count = count as f64;
         count / f64::from(self.seconds)
     }
+}
+
+fn milliseconds(at: Duration) -> u64 {
+    u64::try_from(at.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn second(at: Duration) -> usize {
@@ -235,6 +268,33 @@ mod tests {
         }
         assert_eq!(series.slots[0].counts.all(), 1_000);
         assert_eq!(TimeSlot::default().percentile(50.0), None);
+    }
+
+    #[test]
+    fn users_are_counted_by_their_time_and_add_up_over_machines() {
+        let mut series = TimeSeries::default();
+        series.add_users(4, Duration::ZERO, MS * 1_500);
+        series.add_users(10, MS * 1_500, MS * 4_000);
+        series.add_users(7, MS * 4_000, MS * 4_000);
+        let users = |series: &TimeSeries| -> Vec<f64> {
+            series.slots.iter().map(|slot| series.users(slot)).collect()
+        };
+        assert_eq!(users(&series), [4.0, 7.0, 10.0, 10.0]);
+        let mut other = TimeSeries::default();
+        // Slots of two seconds.
+        other.add_users(3, Duration::ZERO, MS * 1_000_000);
+        assert_eq!(other.seconds, 2);
+        other.merge(&series);
+        assert_eq!(users(&other)[..3], [8.5, 13.0, 3.0]);
+        series.merge(&TimeSeries {
+            slots: vec![TimeSlot {
+                user_ms: 2_000,
+                arrivals: 5,
+                ..TimeSlot::default()
+            }],
+            ..TimeSeries::default()
+        });
+        assert_eq!((users(&series)[0], series.slots[0].arrivals), (6.0, 5));
     }
 
     #[test]

@@ -65,6 +65,11 @@ impl<'de> Deserialize<'de> for LatencyHistogram {
 #[derive(Serialize, Deserialize)]
 struct StoredSlot {
     due: u64,
+    // Earlier reports have neither arrivals nor users by second.
+    #[serde(default)]
+    arrivals: u64,
+    #[serde(default)]
+    user_ms: u64,
     counts: OutcomeCounts,
     classes: BTreeMap<u16, u32>,
 }
@@ -79,6 +84,8 @@ impl Serialize for TimeSeries {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let slots = self.slots.iter().map(|slot| StoredSlot {
             due: slot.due,
+            arrivals: slot.arrivals,
+            user_ms: slot.user_ms,
             counts: slot.counts,
             classes: slot.classes.iter().copied().collect(),
         });
@@ -98,6 +105,8 @@ impl<'de> Deserialize<'de> for TimeSeries {
         }
         let slots = stored.slots.into_iter().map(|slot| TimeSlot {
             due: slot.due,
+            arrivals: slot.arrivals,
+            user_ms: slot.user_ms,
             counts: slot.counts,
             classes: slot.classes.into_iter().collect(),
         });

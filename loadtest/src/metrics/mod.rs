@@ -151,7 +151,7 @@ impl Running {
         snapshot.usage = self.cpu.since();
         snapshot.cpu_seconds += snapshot.usage.cpu_seconds.unwrap_or_default();
         snapshot.is_running = true;
-        snapshot.users = self.run.users.load(Ordering::Relaxed);
+        snapshot.users = self.run.users.now();
         snapshot.busy = self.run.busy.load(Ordering::Relaxed);
     }
 }

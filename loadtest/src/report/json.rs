@@ -9,6 +9,7 @@ use crate::{
         compare::RunComparison,
         summary::{RateShortfall, RunSummary},
     },
+    text::moment,
 };
 
 pub(super) fn render(
@@ -43,6 +44,8 @@ fn derived(summary: &RunSummary) -> Value {
     }
     let shortfall = |shortfall: RateShortfall| json!({ "asked-per-second": shortfall.requested, "reached-per-second": shortfall.reached });
     json!({
+        // When the run began, as RFC 3339 has it.
+        "began": moment(summary.began),
         "all": of_label(&summary.figures.total(None), summary.seconds),
         "labels": labels,
         // Null if the requested rate was reached, and in the closed model.

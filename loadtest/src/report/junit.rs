@@ -1,14 +1,18 @@
 //! The JUnit report: one test case for each threshold. A missed threshold is a failure; if the target could not be tested, each is an
 //! error.
 
+use chrono::DateTime;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use paymaster_cli::terminal::escape_controls;
 
-use super::RenderError;
-use crate::results::{
-    compare::{Change, RunComparison},
-    summary::{RunSummary, RunVerdict},
+use super::{RenderError, phrases::verdict, wrong::groups};
+use crate::{
+    results::{
+        compare::{Change, RunComparison},
+        summary::{RunSummary, RunVerdict},
+    },
+    text::{count, moment},
 };
 
 pub(super) fn render(
@@ -17,6 +21,12 @@ pub(super) fn render(
 ) -> Result<String, RenderError> {
     let mut suite = TestSuite::new("paymaster-loadtest");
     suite.set_time(summary.length());
+    // A suite has no place for its verdict but its output.
+    let verdict = [verdict(summary), summary.command.clone()].join("\n");
+    suite.set_system_out(escaped_lines(&verdict));
+    if let Some(Ok(began)) = moment(summary.began).map(|began| DateTime::parse_from_rfc3339(&began)) {
+        suite.set_timestamp(began);
+    }
     let untested = summary.verdict == RunVerdict::CouldNotTest;
     for judged in &summary.thresholds {
         let status = if untested {
@@ -28,14 +38,18 @@ pub(super) fn render(
         } else if judged.met {
             TestCaseStatus::success()
         } else {
-            let examples: Vec<_> = summary
-                .figures
-                .wrong
+            let groups = groups(&summary.figures.wrong);
+            let examples: Vec<_> = groups
                 .iter()
-                .map(|wrong| {
+                .flat_map(|group| group.examples().iter().map(move |kind| (group, kind)))
+                .map(|(group, kind)| {
                     format!(
-                        "{} in {}: {}, got {}",
-                        wrong.key.rule, wrong.key.label, wrong.example.expected, wrong.example.actual
+                        "{} ({} in all) in {}: {}, got {}",
+                        group.rule,
+                        count(group.times, "answer"),
+                        kind.key.label,
+                        kind.example.expected,
+                        kind.example.actual
                     )
                 })
                 .collect();
@@ -69,15 +83,37 @@ fn non_success(kind: NonSuccessKind, message: &str, text: Option<&str>) -> TestC
     let mut status = TestCaseStatus::non_success(kind);
     status.set_message(escape_controls(message));
     if let Some(text) = text {
-        status.set_description(text.lines().map(escape_controls).collect::<Vec<_>>().join("\n"));
+        status.set_description(escaped_lines(text));
     }
     status
+}
+
+fn escaped_lines(text: &str) -> String {
+    text.lines().map(escape_controls).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::report::fixtures;
+
+    #[test]
+    fn the_verdict_in_words_the_command_and_the_date_are_in_the_suite() {
+        let xml = render(&fixtures::passed(), None).unwrap();
+        for part in [
+            "PASSED: every answer was right",
+            "paymaster-loadtest 'http://127.0.0.1:3000/***'",
+            "timestamp=\"2026-03-01T12:00:00",
+        ] {
+            assert!(xml.replace("&apos;", "'").contains(part), "{part}: {xml}");
+        }
+        let xml = render(&fixtures::failed(), None).unwrap();
+        assert_eq!(
+            xml.matches("fee-quote.maxGasFee (40 answers in all)").count(),
+            3 * 2,
+            "{xml}"
+        );
+    }
 
     #[test]
     fn a_missed_threshold_is_a_failure_and_an_untested_one_an_error() {

@@ -8,6 +8,7 @@ use super::{
     RenderError, advice,
     phrases::{answered, arrivals, verdict},
     workers,
+    wrong::{WrongGroup, groups},
 };
 use crate::{
     figures::{LabelFigures, histogram::PERCENTILES, outcome::Outcome},
@@ -15,7 +16,7 @@ use crate::{
         compare::{Change, RunComparison},
         summary::{RunSummary, RunVerdict},
     },
-    text::{count, duration, number, rate, seconds, share},
+    text::{count, date, duration, number, rate, seconds, share},
 };
 
 pub(super) fn render(
@@ -38,22 +39,23 @@ pub(super) fn render(
     if let Some(sentence) = arrivals(&summary.figures.arrivals) {
         writeln!(out, "\n{sentence}.")?;
     }
+    if let Some(date) = date(summary.began) {
+        writeln!(out, "\nBegan {date}.")?;
+    }
+    for command in [&summary.command]
+        .into_iter()
+        .filter(|command| !command.is_empty())
+    {
+        writeln!(out, "\nCommand: `{}`", code(command))?;
+    }
+    for command in &summary.merged_commands {
+        writeln!(out, "\nMerged: `{}`", code(command))?;
+    }
     if let Some(why) = &summary.cut_short {
         writeln!(out, "\nCut short: {}.", escaped(why))?;
     }
-    for wrong in &summary.figures.wrong {
-        writeln!(
-            out,
-            "\n**{}** in {}: {} ({})\n\n- expected {} at `{}`\n- got {}\n- request `{}`",
-            escaped(&wrong.key.rule),
-            escaped(&wrong.key.label),
-            count(wrong.times, "answer"),
-            share(wrong.times, total.judged),
-            escaped(&wrong.example.expected),
-            code(&wrong.key.pointer),
-            escaped(&wrong.example.actual),
-            code(&wrong.example.request)
-        )?;
+    for group in groups(&summary.figures.wrong) {
+        wrong(&mut out, &group, total.judged)?;
     }
     if summary.verdict != RunVerdict::CouldNotTest {
         writeln!(out, "\n| threshold | observed | |\n|---|---:|---|")?;
@@ -106,6 +108,40 @@ pub(super) fn render(
         }
     }
     Ok(out)
+}
+
+/// Wrong answers of one group, with an example of each of its first kinds.
+fn wrong(out: &mut String, group: &WrongGroup<'_>, judged: u64) -> std::fmt::Result {
+    writeln!(
+        out,
+        "\n**{}** in {}: {} ({})",
+        escaped(group.rule),
+        escaped(&group.labels().join(", ")),
+        count(group.times, "answer"),
+        share(group.times, judged)
+    )?;
+    for kind in group.examples() {
+        let place = match kind.key.pointer.as_str() {
+            "" => "the whole answer".to_owned(),
+            pointer => format!("`{}`", code(pointer)),
+        };
+        writeln!(
+            out,
+            "\n- in {}: expected {} at {place}\n- got {}\n- request `{}`",
+            escaped(&kind.key.label),
+            escaped(&kind.example.expected),
+            escaped(&kind.example.actual),
+            code(&kind.example.request)
+        )?;
+    }
+    if group.hidden() > 0 {
+        writeln!(
+            out,
+            "\n{} in the JSON report.",
+            count(group.hidden(), "more example")
+        )?;
+    }
+    Ok(())
 }
 
 fn row(out: &mut String, label: &str, figures: &LabelFigures, seconds: f64) -> std::fmt::Result {
@@ -171,5 +207,14 @@ mod tests {
             "{page}"
         );
         assert!(page.contains("| `wrong-rate<=0%` | "), "{page}");
+        assert!(
+            page.contains("\nBegan 2026-03-01 12:00:00 UTC.\n")
+                && page
+                    .contains("\nCommand: `paymaster-loadtest 'http://127.0.0.1:3000/***' -t 'p95<200ms'`\n"),
+            "{page}"
+        );
+        // The same rule at the same place in three scenarios.
+        assert_eq!(page.matches("**fee-quote.maxGasFee** in ").count(), 1, "{page}");
+        assert_eq!(page.matches("- got ").count(), 3, "{page}");
     }
 }

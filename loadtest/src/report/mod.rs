@@ -9,9 +9,9 @@ mod json;
 mod junit;
 mod markdown;
 mod phrases;
-mod plot;
 pub mod terminal;
 mod workers;
+mod wrong;
 
 use std::{error::Error, io};
 

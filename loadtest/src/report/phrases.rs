@@ -1,12 +1,16 @@
 //! Sentences that several reports share.
 
 use crate::{
-    figures::{arrivals::ArrivalCounts, outcome::OutcomeCounts},
+    figures::{
+        arrivals::ArrivalCounts,
+        outcome::{Outcome, OutcomeCounts},
+    },
     results::summary::{RunSummary, RunVerdict},
-    text::{count, number, rate, seconds},
+    text::{count, duration, number, rate, seconds, share},
 };
 
-/// The verdict, with the number of missed thresholds and, if the requested rate was not reached, both rates.
+/// The verdict, with the number of missed thresholds and, if the requested rate was not reached, both rates. A run that passed says what
+/// was judged, and that no threshold limited the latency if none did.
 pub(super) fn verdict(summary: &RunSummary) -> String {
     let missed = summary.thresholds.iter().filter(|judged| !judged.met).count() as u64;
     let missed = format!("{} missed", count(missed, "threshold"));
@@ -16,12 +20,54 @@ pub(super) fn verdict(summary: &RunSummary) -> String {
         RunVerdict::Incomplete => ("INCOMPLETE", None),
         RunVerdict::CouldNotTest => ("COULD NOT TEST", None),
     };
-    let details: Vec<String> = missed.into_iter().chain(shortfall(summary)).collect();
+    let mut details: Vec<String> = missed.into_iter().chain(shortfall(summary)).collect();
+    if summary.verdict == RunVerdict::Passed {
+        details.push(correctness(summary));
+        details.extend(missing_latency_threshold(summary));
+    }
     if details.is_empty() {
         word.to_owned()
     } else {
         format!("{word}: {}", details.join("; "))
     }
+}
+
+/// How many of the judged answers were right.
+fn correctness(summary: &RunSummary) -> String {
+    let total = summary.figures.total(None);
+    let wrong = total.counts.of(Outcome::Wrong);
+    if total.judged == 0 {
+        "no answer was judged".to_owned()
+    } else if wrong > 0 {
+        format!(
+            "{} of the judged answers were wrong, which a threshold permits",
+            share(wrong, total.judged)
+        )
+    } else if total.judged < total.counts.answered() {
+        "every judged answer was right".to_owned()
+    } else {
+        "every answer was right".to_owned()
+    }
+}
+
+/// That no threshold limited the latency of all requests, with the median; none if one did.
+fn missing_latency_threshold(summary: &RunSummary) -> Option<String> {
+    let mut limits = summary
+        .thresholds
+        .iter()
+        .map(|result| &result.threshold)
+        .filter(|threshold| threshold.limits_latency())
+        .peekable();
+    let some = limits.peek().is_some();
+    if limits.any(|threshold| threshold.scope().is_none()) {
+        return None;
+    }
+    let median = summary.figures.total(None).latency.percentile(50.0)?;
+    let of = if some { " for all requests" } else { "" };
+    Some(format!(
+        "no latency threshold was given{of}, p50 was {}",
+        duration(median)
+    ))
 }
 
 /// The number of requests, and of answers if not every request was answered.
@@ -73,7 +119,63 @@ pub(super) fn arrivals(arrivals: &ArrivalCounts) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use crate::{
+        figures::{Figures, Sample},
+        report::fixtures,
+        results::threshold::{Threshold, judge_all},
+    };
+
+    /// A run of ten answers after 2.3 s each.
+    fn slow(thresholds: &[&str], judged: u64, wrong: u64) -> RunSummary {
+        let mut figures = Figures::default();
+        for n in 0..10 {
+            figures.record(&Sample {
+                label: "quote-erc20",
+                at: Some(Duration::ZERO),
+                latency: Duration::from_millis(2_300),
+                outcome: if n < wrong { Outcome::Wrong } else { Outcome::Good },
+                judged: n < judged,
+            });
+        }
+        let length = Duration::from_secs(30);
+        let own: Vec<Threshold> = thresholds.iter().map(|text| text.parse().unwrap()).collect();
+        let results = judge_all(&own, &figures, length);
+        RunSummary::new(figures, length).judged(results)
+    }
+
+    #[test]
+    fn a_run_that_passed_says_which_threshold_was_missing() {
+        for (thresholds, judged, wrong, expected) in [
+            (
+                &[][..],
+                10,
+                0,
+                "PASSED: every answer was right; no latency threshold was given, p50 was 2.30 s",
+            ),
+            (&["p95<5s"], 10, 0, "PASSED: every answer was right"),
+            (&["avg<5s"], 4, 0, "PASSED: every judged answer was right"),
+            (
+                &["max<5s for quote-erc20"],
+                10,
+                0,
+                "PASSED: every answer was right; no latency threshold was given for all requests, p50 was 2.30 s",
+            ),
+            (&["p95<5s"], 0, 0, "PASSED: no answer was judged"),
+            (
+                &["p95<5s", "wrong-rate<50%", "error-rate<50%"],
+                10,
+                4,
+                "PASSED: 40% of the judged answers were wrong, which a threshold permits",
+            ),
+            (&["p95<1s"], 10, 0, "FAILED: 1 threshold missed"),
+        ] {
+            assert_eq!(verdict(&slow(thresholds, judged, wrong)), expected);
+        }
+        assert_eq!(verdict(&fixtures::unreachable()), "COULD NOT TEST");
+    }
 
     #[test]
     fn arrivals_are_shown_for_the_open_model_only() {

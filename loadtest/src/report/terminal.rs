@@ -8,9 +8,10 @@ use super::{
     advice,
     phrases::{answered, arrivals, verdict},
     workers,
+    wrong::{WrongGroup, groups},
 };
 use crate::{
-    figures::{LabelFigures, WrongAnswers, histogram::PERCENTILES, outcome::Outcome},
+    figures::{LabelFigures, histogram::PERCENTILES, outcome::Outcome},
     results::{
         compare::{Change, RunComparison},
         summary::{ModelName, RunSummary, RunVerdict},
@@ -63,14 +64,24 @@ fn item(out: &mut String, text: &str) {
 
 fn headline(out: &mut String, summary: &RunSummary, paint: Paint) {
     let words = verdict(summary);
-    let words = match summary.verdict {
-        RunVerdict::Passed => paint.good(&words),
-        RunVerdict::Failed => paint.bad(&words),
-        RunVerdict::Incomplete | RunVerdict::CouldNotTest => paint.odd(&words),
+    let target = escape_controls(&summary.target);
+    let mut lines = wrapped(&words, WIDTH).join("\n");
+    let last = lines.lines().last().unwrap_or_default();
+    let gap = if last.len() + 2 + target.chars().count() > WIDTH {
+        "\n  "
+    } else {
+        "  "
     };
+    let word = words.split(':').next().unwrap_or_default();
+    let painted = match summary.verdict {
+        RunVerdict::Passed => paint.good(word),
+        RunVerdict::Failed => paint.bad(word),
+        RunVerdict::Incomplete | RunVerdict::CouldNotTest => paint.odd(word),
+    };
+    lines.replace_range(..word.len(), &painted);
     let total = summary.figures.total(None);
     let all = total.counts.all();
-    let _ = writeln!(out, "{words}  {}", escape_controls(&summary.target));
+    let _ = writeln!(out, "{lines}{gap}{target}");
     if let Some(why) = &summary.cut_short {
         let _ = writeln!(out, "cut short: {}", escape_controls(why));
     }
@@ -108,11 +119,12 @@ fn headline(out: &mut String, summary: &RunSummary, paint: Paint) {
 }
 
 fn wrong_answers(out: &mut String, summary: &RunSummary, paint: Paint) {
-    for wrong in summary.figures.wrong.iter().take(SHOWN) {
+    let groups = groups(&summary.figures.wrong);
+    for group in groups.iter().take(SHOWN) {
         let _ = writeln!(out);
-        one_wrong(out, wrong, summary.figures.total(None).judged, paint);
+        one_group(out, group, summary.figures.total(None).judged, paint);
     }
-    let more = summary.figures.wrong.len().saturating_sub(SHOWN) as u64;
+    let more = groups.len().saturating_sub(SHOWN) as u64;
     if more > 0 {
         let _ = writeln!(
             out,
@@ -122,7 +134,11 @@ fn wrong_answers(out: &mut String, summary: &RunSummary, paint: Paint) {
     }
 }
 
-fn one_wrong(out: &mut String, wrong: &WrongAnswers, judged: u64, paint: Paint) {
+/// A group with an example of its most frequent kind. The page has more.
+fn one_group(out: &mut String, group: &WrongGroup<'_>, judged: u64, paint: Paint) {
+    let Some(wrong) = group.kinds.first() else {
+        return;
+    };
     let place = if wrong.key.pointer.is_empty() {
         String::new()
     } else {
@@ -132,10 +148,10 @@ fn one_wrong(out: &mut String, wrong: &WrongAnswers, judged: u64, paint: Paint) 
         out,
         "{} {} in {}: {} ({} of judged answers)",
         paint.bad("WRONG"),
-        paint.name(&wrong.key.rule),
-        wrong.key.label,
-        count(wrong.times, "answer"),
-        share(wrong.times, judged),
+        paint.name(group.rule),
+        group.labels().join(", "),
+        count(group.times, "answer"),
+        share(group.times, judged),
     );
     let example = &wrong.example;
     for (name, text) in [

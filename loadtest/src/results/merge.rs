@@ -12,6 +12,8 @@ use super::{
 
 /// Most reasons for an early end that are listed.
 const REASONS: usize = 10;
+/// Most command lines of merged runs that are kept.
+const COMMANDS: usize = 20;
 
 /// Why runs cannot be merged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -81,8 +83,11 @@ pub fn merge(
         .chain(missing.iter().map(|name| WorkerShare::missing(name)))
         .collect();
     let cut_short = cut_short(runs, &workers);
+    let commands: BTreeSet<&String> = runs.iter().map(|run| &run.command).collect();
+    let commands = commands.into_iter().filter(|command| !command.is_empty());
     let merged = RunSummary {
         began: runs.iter().map(|run| run.began).min().unwrap_or_default(),
+        merged_commands: commands.take(COMMANDS).cloned().collect(),
         target: first.target.clone(),
         scenarios: if others.iter().all(|other| other.scenarios == first.scenarios) {
             first.scenarios.clone()
@@ -209,6 +214,34 @@ mod tests {
         let many: Vec<String> = (0..50).map(|n| format!("p{n}")).collect();
         let many = merge(&[worker("a", true)], &[], &many).unwrap();
         assert!(many.cut_short.unwrap().ends_with("40 reasons more"));
+    }
+
+    #[test]
+    fn a_merged_report_has_the_first_start_and_the_command_lines_of_the_runs() {
+        let run = |began: u64, command: &str| RunSummary {
+            began,
+            command: command.to_owned(),
+            ..fixtures::passed()
+        };
+        let merged = merge(
+            &[run(20, "p -u 5"), run(10, "p -u 6"), run(30, "p -u 5")],
+            &[],
+            &[],
+        )
+        .unwrap();
+        assert_eq!(merged.began, 10);
+        assert_eq!(merged.merged_commands, ["p -u 5", "p -u 6"]);
+        let slots = |summary: &RunSummary| -> Vec<(u64, u64)> {
+            let slots = summary.figures.series.slots.iter();
+            slots.map(|slot| (slot.user_ms, slot.arrivals)).collect()
+        };
+        let of_one = slots(&fixtures::passed());
+        assert!(of_one.iter().all(|(users, _)| *users > 0), "{of_one:?}");
+        let of_three: Vec<_> = of_one
+            .iter()
+            .map(|(users, arrivals)| (users * 3, arrivals * 3))
+            .collect();
+        assert_eq!(slots(&merged), of_three);
     }
 
     #[test]

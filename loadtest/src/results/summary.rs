@@ -78,6 +78,12 @@ pub struct RunSummary {
     pub verdict: RunVerdict,
     /// When the run began, in seconds since 1970 (UTC).
     pub began: u64,
+    /// The command line that made the report, without secrets; empty in reports of earlier versions.
+    #[serde(default)]
+    pub command: String,
+    /// For a merged report: the command lines of the runs, each once.
+    #[serde(default)]
+    pub merged_commands: Vec<String>,
     /// The URL of the target, with secrets redacted.
     pub target: String,
     /// The names of the scenarios that were sent.
@@ -154,6 +160,8 @@ impl RunSummary {
             format: FORMAT.to_owned(),
             verdict: RunVerdict::CouldNotTest,
             began: 0,
+            command: String::new(),
+            merged_commands: Vec::new(),
             target: String::new(),
             scenarios: Vec::new(),
             left_out: Vec::new(),

@@ -104,6 +104,14 @@ impl Threshold {
         self.scope.as_deref()
     }
 
+    /// Whether it limits the latency.
+    pub fn limits_latency(&self) -> bool {
+        matches!(
+            self.metric,
+            Metric::Percentile(_) | Metric::Average | Metric::Maximum
+        )
+    }
+
     /// Judges the figures of a run. `length` is the measured time. Without a measurement the threshold is missed.
     pub fn judge(&self, figures: &Figures, length: Duration, by_default: bool) -> ThresholdResult {
         let total = figures.total(self.scope());

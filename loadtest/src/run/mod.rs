@@ -111,7 +111,7 @@ pub async fn run(
 /// A summary with the figures of the measured time.
 fn measured(run: &RunState) -> RunSummary {
     let ran_for = run.ran_for();
-    let mut figures = run.figures_until(ran_for);
+    let mut figures = run.figures_over_time(ran_for);
     // If the target is slower than the arrivals, its last answers arrive after the end. That time counts too.
     let length = ran_for
         .max(run.last_answer())

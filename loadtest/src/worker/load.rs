@@ -72,6 +72,7 @@ impl Load {
             (None, None) => Pacing::Closed,
         };
         let facts = RunSummary {
+            command: settings.command.clone(),
             target: settings.shown_target.clone(),
             scenarios: corpus.mix.names().into_iter().map(str::to_owned).collect(),
             left_out: corpus.mix.left_out().iter().map(ToString::to_string).collect(),

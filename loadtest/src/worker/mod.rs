@@ -65,6 +65,8 @@ pub struct WorkerOptions {
     pub respect_retry_after: bool,
     /// Whether the user may load the target although it is public.
     pub own_target: bool,
+    /// The command line of the worker, without secrets: its reports name it.
+    pub command: String,
     /// Where the worker writes its own report at the end of each run.
     pub reports: Vec<RequestedReport>,
 }

@@ -97,6 +97,7 @@ impl Worker {
             arrivals,
             thresholds: thresholds.map_err(|cause| cause.to_string())?,
             name: name.to_owned(),
+            command: self.options.command.clone(),
             // The counter goes on over the runs of one master. Another index begins its own part.
             first_number: if self.next_number > first_number
                 && self.next_number - first_number < corpus::REQUESTS

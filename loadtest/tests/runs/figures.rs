@@ -113,14 +113,34 @@ fn a_rate_that_was_not_reached_is_stated_and_fails_its_threshold() {
         assert!(page.contains(stated) && page.contains(" served late"), "{page}");
     }
     let page = std::fs::read_to_string(folder.path().join("a.html")).unwrap();
-    let plot = page.split("aria-label=\"Requests a second\"").nth(1).unwrap();
+    let plot = page
+        .split("<figcaption>Arrivals and answers a second")
+        .nth(1)
+        .unwrap();
     let plot = plot.split("</figure>").next().unwrap();
-    let marks = plot.split("text-anchor=\"end\">").skip(1);
+    let marks = plot.split("<span style=\"top:").skip(1);
     assert!(marks.clone().count() > 1, "{plot}");
-    for mark in marks.map(|mark| mark.split('<').next().unwrap().parse::<f64>().unwrap()) {
-        assert!(mark <= 1_000.0, "{mark} requests a second in a plot: {plot}");
+    for mark in marks.map(|mark| mark.split(['>', '<']).nth(1).unwrap()) {
+        let rate: f64 = mark.trim_end_matches("/s").replace(' ', "").parse().unwrap();
+        assert!(
+            rate <= 1_000.0 && mark.ends_with("/s"),
+            "{mark} in a plot: {plot}"
+        );
     }
-    assert!(page.contains("requests due"), "{page}");
+    assert!(
+        plot.contains("arrivals asked for") && plot.contains(">answers<"),
+        "{plot}"
+    );
+    assert!(page.contains("<figcaption>Users"), "{page}");
+    let asked: Vec<u64> = slots
+        .iter()
+        .map(|slot| slot["arrivals"].as_u64().unwrap())
+        .collect();
+    assert_eq!(
+        asked[0], 1_000,
+        "the schedule asks for all in the first second: {asked:?}"
+    );
+    assert_eq!(asked.iter().sum::<u64>(), 1_000, "{asked:?}");
 
     // Two generators request twice the rate. Only a threshold makes the shortfall a failure.
     let Finished { code, out, err } = run(folder.path(), &["merge", "a.json", "a.json", "-t", "rps>=1"]);
@@ -257,4 +277,76 @@ fn a_comparison_shows_the_values_that_it_compares() {
         assert!(right[2].starts_with(sign), "{row}");
         assert!(((new / old - 1.0) * 100.0 - change).abs() < 1.0, "{row}");
     }
+}
+
+#[test]
+fn a_report_has_date_and_command_line_without_secrets_and_users_over_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = serve(|_, id| sponsored(id));
+    let with_key = format!("{url}k3y-of-the-path?token=k3y-of-the-query");
+    let arguments = [
+        with_key.as_str(),
+        "-s",
+        "sponsor-sponsored",
+        "--test-plan",
+        "2,1s;4,1s;4,1s;0,0s",
+        "-H",
+        "x-api-key: k3y-of-a-header",
+        "-H",
+        "x-short: k3y",
+        "--timeout",
+        "2s",
+    ];
+    let reports = ["-o", "a.json", "-o", "a.html", "-o", "a.md", "-o", "a.xml"];
+    let Finished { code, out, err } = run(folder.path(), &[&arguments[..], &reports].concat());
+    assert_eq!(code, 0, "{out}{err}");
+    let shown = format!(
+        "paymaster-loadtest '{url}***?token=***' -s sponsor-sponsored --test-plan '2,1s;4,1s;4,1s;0,0s' -H 'x-api-key: ***' -H 'x-short: ***' --timeout 2s -o a.json"
+    );
+    let report = read(folder.path(), "a.json");
+    assert!(
+        report["command"].as_str().unwrap().starts_with(&shown),
+        "{} {shown}",
+        report["command"]
+    );
+    let date = report["derived"]["began"].as_str().unwrap();
+    assert!(
+        date.len() == "2026-03-01T12:00:00Z".len() && date.ends_with('Z'),
+        "{date}"
+    );
+    for name in ["a.json", "a.html", "a.md", "a.xml"] {
+        let text = std::fs::read_to_string(folder.path().join(name)).unwrap();
+        assert!(!text.contains("k3y"), "{name}: {text}");
+        assert!(text.contains("paymaster-loadtest "), "{name}: {text}");
+    }
+    let page = std::fs::read_to_string(folder.path().join("a.html")).unwrap();
+    let day = date.split('T').next().unwrap();
+    assert!(page.contains(&format!("<dt>began</dt><dd>{day}")), "{page}");
+
+    // Users rise to four.
+    let slots = report["series"]["slots"].as_array().unwrap();
+    let users: Vec<u64> = slots
+        .iter()
+        .map(|slot| slot["user_ms"].as_u64().unwrap())
+        .collect();
+    assert!(users.iter().all(|users| *users <= 4_000), "{users:?}");
+    assert!(users[0] > 0 && users.iter().max() > users.first(), "{users:?}");
+
+    // A merged report has the command of the merge, those of the runs, and the sums.
+    let Finished { code, out, err } = run(folder.path(), &["merge", "a.json", "a.json", "-o", "both.json"]);
+    assert_eq!(code, 0, "{out}{err}");
+    let both = read(folder.path(), "both.json");
+    assert_eq!(
+        both["command"],
+        "paymaster-loadtest merge a.json a.json -o both.json"
+    );
+    assert_eq!(both["merged_commands"].as_array().unwrap().len(), 1, "{both}");
+    assert_eq!(both["began"], report["began"]);
+    let sums: Vec<u64> = both["series"]["slots"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|slot| slot["user_ms"].as_u64().unwrap())
+        .collect();
+    assert_eq!(sums, users.iter().map(|users| users * 2).collect::<Vec<_>>());
 }

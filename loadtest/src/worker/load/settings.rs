@@ -36,6 +36,8 @@ pub(in crate::worker) struct LoadSettings {
     pub(in crate::worker) thresholds: Vec<Threshold>,
     /// The name of the worker.
     pub(in crate::worker) name: String,
+    /// The command line of the worker, without secrets.
+    pub(in crate::worker) command: String,
     /// The number of its first request.
     pub(in crate::worker) first_number: u64,
 }

@@ -34,7 +34,7 @@ impl Load {
     /// The summary so far. `complete` says that the load is over; `cut_short` why, if that was not the end of the run.
     pub(in crate::worker) fn summary(&self, complete: bool, cut_short: Option<String>) -> RunSummary {
         let ran_for = self.stopped.unwrap_or_else(|| self.run.clock.elapsed());
-        let mut figures = self.run.figures_until(ran_for);
+        let mut figures = self.run.figures_over_time(ran_for);
         let length = ran_for.max(self.run.last_answer());
         figures.series.cover(length);
         let results = judge_all(&self.thresholds, &figures, length);

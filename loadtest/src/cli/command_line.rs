@@ -1,0 +1,133 @@
+//! The command line of this process as reports show it: in the notation of a shell, without secrets.
+
+use std::{env, ffi::OsString};
+
+use paymaster_cli::{shell, terminal::escape_controls};
+use paymaster_client::redact::{REDACTED, Redactor};
+
+/// The longest command line that is kept, in characters. A master of Locust names each lost worker in its `merge`.
+const LONGEST: usize = 2_000;
+
+/// What of a command line may hold secrets.
+#[derive(Debug)]
+pub(super) struct GivenTarget<'a> {
+    /// The URL as it was given; none if the command line has none.
+    pub(super) url: Option<&'a str>,
+    /// The same URL with its secrets replaced.
+    pub(super) shown_url: &'a str,
+    /// The request headers as they were given: `Name: value`.
+    pub(super) headers: &'a [String],
+    /// Replaces the secrets of the target.
+    pub(super) redactor: &'a Redactor,
+}
+
+/// The command line of this process.
+pub(super) fn of_process(target: Option<&GivenTarget<'_>>) -> String {
+    shown(env::args_os().skip(1), target)
+}
+
+fn shown(arguments: impl Iterator<Item = OsString>, target: Option<&GivenTarget<'_>>) -> String {
+    let mut line = "paymaster-loadtest".to_owned();
+    for argument in arguments {
+        let text = argument.to_string_lossy();
+        let safe = target.map_or_else(
+            || text.clone().into_owned(),
+            |target| target.without_secrets(&text),
+        );
+        line.push(' ');
+        line.push_str(&shell::word(&escape_controls(&safe)));
+    }
+    if let Some((cut, _)) = line.char_indices().nth(LONGEST) {
+        line.truncate(cut);
+        line.push_str("...");
+    }
+    line
+}
+
+impl GivenTarget<'_> {
+    fn without_secrets(&self, argument: &str) -> String {
+        if self.url == Some(argument) {
+            return self.shown_url.to_owned();
+        }
+        // A header stands behind its option or in the same argument: `-H`, `-HNAME: VALUE`, `--header=NAME: VALUE`.
+        let headers = self.headers.iter().filter(|header| !header.is_empty());
+        let header = headers
+            .filter(|header| argument.ends_with(*header))
+            .max_by_key(|header| header.len());
+        match header {
+            Some(header) => {
+                let option = argument.strip_suffix(header.as_str()).unwrap_or_default();
+                format!("{option}{}", self.redactor.apply(&safe_header(header)))
+            }
+            None => self.redactor.apply(argument).into_owned(),
+        }
+    }
+}
+
+/// A header without its value, unless the value is no secret or is a variable of the environment, which the command line only names.
+fn safe_header(header: &str) -> String {
+    let Some((name, value)) = header.split_once(':') else {
+        return REDACTED.to_owned();
+    };
+    let is_public = !Redactor::is_secret_header(&name.trim().to_ascii_lowercase());
+    if is_public || value.contains("${") {
+        header.to_owned()
+    } else {
+        format!("{name}: {REDACTED}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(arguments: &[&str], headers: &[&str]) -> String {
+        let mut redactor = Redactor::default();
+        redactor.hide("k3y-of-the-path");
+        let headers: Vec<String> = headers.iter().map(|header| (*header).to_owned()).collect();
+        let target = GivenTarget {
+            url: Some("https://h/k3y-of-the-path?a=b"),
+            shown_url: "https://h/***?a=***",
+            headers: &headers,
+            redactor: &redactor,
+        };
+        shown(arguments.iter().map(OsString::from), Some(&target))
+    }
+
+    #[test]
+    fn secrets_of_url_and_headers_are_replaced() {
+        let url = "https://h/k3y-of-the-path?a=b";
+        assert_eq!(
+            line(&[url, "--rate", "5", "-t", "p95<2s", "-o", "a b.html"], &[]),
+            "paymaster-loadtest 'https://h/***?a=***' --rate 5 -t 'p95<2s' -o 'a b.html'"
+        );
+        // Values of fewer than six letters too.
+        let headers = ["x-key: s3c", "authorization: Bearer ${KEY}", "accept: text/html"];
+        let given = [
+            "-H",
+            headers[0],
+            "-kHx-key: s3c",
+            "--header=x-key: s3c",
+            "-H",
+            headers[1],
+            "-H",
+            headers[2],
+        ];
+        assert_eq!(
+            line(&given, &headers),
+            "paymaster-loadtest -H 'x-key: ***' '-kHx-key: ***' '--header=x-key: ***' -H 'authorization: Bearer ${KEY}' -H 'accept: text/html'"
+        );
+        assert!(!line(&["-o", "k3y-of-the-path.html"], &[]).contains("k3y"));
+    }
+
+    #[test]
+    fn a_line_without_a_target_is_as_it_was_given_and_not_endless() {
+        let missing = vec![OsString::from("--missing=host_1"); 1_000];
+        let text = shown(missing.into_iter(), None);
+        assert!(
+            text.starts_with("paymaster-loadtest --missing=host_1 --missing="),
+            "{text}"
+        );
+        assert_eq!(text.chars().count(), LONGEST + 3);
+    }
+}

@@ -1,0 +1,155 @@
+//! What a run knows of each second besides its exchanges: how many users there were, and how many arrivals the schedule asked for.
+
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use super::{clock::RunClock, schedule::Schedule};
+use crate::figures::series::TimeSeries;
+
+/// The users of a run over time. Its lock is taken when a user starts or ends, and never for a request.
+#[derive(Debug, Default)]
+pub(crate) struct UsersOverTime(Mutex<Recorded>);
+
+#[derive(Clone, Debug, Default)]
+struct Recorded {
+    /// The users since `since`.
+    users: usize,
+    /// The last change, relative to the end of the warm-up.
+    since: Duration,
+    /// The users before.
+    series: TimeSeries,
+}
+
+impl UsersOverTime {
+    /// The number of users now.
+    pub(crate) fn now(&self) -> usize {
+        self.lock().users
+    }
+
+    /// Changes the number of users.
+    pub(super) fn change(&self, clock: &RunClock, change: impl FnOnce(usize) -> usize) {
+        let mut recorded = self.lock();
+        recorded.advance(clock.elapsed().saturating_sub(clock.warm_up()));
+        recorded.users = change(recorded.users);
+    }
+
+    /// The users by second, until this time after the end of the warm-up.
+    fn until(&self, end: Duration) -> TimeSeries {
+        let mut recorded = self.lock().clone();
+        recorded.advance(end);
+        let mut series = recorded.series;
+        // Users may stay a little longer than the run.
+        let slots = end.as_millis().div_ceil(u128::from(series.seconds) * 1_000);
+        series
+            .slots
+            .truncate(usize::try_from(slots).unwrap_or(usize::MAX));
+        series
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Recorded> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Recorded {
+    fn advance(&mut self, to: Duration) {
+        self.series.add_users(self.users, self.since, to);
+        self.since = self.since.max(to);
+    }
+}
+
+/// Adds the users, until `end`, and the arrivals of a schedule that were due before `until`. Both times are those after the start.
+pub(super) fn add(
+    series: &mut TimeSeries,
+    users: &UsersOverTime,
+    schedule: Option<&Schedule>,
+    clock: &RunClock,
+    until: Duration,
+    end: Duration,
+) {
+    let warm_up = clock.warm_up();
+    series.merge(&users.until(end.saturating_sub(warm_up)));
+    let Some(schedule) = schedule else { return };
+    series.cover(until.saturating_sub(warm_up));
+    let mut before = schedule.due_before(warm_up);
+    let mut slot_ends = warm_up;
+    for slot in &mut series.slots {
+        slot_ends += Duration::from_secs(u64::from(series.seconds));
+        let due = schedule.due_before(slot_ends.min(until)).max(before);
+        slot.arrivals += due - before;
+        before = due;
+        if slot_ends >= until {
+            break;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn arrivals_by_second_add_up_to_those_of_the_measured_time() {
+        let clock = RunClock::new(SECOND * 2, SECOND * 7);
+        let ramp = [(100.0, SECOND * 4), (100.0, SECOND * 3)];
+        for schedule in [Schedule::new(0.0, &ramp), Schedule::new(0.0, &ramp).poisson(3)] {
+            let users = UsersOverTime::default();
+            let mut series = TimeSeries::default();
+            add(
+                &mut series,
+                &users,
+                Some(&schedule),
+                &clock,
+                SECOND * 7,
+                SECOND * 9,
+            );
+            let arrivals: Vec<u64> = series.slots.iter().map(|slot| slot.arrivals).collect();
+            assert_eq!(arrivals.len(), 5);
+            let measured = schedule.total() - schedule.due_before(SECOND * 2);
+            assert_eq!(arrivals.iter().sum::<u64>(), measured, "{arrivals:?}");
+            // The ramp goes on in the first two measured seconds.
+            assert!(
+                arrivals[0] < arrivals[1] && arrivals[1] < arrivals[3] + 40,
+                "{arrivals:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_run_that_ends_early_asks_for_no_arrivals_after_its_end() {
+        let clock = RunClock::new(Duration::ZERO, SECOND * 10);
+        let schedule = Schedule::constant(100.0, SECOND * 10);
+        let mut series = TimeSeries::default();
+        let users = UsersOverTime::default();
+        add(
+            &mut series,
+            &users,
+            Some(&schedule),
+            &clock,
+            SECOND * 5 / 2,
+            SECOND * 3,
+        );
+        let arrivals: Vec<u64> = series.slots.iter().map(|slot| slot.arrivals).collect();
+        assert_eq!(arrivals, [100, 100, 50]);
+    }
+
+    #[test]
+    fn users_count_until_the_end_that_is_asked_for() {
+        let clock = RunClock::new(SECOND, SECOND * 10);
+        let users = UsersOverTime::default();
+        // Before the start, the clock stands at 0.
+        users.change(&clock, |users| users + 3);
+        users.change(&clock, |users| users + 2);
+        assert_eq!(users.now(), 5);
+        let mut series = TimeSeries::default();
+        add(&mut series, &users, None, &clock, SECOND * 10, SECOND * 4);
+        let of: Vec<f64> = series.slots.iter().map(|slot| series.users(slot)).collect();
+        assert_eq!(of, [5.0, 5.0, 5.0]);
+        users.change(&clock, |users| users.saturating_sub(9));
+        assert_eq!(users.now(), 0);
+    }
+}
