@@ -19,8 +19,8 @@ use paymaster_judge::{
         difference::Difference,
     },
     rules::{Violation, find_rule},
-    session::{recorded::RECORDED, tally::Strictness},
-    target::{context::Context, dialect::Dialect},
+    session::{contradictions::Contradiction, recorded::RECORDED, tally::Strictness},
+    target::{context::Context, dialect::Dialect, profile::Token},
     verdict::{
         conclusion::{Conclusion, Verdict},
         finding::{Attempt, Finding},
@@ -167,6 +167,48 @@ pub(crate) fn violations() -> Sample {
             Some("paymaster-replays/interoperability.mode-member-1.json".into()),
         ],
     }
+}
+
+/// A run whose target serves neither a token nor an operation that the profile lists.
+pub(crate) fn contradicted() -> Sample {
+    const PROFILE: &str = r#"[target]
+url = "http://127.0.0.1:3000/api/s3cr3t-key"
+
+[operations]
+sponsorable = [
+  { sender = "0x00000000000000000000000000000000deadbeef", nonce = "1", callData = "0x" },
+]
+[[tokens.supported]]
+[[tokens.supported]]
+address = "0x2791bca1f2de4661ed88a30c99a7a9449aa84174"
+"#;
+    let mut sample = violations();
+    sample.place.profile = Some(ProfileFile::new("paymaster.toml".as_ref(), PROFILE.to_owned()));
+    let profile = &mut sample.context.profile;
+    profile.tokens.supported = vec![Token::default(), Token::default()];
+    "0x2791bca1f2de4661ed88a30c99a7a9449aa84174".clone_into(&mut profile.tokens.supported[1].address);
+    let operation =
+        json!({ "sender": "0x00000000000000000000000000000000deadbeef", "nonce": "1", "callData": "0x" });
+    profile.operations.sponsorable = operation.as_object().cloned().into_iter().collect();
+    let answer = json!({
+        "jsonrpc": "2.0",
+        "id": 7,
+        "result": { "unsupportedTokens": ["0x2791BCA1f2de4661ed88a30c99a7a9449aa84174"], "note": "s3cr3t-key" },
+    });
+    sample.summary.findings[0].exchanges[1].outcome = Ok(Response {
+        status: 200,
+        headers: Vec::new(),
+        body: answer.to_string().into(),
+    });
+    let contradiction = |line: &str, times| Contradiction {
+        line: line.to_owned(),
+        times,
+    };
+    sample.summary.contradictions = vec![
+        contradiction("tokens.supported[1]", 12),
+        contradiction("operations.sponsorable[0]", 1),
+    ];
+    sample
 }
 
 /// A run in which every failure is known, and the list has out-of-date entries.

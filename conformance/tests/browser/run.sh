@@ -1,7 +1,7 @@
 #!/bin/sh
-# Tests the HTML pages, and web pages that call the reference server, in Debian's Chromium: run.sh [BINARY] [FOLDER-FOR-SCREENSHOTS]
+# Tests the HTML pages of runs and of load tests, and web pages that call the reference server, in Debian's Chromium: run.sh [BINARY] [FOLDER-FOR-SCREENSHOTS]
 # Needs node, npm, curl and chromium (CHROMIUM=/path to name another one); says so and fails when one is missing. SERVER=/path is the
-# binary of the reference server.
+# binary of the reference server, LOADTEST=/path that of the load generator.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)
@@ -28,10 +28,16 @@ else
   (cd "$root" && cargo build --quiet -p paymaster-reference-server)
   server=$root/target/debug/paymaster-reference-server
 fi
+if [ -n "${LOADTEST:-}" ]; then
+  loadtest=$(realpath "$LOADTEST")
+else
+  (cd "$root" && cargo build --quiet -p paymaster-loadtest)
+  loadtest=$root/target/debug/paymaster-loadtest
+fi
 pictures=$(realpath -m "${2:-$root/target/browser}")
 cd "$here"
 npm install --no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error
-CHROMIUM=$chromium BINARY=$binary SERVER=$server PICTURES=$pictures node --test-reporter=spec --test pages.test.mjs cors.test.mjs || {
+CHROMIUM=$chromium BINARY=$binary SERVER=$server LOADTEST=$loadtest PICTURES=$pictures node --test-reporter=spec --test pages.test.mjs load.test.mjs cors.test.mjs || {
   echo "error: the browser tests failed; pictures are in $pictures" >&2
   exit 1
 }

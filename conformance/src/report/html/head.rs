@@ -8,7 +8,7 @@ use crate::report::{
     counts::RuleState,
     html::{Page, shell},
     machine::moment,
-    text::words,
+    text::{contradictions, words},
 };
 use paymaster_judge::verdict::conclusion::Conclusion;
 
@@ -52,6 +52,7 @@ impl Page<'_> {
                         div { dt { "exit code" } dd { (paymaster_cli::exit::code(conclusion)) } }
                         @if self.finished.strictness.strict { div { dt { "strict" } dd { "yes" } } }
                     }
+                    (self.contradictions())
                     @for warning in &self.finished.place.warnings {
                         p.note { b { "Warning: " } (self.foreign(warning)) }
                     }
@@ -68,6 +69,30 @@ impl Page<'_> {
                         p.note {
                             b { "Not judged: " }
                             (words::count(*groups as u128, "group")) " of requests: " (self.foreign(reason))
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Where profile and target contradict each other.
+    fn contradictions(&self) -> Markup {
+        let all = contradictions::shown(self.finished, &self.defects);
+        html! {
+            @if !all.is_empty() {
+                div.note #contradictions {
+                    p { b { "Profile and target contradict each other. " } "One of the two is wrong: correct the line of the profile, or the target." }
+                    ul {
+                        @for one in &all {
+                            li {
+                                p { code { (one.entry) } @if let Some(place) = &one.place { " (" (place) ")" } " states that " (one.states) "." }
+                                p {
+                                    b { "Cause: " } (one.cause) "."
+                                    @if let Some(number) = one.defect { " " a href=(format!("#defect-{number}")) { "Defect " (number) } " shows it." }
+                                }
+                                @if let Some(answer) = &one.answer { pre tabindex="0" { code { (answer) } } }
+                            }
                         }
                     }
                 }

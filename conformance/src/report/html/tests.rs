@@ -32,6 +32,26 @@ fn the_page_shows_what_is_broken_and_how_to_repeat_it() {
 }
 
 #[test]
+fn what_profile_and_target_contradict_stands_below_the_headline() {
+    let sample = sample::contradicted();
+    let html = page(&sample.finished());
+    let head = html.split("</header>").next().unwrap();
+    for part in [
+        "either the profile or the target is wrong about tokens.supported[1], operations.sponsorable[0]",
+        "Profile and target contradict each other. ",
+        "<code>tokens.supported[1]</code> (paymaster.toml, line 10) states that the target supports the token 0x2791bca1f2de4661ed88a30c99a7a9449aa84174.",
+        "<b>Cause: </b>12 answers refused it or listed it as unsupported, and none served it. <a href=\"#defect-1\">Defect 1</a> shows it.",
+        "&quot;unsupportedTokens&quot;:[&quot;0x2791BCA1",
+        "<code>operations.sponsorable[0]</code> (paymaster.toml, line 6) states that",
+    ] {
+        assert!(head.contains(part), "{part} is missing: {head}");
+    }
+    assert!(!html.contains("s3cr3t-key"));
+    let without = page(&sample::violations().finished());
+    assert!(!without.contains("id=\"contradictions\""));
+}
+
+#[test]
 fn a_run_without_answers() {
     let sample = sample::unanswered();
     let html = page(&sample.finished());

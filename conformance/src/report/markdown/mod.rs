@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use crate::report::{
     Finished,
     counts::{Counts, RuleState},
-    text::{compact, known_failures, words},
+    text::{compact, contradictions, defects::shown as shown_defects, known_failures, words},
 };
 use paymaster_cli::terminal::escape_controls;
 use paymaster_judge::verdict::{
@@ -31,6 +31,7 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
         counts.line(),
         words::sent(summary)
     );
+    text.push_str(&contradicted(finished));
     // Writing to a String cannot fail.
     for warning in &finished.place.warnings {
         let _ = write!(text, "\nWarning: {}\n", code(&foreign(warning, finished)));
@@ -56,6 +57,32 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
         + &fingerprint(finished);
     let room = LONGEST.saturating_sub(text.len() + tail.len());
     text + &defects::broken(finished, room) + &tail
+}
+
+/// Where profile and target contradict each other.
+fn contradicted(finished: &Finished<'_>) -> String {
+    let all = contradictions::shown(finished, &shown_defects(finished));
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut text = "\n**Profile and target contradict each other.** One of the two is wrong:\n\n".to_owned();
+    for one in all {
+        // Writing to a String cannot fail.
+        let _ = writeln!(
+            text,
+            "- {}: the profile states that {}",
+            code(&one.title()),
+            code(&one.states)
+        );
+        let shows = one
+            .defect
+            .map_or_else(String::new, |number| format!(" (defect {number} shows it)"));
+        let _ = writeln!(text, "  - Cause: {}{shows}", one.cause);
+        if let Some(answer) = &one.answer {
+            let _ = writeln!(text, "  - Answer: {}", code(answer));
+        }
+    }
+    text
 }
 
 /// The out-of-date entries of the list of known failures.
@@ -225,6 +252,14 @@ mod tests {
     #[test]
     fn a_run_with_known_failures() {
         insta::assert_snapshot!("markdown_known", text(&sample::known().finished()));
+    }
+
+    #[test]
+    fn what_profile_and_target_contradict_stands_below_the_headline() {
+        let text = text(&sample::contradicted().finished());
+        let top = text.split("### Broken").next().unwrap();
+        assert!(!top.contains("s3cr3t-key"), "{top}");
+        insta::assert_snapshot!("markdown_contradicted", top);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use paymaster_schemas::Pair;
 use crate::report::{
     Finished,
     counts::Counts,
-    text::{compact, words},
+    text::{compact, contradictions, defects, words},
 };
 use paymaster_cli::terminal::{Paint, escape_controls, wrapped};
 use paymaster_judge::verdict::{
@@ -98,6 +98,7 @@ impl Page<'_> {
         self.line(&format!("{rules}: {counts} · {sent}"));
         self.left_out();
         self.next_line();
+        self.contradictions();
         for warning in &self.finished.place.warnings {
             self.hanging("warning: ", 9, warning);
         }
@@ -112,6 +113,22 @@ impl Page<'_> {
                 self.foreign(reason)
             );
             self.hanging("not judged: ", 12, &text);
+        }
+    }
+
+    /// Writes where profile and target contradict each other.
+    fn contradictions(&mut self) {
+        let all = contradictions::shown(self.finished, &defects::shown(self.finished));
+        for one in all {
+            self.line("");
+            let title = self.paint.odd("Contradiction");
+            let text = format!("{}: the profile states that {}", one.title(), one.states);
+            self.hanging(&format!("{title}: "), 15, &text);
+            let cause = format!("cause: {}", one.cause);
+            self.hanging("  ", 4, &cause);
+            if let Some(answer) = &one.answer {
+                self.hanging("  answer: ", 10, answer);
+            }
         }
     }
 
@@ -324,6 +341,20 @@ mod tests {
         let text = render(&sample::violations().finished(), Paint::default());
         assert!(!text.contains("s3cr3t-key") && !text.contains('\u{1b}'));
         insta::assert_snapshot!("violations", text);
+    }
+
+    #[test]
+    fn what_profile_and_target_contradict_stands_below_the_headline() {
+        let text = render(&sample::contradicted().finished(), Paint::default());
+        let top = text.split("DEFECT 1").next().unwrap();
+        for part in [
+            "Contradiction: tokens.supported[1] (paymaster.toml, line 10): the profile states that the target",
+            "cause: 12 answers refused it or listed it as unsupported, and none served it",
+            "answer: HTTP 200",
+        ] {
+            assert!(top.contains(part), "{part}: {top}");
+        }
+        assert!(!text.contains("s3cr3t-key"), "{text}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Texts and words that several reports share.
 
 pub(crate) mod compact;
+pub(crate) mod contradictions;
 pub(crate) mod curl;
 pub(crate) mod defects;
 pub(crate) mod known_failures;

@@ -44,13 +44,14 @@ pub(super) struct Plot<'a> {
 }
 
 impl Plot<'_> {
-    /// The plot as an HTML figure; empty for fewer than two points.
+    /// The plot as an HTML figure; empty if no line has two points.
     pub(super) fn figure(&self) -> String {
         let points = || self.lines.iter().flat_map(|line| line.points.iter().copied());
         let (x_low, x_high) = ends(points().map(|(x, _)| x).chain(self.x.iter().map(|(x, _)| *x)));
         let drawable = |y: &f64| self.y.scale == Scale::Linear || *y > 0.0;
         let (y_low, y_high) = ends(points().map(|(_, y)| y).filter(drawable));
-        if points().count() < 2 || x_high <= x_low || !y_high.is_finite() {
+        let has_a_line = self.lines.iter().any(|line| line.points.len() > 1);
+        if !has_a_line || x_high <= x_low || !y_high.is_finite() {
             return String::new();
         }
         let marks = self.marks(y_low, y_high);

@@ -74,7 +74,7 @@ fn throughput(summary: &RunSummary) -> Plot<'static> {
         y: Axis {
             scale: Scale::Linear,
             smallest_step: 0.0,
-            shown: rate,
+            shown: |value| rate(value).replace(".0/s", "/s"),
         },
         x: time_axis(summary),
     }

@@ -1,0 +1,104 @@
+// The report of a load test in a real browser: labels that can be read at any width, nothing cut, and one time axis.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import axe from "axe-core";
+import { chromium } from "playwright-core";
+
+const { LOADTEST: binary, PICTURES: pictures } = process.env;
+const run = promisify(execFile);
+const FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+/** Smaller text cannot be read on a phone, in CSS pixels. */
+const SMALLEST = 11;
+
+let folder, browser;
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "paymaster-load-"));
+  await mkdir(pictures, { recursive: true });
+  const all = ["--rate", "40", "--users", "8", "--arrivals", "poisson", "-d", "4s", "-t", "p95<20s"];
+  await load([...all, "-o", "good.json"], 0);
+  await load([...all, "--fault", "fee-decimal-string", "--compare", "good.json", "-o", "broken.html"], 1);
+  await load([...all, "-o", "good.html"], 0);
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: FLAGS });
+});
+
+after(async () => {
+  await browser?.close();
+  if (folder) await rm(folder, { recursive: true, force: true });
+});
+
+/** Loads the embedded reference server. */
+async function load(args, expected) {
+  const code = await run(binary, args, { cwd: folder, env: { PATH: process.env.PATH } }).then(() => 0, (cause) => cause.code);
+  assert.equal(code, expected, `${binary} ${args.join(" ")}`);
+}
+
+/** The boxes of all labels of the plots, each with its text, its size and its plot. */
+function labels(page) {
+  return page.locator(".plot span").evaluateAll((spans) => spans.map((span) => {
+    const { left, right, top, bottom } = span.getBoundingClientRect();
+    const figure = span.closest("figure");
+    const outer = figure.getBoundingClientRect();
+    const axis = span.parentElement.className;
+    return { left, right, top, bottom, axis, plot: figure.querySelector("figcaption").firstChild.data, text: span.textContent,
+      size: parseFloat(getComputedStyle(span).fontSize), inside: left >= outer.left && right <= outer.right && bottom <= outer.bottom };
+  }));
+}
+
+for (const name of ["good", "broken"]) {
+  for (const colorScheme of ["light", "dark"]) {
+    for (const width of [1280, 420, 400, 360]) {
+      test(`readable and in shape: ${name}, ${colorScheme}, ${width} px`, async () => {
+        const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
+        const page = await context.newPage();
+        await page.goto(pathToFileURL(join(folder, `${name}.html`)).href);
+        await page.screenshot({ path: join(pictures, `load-${name}-${colorScheme}-${width}.png`), fullPage: true });
+        assert.ok(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth) <= 0, "the page is too wide");
+        if (width === 1280) {
+          const cut = await page.locator(".scroll").evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).length);
+          assert.equal(cut, 0, "a table is cut");
+        }
+        const all = await labels(page);
+        assert.deepEqual([...new Set(all.map(({ plot }) => plot))], ["Arrivals and answers a second", "Users", "Latency over time", "Latency by percentile"]);
+        for (const label of all) {
+          assert.ok(label.size >= SMALLEST && label.inside && label.text.trim(), JSON.stringify(label));
+          const others = all.filter((other) => other !== label && other.plot === label.plot && other.axis === label.axis);
+          const hit = others.find((other) => other.left < label.right && label.left < other.right && other.top < label.bottom && label.top < other.bottom);
+          assert.equal(hit, undefined, `${label.text} covers ${hit?.text}`);
+        }
+        // Units: a rate, a time or a percentile. Users are a number.
+        for (const { text, plot, axis } of all) {
+          const unit = { x: /^(\d+ (s|min|h)|p\d+(\.\d+)?)$/, y: plot === "Users" ? /^\d+$/ : /^\S+ ?(\/s|us|ms|s)$/ }[axis];
+          assert.match(text, unit);
+        }
+        const axis = (title) => all.filter(({ plot, axis }) => plot === title && axis === "x").map(({ text, left }) => `${text} ${Math.round(left)}`);
+        assert.deepEqual(axis("Users"), axis("Arrivals and answers a second"), "the same time axis");
+        assert.deepEqual(axis("Users"), axis("Latency over time"), "the same time axis");
+        await page.evaluate(axe.source);
+        const { violations } = await page.evaluate(() => window.axe.run());
+        const told = violations.map(({ id, impact, help, nodes }) => `${impact}, ${id}: ${help}: ${nodes.slice(0, 3).map(({ html }) => html).join(" ")}`);
+        assert.deepEqual(told.filter((fault) => /^(serious|critical)/.test(fault)), []);
+        await context.close();
+      });
+    }
+  }
+}
+
+test("date, command and verdict stand above the figures, and a defect has at most three examples", async () => {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(pathToFileURL(join(folder, "broken.html")).href);
+  assert.match(await page.locator(".facts").innerText(), /began\s+\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC\s+command\s+paymaster-loadtest --rate 40/);
+  assert.equal(await page.locator(".wrong").count(), 1, "one defect");
+  const examples = await page.locator(".wrong .example").count();
+  assert.ok(examples >= 2 && examples <= 3, `${examples} examples`);
+  await page.goto(pathToFileURL(join(folder, "good.html")).href);
+  assert.match(await page.locator("h1").innerText(), /PASSED\s+every answer was right$/);
+  await context.close();
+});
