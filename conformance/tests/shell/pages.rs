@@ -62,6 +62,31 @@ fn every_link_leads_to_a_file_and_a_heading() {
     }
 }
 
+/// The pictures are made by `docs/pictures/make`. They are part of every clone, so they are few and small, and each is in a page.
+#[test]
+fn every_picture_is_small_and_in_a_page() {
+    let folder = root().join("docs/pictures");
+    let files = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let (pictures, others): (Vec<_>, Vec<_>) =
+        files.partition(|path| path.extension().is_some_and(|suffix| suffix == "png"));
+    assert_eq!(others, [folder.join("make")]);
+    assert!((1..=6).contains(&pictures.len()), "{pictures:?}");
+    let texts: Vec<String> = pages()
+        .iter()
+        .map(|page| fs::read_to_string(page).unwrap())
+        .collect();
+    for path in pictures {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let bytes = fs::metadata(&path).unwrap().len();
+        assert!(bytes < 150_000, "{name}: {bytes} bytes");
+        let embedded = format!("pictures/{name})");
+        assert!(
+            texts.iter().any(|text| text.contains(&embedded)),
+            "{name} is in no page"
+        );
+    }
+}
+
 /// A path in backticks begins with the name of a crate's folder, and has no placeholder.
 #[test]
 fn every_path_in_the_pages_for_contributors_exists() {

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test stops where the command cannot be run")]
 
 mod distributed;
+mod docs;
 mod figures;
 mod metrics;
 mod support;

@@ -22,7 +22,7 @@ pub(super) fn failures(out: &mut String, summary: &RunSummary) -> std::fmt::Resu
     if outcomes.is_empty() {
         return Ok(());
     }
-    out.push_str("<h2>Without a good answer</h2><div class=\"scroll\"><table>\n");
+    out.push_str("<h2>Without a good answer</h2><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Without a good answer\"><table>\n");
     for outcome in outcomes {
         let times = counts.of(outcome);
         writeln!(
@@ -50,7 +50,7 @@ pub(super) fn thresholds(out: &mut String, summary: &RunSummary) -> std::fmt::Re
     if summary.thresholds.is_empty() || summary.verdict == RunVerdict::CouldNotTest {
         return Ok(());
     }
-    out.push_str("<h2>Thresholds</h2><div class=\"scroll\"><table>\n");
+    out.push_str("<h2>Thresholds</h2><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Thresholds\"><table>\n");
     for judged in &summary.thresholds {
         let (class, mark) = if judged.met {
             ("good", "met")
@@ -77,7 +77,7 @@ pub(super) fn thresholds(out: &mut String, summary: &RunSummary) -> std::fmt::Re
 pub(super) fn compared(out: &mut String, comparison: &RunComparison) -> std::fmt::Result {
     writeln!(
         out,
-        "<h2>Compared with {}</h2><div class=\"scroll\"><table><tr><th></th><th>before</th><th>now</th><th></th><th></th></tr>",
+        "<h2>Compared with {}</h2><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Comparison\"><table><tr><th></th><th>before</th><th>now</th><th></th><th></th></tr>",
         escaped(&comparison.before)
     )?;
     for row in &comparison.rows {
@@ -106,7 +106,7 @@ pub(super) fn table(out: &mut String, summary: &RunSummary) -> std::fmt::Result 
         return Ok(());
     }
     out.push_str(
-        "<h2>Scenarios</h2><div class=\"scroll\"><table><tr><th>scenario</th><th>requests</th><th>rate</th>",
+        "<h2>Scenarios</h2><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Scenarios\"><table><tr><th>scenario</th><th>requests</th><th>rate</th>",
     );
     for percent in PERCENTILES {
         write!(out, "<th>p{percent}</th>")?;
