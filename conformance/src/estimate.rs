@@ -7,6 +7,7 @@ use paymaster_judge::{
     cases::{case::Relation, plan::DEFAULT_CASES, scope::Scope},
     target::context::{Context, Support},
 };
+use paymaster_schemas::Pair;
 
 /// The number of cases that a longer plan is estimated from.
 const SAMPLE: u32 = DEFAULT_CASES;
@@ -20,14 +21,21 @@ const LONGEST: Duration = Duration::from_hours(24);
 /// How many requests a plan has, for any number of cases.
 #[derive(Clone, Debug)]
 pub(crate) struct Cost {
-    /// The requests of each relation in a plan with `cases` cases.
-    requests: BTreeMap<&'static str, (&'static Relation, u64)>,
+    /// The requests of each relation and pair in a plan with `cases` cases.
+    requests: BTreeMap<(&'static str, Pair), RelationCost>,
     cases: u32,
     scope: Scope,
     /// The requests of a quick run; none where this run is one.
     quick: Option<u64>,
     /// Requests that were sent before the plan.
     before: u64,
+}
+
+/// The requests of one relation with base requests of one pair.
+#[derive(Clone, Copy, Debug)]
+struct RelationCost {
+    relation: &'static Relation,
+    requests: u64,
 }
 
 impl Cost {
@@ -41,9 +49,14 @@ impl Cost {
             before: before as u64,
         };
         for group in suite.groups(context, seed, cost.cases) {
-            let relation = group.relation;
-            let of_relation = cost.requests.entry(relation.id).or_insert((relation, 0));
-            of_relation.1 += group.members.len() as u64;
+            let (relation, Some(pair)) = (group.relation, group.pair) else {
+                continue;
+            };
+            let cost = cost.requests.entry((relation.id, pair)).or_insert(RelationCost {
+                relation,
+                requests: 0,
+            });
+            cost.requests += group.members.len() as u64;
         }
         if !suite.scope.is_quick() {
             let quick = suite.scope.clone().quick();
@@ -56,10 +69,10 @@ impl Cost {
 
     /// The approximate number of requests of a run with this many cases.
     pub(crate) fn requests(&self, cases: u32) -> u64 {
-        let of_plan = self.requests.values().map(|(of_relation, requests)| {
-            let rounds = |cases| self.scope.rounds(of_relation, cases);
+        let of_plan = self.requests.iter().map(|((_, pair), cost)| {
+            let rounds = |cases| self.scope.rounds(cost.relation, *pair, cases);
             let (wanted, made) = (rounds(cases), rounds(self.cases));
-            requests * u64::from(wanted) / u64::from(made.max(1))
+            cost.requests * u64::from(wanted) / u64::from(made.max(1))
         });
         self.before + of_plan.sum::<u64>()
     }

@@ -93,8 +93,7 @@ impl Iterator for Plan<'_> {
                 self.base = 0;
                 continue;
             };
-            let is_wanted = self.scope.includes(relation, base.pair);
-            if !is_wanted || self.round == self.scope.rounds(relation, self.cases) {
+            if self.round == self.scope.rounds(relation, base.pair, self.cases) {
                 self.next_base();
                 continue;
             }

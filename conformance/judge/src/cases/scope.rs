@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use crate::{
     cases::{case::Relation, relations::RELATIONS},
-    rules::Rule,
+    rules::{self, Rule},
 };
 use needs::RelationOfPair;
 use paymaster_schemas::Pair;
@@ -17,27 +17,32 @@ pub const QUICK_QUOTA: u64 = 2;
 /// How much of the plan is sent. The default is everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
-    /// The relations; none for every relation.
-    relations: Option<BTreeSet<RelationOfPair>>,
+    /// The relations that have all of their rounds; none where every relation has.
+    whole: Option<BTreeSet<RelationOfPair>>,
+    /// Whether the other relations have their fewest rounds; otherwise they are not sent.
+    others: bool,
     quick: bool,
 }
 
 impl Scope {
-    /// The relations that these rules need. A rule over a group needs its relation. A rule over single exchanges needs the relations
-    /// whose requests show every kind of fault of it.
+    /// The part of the plan that these rules need. A rule over a group needs its relation. A rule over single exchanges needs the
+    /// relations whose requests show every kind of fault of it. A rule that every answer exercises needs every relation, most of them
+    /// in their fewest rounds. All rules together need everything.
     #[must_use]
-    pub fn of_rules(rules: &[&'static Rule]) -> Self {
-        let mut relations = BTreeSet::new();
-        for rule in rules {
-            let Some(needed) = needs::of(rule) else {
-                return Self::default();
-            };
-            relations.extend(needed);
+    pub fn of_rules(selected: &[&'static Rule]) -> Self {
+        if rules::left_out(selected) == 0 {
+            return Self::default();
         }
-        Self {
-            relations: Some(relations),
-            quick: false,
+        let mut scope = Self {
+            whole: Some(BTreeSet::new()),
+            ..Self::default()
+        };
+        for rule in selected {
+            let needed = needs::of(rule);
+            scope.others |= needed.others;
+            scope.whole.get_or_insert_default().extend(needed.whole);
         }
+        scope
     }
 
     /// The same relations with the fewest rounds that exercise every rule once or twice, whatever the number of cases.
@@ -51,33 +56,34 @@ impl Scope {
         self.quick
     }
 
-    /// Whether the groups of a relation with base requests of this pair are sent.
-    pub fn includes(&self, relation: &Relation, pair: Pair) -> bool {
-        let wanted = self.relations.as_ref();
-        wanted.is_none_or(|wanted| {
-            wanted.contains(&(relation.id, None)) || wanted.contains(&(relation.id, Some(pair)))
+    /// Whether a relation with base requests of this pair has all of its rounds.
+    fn is_whole(&self, relation: &Relation, pair: Pair) -> bool {
+        let whole = self.whole.as_ref();
+        whole.is_none_or(|whole| {
+            whole.contains(&(relation.id, None)) || whole.contains(&(relation.id, Some(pair)))
         })
     }
 
-    /// How often a relation is built for each of its bases.
-    pub fn rounds(&self, relation: &Relation, cases: u32) -> u32 {
-        if self.quick {
-            let fewest = needs::quick_rounds(relation);
-            // A share of cases has as many rounds as are wanted.
-            relation.rounds.count(u32::MAX / 100).min(fewest)
-        } else {
-            relation.rounds.count(cases)
+    /// How often a relation is built with base requests of this pair: 0 where it is not sent.
+    pub fn rounds(&self, relation: &Relation, pair: Pair, cases: u32) -> u32 {
+        let is_whole = self.is_whole(relation, pair);
+        if !is_whole && !self.others {
+            return 0;
         }
+        if is_whole && !self.quick {
+            return relation.rounds.count(cases);
+        }
+        let fewest = needs::quick_rounds(relation);
+        // A share of cases has as many rounds as are wanted.
+        relation.rounds.count(u32::MAX / 100).min(fewest)
     }
 
     /// The most groups that a plan of this scope can have. It has fewer when a relation cannot be built for the target.
     pub fn at_most(&self, cases: u32) -> usize {
         let groups = |relation: &&Relation| {
-            let bases = relation
-                .bases
-                .iter()
-                .filter(|base| self.includes(relation, base.pair));
-            bases.count() * self.rounds(relation, cases) as usize
+            let bases = relation.bases.iter();
+            let rounds = bases.map(|base| self.rounds(relation, base.pair, cases) as usize);
+            rounds.sum::<usize>()
         };
         RELATIONS.iter().map(groups).sum()
     }

@@ -16,36 +16,67 @@ struct Need {
     relations: &'static [&'static str],
     /// The pairs of method and mode; all when it is empty.
     pairs: &'static [Pair],
+    /// Whether every other relation is needed too, in its fewest rounds.
+    others: bool,
 }
+
+/// What a rule that every answer exercises needs: every relation in its fewest rounds.
+const EVERY_ANSWER: Need = Need {
+    rules: "",
+    relations: &[],
+    pairs: &[],
+    others: true,
+};
 
 const SPONSORED: &[Pair] = &[Pair::QUOTE_SPONSORED, Pair::SPONSOR_SPONSORED];
 
-/// Rules that every answer exercises are not in the table: they need every relation. The first row that fits counts.
+/// The first row that fits counts. Rules that are in no row are exercised by every answer.
 const NEEDS: &[Need] = &[
+    Need {
+        rules: "answer.id",
+        relations: &["number-ids", "string-ids"],
+        ..EVERY_ANSWER
+    },
+    Need {
+        rules: "sponsor.sponsorable-is-sponsored",
+        relations: &["calls", "calculate-gas-limits"],
+        pairs: SPONSORED,
+        ..EVERY_ANSWER
+    },
+    Need {
+        rules: "sponsor.refused-gets-0x",
+        relations: &["refused-calls", "client-forms"],
+        ..EVERY_ANSWER
+    },
     Need {
         rules: "sponsored-result.",
         relations: &["calls", "refused-calls", "calculate-gas-limits"],
         pairs: SPONSORED,
+        others: false,
     },
     Need {
         rules: "quote-result.",
         relations: &["calls", "unsupported-in-quote", "token-quote-row"],
         pairs: &[Pair::QUOTE_ERC20],
+        others: false,
     },
     Need {
         rules: "fee-quote.",
         relations: &["calls", "amounts", "unsupported-in-quote"],
         pairs: &[Pair::QUOTE_ERC20],
+        others: false,
     },
     Need {
         rules: "token-sponsor-result.",
         relations: &["calls", "gas-fields"],
         pairs: &[Pair::SPONSOR_ERC20],
+        others: false,
     },
     Need {
         rules: "quote.sponsored-result",
         relations: &["calls", "refused-calls", "decision"],
         pairs: &[Pair::QUOTE_SPONSORED],
+        others: false,
     },
     Need {
         rules: "quote.",
@@ -59,66 +90,102 @@ const NEEDS: &[Need] = &[
             "concurrent",
         ],
         pairs: &[Pair::QUOTE_ERC20],
+        others: false,
     },
     Need {
         rules: "error.token-",
         relations: &["absent-fee-token", "unsupported-fee-token", "letter-case"],
         pairs: &[],
+        others: false,
     },
     Need {
         rules: "error.refusal-is-none",
         relations: &["refused-calls", "decision"],
         pairs: SPONSORED,
+        others: false,
+    },
+    Need {
+        rules: "json-rpc.batch",
+        relations: &["batches", "batch-elements"],
+        pairs: &[],
+        others: false,
+    },
+    Need {
+        rules: "json-rpc.notification",
+        relations: &["batches", "batch-elements", "malformed-bodies"],
+        pairs: &[],
+        others: false,
     },
     Need {
         rules: "json-rpc.parse-error",
         relations: &["malformed-bodies"],
         pairs: &[],
+        others: false,
     },
     Need {
         rules: "json-rpc.invalid-params",
         relations: &["malformed-params"],
         pairs: &[],
+        others: false,
     },
     Need {
         rules: "json-rpc.large-ids",
         relations: &["number-ids"],
         pairs: &[],
+        others: false,
     },
     Need {
         rules: "json-rpc.empty-batch",
         relations: &["batches"],
         pairs: &[],
+        others: false,
     },
     Need {
         rules: "plausibility.gas",
         relations: &["calls"],
         pairs: &[],
+        others: false,
     },
     Need {
         rules: "plausibility.",
         relations: &["calls", "unsupported-in-quote"],
         pairs: &[Pair::QUOTE_ERC20, Pair::SPONSOR_ERC20],
+        others: false,
     },
 ];
 
 /// A relation, and a pair of its base requests; none for every pair.
 pub(super) type RelationOfPair = (&'static str, Option<Pair>);
 
-/// The relations that a rule needs; none where it needs all.
-pub(super) fn of(rule: &Rule) -> Option<Vec<RelationOfPair>> {
+/// What rules need of the plan.
+pub(super) struct Needed {
+    /// The relations that have all of their rounds.
+    pub(super) whole: Vec<RelationOfPair>,
+    /// Whether every other relation is needed too, in its fewest rounds.
+    pub(super) others: bool,
+}
+
+/// What a rule needs of the plan.
+pub(super) fn of(rule: &Rule) -> Needed {
     if let Check::Group(relation, _) = rule.check {
-        return Some(vec![(relation.id, None)]);
+        return Needed {
+            whole: vec![(relation.id, None)],
+            others: false,
+        };
     }
-    let need = NEEDS.iter().find(|need| rule.id.starts_with(need.rules))?;
-    let mut needed = Vec::new();
+    let own = NEEDS.iter().find(|need| rule.id.starts_with(need.rules));
+    let need = own.unwrap_or(&EVERY_ANSWER);
+    let mut whole = Vec::new();
     for relation in need.relations {
         if need.pairs.is_empty() {
-            needed.push((*relation, None));
+            whole.push((*relation, None));
         }
-        needed.extend(need.pairs.iter().map(|pair| (*relation, Some(*pair))));
+        whole.extend(need.pairs.iter().map(|pair| (*relation, Some(*pair))));
     }
-    Some(needed)
+    Needed {
+        whole,
+        others: need.others,
+    }
 }
 
 /// How many rounds of a relation a quick run has: one, or two where few base requests are built. Relations whose later rounds exercise
