@@ -42,6 +42,9 @@ pub(crate) struct ReplayFile {
     pub rule: String,
     /// The violation, for people.
     pub finding: ReplayFinding,
+    /// The defect that the finding belongs to; none for a known failure, and in files of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub defect: Option<ReplayDefect>,
     /// The target, secrets replaced, or [`EMBEDDED`].
     pub target: String,
     /// The seed of the run.
@@ -74,6 +77,15 @@ pub(crate) struct ReplayFinding {
     pub status: Option<u16>,
     /// How often it was reproduced, in words.
     pub reproduced: String,
+}
+
+/// The defect of a run that a finding belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct ReplayDefect {
+    /// Its number in the reports, from 1.
+    pub number: usize,
+    /// What is wrong, in a sentence.
+    pub headline: String,
 }
 
 /// A request in a replay file.
@@ -132,8 +144,8 @@ pub(crate) struct ServedAccount {
 }
 
 impl ReplayFile {
-    /// The replay file of a finding.
-    pub(crate) fn of(finding: &Finding, finished: &Finished<'_>) -> Self {
+    /// The replay file of a finding that belongs to this defect.
+    pub(crate) fn of(finding: &Finding, defect: Option<ReplayDefect>, finished: &Finished<'_>) -> Self {
         let violation = &finding.violation;
         let redacted = |text: &str| finished.redactor.apply(text).into_owned();
         Self {
@@ -150,6 +162,7 @@ impl ReplayFile {
                     .and_then(|exchange| Some(exchange.outcome.as_ref().ok()?.status)),
                 reproduced: words::reproduced(finding),
             },
+            defect,
             target: target_of(finished),
             seed: finished.summary.seed,
             relation: finding.group.relation.id.to_owned(),

@@ -10,7 +10,8 @@ use serde::Deserialize;
 
 use crate::report::{
     Finished,
-    replay_file::{FORMAT, ReplayFile, target_of},
+    replay_file::{FORMAT, ReplayDefect, ReplayFile, target_of},
+    text::defects,
 };
 use paymaster_judge::verdict::conclusion::Conclusion;
 
@@ -91,13 +92,20 @@ pub(crate) fn write_all(folder: &Path, finished: &Finished<'_>) -> WrittenReplay
         };
     }
     let mut of_rule = BTreeMap::<&str, usize>::new();
+    let defects = defects::shown(finished);
     let paths = findings
         .iter()
-        .map(|finding| {
+        .enumerate()
+        .map(|(place, finding)| {
+            let defect = defects.iter().find(|defect| defect.findings.contains(&place));
+            let defect = defect.map(|defect| ReplayDefect {
+                number: defect.number,
+                headline: defect.headline.clone(),
+            });
             let number = of_rule.entry(finding.rule.id).or_default();
             *number += 1;
             let path = folder.join(format!("{}-{number}.json", finding.rule.id));
-            match write(&path, &ReplayFile::of(finding, finished)) {
+            match write(&path, &ReplayFile::of(finding, defect, finished)) {
                 Ok(()) => Some(path),
                 Err(cause) => {
                     errors.push(format!("{}: {cause}", path.display()));

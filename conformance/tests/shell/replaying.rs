@@ -307,7 +307,7 @@ fn wrong_about(members: &'static [&'static str]) -> Server {
 }
 
 #[test]
-fn a_folder_says_of_each_finding_what_became_of_it() {
+fn a_folder_says_of_each_defect_what_became_of_it() {
     let folder = tempdir().unwrap();
     let server = wrong_about(&["feeQuotes", "paymasterAddress"]);
     let rules = [
@@ -329,26 +329,48 @@ fn a_folder_says_of_each_finding_what_became_of_it() {
     let (code, out, err) = replay(&half.url());
     assert_eq!(code, 1, "{out}{err}");
     let lines: Vec<&str> = out.lines().collect();
-    assert!(
-        lines[0].starts_with("STILL THERE     quote-result.feeQuotes-1  expected "),
-        "{out}"
-    );
-    assert_eq!(
-        lines[1], "FIXED           quote-result.paymasterAddress-1",
-        "{out}"
-    );
-    assert_eq!(lines[2], "2 findings: 1 fixed, 1 still there");
+    let starts = [
+        "STILL THERE     pm_getFeeQuoteOrData in mode ERC20 (every answer): expected an array of fee quote objects",
+        "  STILL THERE     quote-result.feeQuotes-1  expected ",
+        "FIXED           pm_getFeeQuoteOrData in mode ERC20 (every answer): expected an address",
+        "  FIXED           quote-result.paymasterAddress-1",
+        "2 defects: 1 fixed, 1 still there",
+    ];
+    assert_eq!(lines.len(), starts.len(), "{out}");
+    for start in starts {
+        assert!(lines.iter().any(|line| line.starts_with(start)), "{start}: {out}");
+    }
 
     let sound = wrong_about(&[]);
     let (code, out, _) = replay(&sound.url());
     assert_eq!(
         (code, out.lines().last()),
-        (0, Some("2 findings: 2 fixed")),
+        (0, Some("2 defects: 2 fixed")),
         "{out}"
     );
     let (code, out, _) = replay(&always("401 Unauthorized", ""));
     assert_eq!(code, 3, "{out}");
-    assert!(out.contains("2 findings: 2 could not be tested"), "{out}");
+    assert!(out.contains("2 defects: 2 could not be tested"), "{out}");
+
+    // Files of earlier versions name no defect: each finding stands alone.
+    for entry in fs::read_dir(&replays).unwrap() {
+        let path = entry.unwrap().path();
+        let mut file: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap_or_default();
+        if let Some(members) = file.as_object_mut().filter(|file| file.contains_key("defect")) {
+            members.remove("defect");
+            fs::write(&path, file.to_string()).unwrap();
+        }
+    }
+    let (code, out, _) = replay(&half.url());
+    assert_eq!(code, 1, "{out}");
+    assert!(
+        out.starts_with("STILL THERE     quote-result.feeQuotes-1  expected "),
+        "{out}"
+    );
+    assert!(
+        out.contains("\nFIXED           quote-result.paymasterAddress-1\n"),
+        "{out}"
+    );
 
     fs::create_dir(folder.path().join("empty")).unwrap();
     let (code, _, err) = run(folder.path(), &["replay", "empty"]);
@@ -389,4 +411,44 @@ fn a_run_removes_earlier_replay_files_of_its_target_and_no_others() {
     assert!(own.exists());
     check(RULE);
     assert!(!own.exists() && other.exists() && notes.exists());
+}
+
+/// A defect with several findings is fixed when none of them is seen.
+#[test]
+fn a_defect_is_fixed_when_none_of_its_findings_is_seen() {
+    let folder = tempdir().unwrap();
+    let missing = |modes: &'static [&'static str]| {
+        Server::changing(move |_, request, answer| {
+            let mode = request["params"][1]["mode"].as_str().unwrap_or_default();
+            if modes.contains(&mode) && answer["result"].is_object() {
+                answer["id"] = Value::Null;
+            }
+        })
+    };
+    let server = missing(&["ERC20", "SPONSORED"]);
+    let (code, out, err) = run(
+        folder.path(),
+        &[&server.url(), "--cases", "4", "--rule", "answer.id"],
+    );
+    assert_eq!(code, 1, "{out}{err}");
+    let replay = |modes| {
+        run(
+            folder.path(),
+            &["replay", "paymaster-replays", &missing(modes).url()],
+        )
+    };
+    let (code, out, _) = replay(&["SPONSORED"]);
+    assert_eq!(code, 1, "{out}");
+    assert!(
+        out.starts_with("STILL THERE     requests (every result)"),
+        "{out}"
+    );
+    assert!(
+        out.contains("\n  FIXED  ") && out.contains("\n  STILL THERE  "),
+        "{out}"
+    );
+    assert!(out.ends_with("1 defect: 1 still there\n"), "{out}");
+    let (code, out, _) = replay(&[]);
+    assert_eq!(code, 0, "{out}");
+    assert!(out.ends_with("1 defect: 1 fixed\n"), "{out}");
 }

@@ -1,6 +1,9 @@
-//! `replay FOLDER`: what is fixed, what is still there, and what could not be tested.
+//! `replay FOLDER`: for each defect what is fixed, what is still there, and what could not be tested.
 
-use std::path::Path;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use super::{EmbeddedServer, Replay};
 use crate::cli::{
@@ -11,10 +14,14 @@ use crate::cli::{
         runtime::{Runtime, stop_at_interrupt},
     },
 };
-use crate::report::{replay_folder, text::words::count};
-use paymaster_cli::{environment::Environment, exit};
+use crate::report::{
+    replay_file::{ReplayDefect, ReplayFile},
+    replay_folder,
+    text::words::count,
+};
+use paymaster_cli::{environment::Environment, exit, terminal::escape_controls};
 use paymaster_client::stop::Stop;
-use paymaster_judge::session::recheck::Replayed;
+use paymaster_judge::session::recheck;
 
 /// How often the requests of a finding are sent that was not broken each time: seldom enough to be quick, and a rule that one answer
 /// of three breaks holds by chance in one of 58 such tries.
@@ -40,6 +47,21 @@ impl State {
     }
 }
 
+/// The findings of a folder that belong to one defect.
+struct Defect {
+    /// None for a finding that stands alone: a known failure, or one of an earlier version.
+    headline: Option<String>,
+    files: Vec<PathBuf>,
+}
+
+/// A finding that was sent again.
+struct Replayed {
+    /// The name of its file without the ending.
+    name: String,
+    state: State,
+    detail: Option<String>,
+}
+
 /// Runs the command; returns the exit code.
 pub(super) fn run(args: &ReplayArgs, environment: &Environment) -> Result<u8, CommandError> {
     let folder = &args.file;
@@ -51,18 +73,81 @@ pub(super) fn run(args: &ReplayArgs, environment: &Environment) -> Result<u8, Co
         let mut embedded = EmbeddedServer::default();
         let stop = stop_at_interrupt();
         let mut states = Vec::new();
-        for path in &files {
-            let (state, detail) = replayed(path, args, environment, &mut embedded, &stop).await;
-            let rule = path.file_stem().unwrap_or_default().to_string_lossy();
-            let detail = detail.map_or(String::new(), |detail| format!("  {detail}"));
-            output::print(&format!("{:<14}  {rule}{detail}\n", state.words()))?;
-            states.push(state);
+        for defect in defects(files) {
+            let mut findings = Vec::new();
+            for path in &defect.files {
+                let (state, detail) = replayed(path, args, environment, &mut embedded, &stop).await;
+                let name = path
+                    .file_stem()
+                    .unwrap_or_default()
+                    .to_string_lossy()
+                    .into_owned();
+                findings.push(Replayed { name, state, detail });
+            }
+            states.push(print(&defect, &findings)?);
         }
         embedded.stop().await;
         Ok::<_, CommandError>(states)
     })?;
     output::print(&format!("{}\n", summary(&states)))?;
     Ok(code(&states))
+}
+
+/// The files, grouped by defect: those of the first run and defect first, those without a defect last. Runs against other targets, and
+/// parts of earlier runs, have defects of their own.
+fn defects(files: Vec<PathBuf>) -> Vec<Defect> {
+    let mut grouped = BTreeMap::<(String, ReplayDefect), Vec<PathBuf>>::new();
+    let mut alone = Vec::new();
+    for path in files {
+        // A file that cannot be read is reported when it is sent.
+        match ReplayFile::read(&path)
+            .ok()
+            .and_then(|file| Some((file.target, file.defect?)))
+        {
+            Some(key) => grouped.entry(key).or_default().push(path),
+            None => alone.push(Defect {
+                headline: None,
+                files: vec![path],
+            }),
+        }
+    }
+    let grouped = grouped.into_iter().map(|((_, defect), files)| Defect {
+        headline: Some(defect.headline),
+        files,
+    });
+    grouped.chain(alone).collect()
+}
+
+/// Prints what became of a defect, and below it each of its findings. Returns the state of the defect.
+fn print(defect: &Defect, findings: &[Replayed]) -> Result<State, CommandError> {
+    let states: Vec<State> = findings.iter().map(|finding| finding.state).collect();
+    let state = worst(&states);
+    let line = |indent: &str, state: State, text: &str| format!("{indent}{:<14}  {text}\n", state.words());
+    let named = |finding: &Replayed| match &finding.detail {
+        Some(detail) => format!("{}  {detail}", finding.name),
+        None => finding.name.clone(),
+    };
+    let mut text = String::new();
+    let indent = match &defect.headline {
+        Some(headline) => {
+            text.push_str(&line("", state, &escape_controls(headline)));
+            "  "
+        }
+        None => "",
+    };
+    for finding in findings {
+        text.push_str(&line(indent, finding.state, &named(finding)));
+    }
+    output::print(&text)?;
+    Ok(state)
+}
+
+/// A defect is still there when one of its findings is, and fixed when none is and all could be tested.
+fn worst(states: &[State]) -> State {
+    [State::StillThere, State::CouldNotTest, State::NotJudged]
+        .into_iter()
+        .find(|state| states.contains(state))
+        .unwrap_or(State::Fixed)
 }
 
 /// What became of the finding in a file, and a detail for people.
@@ -90,15 +175,17 @@ async fn replayed(
             Err(cause) => return untested(cause),
         };
         last = match &sent.replayed {
-            Replayed::Broken(violation) => {
+            recheck::Replayed::Broken(violation) => {
                 let (expected, actual) = (sent.shown(&violation.expected), sent.shown(&violation.actual));
                 let detail = format!("expected {expected}, got {actual}");
                 return (State::StillThere, Some(detail));
             }
-            Replayed::NotTested(cause) => return (State::CouldNotTest, Some(sent.untested(cause))),
-            Replayed::Held if tries > 1 => (State::Fixed, Some(format!("held {tries} times; it was flaky"))),
-            Replayed::Held => (State::Fixed, None),
-            Replayed::NotJudged => {
+            recheck::Replayed::NotTested(cause) => return (State::CouldNotTest, Some(sent.untested(cause))),
+            recheck::Replayed::Held if tries > 1 => {
+                (State::Fixed, Some(format!("held {tries} times; it was flaky")))
+            }
+            recheck::Replayed::Held => (State::Fixed, None),
+            recheck::Replayed::NotJudged => {
                 let detail = "the rule does not judge such an answer".to_owned();
                 (State::NotJudged, Some(detail))
             }
@@ -116,7 +203,7 @@ fn is_flaky(reproduced: &str) -> bool {
     counts.is_some_and(|(broken, sent)| broken != sent)
 }
 
-/// `3 findings: 1 fixed, 1 still there, 1 could not be tested`.
+/// `3 defects: 1 fixed, 1 still there, 1 could not be tested`.
 fn summary(states: &[State]) -> String {
     let number = |state: State| states.iter().filter(|other| **other == state).count();
     let parts = [
@@ -129,19 +216,15 @@ fn summary(states: &[State]) -> String {
     ];
     let parts = parts.iter().filter(|(number, _)| *number > 0);
     let parts: Vec<String> = parts.map(|(number, words)| format!("{number} {words}")).collect();
-    format!("{}: {}", count(states.len() as u128, "finding"), parts.join(", "))
+    format!("{}: {}", count(states.len() as u128, "defect"), parts.join(", "))
 }
 
 fn code(states: &[State]) -> u8 {
-    let any = |state: State| states.contains(&state);
-    if any(State::StillThere) {
-        exit::VIOLATIONS
-    } else if any(State::CouldNotTest) {
-        exit::COULD_NOT_TEST
-    } else if any(State::NotJudged) {
-        exit::INCOMPLETE
-    } else {
-        exit::CONFORMS
+    match worst(states) {
+        State::StillThere => exit::VIOLATIONS,
+        State::CouldNotTest => exit::COULD_NOT_TEST,
+        State::NotJudged => exit::INCOMPLETE,
+        State::Fixed => exit::CONFORMS,
     }
 }
 
@@ -150,20 +233,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_code_is_that_of_the_worst_finding() {
+    fn the_code_is_that_of_the_worst_defect() {
         use State::{CouldNotTest, Fixed, NotJudged, StillThere};
         for (states, expected, words) in [
-            (&[Fixed, Fixed][..], 0, "2 findings: 2 fixed"),
+            (&[Fixed, Fixed][..], 0, "2 defects: 2 fixed"),
             (
                 &[Fixed, NotJudged],
                 4,
-                "2 findings: 1 fixed, 1 could not be tested",
+                "2 defects: 1 fixed, 1 could not be tested",
             ),
-            (&[CouldNotTest, NotJudged], 3, "2 findings: 2 could not be tested"),
+            (&[CouldNotTest, NotJudged], 3, "2 defects: 2 could not be tested"),
             (
                 &[CouldNotTest, StillThere, Fixed],
                 1,
-                "3 findings: 1 fixed, 1 still there, 1 could not be tested",
+                "3 defects: 1 fixed, 1 still there, 1 could not be tested",
             ),
         ] {
             assert_eq!(code(states), expected);
