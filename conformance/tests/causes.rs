@@ -26,6 +26,17 @@ const CAUSES: &[(&str, &str)] = &[
     ("id-missing-in-errors", "every error"),
     ("quote-mode-lower-case", "every"),
     ("refused-gets-data-now-and-then", "answers to the same request"),
+    ("id-through-double", "every request with id 9007199254740993"),
+    (
+        "jsonrpc-not-echoed",
+        "wrong with jsonrpc \"2.0\", right with jsonrpc \"2.0.0\"",
+    ),
+    ("decision-by-earlier-request", "only after the same request"),
+    (
+        "decision-by-earlier-sender",
+        "only after a request of the same sender",
+    ),
+    ("member-order-judged", "another order of members"),
 ];
 
 fn defects_of(faults: &[&str]) -> Vec<(&'static str, Vec<NamedDefect>)> {
@@ -76,4 +87,26 @@ fn a_fault_with_one_cause_is_one_defect() {
         assert_eq!(defects.len(), 1, "{name}: {defects:#?}");
         assert!(defects[0].rules > 1, "{name}: {defects:#?}");
     }
+}
+
+/// Where every answer of a method and mode is wrong as a whole, that is one defect, whatever rules are broken; and so are findings about
+/// parts of one member.
+#[test]
+fn a_wrong_answer_is_one_defect() {
+    const FAULTS: &[&str] = &[
+        "token-quote-sponsored",
+        "token-quote-empty",
+        "token-mode-sponsored",
+        "quote-method-unknown",
+        "sponsor-method-unknown",
+        "invalid-params-own-code",
+        "webhook-data-refused",
+        "fee-decimal-unit",
+        "decision-by-short-expiry",
+    ];
+    let several: Vec<_> = defects_of(FAULTS)
+        .into_iter()
+        .filter(|(_, defects)| defects.len() != 1)
+        .collect();
+    assert!(several.is_empty(), "{several:#?}");
 }

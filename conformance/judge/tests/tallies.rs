@@ -504,6 +504,7 @@ fn a_rule_is_flaky_when_no_attempt_reproduces_it() {
             })
             .collect(),
         shrink_requests: 0,
+        could_be_smaller: false,
         cause: None,
         contrast: None,
     };

@@ -392,6 +392,7 @@ fn finding(rule: &str, pointer: &str, words: &[&str; 2], reproduced: usize) -> F
         times: 250,
         attempts,
         shrink_requests: 12,
+        could_be_smaller: false,
         cause: None,
         contrast: None,
     }

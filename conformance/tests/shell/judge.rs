@@ -104,6 +104,69 @@ fn what_a_check_recorded_is_judged_again_with_the_same_verdict() {
     assert!(out.starts_with("BROKEN AGAIN"), "{out}");
 }
 
+/// An exchange with this id and nonce. The answer to nonce 0 has two members of another type.
+fn with_nonce(id: u64, nonce: &str) -> Value {
+    let url = "https://paymaster.example/rpc";
+    let mut sent = request();
+    sent["id"] = id.into();
+    sent["params"][0]["nonce"] = nonce.into();
+    let gas = if nonce == "0x0" { json!("1") } else { json!(1) };
+    let result = json!({
+        "MODE": "SPONSORED", "mode": "SPONSORED", "paymasterAndData": "0x", "preVerificationGas": "1",
+        "verificationGasLimit": gas, "callGasLimit": gas,
+    });
+    let mut recorded = entry(url);
+    recorded["request"]["postData"]["text"] = sent.to_string().into();
+    recorded["response"]["content"]["text"] = json!({"jsonrpc": "2.0", "id": id, "result": result})
+        .to_string()
+        .into();
+    recorded
+}
+
+/// Nothing can be sent again: the cause is what differs from the nearest recorded request that passed, and the report says so.
+#[test]
+fn a_recorded_failure_is_compared_with_the_nearest_request_that_passed() {
+    let folder = tempdir().unwrap();
+    let mut far = with_nonce(5, "0x7");
+    let text = far["request"]["postData"]["text"].as_str().unwrap();
+    far["request"]["postData"]["text"] = text
+        .replace("\"callData\":\"0x\"", "\"callData\":\"0x12\"")
+        .into();
+    let entries = [
+        far,
+        with_nonce(6, "0x1"),
+        with_nonce(7, "0x0"),
+        with_nonce(8, "0x0"),
+    ];
+    fs::write(folder.path().join("w.har"), har(&entries)).unwrap();
+    let arguments = ["judge", "w.har", "--report", "json=r.json"];
+    let (code, out, err) = run(folder.path(), &arguments);
+    assert_eq!(code, 1, "{out}{err}");
+    let text = crate::flat(&out);
+    assert!(
+        text.contains(
+            "cause differs from the nearest recorded request that passed, entry 2, in nonce (\"0x0\", there \"0x1\"); \
+             nothing was sent again"
+        ),
+        "{out}"
+    );
+    assert!(text.contains("right entry 2: HTTP 200"), "{out}");
+    let report: Value = serde_json::from_slice(&fs::read(folder.path().join("r.json")).unwrap()).unwrap();
+    let defects = report["defects"].as_array().unwrap();
+    assert_eq!(defects.len(), 1, "{out}");
+    assert_eq!(defects[0]["rules"].as_array().unwrap().len(), 2, "{out}");
+    assert_eq!(defects[0]["cause"]["kind"], "recorded-difference");
+    assert_eq!(defects[0]["cause"]["members"][0]["pointer"], "/params/0/nonce");
+
+    // Without a request that passed, every recorded answer is wrong.
+    fs::write(folder.path().join("w.har"), har(&entries[2..])).unwrap();
+    let (_, out, _) = run(folder.path(), &arguments);
+    assert!(
+        crate::flat(&out).contains("cause every answer of pm_sponsorUserOperation in mode SPONSORED"),
+        "{out}"
+    );
+}
+
 #[test]
 fn a_browsers_recording_is_judged_and_tells_no_secret() {
     let folder = tempdir().unwrap();

@@ -7,6 +7,7 @@ mod commands;
 mod comparing;
 mod configuration;
 mod contradictions;
+mod defects;
 mod first_contact;
 mod formats;
 mod hostile;

@@ -72,6 +72,45 @@ fn fail_fast_ends_at_the_first_confirmed_violation() {
     assert!(once.requests() > 1_000, "{}", once.requests());
 }
 
+/// The stop ends the plan and not the search: the first defect has its cause, and few requests were sent.
+#[test]
+fn fail_fast_names_the_cause_of_the_defect() {
+    let folder = tempdir().unwrap();
+    let server = Injected::fault("sponsored-call-string-when-deploying");
+    let (code, out, err) = run(folder.path(), &[&server.url, "--fail-fast"]);
+    assert_eq!(code, 1, "{out}{err}");
+    assert!(flat(&out).contains("cause wrong with initCode"), "{out}");
+    assert!(
+        flat(&out).contains("cut short: --fail-fast ends the run"),
+        "{out}"
+    );
+}
+
+#[test]
+fn a_rule_that_every_answer_exercises_sends_few_requests_of_every_kind() {
+    let folder = tempdir().unwrap();
+    for (fault, rule) in [
+        ("id-null-in-errors", "answer.id"),
+        ("half-of-message", "answer.http-message"),
+    ] {
+        let server = Injected::fault(fault);
+        let arguments = [
+            server.url.as_str(),
+            "--rule",
+            rule,
+            "--no-shrink",
+            "--report",
+            "json=r.json",
+        ];
+        let (code, out, err) = run(folder.path(), &arguments);
+        assert_eq!(code, 1, "{fault}: {out}{err}");
+        let report: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(folder.path().join("r.json")).unwrap()).unwrap();
+        let requests = report["requests"].as_u64().unwrap();
+        assert!(requests < 1_200, "{fault}: {requests}");
+    }
+}
+
 #[test]
 fn the_estimate_of_a_limited_run_says_what_a_quick_one_takes() {
     let folder = tempdir().unwrap();

@@ -3,8 +3,8 @@
 use paymaster_exchange::Exchange;
 use paymaster_schemas::Pair;
 
-use super::difference::{Difference, DifferenceKind};
-use crate::{cases::case::Group, verdict::finding::without_indices};
+use super::difference::Difference;
+use crate::cases::case::Group;
 
 /// What decides whether the rule of a finding is broken.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +19,14 @@ pub enum Cause {
         pair: Option<Pair>,
         /// Of which kind.
         answers: WrongAnswers,
+    },
+    /// In recorded traffic: the members in which the request differs from the nearest one that passed. Nothing was sent, so that some of
+    /// them may not matter.
+    Recorded {
+        /// The members.
+        differences: Vec<Difference>,
+        /// Where the request that passed stands in the recording: `entry 3`.
+        place: String,
     },
     /// How the request is written: the order of its members or white space. The rule held for the same values written otherwise.
     Writing,
@@ -83,7 +91,9 @@ impl Cause {
     /// The members of the request that decide; empty for causes of another kind.
     pub fn members(&self) -> &[Difference] {
         match self {
-            Self::Members(differences) | Self::Form(differences) => differences,
+            Self::Members(differences) | Self::Form(differences) | Self::Recorded { differences, .. } => {
+                differences
+            }
             _ => &[],
         }
     }
@@ -94,44 +104,12 @@ impl Cause {
             Self::Members(_) => "members",
             Self::Form(_) => "form",
             Self::Every { .. } => "every-answer",
+            Self::Recorded { .. } => "recorded-difference",
             Self::Writing => "writing",
             Self::Headers { .. } => "headers",
             Self::Concurrency => "concurrency",
             Self::Earlier(_) => "earlier-request",
             Self::Chance { .. } => "chance",
         }
-    }
-
-    /// Whether two causes are one. The pointers say where in the answers the rules are broken: a cause that names nothing in the
-    /// request is the same only for the same part of the answers.
-    pub fn is_same(&self, pointer: &str, other: &Self, other_pointer: &str) -> bool {
-        let (own, others) = (self.places(), other.places());
-        if !own.is_empty() && !others.is_empty() {
-            let within = |few: &[(String, DifferenceKind)], many: &[(String, DifferenceKind)]| {
-                few.iter().all(|place| many.contains(place))
-            };
-            return within(&own, &others) || within(&others, &own);
-        }
-        let same_part = {
-            let (one, two) = (without_indices(pointer), without_indices(other_pointer));
-            one.starts_with(&two) || two.starts_with(&one)
-        };
-        match (self, other) {
-            (Self::Every { .. }, Self::Every { .. }) | (Self::Chance { .. }, Self::Chance { .. }) => {
-                same_part
-            }
-            (Self::Concurrency, Self::Concurrency) | (Self::Writing, Self::Writing) => true,
-            (Self::Earlier(one), Self::Earlier(two)) => one == two,
-            (Self::Headers { lines: one, .. }, Self::Headers { lines: two, .. }) => {
-                let has_name = |name: &str| two.iter().any(|(other, _)| *other == name);
-                one.is_empty() || two.is_empty() || one.iter().any(|(name, _)| has_name(name))
-            }
-            _ => false,
-        }
-    }
-
-    fn places(&self) -> Vec<(String, DifferenceKind)> {
-        let place = |difference: &Difference| (without_indices(&difference.pointer), difference.kind());
-        self.members().iter().map(place).collect()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{cause::Cause, sentence};
+use super::{cause::Cause, same, sentence};
 use crate::{rules::Rule, session::tally::fails_the_run, verdict::finding::Finding};
 
 /// Findings that have one cause.
@@ -36,12 +36,17 @@ impl Defect {
 
     /// What is wrong, in a sentence without its full stop.
     pub fn headline(&self, findings: &[Finding]) -> String {
+        let Some(shown) = self.shown(findings) else {
+            return String::new();
+        };
+        let is_every = |finding: &&Finding| matches!(finding.cause, Some(Cause::Every { .. }));
         let own = self.findings.iter().filter_map(|number| findings.get(*number));
-        let pairs: BTreeSet<_> = own.map(|finding| finding.pair).collect();
-        let shown = self.shown(findings);
-        shown
-            .map(|finding| sentence::headline(finding, &pairs))
-            .unwrap_or_default()
+        // What is said of every answer holds for the methods and modes for which it was found.
+        let pairs: BTreeSet<_> = own
+            .filter(|finding| !is_every(&shown) || is_every(finding))
+            .map(|finding| finding.pair)
+            .collect();
+        sentence::headline(shown, &pairs)
     }
 }
 
@@ -59,7 +64,9 @@ pub fn defects(findings: &[Finding], is_known_failure: impl Fn(&Finding) -> bool
         // A finding may connect defects that were separate so far.
         defects.retain(|defect| {
             let members = defect.findings.iter().filter_map(|other| findings.get(*other));
-            let connected = members.into_iter().any(|other| is_same_defect(finding, other));
+            let connected = members
+                .into_iter()
+                .any(|other| same::is_one_defect(finding, other));
             if connected {
                 same.findings.extend(&defect.findings);
             }
@@ -68,6 +75,7 @@ pub fn defects(findings: &[Finding], is_known_failure: impl Fn(&Finding) -> bool
         same.findings.sort_unstable();
         defects.push(same);
     }
+    attach(&mut defects, findings);
     for defect in &mut defects {
         defect
             .findings
@@ -81,19 +89,28 @@ pub fn defects(findings: &[Finding], is_known_failure: impl Fn(&Finding) -> bool
     defects
 }
 
-fn is_same_defect(one: &Finding, two: &Finding) -> bool {
-    match (&one.cause, &two.cause) {
-        (Some(cause), Some(other)) => is_same_cause(one, cause, two, other),
-        _ => one.rule.id == two.rule.id,
+/// Adds a defect to another one where each of its findings follows from a finding of that one: the first such defect.
+fn attach(defects: &mut Vec<Defect>, findings: &[Finding]) {
+    let follows = |defect: &Defect, other: &Defect| {
+        defect.findings.iter().all(|own| {
+            let mut explained = other.findings.iter();
+            explained.any(|other| same::follows_from(&findings[*own], &findings[*other]))
+        })
+    };
+    let mut place = 0;
+    while place < defects.len() {
+        let into = (0..defects.len())
+            .filter(|other| *other != place)
+            .find(|other| follows(&defects[place], &defects[*other]));
+        match into {
+            Some(into) => {
+                let own = std::mem::take(&mut defects[place].findings);
+                defects[into].findings.extend(own);
+                defects.remove(place);
+            }
+            None => place += 1,
+        }
     }
-}
-
-/// A cause that is every answer covers the other causes of the same rule at the same place.
-fn is_same_cause(one: &Finding, cause: &Cause, two: &Finding, other: &Cause) -> bool {
-    let (pointer, other_pointer) = (&one.violation.pointer, &two.violation.pointer);
-    let is_every = matches!(cause, Cause::Every { .. }) || matches!(other, Cause::Every { .. });
-    let is_same_place = one.rule.id == two.rule.id && pointer == other_pointer;
-    is_every && is_same_place || cause.is_same(pointer, other, other_pointer)
 }
 
 /// Findings that fail a run come first, then those whose cause is one member, then those with few requests, then short ones.

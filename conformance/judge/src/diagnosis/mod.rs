@@ -8,6 +8,8 @@ pub mod defect;
 pub mod difference;
 pub mod fewest;
 pub mod narrowing;
+pub mod recorded;
+mod same;
 pub mod sentence;
 
 #[cfg(test)]

@@ -9,16 +9,27 @@ use super::{
     cause::{Cause, EarlierRequest, WrongAnswers},
     difference::{Difference, DifferenceKind},
 };
-use crate::verdict::finding::Finding;
+use crate::{cases::case::Role, verdict::finding::Finding};
 
 /// The longest value that is shown, in characters.
 const LONGEST_VALUE: usize = 66;
+
+/// How many members of recorded requests are named.
+const MOST_RECORDED: usize = 4;
+
+/// Requests of several methods and modes, or of none.
+const REQUESTS: &str = "requests";
 
 /// What is wrong, and under which condition: `pm_sponsorUserOperation with nonce "0": expected a result, got error -32602 "..."`. The
 /// pairs are those of all findings of the defect; `None` stands for requests without one.
 pub fn headline(finding: &Finding, pairs: &BTreeSet<Option<Pair>>) -> String {
     let violation = &finding.violation;
-    let subject = subject(pairs);
+    let broken = finding.group.members.get(violation.member);
+    let is_malformed = broken.is_some_and(|member| member.role == Role::Malformed);
+    let subject = match subject(pairs) {
+        subject if is_malformed && subject == REQUESTS => format!("malformed {subject}"),
+        subject => subject,
+    };
     let condition = match &finding.cause {
         Some(cause) => condition(cause),
         None => String::new(),
@@ -38,7 +49,7 @@ pub fn headline(finding: &Finding, pairs: &BTreeSet<Option<Pair>>) -> String {
     };
     format!(
         "{subject}{space}{condition}: expected {}{at}, {got} {}",
-        expected.unwrap_or_default(),
+        cut(expected.unwrap_or_default(), 2 * LONGEST_VALUE),
         cut(&violation.actual, 2 * LONGEST_VALUE)
     )
 }
@@ -46,7 +57,7 @@ pub fn headline(finding: &Finding, pairs: &BTreeSet<Option<Pair>>) -> String {
 fn subject(pairs: &BTreeSet<Option<Pair>>) -> String {
     let mut known = pairs.iter().flatten();
     let (Some(first), false) = (known.next(), pairs.contains(&None)) else {
-        return "requests".to_owned();
+        return REQUESTS.to_owned();
     };
     if pairs.len() == 1 {
         return format!("{} in mode {}", first.method, first.mode);
@@ -57,7 +68,7 @@ fn subject(pairs: &BTreeSet<Option<Pair>>) -> String {
     if known.all(|pair| pair.mode == first.mode) {
         return format!("requests in mode {}", first.mode);
     }
-    "requests".to_owned()
+    REQUESTS.to_owned()
 }
 
 /// What decides: `with nonce "0"`, `while other requests are in flight`. It completes a sentence about a request.
@@ -68,6 +79,7 @@ pub fn condition(cause: &Cause) -> String {
             each.join(" and ")
         }
         Cause::Every { answers, .. } => format!("(every {})", answers.name()),
+        Cause::Recorded { .. } => String::new(),
         Cause::Headers { client, lines } => match lines.as_slice() {
             [] => format!("with the request headers of {client}"),
             lines => {
@@ -78,20 +90,21 @@ pub fn condition(cause: &Cause) -> String {
                 format!("with the request header {}", lines.join(" and "))
             }
         },
-        Cause::Writing => "with members in this order and this white space".to_owned(),
+        Cause::Writing => "with this order of members, white space and escapes".to_owned(),
         Cause::Concurrency => "while other requests are in flight".to_owned(),
         Cause::Earlier(earlier) => format!("after {}", earlier.name()),
         Cause::Chance { broken, sent } => format!("in {broken} of {sent} answers to the same request"),
     }
 }
 
-/// With what the rule held: `with nonce "1"`. Empty for causes without a passing request.
+/// With what the rule held: `with nonce "1"`, or the recorded exchange. Empty for causes without a passing request.
 pub fn passing_condition(cause: &Cause) -> String {
     match cause {
         Cause::Members(differences) => {
             let each: Vec<String> = differences.iter().map(passing).collect();
             each.join(" and ")
         }
+        Cause::Recorded { place, .. } => place.clone(),
         _ => String::new(),
     }
 }
@@ -120,9 +133,10 @@ pub fn explanation(cause: &Cause) -> String {
             });
             format!("every {}{of} that the rule judges", answers.name())
         }
+        Cause::Recorded { differences, place } => recorded(differences, place),
         Cause::Headers { .. } => format!("wrong {}, right with the plain ones", condition(cause)),
         Cause::Writing => {
-            "wrong as written here, right with the same values in another order of members or with other white space"
+            "wrong as written here, right with the same values in another order of members, or with other white space or escapes"
                 .to_owned()
         }
         Cause::Concurrency => {
@@ -133,6 +147,37 @@ pub fn explanation(cause: &Cause) -> String {
             format!("{broken} of {sent} answers to the same request: no member of the request decides")
         }
     }
+}
+
+/// `differs from the nearest recorded request that passed (entry 3) in nonce: "0", there "1"; not sent again, so ...`
+fn recorded(differences: &[Difference], place: &str) -> String {
+    if differences.is_empty() {
+        return format!(
+            "the same request passed in {place}: something outside the request decides; nothing was sent again"
+        );
+    }
+    let each: Vec<String> = differences
+        .iter()
+        .take(MOST_RECORDED)
+        .map(|difference| {
+            let name = member_name(&difference.pointer);
+            match (&difference.failing, &difference.passing) {
+                (Some(own), Some(other)) => format!("{name} ({}, there {})", shown(own), shown(other)),
+                (Some(own), None) => format!("{name} ({}, there missing)", shown(own)),
+                (None, Some(other)) => format!("{name} (missing, there {})", shown(other)),
+                (None, None) => name,
+            }
+        })
+        .collect();
+    let more = match differences.len().saturating_sub(MOST_RECORDED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "differs from the nearest recorded request that passed, {place}, in {}{more}; nothing was sent again, so one of them decides, \
+         or something outside the request",
+        each.join(" and ")
+    )
 }
 
 impl WrongAnswers {

@@ -72,7 +72,7 @@ fn both_methods(view: &View<'_>, context: &Context, report: &mut Report) {
         Answer::NotJson(response, _) => matches!(response.status, 404 | 405),
         Answer::Json(..) => view.answer.error().is_some_and(says_not_found),
     };
-    report.expect(!missing, "", "the method is served here", || {
+    report.expect(!missing, "", "an answer of this method", || {
         describe_answer(&view.answer)
     });
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::{
     cases::case::{BuildInput, Group, Ids, Member, Order, Relation, Role, Rounds},
+    diagnosis::recorded::RecentExchanges,
     rules::Rule,
     session::{
         Ending, Observe, Session,
@@ -51,6 +52,7 @@ pub struct RecordedSession {
     /// Places that were broken while HTTP refused every request. They are reported once the service answers.
     withheld: Vec<NewlyBroken>,
     exchanges: u64,
+    recent: RecentExchanges,
 }
 
 impl RecordedSession {
@@ -69,6 +71,7 @@ impl RecordedSession {
             learned: false,
             withheld: Vec::new(),
             exchanges: 0,
+            recent: RecentExchanges::default(),
         }
     }
 
@@ -108,6 +111,7 @@ impl RecordedSession {
             .session
             .judge_except(&group, std::slice::from_ref(exchange), left_out);
         self.withheld.extend(new);
+        self.recent.keep(&group, exchange);
         if self.session.is_denied() {
             return Vec::new();
         }
@@ -128,11 +132,16 @@ impl RecordedSession {
             self.session.denied()
         };
         let context = Context::clone(self.session.context());
+        let mut findings = self.session.findings(&self.known);
+        for finding in &mut findings {
+            let ever_held = !self.session.examples(finding.rule, finding.pair).is_empty();
+            self.recent.explain(finding, &context, ever_held);
+        }
         let ending = Ending {
             target,
             seed: 0,
             early: cause.map(|cause| (End::GaveUp, cause)),
-            findings: self.session.findings(&self.known),
+            findings,
             known: &self.known,
             strictness,
             recorded: Some(Recorded {

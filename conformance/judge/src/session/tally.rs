@@ -356,6 +356,7 @@ impl FirstViolation {
             times: self.times,
             attempts: Vec::new(),
             shrink_requests: 0,
+            could_be_smaller: false,
             cause: None,
             contrast: None,
         }

@@ -74,6 +74,8 @@ pub struct Finding {
     pub attempts: Vec<Attempt>,
     /// How many requests shrinking and the search for the cause took.
     pub shrink_requests: u32,
+    /// Whether the budget of requests was spent before every smaller group was tried.
+    pub could_be_smaller: bool,
     /// What decides whether the rule is broken; none where that is not known.
     pub cause: Option<Cause>,
     /// The nearest requests that do not break the rule; none where none were found.

@@ -67,7 +67,7 @@ impl Page<'_> {
                 div.actual { dt { "actual" } dd { code { (cut(&self.foreign(&violation.actual), LONGEST_TEXT)) } } }
                 div { dt { "call" } dd {
                     @if let Some(pair) = finding.pair { (pair.method) " in mode " (pair.mode) ", " }
-                    (words::count(finding.times, "time")) "; " (words::reproduced(finding))
+                    (words::seen(finding))
                 } }
             }
             @for member in &shown {

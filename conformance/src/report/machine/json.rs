@@ -117,6 +117,7 @@ fn finding_value(finding: &Finding, finished: &Finished<'_>) -> Value {
         "reproduced": finding.reproduced(),
         "attempts": finding.attempts.iter().map(|attempt| attempt_value(attempt, finished)).collect::<Vec<_>>(),
         "shrink_requests": finding.shrink_requests,
+        "could_be_smaller": finding.could_be_smaller,
         "curl": broken.and_then(|member| curl::line(finished.place, member)),
     })
 }

@@ -189,7 +189,7 @@ fn related(
             None => "missing".to_owned(),
         };
         let about = match finding.cause {
-            Some(Cause::Members(_)) => format!(
+            Some(Cause::Members(_) | Cause::Recorded { .. }) => format!(
                 "here {}, in a request that does not break the rule {}",
                 side(&member.failing),
                 side(&member.passing)

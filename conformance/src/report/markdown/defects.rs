@@ -89,9 +89,8 @@ fn folded(defect: &ShownDefect<'_>, finished: &Finished<'_>) -> String {
     let finding = defect.shown;
     let violation = &finding.violation;
     let mut text = format!(
-        "\n<details>\n<summary>Request, answer and how to repeat it: {}, {}</summary>\n",
-        words::count(finding.times, "time"),
-        words::reproduced(finding),
+        "\n<details>\n<summary>Request, answer and how to repeat it: {}</summary>\n",
+        words::seen(finding),
     );
     let mut hints: Vec<&str> = defect.rules.iter().map(|rule| rule.hint).collect();
     hints.retain(|hint| !hint.is_empty());

@@ -68,9 +68,11 @@ fn write_exchanges(page: &mut Page<'_>, finding: &Finding) {
     for member in shown(&finding.group, finding.violation.member) {
         request(page, finding, member);
     }
-    if let (Some(cause @ Cause::Members(_)), Some(contrast)) = (&finding.cause, &finding.contrast) {
+    if let (Some(cause), Some(contrast)) = (&finding.cause, &finding.contrast)
+        && let condition = sentence::passing_condition(cause)
+        && !condition.is_empty()
+    {
         let answer = contrast_answer(page, contrast);
-        let condition = sentence::passing_condition(cause);
         let text = format!("{}: {answer}", page.foreign(&condition));
         row(page, "right", &text);
     }
@@ -108,12 +110,7 @@ fn breaks(page: &mut Page<'_>, defect: &Defect) {
 fn repeat(page: &mut Page<'_>, defect: &Defect, finding: &Finding) {
     let finished = page.finished;
     // Not in columns: `reproduced 3/3` is one phrase.
-    let seen = format!(
-        "{}, seen {} in the run",
-        words::reproduced(finding),
-        words::count(finding.times, "time")
-    );
-    page.hanging("  ", COLUMN, &seen);
+    page.hanging("  ", COLUMN, &words::seen(finding));
     let broken = finding.group.members.get(finding.violation.member);
     match broken.and_then(|member| curl::line(finished.place, member)) {
         Some(line) => page.line(&format!("  cURL       {line}")),
@@ -155,8 +152,11 @@ fn request(page: &mut Page<'_>, finding: &Finding, number: usize) {
     let alone = finding.group.members.len() == 1;
     if !alone {
         let of = finding.group.members.len();
-        let text = format!("{} of {of}: {} {}", number + 1, member.role, member.label);
-        row(page, "request", text.trim_end());
+        let name = match member.label.as_str() {
+            "" => member.role.name(),
+            label => label,
+        };
+        row(page, "request", &format!("{} of {of}: {name}", number + 1));
     }
     let is_wrong = number == finding.violation.member;
     let marks: Vec<&str> = match &finding.cause {
@@ -167,9 +167,11 @@ fn request(page: &mut Page<'_>, finding: &Finding, number: usize) {
             .collect(),
         _ => Vec::new(),
     };
+    let is_about_writing = is_wrong && matches!(finding.cause, Some(Cause::Writing));
     let body = match serde_json::from_slice(&member.body) {
-        Ok(value) => compact::pretty_marked(&value, &marks, COLUMN, WIDTH),
-        Err(_) => compact::cut(
+        Ok(value) if !is_about_writing => compact::pretty_marked(&value, &marks, COLUMN, WIDTH),
+        // Shown as it is written.
+        _ => compact::cut(
             &paymaster_cli::terminal::escape_controls(&String::from_utf8_lossy(&member.body)),
             LONGEST_ANSWER,
         ),

@@ -104,6 +104,20 @@ pub(crate) fn reproduced(finding: &Finding) -> String {
     format!("reproduced {}/{}", finding.reproduced(), finding.attempts.len())
 }
 
+/// `reproduced 3/3, seen 12 times in the run`, and whether a smaller request may show it.
+pub(crate) fn seen(finding: &Finding) -> String {
+    let smaller = if finding.could_be_smaller {
+        "; a smaller request may show it too: the search ended with its budget of requests (--shrink-requests)"
+    } else {
+        ""
+    };
+    format!(
+        "{}, seen {} in the run{smaller}",
+        reproduced(finding),
+        count(finding.times, "time")
+    )
+}
+
 /// The place in the answer at which the rule is broken.
 pub(crate) fn place(finding: &Finding) -> &str {
     match finding.violation.pointer.as_str() {

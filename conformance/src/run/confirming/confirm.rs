@@ -7,7 +7,8 @@ use tokio::task::JoinSet;
 use crate::run::{
     Suite,
     confirming::{
-        diagnose::Search,
+        budget::RequestBudget,
+        causes,
         resend::{Reproduction, Resender},
         shrink::{Shrinker, Shrunk},
     },
@@ -17,7 +18,6 @@ use paymaster_cli::settings::Settings;
 use paymaster_client::stop::Reason;
 use paymaster_exchange::Exchange;
 use paymaster_judge::{
-    rules::Check,
     session::{Session, recheck::Outcome, tally::FirstViolation},
     target::context::Context,
     verdict::finding::{Attempt, Finding, Key},
@@ -26,11 +26,8 @@ use paymaster_judge::{
 /// How often the bytes of a finding are sent again.
 const CONFIRMATIONS: usize = 3;
 
-/// How many requests the search for one cause may send, as a multiple of those of shrinking.
-const SEARCH_SHARE: u32 = 4;
-
 /// How many findings of a run are shrunk. The others are only sent again.
-const SHRUNK_PER_RUN: usize = 40;
+pub(super) const SHRUNK_PER_RUN: usize = 40;
 
 /// Sends the groups of every violation again and shrinks them. The findings are in the order of the rules, and for each rule in the
 /// order of the plan.
@@ -66,110 +63,7 @@ pub(crate) async fn findings(
     }
     findings.sort_by_key(|(number, _)| *number);
     let findings = findings.into_iter().map(|(_, finding)| finding).collect();
-    with_causes(findings, sender, session, settings).await
-}
-
-/// Looks for the cause of every finding, one after the other: a cause that is known already is tried first.
-async fn with_causes(
-    mut findings: Vec<Finding>,
-    sender: &Sender,
-    session: &Session,
-    settings: &Settings,
-) -> Vec<Finding> {
-    if !settings.closer_look || settings.shrink_requests == 0 {
-        return findings;
-    }
-    // Rules over groups come last: rules about single requests name the cause with fewer requests.
-    let mut order: Vec<usize> = (0..findings.len()).collect();
-    order.sort_by_key(|number| matches!(findings[*number].rule.check, Check::Group(..)));
-    order.truncate(SHRUNK_PER_RUN);
-    let mut known: Vec<Finding> = Vec::new();
-    for number in &order {
-        let limit = settings.shrink_requests * SEARCH_SHARE;
-        let Some(finding) = with_cause(&findings[*number], &known, sender, session, limit).await else {
-            return findings;
-        };
-        if finding.cause.is_some() {
-            known.push(finding.clone());
-        }
-        findings[*number] = finding;
-    }
-    // A rule that compares two requests may have shown what decides, where single requests did not.
-    known.retain(|finding| matches!(finding.rule.check, Check::Group(..)));
-    for number in &order {
-        let finding = &findings[*number];
-        if matches!(finding.rule.check, Check::Group(..)) || known.is_empty() {
-            continue;
-        }
-        // Each is tried in the base and in the request.
-        let limit = u32::try_from(2 * known.len()).unwrap_or(u32::MAX);
-        let Some(finding) = with_known_cause(finding, &known, sender, session, limit).await else {
-            return findings;
-        };
-        findings[*number] = finding;
-    }
-    findings
-}
-
-/// The finding with its cause; none where the run ended first.
-async fn with_cause(
-    finding: &Finding,
-    known: &[Finding],
-    sender: &Sender,
-    session: &Session,
-    limit: u32,
-) -> Option<Finding> {
-    let mut found = finding.clone();
-    if finding.attempts.is_empty() {
-        return Some(found);
-    }
-    let key = finding.key();
-    let resender = Resender::new(sender, finding.rule, &key, session.context());
-    let mut search = Search::new(&resender, session, finding, limit);
-    let diagnosis = tokio::select! {
-        biased;
-        () = sender.stop.stopped() => return None,
-        diagnosis = Box::pin(search.cause(known)) => diagnosis,
-    };
-    found.shrink_requests += search.spent();
-    if let Some(diagnosis) = diagnosis {
-        if let Some(plainer) = diagnosis.reproduction {
-            found.group = plainer.group;
-            found.exchanges = plainer.exchanges;
-            found.violation = plainer.violation;
-        }
-        found.cause = Some(diagnosis.cause);
-        found.contrast = diagnosis.contrast;
-    }
-    Some(found)
-}
-
-/// The finding with the cause of another one, where that is its cause too; none where the run ended first.
-async fn with_known_cause(
-    finding: &Finding,
-    known: &[Finding],
-    sender: &Sender,
-    session: &Session,
-    limit: u32,
-) -> Option<Finding> {
-    let key = finding.key();
-    let resender = Resender::new(sender, finding.rule, &key, session.context());
-    let mut search = Search::new(&resender, session, finding, limit);
-    let mut found = finding.clone();
-    for other in known {
-        let diagnosis = tokio::select! {
-            biased;
-            () = sender.stop.stopped() => return None,
-            diagnosis = Box::pin(search.same_as(other)) => diagnosis,
-        };
-        if let Some(diagnosis) = diagnosis {
-            found.cause = Some(diagnosis.cause);
-            found.contrast = diagnosis.contrast;
-            break;
-        }
-    }
-    found.shrink_requests += search.spent();
-    Some(found)
+    causes::with_causes(findings, sender, suite, session, settings).await
 }
 
 /// Sends a group again, shrinks it within the budget of requests, and sends the smaller group again. Without a budget, or when the
@@ -183,7 +77,6 @@ async fn confirm(
     budget: Option<u32>,
 ) -> Finding {
     let resender = Resender::new(sender, seen.rule, key, context);
-    let shrinker = Shrinker { resender: &resender };
     let original = Reproduction {
         group: seen.group.clone(),
         exchanges: seen.exchanges.clone(),
@@ -191,18 +84,25 @@ async fn confirm(
     };
     let mut shrunk = Shrunk {
         reproduction: original.clone(),
-        spent: 0,
+        is_smallest: true,
     };
+    let mut requests = RequestBudget::new(budget.unwrap_or_default());
     let work = async {
         let Some(budget) = budget else {
             return (Vec::new(), None);
         };
         let first = attempts(&resender, &original).await;
-        if !reproduces(&first) || budget == 0 {
+        // What is broken now and then is shrunk by the search for its cause, which sends each step often enough.
+        if !first.iter().all(|attempt| attempt.violation.is_some()) || budget == 0 {
             return (first, None);
         }
-        let smaller = shrinker.shrink(original.clone(), suite.simplify, budget).await;
-        let spent = smaller.spent;
+        let shrinker = Shrinker {
+            resender: &resender,
+            simplify: suite.simplify,
+            tries: 1,
+        };
+        let smaller = shrinker.shrink(original.clone(), &mut requests).await;
+        let is_smallest = smaller.is_smallest;
         if smaller.reproduction.group.members != original.group.members {
             let again = attempts(&resender, &smaller.reproduction).await;
             if reproduces(&again) {
@@ -211,7 +111,13 @@ async fn confirm(
         }
         // Nothing smaller breaks the rule reliably: the original is reported.
         let reproduction = original.clone();
-        (first, Some(Shrunk { reproduction, spent }))
+        (
+            first,
+            Some(Shrunk {
+                reproduction,
+                is_smallest,
+            }),
+        )
     };
     let attempts = tokio::select! {
         biased;
@@ -223,13 +129,17 @@ async fn confirm(
             attempts
         }
     };
-    let Shrunk { reproduction, spent } = shrunk;
+    let Shrunk {
+        reproduction,
+        is_smallest,
+    } = shrunk;
     Finding {
         violation: reproduction.violation,
         group: reproduction.group,
         exchanges: reproduction.exchanges,
         attempts,
-        shrink_requests: spent,
+        shrink_requests: requests.spent(),
+        could_be_smaller: !is_smallest,
         ..seen.finding(key)
     }
 }

@@ -2,6 +2,7 @@
 //! for the cause.
 
 mod budget;
+mod causes;
 pub(crate) mod confirm;
 mod diagnose;
 mod resend;

@@ -21,71 +21,157 @@ pub type Simplify = fn(Option<&str>, &Value) -> Vec<Value>;
 /// The result of shrinking.
 pub(crate) struct Shrunk {
     pub(crate) reproduction: Reproduction,
-    /// How many requests were sent.
-    pub(crate) spent: u32,
+    /// Whether every smaller group was tried; otherwise the budget was spent first.
+    pub(crate) is_smallest: bool,
 }
 
 /// Shrinks the group of one finding.
 pub(crate) struct Shrinker<'a> {
     pub(crate) resender: &'a Resender<'a>,
+    pub(crate) simplify: Simplify,
+    /// How often a smaller group is sent before it counts as one that does not break the rule.
+    pub(crate) tries: u32,
 }
+
+/// What sending a smaller group showed.
+enum Step {
+    /// The rule is broken.
+    Broken(Box<Reproduction>),
+    /// It held each time, or was not judged.
+    Held,
+    /// The budget is spent, or the target does not answer.
+    Over,
+}
+
+/// How often requests are sent that break a rule `broken` times of `sent`, so that it is missed with a probability of less than 5 %.
+pub(crate) fn tries_for(broken: u32, sent: u32) -> u32 {
+    const MISSED: f64 = 0.05;
+    if broken >= sent {
+        return 1;
+    }
+    let held = 1.0 - f64::from(broken) / f64::from(sent);
+    let mut tries = 1;
+    let mut missed = held;
+    while missed >= MISSED && tries < MOST_TRIES {
+        missed *= held;
+        tries += 1;
+    }
+    tries
+}
+
+/// The most tries of one step: enough for a rule that is broken once in 330 answers.
+const MOST_TRIES: u32 = 1_000;
 
 impl Shrinker<'_> {
     /// Looks for a smaller reproduction within a budget of requests.
-    pub(crate) async fn shrink(&self, reproduction: Reproduction, simplify: Simplify, budget: u32) -> Shrunk {
-        let mut budget = RequestBudget::new(budget);
-        let (reproduction, kept) = self.isolate(reproduction, &mut budget).await;
-        let mut reproduction = self.in_plain_headers(reproduction, &mut budget).await;
-        let properties = properties(&reproduction.group, self.resender.context);
-        let document = reproduction.group.pair.map(Pair::request_document);
-        'smaller: loop {
-            for base in simplify(document, &reproduction.group.base) {
-                let rebuilt = reproduction.group.rebuilt(base, self.resender.context);
-                let Some(group) = rebuilt.and_then(|group| only(group, kept.as_deref())) else {
-                    continue;
-                };
-                if group.members == reproduction.group.members
-                    || self::properties(&group, self.resender.context) != properties
-                {
-                    continue;
+    pub(crate) async fn shrink(&self, reproduction: Reproduction, budget: &mut RequestBudget) -> Shrunk {
+        let (reproduction, kept) = self.isolate(reproduction, budget).await;
+        let mut reproduction = self.in_plain_headers(reproduction, budget).await;
+        if self.tries > 1 {
+            // Each step is expensive: the smallest group of all comes first.
+            match self
+                .broken(self.smallest(&reproduction.group, kept.as_deref()), budget)
+                .await
+            {
+                Step::Broken(smallest) => {
+                    return Shrunk {
+                        reproduction: *smallest,
+                        is_smallest: true,
+                    };
                 }
-                if !budget.spend_on(&group) {
-                    break 'smaller;
-                }
-                match self.resender.send(&group).await {
-                    Ok((exchanges, Outcome::Broken(violation))) => {
-                        reproduction = Reproduction {
-                            group,
-                            exchanges,
-                            violation,
-                        };
-                        continue 'smaller;
-                    }
-                    Ok(_) => {}
-                    Err(_) => break 'smaller,
+                Step::Held => {}
+                Step::Over => {
+                    return Shrunk {
+                        reproduction,
+                        is_smallest: false,
+                    };
                 }
             }
-            break;
         }
-        Shrunk {
-            reproduction,
-            spent: budget.spent(),
+        loop {
+            match self
+                .next_smaller(&reproduction.group, kept.as_deref(), budget)
+                .await
+            {
+                Step::Broken(smaller) => reproduction = *smaller,
+                end => {
+                    return Shrunk {
+                        reproduction,
+                        is_smallest: matches!(end, Step::Held),
+                    };
+                }
+            }
         }
+    }
+
+    /// The first smaller group that breaks the rule.
+    async fn next_smaller(&self, group: &Group, kept: Option<&[usize]>, budget: &mut RequestBudget) -> Step {
+        for smaller in self.smaller(group, kept) {
+            match self.broken(Some(smaller), budget).await {
+                Step::Held => {}
+                end => return end,
+            }
+        }
+        Step::Held
+    }
+
+    /// Smaller groups of the same kind, the smallest first.
+    fn smaller(&self, group: &Group, kept: Option<&[usize]>) -> impl Iterator<Item = Group> {
+        let context = self.resender.context;
+        let own = properties(group, context);
+        let document = group.pair.map(Pair::request_document);
+        let bases = (self.simplify)(document, &group.base).into_iter();
+        bases.filter_map(move |base| {
+            let smaller = only(group.rebuilt(base, context)?, kept)?;
+            let is_of_the_same_kind =
+                smaller.members != group.members && properties(&smaller, context) == own;
+            is_of_the_same_kind.then_some(smaller)
+        })
+    }
+
+    /// The group after every step; none where there is no step.
+    fn smallest(&self, group: &Group, kept: Option<&[usize]>) -> Option<Group> {
+        let mut smallest = self.smaller(group, kept).next()?;
+        loop {
+            let next = self.smaller(&smallest, kept).next();
+            match next {
+                Some(smaller) => smallest = smaller,
+                None => return Some(smallest),
+            }
+        }
+    }
+
+    /// Sends a group until it breaks the rule, as often as it is tried.
+    async fn broken(&self, group: Option<Group>, budget: &mut RequestBudget) -> Step {
+        let Some(group) = group else { return Step::Held };
+        for _ in 0..self.tries {
+            if !budget.spend_on(&group) {
+                return Step::Over;
+            }
+            match self.resender.send(&group).await {
+                Ok((exchanges, Outcome::Broken(violation))) => {
+                    return Step::Broken(Box::new(Reproduction {
+                        group,
+                        exchanges,
+                        violation,
+                    }));
+                }
+                Ok(_) => {}
+                Err(_) => return Step::Over,
+            }
+        }
+        Step::Held
     }
 
     /// Sends the group with the plain request headers, where it was sent with others. Keeps that where the rule is broken again.
     async fn in_plain_headers(&self, reproduction: Reproduction, budget: &mut RequestBudget) -> Reproduction {
         let group = reproduction.group.clone().sent_as(None);
-        if group.members == reproduction.group.members || !budget.spend_on(&group) {
+        if group.members == reproduction.group.members {
             return reproduction;
         }
-        match self.resender.send(&group).await {
-            Ok((exchanges, Outcome::Broken(violation))) => Reproduction {
-                group,
-                exchanges,
-                violation,
-            },
-            _ => reproduction,
+        match self.broken(Some(group), budget).await {
+            Step::Broken(plain) => *plain,
+            Step::Held | Step::Over => reproduction,
         }
     }
 
@@ -113,19 +199,9 @@ impl Shrinker<'_> {
         let Some(group) = only(reproduction.group.clone(), Some(&kept)) else {
             return (reproduction, None);
         };
-        if !budget.spend_on(&group) {
-            return (reproduction, None);
-        }
-        match self.resender.send(&group).await {
-            Ok((exchanges, Outcome::Broken(violation))) => {
-                let fewer = Reproduction {
-                    group,
-                    exchanges,
-                    violation,
-                };
-                (fewer, Some(kept))
-            }
-            _ => (reproduction, None),
+        match self.broken(Some(group), budget).await {
+            Step::Broken(fewer) => (*fewer, Some(kept)),
+            Step::Held | Step::Over => (reproduction, None),
         }
     }
 }
@@ -169,4 +245,23 @@ fn properties(group: &Group, context: &Context) -> Vec<Properties> {
             }
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_is_tried_until_a_miss_is_improbable() {
+        for (broken, sent, expected) in [
+            (100, 100, 1),
+            (50, 100, 5),
+            (10, 100, 29),
+            (4, 100, 74),
+            (1, 100, 299),
+        ] {
+            assert_eq!(tries_for(broken, sent), expected, "{broken} of {sent}");
+        }
+        assert_eq!(tries_for(0, 100), MOST_TRIES);
+    }
 }

@@ -3,7 +3,13 @@
 use serde_json::Value;
 
 use super::{Diagnosis, Search, parsed};
-use crate::run::{confirming::resend::Reproduction, sending::sender::join};
+use crate::run::{
+    confirming::{
+        resend::Reproduction,
+        shrink::{Shrinker, Shrunk, tries_for},
+    },
+    sending::sender::join,
+};
 use paymaster_exchange::{HeaderSet, PLAIN_HEADERS};
 use paymaster_judge::{
     cases::case::{Group, Order, Role},
@@ -17,6 +23,9 @@ use paymaster_judge::{
 /// How often a request that breaks its rule now and then is sent: one answer of 25 is seen in 49 of 50 searches.
 const SENT_FOR_CHANCE: u32 = 100;
 
+/// How many groups of the budget are kept for finding out whether repetition decides.
+const KEPT_FOR_REPETITION: u32 = 16;
+
 /// How many copies of a group are in flight to find out whether concurrency decides, and how often.
 const COPIES: usize = 8;
 const ROUNDS_OF_COPIES: usize = 4;
@@ -26,7 +35,9 @@ impl Search<'_> {
     pub(super) async fn chance_or_concurrency(&mut self) -> Option<Diagnosis> {
         let finding = self.finding;
         let (mut broken, mut sent) = (0, 0);
-        while sent < SENT_FOR_CHANCE {
+        let members = u32::try_from(finding.group.members.len()).unwrap_or(u32::MAX);
+        let kept = members.saturating_mul(KEPT_FOR_REPETITION);
+        while sent < SENT_FOR_CHANCE && self.budget.left() > kept {
             let Some((_, outcome)) = self.send(&finding.group).await else {
                 break;
             };
@@ -34,56 +45,49 @@ impl Search<'_> {
             broken += u32::from(matches!(outcome, Outcome::Broken(_)));
         }
         if broken == 0 {
-            return self.concurrency().await;
+            return match self.repetition().await {
+                Some(diagnosis) => Some(diagnosis),
+                None => self.concurrency().await,
+            };
         }
         if broken == sent {
             return None;
         }
-        let reproduction = self.plainest_now_and_then().await;
+        // Any request of the group may have broken a rule about single requests: alone, each breaks it less often.
+        let chances = if self.judges_groups() { 1 } else { members };
+        let shrunk = self
+            .shrunk_now_and_then(tries_for(broken, sent.saturating_mul(chances)))
+            .await;
         Some(Diagnosis {
-            reproduction,
+            could_be_smaller: !shrunk.is_smallest,
+            reproduction: Some(shrunk.reproduction),
             ..Diagnosis::of(Cause::Chance { broken, sent })
         })
     }
 
-    /// The shortest request for which the rule held in the run, where it breaks the rule now and then too.
-    async fn plainest_now_and_then(&mut self) -> Option<Reproduction> {
-        if self.judges_groups() {
-            return None;
-        }
-        let examples = self.session.examples(self.resender.rule, self.finding.pair);
-        let shortest = examples
-            .iter()
-            .filter(|example| example.group.members.len() == 1)
-            .min_by_key(|example| example.group.members[0].body.len())?;
-        let own: usize = self
-            .finding
-            .group
-            .members
-            .iter()
-            .map(|member| member.body.len())
-            .sum();
-        if shortest.group.members[0].body.len() >= own {
-            return None;
-        }
-        for _ in 0..SENT_FOR_CHANCE {
-            let (exchanges, outcome) = self.send(&shortest.group).await?;
-            if let Outcome::Broken(violation) = outcome {
-                return Some(Reproduction {
-                    group: Group::clone(&shortest.group),
-                    exchanges,
-                    violation,
-                });
-            }
-        }
-        None
+    /// The smallest requests that break the rule now and then too: each step is sent so many times.
+    async fn shrunk_now_and_then(&mut self, tries: u32) -> Shrunk {
+        let finding = self.finding;
+        let shrinker = Shrinker {
+            resender: self.resender,
+            simplify: self.material.simplify,
+            tries,
+        };
+        let original = Reproduction {
+            group: finding.group.clone(),
+            exchanges: finding.exchanges.clone(),
+            violation: finding.violation.clone(),
+        };
+        shrinker.shrink(original, &mut self.budget).await
     }
 
     /// Whether the rule is broken while other requests are in flight: copies of the group, and other requests of the run. Sent alone, it
     /// held.
     async fn concurrency(&mut self) -> Option<Diagnosis> {
         let own = &self.finding.group;
-        let examples = self.session.examples_of_any_rule();
+        let mut examples = self.material.session.examples_of_any_rule();
+        // A target confuses requests of one method most easily.
+        examples.sort_by_key(|example| example.pair != self.finding.pair);
         let mut others = examples
             .iter()
             .map(|example| &*example.group)
@@ -268,7 +272,7 @@ fn is_same_request(group: &Group, one: usize, other: usize) -> bool {
 }
 
 /// What two requests of a group have in common.
-fn shared(group: &Group, one: usize, other: usize) -> EarlierRequest {
+pub(super) fn shared(group: &Group, one: usize, other: usize) -> EarlierRequest {
     let read = |index: usize| group.members.get(index).and_then(parsed).unwrap_or(Value::Null);
     let (one, other) = (read(one), read(other));
     let without_id = |request: &Value| {

@@ -67,7 +67,9 @@ impl Search<'_> {
         if !passing.is_object() {
             return None;
         }
-        if failing["id"].is_u64() {
+        // An id of the plan is no change.
+        let own_ids = group.first_id..group.first_id + group.members.len() as u64;
+        if failing["id"].as_u64().is_some_and(|id| own_ids.contains(&id)) {
             keep_id(&mut passing, &failing);
         }
         let changes = differences(&failing, &passing);
@@ -79,7 +81,7 @@ impl Search<'_> {
     pub(super) async fn members_that_the_rule_is_about(&mut self) -> Option<Vec<Difference>> {
         let wrong = self.finding.violation.member;
         let failing = parsed(self.finding.group.members.get(wrong)?)?;
-        let examples = self.session.examples_of_any_rule();
+        let examples = self.material.session.examples_of_any_rule();
         let ordinary = examples
             .iter()
             .filter(|example| example.pair == self.finding.pair && !example.got_error)

@@ -14,7 +14,7 @@ use paymaster_judge::{
     message::{answer::Answer, request::ParsedRequest},
     session::{examples::Example, recheck::Outcome},
     target::context::{Context, Requirement},
-    verdict::finding::Finding,
+    verdict::{finding::Finding, known::KnownFailureList},
 };
 
 /// How many requests that may pass are tried.
@@ -118,32 +118,46 @@ impl Search<'_> {
                 found = Some(Diagnosis::of(Cause::Form(form)));
             }
         }
-        let kind =
-            if self.got(|answer| answer.result().is_some()) && self.session.ever_held(self.resender.rule) {
-                WrongAnswers::Results
-            } else {
-                WrongAnswers::All
+        let kind = if self.got(|answer| answer.result().is_some())
+            && self.material.session.ever_held(self.resender.rule)
+        {
+            WrongAnswers::Results
+        } else {
+            WrongAnswers::All
+        };
+        if found.is_none() && every_result {
+            found = match self.another_passing_request().await {
+                Some(passing) => self.fewest_members(wrong, passing).await,
+                None => Some(self.every_answer(kind)),
             };
-        if found.is_none() && every_result && !self.holds_for_another_request().await {
-            found = Some(self.every_answer(kind));
         }
         found
     }
 
-    /// Whether the rule holds for one of a few other requests of the same method and mode, whatever rule they are examples of.
-    async fn holds_for_another_request(&mut self) -> bool {
-        const TRIED: usize = 6;
-        let examples = self.session.examples_of_any_rule();
-        let comparable = examples.iter().filter(|example| {
-            let is_alone = example.group.members.len() == 1;
-            example.pair == self.finding.pair && !example.got_error && is_alone
-        });
-        for example in comparable.take(TRIED) {
-            if self.holds(&example.group).await {
-                return true;
+    /// A request of the same method and mode for which the rule holds: one of the run, whatever rule it is an example of, or one that is
+    /// drawn for this.
+    async fn another_passing_request(&mut self) -> Option<Value> {
+        const TRIED_OF_THE_RUN: usize = 4;
+        const TRIED_OF_DRAWN: usize = 3;
+        let examples = self.material.session.examples_of_any_rule();
+        let of_the_run = examples
+            .iter()
+            .filter(|example| example.pair == self.finding.pair && !example.got_error)
+            .map(|example| &*example.group)
+            .filter(|group| group.members.len() == 1)
+            .take(TRIED_OF_THE_RUN);
+        let drawn = self
+            .material
+            .drawn
+            .iter()
+            .filter(|group| group.pair.is_some() && group.pair == self.finding.pair)
+            .take(TRIED_OF_DRAWN);
+        for group in of_the_run.chain(drawn) {
+            if self.holds(group).await {
+                return group.members.first().and_then(parsed);
             }
         }
-        false
+        None
     }
 
     fn every_answer(&self, answers: WrongAnswers) -> Diagnosis {
@@ -157,12 +171,26 @@ impl Search<'_> {
         wrong.is_some_and(|exchange| is_kind(&Answer::of(exchange)))
     }
 
+    /// Whether a result of the run breaks the rule too.
+    fn breaks_for_a_result(&self) -> bool {
+        let broken = self.material.session.broken(&KnownFailureList::default());
+        let mut of_rule = broken
+            .into_iter()
+            .filter(|(key, _)| key.rule == self.resender.rule.id);
+        of_rule.any(|(_, seen)| {
+            let exchange = seen.exchanges.get(seen.violation.member);
+            exchange.is_some_and(|exchange| Answer::of(exchange).result().is_some())
+        })
+    }
+
     /// Whether the answer is an error, and the errors of other requests break the rule too. Then no member of the request decides.
     async fn is_every_error(&mut self) -> bool {
         const TRIED: usize = 2;
         let held_for_an_error = |example: &Example| example.got_error;
         if !self.got(|answer| answer.error().is_some())
+            || self.breaks_for_a_result()
             || self
+                .material
                 .session
                 .examples_of(self.resender.rule)
                 .iter()
@@ -173,7 +201,7 @@ impl Search<'_> {
         let own = self.finding.group.relation;
         let mut relations = vec![own.id];
         let mut tried = 0;
-        for example in self.session.examples_of_any_rule() {
+        for example in self.material.session.examples_of_any_rule() {
             let group = &example.group;
             // Other relations get errors for other reasons.
             if !example.got_error || group.members.len() > 1 || relations.contains(&group.relation.id) {
@@ -192,7 +220,7 @@ impl Search<'_> {
     }
 
     /// Whether the known cause of another finding is the cause of this one too.
-    pub(crate) async fn same_as(&mut self, other: &Finding) -> Option<Diagnosis> {
+    pub(super) async fn same_as(&mut self, other: &Finding) -> Option<Diagnosis> {
         let Some(Cause::Members(differences)) = &other.cause else {
             return None;
         };
@@ -228,7 +256,10 @@ impl Search<'_> {
 
     /// For a rule over a group: the members of the base on which it depends.
     async fn base_that_decides(&mut self) -> Option<Diagnosis> {
-        let examples = self.session.examples(self.resender.rule, self.finding.pair);
+        let examples = self
+            .material
+            .session
+            .examples(self.resender.rule, self.finding.pair);
         let mut bases: Vec<Value> = Vec::new();
         for example in &examples {
             let is_same_relation = std::ptr::eq(example.group.relation, self.finding.group.relation);
@@ -277,7 +308,10 @@ impl Search<'_> {
             return Vec::new();
         };
         let got_result = self.got(|answer| answer.result().is_some());
-        let examples = self.session.examples(self.resender.rule, self.finding.pair);
+        let examples = self
+            .material
+            .session
+            .examples(self.resender.rule, self.finding.pair);
         let mut requests: Vec<Value> = Vec::new();
         for example in examples {
             let request = example.group.members.get(example.member).and_then(parsed);
@@ -349,6 +383,7 @@ impl Search<'_> {
             cause: Cause::Members(members),
             contrast: Some(contrast),
             reproduction,
+            could_be_smaller: false,
         })
     }
 

@@ -6,6 +6,7 @@
 mod circumstances;
 mod form;
 mod members;
+mod repetition;
 mod writing;
 
 use paymaster_schemas::Pair;
@@ -14,6 +15,7 @@ use serde_json::Value;
 use crate::run::confirming::{
     budget::RequestBudget,
     resend::{Reproduction, Resender},
+    shrink::Simplify,
 };
 use paymaster_exchange::Exchange;
 use paymaster_judge::{
@@ -30,6 +32,8 @@ pub(crate) struct Diagnosis {
     pub(crate) contrast: Option<Contrast>,
     /// Requests that show the violation more plainly than those of the finding, where there are any.
     pub(crate) reproduction: Option<Reproduction>,
+    /// Whether the budget was spent before every smaller request was tried.
+    pub(crate) could_be_smaller: bool,
 }
 
 impl Diagnosis {
@@ -38,31 +42,44 @@ impl Diagnosis {
             cause,
             contrast: None,
             reproduction: None,
+            could_be_smaller: false,
         }
     }
+}
+
+/// What a search compares with and how it shrinks.
+pub(crate) struct Material<'a> {
+    /// The run, with requests for which the rules held.
+    pub(crate) session: &'a Session,
+    /// Calls that were drawn for the search.
+    pub(crate) drawn: &'a [Group],
+    pub(crate) simplify: Simplify,
 }
 
 /// The search for the cause of one finding.
 pub(crate) struct Search<'a> {
     resender: &'a Resender<'a>,
-    session: &'a Session,
+    material: &'a Material<'a>,
     finding: &'a Finding,
     budget: RequestBudget,
+    /// How many values were sent that the target had not seen.
+    unseen: u64,
 }
 
 impl<'a> Search<'a> {
     /// A search that may send as many requests as the limit says.
     pub(crate) fn new(
         resender: &'a Resender<'a>,
-        session: &'a Session,
+        material: &'a Material<'a>,
         finding: &'a Finding,
         limit: u32,
     ) -> Self {
         Self {
             resender,
-            session,
+            material,
             finding,
             budget: RequestBudget::new(limit),
+            unseen: 0,
         }
     }
 
@@ -79,10 +96,13 @@ impl<'a> Search<'a> {
         {
             return self.chance_or_concurrency().await;
         }
-        for other in known {
-            if let Some(diagnosis) = self.same_as(other).await {
-                return Some(diagnosis);
-            }
+        if let Some(diagnosis) = self.known_cause(known).await {
+            return Some(diagnosis);
+        }
+        if !self.judges_groups()
+            && let Some(diagnosis) = self.repetition().await
+        {
+            return Some(diagnosis);
         }
         if let Some(diagnosis) = self.concurrent_group().await {
             return Some(diagnosis);
@@ -101,9 +121,19 @@ impl<'a> Search<'a> {
         self.request_between().await
     }
 
+    /// The cause of one of these findings, where it is the cause of this one too.
+    pub(crate) async fn known_cause(&mut self, known: &[Finding]) -> Option<Diagnosis> {
+        for other in known {
+            if let Some(diagnosis) = self.same_as(other).await {
+                return Some(diagnosis);
+            }
+        }
+        None
+    }
+
     /// The method and mode of which every answer is wrong; none where answers of several are.
     fn pair_of_every_answer(&self) -> Option<Pair> {
-        let places = self.session.places();
+        let places = self.material.session.places();
         let mut pairs = places
             .into_iter()
             .filter(|key| key.rule == self.resender.rule.id)
@@ -111,7 +141,8 @@ impl<'a> Search<'a> {
         let is_only_one = pairs.all(|pair| pair == self.finding.pair);
         let pair = self.finding.pair.filter(|_| is_only_one);
         pair.or_else(|| {
-            self.session
+            self.material
+                .session
                 .ever_held(self.resender.rule)
                 .then_some(self.finding.pair)?
         })

@@ -32,7 +32,10 @@ impl Search<'_> {
                 .find(|member| member.role == Role::Baseline)
                 .and_then(parsed)
         } else {
-            let examples = self.session.examples(self.resender.rule, self.finding.pair);
+            let examples = self
+                .material
+                .session
+                .examples(self.resender.rule, self.finding.pair);
             let mut members = examples
                 .iter()
                 .filter_map(|example| example.group.members.get(example.member));

@@ -1,0 +1,184 @@
+//! Looks for the causes of all findings of a run, one after the other: a cause that is known already is tried first.
+
+use serde_json::Value;
+
+use crate::run::{
+    Suite,
+    confirming::{
+        confirm::SHRUNK_PER_RUN,
+        diagnose::{Material, Search},
+        resend::Resender,
+    },
+    sending::sender::Sender,
+};
+use paymaster_cli::settings::Settings;
+use paymaster_judge::{
+    cases::{case::Group, plan::Plan, relations::CALLS},
+    diagnosis::cause::{Cause, WrongAnswers},
+    rules::Check,
+    session::Session,
+    verdict::finding::Finding,
+};
+
+/// How many requests the search for one cause may send, as a multiple of those of shrinking.
+const SEARCH_SHARE: u32 = 4;
+
+/// How many calls of each method and mode are drawn, for comparing with: a run that ended early knows few that were right.
+const DRAWN_CALLS: u32 = 6;
+
+/// Which causes are looked for.
+#[derive(Clone, Copy)]
+enum Extent {
+    /// All.
+    All,
+    /// Those of other findings.
+    Known,
+}
+
+/// The search for the causes of all findings.
+struct CauseSearch<'a> {
+    sender: &'a Sender,
+    material: Material<'a>,
+    limit: u32,
+}
+
+/// The findings with their causes. Where the run is stopped, the others stay without one.
+pub(super) async fn with_causes(
+    mut findings: Vec<Finding>,
+    sender: &Sender,
+    suite: &Suite,
+    session: &Session,
+    settings: &Settings,
+) -> Vec<Finding> {
+    if findings.is_empty() || !settings.closer_look || settings.shrink_requests == 0 {
+        return findings;
+    }
+    let drawn = drawn_calls(session, settings.seed.wrapping_add(1)).await;
+    let search = CauseSearch {
+        sender,
+        material: Material {
+            session,
+            drawn: &drawn,
+            simplify: suite.simplify,
+        },
+        limit: settings.shrink_requests * SEARCH_SHARE,
+    };
+    let stopped = tokio::select! {
+        biased;
+        () = sender.stop.stopped() => true,
+        () = search.find_all(&mut findings) => false,
+    };
+    if !stopped {
+        same_for_every_form(&mut findings, session);
+    }
+    findings
+}
+
+/// Calls of every method and mode, first one each with the other version of JSON-RPC. With another seed than that of the run, they are
+/// not the calls of its plan. A plan is not `Send`: it is made on a thread of its own.
+async fn drawn_calls(session: &Session, seed: u64) -> Vec<Group> {
+    let context = std::sync::Arc::clone(session.context());
+    let drawing = tokio::task::spawn_blocking(move || {
+        let drawn: Vec<Group> = Plan::of(&[&CALLS], &context, seed, DRAWN_CALLS).collect();
+        let first_of_pair = drawn.iter().filter(|group| group.round == 0);
+        let mut calls: Vec<Group> = first_of_pair.filter_map(with_other_version).collect();
+        calls.extend(drawn);
+        calls
+    });
+    drawing.await.unwrap_or_default()
+}
+
+/// The same call with the other version of JSON-RPC: most requests of a run have one of them.
+fn with_other_version(group: &Group) -> Option<Group> {
+    let mut changed = group.clone();
+    let member = changed.members.first_mut()?;
+    let mut request: Value = serde_json::from_slice(&member.body).ok()?;
+    let other = if request["jsonrpc"] == "2.0" {
+        "2.0.0"
+    } else {
+        "2.0"
+    };
+    request["jsonrpc"] = other.into();
+    member.body = request.to_string().into();
+    Some(changed)
+}
+
+impl CauseSearch<'_> {
+    /// Rules over groups come last: rules about single requests name the cause with fewer requests.
+    async fn find_all(&self, findings: &mut [Finding]) {
+        let judges_groups = |finding: &Finding| matches!(finding.rule.check, Check::Group(..));
+        let mut order: Vec<usize> = (0..findings.len()).collect();
+        order.sort_by_key(|number| judges_groups(&findings[*number]));
+        order.truncate(SHRUNK_PER_RUN);
+        let mut known: Vec<Finding> = Vec::new();
+        for number in &order {
+            self.find(&mut findings[*number], &known, Extent::All).await;
+            if findings[*number].cause.is_some() {
+                known.push(findings[*number].clone());
+            }
+        }
+        // A rule that compares two requests may have shown what decides, where single requests did not.
+        known.retain(judges_groups);
+        for number in &order {
+            if !judges_groups(&findings[*number]) {
+                self.find(&mut findings[*number], &known, Extent::Known).await;
+            }
+        }
+    }
+
+    /// Adds its cause to a finding, where there is one.
+    async fn find(&self, finding: &mut Finding, known: &[Finding], extent: Extent) {
+        if finding.attempts.is_empty() {
+            return;
+        }
+        let key = finding.key();
+        let resender = Resender::new(self.sender, finding.rule, &key, self.material.session.context());
+        let copy = finding.clone();
+        let mut search = Search::new(&resender, &self.material, &copy, self.limit);
+        let diagnosis = match extent {
+            Extent::All => Box::pin(search.cause(known)).await,
+            Extent::Known => Box::pin(search.known_cause(known)).await,
+        };
+        finding.shrink_requests += search.spent();
+        let Some(diagnosis) = diagnosis else { return };
+        if let Some(plainer) = diagnosis.reproduction {
+            finding.group = plainer.group;
+            finding.exchanges = plainer.exchanges;
+            finding.violation = plainer.violation;
+        }
+        finding.could_be_smaller |= diagnosis.could_be_smaller;
+        finding.cause = Some(diagnosis.cause);
+        finding.contrast = diagnosis.contrast;
+    }
+}
+
+/// A rule that never held, and is broken for requests of several forms, is broken for every request that it judges.
+fn same_for_every_form(findings: &mut [Finding], session: &Session) {
+    let forms = |finding: &Finding| match &finding.cause {
+        Some(Cause::Form(members)) => Some(
+            members
+                .iter()
+                .map(|member| member.pointer.clone())
+                .collect::<Vec<_>>(),
+        ),
+        _ => None,
+    };
+    let has_several: Vec<bool> = findings
+        .iter()
+        .map(|finding| {
+            let own = forms(finding);
+            let of_rule = findings.iter().filter(|other| other.rule.id == finding.rule.id);
+            own.is_some()
+                && of_rule.filter_map(forms).any(|other| Some(other) != own)
+                && !session.ever_held(finding.rule)
+        })
+        .collect();
+    for (finding, has_several) in findings.iter_mut().zip(has_several) {
+        if has_several {
+            finding.cause = Some(Cause::Every {
+                pair: None,
+                answers: WrongAnswers::All,
+            });
+        }
+    }
+}

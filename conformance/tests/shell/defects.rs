@@ -1,0 +1,127 @@
+//! What is one defect, and what are two.
+
+use std::{
+    fs,
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+use serde_json::{Value, json};
+use tempfile::tempdir;
+
+use crate::{run, server::Server};
+
+/// The defects of a run against this server, as the JSON report has them.
+fn defects_of(url: &str) -> Vec<Value> {
+    let folder = tempdir().unwrap();
+    let arguments = [url, "--cases", "20", "--report", "json=r.json"];
+    let (code, out, err) = run(folder.path(), &arguments);
+    assert_eq!(code, 1, "{out}{err}");
+    let report: Value = serde_json::from_slice(&fs::read(folder.path().join("r.json")).unwrap()).unwrap();
+    report["defects"].as_array().unwrap().clone()
+}
+
+fn headlines(defects: &[Value]) -> Vec<&str> {
+    defects
+        .iter()
+        .map(|defect| defect["headline"].as_str().unwrap())
+        .collect()
+}
+
+/// A number as a string and a missing member are two things to repair, although both are in every quote.
+#[test]
+fn two_members_that_are_wrong_in_every_answer_are_two_defects() {
+    let server = Server::changing(|_, _, answer| {
+        let quotes = answer.pointer_mut("/result/feeQuotes");
+        for quote in quotes.and_then(Value::as_array_mut).into_iter().flatten() {
+            if let Some(quote) = quote.as_object_mut() {
+                quote.insert("decimal".to_owned(), "18".into());
+                quote.remove("symbol");
+            }
+        }
+    });
+    let defects = defects_of(&server.url());
+    let headlines = headlines(&defects);
+    assert_eq!(headlines.len(), 2, "{headlines:#?}");
+    for member in ["decimal", "symbol"] {
+        let about = |headline: &&&str| headline.contains(&format!("/{member}, "));
+        assert_eq!(headlines.iter().filter(about).count(), 1, "{headlines:#?}");
+    }
+}
+
+/// An answer that is wrong as a whole breaks many rules and is one thing to repair.
+#[test]
+fn an_answer_that_is_wrong_as_a_whole_is_one_defect() {
+    for wrong in [
+        json!({"result": null}),
+        json!({"result": "0x"}),
+        json!({"result": {}}),
+    ] {
+        let answered = wrong.clone();
+        let server = Server::changing(move |_, request, answer| {
+            let is_quote =
+                request["method"] == "pm_getFeeQuoteOrData" && request["params"][1]["mode"] == "ERC20";
+            if is_quote && answer.get("result").is_some() {
+                let mut other = answered.clone();
+                other["jsonrpc"] = answer["jsonrpc"].clone();
+                other["id"] = answer["id"].clone();
+                *answer = other;
+            }
+        });
+        let defects = defects_of(&server.url());
+        let failing: Vec<Value> = defects
+            .into_iter()
+            .filter(|defect| defect["fails"] == true)
+            .collect();
+        assert_eq!(failing.len(), 1, "{wrong}: {:#?}", headlines(&failing));
+    }
+}
+
+/// A server that leaves a member out of every 25th answer; of those to requests with call data, where only these are wrong.
+fn wrong_now_and_then(only_with_call_data: bool) -> Server {
+    let answers = AtomicUsize::new(0);
+    Server::changing(move |_, request, answer| {
+        let is_call = request["params"][0]["callData"] != "0x" || !only_with_call_data;
+        if let Some(result) = answer.get_mut("result").and_then(Value::as_object_mut)
+            && is_call
+            && answers.fetch_add(1, Ordering::Relaxed) % 25 == 0
+        {
+            result.remove("callGasLimit");
+        }
+    })
+}
+
+/// What is broken now and then is shown with a small request too: each step is sent often enough. Where the budget is too small for
+/// that, the report says so.
+#[test]
+fn a_finding_by_chance_is_shrunk() {
+    let folder = tempdir().unwrap();
+    for (budget, only_with_call_data) in [("60", false), ("30", true)] {
+        let server = wrong_now_and_then(only_with_call_data);
+        let (code, out, err) = run(
+            folder.path(),
+            &[
+                &server.url(),
+                "--rule",
+                "sponsored-result.callGasLimit",
+                "--shrink-requests",
+                budget,
+                "--report",
+                "json=r.json",
+            ],
+        );
+        assert_eq!(code, 1, "{out}{err}");
+        let report: Value = serde_json::from_slice(&fs::read(folder.path().join("r.json")).unwrap()).unwrap();
+        assert_eq!(report["defects"][0]["cause"]["kind"], "chance", "{out}");
+        for finding in report["findings"].as_array().unwrap() {
+            // Without call data it is never wrong, which takes 74 requests to show.
+            assert_eq!(finding["could_be_smaller"], only_with_call_data, "{out}");
+            let body = finding["requests"][0]["body"].as_str().unwrap();
+            let request: Value = serde_json::from_str(body).unwrap();
+            let operation = &request["params"][0];
+            let is_smallest = operation["nonce"] == "0" && operation["callData"] == "0x";
+            assert_eq!(is_smallest, !only_with_call_data, "{body}");
+        }
+        let says_so = crate::flat(&out).contains("a smaller request may show it too");
+        assert_eq!(says_so, only_with_call_data, "{out}");
+    }
+}
