@@ -83,7 +83,7 @@ fn wrong_now_and_then(only_with_call_data: bool) -> Server {
         let is_call = request["params"][0]["callData"] != "0x" || !only_with_call_data;
         if let Some(result) = answer.get_mut("result").and_then(Value::as_object_mut)
             && is_call
-            && answers.fetch_add(1, Ordering::Relaxed) % 25 == 0
+            && answers.fetch_add(1, Ordering::Relaxed).is_multiple_of(25)
         {
             result.remove("callGasLimit");
         }

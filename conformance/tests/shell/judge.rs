@@ -145,8 +145,8 @@ fn a_recorded_failure_is_compared_with_the_nearest_request_that_passed() {
     let text = crate::flat(&out);
     assert!(
         text.contains(
-            "cause differs from the nearest recorded request that passed, entry 2, in nonce (\"0x0\", there \"0x1\"); \
-             nothing was sent again"
+            "cause differs from the nearest recorded request that passed, entry 2, in nonce (\"0x0\", there \"0x1\"), \
+             a value that no request that passed has; nothing was sent again"
         ),
         "{out}"
     );

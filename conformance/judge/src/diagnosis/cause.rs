@@ -25,6 +25,8 @@ pub enum Cause {
     Recorded {
         /// The members.
         differences: Vec<Difference>,
+        /// Whether no recorded request that passed has their values. Members whose values one has are then left out.
+        is_only_there: bool,
         /// Where the request that passed stands in the recording: `entry 3`.
         place: String,
     },

@@ -18,10 +18,10 @@ use crate::{
 };
 
 /// How many exchanges are kept: the latest ones.
-const MOST_KEPT: usize = 256;
+const MOST_KEPT: usize = 2_048;
 
 /// The longest request and answer that are kept, in bytes.
-const LONGEST_KEPT: usize = 16 * 1024;
+const LONGEST_KEPT: usize = 8 * 1024;
 
 /// The latest exchanges of a recording, with which failing ones are compared.
 #[derive(Clone, Debug, Default)]
@@ -46,10 +46,17 @@ impl RecentExchanges {
     /// Adds to a finding in what its request differs from the nearest one of the same method and mode for which the rule held, or that
     /// the rule never held for them: `ever_held` says whether it did.
     pub fn explain(&self, finding: &mut Finding, context: &Context, ever_held: bool) {
-        if let Some((differences, group, exchange)) = self.nearest(finding, context) {
+        if let Some(Nearest {
+            differences,
+            is_only_there,
+            group,
+            exchange,
+        }) = self.nearest(finding, context)
+        {
             let member = group.members.first();
             finding.cause = Some(Cause::Recorded {
                 differences,
+                is_only_there,
                 place: member.map(|member| member.label.clone()).unwrap_or_default(),
             });
             finding.contrast = Some(Contrast {
@@ -66,7 +73,7 @@ impl RecentExchanges {
     }
 
     /// The nearest exchange for which the rule held, with the members in which its request differs.
-    fn nearest(&self, finding: &Finding, context: &Context) -> Option<(Vec<Difference>, &Group, &Exchange)> {
+    fn nearest(&self, finding: &Finding, context: &Context) -> Option<Nearest<'_>> {
         let failing: Value = serde_json::from_slice(&finding.group.members.first()?.body).ok()?;
         let got_result = finding
             .exchanges
@@ -91,13 +98,40 @@ impl RecentExchanges {
             // Every recorded request has an id of its own.
             all.retain(|difference| is_about_the_id || difference.pointer != "/id");
             let is_whole = |difference: &Difference| matches!(difference.pointer.as_str(), "" | "/params");
-            (!all.iter().any(is_whole)).then_some((all, group, exchange))
+            (!all.iter().any(is_whole)).then_some((all, request, group, exchange))
         });
-        passing.min_by_key(|(differences, _, exchange)| {
+        let passing: Vec<_> = passing.collect();
+        let (all, _, group, exchange) = passing.iter().min_by_key(|(differences, _, _, exchange)| {
             (
                 requirement(&exchange.request) != own_requirement,
                 differences.len(),
             )
+        })?;
+        // A value that a request which passed has too does not decide alone.
+        let has_it = |request: &Value, difference: &Difference| {
+            request.pointer(&difference.pointer) == difference.failing.as_ref()
+        };
+        let only_there: Vec<Difference> = all
+            .iter()
+            .filter(|difference| !passing.iter().any(|(_, request, ..)| has_it(request, difference)))
+            .cloned()
+            .collect();
+        let is_only_there = !only_there.is_empty();
+        Some(Nearest {
+            differences: if is_only_there { only_there } else { all.clone() },
+            is_only_there,
+            group,
+            exchange,
         })
     }
+}
+
+/// The nearest exchange for which the rule held.
+struct Nearest<'a> {
+    /// The members in which its request differs.
+    differences: Vec<Difference>,
+    /// Whether only the members with values are left that no request which passed has.
+    is_only_there: bool,
+    group: &'a Group,
+    exchange: &'a Exchange,
 }

@@ -133,7 +133,11 @@ pub fn explanation(cause: &Cause) -> String {
             });
             format!("every {}{of} that the rule judges", answers.name())
         }
-        Cause::Recorded { differences, place } => recorded(differences, place),
+        Cause::Recorded {
+            differences,
+            is_only_there,
+            place,
+        } => recorded(differences, *is_only_there, place),
         Cause::Headers { .. } => format!("wrong {}, right with the plain ones", condition(cause)),
         Cause::Writing => {
             "wrong as written here, right with the same values in another order of members, or with other white space or escapes"
@@ -149,8 +153,8 @@ pub fn explanation(cause: &Cause) -> String {
     }
 }
 
-/// `differs from the nearest recorded request that passed (entry 3) in nonce: "0", there "1"; not sent again, so ...`
-fn recorded(differences: &[Difference], place: &str) -> String {
+/// `differs from the nearest recorded request that passed, entry 3, in nonce ("0", there "1")`, and that nothing was sent again.
+fn recorded(differences: &[Difference], is_only_there: bool, place: &str) -> String {
     if differences.is_empty() {
         return format!(
             "the same request passed in {place}: something outside the request decides; nothing was sent again"
@@ -173,9 +177,14 @@ fn recorded(differences: &[Difference], place: &str) -> String {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
+    let values = match differences.len() {
+        _ if !is_only_there => "",
+        1 => ", a value that no request that passed has",
+        _ => ", values that no request that passed has",
+    };
     format!(
-        "differs from the nearest recorded request that passed, {place}, in {}{more}; nothing was sent again, so one of them decides, \
-         or something outside the request",
+        "differs from the nearest recorded request that passed, {place}, in {}{more}{values}; nothing was sent again, so this may not be \
+         what decides",
         each.join(" and ")
     )
 }
