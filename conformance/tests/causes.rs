@@ -37,6 +37,8 @@ const CAUSES: &[(&str, &str)] = &[
         "only after a request of the same sender",
     ),
     ("member-order-judged", "another order of members"),
+    ("signature-required", "wrong without signature"),
+    ("expiry-duration-refused", "wrong with expiryDuration"),
 ];
 
 fn defects_of(faults: &[&str]) -> Vec<(&'static str, Vec<NamedDefect>)> {
@@ -103,6 +105,8 @@ fn a_wrong_answer_is_one_defect() {
         "webhook-data-refused",
         "fee-decimal-unit",
         "decision-by-short-expiry",
+        "id-always-one",
+        "error-and-null-result",
     ];
     let several: Vec<_> = defects_of(FAULTS)
         .into_iter()

@@ -78,17 +78,10 @@ fn place_in_answer(finding: &Finding) -> String {
     without_indices(&finding.violation.pointer)
 }
 
-/// Whether the two are broken in the same part of the answer. A rule about the whole answer, such as its HTTP headers, has a part of its
-/// own, unless the answer is no JSON object.
+/// Whether the two are broken in the same part of the answer. HTTP status and headers are a part of their own.
 fn is_same_part(one: &Finding, two: &Finding) -> bool {
-    let mut whole = [one, two]
-        .into_iter()
-        .filter(|finding| finding.violation.pointer.is_empty())
-        .peekable();
-    if whole.peek().is_none() {
-        return encloses_either(one, two);
-    }
-    whole.any(|finding| answer_of(finding).is_none_or(|answer| answer.object().is_none()))
+    let is_about_http = |finding: &Finding| finding.rule.id.starts_with("http.");
+    !is_about_http(one) && !is_about_http(two) && encloses_either(one, two)
 }
 
 fn encloses_either(one: &Finding, two: &Finding) -> bool {
@@ -119,7 +112,13 @@ fn is_same_member(one: &Difference, two: &Difference) -> bool {
     let (place, other) = (place(one), place(two));
     let is_same_kind = one.kind() == two.kind();
     if place == other {
-        return is_same_kind || is_same_value(one, two) || is_beyond(one, two) || is_beyond(two, one);
+        // Ids of any type that are wrong unless they have one value.
+        let is_same_id = place == "/id" && one.passing.is_some() && one.passing == two.passing;
+        return is_same_kind
+            || is_same_id
+            || is_same_value(one, two)
+            || is_beyond(one, two)
+            || is_beyond(two, one);
     }
     // An operation or a mode object as a whole is no member.
     let is_in_a_member = |pointer: &str| pointer.matches('/').count() > 2;

@@ -152,9 +152,17 @@ impl Search<'_> {
             .iter()
             .filter(|group| group.pair.is_some() && group.pair == self.finding.pair)
             .take(TRIED_OF_DRAWN);
+        let context = self.resender.context;
+        let failing = Subject::Member(self.finding.violation.member).value(&self.finding.group)?;
+        let own = requirement(&failing, context);
         for group in of_the_run.chain(drawn) {
-            if self.holds(group).await {
-                return group.members.first().and_then(parsed);
+            let request = group.members.first().and_then(parsed);
+            // One that must be answered in another way is right for that reason.
+            let comparable = request.filter(|request| requirement(request, context) == own);
+            if let Some(request) = comparable
+                && self.holds(group).await
+            {
+                return Some(request);
             }
         }
         None
