@@ -13,7 +13,7 @@ use paymaster_judge::{
     },
     message::{answer::Answer, request::ParsedRequest},
     session::{examples::Example, recheck::Outcome},
-    target::context::{Context, Requirement},
+    target::context::{Context, Expectation, Requirement},
     verdict::{finding::Finding, known::KnownFailureList},
 };
 
@@ -154,11 +154,10 @@ impl Search<'_> {
             .take(TRIED_OF_DRAWN);
         let context = self.resender.context;
         let failing = Subject::Member(self.finding.violation.member).value(&self.finding.group)?;
-        let own = requirement(&failing, context);
         for group in of_the_run.chain(drawn) {
             let request = group.members.first().and_then(parsed);
-            // One that must be answered in another way is right for that reason.
-            let comparable = request.filter(|request| requirement(request, context) == own);
+            let comparable = request
+                .filter(|request| is_to_be_refused(request, context) == is_to_be_refused(&failing, context));
             if let Some(request) = comparable
                 && self.holds(group).await
             {
@@ -271,7 +270,10 @@ impl Search<'_> {
         let mut bases: Vec<Value> = Vec::new();
         for example in &examples {
             let is_same_relation = std::ptr::eq(example.group.relation, self.finding.group.relation);
-            if is_same_relation && !bases.contains(&example.group.base) {
+            let context = self.resender.context;
+            let is_comparable = is_to_be_refused(&example.group.base, context)
+                == is_to_be_refused(&self.finding.group.base, context);
+            if is_same_relation && is_comparable && !bases.contains(&example.group.base) {
                 bases.push(example.group.base.clone());
             }
         }
@@ -323,6 +325,11 @@ impl Search<'_> {
         let mut requests: Vec<Value> = Vec::new();
         for example in examples {
             let request = example.group.members.get(example.member).and_then(parsed);
+            // Where another answer is due, the rule held for that reason.
+            let request = request.filter(|request| {
+                is_to_be_refused(request, self.resender.context)
+                    == is_to_be_refused(&failing, self.resender.context)
+            });
             if let Some(request) = request.filter(|_| !(got_result && example.got_error)) {
                 requests.push(request);
             }
@@ -419,7 +426,13 @@ impl Search<'_> {
         members[index] = narrowing.finish();
     }
 
+    /// Whether the rule holds with this value. Where another answer is due to it, the rule would hold for that reason.
     async fn holds_with(&mut self, subject: Subject, value: Value) -> bool {
+        let context = self.resender.context;
+        let own = subject.value(&self.finding.group).unwrap_or_default();
+        if is_to_be_refused(&value, context) != is_to_be_refused(&own, context) {
+            return false;
+        }
         match subject.with(&self.finding.group, value, self.resender.context) {
             Some(group) => self.holds(&group).await,
             None => false,
@@ -443,6 +456,21 @@ impl Search<'_> {
 fn requirement(request: &Value, context: &Context) -> Option<Requirement> {
     let request = ParsedRequest::of(request.to_string().as_bytes());
     Some(context.requirement(request.valid_call()?))
+}
+
+/// Whether the operation of a request must not be sponsored.
+fn is_to_be_refused(request: &Value, context: &Context) -> bool {
+    let sender = request["params"][0]["sender"].as_str().unwrap_or_default();
+    let mut refused = context.profile.operations.refused_senders.iter();
+    if refused.any(|known| known.eq_ignore_ascii_case(sender)) {
+        return true;
+    }
+    requirement(request, context).is_some_and(|requirement| {
+        matches!(
+            requirement.expectation,
+            Expectation::Refused | Expectation::NotSponsored
+        )
+    })
 }
 
 pub(super) fn keep_id(request: &mut Value, of: &Value) {
