@@ -22,7 +22,10 @@ use paymaster_judge::{
         accounts::AccountService,
         context::{Context, Support},
         dialect::{Pins, QuotedTokens},
+        forms::ServedForms,
         profile::{Profile, SmartAccount, Target, Token},
+        quoted::QuotedFacts,
+        spellings::ServedCapitals,
     },
     verdict::finding::Finding,
 };
@@ -128,6 +131,15 @@ pub(crate) struct ReplayContext {
     /// Smart accounts that the target served.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub served_accounts: Vec<ServedAccount>,
+    /// Forms beyond the tables that the target served.
+    #[serde(default)]
+    pub served_forms: ServedForms,
+    /// Where the target served addresses in capital letters.
+    #[serde(default)]
+    pub served_capitals: ServedCapitals,
+    /// The paymaster and the prices of the first quotes.
+    #[serde(default)]
+    pub quoted: QuotedFacts,
 }
 
 /// A smart account that the target served in a pair of method and mode.
@@ -290,6 +302,9 @@ impl ReplayContext {
                     sponsored: service == AccountService::Sponsored,
                 })
                 .collect(),
+            served_forms: context.served_forms.clone(),
+            served_capitals: context.served_capitals.clone(),
+            quoted: context.quoted.clone(),
         }
     }
 
@@ -322,6 +337,9 @@ impl ReplayContext {
                 context.served_accounts.note(pair, &account, service);
             }
         }
+        context.served_forms = self.served_forms.clone();
+        context.served_capitals = self.served_capitals.clone();
+        context.quoted = self.quoted.clone();
         if self.unlisted_tokens_are_unsupported {
             context.unlisted_tokens = Support::Unsupported;
         }
@@ -417,7 +435,11 @@ fn pair_named(name: &str) -> Option<Pair> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use paymaster_judge::target::dialect::{Amounts, Dialect};
+    use paymaster_judge::{
+        message::request::ParsedRequest,
+        target::dialect::{Amounts, Dialect},
+    };
+    use serde_json::{Value, json};
 
     #[test]
     fn the_context_survives_a_replay_file() {
@@ -445,6 +467,18 @@ mod tests {
         let served = &mut learned.served_accounts;
         served.note(Pair::QUOTE_SPONSORED, &account("A"), AccountService::Answered);
         served.note(Pair::SPONSOR_SPONSORED, &account("B"), AccountService::Sponsored);
+        let request = concat!(
+            r#"{"jsonrpc":"2.0.0","id":1,"method":"pm_sponsorUserOperation","params":[{"sender":"0xABCDEFABCDEFABCDEFABCDEFABCDEFABCDEFABCD","#,
+            r#""nonce":"0x1","callData":"0x","maxFeePerGas":"1","maxPriorityFeePerGas":"1"},{"mode":"ERC20","#,
+            r#""tokenInfo":{"feeTokenAddress":"0x27a44456bedb94dbd59d0f0a14fe977c777fc5c3"}}]}"#
+        );
+        let request = ParsedRequest::of(request.as_bytes());
+        let call = request.valid_call().expect("it is valid");
+        learned.served_forms.learn(call, &learned.dialect);
+        learned.served_capitals.learn(call, &Value::Null);
+        learned.quoted.learn(&json!({"paymasterAddress": "0xEF"}));
+        assert_ne!(learned.served_forms, ServedForms::default());
+        assert_ne!(learned.served_capitals, ServedCapitals::default());
         learned.unlisted_tokens = Support::Unsupported;
         learned.facts.note(&Token {
             address: "0xAB".to_owned(),
@@ -458,5 +492,6 @@ mod tests {
         assert_eq!(again.profile.target, Target::default());
         again.profile = learned.profile.clone();
         assert_eq!(again, learned);
+        assert_eq!(again.quoted.paymaster.as_deref(), Some("0xef"));
     }
 }

@@ -452,3 +452,36 @@ fn a_defect_is_fixed_when_none_of_its_findings_is_seen() {
     assert_eq!(code, 0, "{out}");
     assert!(out.ends_with("1 defect: 1 fixed\n"), "{out}");
 }
+
+/// What discovery learned about the target decides which answers are owed; a replay knows it too.
+#[test]
+fn every_finding_of_a_run_is_judged_again() {
+    let server = Server::changing(|_, request, answer| {
+        let nonce = request["params"][0]["nonce"].as_str().unwrap_or_default();
+        let digits = nonce.trim_start_matches("0x");
+        if !digits.is_empty() && digits.trim_start_matches('0').is_empty() {
+            *answer = json!({
+                "jsonrpc": answer["jsonrpc"], "id": answer["id"], "error": {"code": -32602, "message": "no nonce"},
+            });
+        }
+    });
+    let folder = tempdir().unwrap();
+    fs::write(
+        folder.path().join("paymaster.toml"),
+        "[operations]\naccepts = \"any\"\nsponsors = \"any\"\n",
+    )
+    .unwrap();
+    let (code, out, err) = run(folder.path(), &[&server.url(), "--cases", "60"]);
+    assert_eq!(code, 1, "{out}{err}");
+    let files = fs::read_dir(folder.path().join("paymaster-replays"))
+        .unwrap()
+        .count();
+    assert!(files > 3, "{out}");
+    let (code, told, err) = run(folder.path(), &["replay", "paymaster-replays", &server.url()]);
+    assert_eq!(code, 1, "{told}{err}");
+    let again = told
+        .lines()
+        .filter(|line| line.starts_with("  STILL THERE"))
+        .count();
+    assert_eq!(again, files, "{told}");
+}

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use paymaster_schemas::{Method, Mode, Pair};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -14,7 +15,7 @@ use crate::{
         request::{Call, ParsedRequest},
         tables::{FEES, GAS, ORDINARY, is_amount, is_hex},
     },
-    target::dialect::Dialect,
+    target::{by_pair, dialect::Dialect},
 };
 
 /// A form that published clients send.
@@ -160,7 +161,7 @@ impl ClientForm {
 }
 
 /// How a request differs from the tables, in words that two requests of one form share. Empty for a plain request.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Form(BTreeSet<String>);
 
 impl Form {
@@ -216,10 +217,12 @@ impl Form {
 }
 
 /// Forms that the target served, by pair of method and mode.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ServedForms {
+    #[serde(with = "by_pair")]
     forms: BTreeMap<Pair, BTreeSet<Form>>,
-    /// Indices into [`all_forms`].
+    /// Indices into [`all_forms`]. Requests are drawn from them; nothing is judged by them.
+    #[serde(skip)]
     named: BTreeMap<Pair, BTreeSet<usize>>,
 }
 

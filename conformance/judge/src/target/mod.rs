@@ -1,6 +1,7 @@
 //! What is known of the target: profile, dialect, tokens, accounts.
 
 pub mod accounts;
+mod by_pair;
 pub mod context;
 pub mod dialect;
 pub mod facts;

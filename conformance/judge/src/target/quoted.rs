@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The paymaster's address and the prices of tokens, as the target's first quotes show them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct QuotedFacts {
     /// `paymasterAddress`, in lower case.
     pub paymaster: Option<String>,

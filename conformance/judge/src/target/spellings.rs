@@ -4,13 +4,17 @@
 //! same value, but a strict parser refuses it, because its letters are not those of the checksum. So an address in capital letters
 //! is owed nothing until the target has served one at the same place of the same kind of request.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use alloy_primitives::Address;
 use paymaster_schemas::{Mode, Pair};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::message::{answer::quoted_tokens, request::Call};
+use crate::{
+    message::{answer::quoted_tokens, request::Call},
+    target::by_pair,
+};
 
 /// A spelling of an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +54,8 @@ impl Spelling {
 }
 
 /// A place of a request that has addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Place {
     /// `sender` of the operation.
     Sender,
@@ -117,9 +122,10 @@ impl Place {
 }
 
 /// At which places the target served addresses in capital letters.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ServedCapitals {
-    places: BTreeSet<(Pair, Place)>,
+    #[serde(with = "by_pair")]
+    places: BTreeMap<Pair, BTreeSet<Place>>,
     /// Whether a token in capital letters was quoted, or taken as the fee token. A strict target may answer a quote for such a token
     /// and list it as unsupported.
     knows_tokens: bool,
@@ -136,7 +142,7 @@ impl ServedCapitals {
             if in_capitals.peek().is_none() {
                 continue;
             }
-            self.places.insert((call.pair, *place));
+            self.places.entry(call.pair).or_default().insert(*place);
             self.knows_tokens |= match place {
                 Place::Sender => false,
                 Place::FeeToken => true,
@@ -152,7 +158,9 @@ impl ServedCapitals {
     pub fn takes(&self, call: &Call, is_of_profile: impl Fn(&str) -> bool) -> bool {
         Place::of(call.pair).iter().all(|place| {
             let is_quoted = matches!(place, Place::PreferredToken | Place::TokenList);
-            let is_served = self.places.contains(&(call.pair, *place)) && (self.knows_tokens || !is_quoted);
+            let served = self.places.get(&call.pair);
+            let is_served =
+                served.is_some_and(|places| places.contains(place)) && (self.knows_tokens || !is_quoted);
             place.addresses(call).iter().all(|address| {
                 is_usual(address)
                     || is_served && is_in_capitals(address)
