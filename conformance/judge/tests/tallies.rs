@@ -424,7 +424,7 @@ fn a_listed_rule_that_passes_is_unexpectedly_passing() {
         vec![judgement(ROW, 50, Vec::new()), judgement(ID, 50, Vec::new())],
     );
     let known = list(vec![entry(None, None)]);
-    let (outcomes, standings) = tally.outcomes(
+    let (outcomes, states) = tally.outcomes(
         &[rule(ROW), rule(ID)],
         &[],
         &Context::default(),
@@ -440,7 +440,7 @@ fn a_listed_rule_that_passes_is_unexpectedly_passing() {
             .is_some_and(|reason| reason.contains("delete"))
     );
     assert_eq!(outcomes[1].verdict, Verdict::Passed);
-    assert_eq!(standings[0].standing, EntryState::UnexpectedlyPassing);
+    assert_eq!(states[0].state, EntryState::UnexpectedlyPassing);
     // What another rule broke does not matter.
     added(
         &mut tally,
@@ -448,7 +448,7 @@ fn a_listed_rule_that_passes_is_unexpectedly_passing() {
         &[result()],
         vec![judgement(ID, 0, vec![at(0, "/id")])],
     );
-    let (_, standings) = tally.outcomes(
+    let (_, states) = tally.outcomes(
         &[rule(ROW), rule(ID)],
         &[],
         &Context::default(),
@@ -456,7 +456,7 @@ fn a_listed_rule_that_passes_is_unexpectedly_passing() {
         true,
         &Scope::default(),
     );
-    assert_eq!(standings[0].standing, EntryState::UnexpectedlyPassing);
+    assert_eq!(states[0].state, EntryState::UnexpectedlyPassing);
     // One that was broken elsewhere matches nothing; one that was not exercised neither.
     let mut elsewhere = Tally::default();
     added(
@@ -467,7 +467,7 @@ fn a_listed_rule_that_passes_is_unexpectedly_passing() {
     );
     for tally in [elsewhere, Tally::default()] {
         let known = list(vec![entry(Some(WATCHED_POINTER), None)]);
-        let (_, standings) = tally.outcomes(
+        let (_, states) = tally.outcomes(
             &[rule(ROW), rule(ID)],
             &[],
             &Context::default(),
@@ -475,7 +475,7 @@ fn a_listed_rule_that_passes_is_unexpectedly_passing() {
             true,
             &Scope::default(),
         );
-        assert_eq!(standings[0].standing, EntryState::MatchesNothing);
+        assert_eq!(states[0].state, EntryState::MatchesNothing);
     }
 }
 

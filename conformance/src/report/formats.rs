@@ -187,24 +187,24 @@ mod tests {
         }
     }
 
-    /// The count of each standing in the text of a report.
+    /// The count of each state in the text of a report.
     fn counts_in(format: &str, text: &str) -> BTreeMap<&'static str, usize> {
         let json = || serde_json::from_str::<Value>(text).unwrap();
         let of = |count: &dyn Fn(RuleState) -> usize| {
             RuleState::ALL
                 .into_iter()
-                .map(|standing| (standing.name(), count(standing)))
+                .map(|state| (state.name(), count(state)))
                 .collect()
         };
         match format {
             "json" => {
                 let report = json();
                 let rules = report["rules"].as_array().unwrap().clone();
-                of(&|standing| {
+                of(&|state| {
                     let is = |rule: &&Value| {
                         let broken = matches!(rule["verdict"].as_str(), Some("failed" | "flaky"));
                         let fails = rule["basis"] == "stated";
-                        match standing {
+                        match state {
                             RuleState::Broken => broken && fails,
                             RuleState::Warned => broken && !fails,
                             other => rule["verdict"] == other.name(),
@@ -220,8 +220,8 @@ mod tests {
                     .skip(1)
                     .filter(|case| case.contains("classname=\"section "))
                     .collect();
-                of(&|standing| {
-                    let is = |case: &&&str| match standing {
+                of(&|state| {
+                    let is = |case: &&&str| match state {
                         RuleState::Broken => {
                             case.contains("<failure ") && !case.contains("type=\"unexpectedly")
                         }
@@ -237,13 +237,13 @@ mod tests {
             }
             "ndjson" | "ndjson-all" => {
                 let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
-                of(&|standing| usize::try_from(last["counts"][standing.name()].as_u64().unwrap()).unwrap())
+                of(&|state| usize::try_from(last["counts"][state.name()].as_u64().unwrap()).unwrap())
             }
             // The numbers in the head of the page, and the rows of the tree.
-            "html" => of(&|standing| {
-                let name = standing.name();
-                let row = format!(" data-standing=\"{name}\" data-basis=");
-                let count = format!("<span class=\"count\" data-standing=\"{name}\"><b>");
+            "html" => of(&|state| {
+                let name = state.name();
+                let row = format!(" data-state=\"{name}\" data-basis=");
+                let count = format!("<span class=\"count\" data-state=\"{name}\"><b>");
                 let head = text
                     .split(&count)
                     .nth(1)
@@ -253,25 +253,25 @@ mod tests {
             }),
             "markdown" => {
                 let line = text.lines().find(|line| line.starts_with("**")).unwrap();
-                of(&|standing| in_words(line, standing))
+                of(&|state| in_words(line, state))
             }
             "github" => {
                 let notice = text.lines().last().unwrap();
                 let (_, counts) = notice.split_once(" · ").unwrap();
-                of(&|standing| in_words(counts, standing))
+                of(&|state| in_words(counts, state))
             }
-            "sarif" => of(&|standing| in_sarif(&json()["runs"][0], standing)),
+            "sarif" => of(&|state| in_sarif(&json()["runs"][0], state)),
             "har" | "har-all" => {
                 let comment = json()["log"]["comment"].as_str().unwrap().to_owned();
                 let (_, counts) = comment.split_once(" · ").unwrap();
-                of(&|standing| in_words(counts, standing))
+                of(&|state| in_words(counts, state))
             }
             other => panic!("add here how the counts are read from `{other}`"),
         }
     }
 
     /// The count in the properties of a run; compares it with the results and notifications.
-    fn in_sarif(run: &Value, standing: RuleState) -> usize {
+    fn in_sarif(run: &Value, state: RuleState) -> usize {
         let list = |value: &Value| value.as_array().unwrap().clone();
         let rules_at = |level: &str| {
             let open = |result: &&Value| result["level"] == level && result["suppressions"].is_null();
@@ -283,9 +283,9 @@ mod tests {
             own.collect::<BTreeSet<_>>().len()
         };
         let notes = list(&run["invocations"][0]["toolExecutionNotifications"]);
-        let count = run["properties"]["counts"][standing.name()].as_u64().unwrap();
+        let count = run["properties"]["counts"][state.name()].as_u64().unwrap();
         let count = usize::try_from(count).unwrap();
-        match standing {
+        match state {
             RuleState::Broken => assert_eq!(count, rules_at("error")),
             RuleState::Warned => assert_eq!(count, rules_at("warning")),
             RuleState::Inconclusive => {
@@ -300,8 +300,8 @@ mod tests {
     }
 
     /// The number before a word, 0 where the word is missing.
-    fn in_words(text: &str, standing: RuleState) -> usize {
-        let Some((before, _)) = text.split_once(&format!(" {}", standing.word())) else {
+    fn in_words(text: &str, state: RuleState) -> usize {
+        let Some((before, _)) = text.split_once(&format!(" {}", state.word())) else {
             return 0;
         };
         let digits = before.rsplit(|letter: char| !letter.is_ascii_digit()).next();
@@ -329,12 +329,12 @@ mod tests {
             let counts = Counts::of(&finished.summary.rules, finished.strictness);
             let expected: BTreeMap<_, _> = RuleState::ALL
                 .into_iter()
-                .map(|standing| (standing.name(), counts.get(standing)))
+                .map(|state| (state.name(), counts.get(state)))
                 .collect();
             seen.extend(
                 RuleState::ALL
                     .into_iter()
-                    .filter(|standing| counts.get(*standing) > 0),
+                    .filter(|state| counts.get(*state) > 0),
             );
             for format in FORMATS {
                 let text = format.render(&finished).unwrap();

@@ -232,7 +232,7 @@ pub(crate) fn known() -> Sample {
             _ => continue,
         };
     }
-    let entry = |kind, rule: &str, pointer: Option<&str>, standing| known::EntryOutcome {
+    let entry = |kind, rule: &str, pointer: Option<&str>, state| known::EntryOutcome {
         entry: known::KnownFailure {
             kind,
             rule: find_rule(rule).unwrap().id,
@@ -243,7 +243,7 @@ pub(crate) fn known() -> Sample {
             owner: "quotes team".to_owned(),
             expires: chrono::NaiveDate::from_ymd_opt(2026, 6, 30).unwrap(),
         },
-        standing,
+        state,
     };
     summary.conclusion = Conclusion::ListOutOfDate;
     summary.known = vec![

@@ -69,9 +69,9 @@ test("the verdict and the counts stand on top and are those of the JSON report",
   assert.equal(await page.locator("h1 .word").innerText(), "VIOLATIONS");
   const broken = report.rules.filter((rule) => ["failed", "flaky"].includes(rule.verdict) && rule.basis === "stated");
   assert.ok(broken.length > 3, "the target is wrong in many ways");
-  assert.equal(await page.locator('.count[data-standing="broken"] b').innerText(), String(broken.length));
-  assert.equal(await page.locator('.rule[data-standing="broken"]').count(), broken.length);
-  assert.equal(await page.locator(".rule:not([data-standing=observed])").count(), report.rules.length);
+  assert.equal(await page.locator('.count[data-state="broken"] b').innerText(), String(broken.length));
+  assert.equal(await page.locator('.rule[data-state="broken"]').count(), broken.length);
+  assert.equal(await page.locator(".rule:not([data-state=observed])").count(), report.rules.length);
   const linked = await page.locator(".defect .breaks a").evaluateAll((links) => links.map((link) => link.hash.slice(1)));
   for (const rule of broken) assert.ok(linked.includes(rule.id), `${rule.id} is at no defect`);
   await page.done();
@@ -82,7 +82,7 @@ test("filters show what they say, together and alone", async () => {
   const all = await page.locator(".rule").count();
   assert.ok(await shown(page).count() < all, "what passed is folded");
   await chip(page, "broken").click();
-  const broken = await page.locator('.rule[data-standing="broken"]').count();
+  const broken = await page.locator('.rule[data-state="broken"]').count();
   assert.equal(await shown(page).count(), broken);
   assert.equal(await page.locator("#shown").innerText(), `${broken} of ${all} shown`);
   await chip(page, "json-rpc").click();

@@ -216,7 +216,7 @@ fn the_configuration_names_a_list_beside_it_and_the_json_report_tells_it() {
     let schema = serde_json::from_str(include_str!("../../report.schema.json")).unwrap();
     let validator = jsonschema::draft202012::new(&schema).unwrap();
     assert!(validator.is_valid(&report), "{out}");
-    assert_eq!(report["known_failures"][0]["standing"], "still-failing");
+    assert_eq!(report["known_failures"][0]["state"], "still-failing");
     assert_eq!(report["findings"][0]["verdict"], "known-failing");
     let rules = report["rules"].as_array().unwrap();
     let rule = rules.iter().find(|rule| rule["id"] == RULE).unwrap();

@@ -199,17 +199,17 @@ impl Tally {
                 .iter()
                 .any(|outcome| outcome.rule.id == rule && outcome.verdict == Verdict::Passed)
         };
-        let standings = known.outcomes(rules, &self.seen.keys(), passed, complete);
+        let states = known.outcomes(rules, &self.seen.keys(), passed, complete);
         for outcome in &mut outcomes {
             let passes = |known: &&known::EntryOutcome| {
-                known.entry.is_about(outcome.rule) && known.standing == known::EntryState::UnexpectedlyPassing
+                known.entry.is_about(outcome.rule) && known.state == known::EntryState::UnexpectedlyPassing
             };
-            if standings.iter().any(|known| passes(&known)) {
+            if states.iter().any(|known| passes(&known)) {
                 outcome.verdict = Verdict::UnexpectedlyPassing;
                 outcome.reason = Some("it is listed as failing: delete its entry from the list".to_owned());
             }
         }
-        (outcomes, standings)
+        (outcomes, states)
     }
 
     /// Why nothing of the service was tested, when HTTP refused every valid request. All judgements are then dropped: they are
@@ -434,7 +434,7 @@ pub fn conclude(
     let unjudged = state.has_unjudged_answers || outcomes.iter().any(inconclusive);
     if outcomes.iter().any(broken) {
         Conclusion::Violations
-    } else if known.iter().any(|known| known.standing.fails_the_run()) {
+    } else if known.iter().any(|known| known.state.fails_the_run()) {
         Conclusion::ListOutOfDate
     } else if state.end == End::GaveUp {
         Conclusion::CouldNotTest

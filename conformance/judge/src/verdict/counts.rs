@@ -29,7 +29,7 @@ pub enum RuleState {
 }
 
 impl RuleState {
-    /// Every standing, in the order of the reports.
+    /// Every state, in the order of the reports.
     pub const ALL: [Self; 7] = [
         Self::Broken,
         Self::Warned,
@@ -40,7 +40,7 @@ impl RuleState {
         Self::NotApplicable,
     ];
 
-    /// The standing of a rule at the end of a run.
+    /// The state of a rule at the end of a run.
     pub fn of(outcome: &RuleOutcome, strictness: Strictness) -> Self {
         Self::of_verdict(
             outcome.verdict,
@@ -48,7 +48,7 @@ impl RuleState {
         )
     }
 
-    /// The standing for a verdict. `fails` is true when a broken rule of this basis fails the run.
+    /// The state for a verdict. `fails` is true when a broken rule of this basis fails the run.
     pub const fn of_verdict(verdict: Verdict, fails: bool) -> Self {
         match verdict {
             Verdict::Failed | Verdict::Flaky if fails => Self::Broken,
@@ -79,7 +79,7 @@ impl RuleState {
         }
     }
 
-    /// A sign for the standing that does not depend on colour.
+    /// A sign for the state that does not depend on colour.
     pub const fn sign(self) -> &'static str {
         match self {
             Self::Broken => "✗",
@@ -103,28 +103,28 @@ impl RuleState {
     }
 }
 
-/// How many rules have each standing.
+/// How many rules have each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts([usize; RuleState::ALL.len()]);
 
 impl Counts {
     /// Counts the rules of a run.
     pub fn of(rules: &[RuleOutcome], strictness: Strictness) -> Self {
-        Self::of_standings(rules.iter().map(|outcome| RuleState::of(outcome, strictness)))
+        Self::of_states(rules.iter().map(|outcome| RuleState::of(outcome, strictness)))
     }
 
-    /// Counts standings.
-    pub fn of_standings(standings: impl IntoIterator<Item = RuleState>) -> Self {
+    /// Counts states.
+    pub fn of_states(states: impl IntoIterator<Item = RuleState>) -> Self {
         let mut counts = Self::default();
-        for standing in standings {
-            counts.0[standing as usize] += 1;
+        for state in states {
+            counts.0[state as usize] += 1;
         }
         counts
     }
 
-    /// How many have that standing.
-    pub const fn get(&self, standing: RuleState) -> usize {
-        self.0[standing as usize]
+    /// How many have that state.
+    pub const fn get(&self, state: RuleState) -> usize {
+        self.0[state as usize]
     }
 
     /// How many rules there are in all.
@@ -141,14 +141,14 @@ impl Counts {
     pub fn line(&self) -> String {
         let parts = RuleState::ALL
             .into_iter()
-            .filter(|standing| self.get(*standing) > 0)
-            .map(|standing| format!("{} {}", self.get(standing), standing.word()));
+            .filter(|state| self.get(*state) > 0)
+            .map(|state| format!("{} {}", self.get(state), state.word()));
         parts.collect::<Vec<_>>().join(", ")
     }
 
-    /// `{"broken": 2, "warned": 1, ...}`, every standing.
+    /// `{"broken": 2, "warned": 1, ...}`, every state.
     pub fn json(&self) -> Value {
-        let members = RuleState::ALL.map(|standing| (standing.name().to_owned(), self.get(standing).into()));
+        let members = RuleState::ALL.map(|state| (state.name().to_owned(), self.get(state).into()));
         Value::Object(Map::from_iter(members))
     }
 }

@@ -53,7 +53,7 @@ impl VerdictLine {
                 .iter()
                 .map(|contradiction| contradiction.line.clone())
                 .collect(),
-            known: summary.known.iter().map(|known| known.standing).collect(),
+            known: summary.known.iter().map(|known| known.state).collect(),
         }
     }
 
@@ -169,8 +169,8 @@ impl VerdictLine {
                 "entries match nothing",
             ),
         ];
-        let parts = words.into_iter().filter_map(|(standing, one, several)| {
-            match self.known.iter().filter(|known| **known == standing).count() {
+        let parts = words.into_iter().filter_map(|(state, one, several)| {
+            match self.known.iter().filter(|known| **known == state).count() {
                 0 => None,
                 1 => Some(format!("1 {one}")),
                 number => Some(format!("{number} {several}")),
@@ -196,12 +196,12 @@ mod tests {
     use crate::verdict::known::EntryState;
 
     fn line(conclusion: Conclusion, counts: &[(RuleState, usize)]) -> VerdictLine {
-        let standings = counts
+        let states = counts
             .iter()
-            .flat_map(|(standing, number)| [*standing].repeat(*number));
+            .flat_map(|(state, number)| [*state].repeat(*number));
         VerdictLine {
             conclusion,
-            counts: Counts::of_standings(standings),
+            counts: Counts::of_states(states),
             defects: 0,
             left_out: 0,
             no_result: false,
@@ -335,7 +335,7 @@ mod tests {
 
     #[test]
     fn every_entry_that_fails_a_run_is_in_the_verdict() {
-        for standing in [
+        for state in [
             EntryState::StillFailing,
             EntryState::Quiet,
             EntryState::UnexpectedlyPassing,
@@ -344,10 +344,10 @@ mod tests {
             EntryState::NotReached,
         ] {
             let line = VerdictLine {
-                known: vec![standing],
+                known: vec![state],
                 ..line(Conclusion::ListOutOfDate, &[])
             };
-            assert_eq!(!line.stale().is_empty(), standing.fails_the_run(), "{standing:?}");
+            assert_eq!(!line.stale().is_empty(), state.fails_the_run(), "{state:?}");
         }
     }
 }

@@ -92,7 +92,7 @@ impl Summary {
         let key = finding.key();
         self.known
             .iter()
-            .filter(|known| known.standing == known::EntryState::StillFailing)
+            .filter(|known| known.state == known::EntryState::StillFailing)
             .map(|known| &known.entry)
             .find(|entry| entry.matches(&key))
     }

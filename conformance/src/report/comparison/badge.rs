@@ -68,7 +68,7 @@ pub(crate) fn markup(run: &SavedReport) -> Result<Markup, PartialRun> {
 /// The text of the right half and its colour, dark enough for white letters.
 fn message(run: &SavedReport) -> (String, &'static str) {
     let verdict = run.verdict();
-    let number = |standing| verdict.counts.get(standing);
+    let number = |state| verdict.counts.get(state);
     match run.conclusion {
         Conclusion::Conforms if number(RuleState::KnownFailing) > 0 => (verdict.sentence(), "#8a5a00"),
         Conclusion::Conforms => (verdict.sentence(), "#17753a"),

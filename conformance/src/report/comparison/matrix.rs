@@ -34,8 +34,8 @@ pub(crate) fn page(columns: &[Column]) -> String {
                 h1 { span.word { (words::count(columns.len() as u128, "implementation")) " side by side" } }
                 p.meaning { "Every clause that a rule judges, by section of the specification. A clause counts as broken where any of its rules is." }
                 p.counts {
-                    @for standing in RuleState::ALL {
-                        span.legend { (mark(standing)) (standing.word()) }
+                    @for state in RuleState::ALL {
+                        span.legend { (mark(state)) (state.word()) }
                     }
                     span.legend { "empty: not in that report" }
                 }
@@ -90,7 +90,7 @@ fn rows(columns: &[Column]) -> Rows<'_> {
     rows
 }
 
-/// Every standing, the worst first.
+/// Every state, the worst first.
 const WORST_FIRST: [RuleState; RuleState::ALL.len()] = [
     RuleState::Broken,
     RuleState::UnexpectedlyPassing,
@@ -101,13 +101,13 @@ const WORST_FIRST: [RuleState; RuleState::ALL.len()] = [
     RuleState::NotApplicable,
 ];
 
-/// The standing of a clause in a report: the worst of its rules.
-fn standing(clause: Clause<'_>, run: &SavedReport) -> Option<RuleState> {
+/// The state of a clause in a report: the worst of its rules.
+fn state(clause: Clause<'_>, run: &SavedReport) -> Option<RuleState> {
     let own = run.rules.iter().filter(|rule| rule.clause == clause);
-    let standings: Vec<RuleState> = own.map(|rule| run.standing(rule)).collect();
+    let states: Vec<RuleState> = own.map(|rule| run.state(rule)).collect();
     WORST_FIRST
         .into_iter()
-        .find(|standing| standings.contains(standing))
+        .find(|state| states.contains(state))
 }
 
 fn head(column: &Column) -> Markup {
@@ -125,41 +125,41 @@ fn head(column: &Column) -> Markup {
 /// The clauses by section, as the table has them.
 type Rows<'a> = BTreeMap<Vec<u32>, (&'a str, Vec<Clause<'a>>)>;
 
-/// The row with the number of clauses of each standing, for each report and for all of them.
+/// The row with the number of clauses of each state, for each report and for all of them.
 fn totals(rows: &Rows<'_>, columns: &[Column]) -> Markup {
     let clauses = || rows.values().flat_map(|(_, clauses)| clauses);
     let of =
-        |column: &Column| Counts::of_standings(clauses().filter_map(|clause| standing(clause, &column.run)));
+        |column: &Column| Counts::of_states(clauses().filter_map(|clause| state(clause, &column.run)));
     let all = columns
         .iter()
-        .flat_map(|column| clauses().filter_map(|clause| standing(clause, &column.run)));
+        .flat_map(|column| clauses().filter_map(|clause| state(clause, &column.run)));
     html! {
         tr.totals {
             th scope="row" { (words::count(clauses().count() as u128, "clause")) }
             @for column in columns { td { (tally(&of(column))) } }
-            td { (tally(&Counts::of_standings(all))) }
+            td { (tally(&Counts::of_states(all))) }
         }
     }
 }
 
-/// How many have each standing, a line each.
+/// How many have each state, a line each.
 fn tally(counts: &Counts) -> Markup {
     html! {
         ul {
-            @for standing in RuleState::ALL {
-                @let number = counts.get(standing);
-                @if number > 0 { li title=(standing.word()) { (mark(standing)) " " (number) span.quiet { " " (standing.word()) } } }
+            @for state in RuleState::ALL {
+                @let number = counts.get(state);
+                @if number > 0 { li title=(state.word()) { (mark(state)) " " (number) span.quiet { " " (state.word()) } } }
             }
         }
     }
 }
 
 fn row(clause: Clause<'_>, columns: &[Column]) -> Markup {
-    let standings: Vec<Option<RuleState>> = columns
+    let states: Vec<Option<RuleState>> = columns
         .iter()
-        .map(|column| standing(clause, &column.run))
+        .map(|column| state(clause, &column.run))
         .collect();
-    let differs = standings.windows(2).any(|pair| pair[0] != pair[1]);
+    let differs = states.windows(2).any(|pair| pair[0] != pair[1]);
     let known = find_clause(clause);
     html! {
         tr.row.differs[differs] id=(clause) {
@@ -167,13 +167,13 @@ fn row(clause: Clause<'_>, columns: &[Column]) -> Markup {
                 (id(clause))
                 @if let Some(known) = known { span.basis { (known.basis.name()) } }
             }
-            @for standing in &standings {
-                @match standing {
-                    Some(standing) => td title=(standing.word()) { (mark(*standing)) span.quiet { (standing.word()) } },
+            @for state in &states {
+                @match state {
+                    Some(state) => td title=(state.word()) { (mark(*state)) span.quiet { (state.word()) } },
                     None => td title="not in this report" { span.quiet { "not in this report" } },
                 }
             }
-            td.total { (tally(&Counts::of_standings(standings.iter().flatten().copied()))) }
+            td.total { (tally(&Counts::of_states(states.iter().flatten().copied()))) }
         }
     }
 }
@@ -310,14 +310,14 @@ mod tests {
         all.sort();
         let mut known = RuleState::ALL;
         known.sort();
-        assert_eq!(all, known, "every standing is ranked");
+        assert_eq!(all, known, "every state is ranked");
         let both = column("one", |run| {
             let mut second = run.rule("answer.id").unwrap().clone();
             second.verdict = Verdict::Passed;
             run.rules.push(second);
         });
-        assert_eq!(standing("answer.id", &both.run), Some(RuleState::Broken));
-        assert_eq!(standing("no.such", &both.run), None);
+        assert_eq!(state("answer.id", &both.run), Some(RuleState::Broken));
+        assert_eq!(state("no.such", &both.run), None);
     }
 
     #[test]

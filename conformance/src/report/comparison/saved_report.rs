@@ -93,8 +93,8 @@ pub(crate) struct SavedUnjudged {
 /// An entry of the list of known failures.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct SavedKnownFailure {
-    /// Its standing after the run.
-    pub(crate) standing: known::EntryState,
+    /// Its state after the run.
+    pub(crate) state: known::EntryState,
 }
 
 /// Findings with one cause.
@@ -156,14 +156,14 @@ impl SavedReport {
         serde_json::from_value(report)
     }
 
-    /// The standing of a rule: its verdict, and whether it fails the run.
-    pub(crate) fn standing(&self, rule: &SavedRule) -> RuleState {
+    /// The state of a rule: its verdict, and whether it fails the run.
+    pub(crate) fn state(&self, rule: &SavedRule) -> RuleState {
         RuleState::of_verdict(rule.verdict, fails_the_run(rule.basis(), self.strict))
     }
 
     /// The counts.
     pub(crate) fn counts(&self) -> Counts {
-        Counts::of_standings(self.rules.iter().map(|rule| self.standing(rule)))
+        Counts::of_states(self.rules.iter().map(|rule| self.state(rule)))
     }
 
     /// The verdict in words.
@@ -178,7 +178,7 @@ impl SavedReport {
             no_result: Reached::is_without_result(self.reached.values()),
             cut_short: self.cut_short.is_some(),
             unjudged: self.unjudged.iter().map(|unjudged| unjudged.groups).sum(),
-            known: self.known_failures.iter().map(|known| known.standing).collect(),
+            known: self.known_failures.iter().map(|known| known.state).collect(),
         }
     }
 

@@ -25,15 +25,15 @@ impl Page<'_> {
             (RuleState::Warned, "What only warns"),
         ];
         html! {
-            @for (standing, title) in groups {
-                @let fails = standing == RuleState::Broken;
+            @for (state, title) in groups {
+                @let fails = state == RuleState::Broken;
                 @let own: Vec<&ShownDefect<'_>> = self.defects.iter().filter(|defect| defect.fails == fails).collect();
-                @let unexplained = defects::unexplained(self.finished, standing, &self.defects);
+                @let unexplained = defects::unexplained(self.finished, state, &self.defects);
                 @if own.len() + unexplained.len() > 0 {
-                    section id=(standing.name()) {
+                    section id=(state.name()) {
                         h2 { (title) }
                         @if own.len() > 1 { (contents(&own)) }
-                        @for defect in &own { (self.defect(defect, standing)) }
+                        @for defect in &own { (self.defect(defect, state)) }
                         @if !unexplained.is_empty() {
                             p { "Broken, without a request that shows it:" }
                             ul.breaks { @for outcome in unexplained { li { (rule_line(outcome.rule)) } } }
@@ -44,7 +44,7 @@ impl Page<'_> {
         }
     }
 
-    fn defect(&self, defect: &ShownDefect<'_>, standing: RuleState) -> Markup {
+    fn defect(&self, defect: &ShownDefect<'_>, state: RuleState) -> Markup {
         let finding = defect.shown;
         let hints: Vec<&Rule> = defect
             .rules
@@ -53,7 +53,7 @@ impl Page<'_> {
             .filter(|rule| !rule.hint.is_empty())
             .collect();
         html! {
-            article.defect id=(id(defect)) data-standing=(standing.name()) {
+            article.defect id=(id(defect)) data-state=(state.name()) {
                 h3 { span.number { (defect.number) } (defect.headline) "." }
                 @if let Some(cause) = &defect.cause { p.cause { b { "Cause: " } (cause) "." } }
                 (self.evidence(finding))

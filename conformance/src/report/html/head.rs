@@ -31,10 +31,10 @@ impl Page<'_> {
                     p.meaning { (self.meaning()) }
                     (shell::bar(counts))
                     p.counts {
-                        @for standing in RuleState::ALL {
-                            @let number = counts.get(standing);
+                        @for state in RuleState::ALL {
+                            @let number = counts.get(state);
                             @if number > 0 {
-                                span.count data-standing=(standing.name()) { b { (number) } " " (standing.word()) }
+                                span.count data-state=(state.name()) { b { (number) } " " (state.word()) }
                             }
                         }
                     }

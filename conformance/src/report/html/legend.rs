@@ -17,8 +17,8 @@ pub(super) fn legend() -> Markup {
                 div {
                     h4 { "Verdict" }
                     dl {
-                        @for standing in RuleState::ALL {
-                            div { dt { (mark(standing)) (standing.word()) } dd { (verdict(standing)) } }
+                        @for state in RuleState::ALL {
+                            div { dt { (mark(state)) (state.word()) } dd { (verdict(state)) } }
                         }
                         div { dt { (observed_mark()) "observed" } dd { "recorded only: the specification leaves it open" } }
                     }
@@ -34,8 +34,8 @@ pub(super) fn legend() -> Markup {
     }
 }
 
-const fn verdict(standing: RuleState) -> &'static str {
-    match standing {
+const fn verdict(state: RuleState) -> &'static str {
+    match state {
         RuleState::Broken => "it did not hold, and fails the run",
         RuleState::Warned => "it did not hold; only a strict run fails",
         RuleState::KnownFailing => "it did not hold, as the list of known failures says",

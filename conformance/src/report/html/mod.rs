@@ -76,14 +76,14 @@ impl Page<'_> {
         escape_controls(&self.finished.redactor.apply(text))
     }
 
-    fn standing(&self, outcome: &RuleOutcome) -> RuleState {
+    fn state(&self, outcome: &RuleOutcome) -> RuleState {
         RuleState::of(outcome, self.finished.strictness)
     }
 
     /// The list of known failures: the entries that are out of date, then the others.
     fn known(&self) -> Markup {
         let known = &self.finished.summary.known;
-        let (stale, rest): (Vec<_>, Vec<_>) = known.iter().partition(|known| known.standing.fails_the_run());
+        let (stale, rest): (Vec<_>, Vec<_>) = known.iter().partition(|known| known.state.fails_the_run());
         html! {
             @if !known.is_empty() {
                 section #known {

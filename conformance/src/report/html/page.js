@@ -71,18 +71,18 @@
   }
 
   function apply() {
-    const standings = wanted("standing");
+    const states = wanted("state");
     const bases = wanted("basis");
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     let shown = 0;
     for (const rule of rules) {
-      const fits = (!standings.length || standings.includes(rule.dataset.standing))
+      const fits = (!states.length || states.includes(rule.dataset.state))
         && (!bases.length || bases.includes(rule.dataset.basis))
         && words.every((word) => texts.get(rule).includes(word));
       rule.hidden = !fits;
       if (fits) shown += 1;
     }
-    const filtered = standings.length + bases.length + words.length > 0;
+    const filtered = states.length + bases.length + words.length > 0;
     for (const fold of folds) {
       fold.hidden = !all(".rule", fold).some((rule) => !rule.hidden);
       fold.open = filtered || unfold.getAttribute("aria-pressed") === "true";

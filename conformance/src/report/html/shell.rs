@@ -44,22 +44,22 @@ fn digest(text: &str) -> String {
     format!("sha256-{}", BASE64_STANDARD.encode(Sha256::digest(text)))
 }
 
-/// A bar with the share of each standing. It is hidden from screen readers: the numbers are beside it.
+/// A bar with the share of each state. It is hidden from screen readers: the numbers are beside it.
 pub(crate) fn bar(counts: &Counts) -> Markup {
     let mut from = 0;
     let parts: Vec<(RuleState, usize, usize)> = RuleState::ALL
         .into_iter()
-        .map(|standing| {
-            let number = counts.get(standing);
+        .map(|state| {
+            let number = counts.get(state);
             from += number;
-            (standing, from - number, number)
+            (state, from - number, number)
         })
         .filter(|(_, _, number)| *number > 0)
         .collect();
     html! {
         svg.bar viewBox=(format!("0 0 {} 1", counts.rules().max(1))) preserveAspectRatio="none" aria-hidden="true" {
-            @for (standing, from, number) in parts {
-                rect data-standing=(standing.name()) x=(from) y="0" width=(number) height="1" {}
+            @for (state, from, number) in parts {
+                rect data-state=(state.name()) x=(from) y="0" width=(number) height="1" {}
             }
         }
     }

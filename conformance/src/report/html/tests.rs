@@ -9,7 +9,7 @@ fn the_page_shows_what_is_broken_and_how_to_repeat_it() {
     for part in [
         "VIOLATIONS",
         "id=\"answer.id\"",
-        "data-standing=\"inconclusive\"",
+        "data-state=\"inconclusive\"",
         "href=\"#quote-result.feeQuotes\"",
         "<mark><span class=\"k\">&quot;feeQuotes&quot;</span>",
         "curl -sS &quot;$PAYMASTER_URL&quot;",
@@ -192,12 +192,12 @@ fn nothing_is_loaded_from_anywhere() {
 }
 
 #[test]
-fn every_standing_has_a_colour() {
+fn every_state_has_a_colour() {
     let style = include_str!("page.css");
-    for standing in RuleState::ALL {
-        let name = standing.name();
+    for state in RuleState::ALL {
+        let name = state.name();
         assert!(
-            style.contains(&format!("[data-standing=\"{name}\"] {{ --own: var(--{name}); }}")),
+            style.contains(&format!("[data-state=\"{name}\"] {{ --own: var(--{name}); }}")),
             "{name}"
         );
         assert_eq!(

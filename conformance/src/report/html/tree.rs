@@ -19,7 +19,7 @@ enum Row<'a> {
     Observed(&'static Clause, &'a BTreeMap<String, u64>),
 }
 
-/// The standing under which observed clauses are filtered.
+/// The state under which observed clauses are filtered.
 pub(super) const OBSERVED: &str = "observed";
 
 impl Page<'_> {
@@ -91,16 +91,16 @@ impl Page<'_> {
         html! {
             div.filters role="group" aria-label="Filters" {
                 div.chips role="group" aria-label="By verdict" {
-                    @for standing in RuleState::ALL {
-                        @let number = self.verdict.counts.get(standing);
+                    @for state in RuleState::ALL {
+                        @let number = self.verdict.counts.get(state);
                         @if number > 0 {
-                            button type="button" aria-pressed="false" data-filter="standing" data-value=(standing.name()) {
-                                (mark(standing)) (standing.word()) " " span.number { (number) }
+                            button type="button" aria-pressed="false" data-filter="state" data-value=(state.name()) {
+                                (mark(state)) (state.word()) " " span.number { (number) }
                             }
                         }
                     }
                     @if observed > 0 {
-                        button type="button" aria-pressed="false" data-filter="standing" data-value=(OBSERVED) {
+                        button type="button" aria-pressed="false" data-filter="state" data-value=(OBSERVED) {
                             (observed_mark()) "observed " span.number { (observed) }
                         }
                     }
@@ -123,15 +123,15 @@ impl Page<'_> {
 
     /// The counts of a section, for its line in the contents.
     fn dots(&self, rows: &[Row<'_>]) -> Markup {
-        let standings = rows.iter().filter_map(|row| match row {
-            Row::Rule(outcome) => Some(self.standing(outcome)),
+        let states = rows.iter().filter_map(|row| match row {
+            Row::Rule(outcome) => Some(self.state(outcome)),
             Row::Observed(..) => None,
         });
-        let counts = Counts::of_standings(standings);
+        let counts = Counts::of_states(states);
         html! {
-            @for standing in [RuleState::Broken, RuleState::Warned, RuleState::Inconclusive] {
-                @if counts.get(standing) > 0 {
-                    span.dot data-standing=(standing.name()) { (counts.get(standing)) span.quiet { " " (standing.word()) } }
+            @for state in [RuleState::Broken, RuleState::Warned, RuleState::Inconclusive] {
+                @if counts.get(state) > 0 {
+                    span.dot data-state=(state.name()) { (counts.get(state)) span.quiet { " " (state.word()) } }
                 }
             }
         }
@@ -147,20 +147,20 @@ impl Page<'_> {
     /// Rules that need no attention stand in a fold at the end of their section.
     fn is_folded(&self, row: &Row<'_>) -> bool {
         matches!(row, Row::Rule(outcome)
-            if matches!(self.standing(outcome), RuleState::Passed | RuleState::NotApplicable))
+            if matches!(self.state(outcome), RuleState::Passed | RuleState::NotApplicable))
     }
 
     /// `✓ 12 passed – 1 not applicable`.
     fn tally(&self, rows: &[&Row<'_>]) -> Markup {
-        let standings = rows.iter().filter_map(|row| match row {
-            Row::Rule(outcome) => Some(self.standing(outcome)),
+        let states = rows.iter().filter_map(|row| match row {
+            Row::Rule(outcome) => Some(self.state(outcome)),
             Row::Observed(..) => None,
         });
-        let counts = Counts::of_standings(standings);
+        let counts = Counts::of_states(states);
         html! {
-            @for standing in RuleState::ALL {
-                @if counts.get(standing) > 0 {
-                    span.part-count { (mark(standing)) (counts.get(standing)) " " (standing.word()) }
+            @for state in RuleState::ALL {
+                @if counts.get(state) > 0 {
+                    span.part-count { (mark(state)) (counts.get(state)) " " (state.word()) }
                 }
             }
         }
@@ -169,14 +169,14 @@ impl Page<'_> {
     fn rule(&self, outcome: &RuleOutcome) -> Markup {
         let rule = outcome.rule;
         let clause = rule.clause();
-        let standing = self.standing(outcome);
+        let state = self.state(outcome);
         let open = outcome.verdict.is_broken();
         html! {
-            details.rule id=(rule.id) open[open] data-standing=(standing.name()) data-basis=(clause.basis.name()) {
+            details.rule id=(rule.id) open[open] data-state=(state.name()) data-basis=(clause.basis.name()) {
                 summary {
-                    (mark(standing))
+                    (mark(state))
                     span.title { (code_spans(clause.text)) }
-                    span.standing { (word(outcome, standing)) }
+                    span.state { (word(outcome, state)) }
                     span.under {
                         span.id { (id(rule.id)) } " "
                         span.basis { (clause.basis.name()) } " "
@@ -188,7 +188,7 @@ impl Page<'_> {
                         p.defect-link { a href=(format!("#{}", defect::id(defect))) { "Defect " (defect.number) } ": " (defect.headline) "." }
                     }
                     @if outcome.verdict.is_broken() && !rule.hint.is_empty() { p.hint { b { "Where to look: " } (rule.hint) } }
-                    @if let Some(reason) = &outcome.reason { p.hint { b { (reason_title(standing)) } (self.foreign(reason)) } }
+                    @if let Some(reason) = &outcome.reason { p.hint { b { (reason_title(state)) } (self.foreign(reason)) } }
                     p.meta {
                         "Held " (words::count(outcome.held, "time"))
                         @if outcome.broken > 0 { ", broken " (outcome.broken) "." } @else { "; it passes with " (outcome.quota) "." }
@@ -215,11 +215,11 @@ impl Page<'_> {
     fn observed(&self, clause: &Clause, values: &BTreeMap<String, u64>) -> Markup {
         let sorted = words::by_frequency(values);
         html! {
-            details.rule id=(clause.id) data-standing=(OBSERVED) data-basis=(clause.basis.name()) {
+            details.rule id=(clause.id) data-state=(OBSERVED) data-basis=(clause.basis.name()) {
                 summary {
                     (observed_mark())
                     span.title { (code_spans(clause.text)) }
-                    span.standing { "observed" }
+                    span.state { "observed" }
                     span.under {
                         span.id { (id(clause.id)) } " "
                         span.basis { (clause.basis.name()) } " "
@@ -260,28 +260,28 @@ pub(super) fn code_spans(text: &str) -> Markup {
     }
 }
 
-/// The sign of a standing, in its colour.
-pub(crate) fn mark(standing: RuleState) -> Markup {
-    html! { span.mark data-standing=(standing.name()) aria-hidden="true" { (standing.sign()) } }
+/// The sign of a state, in its colour.
+pub(crate) fn mark(state: RuleState) -> Markup {
+    html! { span.mark data-state=(state.name()) aria-hidden="true" { (state.sign()) } }
 }
 
 /// The sign of what is only observed.
 pub(super) fn observed_mark() -> Markup {
-    html! { span.mark data-standing=(OBSERVED) aria-hidden="true" { "○" } }
+    html! { span.mark data-state=(OBSERVED) aria-hidden="true" { "○" } }
 }
 
-fn word(outcome: &RuleOutcome, standing: RuleState) -> &'static str {
+fn word(outcome: &RuleOutcome, state: RuleState) -> &'static str {
     if outcome.verdict == paymaster_judge::verdict::conclusion::Verdict::Flaky {
         return "flaky";
     }
-    match standing {
+    match state {
         RuleState::Broken => "failed",
         other => other.word(),
     }
 }
 
-const fn reason_title(standing: RuleState) -> &'static str {
-    match standing {
+const fn reason_title(state: RuleState) -> &'static str {
+    match state {
         RuleState::Inconclusive => "To judge it: ",
         RuleState::UnexpectedlyPassing => "To do: ",
         _ => "Why: ",

@@ -26,7 +26,7 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
     for known in summary
         .known
         .iter()
-        .filter(|known| known.standing.fails_the_run())
+        .filter(|known| known.state.fails_the_run())
     {
         let text = format!(
             "known failure {}: {}",

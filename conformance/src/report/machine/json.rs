@@ -186,7 +186,7 @@ fn known_failure(known: &known::EntryOutcome, finished: &Finished<'_>) -> Value 
         "reason": redacted(&entry.reason, finished),
         "owner": redacted(&entry.owner, finished),
         "expires": entry.expires.to_string(),
-        "standing": known.standing.name(),
+        "state": known.state.name(),
     })
 }
 

@@ -37,7 +37,7 @@ pub(crate) fn xml(finished: &Finished<'_>) -> io::Result<String> {
     }
     // An unexpectedly passing entry shows in the case of its rule.
     let has_own_case = |known: &&EntryOutcome| {
-        known.standing.fails_the_run() && known.standing != EntryState::UnexpectedlyPassing
+        known.state.fails_the_run() && known.state != EntryState::UnexpectedlyPassing
     };
     for known in summary.known.iter().filter(has_own_case) {
         suite.add_test_case(stale(known, finished));
@@ -132,7 +132,7 @@ fn stale(known: &EntryOutcome, finished: &Finished<'_>) -> TestCase {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
     status
         .set_message(safe(&known_failures::advice(known), finished))
-        .set_type(known.standing.name());
+        .set_type(known.state.name());
     let mut case = TestCase::new(format!("known failure: {}", known.entry.scope()), status);
     case.set_classname("known failures");
     case

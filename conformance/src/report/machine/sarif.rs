@@ -226,7 +226,7 @@ fn stale(finished: &Finished<'_>) -> Vec<Value> {
         .summary
         .known
         .iter()
-        .filter(|known| known.standing.fails_the_run());
+        .filter(|known| known.state.fails_the_run());
     let notifications = known.map(|known| {
         let text = format!(
             "known failure {}: {}",

@@ -23,10 +23,10 @@ pub(super) fn broken(finished: &Finished<'_>, room: usize) -> String {
     let defects = defects::shown(finished);
     let mut text = String::new();
     let mut left_out = 0_u32;
-    for (standing, title) in [(RuleState::Broken, "Broken"), (RuleState::Warned, "Warnings")] {
-        let fails = standing == RuleState::Broken;
+    for (state, title) in [(RuleState::Broken, "Broken"), (RuleState::Warned, "Warnings")] {
+        let fails = state == RuleState::Broken;
         let own: Vec<_> = defects.iter().filter(|defect| defect.fails == fails).collect();
-        let unexplained = defects::unexplained(finished, standing, &defects);
+        let unexplained = defects::unexplained(finished, state, &defects);
         if own.len() + unexplained.len() > 0 {
             let _ = write!(text, "\n### {title}\n");
         }

@@ -88,7 +88,7 @@ fn contradicted(finished: &Finished<'_>) -> String {
 /// The out-of-date entries of the list of known failures.
 fn stale(finished: &Finished<'_>) -> String {
     let known = finished.summary.known.iter();
-    let mut stale = known.filter(|known| known.standing.fails_the_run()).peekable();
+    let mut stale = known.filter(|known| known.state.fails_the_run()).peekable();
     if stale.peek().is_none() {
         return String::new();
     }
@@ -106,7 +106,7 @@ fn stale(finished: &Finished<'_>) -> String {
 
 fn known(finished: &Finished<'_>) -> String {
     let known = finished.summary.known.iter();
-    let excused: Vec<_> = known.filter(|known| !known.standing.fails_the_run()).collect();
+    let excused: Vec<_> = known.filter(|known| !known.state.fails_the_run()).collect();
     if excused.is_empty() {
         return String::new();
     }

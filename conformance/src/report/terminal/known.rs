@@ -10,7 +10,7 @@ use paymaster_judge::verdict::known::EntryOutcome;
 pub(crate) fn write(page: &mut Page<'_>) {
     let finished = page.finished;
     let known = &finished.summary.known;
-    let (stale, rest): (Vec<_>, Vec<_>) = known.iter().partition(|known| known.standing.fails_the_run());
+    let (stale, rest): (Vec<_>, Vec<_>) = known.iter().partition(|known| known.state.fails_the_run());
     if !stale.is_empty() {
         page.line("");
         let title = page.paint.bad("Out of date");

@@ -86,14 +86,14 @@ pub(crate) fn cause(finding: &Finding, finished: &Finished<'_>) -> Option<String
     Some(one_line(&sentence::explanation(cause), finished))
 }
 
-/// The rules of that standing that no defect explains: a run without confirmation has no findings.
+/// The rules of that state that no defect explains: a run without confirmation has no findings.
 pub(crate) fn unexplained<'a>(
     finished: &Finished<'a>,
-    standing: RuleState,
+    state: RuleState,
     defects: &[ShownDefect<'_>],
 ) -> Vec<&'a RuleOutcome> {
     let of = |outcome: &&RuleOutcome| {
-        RuleState::of(outcome, finished.strictness) == standing
+        RuleState::of(outcome, finished.strictness) == state
             && !defects.iter().any(|defect| defect.breaks(outcome.rule))
     };
     finished.summary.rules.iter().filter(of).collect()

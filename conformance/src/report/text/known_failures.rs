@@ -4,7 +4,7 @@ use paymaster_judge::verdict::known::{EntryOutcome, EntryState, KnownFailureKind
 
 /// The state of an entry that does not fail the run.
 pub(crate) fn state(known: &EntryOutcome) -> &'static str {
-    match (known.entry.kind, known.standing) {
+    match (known.entry.kind, known.state) {
         (KnownFailureKind::Failing, EntryState::StillFailing) => "fails",
         (KnownFailureKind::Flaky, EntryState::StillFailing) => "flaky, failed this time",
         (_, EntryState::Quiet) => "flaky, did not fail this time",
@@ -15,7 +15,7 @@ pub(crate) fn state(known: &EntryOutcome) -> &'static str {
 /// What to do about an entry that fails the run.
 pub(crate) fn advice(known: &EntryOutcome) -> String {
     let entry = &known.entry;
-    match known.standing {
+    match known.state {
         EntryState::UnexpectedlyPassing => {
             "unexpectedly passing: the rule held every time; delete the entry".to_owned()
         }

@@ -61,7 +61,7 @@ pub struct EntryOutcome {
     /// The entry.
     pub entry: KnownFailure,
     /// Its state.
-    pub standing: EntryState,
+    pub state: EntryState,
 }
 
 impl KnownFailureList {
@@ -87,7 +87,7 @@ impl KnownFailureList {
             .filter(selected)
             .map(|entry| {
                 let matched = keys.clone().any(|key| entry.matches(key));
-                let standing = if entry.is_expired(self.today) {
+                let state = if entry.is_expired(self.today) {
                     EntryState::Expired
                 } else if matched {
                     EntryState::StillFailing
@@ -102,7 +102,7 @@ impl KnownFailureList {
                 };
                 EntryOutcome {
                     entry: entry.clone(),
-                    standing,
+                    state,
                 }
             })
             .collect()
@@ -185,7 +185,7 @@ mod tests {
             let rules = [find_rule(RULE).unwrap()];
             let outcomes = known.outcomes(&rules, &keys.iter(), |_| passed, complete);
             assert_eq!(
-                outcomes[0].standing, expected,
+                outcomes[0].state, expected,
                 "{kind:?} {today} {keys:?} {passed}"
             );
             let nothing = known.outcomes(&[], &keys.iter(), |_| passed, complete);

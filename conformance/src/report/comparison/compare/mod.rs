@@ -132,7 +132,7 @@ impl<'a> Comparison<'a> {
     /// Whether something fails the second run that did not fail the first.
     pub(crate) fn is_worse(&self) -> bool {
         let fails = |change: &Change<'_>| {
-            let now = change.after.map(|rule| self.after.standing(rule));
+            let now = change.after.map(|rule| self.after.state(rule));
             now == Some(RuleState::Broken)
         };
         self.count(ChangeKind::New) > 0 || self.of(ChangeKind::NewPointer).any(fails)
@@ -171,14 +171,14 @@ fn change<'a>(
     old: Option<&'a SavedRule>,
     new: &'a SavedRule,
 ) -> Option<Change<'a>> {
-    let now = after.standing(new);
-    let was = old.map(|rule| before.standing(rule));
+    let now = after.state(new);
+    let was = old.map(|rule| before.state(rule));
     let places = if now.is_broken() {
         new_places(before, after, &new.id)
     } else {
         Vec::new()
     };
-    let was_broken = |standing: RuleState| standing.is_broken() || standing == RuleState::KnownFailing;
+    let was_broken = |state: RuleState| state.is_broken() || state == RuleState::KnownFailing;
     let broken_before = was.is_some_and(was_broken);
     let judged_before =
         broken_before || matches!(was, Some(RuleState::Passed | RuleState::UnexpectedlyPassing));
