@@ -418,9 +418,9 @@ impl File<'_> {
     fn accounts(&mut self) {
         let served = &self.found.context.served_accounts;
         let accounts = served.accounts();
-        let sponsored = || served.all().filter(|(pair, ..)| pair.mode == Mode::Sponsored);
-        let best = sponsored().map(|(_, _, service)| service).max();
-        let pairs: BTreeSet<Pair> = sponsored().map(|(pair, ..)| pair).collect();
+        let sponsored = || served.all().filter(|record| record.pair.mode == Mode::Sponsored);
+        let best = sponsored().map(|record| record.service).max();
+        let pairs: BTreeSet<Pair> = sponsored().map(|record| record.pair).collect();
         // One that is served worse than another, or not by both methods, is one that the target may refuse.
         let is_full = |account: &SmartAccount| {
             pairs.iter().all(|pair| served.service(*pair, account) == best) && !pairs.is_empty()

@@ -295,11 +295,11 @@ impl ReplayContext {
             served_accounts: context
                 .served_accounts
                 .all()
-                .map(|(pair, account, service)| ServedAccount {
-                    pair: pair.name().to_owned(),
-                    name: account.name,
-                    version: account.version,
-                    sponsored: service == AccountService::Sponsored,
+                .map(|record| ServedAccount {
+                    pair: record.pair.name().to_owned(),
+                    name: record.account.name,
+                    version: record.account.version,
+                    sponsored: record.service == AccountService::Sponsored,
                 })
                 .collect(),
             served_forms: context.served_forms.clone(),

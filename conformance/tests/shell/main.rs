@@ -37,6 +37,8 @@ mod verdict;
 use std::path::Path;
 
 use assert_cmd::Command;
+use paymaster_judge::rules::rules;
+use paymaster_schemas::Basis;
 
 /// The binary, in a folder of its own, with an empty environment.
 fn binary(folder: &Path) -> Command {
@@ -63,6 +65,11 @@ fn finish(command: &mut Command) -> (i32, String, String) {
         String::from_utf8(output.stdout).unwrap(),
         String::from_utf8(output.stderr).unwrap(),
     )
+}
+
+/// How many rules a run without a chain has.
+fn rule_count() -> usize {
+    rules().filter(|rule| rule.basis() != Basis::OnChain).count()
 }
 
 /// A report without its line breaks.

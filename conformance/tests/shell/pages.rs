@@ -16,6 +16,9 @@ use crate::{run, server::Server};
 /// Longest line of the README's screen. Longer lines are cut.
 const WIDTH: usize = 110;
 
+/// The line of the README before the screen.
+const COMMAND_LINE: &str = "$ paymaster-conformance http://127.0.0.1:3000/\n";
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("..")
@@ -106,6 +109,7 @@ fn every_path_in_the_pages_for_contributors_exists() {
     assert!(checked > 40, "{checked}");
 }
 
+/// As for snapshots, `INSTA_UPDATE=always` writes the screen that is missing.
 #[test]
 fn the_screen_in_the_readme_is_what_the_binary_prints() {
     let folder = tempdir().unwrap();
@@ -120,11 +124,19 @@ fn the_screen_in_the_readme_is_what_the_binary_prints() {
     let (code, out, err) = run(folder.path(), &[&server.url()]);
     assert_eq!(code, 1, "{out}{err}");
     let screen = normalized(&out.replace(&server.url(), "http://127.0.0.1:3000/"));
-    let readme = fs::read_to_string(root().join("README.md")).unwrap();
-    assert!(
-        readme.contains(&screen),
-        "README.md must have this screen:\n{screen}"
+    let path = root().join("README.md");
+    let readme = fs::read_to_string(&path).unwrap();
+    if readme.contains(&screen) {
+        return;
+    }
+    assert_eq!(
+        std::env::var("INSTA_UPDATE").as_deref(),
+        Ok("always"),
+        "README.md must have this screen; INSTA_UPDATE=always writes it:\n{screen}"
     );
+    let (before, rest) = readme.split_once(COMMAND_LINE).unwrap();
+    let (_, after) = rest.split_once("\n```\n").unwrap();
+    fs::write(&path, format!("{before}{COMMAND_LINE}{screen}\n```\n{after}")).unwrap();
 }
 
 /// The verdict and the finding, without what differs from run to run: the duration, the number of requests, and times.

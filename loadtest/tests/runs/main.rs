@@ -14,6 +14,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use paymaster_loadtest::scenarios::SCENARIOS;
 use serde_json::Value;
 
 use support::{Finished, command, count, http, load, run, serve, sponsored};
@@ -32,18 +33,9 @@ fn all_scenarios_against_the_embedded_server() {
         "{out:?}"
     );
     let labels: Vec<_> = report["labels"].as_object().unwrap().keys().cloned().collect();
-    assert_eq!(
-        labels,
-        [
-            "errors",
-            "journey/quote",
-            "journey/sponsor",
-            "quote-erc20",
-            "quote-sponsored",
-            "sponsor-erc20",
-            "sponsor-sponsored"
-        ]
-    );
+    let mut expected: Vec<_> = SCENARIOS.iter().flat_map(|scenario| scenario.labels).collect();
+    expected.sort();
+    assert_eq!(labels.iter().collect::<Vec<_>>(), expected);
     assert_eq!(count(&report, "good"), 600);
     assert_eq!(report["derived"]["all"]["requests"], 600);
     // The weights: 3 for journeys, 1 for errors, 2 for each other scenario.

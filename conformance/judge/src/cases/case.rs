@@ -228,6 +228,12 @@ impl Rounds {
         }
     }
 
+    /// One round for each entry of a table, and half of them in a short run.
+    #[expect(clippy::cast_possible_truncation, reason = "a table has a few entries")]
+    pub(crate) const fn for_each<T>(table: &[T]) -> Self {
+        Self::scaled(table.len() as u32)
+    }
+
     /// How many there are in a run with so many cases.
     pub fn count(self, cases: u32) -> u32 {
         match self {

@@ -54,7 +54,7 @@ pub(super) const RULES: &[Rule] = &[
 /// A valid request gets a complete HTTP response.
 fn http_message(view: &View<'_>, _: &Context, report: &mut Report) {
     // A target may close the connection of a request that is too large for it.
-    if view.beyond.is_some() || view.valid_call().is_none() && !view.names_no_fee_token() {
+    if view.beyond.is_some() || view.valid_call().is_none() && !view.omits_fee_token() {
         return;
     }
     match &view.answer {

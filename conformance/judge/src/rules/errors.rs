@@ -118,13 +118,14 @@ fn message(view: &View<'_>, _: &Context, report: &mut Report) {
 
 /// Token mode without a token is answered with an error.
 fn token_absent(view: &View<'_>, _: &Context, report: &mut Report) {
-    if view.names_no_fee_token() || names_no_token(view) {
+    if has_no_readable_fee_token(view) {
         an_error(view, "an error: the request names no token", report);
     }
 }
 
-/// Whether a sponsor request in token mode names no token: no object as tokenInfo, or a member that is no text.
-fn names_no_token(view: &View<'_>) -> bool {
+/// Whether a sponsor request in token mode has no text as its fee token: those of [`View::omits_fee_token`], those whose `tokenInfo` is no
+/// object, and those whose token is a number, an array or an object.
+fn has_no_readable_fee_token(view: &View<'_>) -> bool {
     let ParsedRequest::Call(call) = &view.request else {
         return false;
     };

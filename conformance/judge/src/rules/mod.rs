@@ -232,9 +232,9 @@ impl<'a> View<'a> {
         self.request.id().is_some() && !self.rejected_before_service() && !self.refused_by_status()
     }
 
-    /// Whether the request sponsors in token mode and names no token, or null or an empty string. It is not valid, but the
+    /// Whether the request sponsors in token mode and its fee token is missing, null or an empty string. It is not valid, but the
     /// specification shows its answer (section 4.2, rule 4).
-    pub fn names_no_fee_token(&self) -> bool {
+    pub fn omits_fee_token(&self) -> bool {
         let ParsedRequest::Call(call) = &self.request else {
             return false;
         };
@@ -252,7 +252,7 @@ impl<'a> View<'a> {
     /// Whether the specification leaves the answer to the request open: it does not keep to the tables, and is not a request
     /// whose only fault is a missing fee token.
     pub fn beyond_the_tables(&self) -> bool {
-        !self.within_tables && !self.names_no_fee_token()
+        !self.within_tables && !self.omits_fee_token()
     }
 
     /// Whether a request beyond the tables, or larger than ordinary, was refused with an HTTP status and without JSON-RPC: 400 to 499,

@@ -366,7 +366,7 @@ fn error_codes(views: &[View<'_>], context: &Context, values: &mut Vec<String>) 
         let Some(error) = view.answer.error() else {
             continue;
         };
-        let about = if view.names_no_fee_token() {
+        let about = if view.omits_fee_token() {
             "no token"
         } else if call.valid
             && call

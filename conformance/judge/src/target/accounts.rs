@@ -28,6 +28,17 @@ pub enum AccountService {
     Sponsored,
 }
 
+/// A smart account that the target served.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AccountRecord {
+    /// The method and mode of the requests that named it.
+    pub pair: Pair,
+    /// The account.
+    pub account: SmartAccount,
+    /// The best service of such a request.
+    pub service: AccountService,
+}
+
 /// Which smart accounts the target served, by pair of method and mode, and the best service of each.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ServedAccounts(BTreeMap<(Pair, String, String), AccountService>);
@@ -64,23 +75,26 @@ impl ServedAccounts {
         self.0.get(&key).copied()
     }
 
-    /// Every account that was served, with its pair and service.
-    pub fn all(&self) -> impl Iterator<Item = (Pair, SmartAccount, AccountService)> {
-        self.0.iter().map(|((pair, name, version), service)| {
-            let account = SmartAccount {
-                name: name.clone(),
-                version: version.clone(),
-            };
-            (*pair, account, *service)
-        })
+    /// Every account that was served, once for each pair in which it was.
+    pub fn all(&self) -> impl Iterator<Item = AccountRecord> {
+        self.0
+            .iter()
+            .map(|((pair, name, version), service)| AccountRecord {
+                pair: *pair,
+                account: SmartAccount {
+                    name: name.clone(),
+                    version: version.clone(),
+                },
+                service: *service,
+            })
     }
 
     /// The accounts that were served in sponsored mode: the candidates of discovery in their order, then the others.
     pub fn accounts(&self) -> Vec<SmartAccount> {
         let mut accounts: Vec<SmartAccount> = Vec::new();
-        for (pair, account, _) in self.all() {
-            if pair.mode == Mode::Sponsored && !accounts.contains(&account) {
-                accounts.push(account);
+        for record in self.all() {
+            if record.pair.mode == Mode::Sponsored && !accounts.contains(&record.account) {
+                accounts.push(record.account);
             }
         }
         accounts.sort_by_key(|account| {

@@ -11,9 +11,11 @@ use paymaster_schemas::{Basis, Clause, READINGS, clauses};
 
 use crate::cli::{
     args::Cli,
-    commands::init::TEMPLATE,
+    commands::{
+        explain::{cost, how_judged},
+        init::TEMPLATE,
+    },
     examples::EXAMPLES,
-    explain::{cost, how_judged},
     process::error::CommandError,
 };
 use crate::report::formats::FORMATS;
