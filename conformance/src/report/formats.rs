@@ -331,11 +331,7 @@ mod tests {
                 .into_iter()
                 .map(|state| (state.name(), counts.get(state)))
                 .collect();
-            seen.extend(
-                RuleState::ALL
-                    .into_iter()
-                    .filter(|state| counts.get(*state) > 0),
-            );
+            seen.extend(RuleState::ALL.into_iter().filter(|state| counts.get(*state) > 0));
             for format in FORMATS {
                 let text = format.render(&finished).unwrap();
                 assert_eq!(counts_in(format.name, &text), expected, "{}", format.name);

@@ -196,9 +196,7 @@ mod tests {
     use crate::verdict::known::EntryState;
 
     fn line(conclusion: Conclusion, counts: &[(RuleState, usize)]) -> VerdictLine {
-        let states = counts
-            .iter()
-            .flat_map(|(state, number)| [*state].repeat(*number));
+        let states = counts.iter().flat_map(|(state, number)| [*state].repeat(*number));
         VerdictLine {
             conclusion,
             counts: Counts::of_states(states),

@@ -105,9 +105,7 @@ const WORST_FIRST: [RuleState; RuleState::ALL.len()] = [
 fn state(clause: Clause<'_>, run: &SavedReport) -> Option<RuleState> {
     let own = run.rules.iter().filter(|rule| rule.clause == clause);
     let states: Vec<RuleState> = own.map(|rule| run.state(rule)).collect();
-    WORST_FIRST
-        .into_iter()
-        .find(|state| states.contains(state))
+    WORST_FIRST.into_iter().find(|state| states.contains(state))
 }
 
 fn head(column: &Column) -> Markup {
@@ -128,8 +126,7 @@ type Rows<'a> = BTreeMap<Vec<u32>, (&'a str, Vec<Clause<'a>>)>;
 /// The row with the number of clauses of each state, for each report and for all of them.
 fn totals(rows: &Rows<'_>, columns: &[Column]) -> Markup {
     let clauses = || rows.values().flat_map(|(_, clauses)| clauses);
-    let of =
-        |column: &Column| Counts::of_states(clauses().filter_map(|clause| state(clause, &column.run)));
+    let of = |column: &Column| Counts::of_states(clauses().filter_map(|clause| state(clause, &column.run)));
     let all = columns
         .iter()
         .flat_map(|column| clauses().filter_map(|clause| state(clause, &column.run)));
@@ -155,10 +152,7 @@ fn tally(counts: &Counts) -> Markup {
 }
 
 fn row(clause: Clause<'_>, columns: &[Column]) -> Markup {
-    let states: Vec<Option<RuleState>> = columns
-        .iter()
-        .map(|column| state(clause, &column.run))
-        .collect();
+    let states: Vec<Option<RuleState>> = columns.iter().map(|column| state(clause, &column.run)).collect();
     let differs = states.windows(2).any(|pair| pair[0] != pair[1]);
     let known = find_clause(clause);
     html! {

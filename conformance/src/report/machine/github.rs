@@ -23,11 +23,7 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
         .chain(&summary.cut_short)
         .map(|text| command("warning", "Paymaster conformance", None, &[&safe(text)]))
         .collect();
-    for known in summary
-        .known
-        .iter()
-        .filter(|known| known.state.fails_the_run())
-    {
+    for known in summary.known.iter().filter(|known| known.state.fails_the_run()) {
         let text = format!(
             "known failure {}: {}",
             known.entry.scope(),

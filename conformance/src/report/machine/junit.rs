@@ -36,9 +36,8 @@ pub(crate) fn xml(finished: &Finished<'_>) -> io::Result<String> {
         suite.add_test_case(case(outcome, &defects, finished));
     }
     // An unexpectedly passing entry shows in the case of its rule.
-    let has_own_case = |known: &&EntryOutcome| {
-        known.state.fails_the_run() && known.state != EntryState::UnexpectedlyPassing
-    };
+    let has_own_case =
+        |known: &&EntryOutcome| known.state.fails_the_run() && known.state != EntryState::UnexpectedlyPassing;
     for known in summary.known.iter().filter(has_own_case) {
         suite.add_test_case(stale(known, finished));
     }

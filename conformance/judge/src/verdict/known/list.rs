@@ -184,10 +184,7 @@ mod tests {
             let keys: Vec<Key> = keys.iter().map(|pointer| key(pointer)).collect();
             let rules = [find_rule(RULE).unwrap()];
             let outcomes = known.outcomes(&rules, &keys.iter(), |_| passed, complete);
-            assert_eq!(
-                outcomes[0].state, expected,
-                "{kind:?} {today} {keys:?} {passed}"
-            );
+            assert_eq!(outcomes[0].state, expected, "{kind:?} {today} {keys:?} {passed}");
             let nothing = known.outcomes(&[], &keys.iter(), |_| passed, complete);
             assert!(
                 nothing.is_empty(),
