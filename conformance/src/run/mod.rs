@@ -11,6 +11,7 @@ mod survey;
 mod worker;
 
 pub use confirming::shrink::Simplify;
+pub(crate) use planning::cost::{Cost, expected};
 pub use planning::plan_cache::PlanCache;
 pub use replay::replay;
 pub use runner::{RunOutcome, check};

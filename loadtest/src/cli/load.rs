@@ -17,6 +17,7 @@ use super::{
     error::CommandError,
     exit,
     reports::publish,
+    runtime::runtime,
 };
 use crate::{
     metrics::LiveFigures,
@@ -166,14 +167,6 @@ fn options(args: &LoadArgs, load: &LoadTable) -> Result<RunOptions, CommandError
         own_target: args.i_own_this_target || load.own_target,
         goose_options,
     })
-}
-
-/// A runtime with one worker thread for each core.
-pub(super) fn runtime() -> Result<tokio::runtime::Runtime, CommandError> {
-    tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(CommandError::Runtime)
 }
 
 /// Treats SIGTERM like Ctrl-C, which is the only signal that goose handles.

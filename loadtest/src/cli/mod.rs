@@ -10,6 +10,7 @@ mod load;
 mod metrics;
 mod pages;
 mod reports;
+mod runtime;
 mod signals;
 mod worker;
 
@@ -62,7 +63,7 @@ fn execute(cli: Cli) -> Result<u8, CommandError> {
         Some(Command::Completions { shell }) => pages::completions(shell),
         Some(Command::Man { folder }) => pages::man(&folder),
         Some(Command::EmbeddedServer(deviations)) => {
-            load::runtime()?.block_on(embedded::serve(&deviations))?;
+            runtime::runtime()?.block_on(embedded::serve(&deviations))?;
             Ok(codes::CONFORMS)
         }
     }

@@ -13,8 +13,8 @@ use paymaster_cli::{
 use super::{
     command_line::{self, GivenTarget},
     error::CommandError,
-    load::runtime,
     metrics::MetricsArgs,
+    runtime::runtime,
     signals::interrupted,
 };
 use crate::{

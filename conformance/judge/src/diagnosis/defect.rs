@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::{cause::Cause, same, sentence};
-use crate::{rules::Rule, session::tally::fails_the_run, verdict::finding::Finding};
+use crate::{
+    rules::Rule,
+    verdict::{finding::Finding, strictness::fails_the_run},
+};
 
 /// Findings that have one cause.
 #[derive(Clone, Debug, PartialEq, Eq)]

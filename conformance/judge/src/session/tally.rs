@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use paymaster_schemas::{Basis, Pair};
 
+pub use crate::verdict::strictness::{Strictness, fails_the_run};
 use crate::{
     cases::{case::Group, scope::Scope},
     rules::{Check, Rule, View, Violation},
@@ -373,24 +374,6 @@ fn member_that_held(judgement: &Judgement, group: &Group) -> Option<usize> {
 
 fn is_before(group: &Group, violation: &Violation, known: &FirstViolation) -> bool {
     (group.number, violation.member) < (known.group.number, known.violation.member)
-}
-
-/// How strictly a run is concluded.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Strictness {
-    /// Broken clauses that only warn fail the run.
-    pub strict: bool,
-    /// Stated rules may stay inconclusive.
-    pub allow_incomplete: bool,
-}
-
-/// Whether a broken clause of that basis fails the run.
-pub fn fails_the_run(basis: Basis, strict: bool) -> bool {
-    match basis {
-        Basis::Stated => true,
-        Basis::JsonRpc | Basis::Interoperability | Basis::Plausibility | Basis::OnChain => strict,
-        Basis::Ambiguous | Basis::NotShown => false,
-    }
 }
 
 /// Why a run ended.

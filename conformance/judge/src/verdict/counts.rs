@@ -4,9 +4,10 @@
 
 use serde_json::{Map, Value};
 
-use crate::{
-    session::tally::{Strictness, fails_the_run},
-    verdict::{conclusion::Verdict, summary::RuleOutcome},
+use crate::verdict::{
+    conclusion::Verdict,
+    strictness::{Strictness, fails_the_run},
+    summary::RuleOutcome,
 };
 
 /// The effect of a rule's verdict on the run.

@@ -6,4 +6,5 @@ pub mod finding;
 pub mod known;
 pub mod line;
 pub mod profile_line;
+pub mod strictness;
 pub mod summary;

@@ -7,9 +7,8 @@ use paymaster_schemas::Basis;
 
 use crate::cli::process::error::CommandError;
 use crate::{
-    estimate::{Cost, Estimate, expected},
     report::text::words::count,
-    run::Suite,
+    run::{Cost, Suite, expected},
 };
 use paymaster_cli::{exit, layer::Layer, setup::DEFAULT_TIME_LIMIT};
 use paymaster_judge::{
@@ -61,7 +60,7 @@ pub(crate) fn print(suite: &Suite, profile: Profile, layer: &Layer) -> Result<u8
         let interval = Duration::from_secs_f64(rate.recip());
         let cost = Cost::of(suite, &expected(context), seed, cases, 0);
         let limit = layer.time_limit.unwrap_or(DEFAULT_TIME_LIMIT);
-        let estimate = Estimate::of(&cost, cases, layer.max_requests, interval, limit);
+        let estimate = cost.estimate(cases, layer.max_requests, interval, limit);
         let _ = writeln!(
             text,
             "Time, requests about supported tokens included: {estimate}."

@@ -8,7 +8,7 @@ use crate::report::{
     html::{
         Page,
         finding::{Shown, pointers},
-        tree,
+        marks,
     },
     text::{
         defects::{self, ShownDefect},
@@ -66,7 +66,7 @@ impl Page<'_> {
                     details.more {
                         summary {
                             "Also " (other.pair.map_or("any request", |pair| pair.name())) " at "
-                            code { (self.foreign(words::place(other))) } ", " (tree::id(other.rule.id))
+                            code { (self.foreign(words::place(other))) } ", " (marks::id(other.rule.id))
                         }
                         (self.finding(number, other))
                     }
@@ -122,8 +122,8 @@ fn contents(defects: &[&ShownDefect<'_>]) -> Markup {
 fn rule_line(rule: &Rule) -> Markup {
     let clause = rule.clause();
     html! {
-        (tree::code_spans(clause.text)) " "
-        a.rule-id href=(format!("#{}", rule.id)) { (tree::id(rule.id)) }
+        (marks::code_spans(clause.text)) " "
+        a.rule-id href=(format!("#{}", rule.id)) { (marks::id(rule.id)) }
         " " span.held { "section " (clause.section) ", " (clause.basis.name()) }
     }
 }

@@ -5,7 +5,7 @@ use paymaster_schemas::Basis;
 
 use crate::report::{
     counts::RuleState,
-    html::tree::{mark, observed_mark},
+    html::marks::{mark, observed_mark},
 };
 
 /// The legend.

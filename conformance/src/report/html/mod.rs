@@ -7,10 +7,11 @@ mod fingerprint;
 mod head;
 pub(crate) mod json;
 mod legend;
+mod marks;
 pub(crate) mod shell;
 mod tree;
 
-pub(crate) use tree::{id, mark};
+pub(crate) use marks::{id, mark};
 
 use maud::{Markup, html};
 

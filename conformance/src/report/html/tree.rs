@@ -7,7 +7,10 @@ use paymaster_schemas::{Basis, Clause, find_clause};
 
 use crate::report::{
     counts::{Counts, RuleState},
-    html::{Page, defect, legend},
+    html::{
+        Page, defect, legend,
+        marks::{OBSERVED, code_spans, id, mark, observed_mark},
+    },
     text::{compact, sections, words},
 };
 use paymaster_judge::verdict::summary::RuleOutcome;
@@ -18,9 +21,6 @@ enum Row<'a> {
     /// A clause that cannot fail a run, and the values seen.
     Observed(&'static Clause, &'a BTreeMap<String, u64>),
 }
-
-/// The state under which observed clauses are filtered.
-pub(super) const OBSERVED: &str = "observed";
 
 impl Page<'_> {
     pub(super) fn rules(&self) -> Markup {
@@ -235,39 +235,10 @@ impl Page<'_> {
     }
 }
 
-/// An id that a narrow window breaks after a dot, never in a word.
-pub(crate) fn id(id: &str) -> Markup {
-    html! {
-        @for (place, part) in id.split('.').enumerate() {
-            @if place > 0 { "." wbr; }
-            (part)
-        }
-    }
-}
-
 /// Where the documentation describes the section of a clause. The page does not know where the repository is, so it names the
 /// file instead of linking to it.
 fn specification(clause: &Clause) -> Markup {
     html! { "Specification: " code { (sections::place(clause.section)) } "." }
-}
-
-/// A text of our own in which backticks mark code.
-pub(super) fn code_spans(text: &str) -> Markup {
-    html! {
-        @for (place, part) in text.split('`').enumerate() {
-            @if place % 2 == 1 { code { (part) } } @else { (part) }
-        }
-    }
-}
-
-/// The sign of a state, in its colour.
-pub(crate) fn mark(state: RuleState) -> Markup {
-    html! { span.mark data-state=(state.name()) aria-hidden="true" { (state.sign()) } }
-}
-
-/// The sign of what is only observed.
-pub(super) fn observed_mark() -> Markup {
-    html! { span.mark data-state=(OBSERVED) aria-hidden="true" { "○" } }
 }
 
 fn word(outcome: &RuleOutcome, state: RuleState) -> &'static str {

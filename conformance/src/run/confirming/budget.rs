@@ -2,6 +2,9 @@
 
 use paymaster_judge::cases::case::Group;
 
+/// How many findings of a run are shrunk. The others are only sent again.
+pub(super) const SHRUNK_PER_RUN: usize = 40;
+
 /// How many requests may be sent, and how many have been.
 #[derive(Debug)]
 pub(crate) struct RequestBudget {

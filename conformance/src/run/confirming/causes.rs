@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::run::{
     Suite,
     confirming::{
-        confirm::SHRUNK_PER_RUN,
+        budget::SHRUNK_PER_RUN,
         diagnose::{Material, Search},
         resend::Resender,
     },

@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 use crate::run::{
     Suite,
     confirming::{
-        budget::RequestBudget,
+        budget::{RequestBudget, SHRUNK_PER_RUN},
         causes,
         resend::{Reproduction, Resender},
         shrink::{Shrinker, Shrunk},
@@ -25,9 +25,6 @@ use paymaster_judge::{
 
 /// How often the bytes of a finding are sent again.
 const CONFIRMATIONS: usize = 3;
-
-/// How many findings of a run are shrunk. The others are only sent again.
-pub(super) const SHRUNK_PER_RUN: usize = 40;
 
 /// Sends the groups of every violation again and shrinks them. The findings are in the order of the rules, and for each rule in the
 /// order of the plan.

@@ -2,8 +2,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use crate::estimate::{Cost, Estimate, expected};
 use crate::run::Suite;
+use crate::{
+    estimate::Estimate,
+    run::planning::cost::{Cost, expected},
+};
 use paymaster_cli::settings::Settings;
 use paymaster_client::pace::Pace;
 use paymaster_judge::target::context::Context;
@@ -73,6 +76,6 @@ impl<'a> Forecast<'a> {
         }
         let cost = self.cost.as_ref()?;
         let (budget, limit) = (settings.max_requests, settings.time_limit);
-        Some(Estimate::of(cost, cases, budget, interval, limit))
+        Some(cost.estimate(cases, budget, interval, limit))
     }
 }
