@@ -316,7 +316,10 @@ fn a_report_has_date_and_command_line_without_secrets_and_users_over_time() {
     );
     for name in ["a.json", "a.html", "a.md", "a.xml"] {
         let text = std::fs::read_to_string(folder.path().join(name)).unwrap();
-        assert!(!text.contains("k3y"), "{name}: {text}");
+        // Three letters may be in an encoded histogram by chance.
+        for secret in ["k3y-of", "x-short: k3y"] {
+            assert!(!text.contains(secret), "{name}: {text}");
+        }
         assert!(text.contains("paymaster-loadtest "), "{name}: {text}");
     }
     let page = std::fs::read_to_string(folder.path().join("a.html")).unwrap();
