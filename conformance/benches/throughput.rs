@@ -9,15 +9,15 @@ use std::{error::Error, fs, process::ExitCode, thread::available_parallelism, ti
 
 use paymaster_cli::{embedded::Embedded, settings::Settings};
 use paymaster_client::{
+    http::transport::{Limits, Transport},
+    network::target::Target,
     stop::Stop,
-    target::Target,
-    transport::{Limits, Transport},
 };
 use paymaster_conformance::{
     Event,
     run::{Reporter, Suite, check},
 };
-use paymaster_judge::{session::tally::Strictness, verdict::conclusion::Conclusion};
+use paymaster_judge::verdict::{conclusion::Conclusion, strictness::Strictness};
 use paymaster_reference_server::Config;
 
 /// Judged exchanges a second on two cores, from the project's plan.

@@ -5,7 +5,7 @@
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
-use paymaster_cli::{settings::ShownTarget, terminal::escape_controls};
+use paymaster_cli::{output::terminal::escape_controls, settings::ShownTarget};
 use paymaster_client::redact::Redactor;
 use paymaster_judge::{
     cases::survey::{Decision, SurveyResult},

@@ -4,9 +4,9 @@ use std::{sync::Arc, time::Duration};
 
 use paymaster_cli::{embedded::Embedded, settings::Settings};
 use paymaster_client::{
+    http::transport::{Limits, Transport},
+    network::target::Target,
     stop::Stop,
-    target::Target,
-    transport::{Limits, Transport},
 };
 use paymaster_conformance::{
     Event,
@@ -14,12 +14,12 @@ use paymaster_conformance::{
 };
 use paymaster_judge::{
     cases::plan::Plan,
-    session::tally::Strictness,
     target::{
         context::{Context, Support},
         dialect::{Amounts, QuotedTokens},
         profile::Profile,
     },
+    verdict::strictness::Strictness,
 };
 use paymaster_reference_server::{Config, InjectedService, Service, find_fault, find_variant};
 

@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use paymaster_cli::{embedded::Embedded, settings::Settings};
 use paymaster_client::{
+    http::transport::{Limits, Transport},
+    network::target::Target,
     stop::Stop,
-    target::Target,
-    transport::{Limits, Transport},
 };
 use paymaster_conformance::{
     Event,
     run::{Reporter, Reporters, Suite, check},
 };
-use paymaster_judge::session::tally::Strictness;
+use paymaster_judge::verdict::strictness::Strictness;
 
 /// Counts what it is told.
 #[derive(Default)]

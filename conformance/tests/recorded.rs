@@ -5,9 +5,9 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use paymaster_cli::{embedded::Embedded, settings::Settings};
 use paymaster_client::{
+    http::transport::{Limits, Transport},
+    network::target::Target,
     stop::Stop,
-    target::Target,
-    transport::{Limits, Transport},
 };
 use paymaster_conformance::{
     Event,
@@ -17,9 +17,12 @@ use paymaster_conformance::{
 use paymaster_exchange::{Exchange, Response};
 use paymaster_judge::{
     rules::{Check, find_rule, rules},
-    session::{recorded::RecordedSession, tally::Strictness},
+    session::recorded::RecordedSession,
     target::profile::Profile,
-    verdict::conclusion::{Conclusion, Verdict},
+    verdict::{
+        conclusion::{Conclusion, Verdict},
+        strictness::Strictness,
+    },
 };
 use paymaster_reference_server::{Config, InjectedService, Respond, Service, find_fault, find_variant};
 use paymaster_schemas::Basis;

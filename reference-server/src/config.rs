@@ -1,5 +1,7 @@
 //! The configuration: a TOML file in which every key is optional.
 
+pub(crate) mod bounds;
+pub(crate) mod cors;
 pub(crate) mod error;
 pub(crate) mod secret;
 mod unknown_keys;
@@ -10,13 +12,13 @@ use serde::{Deserialize, Serialize};
 
 pub use self::error::ConfigError;
 pub use self::secret::Secret;
-use crate::bounds::Bounds;
-use crate::chain::{ChainConfig, RpcUrl};
-use crate::cors::CorsConfig;
-use crate::metrics::metrics_address;
-use crate::policy::PolicyConfig;
-use crate::signing::SigningConfig;
-use crate::tokens::Token;
+use crate::config::bounds::Bounds;
+use crate::config::cors::CorsConfig;
+use crate::observation::metrics::metrics_address;
+use crate::paymaster::chain::{ChainConfig, RpcUrl};
+use crate::paymaster::policy::PolicyConfig;
+use crate::paymaster::signing::SigningConfig;
+use crate::paymaster::tokens::Token;
 
 /// The settings of a server. [`Config::default`] is complete.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,30 +8,12 @@
     reason = "a method of RequestView<'a> is not general enough for the function pointer of a table"
 )]
 
-mod answer;
-mod batches;
-mod caches;
-mod client_forms;
-mod data_forms;
-mod decision;
-mod errors;
-mod fee_quotes;
-mod headers;
-mod ids;
-mod letter_case;
-mod methods;
-mod notation;
-mod operations;
-mod overload;
-mod plausibility;
-mod quote_results;
-mod sponsored_results;
+mod http;
+mod json_rpc;
+mod requests;
+mod results;
 #[cfg(test)]
 mod tests;
-mod texts;
-mod token_sponsor_results;
-mod tokens;
-mod transport;
 
 use crate::injection::{Behaviour, Condition, Injection, MemberChange, QuoteSelection, always};
 use crate::names::{UnknownName, find};
@@ -165,29 +147,30 @@ const SERVED: &[&str] = &[
     "sponsor.decision-inputs",
 ];
 
-const GROUPS: [&[Fault]; 22] = [
-    ids::FAULTS,
-    operations::FAULTS,
-    notation::FAULTS,
-    sponsored_results::FAULTS,
-    quote_results::FAULTS,
-    fee_quotes::FAULTS,
-    token_sponsor_results::FAULTS,
-    data_forms::FAULTS,
-    answer::FAULTS,
-    texts::FAULTS,
-    transport::FAULTS,
-    headers::FAULTS,
-    overload::FAULTS,
-    methods::FAULTS,
-    tokens::FAULTS,
-    decision::FAULTS,
-    client_forms::FAULTS,
-    letter_case::FAULTS,
-    caches::FAULTS,
-    errors::FAULTS,
-    plausibility::FAULTS,
-    batches::FAULTS,
+const GROUPS: [&[Fault]; 23] = [
+    json_rpc::ids::FAULTS,
+    requests::operations::FAULTS,
+    requests::notation::FAULTS,
+    results::sponsored_results::FAULTS,
+    results::quote_results::FAULTS,
+    results::fee_quotes::FAULTS,
+    results::token_sponsor_results::FAULTS,
+    results::data_forms::FAULTS,
+    results::answer::FAULTS,
+    results::texts::FAULTS,
+    http::transport::FAULTS,
+    http::headers::FAULTS,
+    http::overload::FAULTS,
+    requests::methods::FAULTS,
+    requests::tokens::FAULTS,
+    requests::decision::FAULTS,
+    requests::client_forms::FAULTS,
+    requests::letter_case::FAULTS,
+    requests::caches::FAULTS,
+    json_rpc::errors::FAULTS,
+    requests::refusals::FAULTS,
+    results::plausibility::FAULTS,
+    json_rpc::batches::FAULTS,
 ];
 
 /// Every fault, group by group.

@@ -6,6 +6,7 @@ mod connection;
 mod cors;
 mod listener;
 mod progress;
+pub(crate) mod respond;
 mod socket;
 
 use std::future::Future;
@@ -19,9 +20,9 @@ use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::task::JoinSet;
 
 pub use self::listener::{Listen, PipeConnector, PipeListener, pipe};
-use crate::error_codes::ErrorCode;
-use crate::observer::Observer;
-use crate::respond::Respond;
+use crate::http::respond::Respond;
+use crate::message::error_codes::ErrorCode;
+use crate::observation::observer::Observer;
 use crate::service::Reply;
 
 /// Wait before the next accept when the system has no descriptor or memory left for a connection.

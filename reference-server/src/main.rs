@@ -1,12 +1,7 @@
 //! The `paymaster-reference-server` command.
 #![expect(clippy::print_stderr, reason = "a command reports errors on standard error")]
 
-mod arguments;
-mod exit_codes;
-mod logging;
-mod pages;
-mod startup;
-mod stop_signal;
+mod cli;
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -21,16 +16,16 @@ use paymaster_reference_server::{
 use tokio::net::TcpListener;
 use tracing::level_filters::LevelFilter;
 
-use crate::arguments::{Arguments, Injections};
-use crate::startup::Started;
-use crate::stop_signal::stop_signal;
+use crate::cli::arguments::{Arguments, Injections};
+use crate::cli::startup::Started;
+use crate::cli::stop_signal::stop_signal;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let (code, error) = match start(&arguments) {
-        Ok(()) => return ExitCode::from(exit_codes::STOPPED),
-        Err(Failure::Usage(error)) => (exit_codes::USAGE, error),
-        Err(Failure::CannotServe(error)) => (exit_codes::CANNOT_SERVE, error),
+        Ok(()) => return ExitCode::from(cli::exit_codes::STOPPED),
+        Err(Failure::Usage(error)) => (cli::exit_codes::USAGE, error),
+        Err(Failure::CannotServe(error)) => (cli::exit_codes::CANNOT_SERVE, error),
     };
     eprint!("error: {error}");
     let mut cause = error.source();
@@ -75,8 +70,8 @@ fn start(arguments: &Arguments) -> Result<(), Failure> {
         print(&printed.map_err(|error| usage(error.into()))?);
         return Ok(());
     }
-    let level = logging::level(&arguments.log).map_err(usage)?;
-    logging::start(level);
+    let level = cli::logging::level(&arguments.log).map_err(usage)?;
+    cli::logging::start(level);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

@@ -9,23 +9,23 @@ use hyper::{HeaderMap, Response};
 use paymaster_schemas::Method;
 use serde_json::value::RawValue;
 
-use crate::bounds::Bounds;
-use crate::chain::{Chain, SenderNonces};
-use crate::clock::unix_now;
+use crate::config::bounds::Bounds;
+use crate::config::cors::Cors;
 use crate::config::{Config, ConfigError};
-use crate::cors::Cors;
-use crate::depth;
-use crate::envelope::{
+use crate::http::respond::{Respond, ResponseCopy};
+use crate::message::depth;
+use crate::message::envelope::{
     DEFAULT_VERSION, RequestMembers, Violation, id_text, known_version, write_error, write_head,
 };
-use crate::error_codes::ErrorCode;
-use crate::explain::{Explanation, explain};
-use crate::methods::{Refusal, Settings};
-use crate::policy::Policy;
-use crate::request::Request;
-use crate::respond::{Respond, ResponseCopy};
-use crate::signing::Signer;
-use crate::tokens::TokenTable;
+use crate::message::error_codes::ErrorCode;
+use crate::message::explain::{Explanation, explain};
+use crate::message::request::{Request, RequestError};
+use crate::paymaster::chain::{Chain, SenderNonces};
+use crate::paymaster::clock::unix_now;
+use crate::paymaster::methods::{Refusal, Settings};
+use crate::paymaster::policy::Policy;
+use crate::paymaster::signing::Signer;
+use crate::paymaster::tokens::TokenTable;
 
 /// The response to the body of one HTTP request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -304,21 +304,22 @@ impl Respond for Service {
 
 /// Parses one request: first into types, and with the schemas where that fails.
 fn parse_request(text: &str) -> Parsed<'_> {
-    parse_call(text).map_err(|reason| explain(text, &reason))
+    parse_call(text).map_err(|reason| explain(text, &reason.to_string()))
 }
 
 /// The fast path. Its error names the cause only where the schemas cannot see it; [`explain`] does the rest.
-fn parse_call(text: &str) -> Result<Call<'_>, String> {
-    const NOT_A_CALL: &str = "is not a request that this service serves";
-    let members: RequestMembers<'_> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+fn parse_call(text: &str) -> Result<Call<'_>, RequestError> {
+    use RequestError::NotACall;
+
+    let members: RequestMembers<'_> = serde_json::from_str(text)?;
     let version = members.jsonrpc.and_then(|text| known_version(&text.0));
     let id = members.id.and_then(id_text);
     let method = members.method.and_then(|name| Method::from_name(&name.0));
-    let params = members.params.ok_or(NOT_A_CALL)?;
+    let params = members.params.ok_or(NotACall)?;
     Ok(Call {
-        version: version.ok_or(NOT_A_CALL)?,
-        id: id.ok_or(NOT_A_CALL)?,
-        request: Request::new(method.ok_or(NOT_A_CALL)?, params.operation, &params.mode)?,
+        version: version.ok_or(NotACall)?,
+        id: id.ok_or(NotACall)?,
+        request: Request::new(method.ok_or(NotACall)?, params.operation, &params.mode)?,
     })
 }
 

@@ -5,7 +5,7 @@ use std::{io, sync::Arc};
 use paymaster_reference_server::{Config, Listen, PipeConnector, Respond, Service, Variant, pipe};
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
-use crate::file;
+use crate::settings::file;
 use paymaster_judge::target::profile::Profile;
 
 /// The URL of a server without a port. Its name resolves nowhere (RFC 6761).

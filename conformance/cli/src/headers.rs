@@ -2,10 +2,10 @@
 
 use hyper::header::{HeaderName, HeaderValue, InvalidHeaderName, InvalidHeaderValue};
 
-use crate::environment::Environment;
+use crate::settings::environment::Environment;
 use paymaster_client::{
+    network::target::{Target, UrlError},
     redact::Redactor,
-    target::{Target, UrlError},
 };
 use paymaster_judge::target::profile;
 

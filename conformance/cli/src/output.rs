@@ -1,8 +1,12 @@
 //! Standard output and standard error. A closed pipe is no error: the reader has read enough.
 
+pub mod report_file;
+pub mod shell;
+pub mod terminal;
+
 use std::io::{self, IsTerminal, Write};
 
-use crate::{environment::Environment, terminal::Paint};
+use crate::{output::terminal::Paint, settings::environment::Environment};
 
 /// Standard output cannot be written to.
 #[derive(Debug, thiserror::Error)]

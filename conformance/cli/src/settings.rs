@@ -1,10 +1,19 @@
 //! The settings of a run, and the target as reports may show it.
 
+pub mod environment;
+pub mod file;
+pub mod layer;
+pub mod profile_file;
+pub mod public_words;
+pub mod setup;
+pub mod target;
+pub(crate) mod validation;
+
 use std::time::Duration;
 
-use crate::profile_file::ProfileFile;
-use paymaster_client::transport::Transport;
-use paymaster_judge::{session::tally::Strictness, target::profile::Profile};
+use crate::settings::profile_file::ProfileFile;
+use paymaster_client::http::transport::Transport;
+use paymaster_judge::{target::profile::Profile, verdict::strictness::Strictness};
 
 /// The target as reports may show it: without secrets.
 #[derive(Clone, Debug, Default)]

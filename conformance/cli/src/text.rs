@@ -1,11 +1,13 @@
 //! Errors of this crate as text: the commands of the binaries end in a text and an exit code.
 
 use crate::{
-    file::{ContentsError, FileError},
     headers::HeaderError,
-    layer::SettingError,
     output::OutputError,
-    setup::SetupError,
+    settings::{
+        file::{ContentsError, FileError},
+        layer::SettingError,
+        setup::SetupError,
+    },
 };
 
 macro_rules! into_text {

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use crate::{
+use crate::http::{
     response_head::{MAX_HEAD, MAX_HEADERS},
     tap::Tap,
 };

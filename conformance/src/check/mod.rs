@@ -16,19 +16,18 @@ use hyper::{
     service::Service,
 };
 
-use paymaster_cli::{
-    file,
+use paymaster_cli::settings::{
+    Settings, ShownTarget, file,
     public_words::is_common,
-    settings::{Settings, ShownTarget},
     setup::{DEFAULT_JOBS, DEFAULT_SEED, DEFAULT_SHRINK_REQUESTS, DEFAULT_TIME_LIMIT},
 };
 use paymaster_client::{
+    http::transport::{Limits, Transport},
     redact::Redactor,
     stop::Stop,
-    transport::{Limits, Transport},
 };
 use paymaster_judge::{
-    cases::plan::DEFAULT_CASES, rules::Rule, session::tally::Strictness, target::profile::Profile,
+    cases::plan::DEFAULT_CASES, rules::Rule, target::profile::Profile, verdict::strictness::Strictness,
 };
 use paymaster_reference_server::Config;
 

@@ -3,19 +3,19 @@
 use std::{fmt, sync::Arc};
 
 use paymaster_cli::{
+    output::terminal::{escape_controls, wrapped},
     settings::ShownTarget,
-    terminal::{escape_controls, wrapped},
 };
 use paymaster_client::redact::Redactor;
 use paymaster_judge::{
     rules::Rule,
-    session::tally::Strictness,
     target::context::Context,
     verdict::{
         conclusion::{Conclusion, Verdict},
         counts::{Counts, RuleState},
         finding::Finding,
         line::VerdictLine,
+        strictness::Strictness,
         summary::{RuleOutcome, Summary},
     },
 };

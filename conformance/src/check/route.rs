@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use paymaster_cli::embedded::Embedded;
-use paymaster_client::{connector::Connector, proxies::Proxies, target::Target, tls::Trust};
+use paymaster_client::network::{connector::Connector, proxies::Proxies, target::Target, tls::Trust};
 use paymaster_judge::target::profile;
 use paymaster_reference_server::{Config, Service};
 

@@ -21,7 +21,7 @@ use tokio::{
     task::JoinSet,
 };
 
-use paymaster_client::connector::InProcess;
+use paymaster_client::network::connector::InProcess;
 
 /// Bytes that are buffered in each direction of a connection.
 const PIPE_BYTES: usize = 64 * 1024;

@@ -24,7 +24,7 @@ const DEFAULT_LISTEN: &str = "127.0.0.1:4337";
 )]
 #[command(
     after_help = format!("{}\n\n{}", examples::help(""), paymaster_cli::exit::help()),
-    after_long_help = format!("{}\n\n{}\n\n{}", examples::help(""), paymaster_cli::environment::help(), paymaster_cli::exit::help()),
+    after_long_help = format!("{}\n\n{}\n\n{}", examples::help(""), paymaster_cli::settings::environment::help(), paymaster_cli::exit::help()),
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -311,7 +311,7 @@ mod tests {
 
     #[test]
     fn the_help_shows_the_defaults() {
-        use paymaster_cli::setup;
+        use paymaster_cli::settings::setup;
         let help = Cli::command().render_long_help().to_string();
         for default in [
             paymaster_judge::cases::plan::DEFAULT_CASES.to_string(),

@@ -15,9 +15,9 @@ use std::process::ExitCode;
 use clap::{Parser, error::ErrorKind};
 
 use args::Cli;
-use paymaster_cli::environment::Environment;
 use paymaster_cli::exit;
 use paymaster_cli::output;
+use paymaster_cli::settings::environment::Environment;
 
 /// Reads the command line of this process and runs its command.
 pub(crate) fn main() -> ExitCode {

@@ -8,8 +8,8 @@ use crate::{
     report::text::curl,
     run::{Chain, ChainError},
 };
-use paymaster_cli::setup::Setup;
-use paymaster_client::{redact::Redactor, target::Target, transport::Transport};
+use paymaster_cli::settings::setup::Setup;
+use paymaster_client::{http::transport::Transport, network::target::Target, redact::Redactor};
 use paymaster_judge::rules::Rule;
 
 /// How the chain is reached.
@@ -46,7 +46,7 @@ impl ChainArgs {
             shown == format!("{}{query}", target.path())
         });
         let url = if public {
-            paymaster_cli::shell::word(url)
+            paymaster_cli::output::shell::word(url)
         } else {
             curl::RPC_VARIABLE.to_owned()
         };

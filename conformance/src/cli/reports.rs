@@ -14,10 +14,9 @@ use crate::{
     run::Reporter,
 };
 use paymaster_cli::{
-    environment::Environment,
     exit,
-    report_file::{self, Destination, FormatNames, check_writable},
-    settings::ShownTarget,
+    output::report_file::{self, Destination, FormatNames, check_writable},
+    settings::{ShownTarget, environment::Environment},
 };
 use paymaster_client::redact::Redactor;
 

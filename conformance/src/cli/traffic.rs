@@ -22,19 +22,21 @@ use crate::{
     report::{Finished, replay_folder},
     run::{Reporter, Suite},
 };
-use paymaster_cli::public_words::is_common;
-use paymaster_cli::{environment::Environment, file, headers};
-use paymaster_cli::{profile_file::ProfileFile, settings::ShownTarget};
-use paymaster_client::{redact::Redactor, target::Target};
+use paymaster_cli::settings::public_words::is_common;
+use paymaster_cli::settings::{ShownTarget, profile_file::ProfileFile};
+use paymaster_cli::{
+    headers,
+    settings::{environment::Environment, file},
+};
+use paymaster_client::{network::target::Target, redact::Redactor};
 use paymaster_exchange::{Exchange, Response};
 use paymaster_judge::{
     session::{
         recorded::{RECORDED, RecordedSession, Skipped},
         tally::NewlyBroken,
-        tally::Strictness,
     },
     target::profile::Profile,
-    verdict::finding::Key,
+    verdict::{finding::Key, strictness::Strictness},
 };
 
 /// The options for judging traffic, from arguments and configuration file.
@@ -140,7 +142,7 @@ impl TrafficOptions {
             (Some(Ok(own)), Ok(target)) => own.origin() == target.origin(),
             _ => false,
         };
-        paymaster_cli::shell::config_option(self.config.as_deref().filter(|_| fits))
+        paymaster_cli::output::shell::config_option(self.config.as_deref().filter(|_| fits))
     }
 }
 

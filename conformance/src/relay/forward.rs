@@ -14,10 +14,12 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 
 use crate::relay::{Limits, headers};
 use paymaster_client::{
-    connector::{Connector, Protocol},
     diagnosis,
-    stream::BoxedStream,
-    target::Target,
+    network::{
+        connector::{Connector, Protocol},
+        stream::BoxedStream,
+        target::Target,
+    },
 };
 use paymaster_exchange::{Failure, Part, Stage};
 

@@ -7,7 +7,7 @@ use crate::report::{
     machine::{github, har, json, junit, ndjson, sarif},
     markdown,
 };
-use paymaster_cli::{report_file::FormatNames, settings::ShownTarget};
+use paymaster_cli::{output::report_file::FormatNames, settings::ShownTarget};
 use paymaster_client::redact::Redactor;
 
 use Render::{Fallible, Log, Text};

@@ -24,9 +24,8 @@ use paymaster_schemas::Basis;
 
 use paymaster_client::redact::Redactor;
 use paymaster_judge::{
-    session::tally::Strictness,
     target::context::Context,
-    verdict::{counts, line::VerdictLine, summary::Summary},
+    verdict::{counts, line::VerdictLine, strictness::Strictness, summary::Summary},
 };
 
 /// A finished run, with what its reports need.

@@ -7,8 +7,8 @@ use paymaster_schemas::{Mode, Pair};
 use serde_json::{Value, json};
 
 use crate::report::Finished;
-use paymaster_cli::public_words::is_common;
-use paymaster_cli::{profile_file::ProfileFile, settings::ShownTarget};
+use paymaster_cli::settings::public_words::is_common;
+use paymaster_cli::settings::{ShownTarget, profile_file::ProfileFile};
 use paymaster_client::redact::Redactor;
 use paymaster_exchange::{Exchange, Failure, Response};
 use paymaster_judge::{
@@ -19,12 +19,13 @@ use paymaster_judge::{
         difference::Difference,
     },
     rules::{Violation, find_rule},
-    session::{contradictions::Contradiction, recorded::RECORDED, tally::Strictness},
+    session::{contradictions::Contradiction, recorded::RECORDED},
     target::{context::Context, dialect::Dialect, profile::Token},
     verdict::{
         conclusion::{Conclusion, Verdict},
         finding::{Attempt, Finding},
         known::{self, EntryState},
+        strictness::Strictness,
         summary::{Reached, Recorded, RuleOutcome, Summary},
     },
 };

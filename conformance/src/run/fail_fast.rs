@@ -8,12 +8,12 @@ use std::sync::{
 use crate::run::sending::sender::Sender;
 use paymaster_judge::{
     cases::case::Group,
-    session::{
-        recheck::Recheck,
-        tally::{NewlyBroken, Strictness, fails_the_run},
-    },
+    session::{recheck::Recheck, tally::NewlyBroken},
     target::context::Context,
-    verdict::known::KnownFailureList,
+    verdict::{
+        known::KnownFailureList,
+        strictness::{Strictness, fails_the_run},
+    },
 };
 
 /// What the confirmation of a violation needs, and whether there was one.

@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use futures_util::future::join_all;
 use tokio::{
     sync::mpsc::{self, UnboundedReceiver},
     task::JoinSet,
@@ -18,7 +19,7 @@ use crate::run::{
     confirming::confirm,
     fail_fast::FailFast,
     planning::{forecast::Forecast, group_queue::GroupQueue},
-    sending::sender::{Notice, Sender, join},
+    sending::sender::{Notice, Sender},
     worker::Work,
 };
 use paymaster_cli::settings::Settings;
@@ -32,7 +33,7 @@ use paymaster_judge::{
         case::Group,
         discovery::{Discovery, DiscoveryResult},
     },
-    session::{Ending, Session, tally::End},
+    session::{Ending, Session, conclude::End},
     target::context::Context,
     verdict::summary::Summary,
 };
@@ -186,7 +187,7 @@ async fn discover(
     let mut discovery = Discovery::new(context, settings.seed);
     let mut answers: Vec<(Group, Vec<Exchange>)> = Vec::new();
     while let Some(round) = discovery.next_round(&answers) {
-        let delivering = join(round.iter().map(|group| sender.deliver(group)).collect());
+        let delivering = join_all(round.iter().map(|group| sender.deliver(group)));
         let delivered = tokio::select! {
             biased;
             () = sender.stop.stopped() => break,

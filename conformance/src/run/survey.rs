@@ -2,9 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
+use futures_util::future::join_all;
 use tokio::{sync::mpsc, time::Instant};
 
-use crate::run::sending::sender::{Notice, Sender, join};
+use crate::run::sending::sender::{Notice, Sender};
 use paymaster_cli::settings::Settings;
 use paymaster_client::{
     pace::Pace,
@@ -58,7 +59,7 @@ pub async fn survey(settings: &Settings, stop: &Stop) -> Surveyed {
         let (next, round) = survey.next_round(&answers);
         survey = next;
         let Some(round) = round else { break };
-        let delivering = join(round.iter().map(|group| sender.deliver(group)).collect());
+        let delivering = join_all(round.iter().map(|group| sender.deliver(group)));
         let delivered = tokio::select! {
             biased;
             () = stop.stopped() => break,

@@ -18,19 +18,18 @@ use crate::{
 };
 use paymaster_cli::{
     embedded::{self, Embedded},
-    file,
-    settings::{Settings, ShownTarget},
-    setup::DEFAULT_SHRINK_REQUESTS,
+    settings::{Settings, ShownTarget, file, setup::DEFAULT_SHRINK_REQUESTS},
 };
 use paymaster_client::{
-    connector::Connector,
+    http::transport::{Limits, Transport},
+    network::{connector::Connector, target::Target},
     redact::Redactor,
     stop::Stop,
-    target::Target,
-    transport::{Limits, Transport},
 };
 use paymaster_judge::{
-    rules::Rule, session::tally::Strictness, target::profile::Profile, verdict::conclusion::Conclusion,
+    rules::Rule,
+    target::profile::Profile,
+    verdict::{conclusion::Conclusion, strictness::Strictness},
 };
 
 /// A fault or a lawful variant of the reference server.

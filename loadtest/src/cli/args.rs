@@ -5,11 +5,13 @@ use std::{path::PathBuf, time::Duration};
 use clap::{Args, Parser, Subcommand};
 use paymaster_cli::{args::TargetArgs, duration};
 
-use super::{
-    embedded::DeviationArgs,
-    help,
-    metrics::MetricsArgs,
-    worker::{LocustfileArgs, WorkerArgs},
+use super::help;
+use crate::cli::{
+    commands::{
+        embedded::DeviationArgs,
+        worker::{LocustfileArgs, WorkerArgs},
+    },
+    process::metrics::MetricsArgs,
 };
 use crate::{
     engine::plan::StepPlan,
@@ -63,7 +65,7 @@ pub(crate) enum Command {
         folder: PathBuf,
     },
     /// Serve the reference server, for a run without a URL.
-    #[command(hide = true, name = super::embedded::SUBCOMMAND)]
+    #[command(hide = true, name = crate::cli::commands::embedded::SUBCOMMAND)]
     EmbeddedServer(DeviationArgs),
 }
 

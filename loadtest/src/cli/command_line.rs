@@ -2,7 +2,7 @@
 
 use std::{env, ffi::OsString};
 
-use paymaster_cli::{shell, terminal::escape_controls};
+use paymaster_cli::output::{shell, terminal::escape_controls};
 use paymaster_client::redact::{REDACTED, Redactor};
 
 /// The longest command line that is kept, in characters. A master of Locust names each lost worker in its `merge`.

@@ -1,6 +1,6 @@
 //! Parts of the help that are made from tables.
 
-use super::exit;
+use crate::cli::process::exit;
 use crate::{
     report,
     results::threshold,

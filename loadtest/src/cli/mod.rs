@@ -2,17 +2,9 @@
 
 mod args;
 mod command_line;
-mod embedded;
-mod error;
-mod exit;
+mod commands;
 mod help;
-mod load;
-mod metrics;
-mod pages;
-mod reports;
-mod runtime;
-mod signals;
-mod worker;
+mod process;
 
 use std::process::ExitCode;
 
@@ -21,7 +13,7 @@ use paymaster_cli::{exit as codes, output as out};
 
 use self::{
     args::{Cli, Command},
-    error::CommandError,
+    process::error::CommandError,
 };
 
 /// Runs the command line of this process and returns its exit code.
@@ -50,20 +42,20 @@ pub fn main() -> ExitCode {
 
 fn execute(cli: Cli) -> Result<u8, CommandError> {
     match cli.command {
-        None => load::run(&cli.load),
-        Some(Command::Run(args)) => load::run(&args),
+        None => commands::load::run(&cli.load),
+        Some(Command::Run(args)) => commands::load::run(&args),
         Some(Command::Scenarios) => {
             out::print(&format!("{}\n", help::scenarios()))?;
             Ok(codes::CONFORMS)
         }
-        Some(Command::Merge(args)) => reports::merge(&args),
-        Some(Command::Worker(args)) => worker::run(&args),
-        Some(Command::Locustfile(args)) => worker::locustfile(&args),
-        Some(Command::Compare(args)) => reports::compare(&args),
-        Some(Command::Completions { shell }) => pages::completions(shell),
-        Some(Command::Man { folder }) => pages::man(&folder),
+        Some(Command::Merge(args)) => commands::reports::merge(&args),
+        Some(Command::Worker(args)) => commands::worker::run(&args),
+        Some(Command::Locustfile(args)) => commands::worker::locustfile(&args),
+        Some(Command::Compare(args)) => commands::reports::compare(&args),
+        Some(Command::Completions { shell }) => commands::pages::completions(shell),
+        Some(Command::Man { folder }) => commands::pages::man(&folder),
         Some(Command::EmbeddedServer(deviations)) => {
-            runtime::runtime()?.block_on(embedded::serve(&deviations))?;
+            process::runtime::runtime()?.block_on(commands::embedded::serve(&deviations))?;
             Ok(codes::CONFORMS)
         }
     }

@@ -13,15 +13,14 @@ use goose::{
     goose::{Scenario, Transaction, TransactionFunction},
     is_killswitch_triggered, trigger_killswitch,
 };
-use paymaster_cli::terminal::escape_controls;
+use paymaster_cli::output::terminal::escape_controls;
 
 use super::{
-    pacer,
     progress::ProgressLine,
     state::{EndReason, RunState},
     stdout::SilencedStdout,
-    user,
 };
+use crate::engine::{arrivals::pacer, users::user};
 
 /// How often the clock is checked.
 const WATCH_INTERVAL: Duration = Duration::from_millis(20);

@@ -10,25 +10,18 @@
 //! ends the run; it waits for its users without a deadline; a user that returns at once starves the runtime; it always prints to
 //! standard output; and it has one switch for both Ctrl-C and the end of the run.
 //!
-//! A Locust worker uses all of this without goose: its users are tasks (`tasks`), because a master changes their number at any time.
+//! A Locust worker uses all of this without goose: its users are tasks (`users::tasks`), because a master changes their number at any time.
 
+pub mod arrivals;
 mod clock;
 mod execute;
-mod iteration;
-pub(crate) mod lane;
 mod liveness;
-pub(crate) mod pacer;
 pub mod plan;
-mod poisson;
 mod progress;
-pub mod schedule;
 mod state;
 mod stdout;
-pub(crate) mod tasks;
 mod timeline;
-pub mod timetable;
-mod user;
-mod user_state;
+pub(crate) mod users;
 
 pub use clock::RunClock;
 pub use execute::{EngineError, execute};

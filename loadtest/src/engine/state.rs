@@ -9,16 +9,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use paymaster_client::{redact::Redactor, transport::Transport};
+use paymaster_client::{http::transport::Transport, redact::Redactor};
 use tokio::sync::Semaphore;
 
 use super::{
     clock::RunClock,
     liveness::Liveness,
     timeline::{self, UsersOverTime},
-    timetable::Timetable,
-    user_state::UserState,
 };
+use crate::engine::{arrivals::timetable::Timetable, users::user_state::UserState};
 use crate::{figures::Figures, judging::AnswerJudge, scenarios::mix::Mix};
 
 /// Most separate figures. Users count in different ones, so that they seldom wait for a lock.

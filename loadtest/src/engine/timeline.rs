@@ -5,7 +5,8 @@ use std::{
     time::Duration,
 };
 
-use super::{clock::RunClock, schedule::Schedule};
+use super::clock::RunClock;
+use crate::engine::arrivals::schedule::Schedule;
 use crate::figures::series::TimeSeries;
 
 /// The users of a run over time. Its lock is taken when a user starts or ends, and never for a request.

@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use paymaster_cli::embedded::{Embedded, profile_of};
 use paymaster_client::{
-    target::Target,
-    transport::{Limits, PooledConnection, Transport},
+    http::transport::{Limits, PooledConnection, Transport},
+    network::target::Target,
 };
 use paymaster_exchange::Response;
 use paymaster_reference_server::{

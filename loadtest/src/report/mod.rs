@@ -15,7 +15,7 @@ mod wrong;
 
 use std::{error::Error, io};
 
-use paymaster_cli::report_file::{self, Destination, FormatNames, ReportFileError};
+use paymaster_cli::output::report_file::{self, Destination, FormatNames, ReportFileError};
 
 use crate::results::{compare::RunComparison, summary::RunSummary};
 

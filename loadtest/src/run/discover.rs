@@ -5,8 +5,8 @@ use std::time::SystemTime;
 use bytes::Bytes;
 use paymaster_cli::settings::Settings as TargetSettings;
 use paymaster_client::{
+    http::transport::PooledConnection,
     throttling::{RetryPolicy, ThrottleDecision},
-    transport::PooledConnection,
 };
 use paymaster_exchange::Exchange;
 use paymaster_judge::{

@@ -12,8 +12,8 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use paymaster_cli::{settings::Settings as TargetSettings, target::TargetSetup};
-use paymaster_client::transport::PooledConnection;
+use paymaster_cli::settings::{Settings as TargetSettings, target::TargetSetup};
+use paymaster_client::http::transport::PooledConnection;
 
 use self::{
     error::RunError,
@@ -21,7 +21,8 @@ use self::{
 };
 use crate::{
     engine::{
-        EndReason, Pacing, ProgressLine, RunClock, RunSettings, RunState, execute, plan, schedule::Schedule,
+        EndReason, Pacing, ProgressLine, RunClock, RunSettings, RunState, arrivals::schedule::Schedule,
+        execute, plan,
     },
     figures::cpu::CpuTimes,
     judging::AnswerJudge,

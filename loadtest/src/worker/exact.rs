@@ -9,7 +9,7 @@ use std::io::Write as _;
 use flate2::{Compression, write::ZlibEncoder};
 use serde_json::Value;
 
-use super::message::Binary;
+use crate::worker::protocol::message::Binary;
 use crate::{figures::series::TimeSeries, results::summary::RunSummary};
 
 /// Encodes the reports of one run.

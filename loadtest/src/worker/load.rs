@@ -13,14 +13,15 @@ pub(super) use self::settings::{LoadSettings, UsersError};
 use super::{
     corpus::Corpus,
     exact::ExactReports,
-    locust_stats::LocustStats,
-    message::UserCounts,
     shares::{Shares, Spread},
 };
+use crate::worker::protocol::{locust_stats::LocustStats, message::UserCounts};
 use crate::{
     engine::{
-        Pacing, RunClock, RunSettings, RunState, lane::Lane, pacer, plan::MOST_USERS, tasks::UserTasks,
-        timetable::Timetable,
+        Pacing, RunClock, RunSettings, RunState,
+        arrivals::{pacer, timetable::Timetable},
+        plan::MOST_USERS,
+        users::{lane::Lane, tasks::UserTasks},
     },
     figures::cpu::CpuTimes,
     metrics::LiveFigures,

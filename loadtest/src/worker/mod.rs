@@ -1,24 +1,21 @@
 //! A worker of a Locust master (PyPI `locust` 2.x), which distributes a load test over machines.
 //!
 //! goose 0.19 has no distributed mode. Locust has one that engineers know: a master with a web page divides users over workers. So this
-//! module speaks the protocol of its workers, and sends and judges as `run` does. [`connection`] speaks ZMTP ([`zmtp`]), `message` has
-//! the messages, `session` the conversation with a master, `load` a run, and `exact` the figures that `merge` needs.
+//! module speaks the protocol of its workers, and sends and judges as `run` does. [`protocol`] has ZMTP and the
+//! messages, `session` the conversation with a master, `load` a run, and `exact` the figures that `merge` needs.
 //!
 //! The master decides how many users there are, when, and at which rate. It never decides about the target, its headers, or files:
 //! Locust has no authentication, so these come from the command line of the worker alone.
 
-pub mod connection;
 mod corpus;
 mod exact;
 mod load;
-mod locust_stats;
 pub mod locustfile;
-mod message;
 mod process;
+pub mod protocol;
 mod session;
 mod shares;
 mod state;
-pub mod zmtp;
 
 use std::{
     collections::BTreeSet,
@@ -28,10 +25,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use paymaster_cli::target::TargetSetup;
+use paymaster_cli::settings::target::TargetSetup;
 
 use self::{
-    connection::{Connection, ConnectionError},
+    protocol::connection::{Connection, ConnectionError},
     session::{Leaving, Session},
     state::{Worker, node_id, say},
 };

@@ -8,12 +8,14 @@ use tokio::{task::JoinHandle, time::Instant};
 
 use super::{
     WorkerError,
-    connection::{Connection, ConnectionError, Incoming},
     corpus::Corpus,
     load::Load,
-    message::{self, FromWorker, Heartbeat, Spawn, Stats, WorkerState},
     process::ProcessMeter,
     state::{Worker, say},
+};
+use crate::worker::protocol::{
+    connection::{Connection, ConnectionError, Incoming},
+    message::{self, FromWorker, Heartbeat, Spawn, Stats, WorkerState},
 };
 use crate::{results::summary::RunSummary, scenarios::error::ScenarioError};
 

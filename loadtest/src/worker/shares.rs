@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::{engine::schedule::Schedule, run::options::Rate};
+use crate::{engine::arrivals::schedule::Schedule, run::options::Rate};
 
 /// The length of a constant rate, longer than any run. A master does not tell its workers when the run ends.
 const FOREVER: Duration = Duration::from_hours(24 * 365);

@@ -8,7 +8,7 @@ use std::{
 };
 
 use clap::ValueEnum as _;
-use paymaster_cli::{output as out, settings::Settings as TargetSettings, terminal::escape_controls};
+use paymaster_cli::{output as out, output::terminal::escape_controls, settings::Settings as TargetSettings};
 use paymaster_client::redact::Redactor;
 use paymaster_judge::target::context::Context;
 
@@ -16,22 +16,48 @@ use super::{
     WorkerError, WorkerOptions,
     corpus::{self, Corpus},
     load::{Load, LoadSettings},
-    message::MasterOptions,
 };
+use crate::worker::protocol::message::MasterOptions;
 use crate::{
     figures::outcome::Outcome,
     judging::AnswerJudge,
     metrics::LiveFigures,
-    results::{summary::RunSummary, threshold::Threshold},
+    results::{
+        summary::RunSummary,
+        threshold::{Threshold, ThresholdError},
+    },
     run::{
         error::RunError,
-        options::{Arrivals, Rate},
+        options::{Arrivals, Rate, RateError},
     },
     text::{count, seconds},
 };
 
 /// How long requests in progress may take at the end of a run, unless their timeout is shorter.
 const GRACE: Duration = Duration::from_secs(5);
+
+/// Why a run cannot begin with the options of the master.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum BeginError {
+    /// The rate.
+    #[error("--rate: {0}")]
+    Rate(RateError),
+    /// The name of the arrivals.
+    #[error("--arrivals: {0}")]
+    Arrivals(String),
+    /// Poisson arrivals of users.
+    #[error("--arrivals poisson is for the arrivals of --rate: give a rate")]
+    ArrivalsWithoutRate,
+    /// A threshold.
+    #[error(transparent)]
+    Threshold(#[from] ThresholdError),
+    /// The options are not possible for this target.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The thread of the pacer cannot start.
+    #[error("the pacer: {0}")]
+    Pacer(std::io::Error),
+}
 
 /// A worker, from its start to its end.
 pub(super) struct Worker {
@@ -56,29 +82,28 @@ impl Worker {
         options: &MasterOptions,
         corpus: &Arc<Corpus>,
         name: &str,
-    ) -> Result<Load, String> {
+    ) -> Result<Load, BeginError> {
         let rate = options
             .rate()
             .map(Rate::parse)
             .transpose()
-            .map_err(|cause| format!("--rate: {cause}"))?;
+            .map_err(BeginError::Rate)?;
         let arrivals = match options.paymaster_arrivals.as_deref().unwrap_or_default() {
             "" => Arrivals::default(),
-            name => Arrivals::from_str(name, false).map_err(|cause| format!("--arrivals: {cause}"))?,
+            name => Arrivals::from_str(name, false).map_err(BeginError::Arrivals)?,
         };
         if arrivals == Arrivals::Poisson && rate.is_none() {
-            return Err("--arrivals poisson is for the arrivals of --rate: give a rate".to_owned());
+            return Err(BeginError::ArrivalsWithoutRate);
         }
         let limit = self.target.rate;
         if let (Some(rate), Some(limit)) = (&rate, limit) {
             let requests = rate.highest() * corpus.mix.requests_per_iteration();
             if requests > limit {
-                return Err(RunError::AboveLimit {
+                return Err(BeginError::Run(RunError::AboveLimit {
                     limit,
                     rate: rate.to_string(),
                     requests,
-                }
-                .to_string());
+                }));
             }
         }
         let texts = options.paymaster_thresholds.iter().flatten();
@@ -95,7 +120,7 @@ impl Worker {
             limit,
             rate,
             arrivals,
-            thresholds: thresholds.map_err(|cause| cause.to_string())?,
+            thresholds: thresholds?,
             name: name.to_owned(),
             command: self.options.command.clone(),
             // The counter goes on over the runs of one master. Another index begins its own part.
@@ -107,7 +132,7 @@ impl Worker {
                 first_number
             },
         };
-        let load = Load::new(settings, corpus).map_err(|cause| format!("the pacer: {cause}"))?;
+        let load = Load::new(settings, corpus).map_err(BeginError::Pacer)?;
         load.show(&self.live);
         Ok(load)
     }
@@ -163,7 +188,7 @@ fn host() -> String {
 
 #[cfg(not(unix))]
 fn host() -> String {
-    "worker".to_owned()
+    std::env::var("COMPUTERNAME").unwrap_or_else(|_| "worker".to_owned())
 }
 
 impl MasterOptions {

@@ -1,12 +1,11 @@
 //! Why a configuration is refused.
 
-use std::fmt;
-
 /// Why a configuration is not valid.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ConfigError {
     /// The file cannot be read.
+    #[error("cannot read {path}")]
     Read {
         /// The file.
         path: String,
@@ -14,6 +13,7 @@ pub enum ConfigError {
         source: std::io::Error,
     },
     /// The text is not TOML, or a value has the wrong type. The error does not hold the line, which may contain a key.
+    #[error("invalid toml at line {line}{}: {problem}", named(key))]
     Toml {
         /// The line number, from 1.
         line: usize,
@@ -23,6 +23,7 @@ pub enum ConfigError {
         problem: String,
     },
     /// A key does not exist.
+    #[error("unknown key `{key}`{}", suggested(nearest.as_deref()))]
     UnknownKey {
         /// The key with its tables, such as `bounds.max_depth`.
         key: String,
@@ -30,6 +31,7 @@ pub enum ConfigError {
         nearest: Option<String>,
     },
     /// A value is not valid for its key.
+    #[error("`{key}` must be {wanted}, not {found:?}")]
     Value {
         /// The key.
         key: String,
@@ -39,10 +41,13 @@ pub enum ConfigError {
         found: String,
     },
     /// The node of the chain cannot be asked; holds the reason.
+    #[error("the chain cannot be asked: {0}")]
     Chain(String),
     /// A bound is out of its range; holds the message.
+    #[error("{0}")]
     Bounds(String),
     /// The configuration cannot be written as TOML.
+    #[error("cannot write as toml: {0}")]
     Write(toml::ser::Error),
 }
 
@@ -70,38 +75,16 @@ impl ConfigError {
     }
 }
 
-impl fmt::Display for ConfigError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Read { path, .. } => write!(formatter, "cannot read {path}"),
-            Self::Toml { line, key, problem } if key.is_empty() => {
-                write!(formatter, "invalid toml at line {line}: {problem}")
-            }
-            Self::Toml { line, key, problem } => {
-                write!(formatter, "invalid toml at line {line}, `{key}`: {problem}")
-            }
-            Self::UnknownKey {
-                key,
-                nearest: Some(nearest),
-            } => {
-                write!(formatter, "unknown key `{key}`: did you mean `{nearest}`?")
-            }
-            Self::UnknownKey { key, nearest: None } => write!(formatter, "unknown key `{key}`"),
-            Self::Value { key, wanted, found } => {
-                write!(formatter, "`{key}` must be {wanted}, not {found:?}")
-            }
-            Self::Chain(reason) => write!(formatter, "the chain cannot be asked: {reason}"),
-            Self::Bounds(problem) => formatter.write_str(problem),
-            Self::Write(error) => write!(formatter, "cannot write as toml: {error}"),
-        }
+/// A key as it follows the number of its line.
+fn named(key: &str) -> String {
+    if key.is_empty() {
+        String::new()
+    } else {
+        format!(", `{key}`")
     }
 }
 
-impl std::error::Error for ConfigError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Read { source, .. } => Some(source),
-            _ => None,
-        }
-    }
+/// The question whether another key is meant.
+fn suggested(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |nearest| format!(": did you mean `{nearest}`?"))
 }

@@ -4,9 +4,9 @@ use paymaster_schemas::{Basis, clauses, find_clause, member_validator, resolved}
 use serde_json::{Map, Value};
 
 use super::{faults, find_fault};
-use crate::chain::SenderNonces;
 use crate::injection::samples::{NOW, arrival, bodies, pair_of, service};
 use crate::injection::{InjectedService, WireResponse};
+use crate::paymaster::chain::SenderNonces;
 
 /// Enough rounds for a fault in 1 of 25 requests when only one sample can show it.
 const ROUNDS: usize = 25;

@@ -12,11 +12,11 @@ use hyper::{Method, Request, Response, StatusCode};
 
 use super::body::{self, BodyError};
 use super::{Server, cors};
-use crate::bounds::Bounds;
-use crate::calls::outcome;
-use crate::error_codes::ErrorCode;
-use crate::observer::{Observation, Subject};
-use crate::respond::{Respond, ResponseCopy};
+use crate::config::bounds::Bounds;
+use crate::http::respond::{Respond, ResponseCopy};
+use crate::message::error_codes::ErrorCode;
+use crate::observation::calls::outcome;
+use crate::observation::observer::{Observation, Subject};
 use crate::service::Reply;
 
 /// The body of a response: our own, or that of the service.

@@ -18,7 +18,7 @@ use super::Server;
 use super::answer::{ServerBody, answer};
 use super::progress::{Progress, TickBounds};
 use super::socket::Socket;
-use crate::respond::Respond;
+use crate::http::respond::Respond;
 
 /// Smallest buffer of a connection, in bytes. A larger bound on heads needs a larger one.
 const BUFFER_BYTES: usize = 64 * 1024;

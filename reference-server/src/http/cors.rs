@@ -9,9 +9,9 @@ use hyper::header::{
 };
 use hyper::{Method, Request, Response, StatusCode};
 
-use crate::calls::outcome;
-use crate::cors::Cors;
-use crate::error_codes::ErrorCode;
+use crate::config::cors::Cors;
+use crate::message::error_codes::ErrorCode;
+use crate::observation::calls::outcome;
 use crate::service::Reply;
 
 /// How long a browser may keep the response to a preflight request, in seconds.

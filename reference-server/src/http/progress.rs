@@ -7,7 +7,7 @@
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 use std::time::Duration;
 
-use crate::bounds::Bounds;
+use crate::config::bounds::Bounds;
 
 /// What a connection waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

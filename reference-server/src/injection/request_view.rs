@@ -6,7 +6,7 @@ use paymaster_schemas::{Method, Mode, Pair};
 use serde_json::Value;
 
 use super::memory::Memory;
-use crate::request::pair_of;
+use crate::message::request::pair_of;
 
 /// What is known of a request beside its body.
 #[derive(Clone, Copy)]
@@ -153,6 +153,17 @@ impl RequestView<'_> {
         let info = self.token_info();
         let token = info.get("feeTokenAddress").or_else(|| info.get("tokenAddress"));
         token.and_then(Value::as_str)
+    }
+
+    /// Whether the request sponsors in token mode and names no token to pay in.
+    pub(crate) fn omits_fee_token(&self) -> bool {
+        self.is(Pair::SPONSOR_ERC20) && self.fee_token().is_none_or(str::is_empty)
+    }
+
+    /// Whether the request sponsors in token mode with a token that the service does not support.
+    pub(crate) fn names_unsupported_fee_token(&self) -> bool {
+        let is_other = |token: &str| !token.is_empty() && !self.supports(token);
+        self.is(Pair::SPONSOR_ERC20) && self.fee_token().is_some_and(is_other)
     }
 
     /// Whether the service supports this token address, in any letter case.

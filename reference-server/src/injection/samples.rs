@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::Arrival;
 use crate::config::Config;
-use crate::policy::PolicyConfig;
+use crate::paymaster::policy::PolicyConfig;
 use crate::service::Service;
 
 /// The Unix time of all tests, in seconds.

@@ -17,12 +17,12 @@ use super::change::{quotes, result};
 use super::memory::Memory;
 use super::request_view::{Arrival, RequestView};
 use super::response::{Framing, WireResponse};
-use crate::bounds::Bounds;
-use crate::chain::SenderNonces;
-use crate::clock::unix_now;
-use crate::cors::Cors;
+use crate::config::bounds::Bounds;
+use crate::config::cors::Cors;
 use crate::faults::Fault;
-use crate::respond::{Respond, ResponseCopy};
+use crate::http::respond::{Respond, ResponseCopy};
+use crate::paymaster::chain::SenderNonces;
+use crate::paymaster::clock::unix_now;
 use crate::service::Service;
 use crate::variants::Variant;
 

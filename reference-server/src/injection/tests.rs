@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::InjectedService;
 use super::samples::{NOW, arrival, bodies, service};
-use crate::chain::SenderNonces;
+use crate::paymaster::chain::SenderNonces;
 use crate::{faults, variants};
 
 /// Requests in which one member has the wrong type: each member that an injection reads in turn.

@@ -6,9 +6,9 @@ use paymaster_schemas::{Basis, Pair, find_clause, validator_for};
 use serde_json::Value;
 
 use super::{find_variant, variants};
-use crate::chain::SenderNonces;
 use crate::injection::samples::{NOW, arrival, bodies, configured, pair_of, service};
 use crate::injection::{Framing, InjectedService, WireResponse};
+use crate::paymaster::chain::SenderNonces;
 
 /// Enough rounds for a variant that changes 1 of 200 responses.
 const ROUNDS: usize = 4;

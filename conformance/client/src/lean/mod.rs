@@ -26,12 +26,13 @@ use self::{
     replay::Replay,
 };
 use crate::{
-    connection::Connection,
-    connector::Protocol,
     diagnosis,
+    http::{
+        connection::Connection,
+        transport::{PooledConnection, Transport},
+    },
     memory::{MemoryPermit, SMALL},
-    stream::BoxedStream,
-    transport::{PooledConnection, Transport},
+    network::{connector::Protocol, stream::BoxedStream},
 };
 use paymaster_exchange::{Exchange, Failure, Response, Stage};
 

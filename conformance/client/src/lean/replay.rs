@@ -8,7 +8,7 @@ use std::{
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::stream::BoxedStream;
+use crate::network::stream::BoxedStream;
 
 /// A stream whose first request is not sent and whose first bytes are given.
 pub(super) struct Replay {

@@ -9,7 +9,7 @@ use tokio::{
 };
 
 use super::*;
-use crate::{target::Target, transport::Limits};
+use crate::{http::transport::Limits, network::target::Target};
 
 /// What a target does with a request: it sends these bytes, and closes the connection or not.
 type Action = (&'static [u8], bool);

@@ -129,3 +129,6 @@ fn rank(finding: &Finding, number: usize) -> (bool, bool, bool, usize, usize, us
         number,
     )
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@
 //! one rule of a finding.
 
 pub mod access;
+pub mod conclude;
 pub mod contradictions;
 pub mod examples;
 pub mod judge;
@@ -28,13 +29,15 @@ use crate::{
         conclusion::Verdict,
         finding::{FINDINGS_PER_RULE, Finding, Key},
         known::KnownFailureList,
+        strictness::Strictness,
         summary::{Observations, Recorded, Summary},
     },
 };
 use access::Access;
+use conclude::{End, RunState, conclude};
 use examples::Example;
 use judge::Judge;
-use tally::{End, FirstViolation, NewlyBroken, RunState, Strictness, Tally, conclude};
+use tally::{FirstViolation, NewlyBroken, Tally};
 use unjudged::UnjudgedAnswers;
 
 /// Adds the observations of the views of one group.

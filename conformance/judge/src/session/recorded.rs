@@ -9,14 +9,11 @@ use crate::{
     cases::case::{BuildInput, Group, Ids, Member, Order, Relation, Role, Rounds},
     diagnosis::recorded::RecentExchanges,
     rules::Rule,
-    session::{
-        Ending, Observe, Session,
-        learn::Learner,
-        tally::{End, NewlyBroken, Strictness},
-    },
+    session::{Ending, Observe, Session, conclude::End, learn::Learner, tally::NewlyBroken},
     target::{context::Context, profile::Profile},
     verdict::{
         known::KnownFailureList,
+        strictness::Strictness,
         summary::{Recorded, Summary},
     },
 };

@@ -1,13 +1,11 @@
 //! The verdict on a run in one sentence, with the counts that limit it. Every report uses this sentence.
 
-use crate::{
-    session::tally::Strictness,
-    verdict::{
-        conclusion::Conclusion,
-        counts::{Counts, RuleState},
-        known,
-        summary::{Reached, Summary},
-    },
+use crate::verdict::{
+    conclusion::Conclusion,
+    counts::{Counts, RuleState},
+    known,
+    strictness::Strictness,
+    summary::{Reached, Summary},
 };
 
 /// How a run ended, and what limits this verdict: rules that were not judged, known failures, entries that are out of date.

@@ -20,8 +20,10 @@ use crate::{
 };
 use paymaster_cli::{
     embedded::Embedded,
-    environment::Environment,
-    setup::{RunSetup, Setup},
+    settings::{
+        environment::Environment,
+        setup::{RunSetup, Setup},
+    },
 };
 use paymaster_judge::cases::scope::Scope;
 

@@ -23,7 +23,7 @@ use crate::{
     },
     run::{self, Suite},
 };
-use paymaster_cli::{
+use paymaster_cli::settings::{
     environment::Environment,
     setup::{RunSetup, Setup},
 };

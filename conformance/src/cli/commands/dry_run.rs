@@ -10,7 +10,10 @@ use crate::{
     report::text::words::count,
     run::{Cost, Suite, expected},
 };
-use paymaster_cli::{exit, layer::Layer, setup::DEFAULT_TIME_LIMIT};
+use paymaster_cli::{
+    exit,
+    settings::{layer::Layer, setup::DEFAULT_TIME_LIMIT},
+};
 use paymaster_judge::{
     cases::plan::DEFAULT_CASES,
     target::{context::Context, profile::Profile},
@@ -18,7 +21,7 @@ use paymaster_judge::{
 
 /// Prints the number of groups and requests of each relation; sends nothing.
 pub(crate) fn print(suite: &Suite, profile: Profile, layer: &Layer) -> Result<u8, CommandError> {
-    let seed = layer.seed.unwrap_or(paymaster_cli::setup::DEFAULT_SEED);
+    let seed = layer.seed.unwrap_or(paymaster_cli::settings::setup::DEFAULT_SEED);
     let cases = layer.cases.unwrap_or(DEFAULT_CASES);
     let on_chain = suite.rules.iter().any(|rule| rule.basis() == Basis::OnChain);
     let context = Context::new(profile).with_chain(on_chain);

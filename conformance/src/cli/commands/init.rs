@@ -19,9 +19,13 @@ use crate::{
     run,
 };
 use paymaster_cli::{
-    environment::Environment,
-    exit, file, report_file,
-    setup::{RunSetup, Setup},
+    exit,
+    output::{report_file, terminal::escape_controls},
+    settings::{
+        environment::Environment,
+        file,
+        setup::{RunSetup, Setup},
+    },
 };
 
 /// The content of the file.
@@ -85,7 +89,7 @@ fn ask(url: &str, path: &Path, args: &InitArgs, environment: &Environment) -> Re
         .as_ref()
         .filter(|_| !surveyed.result.serves_anything())
     {
-        let cause = paymaster_cli::terminal::escape_controls(&redactor.apply(cause));
+        let cause = escape_controls(&redactor.apply(cause));
         return Err(CommandError::could_not_test(format!(
             "could not ask {}: {cause}; no file was written",
             place.shown
@@ -136,7 +140,7 @@ fn exists(path: &Path) -> CommandError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use paymaster_cli::file;
+    use paymaster_cli::settings::file;
 
     #[test]
     fn the_template_is_read_as_it_is_and_with_every_example_in_force() {

@@ -16,8 +16,8 @@ use crate::{
     recorded::{self, RecordedExchange, Recording},
     report::text::words::count,
 };
-use paymaster_cli::environment::Environment;
 use paymaster_cli::settings::ShownTarget;
+use paymaster_cli::settings::environment::Environment;
 
 /// Longest recording that is read, in bytes: it is held in memory.
 const LONGEST: u64 = 512 * 1024 * 1024;

@@ -20,11 +20,13 @@ use crate::{
     },
     run::{self, Suite},
 };
-use paymaster_cli::{embedded::Embedded, terminal::escape_controls};
+use paymaster_cli::{embedded::Embedded, output::terminal::escape_controls};
 use paymaster_cli::{
-    environment::Environment,
     exit,
-    setup::{RunSetup, Setup},
+    settings::{
+        environment::Environment,
+        setup::{RunSetup, Setup},
+    },
 };
 use paymaster_client::{
     redact::{REDACTED, Redactor},

@@ -7,7 +7,7 @@ use paymaster_schemas::{Method, Mode};
 use serde::Deserialize;
 use toml::{Spanned, value::Datetime};
 
-use paymaster_cli::file::{place, suggest};
+use paymaster_cli::settings::file::{place, suggest};
 use paymaster_cli::suggestion::did_you_mean;
 use paymaster_judge::{
     rules::{find_rule, rules},

@@ -10,10 +10,7 @@ use chrono::{NaiveDate, Utc};
 
 use crate::cli::{args::KnownArgs, process::error::CommandError};
 use paymaster_cli::exit;
-use paymaster_judge::{
-    session::tally::Strictness,
-    verdict::{known::KnownFailureList, summary::Summary},
-};
+use paymaster_judge::verdict::{known::KnownFailureList, strictness::Strictness, summary::Summary};
 
 /// The file to update where none is named.
 const DEFAULT_PATH: &str = "known-failing.toml";

@@ -13,13 +13,13 @@ use crate::cli::{
     known::file::PLACEHOLDER,
     process::error::{PathError, at},
 };
-use paymaster_cli::terminal::escape_controls;
+use paymaster_cli::output::terminal::escape_controls;
 use paymaster_judge::{
     rules::find_rule,
-    session::tally::{Strictness, fails_the_run},
     verdict::{
         finding::{Finding, Key},
         known::{KnownFailureKind, KnownFailureList},
+        strictness::{Strictness, fails_the_run},
         summary::Summary,
     },
 };

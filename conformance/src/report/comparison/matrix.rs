@@ -11,7 +11,7 @@ use crate::report::{
     html::{id, mark, shell},
     text::{compact::cut, sections, words},
 };
-use paymaster_cli::terminal::escape_controls;
+use paymaster_cli::output::terminal::escape_controls;
 
 /// A report and the name of its column.
 #[derive(Debug)]

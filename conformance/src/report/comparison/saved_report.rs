@@ -15,14 +15,12 @@ use crate::report::{
     machine::{json, ndjson},
     replay_file,
 };
-use paymaster_judge::{
-    session::tally::fails_the_run,
-    verdict::{
-        conclusion::{Conclusion, Verdict},
-        finding, known,
-        line::VerdictLine,
-        summary::Reached,
-    },
+use paymaster_judge::verdict::{
+    conclusion::{Conclusion, Verdict},
+    finding, known,
+    line::VerdictLine,
+    strictness::fails_the_run,
+    summary::Reached,
 };
 
 /// A report that was read from a file.

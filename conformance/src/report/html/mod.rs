@@ -23,7 +23,7 @@ use crate::report::{
         known_failures,
     },
 };
-use paymaster_cli::terminal::escape_controls;
+use paymaster_cli::output::terminal::escape_controls;
 use paymaster_judge::verdict::{
     conclusion::Conclusion,
     known::EntryOutcome,

@@ -6,7 +6,7 @@ use crate::report::{
     machine::profile_place,
     text::{defects, known_failures, words},
 };
-use paymaster_cli::terminal::escape_controls;
+use paymaster_cli::output::terminal::escape_controls;
 
 /// GitHub shows that many annotations of one level for a step.
 const MOST: usize = 10;

@@ -12,14 +12,12 @@ use crate::report::{
         known_failures, words,
     },
 };
-use paymaster_cli::terminal::escape_controls;
-use paymaster_judge::{
-    session::tally::fails_the_run,
-    verdict::{
-        conclusion::{Conclusion, Verdict},
-        known::{EntryOutcome, EntryState},
-        summary::RuleOutcome,
-    },
+use paymaster_cli::output::terminal::escape_controls;
+use paymaster_judge::verdict::{
+    conclusion::{Conclusion, Verdict},
+    known::{EntryOutcome, EntryState},
+    strictness::fails_the_run,
+    summary::RuleOutcome,
 };
 
 /// The report as XML.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use paymaster_cli::profile_file::ProfileFile;
+use paymaster_cli::settings::profile_file::ProfileFile;
 use paymaster_judge::{diagnosis::cause::Cause, verdict::finding::Finding};
 use serde_json::Value;
 

@@ -12,7 +12,7 @@ use crate::report::{
         known_failures, sections, words,
     },
 };
-use paymaster_cli::terminal::escape_controls;
+use paymaster_cli::output::terminal::escape_controls;
 use paymaster_judge::{
     diagnosis::{cause::Cause, sentence},
     rules::Rule,
@@ -74,7 +74,7 @@ fn rule(outcome: &RuleOutcome, finished: &Finished<'_>) -> Value {
         .into_iter()
         .filter(|text| !text.is_empty())
         .collect::<Vec<_>>();
-    let fails = paymaster_judge::session::tally::fails_the_run(clause.basis, finished.strictness.strict);
+    let fails = paymaster_judge::verdict::strictness::fails_the_run(clause.basis, finished.strictness.strict);
     json!({
         "id": rule.id,
         "shortDescription": {"text": clause.text},
@@ -128,7 +128,7 @@ fn result(number: usize, finding: &Finding, defects: &[ShownDefect<'_>], finishe
         "ruleId": finding.rule.id,
         "ruleIndex": index(finding.rule, finished),
         "kind": "fail",
-        "level": if paymaster_judge::session::tally::fails_the_run(finding.basis, finished.strictness.strict) { "error" } else { "warning" },
+        "level": if paymaster_judge::verdict::strictness::fails_the_run(finding.basis, finished.strictness.strict) { "error" } else { "warning" },
         "message": {"text": format!("{message} ({})", words::reproduced(finding))},
         "locations": [location(&format!("{call}: answer {pointer}"), finding, finished)],
         "relatedLocations": related(finding, &call, &safe, finished),

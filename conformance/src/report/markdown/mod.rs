@@ -9,7 +9,7 @@ use crate::report::{
     counts::{Counts, RuleState},
     text::{compact, contradictions, defects::shown as shown_defects, known_failures, words},
 };
-use paymaster_cli::terminal::escape_controls;
+use paymaster_cli::output::terminal::escape_controls;
 use paymaster_judge::verdict::{
     conclusion::Verdict,
     profile_line::{self, InconclusiveGroup},

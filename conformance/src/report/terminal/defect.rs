@@ -5,7 +5,7 @@ use crate::report::{
     terminal::{Page, WIDTH},
     text::{compact, curl, defects, words},
 };
-use paymaster_cli::terminal::wrapped;
+use paymaster_cli::output::terminal::wrapped;
 use paymaster_exchange::Exchange;
 use paymaster_judge::{
     cases::case::{Group, Role},
@@ -172,7 +172,7 @@ fn request(page: &mut Page<'_>, finding: &Finding, number: usize) {
         Ok(value) if !is_about_writing => compact::pretty_marked(&value, &marks, COLUMN, WIDTH),
         // Shown as it is written.
         _ => compact::cut(
-            &paymaster_cli::terminal::escape_controls(&String::from_utf8_lossy(&member.body)),
+            &paymaster_cli::output::terminal::escape_controls(&String::from_utf8_lossy(&member.body)),
             LONGEST_ANSWER,
         ),
     };

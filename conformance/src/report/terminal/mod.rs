@@ -13,7 +13,7 @@ use crate::report::{
     counts::Counts,
     text::{compact, contradictions, defects, words},
 };
-use paymaster_cli::terminal::{Paint, escape_controls, wrapped};
+use paymaster_cli::output::terminal::{Paint, escape_controls, wrapped};
 use paymaster_judge::verdict::{
     conclusion::{Conclusion, Verdict},
     profile_line,

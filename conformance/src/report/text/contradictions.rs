@@ -1,6 +1,6 @@
 //! Where profile and target contradict each other: what the profile states and on which line, and what the target does instead.
 
-use paymaster_cli::terminal::escape_controls;
+use paymaster_cli::output::terminal::escape_controls;
 use paymaster_exchange::Exchange;
 use paymaster_judge::{
     session::contradictions::Contradiction,

@@ -5,8 +5,8 @@ use std::{fmt::Write as _, path::Path};
 use base64::{Engine, prelude::BASE64_STANDARD};
 
 use paymaster_cli::{
+    output::shell::{quoted, word},
     settings::ShownTarget,
-    shell::{quoted, word},
 };
 use paymaster_exchange::HeaderSet;
 use paymaster_judge::cases::case::Member;
@@ -123,7 +123,7 @@ fn escaped(shell: &str) -> String {
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
-    use paymaster_cli::shell::config_option;
+    use paymaster_cli::output::shell::config_option;
     use paymaster_judge::cases::{case::Role, clients::find_client};
 
     use super::*;

@@ -1,6 +1,6 @@
 //! Defects as every report shows them: headline and cause on one line each, without secrets.
 
-use paymaster_cli::terminal::escape_controls;
+use paymaster_cli::output::terminal::escape_controls;
 use paymaster_judge::{
     diagnosis::{defect::Defect, sentence},
     rules::Rule,

@@ -6,7 +6,7 @@ use alloy_primitives::{Address, hex};
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-use paymaster_client::transport::{PooledConnection, Transport};
+use paymaster_client::http::transport::{PooledConnection, Transport};
 use paymaster_exchange::{Exchange, Failure, Simulation};
 use paymaster_judge::on_chain::{
     CallOutcome, CompletedOperation, SimulationOutcome, hash_call, paymaster_call, read_hash,

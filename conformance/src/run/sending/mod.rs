@@ -5,3 +5,4 @@ pub(crate) mod chain;
 pub(crate) mod liveness;
 pub(crate) mod overload;
 pub(crate) mod sender;
+mod under_load;

@@ -2,34 +2,32 @@
 
 use std::{
     fmt,
-    future::{Future, poll_fn},
-    pin::Pin,
     sync::{
         Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
-    task::Poll,
     time::{Duration, SystemTime},
 };
 
 use bytes::Bytes;
+use futures_util::future::join_all;
 use tokio::sync::{Semaphore, mpsc};
 
 use crate::events::SentExchange;
 use crate::run::sending::{
     chain::Chain,
     liveness::{Liveness, NextStep, is_answered},
-    overload::{self, Concurrency, MOST_COPIES, Overload, TIMES_ALONE},
+    overload::{Concurrency, Overload},
 };
 use paymaster_client::{
-    connector::Protocol,
+    http::transport::{PooledConnection, Transport},
     memory::{MemoryLimit, MemoryPermit},
+    network::connector::Protocol,
     pace::Pace,
     stop::{Reason, Stop},
     throttling::{self, GivenUp, MOST_GIVEN_UP, RetryPolicy, ThrottleDecision},
-    transport::{PooledConnection, Transport},
 };
-use paymaster_exchange::{Exchange, Failure, KEPT};
+use paymaster_exchange::{Exchange, Failure};
 use paymaster_judge::cases::{
     case::{Group, Order},
     relations::ON_CHAIN,
@@ -77,23 +75,13 @@ pub(crate) enum Notice {
 
 /// What to do with an error answer that may come from overload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum OverloadMode {
+pub(super) enum OverloadMode {
     /// It is returned at once, to be checked.
     Watch,
     /// It is returned at once: it is the result of the check.
     Check,
     /// It is an answer like every other. A request that is throttled is sent again after a pause.
     Ignore,
-}
-
-/// The result of sending a group alone.
-enum AloneResult {
-    /// No error: fewer requests are sent at a time now.
-    FewerJobs,
-    /// The same kind of error.
-    SameError(Vec<Exchange>),
-    /// No error, alone or under load: the first answers are judged.
-    Chance,
 }
 
 /// Sends groups over at most `jobs` connections.
@@ -103,15 +91,15 @@ pub(crate) struct Sender {
     pub(crate) pace: Pace,
     pub(crate) liveness: Liveness,
     jobs: usize,
-    concurrency: Concurrency,
+    pub(super) concurrency: Concurrency,
     /// Whether error answers are checked for overload.
-    checks_overload: bool,
+    pub(super) checks_overload: bool,
     idle: Mutex<Vec<PooledConnection>>,
     gate: MemoryLimit,
     /// How many complete responses came in HTTP/1.1, and how many in HTTP/2.
     responses: [AtomicU64; 2],
     given_up: GivenUp,
-    notices: mpsc::UnboundedSender<Notice>,
+    pub(super) notices: mpsc::UnboundedSender<Notice>,
     reports_exchanges: bool,
     chain: Option<Chain>,
 }
@@ -202,89 +190,7 @@ impl Sender {
             .await
     }
 
-    /// As [`Sender::deliver`], within a memory share that the caller holds as long as it keeps the answers.
-    pub(crate) async fn deliver_within(
-        &self,
-        group: &Group,
-        share: &mut MemoryPermit,
-    ) -> Result<Vec<Exchange>, DeliveryError> {
-        while self.checks_overload && self.concurrency.jobs() > 1 {
-            let jobs = self.concurrency.jobs();
-            let exchanges = self.deliver_once(group, share, OverloadMode::Watch).await?;
-            let Some(sign) = self.concurrency.suspicion(&exchanges) else {
-                if exchanges.iter().any(is_throttled_without_time) {
-                    break;
-                }
-                return Ok(exchanges);
-            };
-            // Long answers are not kept, and their memory is freed before all slots are acquired: the holders of slots may wait for it.
-            let short = exchanges.iter().all(has_short_body).then_some(exchanges);
-            *share = self.share();
-            match self.check_alone(group, share, jobs, sign).await? {
-                AloneResult::SameError(exchanges) if exchanges.iter().any(is_throttled_without_time) => break,
-                AloneResult::SameError(exchanges) => return Ok(exchanges),
-                AloneResult::Chance => {
-                    match short.filter(|short| !short.iter().any(is_throttled_without_time)) {
-                        Some(exchanges) => return Ok(exchanges),
-                        None => break,
-                    }
-                }
-                AloneResult::FewerJobs => {}
-            }
-        }
-        self.deliver_once(group, share, OverloadMode::Ignore).await
-    }
-
-    /// Sends a group that got an error of overload at this number of jobs again while no other request is in flight.
-    async fn check_alone(
-        &self,
-        group: &Group,
-        share: &MemoryPermit,
-        jobs: usize,
-        sign: String,
-    ) -> Result<AloneResult, DeliveryError> {
-        let alone = self.concurrency.alone().await.ok_or(DeliveryError::Stopped)?;
-        if alone.jobs < jobs {
-            // The check of another group has lowered the limit meanwhile.
-            return Ok(AloneResult::FewerJobs);
-        }
-        for _ in 0..TIMES_ALONE {
-            let exchanges = self.deliver_in_turn(group, share, OverloadMode::Check).await?;
-            if exchanges
-                .iter()
-                .any(|exchange| overload::sign(exchange).is_some())
-            {
-                alone.seen(sign);
-                return Ok(AloneResult::SameError(exchanges));
-            }
-        }
-        if !alone.has_company() && !self.is_seen_under_load(group, jobs).await? {
-            return Ok(AloneResult::Chance);
-        }
-        let overload = alone.halve(sign);
-        // The limit applies even when the receiver is gone.
-        let _ = self.notices.send(Notice::Overloaded(overload));
-        Ok(AloneResult::FewerJobs)
-    }
-
-    /// Sends as many copies of a group as there are jobs at the same time. Whether any of them gets an error of overload. The caller holds
-    /// all slots.
-    async fn is_seen_under_load(&self, group: &Group, jobs: usize) -> Result<bool, DeliveryError> {
-        let copies = (0..jobs.min(MOST_COPIES)).map(|_| async {
-            let share = self.share();
-            let exchanges = self.deliver_in_turn(group, &share, OverloadMode::Check).await?;
-            Ok(exchanges
-                .iter()
-                .any(|exchange| overload::sign(exchange).is_some()))
-        });
-        let seen: Vec<bool> = join(copies.collect())
-            .await
-            .into_iter()
-            .collect::<Result<_, _>>()?;
-        Ok(seen.contains(&true))
-    }
-
-    async fn deliver_once(
+    pub(super) async fn deliver_once(
         &self,
         group: &Group,
         share: &MemoryPermit,
@@ -303,16 +209,13 @@ impl Sender {
         let mut exchanges = Vec::with_capacity(group.members.len());
         let numbers: Vec<usize> = (0..group.members.len()).collect();
         for chunk in numbers.chunks(width) {
-            let sending = chunk
-                .iter()
-                .map(|number| async {
-                    let mut connection = self.take_connection();
-                    let exchange = self.send(&mut connection, group, *number, share, mode).await;
-                    self.return_connection(connection);
-                    exchange
-                })
-                .collect();
-            for exchange in join(sending).await {
+            let sending = chunk.iter().map(|number| async {
+                let mut connection = self.take_connection();
+                let exchange = self.send(&mut connection, group, *number, share, mode).await;
+                self.return_connection(connection);
+                exchange
+            });
+            for exchange in join_all(sending).await {
                 exchanges.push(exchange?);
             }
         }
@@ -320,7 +223,7 @@ impl Sender {
     }
 
     /// Sends the members of a group one after the other, each after the answer to the one before.
-    async fn deliver_in_turn(
+    pub(super) async fn deliver_in_turn(
         &self,
         group: &Group,
         share: &MemoryPermit,
@@ -476,38 +379,4 @@ impl Sender {
             .unwrap_or_else(PoisonError::into_inner)
             .push(connection);
     }
-}
-
-fn has_short_body(exchange: &Exchange) -> bool {
-    let response = exchange.outcome.as_ref();
-    response.map_or(true, |response| response.body.len() <= KEPT)
-}
-
-fn is_throttled_without_time(exchange: &Exchange) -> bool {
-    let response = exchange.outcome.as_ref();
-    response.is_ok_and(throttling::is_throttled_without_time)
-}
-
-/// Runs futures concurrently within the task of the caller; returns their outputs in the same order.
-pub(crate) async fn join<T, F: Future<Output = T>>(futures: Vec<F>) -> Vec<T> {
-    let mut running: Vec<(Pin<Box<F>>, Option<T>)> = futures
-        .into_iter()
-        .map(|future| (Box::pin(future), None))
-        .collect();
-    poll_fn(|cx| {
-        for (future, output) in &mut running {
-            if output.is_none()
-                && let Poll::Ready(ready) = future.as_mut().poll(cx)
-            {
-                *output = Some(ready);
-            }
-        }
-        if running.iter().all(|(_, output)| output.is_some()) {
-            Poll::Ready(())
-        } else {
-            Poll::Pending
-        }
-    })
-    .await;
-    running.into_iter().filter_map(|(_, output)| output).collect()
 }

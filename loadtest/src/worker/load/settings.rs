@@ -1,6 +1,6 @@
 //! What a load is made of, and why users cannot be started.
 
-use paymaster_client::{redact::Redactor, transport::Transport};
+use paymaster_client::{http::transport::Transport, redact::Redactor};
 
 use crate::{
     engine::plan::MOST_USERS,

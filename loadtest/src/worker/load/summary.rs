@@ -9,7 +9,7 @@ use crate::{
         threshold::judge_all,
         workers::WorkerShare,
     },
-    worker::{locust_stats::Difference, message::Binary},
+    worker::protocol::{locust_stats::Difference, message::Binary},
 };
 
 impl Load {

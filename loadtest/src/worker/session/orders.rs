@@ -8,7 +8,7 @@ use super::{Ending, Leaving, LostError, QUIT_GRACE, Session, Then, stats_of};
 use crate::worker::{
     WorkerError,
     corpus::{Corpus, MOST_WORKERS, Shard},
-    message::{FromMaster, FromWorker, Spawn, UserCounts},
+    protocol::message::{FromMaster, FromWorker, Spawn, UserCounts},
     state::{random, say},
 };
 
@@ -94,7 +94,7 @@ impl Session<'_> {
             };
             match begun {
                 Ok(load) => self.load = Some(load),
-                Err(why) => self.refuse(why).await?,
+                Err(cause) => self.refuse(cause.to_string()).await?,
             }
         }
         let refusal = self.load.as_mut().and_then(|load| {

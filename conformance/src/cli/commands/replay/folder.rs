@@ -19,7 +19,7 @@ use crate::report::{
     replay_folder,
     text::words::count,
 };
-use paymaster_cli::{environment::Environment, exit, terminal::escape_controls};
+use paymaster_cli::{exit, output::terminal::escape_controls, settings::environment::Environment};
 use paymaster_client::stop::Stop;
 use paymaster_judge::session::recheck;
 

@@ -1,6 +1,6 @@
 use crate::report::comparison::compare::*;
 use crate::report::{machine::json, sample};
-use paymaster_cli::terminal::Paint;
+use paymaster_cli::output::terminal::Paint;
 use paymaster_judge::verdict::conclusion::Verdict;
 
 fn recorded(change: impl FnOnce(&mut SavedReport)) -> SavedReport {

@@ -8,7 +8,7 @@ use crate::report::{
     terminal::WIDTH,
     text::{compact::cut, words},
 };
-use paymaster_cli::terminal::{Paint, escape_controls, wrapped};
+use paymaster_cli::output::terminal::{Paint, escape_controls, wrapped};
 
 /// How the two runs are called in the text.
 #[derive(Clone, Debug)]

@@ -1,14 +1,12 @@
 //! Causes outside the members of the request: chance, requests in flight, earlier requests, request headers.
 
+use futures_util::future::join_all;
 use serde_json::Value;
 
 use super::{Diagnosis, Search, parsed};
-use crate::run::{
-    confirming::{
-        resend::Reproduction,
-        shrink::{Shrinker, Shrunk, tries_for},
-    },
-    sending::sender::join,
+use crate::run::confirming::{
+    resend::Reproduction,
+    shrink::{Shrinker, Shrunk, tries_for},
 };
 use paymaster_exchange::{HeaderSet, PLAIN_HEADERS};
 use paymaster_judge::{
@@ -104,7 +102,7 @@ impl Search<'_> {
                 return None;
             }
             let resender = self.resender;
-            let results = join(groups.iter().map(|group| resender.send(group)).collect()).await;
+            let results = join_all(groups.iter().map(|group| resender.send(group))).await;
             for (group, result) in groups.iter().zip(results) {
                 if let Ok((exchanges, Outcome::Broken(violation))) = result {
                     return Some(Diagnosis {

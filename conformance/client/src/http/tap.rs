@@ -1,0 +1,132 @@
+//! A stream that counts the bytes that are read from it and keeps the first ones of each response.
+//!
+//! hyper shows no bytes of a response that it cannot parse. The count decides whether a request may be sent again, and the first bytes
+//! show what was sent in place of HTTP, such as TLS.
+
+use std::{
+    io,
+    pin::Pin,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    task::{Context, Poll},
+};
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+use crate::network::stream::BoxedStream;
+
+/// A stream with a [`Tap`].
+pub(crate) struct TappedStream {
+    stream: BoxedStream,
+    tap: Arc<Tap>,
+}
+
+impl TappedStream {
+    pub(crate) fn new(stream: BoxedStream, tap: Arc<Tap>) -> Self {
+        Self { stream, tap }
+    }
+
+    /// The stream without the tap.
+    pub(crate) fn into_inner(self) -> BoxedStream {
+        self.stream
+    }
+}
+
+/// What was read from a stream.
+#[derive(Debug, Default)]
+pub(crate) struct Tap {
+    received: AtomicU64,
+    /// How many bytes were received before the present response.
+    before: AtomicU64,
+    /// Whether `beginning` may still grow.
+    collects: AtomicBool,
+    /// The first bytes of the present response.
+    beginning: Mutex<Vec<u8>>,
+}
+
+/// Enough to tell TLS from HTTP, and to read a status (`HTTP/1.1 407`).
+const BEGINNING: usize = 16;
+
+impl Tap {
+    /// Bytes received so far.
+    pub(crate) fn received(&self) -> u64 {
+        self.received.load(Ordering::Relaxed)
+    }
+
+    /// The bytes from here on belong to the next response.
+    pub(crate) fn begin(&self) {
+        self.before.store(self.received(), Ordering::Relaxed);
+        self.collected(Vec::clear);
+        self.collects.store(true, Ordering::Relaxed);
+    }
+
+    /// Bytes received of the present response.
+    pub(crate) fn of_response(&self) -> u64 {
+        self.received() - self.before.load(Ordering::Relaxed)
+    }
+
+    /// The first bytes of the present response, at most 16.
+    pub(crate) fn beginning(&self) -> Vec<u8> {
+        self.collected(|beginning| beginning.clone())
+    }
+
+    fn note(&self, bytes: &[u8]) {
+        self.received.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        if self.collects.load(Ordering::Relaxed) {
+            let length = self.collected(|beginning| {
+                let missing = BEGINNING - beginning.len();
+                beginning.extend_from_slice(&bytes[..bytes.len().min(missing)]);
+                beginning.len()
+            });
+            self.collects.store(length < BEGINNING, Ordering::Relaxed);
+        }
+    }
+
+    fn collected<T>(&self, change: impl FnOnce(&mut Vec<u8>) -> T) -> T {
+        change(&mut self.beginning.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl AsyncRead for TappedStream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let polled = Pin::new(&mut self.stream).poll_read(cx, buffer);
+        let read = &buffer.filled()[before..];
+        if !read.is_empty() {
+            self.tap.note(read);
+        }
+        polled
+    }
+}
+
+impl AsyncWrite for TappedStream {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(cx, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+}

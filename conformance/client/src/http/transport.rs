@@ -1,0 +1,500 @@
+//! Exchanges with the target, one after the other on a connection, each within a deadline and a limit of size.
+
+use std::{
+    error::Error,
+    sync::Arc,
+    time::{Duration, Instant, SystemTime},
+};
+
+use bytes::{Bytes, BytesMut};
+use http_body_util::{BodyExt, Full};
+use hyper::{
+    HeaderMap, Method, Request, Uri,
+    body::{Body, Incoming},
+    header::{
+        ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HOST, HeaderName,
+        HeaderValue, PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE, USER_AGENT,
+    },
+};
+
+use tokio::time::timeout;
+
+use crate::{
+    diagnosis,
+    http::{coding, connection::Connection},
+    memory::{MemoryPermit, SMALL},
+    network::{
+        connector::{Connector, Protocol},
+        target::Target,
+    },
+};
+use paymaster_exchange::{Exchange, Failure, HeaderSet, PLAIN_HEADERS, Part, Response, Stage};
+
+/// The limits of an exchange.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Total time of an exchange: connecting, sending, response head and body.
+    pub timeout: Duration,
+    /// Longest response body, in bytes.
+    pub body: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            timeout: Duration::from_secs(10),
+            body: 1024 * 1024,
+        }
+    }
+}
+
+/// How requests reach the target: URL, headers, limits and connector. The same for every exchange.
+#[derive(Clone, Debug)]
+pub struct Transport {
+    /// The URL of the target.
+    pub target: Target,
+    /// The limits of each exchange.
+    pub limits: Limits,
+    /// The plain headers, and those of the user.
+    headers: HeaderMap,
+    /// The names of the headers of the user.
+    own: Vec<HeaderName>,
+    connector: Arc<Connector>,
+    /// The whole URL, for HTTP/2 and for HTTP proxies.
+    absolute: Uri,
+}
+
+impl Transport {
+    /// A transport that sends these headers beside the default ones. A header of the same name replaces the default.
+    pub fn new(target: Target, limits: Limits, extra: &[(HeaderName, HeaderValue)]) -> Self {
+        let mut headers = HeaderMap::new();
+        headers.insert(HOST, target.authority.clone());
+        for (name, value) in PLAIN_HEADERS.lines {
+            headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
+        headers.insert(
+            USER_AGENT,
+            HeaderValue::from_static(concat!("paymaster-conformance/", env!("CARGO_PKG_VERSION"))),
+        );
+        for (name, _) in extra {
+            headers.remove(name);
+        }
+        for (name, value) in extra {
+            headers.append(name, value.clone());
+        }
+        Self {
+            connector: Arc::new(Connector::direct(&target)),
+            absolute: target.absolute(),
+            target,
+            limits,
+            headers,
+            own: extra.iter().map(|(name, _)| name.clone()).collect(),
+        }
+    }
+
+    /// The same transport with connections made by `connector`. https:// targets and proxies need one.
+    #[must_use]
+    pub fn with_connector(mut self, connector: Connector) -> Self {
+        if let Some(authorization) = connector.forward_authorization() {
+            self.headers.insert(PROXY_AUTHORIZATION, authorization.clone());
+        }
+        self.connector = Arc::new(connector);
+        self
+    }
+
+    /// Makes the connections.
+    pub fn connector(&self) -> &Connector {
+        &self.connector
+    }
+
+    /// The headers of a request: the plain ones, or those of `sent_as` in their place. The headers of the user take precedence.
+    fn headers_as(&self, sent_as: Option<&HeaderSet>) -> HeaderMap {
+        let mut headers = self.headers.clone();
+        let Some(sent_as) = sent_as else {
+            return headers;
+        };
+        let is_own = |name: &HeaderName| self.own.contains(name);
+        for plain in [CONTENT_TYPE, ACCEPT, ACCEPT_ENCODING, USER_AGENT] {
+            if !is_own(&plain) {
+                headers.remove(plain);
+            }
+        }
+        for (name, value) in sent_as.lines {
+            let name = HeaderName::from_static(name);
+            if !is_own(&name) {
+                headers.append(name, HeaderValue::from_static(value));
+            }
+        }
+        headers
+    }
+
+    /// The head of an HTTP/1.1 request up to the value of `content-length`, byte for byte as hyper writes it; none if a header of the
+    /// user changes how a message is sent.
+    pub(crate) fn plain_head(&self) -> Option<Vec<u8>> {
+        let changes = [
+            CONTENT_LENGTH,
+            TRANSFER_ENCODING,
+            CONNECTION,
+            EXPECT,
+            UPGRADE,
+            TE,
+            TRAILER,
+            ACCEPT_ENCODING,
+        ];
+        if self.own.iter().any(|name| changes.contains(name)) {
+            return None;
+        }
+        let uri = if self.connector.forwards() {
+            &self.absolute
+        } else {
+            &self.target.path
+        };
+        let mut head = format!("POST {uri} HTTP/1.1\r\n").into_bytes();
+        for (name, value) in &self.headers {
+            head.extend_from_slice(name.as_str().as_bytes());
+            head.extend_from_slice(b": ");
+            head.extend_from_slice(value.as_bytes());
+            head.extend_from_slice(b"\r\n");
+        }
+        head.extend_from_slice(b"content-length: ");
+        Some(head)
+    }
+
+    fn request(&self, body: Bytes, headers: HeaderMap, protocol: Protocol) -> Request<Full<Bytes>> {
+        let mut request = Request::new(Full::new(body));
+        *request.method_mut() = Method::POST;
+        *request.headers_mut() = headers;
+        let whole = protocol == Protocol::Http2 || self.connector.forwards();
+        *request.uri_mut() = if whole { &self.absolute } else { &self.target.path }.clone();
+        if protocol == Protocol::Http2 {
+            // In HTTP/2, the URL carries it (RFC 9113, section 8.3.1).
+            request.headers_mut().remove(HOST);
+        }
+        request
+    }
+}
+
+/// A connection that is kept from one exchange to the next, and opened anew when the target closed it.
+#[derive(Default)]
+pub struct PooledConnection {
+    connection: Option<Connection>,
+    /// What the present exchange waits for, for the message when its deadline passes.
+    stage: Stage,
+    /// The HTTP version of the last connection.
+    protocol: Option<Protocol>,
+}
+
+impl std::fmt::Debug for PooledConnection {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PooledConnection")
+            .field("stage", &self.stage)
+            .finish_non_exhaustive()
+    }
+}
+
+impl PooledConnection {
+    /// An established connection.
+    pub(crate) fn over(connection: Connection) -> Self {
+        Self {
+            connection: Some(connection),
+            ..Self::default()
+        }
+    }
+
+    /// Whether it has a connection.
+    pub(crate) fn is_open(&self) -> bool {
+        self.connection.is_some()
+    }
+
+    /// Sends a body and reads the response. Errors stand in the outcome of the exchange.
+    pub async fn exchange(&mut self, transport: &Transport, body: Bytes) -> Exchange {
+        self.exchange_within(transport, body, &MemoryPermit::default())
+            .await
+    }
+
+    /// The same. A large response is read when `permit` is acquired; the time of waiting for the permit counts neither for the
+    /// deadline nor for the duration of the exchange.
+    pub async fn exchange_within(
+        &mut self,
+        transport: &Transport,
+        body: Bytes,
+        permit: &MemoryPermit,
+    ) -> Exchange {
+        self.exchange_as(transport, body, None, permit).await
+    }
+
+    /// The same with the headers of `sent_as` in place of the plain ones. A content coding that the request permits is decoded.
+    pub async fn exchange_as(
+        &mut self,
+        transport: &Transport,
+        body: Bytes,
+        sent_as: Option<&'static HeaderSet>,
+        permit: &MemoryPermit,
+    ) -> Exchange {
+        self.exchange_since(transport, body, sent_as, permit, Instant::now())
+            .await
+    }
+
+    /// The same for an exchange that began at `started`.
+    pub(crate) async fn exchange_since(
+        &mut self,
+        transport: &Transport,
+        body: Bytes,
+        sent_as: Option<&'static HeaderSet>,
+        permit: &MemoryPermit,
+        started: Instant,
+    ) -> Exchange {
+        let headers = transport.headers_as(sent_as);
+        let after = transport.limits.timeout;
+        let mut waited = Duration::ZERO;
+        let left = after.saturating_sub(started.elapsed());
+        let mut outcome = match timeout(left, self.attempt(transport, &body, &headers)).await {
+            Ok(Ok(Reading::Whole(response))) => Ok(response),
+            Ok(Ok(Reading::Large(partial))) => {
+                let left = after.saturating_sub(started.elapsed());
+                let waits = Instant::now();
+                // A body without a stated length may become as long as the limit.
+                let announced = partial.body.size_hint().exact();
+                let announced = announced.and_then(|bytes| usize::try_from(bytes).ok());
+                permit.acquire(announced.unwrap_or(transport.limits.body)).await;
+                waited = waits.elapsed();
+                timeout(left, self.rest(partial, transport.limits.body))
+                    .await
+                    .unwrap_or_else(|_| Err(self.timed_out(after)))
+            }
+            Ok(Err(failure)) => Err(failure),
+            Err(_) => Err(self.timed_out(after)),
+        };
+        if outcome.is_ok()
+            && let Err(surplus) = self.settle().await
+        {
+            outcome = Err(surplus);
+        }
+        if outcome.is_err() {
+            self.connection = None;
+        }
+        let took = started.elapsed().saturating_sub(waited);
+        let accepted = headers
+            .get(ACCEPT_ENCODING)
+            .map(|value| value.to_str().unwrap_or_default());
+        let outcome = match outcome {
+            Ok(response) => coding::decoded(response, accepted, transport.limits.body, permit).await,
+            Err(failure) => Err(failure),
+        };
+        Exchange {
+            sent_as,
+            received: Some(SystemTime::now()),
+            ..Exchange::new(body, outcome, took)
+        }
+    }
+
+    /// The HTTP version of the last exchange; none before the first connection.
+    pub fn protocol(&self) -> Option<Protocol> {
+        self.protocol
+    }
+
+    fn timed_out(&self, after: Duration) -> Failure {
+        let waiting_for = match &self.connection {
+            Some(connection) => diagnosis::waiting_for(self.stage, connection.tap()),
+            None => self.stage,
+        };
+        Failure::Timeout { waiting_for, after }
+    }
+
+    async fn attempt(
+        &mut self,
+        transport: &Transport,
+        body: &Bytes,
+        headers: &HeaderMap,
+    ) -> Result<Reading, Failure> {
+        loop {
+            self.stage = Stage::Connection;
+            let connection = connected(&mut self.connection, transport, &mut self.stage).await?;
+            let reused = connection.exchanges > 0;
+            let before = connection.tap().received();
+            let protocol = connection.protocol();
+            self.protocol = Some(protocol);
+            self.stage = Stage::Head;
+            let request = transport.request(body.clone(), headers.clone(), protocol);
+            match connection.send(request).await {
+                Ok(head) => {
+                    self.stage = Stage::Body;
+                    return read(connection, head, transport.limits.body).await;
+                }
+                // A server may close an idle connection at any time (RFC 9112, section 9.3.1). Where no byte of a response came, the
+                // request is sent again. HTTP/2 states which requests it did not process; its own frames are no response.
+                Err(cause)
+                    if reused
+                        && match protocol {
+                            Protocol::Http1 => connection.tap().received() == before && is_closed(&cause),
+                            Protocol::Http2 => cause.is_closed() || cause.is_canceled(),
+                        } =>
+                {
+                    self.connection = None;
+                }
+                Err(cause) => return Err(diagnosis::failure(&cause, connection.tap())),
+            }
+        }
+    }
+
+    /// Reads the rest of a large response.
+    async fn rest(&mut self, partial: Box<Partial>, limit: usize) -> Result<Response, Failure> {
+        let Partial {
+            head,
+            mut body,
+            start,
+        } = *partial;
+        let announced = usize::try_from(body.size_hint().lower()).unwrap_or(limit);
+        let mut whole = BytesMut::with_capacity(limit.min(start.len() + announced));
+        whole.extend_from_slice(&start);
+        drop(start);
+        let Some(connection) = &mut self.connection else {
+            return Err(Failure::Cut("the connection is gone".to_owned()));
+        };
+        while let Some(data) = next(connection, &mut body).await? {
+            if whole.len() + data.len() > limit {
+                return Err(Failure::TooLarge {
+                    part: Part::Body,
+                    limit,
+                });
+            }
+            whole.extend_from_slice(&data);
+        }
+        Ok(Response {
+            body: whole.freeze(),
+            ..head
+        })
+    }
+
+    /// Fails where bytes follow the response that was read.
+    async fn settle(&mut self) -> Result<(), Failure> {
+        if let Some(connection) = &mut self.connection
+            && !connection.settle().await
+        {
+            diagnosis::surplus(connection.error.as_ref())?;
+            self.connection = None;
+        }
+        Ok(())
+    }
+}
+
+/// How far the reading of a response came.
+enum Reading {
+    /// To its end.
+    Whole(Response),
+    /// Up to the point where the body is too long to be read without a permit.
+    Large(Box<Partial>),
+}
+
+/// A response of which a part was read.
+struct Partial {
+    /// The response without its body.
+    head: Response,
+    /// The rest of the body.
+    body: Incoming,
+    /// The beginning of the body.
+    start: BytesMut,
+}
+
+/// The open connection, or a new one when there is none or the target closed it.
+async fn connected<'a>(
+    connection: &'a mut Option<Connection>,
+    transport: &Transport,
+    stage: &mut Stage,
+) -> Result<&'a mut Connection, Failure> {
+    if let Some(open) = connection
+        && !open.ready().await
+    {
+        *connection = None;
+    }
+    match connection {
+        Some(open) => Ok(open),
+        empty => {
+            let opened = Connection::open(&transport.connector, stage)
+                .await
+                .map_err(|cause| Failure::Connect(cause.to_string()))?;
+            Ok(empty.insert(opened))
+        }
+    }
+}
+
+/// Reads a response to its end, or up to the point where it needs a permit.
+async fn read(
+    connection: &mut Connection,
+    response: hyper::Response<Incoming>,
+    limit: usize,
+) -> Result<Reading, Failure> {
+    let (head, mut body) = response.into_parts();
+    if body.size_hint().lower() > limit as u64 {
+        return Err(Failure::TooLarge {
+            part: Part::Body,
+            limit,
+        });
+    }
+    let head = Response {
+        status: head.status.as_u16(),
+        headers: head
+            .headers
+            .iter()
+            .map(|(name, value)| {
+                let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
+                (name.as_str().to_owned(), value)
+            })
+            .collect(),
+        body: Bytes::new(),
+    };
+    if body.size_hint().lower() > SMALL as u64 {
+        // The permit is acquired before the body is buffered.
+        let start = BytesMut::new();
+        return Ok(Reading::Large(Box::new(Partial { head, body, start })));
+    }
+    let mut first = Bytes::new();
+    let mut whole: Option<BytesMut> = None;
+    while let Some(data) = next(connection, &mut body).await? {
+        let length = whole.as_ref().map_or(first.len(), BytesMut::len) + data.len();
+        if length > limit {
+            return Err(Failure::TooLarge {
+                part: Part::Body,
+                limit,
+            });
+        }
+        if first.is_empty() && whole.is_none() {
+            first = data;
+        } else {
+            whole
+                .get_or_insert_with(|| BytesMut::from(&first[..]))
+                .extend_from_slice(&data);
+        }
+        if length > SMALL {
+            let start = whole.unwrap_or_else(|| BytesMut::from(&first[..]));
+            return Ok(Reading::Large(Box::new(Partial { head, body, start })));
+        }
+    }
+    Ok(Reading::Whole(Response {
+        body: whole.map_or(first, BytesMut::freeze),
+        ..head
+    }))
+}
+
+/// The next bytes of a body; none at its end.
+async fn next(connection: &mut Connection, body: &mut Incoming) -> Result<Option<Bytes>, Failure> {
+    while let Some(frame) = connection.drive(body.frame()).await {
+        if let Ok(data) = frame
+            .map_err(|cause| diagnosis::incomplete_body(&cause))?
+            .into_data()
+        {
+            return Ok(Some(data));
+        }
+    }
+    Ok(None)
+}
+
+fn is_closed(cause: &hyper::Error) -> bool {
+    cause.is_closed()
+        || cause.is_canceled()
+        || cause.is_incomplete_message()
+        || cause
+            .source()
+            .and_then(|source| source.downcast_ref::<std::io::Error>())
+            .is_some()
+}

@@ -1,0 +1,249 @@
+//! Connections to one target: directly or through a proxy, plain or with TLS.
+
+use std::{error::Error, fmt, io, sync::Arc, time::Duration};
+
+use hyper::{Uri, header::HeaderValue};
+use hyper_util::client::legacy::connect::HttpConnector;
+use rustls::pki_types::ServerName;
+use tokio::io::DuplexStream;
+use tokio_rustls::TlsConnector;
+use tower_service::Service;
+
+use crate::{
+    diagnosis::root_cause,
+    network::{
+        proxies::{Proxies, Proxy, ProxyError, ProxyKind},
+        stream::BoxedStream,
+        target::Target,
+        tls::{HandshakeError, TlsError, Trust},
+        tunnel::{self, TunnelError},
+    },
+};
+use paymaster_exchange::Stage;
+
+/// How long the addresses of one IP version may take before those of the other are tried beside them (RFC 8305, section 5).
+const OTHER_IP_VERSION_AFTER: Duration = Duration::from_millis(250);
+
+/// The HTTP version of a connection: what the target chose in the TLS handshake, HTTP/1.1 without TLS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// HTTP/1.1.
+    Http1,
+    /// HTTP/2.
+    Http2,
+}
+
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Http1 => "HTTP/1.1",
+            Self::Http2 => "HTTP/2",
+        })
+    }
+}
+
+/// An established connection, before the first byte of HTTP.
+pub struct Connected {
+    /// The bytes to and from the target.
+    pub stream: BoxedStream,
+    /// The HTTP version to speak.
+    pub protocol: Protocol,
+}
+
+impl fmt::Debug for Connected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connected")
+            .field("protocol", &self.protocol)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why no connector can be made for a target.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectorError {
+    /// The host of an https:// URL can stand in no certificate.
+    #[error("the host of the URL is no name that a certificate can be for")]
+    ServerName,
+    /// TLS cannot be set up.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    /// The proxy of the environment cannot be used.
+    #[error(transparent)]
+    Proxy(#[from] ProxyError),
+}
+
+/// Why a connection was not made.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// The server in this process takes no connections.
+    #[error(transparent)]
+    InProcess(io::Error),
+    /// The target has no address, or takes no TCP connections.
+    #[error("{}", root_cause(&**.0))]
+    Target(#[source] Box<dyn Error + Send + Sync>),
+    /// The proxy has no address, or takes no TCP connections.
+    #[error("the proxy {proxy}: {}", root_cause(&**source))]
+    Proxy {
+        /// Host and port of the proxy.
+        proxy: String,
+        /// What hyper-util reports.
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// The proxy made no tunnel to the target.
+    #[error(transparent)]
+    Tunnel(#[from] TunnelError),
+    /// An https:// target, and a connector that was made without [`Trust`].
+    #[error("TLS: no trusted certificates are set")]
+    NoTrust,
+    /// The TLS handshake failed.
+    #[error(transparent)]
+    Handshake(#[from] HandshakeError),
+    /// HTTP could not begin.
+    #[error(transparent)]
+    Http(#[from] hyper::Error),
+}
+
+/// Makes a connection to a server in this process.
+pub type InProcess = Arc<dyn Fn() -> io::Result<DuplexStream> + Send + Sync>;
+
+/// Makes connections to one target.
+#[derive(Clone)]
+pub struct Connector {
+    target: Target,
+    tcp: HttpConnector,
+    proxy: Option<Proxy>,
+    security: Security,
+    /// The server in this process; TCP, proxy and TLS are not used then.
+    in_process: Option<InProcess>,
+}
+
+#[derive(Clone)]
+enum Security {
+    Plain,
+    Tls(TlsConnector, ServerName<'static>),
+    /// An https:// target without [`Trust`].
+    Unset,
+}
+
+impl fmt::Debug for Connector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connector")
+            .field("address", &self.target.address())
+            .field("proxy", &self.proxy)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Connector {
+    /// A connector for a target. `trust` matters for https:// only.
+    pub fn new(target: &Target, trust: &Trust, proxies: &Proxies) -> Result<Self, ConnectorError> {
+        let security = if target.is_https() {
+            let name = ServerName::try_from(target.host.clone()).map_err(|_| ConnectorError::ServerName)?;
+            Security::Tls(trust.connector()?, name)
+        } else {
+            Security::Plain
+        };
+        Ok(Self {
+            proxy: proxies.for_target(target)?,
+            security,
+            ..Self::direct(target)
+        })
+    }
+
+    /// A connector without a proxy for an http:// target.
+    pub(crate) fn direct(target: &Target) -> Self {
+        let mut tcp = HttpConnector::new();
+        // A small request must not wait for the acknowledgement of the one before (Nagle's algorithm).
+        tcp.set_nodelay(true);
+        tcp.set_happy_eyeballs_timeout(Some(OTHER_IP_VERSION_AFTER));
+        Self {
+            target: target.clone(),
+            tcp,
+            proxy: None,
+            security: if target.is_https() {
+                Security::Unset
+            } else {
+                Security::Plain
+            },
+            in_process: None,
+        }
+    }
+
+    /// A connector to a server in this process.
+    pub fn in_process(target: &Target, server: InProcess) -> Self {
+        Self {
+            in_process: Some(server),
+            ..Self::direct(target)
+        }
+    }
+
+    /// Makes a connection. `stage` always names what it waits for, for the caller whose deadline interrupts it.
+    pub async fn connect(&self, stage: &mut Stage) -> Result<Connected, ConnectError> {
+        *stage = Stage::Connection;
+        let plain = |stream| Connected {
+            stream,
+            protocol: Protocol::Http1,
+        };
+        if let Some(server) = &self.in_process {
+            return Ok(plain(Box::new(server().map_err(ConnectError::InProcess)?)));
+        }
+        let mut stream = if let Some(proxy) = &self.proxy {
+            let connected = self.tcp(proxy.uri()).await;
+            connected.map_err(|source| ConnectError::Proxy {
+                proxy: proxy.to_string(),
+                source,
+            })?
+        } else {
+            let uri = Uri::try_from(format!("http://{}/", self.target.address()));
+            let uri = uri.map_err(|cause| ConnectError::Target(Box::new(cause)))?;
+            self.tcp(uri).await.map_err(ConnectError::Target)?
+        };
+        if let Some(proxy) = self.proxy.as_ref().filter(|_| !self.forwards()) {
+            *stage = Stage::Tunnel;
+            stream = tunnel::open(stream, proxy, &self.target).await?;
+        }
+        let (connector, name) = match &self.security {
+            Security::Plain => return Ok(plain(stream)),
+            Security::Unset => return Err(ConnectError::NoTrust),
+            Security::Tls(connector, name) => (connector, name),
+        };
+        *stage = Stage::TlsHandshake;
+        // hyper-rustls' connector makes this same call, but hides when TCP ends and TLS begins: the deadline must name which it was.
+        let stream = connector
+            .connect(name.clone(), stream)
+            .await
+            .map_err(HandshakeError)?;
+        let protocol = match stream.get_ref().1.alpn_protocol() {
+            Some(b"h2") => Protocol::Http2,
+            _ => Protocol::Http1,
+        };
+        Ok(Connected {
+            stream: Box::new(stream),
+            protocol,
+        })
+    }
+
+    async fn tcp(&self, uri: Uri) -> Result<BoxedStream, Box<dyn Error + Send + Sync>> {
+        let stream = self.tcp.clone().call(uri).await?;
+        Ok(Box::new(stream.into_inner()))
+    }
+
+    /// Whether requests are handed to an HTTP proxy with their whole URL. That is so for http:// targets; for https:// targets, and
+    /// with a SOCKS proxy, there is a tunnel.
+    pub fn forwards(&self) -> bool {
+        let through_http = self
+            .proxy
+            .as_ref()
+            .is_some_and(|proxy| matches!(proxy.kind, ProxyKind::Http { .. }));
+        through_http && matches!(self.security, Security::Plain)
+    }
+
+    /// The Proxy-Authorization of each request that is handed to a proxy with its whole URL.
+    pub fn forward_authorization(&self) -> Option<&HeaderValue> {
+        let proxy = self.proxy.as_ref().filter(|_| self.forwards())?;
+        match &proxy.kind {
+            ProxyKind::Http { authorization } => authorization.as_ref(),
+            ProxyKind::Socks5 { .. } => None,
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Section 4: a valid request is served with the result of its method and mode.
+//!
+//! Only operations that the profile covers must be served. Any other operation may be answered with an error.
+
+use paymaster_schemas::Pair;
+use serde_json::Value;
+
+use crate::rules::{Report, Rule, View, describe_answer, no_token};
+use crate::{
+    json::number::same_number,
+    message::{answer::Answer, request::Call, tables::GAS},
+    target::context::{Context, Support},
+};
+
+const NAME_OPERATIONS: &str = "name operations that the target accepts in the profile: operations.accepts = \"any\", or operations.sponsorable";
+
+const fn rule(id: &'static str, hint: &'static str, check: fn(&View<'_>, &Context, &mut Report)) -> Rule {
+    Rule::exchange(id, 10, NAME_OPERATIONS, hint, check)
+}
+
+pub(in crate::rules) const RULES: &[Rule] = &[
+    rule(
+        "endpoint.both-methods",
+        "route both methods at the one address",
+        both_methods,
+    ),
+    rule(
+        "quote.sponsored-result",
+        "a quote in sponsored mode is refused",
+        quote_sponsored,
+    ),
+    Rule {
+        not_applicable: no_token,
+        ..rule(
+            "quote.erc20-result",
+            "a quote in token mode for supported tokens is refused",
+            quote_erc20,
+        )
+    },
+    rule(
+        "sponsor.sponsored-result",
+        "sponsoring in sponsored mode is refused with an error",
+        sponsor_sponsored,
+    ),
+    Rule {
+        not_applicable: no_token,
+        ..rule(
+            "sponsor.erc20-result",
+            "sponsoring in token mode with a supported token is refused",
+            sponsor_erc20,
+        )
+    },
+];
+
+/// The JSON-RPC error code of an unknown method.
+const METHOD_NOT_FOUND: i64 = -32_601;
+
+/// Both methods are served at the same address, over POST.
+fn both_methods(view: &View<'_>, context: &Context, report: &mut Report) {
+    let required = view.valid_call().is_some_and(|call| {
+        // The error for a token that is not supported may have any code.
+        call.tokens
+            .fee
+            .as_ref()
+            .is_none_or(|token| context.support(token) == Support::Supported)
+    });
+    if !required || view.rejected_before_service() {
+        return;
+    }
+    let missing = match &view.answer {
+        Answer::None(_) => return,
+        Answer::NotJson(response, _) => matches!(response.status, 404 | 405),
+        Answer::Json(..) => view.answer.error().is_some_and(says_not_found),
+    };
+    report.expect(!missing, "", "an answer of this method", || {
+        describe_answer(&view.answer)
+    });
+}
+
+fn says_not_found(error: &Value) -> bool {
+    error["code"]
+        .as_number()
+        .is_some_and(|code| same_number(code, &METHOD_NOT_FOUND.into()))
+}
+
+fn quote_sponsored(view: &View<'_>, _: &Context, report: &mut Report) {
+    served(Pair::QUOTE_SPONSORED, view, report, |_| true);
+}
+
+/// Judged only when both tokenInfo members are present and all tokens are supported. Other rules report other errors.
+fn quote_erc20(view: &View<'_>, context: &Context, report: &mut Report) {
+    served(Pair::QUOTE_ERC20, view, report, |call| {
+        let named = call.tokens.quoted();
+        call.tokens.preferred.is_some()
+            && call.tokens.list.as_ref().is_some_and(|list| !list.is_empty())
+            && named
+                .iter()
+                .all(|token| context.support(token) == Support::Supported)
+    });
+}
+
+fn sponsor_sponsored(view: &View<'_>, _: &Context, report: &mut Report) {
+    served(Pair::SPONSOR_SPONSORED, view, report, |_| true);
+}
+
+/// Judged only with all gas limits: request.gas-fields-optional reports the others.
+fn sponsor_erc20(view: &View<'_>, context: &Context, report: &mut Report) {
+    served(Pair::SPONSOR_ERC20, view, report, |call| {
+        let supported = |token: &String| context.support(token) == Support::Supported;
+        call.tokens.fee.as_ref().is_some_and(supported)
+            && GAS.iter().all(|name| call.operation().get(*name).is_some())
+    });
+}
+
+fn served(pair: Pair, view: &View<'_>, report: &mut Report, fair: impl Fn(&Call) -> bool) {
+    let Some(call) = view.valid_call().filter(|call| call.pair == pair) else {
+        return;
+    };
+    if !fair(call) || view.rejected_before_service() {
+        return;
+    }
+    if let Some(result) = view.answer.result() {
+        let kind = &MEMBERS[usize::from(pair == Pair::QUOTE_ERC20)];
+        let shaped = !result.is_object() || kind.iter().any(|member| result.get(*member).is_some());
+        report.expect(shaped, "/result", "a result of this method and mode", || {
+            describe_answer(&view.answer)
+        });
+    } else if let Some(error) = view.answer.error()
+        && view.expectation.requires_result()
+        && !says_not_found(error)
+    {
+        report.broken(
+            "/error",
+            "a result: according to the profile the operation is accepted",
+            describe_answer(&view.answer),
+        );
+    }
+}
+
+/// Members of a sponsored or token sponsor result, and of a quote in token mode. A result that has none of them is of another
+/// kind. A single missing member is reported by the rule of its row.
+const MEMBERS: [&[&str]; 2] = [
+    &[
+        "paymasterAndData",
+        "preVerificationGas",
+        "verificationGasLimit",
+        "callGasLimit",
+    ],
+    &["paymasterAddress", "feeQuotes"],
+];

@@ -1,0 +1,342 @@
+//! The plain sense of answers: lawful in form, and senseless in content. These rules warn.
+
+use std::collections::BTreeSet;
+
+use paymaster_schemas::{Pair, member_validator, validator_for};
+use serde_json::Value;
+
+use crate::rules::{Check, Report, Rule, View, no_token, shown, shown_member};
+use crate::{
+    json::number::amount,
+    target::{context::Context, quoted},
+};
+
+const NO_QUOTES: &str =
+    "the target answered too few quotes in token mode with a result: name supported tokens in the profile";
+const NO_RESULTS: &str = "the target answered too few sponsor requests in token mode with a result: name supported tokens in the profile";
+
+/// A rule about quotes in token mode.
+const fn of_quotes(
+    id: &'static str,
+    hint: &'static str,
+    check: fn(&View<'_>, &Context, &mut Report),
+) -> Rule {
+    Rule {
+        not_applicable: no_token,
+        ..Rule::exchange(id, 5, NO_QUOTES, hint, check)
+    }
+}
+
+/// A rule about results that sponsor in token mode.
+const fn of_token_results(
+    id: &'static str,
+    hint: &'static str,
+    check: fn(&View<'_>, &Context, &mut Report),
+) -> Rule {
+    Rule {
+        not_applicable: no_token,
+        ..Rule::exchange(id, 5, NO_RESULTS, hint, check)
+    }
+}
+
+pub(in crate::rules) const RULES: &[Rule] = &[
+    of_quotes(
+        "plausibility.paymaster-address",
+        "users approve the token for this address: it is the deployed token paymaster, the same in every quote",
+        paymaster_address,
+    ),
+    of_quotes(
+        "plausibility.token-price",
+        "maxGasFeeUSD divided by maxGasFee is the price of the token: look at decimals, and at which quote has which fee",
+        token_price,
+    ),
+    of_quotes(
+        "plausibility.exchange-rate",
+        "an exchange rate of 0 makes every operation free",
+        exchange_rate,
+    ),
+    of_quotes(
+        "plausibility.one-quote-a-token",
+        "a client takes one of two quotes for the same token, and its user pays the other",
+        one_quote_a_token,
+    ),
+    of_quotes(
+        "plausibility.symbol",
+        "wallets show the symbol to their users",
+        symbol,
+    ),
+    of_quotes(
+        "plausibility.logo-url",
+        "wallets load the logo in a page: give an absolute https URL, and no scheme that a browser runs",
+        logo_url,
+    ),
+    Rule::exchange(
+        "plausibility.gas",
+        5,
+        "the target answered too few sponsor requests with a result: name operations that it accepts in the profile",
+        "an operation with a gas limit of 0 fails on the chain",
+        gas,
+    ),
+    of_token_results(
+        "plausibility.pre-verification-gas",
+        "write preVerificationGas as decimal digits or as a hex quantity, which clients convert to an integer",
+        pre_verification_gas,
+    ),
+    of_token_results(
+        "plausibility.token-data",
+        "paymasterAndData begins with the address of the paymaster, the one that quotes name",
+        token_data,
+    ),
+    Rule {
+        id: "plausibility.token-data-differs",
+        clause: "plausibility.token-data-differs",
+        quota: 4,
+        advice: NO_RESULTS,
+        hint: "sign each operation: a signature that is the same for every operation covers none of them",
+        not_applicable: no_token,
+        check: Check::Group(&crate::cases::relations::TOKEN_DATA, token_data_differs),
+    },
+];
+
+const ZERO: &str = "0x0000000000000000000000000000000000000000";
+
+fn quote_result<'a>(view: &'a View<'_>) -> Option<&'a Value> {
+    view.valid_call().filter(|call| call.pair == Pair::QUOTE_ERC20)?;
+    view.answer.result()
+}
+
+/// Every quote of a result, with its index.
+fn quotes<'a>(view: &'a View<'_>) -> impl Iterator<Item = (usize, &'a Value)> {
+    let quotes = quote_result(view).and_then(|result| result["feeQuotes"].as_array());
+    quotes.into_iter().flatten().enumerate()
+}
+
+/// The paymaster is not the zero address, and is the same in every quote.
+fn paymaster_address(view: &View<'_>, context: &Context, report: &mut Report) {
+    let Some(address) = quote_result(view).and_then(|result| result["paymasterAddress"].as_str()) else {
+        return;
+    };
+    let expected = context.quoted.paymaster.as_deref().filter(|first| *first != ZERO);
+    let is_known = expected.is_none_or(|first| address.eq_ignore_ascii_case(first));
+    report.expect(
+        address != ZERO && is_known,
+        "/result/paymasterAddress",
+        expected.map_or_else(
+            || "an address other than zero".to_owned(),
+            |first| format!("{first}, as in the target's first quote"),
+        ),
+        || address.to_owned(),
+    );
+}
+
+/// Symbols of tokens that are worth about a dollar.
+const DOLLARS: [&str; 8] = ["USDC", "USDT", "DAI", "USDC.e", "USDT.e", "BUSD", "FRAX", "PYUSD"];
+
+/// The price of a token stays within two orders of magnitude, and that of a stable token near a dollar.
+fn token_price(view: &View<'_>, context: &Context, report: &mut Report) {
+    const FACTOR: f64 = 100.0;
+    for (index, quote) in quotes(view) {
+        let Some(price) = quoted::price(quote) else {
+            continue;
+        };
+        let is_dollar = quote["symbol"]
+            .as_str()
+            .is_some_and(|symbol| DOLLARS.contains(&symbol));
+        let first = quote["tokenAddress"]
+            .as_str()
+            .and_then(|address| context.quoted.price(address));
+        let (low, high, source) = match first {
+            _ if is_dollar => (0.1, 10.0, "for a token that is worth a dollar"),
+            Some(first) => (
+                first / FACTOR,
+                first * FACTOR,
+                "as in the target's first quote for the token",
+            ),
+            None => continue,
+        };
+        report.expect(
+            (low..=high).contains(&price),
+            format_args!("/result/feeQuotes/{index}/maxGasFeeUSD"),
+            format_args!("maxGasFee at a price from {low:.4} to {high:.4} US dollars, {source}"),
+            || format!("a price of {price:.4} US dollars"),
+        );
+    }
+}
+
+fn exchange_rate(view: &View<'_>, _: &Context, report: &mut Report) {
+    for (index, quote) in quotes(view) {
+        if let Some(rate) = amount(&quote["exchangeRate"]) {
+            report.expect(
+                rate.bits() > 0,
+                format_args!("/result/feeQuotes/{index}/exchangeRate"),
+                "an exchange rate above 0",
+                || "0".to_owned(),
+            );
+        }
+    }
+}
+
+fn one_quote_a_token(view: &View<'_>, _: &Context, report: &mut Report) {
+    let mut seen = BTreeSet::new();
+    for (index, quote) in quotes(view) {
+        if let Some(address) = quote["tokenAddress"].as_str() {
+            report.expect(
+                seen.insert(address.to_ascii_lowercase()),
+                format_args!("/result/feeQuotes/{index}/tokenAddress"),
+                "one quote for each token",
+                || format!("a second quote for {address}"),
+            );
+        }
+    }
+}
+
+fn symbol(view: &View<'_>, _: &Context, report: &mut Report) {
+    for (index, quote) in quotes(view) {
+        if let Some(symbol) = quote["symbol"].as_str() {
+            report.expect(
+                !symbol.trim().is_empty(),
+                format_args!("/result/feeQuotes/{index}/symbol"),
+                "a symbol that is not empty",
+                || shown(&quote["symbol"]),
+            );
+        }
+    }
+}
+
+/// A logo URL is absolute, and of a scheme that shows an image.
+fn logo_url(view: &View<'_>, _: &Context, report: &mut Report) {
+    for (index, quote) in quotes(view) {
+        let Some(url) = quote["logoUrl"].as_str() else {
+            continue;
+        };
+        let lower = url.trim().to_ascii_lowercase();
+        let runs = [
+            "javascript:",
+            "vbscript:",
+            "data:text",
+            "data:application",
+            "file:",
+        ];
+        let is_absolute = validator_for("url").is_some_and(|valid| valid.is_valid(&quote["logoUrl"]));
+        report.expect(
+            is_absolute && !runs.iter().any(|scheme| lower.starts_with(scheme)),
+            format_args!("/result/feeQuotes/{index}/logoUrl"),
+            "an absolute URL of an image",
+            || shown(&quote["logoUrl"]),
+        );
+    }
+}
+
+/// The gas limits of a result that sponsors are above 0, unless the request has 0.
+fn gas(view: &View<'_>, _: &Context, report: &mut Report) {
+    let (Some(call), Some(result)) = (view.valid_call(), view.answer.result()) else {
+        return;
+    };
+    if result["paymasterAndData"]
+        .as_str()
+        .is_none_or(|data| data == "0x")
+    {
+        return;
+    }
+    for name in ["callGasLimit", "verificationGasLimit", "preVerificationGas"] {
+        // A target may return the limits of the request.
+        let is_requested = amount(&call.operation()[name]).is_some_and(|limit| limit.bits() == 0);
+        if let Some(limit) = amount(&result[name]).filter(|_| !is_requested) {
+            report.expect(
+                limit.bits() > 0,
+                format_args!("/result/{name}"),
+                "a gas limit above 0",
+                || shown_member(result.get(name)),
+            );
+        }
+    }
+}
+
+fn token_result<'a>(view: &'a View<'_>) -> Option<&'a Value> {
+    view.valid_call()
+        .filter(|call| call.pair == Pair::SPONSOR_ERC20)?;
+    view.answer.result()
+}
+
+/// preVerificationGas in token mode is an amount. The table has a string and no notation.
+fn pre_verification_gas(view: &View<'_>, _: &Context, report: &mut Report) {
+    let Some(value) = token_result(view).map(|result| &result["preVerificationGas"]) else {
+        return;
+    };
+    if value.is_string() {
+        report.expect(
+            amount(value).is_some(),
+            "/result/preVerificationGas",
+            "decimal digits, or a hex quantity",
+            || shown(value),
+        );
+    }
+}
+
+/// paymasterAndData in token mode is at least an address: that of the quoted paymaster.
+fn token_data(view: &View<'_>, context: &Context, report: &mut Report) {
+    let Some(data) = token_result(view).and_then(|result| result["paymasterAndData"].as_str()) else {
+        return;
+    };
+    // The rule of the row reports what is no hex string.
+    let row = member_validator("token-sponsor-result", "paymasterAndData");
+    if !row.is_some_and(|row| row.is_valid(&Value::String(data.to_owned()))) {
+        return;
+    }
+    let address = data.get(..ZERO.len());
+    let expected = context.quoted.paymaster.as_deref();
+    let holds = address.is_some_and(|address| {
+        expected
+            .is_none_or(|paymaster| paymaster.len() != ZERO.len() || address.eq_ignore_ascii_case(paymaster))
+    });
+    report.expect(
+        holds,
+        "/result/paymasterAndData",
+        expected.map_or_else(
+            || "the paymaster's address and more".to_owned(),
+            |paymaster| format!("{paymaster} and more: the paymasterAddress of quotes"),
+        ),
+        || shown(&Value::String(data.to_owned())),
+    );
+}
+
+/// Data with a signature differs between operations. A paymaster that checks everything on the chain needs no signature: its data, such
+/// as its address alone, or its address and the token's, may be the same for every operation.
+fn token_data_differs(views: &[View<'_>], _: &Context, report: &mut Report) {
+    // The rule of the row reports what is no hex string.
+    let row = member_validator("token-sponsor-result", "paymasterAndData");
+    let data = |view| {
+        let value = token_result(view)?.get("paymasterAndData")?;
+        value
+            .as_str()
+            .filter(|_| row.is_some_and(|row| row.is_valid(value)))
+    };
+    let all: Option<Vec<&str>> = views.iter().map(data).collect();
+    let Some((first, others)) = all.as_deref().and_then(|all| all.split_first()) else {
+        return;
+    };
+    report.set_member(others.len());
+    let is_same = others.iter().all(|other| other.eq_ignore_ascii_case(first));
+    report.expect(
+        !is_same || !may_have_signature(first),
+        "/result/paymasterAndData",
+        "another value than for other operations",
+        || {
+            format!(
+                "the same for {} operations: {}",
+                views.len(),
+                shown(&Value::from(*first))
+            )
+        },
+    );
+}
+
+/// Whether hex data has room for a signature behind the address of the paymaster, and has no zeros in its place.
+fn may_have_signature(data: &str) -> bool {
+    /// The digits of the shortest signature: r and s.
+    const SIGNATURE: usize = 2 * 64;
+    data.len() > ZERO.len() + SIGNATURE
+        && data
+            .get(data.len() - SIGNATURE..)
+            .is_some_and(|end| end.bytes().any(|digit| digit != b'0'))
+}

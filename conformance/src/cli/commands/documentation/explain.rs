@@ -1,0 +1,114 @@
+//! `explain RULE`: what a rule requires, its basis, and how it is judged.
+
+use crate::cli::process::output;
+use crate::report::text::sections;
+use std::fmt::Write as _;
+
+use paymaster_schemas::{Basis, Clause, clauses, find_clause};
+
+use crate::cli::process::error::CommandError;
+use crate::run::Suite;
+use paymaster_cli::exit;
+use paymaster_cli::output::terminal::wrapped;
+use paymaster_cli::suggestion::did_you_mean;
+use paymaster_judge::rules::{Check, Rule};
+
+/// The widest line, in columns.
+const WIDTH: usize = 100;
+
+/// Runs the command.
+pub(crate) fn run(id: &str) -> Result<u8, CommandError> {
+    let rules = Suite::standard().rules;
+    let found: Vec<&Rule> = match rules.iter().find(|rule| rule.id == id) {
+        Some(rule) => vec![rule],
+        None => rules.iter().copied().filter(|rule| rule.clause == id).collect(),
+    };
+    let clause = found
+        .first()
+        .map(|rule| rule.clause())
+        .or_else(|| find_clause(id));
+    let Some(clause) = clause else {
+        let known = rules
+            .iter()
+            .map(|rule| rule.id)
+            .chain(clauses().map(|clause| clause.id));
+        let hint = did_you_mean(id, known);
+        return Err(format!("there is no rule or clause `{id}`{hint}").into());
+    };
+    let mut text = about_clause(clause);
+    for rule in found {
+        text.push_str(&about_rule(rule));
+    }
+    output::print(&text)?;
+    Ok(exit::CONFORMS)
+}
+
+fn about_clause(clause: &Clause) -> String {
+    let mut text = format!(
+        "{}\nsection {}, {}: {}\nspecification: {}\n\n",
+        clause.id,
+        clause.section,
+        clause.basis,
+        cost(clause.basis),
+        sections::place(clause.section)
+    );
+    for line in wrapped(clause.text, WIDTH) {
+        let _ = writeln!(text, "{line}");
+    }
+    if let Some(reason) = clause.unjudged {
+        let _ = writeln!(text, "\nNot judged: {reason}");
+    }
+    text
+}
+
+/// What breaking a clause with this basis means for a run.
+pub(crate) fn cost(basis: Basis) -> &'static str {
+    match basis {
+        Basis::Stated => "a broken rule fails the run",
+        Basis::JsonRpc | Basis::Interoperability | Basis::Plausibility => {
+            "a broken rule warns, and fails the run under --strict"
+        }
+        Basis::OnChain => {
+            "judged only with --rpc-url and --entry-point; a broken rule warns, and fails the run under --strict"
+        }
+        Basis::Ambiguous | Basis::NotShown => "observed only: it cannot fail a run",
+    }
+}
+
+/// How a rule is judged; the text continues "judged".
+pub(crate) fn how_judged(rule: &Rule) -> String {
+    match &rule.check {
+        Check::Exchange(_) => "on every single exchange that it applies to".to_owned(),
+        Check::Row { document, member, .. } => {
+            format!("on the member `{member}` of every result, by the schema document `{document}`")
+        }
+        Check::Group(relation, _) => {
+            format!(
+                "on groups of requests of the relation `{}`: {}",
+                relation.id, relation.about
+            )
+        }
+    }
+}
+
+fn about_rule(rule: &Rule) -> String {
+    let how = how_judged(rule);
+    let mut text = format!("\nrule {}\n", rule.id);
+    let times = crate::report::text::words::count(rule.quota, "time");
+    let quota = format!("after it was exercised and held {times}");
+    for (name, content) in [
+        ("judged", how.as_str()),
+        ("passes", quota.as_str()),
+        ("when inconclusive", rule.advice),
+        ("when broken", rule.hint),
+    ] {
+        if content.is_empty() {
+            continue;
+        }
+        for (number, line) in wrapped(content, WIDTH - 20).iter().enumerate() {
+            let head = if number == 0 { name } else { "" };
+            let _ = writeln!(text, "  {head:<17} {line}");
+        }
+    }
+    text
+}

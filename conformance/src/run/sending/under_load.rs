@@ -1,0 +1,112 @@
+//! Sends groups to a target that may be overloaded: an error that concurrency may have caused is checked without other requests in flight.
+
+use futures_util::future::join_all;
+
+use crate::run::sending::{
+    overload::{self, MOST_COPIES, TIMES_ALONE},
+    sender::{DeliveryError, Notice, OverloadMode, Sender},
+};
+use paymaster_client::{memory::MemoryPermit, throttling};
+use paymaster_exchange::{Exchange, KEPT};
+use paymaster_judge::cases::case::Group;
+
+/// The result of sending a group alone.
+enum AloneResult {
+    /// No error: fewer requests are sent at a time now.
+    FewerJobs,
+    /// The same kind of error.
+    SameError(Vec<Exchange>),
+    /// No error, alone or under load: the first answers are judged.
+    Chance,
+}
+
+impl Sender {
+    /// As [`Sender::deliver`], within a memory share that the caller holds as long as it keeps the answers.
+    pub(crate) async fn deliver_within(
+        &self,
+        group: &Group,
+        share: &mut MemoryPermit,
+    ) -> Result<Vec<Exchange>, DeliveryError> {
+        while self.checks_overload && self.concurrency.jobs() > 1 {
+            let jobs = self.concurrency.jobs();
+            let exchanges = self.deliver_once(group, share, OverloadMode::Watch).await?;
+            let Some(sign) = self.concurrency.suspicion(&exchanges) else {
+                if exchanges.iter().any(is_throttled_without_time) {
+                    break;
+                }
+                return Ok(exchanges);
+            };
+            // Long answers are not kept, and their memory is freed before all slots are acquired: the holders of slots may wait for it.
+            let short = exchanges.iter().all(has_short_body).then_some(exchanges);
+            *share = self.share();
+            match self.check_alone(group, share, jobs, sign).await? {
+                AloneResult::SameError(exchanges) if exchanges.iter().any(is_throttled_without_time) => break,
+                AloneResult::SameError(exchanges) => return Ok(exchanges),
+                AloneResult::Chance => {
+                    match short.filter(|short| !short.iter().any(is_throttled_without_time)) {
+                        Some(exchanges) => return Ok(exchanges),
+                        None => break,
+                    }
+                }
+                AloneResult::FewerJobs => {}
+            }
+        }
+        self.deliver_once(group, share, OverloadMode::Ignore).await
+    }
+
+    /// Sends a group that got an error of overload at this number of jobs again while no other request is in flight.
+    async fn check_alone(
+        &self,
+        group: &Group,
+        share: &MemoryPermit,
+        jobs: usize,
+        sign: String,
+    ) -> Result<AloneResult, DeliveryError> {
+        let alone = self.concurrency.alone().await.ok_or(DeliveryError::Stopped)?;
+        if alone.jobs < jobs {
+            // The check of another group has lowered the limit meanwhile.
+            return Ok(AloneResult::FewerJobs);
+        }
+        for _ in 0..TIMES_ALONE {
+            let exchanges = self.deliver_in_turn(group, share, OverloadMode::Check).await?;
+            if exchanges
+                .iter()
+                .any(|exchange| overload::sign(exchange).is_some())
+            {
+                alone.seen(sign);
+                return Ok(AloneResult::SameError(exchanges));
+            }
+        }
+        if !alone.has_company() && !self.is_seen_under_load(group, jobs).await? {
+            return Ok(AloneResult::Chance);
+        }
+        let overload = alone.halve(sign);
+        // The limit applies even when the receiver is gone.
+        let _ = self.notices.send(Notice::Overloaded(overload));
+        Ok(AloneResult::FewerJobs)
+    }
+
+    /// Sends as many copies of a group as there are jobs at the same time. Whether any of them gets an error of overload. The caller holds
+    /// all slots.
+    async fn is_seen_under_load(&self, group: &Group, jobs: usize) -> Result<bool, DeliveryError> {
+        let copies = (0..jobs.min(MOST_COPIES)).map(|_| async {
+            let share = self.share();
+            let exchanges = self.deliver_in_turn(group, &share, OverloadMode::Check).await?;
+            Ok(exchanges
+                .iter()
+                .any(|exchange| overload::sign(exchange).is_some()))
+        });
+        let seen: Vec<bool> = join_all(copies).await.into_iter().collect::<Result<_, _>>()?;
+        Ok(seen.contains(&true))
+    }
+}
+
+fn has_short_body(exchange: &Exchange) -> bool {
+    let response = exchange.outcome.as_ref();
+    response.map_or(true, |response| response.body.len() <= KEPT)
+}
+
+fn is_throttled_without_time(exchange: &Exchange) -> bool {
+    let response = exchange.outcome.as_ref();
+    response.is_ok_and(throttling::is_throttled_without_time)
+}

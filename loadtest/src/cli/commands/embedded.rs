@@ -1,0 +1,146 @@
+//! The embedded target: the reference server in another process, so that it shares neither CPU time nor threads with the load
+//! generator. The process is this program with a hidden subcommand. It ends when its standard input is closed, and therefore with
+//! the load generator.
+
+use std::{
+    error::Error,
+    io::{self, BufRead, BufReader, Read, Write},
+    process::{Child, Command, Stdio},
+    sync::Arc,
+};
+
+use paymaster_cli::embedded::profile_of;
+use paymaster_judge::target::profile::Profile;
+use paymaster_reference_server::{Config, InjectedService, Service, find_fault, find_variant};
+use tokio::net::TcpListener;
+
+/// The name of the hidden subcommand.
+pub(crate) const SUBCOMMAND: &str = "embedded-server";
+
+/// The flag of Windows for a process in a group of its own.
+#[cfg(windows)]
+const CREATE_NEW_PROCESS_GROUP: u32 = 0x0000_0200;
+
+/// Faults and variants of the embedded server, for tests of this program.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct DeviationArgs {
+    /// A fault of the reference server; repeatable.
+    #[arg(long = "fault", value_name = "NAME", hide = true)]
+    pub(crate) faults: Vec<String>,
+    /// A variant of the reference server; repeatable.
+    #[arg(long = "variant", value_name = "NAME", hide = true)]
+    pub(crate) variants: Vec<String>,
+}
+
+impl DeviationArgs {
+    /// Whether the server has neither faults nor variants.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.faults.is_empty() && self.variants.is_empty()
+    }
+
+    fn service(&self, config: &Config) -> Result<InjectedService, EmbeddedError> {
+        let faults: Result<Vec<_>, _> = self.faults.iter().map(|name| find_fault(name)).collect();
+        let variants: Result<Vec<_>, _> = self.variants.iter().map(|name| find_variant(name)).collect();
+        let service = Service::new(config).map_err(|cause| EmbeddedError::Service(cause.into()))?;
+        Ok(InjectedService::from(service)
+            .with_variants(variants.map_err(|cause| EmbeddedError::Service(cause.into()))?)
+            .with_faults(faults.map_err(|cause| EmbeddedError::Service(cause.into()))?))
+    }
+}
+
+/// Why the embedded server could not be started.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum EmbeddedError {
+    /// The configuration, or the name of a fault or variant, is not valid.
+    #[error(transparent)]
+    Service(Box<dyn Error + Send + Sync>),
+    /// The process or its socket failed.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The process did not print its URL.
+    #[error("it did not print its URL")]
+    NoUrl,
+}
+
+/// A running server. It ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Embedded {
+    /// Its URL.
+    pub(crate) url: String,
+    /// The profile of its configuration.
+    pub(crate) profile: Profile,
+    child: Child,
+}
+
+impl Embedded {
+    /// Starts the server and waits until it listens.
+    pub(crate) fn start(deviations: &DeviationArgs) -> Result<Self, EmbeddedError> {
+        let config = Config::default();
+        // Unknown names are an error here, because the error output of the process is not read.
+        deviations.service(&config)?;
+        let program = std::env::current_exe()?;
+        let mut command = Command::new(program);
+        command
+            .arg(SUBCOMMAND)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped());
+        for fault in &deviations.faults {
+            command.args(["--fault", fault]);
+        }
+        for variant in &deviations.variants {
+            command.args(["--variant", variant]);
+        }
+        // Ctrl-C goes to all processes of the group, and the server must still send the last answers.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        #[cfg(windows)]
+        std::os::windows::process::CommandExt::creation_flags(&mut command, CREATE_NEW_PROCESS_GROUP);
+        let mut child = command.spawn()?;
+        let mut line = String::new();
+        let read = child
+            .stdout
+            .take()
+            .map_or(Ok(0), |out| BufReader::new(out).read_line(&mut line));
+        let url = line.trim();
+        if read.is_err() || !url.starts_with("http://") {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(EmbeddedError::NoUrl);
+        }
+        Ok(Self {
+            url: url.to_owned(),
+            profile: profile_of(&config),
+            child,
+        })
+    }
+}
+
+impl Drop for Embedded {
+    fn drop(&mut self) {
+        drop(self.child.stdin.take());
+        // It ends by itself; killing it makes sure.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Prints the URL to standard output and serves until standard input is closed.
+pub(crate) async fn serve(deviations: &DeviationArgs) -> Result<(), EmbeddedError> {
+    let service = deviations.service(&Config::default())?;
+    let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+    let address = listener.local_addr()?;
+    let mut out = io::stdout();
+    writeln!(out, "http://{address}/")?;
+    out.flush()?;
+    let (closed, input_closed) = tokio::sync::oneshot::channel::<()>();
+    std::thread::spawn(move || {
+        // The parent writes nothing: this returns when it closes the pipe or ends.
+        let _ = io::stdin().read_to_end(&mut Vec::new());
+        let _ = closed.send(());
+    });
+    let shutdown = async {
+        let _ = input_closed.await;
+    };
+    paymaster_reference_server::run(listener, Arc::new(service), shutdown).await;
+    Ok(())
+}

@@ -1,0 +1,185 @@
+//! The default command: a load test.
+
+use std::time::Duration;
+
+use paymaster_cli::{
+    args::RunArgs,
+    exit as codes, output as out,
+    settings::{
+        file::LoadTable,
+        target::{self, TargetSetup},
+    },
+};
+
+use super::{embedded::Embedded, reports::publish};
+use crate::cli::{
+    args::LoadArgs,
+    command_line::{self, GivenTarget},
+    process::{error::CommandError, exit, runtime::runtime},
+};
+use crate::{
+    metrics::LiveFigures,
+    report::RequestedReport,
+    results::{
+        compare::{CompareError, RunComparison},
+        summary::{RunSummary, RunVerdict},
+        threshold::Threshold,
+    },
+    run::{self, options::RunOptions},
+};
+
+/// The default measured time.
+const DURATION: Duration = Duration::from_secs(10);
+
+/// Executes a load test and writes its reports.
+pub(in crate::cli) fn run(args: &LoadArgs) -> Result<u8, CommandError> {
+    let reports = RequestedReport::parse(&args.reports)?;
+    // An earlier report that cannot be read is an error before anything is sent.
+    let earlier = args.compare.as_deref().map(RunSummary::read).transpose()?;
+    let mut embedded = None;
+    let setup = read_target(args, &mut embedded)?;
+    if !setup.embedded && !args.deviations.is_empty() {
+        return Err(CommandError::DeviationsWithUrl);
+    }
+    let options = options(args, &setup.load)?;
+    let command = command_line::of_process(Some(&GivenTarget {
+        url: args.url.as_deref(),
+        shown_url: &setup.settings.shown_target,
+        headers: &args.target.headers,
+        redactor: &setup.redactor,
+    }));
+    if let Some(port) = args.dashboard {
+        out::eprint(&format!("dashboard: http://127.0.0.1:{port}/\n"));
+    }
+    let (runtime, live) = (runtime()?, LiveFigures::default());
+    let done: Result<_, CommandError> = runtime.block_on(async {
+        let server = args.metrics.serve(&live)?;
+        tokio::spawn(stop_on_sigterm());
+        tokio::select! {
+            done = run::run(&options, setup, &live) => Ok((done?, server)),
+            () = interrupted_before_the_load() => Err(CommandError::Interrupted),
+        }
+    });
+    drop(embedded);
+    let (summary, server) = done?;
+    let summary = RunSummary { command, ..summary };
+    let finished = finish(args, &reports, earlier.as_ref(), &summary);
+    runtime.block_on(args.metrics.close(server));
+    finished
+}
+
+/// Compares and writes the reports. Gives the exit code.
+fn finish(
+    args: &LoadArgs,
+    reports: &[RequestedReport],
+    earlier: Option<&RunSummary>,
+    summary: &RunSummary,
+) -> Result<u8, CommandError> {
+    let comparison = compare(args, earlier, summary);
+    let compared = comparison.as_ref().ok().and_then(Option::as_ref);
+    let published = publish(summary, compared, reports);
+    let code = exit_code(summary, compared);
+    if code == codes::VIOLATIONS {
+        return Ok(code);
+    }
+    comparison?;
+    Ok(if published { code } else { codes::USAGE })
+}
+
+fn compare(
+    args: &LoadArgs,
+    earlier: Option<&RunSummary>,
+    summary: &RunSummary,
+) -> Result<Option<RunComparison>, CompareError> {
+    let (Some(path), Some(earlier)) = (&args.compare, earlier) else {
+        return Ok(None);
+    };
+    let name = path.display().to_string();
+    RunComparison::of(&name, earlier, summary, args.tolerance.share).map(Some)
+}
+
+fn exit_code(summary: &RunSummary, comparison: Option<&RunComparison>) -> u8 {
+    match (summary.verdict, comparison) {
+        (RunVerdict::Passed | RunVerdict::Incomplete, Some(comparison)) if comparison.is_worse() => {
+            codes::VIOLATIONS
+        }
+        (RunVerdict::Passed, Some(comparison)) if comparison.is_unclear() => codes::INCOMPLETE,
+        (verdict, _) => exit::code(verdict),
+    }
+}
+
+/// Reads the target from file, environment and arguments. Without a URL, it starts the embedded server.
+fn read_target(args: &LoadArgs, embedded: &mut Option<Embedded>) -> Result<TargetSetup, CommandError> {
+    let run_args = RunArgs {
+        target: args.target.clone(),
+        timeout: args.timeout,
+        seed: args.seed,
+        ..RunArgs::default()
+    };
+    let start = || {
+        let server = Embedded::start(&args.deviations)?;
+        let known = (server.url.clone(), server.profile.clone());
+        *embedded = Some(server);
+        Ok(known)
+    };
+    Ok(target::read(&run_args, args.url.as_deref(), start)?)
+}
+
+/// The options of the run: arguments, or else the table `[load]` of the profile.
+fn options(args: &LoadArgs, load: &LoadTable) -> Result<RunOptions, CommandError> {
+    let weights = if args.weights.is_empty() {
+        load.weights.clone()
+    } else {
+        args.weights.iter().cloned().collect()
+    };
+    let mut thresholds = args.thresholds.clone();
+    if thresholds.is_empty() {
+        let of_profile: Result<Vec<Threshold>, _> = load.thresholds.iter().map(|text| text.parse()).collect();
+        thresholds = of_profile.map_err(CommandError::ThresholdOfProfile)?;
+    }
+    let mut goose_options = Vec::new();
+    if let Some(port) = args.dashboard {
+        goose_options.extend(["--dashboard".to_owned(), format!("--dashboard-port={port}")]);
+    }
+    for path in &args.goose_report {
+        goose_options.push(format!("--report-file={}", path.display()));
+    }
+    if let Some(path) = &args.goose_baseline {
+        goose_options.push(format!("--baseline-file={}", path.display()));
+    }
+    Ok(RunOptions {
+        scenario: args.scenario.clone(),
+        weights,
+        users: args.users,
+        duration: args.duration.unwrap_or(DURATION),
+        ramp: args.ramp.unwrap_or_default(),
+        warm_up: args.warm_up.unwrap_or_default(),
+        test_plan: args.test_plan.clone(),
+        rate: args.rate.clone(),
+        arrivals: args.arrivals,
+        max_requests: args.max_requests,
+        judge: args.judge,
+        strict: args.strict,
+        thresholds,
+        respect_retry_after: args.respect_retry_after,
+        own_target: args.i_own_this_target || load.own_target,
+        goose_options,
+    })
+}
+
+/// Treats SIGTERM like Ctrl-C, which is the only signal that goose handles.
+async fn stop_on_sigterm() {
+    #[cfg(unix)]
+    if let Ok(mut terminate) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
+        && terminate.recv().await.is_some()
+    {
+        goose::trigger_killswitch("SIGTERM");
+    }
+}
+
+/// Returns at Ctrl-C in discovery. During the load, goose handles the signal.
+async fn interrupted_before_the_load() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}

@@ -1,0 +1,7 @@
+//! The commands.
+
+pub(super) mod embedded;
+pub(super) mod load;
+pub(super) mod pages;
+pub(super) mod reports;
+pub(super) mod worker;

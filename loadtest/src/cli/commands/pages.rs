@@ -1,0 +1,29 @@
+//! Shell completions and man pages, generated from the definition of the command line.
+
+use std::{fs, path::Path};
+
+use clap::CommandFactory;
+use clap_complete::Shell;
+use paymaster_cli::{exit as codes, output as out};
+
+use crate::cli::{args::Cli, process::error::CommandError};
+
+/// Prints a completion script.
+pub(in crate::cli) fn completions(shell: Shell) -> Result<u8, CommandError> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "paymaster-loadtest", &mut script);
+    out::print(&String::from_utf8_lossy(&script))?;
+    Ok(codes::CONFORMS)
+}
+
+/// Writes a man page for each command into a folder.
+pub(in crate::cli) fn man(folder: &Path) -> Result<u8, CommandError> {
+    fs::create_dir_all(folder)
+        .and_then(|()| clap_mangen::generate_to(Cli::command(), folder))
+        .map_err(|cause| CommandError::ManPages {
+            folder: folder.to_owned(),
+            cause,
+        })?;
+    out::print(&format!("wrote the man pages into {}\n", folder.display()))?;
+    Ok(codes::CONFORMS)
+}

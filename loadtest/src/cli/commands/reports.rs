@@ -1,0 +1,96 @@
+//! Reports: written after a run, merged and compared.
+
+use std::{fs, path::PathBuf};
+
+use paymaster_cli::{
+    exit as codes, output as out, output::terminal::Paint, settings::environment::Environment,
+};
+
+use crate::cli::{
+    args::{CompareArgs, MergeArgs},
+    command_line,
+    process::{error::CommandError, exit},
+};
+use crate::{
+    report::{RequestedReport, terminal},
+    results::{compare::RunComparison, merge, summary::RunSummary},
+};
+
+/// Prints the report and writes the report files. An error of one file does not stop the others. Returns whether all succeeded. Where a
+/// report goes to standard output, the one for people goes to standard error.
+pub(in crate::cli) fn publish(
+    summary: &RunSummary,
+    comparison: Option<&RunComparison>,
+    reports: &[RequestedReport],
+) -> bool {
+    let stdout_taken = reports.iter().any(RequestedReport::is_on_stdout);
+    let paint = out::paint(&Environment::of_process(), stdout_taken);
+    let text = terminal::render(summary, comparison, paint);
+    let printed = if stdout_taken {
+        out::eprint(&text);
+        Ok(())
+    } else {
+        out::print(&text).map_err(CommandError::Output)
+    };
+    let written = reports
+        .iter()
+        .map(|report| report.write(summary, comparison).map_err(CommandError::Report));
+    let errors: Vec<CommandError> = [printed]
+        .into_iter()
+        .chain(written)
+        .filter_map(Result::err)
+        .collect();
+    for error in &errors {
+        out::error(&format!("a report could not be written: {error}"));
+    }
+    errors.is_empty()
+}
+
+/// Colours for standard output.
+fn paint() -> Paint {
+    out::paint(&Environment::of_process(), false)
+}
+
+/// `merge`: merges several reports and judges them as one run.
+pub(in crate::cli) fn merge(args: &MergeArgs) -> Result<u8, CommandError> {
+    let reports = RequestedReport::parse(&args.reports)?;
+    if args.check {
+        return Ok(codes::CONFORMS);
+    }
+    let mut files = args.files.clone();
+    if let Some(list) = &args.files_from {
+        let text = fs::read_to_string(list).map_err(|cause| CommandError::List(list.clone(), cause))?;
+        files.extend(text.lines().filter(|line| !line.is_empty()).map(PathBuf::from));
+    }
+    let runs = files.iter().map(|path| RunSummary::read(path));
+    let runs: Vec<RunSummary> = runs.collect::<Result<_, _>>()?;
+    let merged = RunSummary {
+        command: command_line::of_process(None),
+        ..merge::merge(&runs, &args.thresholds, &args.missing)?
+    };
+    let published = publish(&merged, None, &reports);
+    let code = exit::code(merged.verdict);
+    Ok(if published || code == codes::VIOLATIONS {
+        code
+    } else {
+        codes::USAGE
+    })
+}
+
+/// `compare`: compares two reports.
+pub(in crate::cli) fn compare(args: &CompareArgs) -> Result<u8, CommandError> {
+    let (before, after) = (RunSummary::read(&args.before)?, RunSummary::read(&args.after)?);
+    let name = args.before.display().to_string();
+    let comparison = RunComparison::of(&name, &before, &after, args.tolerance.share)?;
+    let (verdict, code) = if comparison.is_worse() {
+        ("WORSE", codes::VIOLATIONS)
+    } else if comparison.is_unclear() {
+        ("UNCLEAR", codes::INCOMPLETE)
+    } else {
+        ("NOT WORSE", codes::CONFORMS)
+    };
+    let mut text = verdict.to_owned();
+    terminal::compared(&mut text, &comparison, paint());
+    out::print(&text)?;
+    Ok(code)
+}

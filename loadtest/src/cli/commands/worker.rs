@@ -1,0 +1,143 @@
+//! `worker` and `locustfile`: a run that a Locust master distributes over machines.
+
+use std::{fs, path::PathBuf, time::Duration};
+
+use clap::Args;
+use paymaster_cli::{
+    args::{RunArgs, TargetArgs},
+    duration, exit as codes, output as out,
+    settings::{setup::SetupError, target},
+};
+
+use crate::cli::{
+    command_line::{self, GivenTarget},
+    process::{error::CommandError, metrics::MetricsArgs, runtime::runtime, signals::interrupted},
+};
+use crate::{
+    judging::JudgedShare,
+    metrics::LiveFigures,
+    report::RequestedReport,
+    scenarios::mix::parse_weight,
+    worker::{self, BY_CLASS, WorkerOptions, locustfile},
+};
+
+/// How long a worker waits for its master.
+const PATIENCE: Duration = Duration::from_mins(5);
+
+/// The arguments of `worker`: where the master is, and what is sent to whom. Users, their number and the rate are those of the master.
+#[derive(Debug, Args)]
+#[command(mut_arg("insecure", |arg| arg.help("Believe any certificate of an https:// target")))]
+pub(crate) struct WorkerArgs {
+    /// The paymaster URL, for example http://127.0.0.1:3000/rpc. The master cannot choose it.
+    url: Option<String>,
+    /// The Locust master [default port: 5557].
+    #[arg(long, value_name = "HOST:PORT", help_heading = "Master")]
+    master: String,
+    /// How long the master may be away before the worker gives up [default: 5m].
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, help_heading = "Master")]
+    patience: Option<Duration>,
+
+    /// The only scenario to send. By default every user sends the scenario of its class.
+    #[arg(short, long, value_name = "NAME", default_value = BY_CLASS, help_heading = "Load")]
+    scenario: String,
+    /// The same seed gives the same requests to a worker with the same index [default: 1].
+    #[arg(long, value_name = "N", help_heading = "Load")]
+    seed: Option<u64>,
+
+    /// The answers to judge: all, none, or a share, for example 10%.
+    #[arg(long, value_name = "SHARE", default_value = "all", value_parser = JudgedShare::parse, help_heading = "Verdict")]
+    judge: JudgedShare,
+    /// Rules that only warn in a conformance run (json-rpc, interoperability) count too.
+    #[arg(long, help_heading = "Verdict")]
+    strict: bool,
+
+    #[command(flatten, next_help_heading = "Target")]
+    target: TargetArgs,
+    /// Total time of one exchange, for example 500ms or 10s [default: 10s].
+    #[arg(long, value_name = "TIME", value_parser = duration::parse, help_heading = "Target")]
+    timeout: Option<Duration>,
+    /// Pause as the target requests with 429 or 503 and Retry-After. Arrivals that are due in a pause are not sent, and counted.
+    #[arg(long, help_heading = "Target")]
+    respect_retry_after: bool,
+    /// You may load the target although it is not on a private network.
+    #[arg(long, help_heading = "Target")]
+    i_own_this_target: bool,
+
+    /// Write a report of this worker at the end of each run. Its format is its ending (.json, .html, .md, .xml) or named: json, html,
+    /// markdown, junit. PATH may be `-` for standard output; missing folders are made. Repeatable.
+    #[arg(
+        short = 'o',
+        long = "report",
+        value_name = "[FORMAT=]PATH",
+        help_heading = "Reports"
+    )]
+    reports: Vec<String>,
+    #[command(flatten, next_help_heading = "Reports")]
+    metrics: MetricsArgs,
+}
+
+/// The arguments of `locustfile`.
+#[derive(Debug, Args)]
+pub(crate) struct LocustfileArgs {
+    /// Where to write it [default: standard output].
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The weight of a scenario, for example journey=3. Repeatable. Scenarios without a weight then have no user class.
+    #[arg(long = "weight", value_name = "NAME=N", value_parser = parse_weight)]
+    weights: Vec<(String, u32)>,
+}
+
+/// `worker`: serves a master.
+pub(in crate::cli) fn run(args: &WorkerArgs) -> Result<u8, CommandError> {
+    let reports = RequestedReport::parse(&args.reports)?;
+    let run_args = RunArgs {
+        target: args.target.clone(),
+        timeout: args.timeout,
+        seed: args.seed,
+        ..RunArgs::default()
+    };
+    let setup = target::read(&run_args, args.url.as_deref(), || {
+        Err("a worker has no embedded server".into())
+    })
+    .map_err(|cause| match cause {
+        // There is an embedded server for the runs of one machine only.
+        SetupError::Embedded(_) => CommandError::WorkerWithoutUrl,
+        cause => CommandError::Target(cause),
+    })?;
+    let options = WorkerOptions {
+        master: args.master.clone(),
+        patience: args.patience.unwrap_or(PATIENCE),
+        scenario: args.scenario.clone(),
+        judge: args.judge,
+        strict: args.strict,
+        respect_retry_after: args.respect_retry_after,
+        own_target: args.i_own_this_target || setup.load.own_target,
+        command: command_line::of_process(Some(&GivenTarget {
+            url: args.url.as_deref(),
+            shown_url: &setup.settings.shown_target,
+            headers: &args.target.headers,
+            redactor: &setup.redactor,
+        })),
+        reports,
+    };
+    runtime()?.block_on(async {
+        let live = LiveFigures::default();
+        let server = args.metrics.serve(&live)?;
+        let served = worker::serve(options, setup, &live, interrupted()).await;
+        args.metrics.close(server).await;
+        served?;
+        Ok(codes::CONFORMS)
+    })
+}
+
+/// `locustfile`: writes the locustfile of the master.
+pub(in crate::cli) fn locustfile(args: &LocustfileArgs) -> Result<u8, CommandError> {
+    let text = locustfile::render(&args.weights.iter().cloned().collect())?;
+    match &args.output {
+        None => out::print(&text)?,
+        Some(path) => {
+            fs::write(path, text).map_err(|cause| CommandError::LocustfileNotWritten(path.clone(), cause))?;
+        }
+    }
+    Ok(codes::CONFORMS)
+}

@@ -1,0 +1,83 @@
+//! Users as tokio tasks, for a Locust worker.
+//!
+//! A Locust master starts and stops users at any time, and goose cannot: it takes its plan of users before the start, changes users
+//! by a telnet or WebSocket port only, and keeps its settings and its end for the whole process, while a worker has one run after
+//! the other. So each user of a worker is a task that does what a user of goose does (`user::work_slice`).
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
+
+use tokio::task::JoinSet;
+
+use super::{
+    lane::Lane,
+    user::{Sender, work_slice},
+    user_state::UserState,
+};
+use crate::engine::state::RunState;
+
+/// The users of a run, by class.
+#[derive(Debug)]
+pub(crate) struct UserTasks {
+    run: Arc<RunState>,
+    tasks: JoinSet<()>,
+    /// For each class and each of its users: whether the user must stop.
+    stops: BTreeMap<String, Vec<Arc<AtomicBool>>>,
+    started: usize,
+}
+
+impl UserTasks {
+    /// No users.
+    pub(crate) fn new(run: &Arc<RunState>) -> Self {
+        Self {
+            run: Arc::clone(run),
+            tasks: JoinSet::new(),
+            stops: BTreeMap::new(),
+            started: 0,
+        }
+    }
+
+    /// Starts or stops users of a class until it has `count`. A stopped user finishes its iteration.
+    pub(crate) fn set(&mut self, class: &str, lane: &Arc<Lane>, count: usize) {
+        // Users that were stopped earlier are reaped here, so that a long run with many changes keeps no trace of them.
+        while self.tasks.try_join_next().is_some() {}
+        let stops = self.stops.entry(class.to_owned()).or_default();
+        for stopped in stops.drain(count.min(stops.len())..) {
+            stopped.store(true, Ordering::Release);
+        }
+        while stops.len() < count {
+            let stop = Arc::new(AtomicBool::new(false));
+            stops.push(Arc::clone(&stop));
+            let (run, lane, index) = (Arc::clone(&self.run), Arc::clone(lane), self.started);
+            self.started += 1;
+            self.tasks.spawn(async move {
+                let mut state = UserState::default();
+                while !stop.load(Ordering::Acquire) && !run.is_over() {
+                    work_slice(&run, &mut state, Sender::task(index, &lane)).await;
+                }
+            });
+        }
+        self.run.users.change(&self.run.clock, |_| self.total());
+    }
+
+    /// The number of users of a class.
+    pub(crate) fn count(&self, class: &str) -> usize {
+        self.stops.get(class).map_or(0, Vec::len)
+    }
+
+    /// The number of all users.
+    pub(crate) fn total(&self) -> usize {
+        self.stops.values().map(Vec::len).sum()
+    }
+
+    /// Ends every task. Requests in progress are dropped.
+    pub(crate) async fn shut_down(&mut self) {
+        self.stops.clear();
+        self.tasks.shutdown().await;
+    }
+}

@@ -1,0 +1,352 @@
+//! A user: it starts iterations, sends their requests over its own connection, and counts the judged answers.
+//!
+//! goose can stop a user between two transactions only. So a transaction is a slice of a user's time, not one exchange.
+
+use std::{
+    sync::{PoisonError, atomic::Ordering},
+    time::{Duration, Instant, SystemTime},
+};
+
+use goose::goose::GooseUser;
+use paymaster_client::{
+    lean::Reply,
+    throttling::{RetryPolicy, ThrottleDecision},
+};
+use paymaster_exchange::Exchange;
+use paymaster_judge::rules::Violation;
+
+use super::{
+    iteration::{self, Iteration},
+    lane::Lane,
+    user_state::UserState,
+};
+use crate::engine::state::{EndReason, Pacing, RunState};
+use crate::{
+    figures::{Example, Sample, WrongKey, outcome::Outcome},
+    judging::{self, Assessment, SentRequest},
+};
+
+/// How long a user works before goose may stop it.
+const SLICE: Duration = Duration::from_millis(100);
+/// How long a user sleeps if it has no iteration to start.
+const IDLE: Duration = Duration::from_millis(2);
+/// Bytes of request and response bodies that are kept with a wrong answer.
+const KEPT: usize = 4_096;
+
+/// Starts iterations of a user of goose until the end of a slice.
+pub(in crate::engine) async fn work(run: &RunState, user: &mut GooseUser) {
+    let index = user.weighted_users_index;
+    let mut state = take_state(run, index).unwrap_or_else(|| {
+        run.users.change(&run.clock, |users| users + 1);
+        UserState::default()
+    });
+    run.clock.start();
+    work_slice(run, &mut state, Sender::of_goose(user)).await;
+    let mut idle = run.idle_users.lock().unwrap_or_else(PoisonError::into_inner);
+    idle.insert(index, state);
+}
+
+/// Who sends the requests of an iteration.
+pub(in crate::engine) struct Sender<'a> {
+    /// The number of the user.
+    index: usize,
+    /// What the user sends; none for the mix of the run.
+    lane: Option<&'a Lane>,
+    /// The user of goose, to which exchanges are reported.
+    goose: Option<&'a mut GooseUser>,
+}
+
+impl<'a> Sender<'a> {
+    fn of_goose(user: &'a mut GooseUser) -> Self {
+        Self {
+            index: user.weighted_users_index,
+            lane: None,
+            goose: Some(user),
+        }
+    }
+
+    /// A user of a Locust worker.
+    pub(in crate::engine) fn task(index: usize, lane: &'a Lane) -> Self {
+        Self {
+            index,
+            lane: Some(lane),
+            goose: None,
+        }
+    }
+}
+
+/// Starts iterations until the end of a slice.
+pub(in crate::engine) async fn work_slice(run: &RunState, state: &mut UserState, mut sender: Sender<'_>) {
+    let mut now = Instant::now();
+    let until = now + SLICE;
+    loop {
+        if let Some(pause_ends) = state.back_off.paused_until.filter(|ends| *ends > now) {
+            tokio::time::sleep_until(pause_ends.min(until).into()).await;
+            if pause_ends >= until {
+                break;
+            }
+            now = Instant::now();
+        }
+        let Some(iteration) = iteration::next(run, now, until).await else {
+            // goose starts the next slice at once and never yields by itself. Without this sleep, idle users would keep the timers
+            // of the runtime from firing.
+            tokio::time::sleep(IDLE).await;
+            break;
+        };
+        let guard = BusyGuard::new(run);
+        now = execute(run, state, &mut sender, iteration).await;
+        drop(guard);
+        if now >= until {
+            break;
+        }
+    }
+}
+
+/// Closes the connection of a user that goose has stopped.
+pub(in crate::engine) fn leave(run: &RunState, user: &GooseUser) {
+    if take_state(run, user.weighted_users_index).is_some() {
+        run.users.change(&run.clock, |users| users.saturating_sub(1));
+    }
+}
+
+fn take_state(run: &RunState, index: usize) -> Option<UserState> {
+    let mut idle = run.idle_users.lock().unwrap_or_else(PoisonError::into_inner);
+    idle.remove(&index)
+}
+
+/// Counts a user as busy until it is dropped.
+struct BusyGuard<'a>(&'a RunState);
+
+impl<'a> BusyGuard<'a> {
+    fn new(run: &'a RunState) -> Self {
+        run.busy.fetch_add(1, Ordering::AcqRel);
+        Self(run)
+    }
+}
+
+impl Drop for BusyGuard<'_> {
+    fn drop(&mut self) {
+        self.0.busy.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// The times of a request.
+#[derive(Clone, Copy)]
+struct Timing {
+    /// When the request was due; in the closed model, when it was sent.
+    intended: Instant,
+    /// From then to the last byte of the response.
+    latency: Duration,
+}
+
+/// Sends the requests of an iteration, one after the other. Gives the time of the last answer.
+async fn execute(
+    run: &RunState,
+    state: &mut UserState,
+    sender: &mut Sender<'_>,
+    iteration: Iteration,
+) -> Instant {
+    let index = sender.index;
+    if iteration.is_held_back(run, index) {
+        return Instant::now();
+    }
+    let taken = sender.lane.map(|lane| lane.take(iteration.number));
+    let (mix, place) = taken
+        .as_ref()
+        .map_or((&run.settings.mix, iteration.number), |(mix, place)| {
+            (&**mix, *place)
+        });
+    let sequence = mix.sequence(place);
+    let mut token: Option<String> = None;
+    let mut started = None;
+    let mut ended = None;
+    for (step, template) in sequence.iter().enumerate() {
+        if step > 0 && template.takes_a_token() && token.is_none() {
+            run.figures_of(index).unfinished += 1;
+            break;
+        }
+        if step > 0 && matches!(run.settings.pacing, Pacing::Capped(_)) {
+            // The cap limits requests, not iterations.
+            match run.due.acquire().await {
+                Ok(permit) => permit.forget(),
+                Err(_) => break,
+            }
+        }
+        let number = run.sent.fetch_add(1, Ordering::AcqRel);
+        if run.settings.max_requests.is_some_and(|most| number >= most) {
+            run.drain(EndReason::RequestBudget);
+            break;
+        }
+        let sent_at = Instant::now();
+        let started = started.get_or_insert_with(|| iteration.start(run, index, sent_at));
+        let intended = iteration.due.filter(|_| step == 0).unwrap_or(sent_at);
+        let sent = SentRequest {
+            template,
+            number,
+            token: token.as_deref(),
+        };
+        let UserState { connection, back_off } = state;
+        let write = |out: &mut Vec<u8>| template.write(number, sent.token, out);
+        let reply = connection
+            .exchange(&run.settings.transport, sent_at, template.length(), write)
+            .await;
+        let (took, assessment) = match &reply {
+            Reply::Plain(plain) => (plain.took, run.settings.judge.recall(plain, sent)),
+            Reply::Other(exchange) => (exchange.took, None),
+        };
+        let answered_at = sent_at + took;
+        ended = Some(answered_at);
+        let timing = Timing {
+            intended,
+            latency: answered_at.duration_since(intended),
+        };
+        let next_token = |outcome: Outcome, body: &[u8]| {
+            let token = || judging::token_for_next(body, sequence, step, place);
+            (outcome == Outcome::Good).then(token).flatten()
+        };
+        let outcome = if let (Reply::Plain(plain), Some(assessment)) = (&reply, &assessment) {
+            back_off.reset();
+            note_answer(run, assessment.outcome, timing, answered_at);
+            count(run, index, template.label, timing, assessment, None);
+            token = next_token(assessment.outcome, plain.body);
+            if let Some(user) = reporting(run, sender) {
+                let (status, outcome) = (Some(plain.status), assessment.outcome);
+                report_to_goose(user, template.label, status, timing.latency, outcome).await;
+            }
+            assessment.outcome
+        } else {
+            let exchange = match reply {
+                Reply::Plain(plain) => plain.to_exchange(),
+                Reply::Other(exchange) => exchange,
+            };
+            let assessment = run.settings.judge.assess(&exchange, sent);
+            back_off.note(&exchange);
+            note_exchange(run, &exchange, assessment.outcome, timing, answered_at);
+            count(run, index, template.label, timing, &assessment, Some(&exchange));
+            let body = exchange.outcome.as_ref().map(|response| &response.body[..]);
+            token = next_token(assessment.outcome, body.unwrap_or_default());
+            if let Some(user) = reporting(run, sender) {
+                let status = exchange.outcome.as_ref().ok().map(|response| response.status);
+                report_to_goose(user, template.label, status, timing.latency, assessment.outcome).await;
+            }
+            assessment.outcome
+        };
+        started.answered &= outcome.is_answer();
+        if outcome != Outcome::Good {
+            break;
+        }
+    }
+    if let Some(started) = started {
+        started.finish(run, index);
+    }
+    ended.unwrap_or_else(Instant::now)
+}
+
+/// Notes that the target responded.
+fn note_answer(run: &RunState, outcome: Outcome, timing: Timing, now: Instant) {
+    let elapsed = run.clock.since_start(now);
+    run.liveness.responded(elapsed);
+    if outcome.is_answer() && run.clock.measured(timing.intended).is_some() {
+        run.note_answer(elapsed);
+    }
+}
+
+/// Notes whether the target responds, when it answered, and whether it requests a pause.
+fn note_exchange(run: &RunState, exchange: &Exchange, outcome: Outcome, timing: Timing, now: Instant) {
+    let response = match &exchange.outcome {
+        Ok(response) => response,
+        Err(failure) => return run.liveness.failed(failure, run.clock.since_start(now)),
+    };
+    note_answer(run, outcome, timing, now);
+    if run.settings.respect_retry_after
+        && let ThrottleDecision::Wait(pause) =
+            RetryPolicy::UNDER_LOAD.start().decide(response, SystemTime::now)
+    {
+        run.pause(pause);
+    }
+}
+
+/// Counts an exchange. In the warm-up, only its outcome counts. `exchange` is there if the answer may break a rule.
+fn count(
+    run: &RunState,
+    index: usize,
+    label: &str,
+    timing: Timing,
+    assessment: &Assessment,
+    exchange: Option<&Exchange>,
+) {
+    let at = run.clock.measured(timing.intended);
+    let mut figures = run.figures_of(index);
+    figures.record(&Sample {
+        label,
+        at,
+        latency: timing.latency,
+        outcome: assessment.outcome,
+        judged: assessment.judged,
+    });
+    if at.is_none() {
+        return;
+    }
+    for (rule, violation) in &assessment.violations {
+        let key = WrongKey {
+            rule: rule.id.to_owned(),
+            label: label.to_owned(),
+            pointer: judging::pointer(rule, violation),
+        };
+        figures.add_wrong(key, || example(run, violation, exchange));
+    }
+    if let Some(code) = &assessment.error_code {
+        figures.add_error_code(code.clone());
+    }
+    if let Some(failure) = &assessment.failure {
+        figures.add_failure(run.settings.redactor.apply(failure).into_owned());
+    }
+}
+
+/// A wrong answer for the report.
+fn example(run: &RunState, violation: &Violation, exchange: Option<&Exchange>) -> Example {
+    let redacted = |bytes: &[u8]| {
+        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(KEPT)]);
+        run.settings.redactor.apply(&text).into_owned()
+    };
+    let response = exchange.and_then(|exchange| exchange.outcome.as_ref().ok());
+    Example {
+        expected: redacted(violation.expected.as_bytes()),
+        actual: redacted(violation.actual.as_bytes()),
+        request: exchange
+            .map(|exchange| redacted(&exchange.request))
+            .unwrap_or_default(),
+        status: response.map(|response| response.status),
+        response: response
+            .map(|response| redacted(&response.body))
+            .unwrap_or_default(),
+    }
+}
+
+/// The user of goose to which exchanges are reported; none without a dashboard or report of goose.
+fn reporting<'a>(run: &RunState, sender: &'a mut Sender<'_>) -> Option<&'a mut GooseUser> {
+    let user = sender.goose.as_deref_mut();
+    user.filter(|_| !run.settings.goose_options.is_empty())
+}
+
+/// Adds an exchange to the metrics of goose, for its dashboard and reports.
+async fn report_to_goose(
+    user: &mut GooseUser,
+    label: &str,
+    status: Option<u16>,
+    latency: Duration,
+    outcome: Outcome,
+) {
+    let good = outcome == Outcome::Good;
+    // It fails only after goose has closed its metrics, at the end of the run.
+    let _ = user
+        .record_custom_request_duration(
+            "POST",
+            label,
+            latency,
+            good,
+            status,
+            (!good).then_some(outcome.description()),
+        )
+        .await;
+}

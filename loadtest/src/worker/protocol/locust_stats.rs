@@ -1,0 +1,232 @@
+//! What Locust's own tables show of a run: differences of our figures since the last report.
+//!
+//! A row has the name of a scenario or of its step, and the method `RPC`. Times are rounded to two significant digits, as every worker
+//! of Locust rounds them, but below 100 ms also to fractions of a ms. A row of the failures table is a broken rule with the fixed
+//! sentence of its clause, or a class of failures; it has no values of answers, because each value would be a row of its own.
+
+use std::collections::BTreeMap;
+
+use paymaster_judge::rules::find_rule;
+
+use super::message::{FloatKeys, StatsEntry, StatsError};
+use crate::figures::{Figures, LabelFigures, outcome::Outcome};
+
+/// The method of every row.
+const METHOD: &str = "RPC";
+/// The name of the sum of all rows.
+const TOTAL: &str = "Aggregated";
+
+/// Requests and failures of each label until a second.
+type Counts = BTreeMap<String, (u64, u64)>;
+
+/// Computes the differences for one run.
+#[derive(Debug, Default)]
+pub(in crate::worker) struct LocustStats {
+    reported: Figures,
+    sampled: Counts,
+    /// Requests and failures by label and second since the last report.
+    seconds: BTreeMap<String, BTreeMap<u64, (u64, u64)>>,
+    /// When the last report was made, in seconds since 1970.
+    last: f64,
+}
+
+/// The differences since the last report.
+#[derive(Debug)]
+pub(in crate::worker) struct Difference {
+    pub(in crate::worker) stats: Vec<StatsEntry>,
+    pub(in crate::worker) total: StatsEntry,
+    pub(in crate::worker) errors: BTreeMap<String, StatsError>,
+}
+
+impl LocustStats {
+    /// For a run that began at this time, in seconds since 1970.
+    pub(in crate::worker) fn new(began: f64) -> Self {
+        Self {
+            last: began,
+            ..Self::default()
+        }
+    }
+
+    /// Notes the requests of the last second. `counts` has requests and failures of each label so far.
+    pub(in crate::worker) fn sample(&mut self, counts: Counts, now: f64) {
+        for (label, (all, failed)) in &counts {
+            let before = self.sampled.get(label).copied().unwrap_or_default();
+            let more = (all - before.0.min(*all), failed - before.1.min(*failed));
+            if more.0 > 0 {
+                let second = self.seconds.entry(label.clone()).or_default();
+                let second = second.entry(whole(now)).or_default();
+                *second = (second.0 + more.0, second.1 + more.1);
+            }
+        }
+        self.sampled = counts;
+    }
+
+    /// What happened since the last call.
+    pub(in crate::worker) fn next(&mut self, figures: &Figures, began: f64, now: f64) -> Difference {
+        let counts = figures.labels.iter();
+        let counts = counts.map(|(label, of)| (label.clone(), (of.counts.all(), of.counts.failed())));
+        self.sample(counts.collect(), now);
+        let nothing = LabelFigures::default();
+        let mut stats = Vec::new();
+        let mut total = StatsEntry {
+            name: TOTAL.to_owned(),
+            start_time: began,
+            ..StatsEntry::default()
+        };
+        for (label, of) in &figures.labels {
+            let before = self.reported.labels.get(label).unwrap_or(&nothing);
+            let mut entry = entry(label, of, before, began, now);
+            if entry.num_requests > 0 {
+                for (second, (all, failed)) in self.seconds.remove(label).unwrap_or_default() {
+                    entry.num_reqs_per_sec.insert(second, all);
+                    if failed > 0 {
+                        entry.num_fail_per_sec.insert(second, failed);
+                    }
+                }
+                add(&mut total, &entry);
+                stats.push(entry);
+            }
+        }
+        let errors = errors(figures, &self.reported, self.last, now);
+        self.reported = figures.clone();
+        self.last = now;
+        Difference { stats, total, errors }
+    }
+}
+
+fn entry(label: &str, of: &LabelFigures, before: &LabelFigures, began: f64, now: f64) -> StatsEntry {
+    let num_requests = of.counts.all() - before.counts.all();
+    let times = of.latency.since(&before.latency);
+    let timed: u64 = times.iter().map(|(_, count)| count).sum();
+    let mut keys: Vec<(f64, u64)> = Vec::new();
+    let mut total_response_time = 0.0;
+    for (latency, count) in &times {
+        let ms = latency.as_secs_f64() * 1e3;
+        total_response_time += ms * float(*count);
+        let key = rounded(ms);
+        match keys.last_mut().filter(|(last, _)| same(*last, key)) {
+            Some((_, last)) => *last += count,
+            None => keys.push((key, *count)),
+        }
+    }
+    let ms =
+        |place: Option<&(std::time::Duration, u64)>| place.map(|(latency, _)| latency.as_secs_f64() * 1e3);
+    StatsEntry {
+        name: label.to_owned(),
+        method: METHOD.to_owned(),
+        last_request_timestamp: (num_requests > 0).then_some(now),
+        start_time: began,
+        num_requests,
+        num_none_requests: num_requests.saturating_sub(timed),
+        num_failures: of.counts.failed() - before.counts.failed(),
+        total_response_time,
+        max_response_time: ms(times.last()).unwrap_or_default(),
+        min_response_time: ms(times.first()),
+        response_times: FloatKeys(keys),
+        ..StatsEntry::default()
+    }
+}
+
+fn add(total: &mut StatsEntry, entry: &StatsEntry) {
+    total.last_request_timestamp = entry.last_request_timestamp;
+    total.num_requests += entry.num_requests;
+    total.num_none_requests += entry.num_none_requests;
+    total.num_failures += entry.num_failures;
+    total.total_response_time += entry.total_response_time;
+    total.max_response_time = total.max_response_time.max(entry.max_response_time);
+    total.min_response_time = match (total.min_response_time, entry.min_response_time) {
+        (Some(left), Some(right)) => Some(left.min(right)),
+        (left, right) => left.or(right),
+    };
+    for (key, count) in &entry.response_times.0 {
+        match total
+            .response_times
+            .0
+            .iter_mut()
+            .find(|(known, _)| same(*known, *key))
+        {
+            Some((_, known)) => *known += count,
+            None => total.response_times.0.push((*key, *count)),
+        }
+    }
+    for (seconds, more) in [
+        (&mut total.num_reqs_per_sec, &entry.num_reqs_per_sec),
+        (&mut total.num_fail_per_sec, &entry.num_fail_per_sec),
+    ] {
+        for (second, count) in more {
+            *seconds.entry(*second).or_default() += count;
+        }
+    }
+}
+
+/// Broken rules and other failures by label: how often each happened until now.
+fn failures(figures: &Figures) -> BTreeMap<(String, String), u64> {
+    let mut rows: BTreeMap<(String, String), u64> = BTreeMap::new();
+    for wrong in &figures.wrong {
+        let sentence = find_rule(&wrong.key.rule).map_or("", |rule| rule.clause().text);
+        let row = (
+            wrong.key.label.clone(),
+            format!("wrong {}: {sentence}", wrong.key.rule),
+        );
+        *rows.entry(row).or_default() += wrong.times;
+    }
+    for (label, of) in &figures.labels {
+        for outcome in Outcome::ALL {
+            let times = of.counts.of(outcome);
+            if times > 0 && !matches!(outcome, Outcome::Good | Outcome::Wrong) {
+                let row = (label.clone(), format!("failed: {}", outcome.description()));
+                *rows.entry(row).or_default() += times;
+            }
+        }
+    }
+    rows
+}
+
+fn errors(figures: &Figures, before: &Figures, since: f64, now: f64) -> BTreeMap<String, StatsError> {
+    let reported = failures(before);
+    let more = failures(figures).into_iter().filter_map(|(row, times)| {
+        let occurrences = times - reported.get(&row).copied().unwrap_or_default().min(times);
+        let (name, error) = row;
+        (occurrences > 0).then(|| {
+            let of = StatsError {
+                name,
+                method: METHOD.to_owned(),
+                error,
+                occurrences,
+                first_seen: since,
+                last_seen: now,
+            };
+            (format!("{METHOD}.{}.{}", of.name, of.error), of)
+        })
+    });
+    more.collect()
+}
+
+/// A time in ms with two significant digits, at least 0.01.
+fn rounded(ms: f64) -> f64 {
+    let digits = 1.0 - ms.max(0.01).log10().floor();
+    #[expect(clippy::cast_possible_truncation, reason = "a few digits")]
+    let scale = 10_f64.powi(digits as i32);
+    (ms * scale).round() / scale
+}
+
+fn same(left: f64, right: f64) -> bool {
+    left.to_bits() == right.to_bits()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "exact below 2^53 requests")]
+fn float(count: u64) -> f64 {
+    count as f64
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "seconds since 1970"
+)]
+fn whole(seconds: f64) -> u64 {
+    seconds as u64
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,269 @@
+//! The messages between worker and master: MessagePack of `[type, data, node id]`. What the master sends is read leniently: members
+//! that a worker does not need are skipped, whatever their type.
+
+use std::collections::BTreeMap;
+
+use serde::{
+    Deserialize, Serialize, Serializer,
+    de::{DeserializeOwned, IgnoredAny},
+};
+
+/// A message of the master.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::worker) enum FromMaster {
+    /// The answer to `client_ready`, with the index of the worker. Masters before Locust 2.10.2 send no index.
+    Ack(Option<u64>),
+    /// The users that the worker must have now.
+    Spawn(Box<Spawn>),
+    /// Every worker has its users: so many in all.
+    SpawningComplete(Option<f64>),
+    /// The run ends, and the worker stays.
+    Stop,
+    /// The run ends, and so does the worker.
+    Quit,
+    /// The locustfile asks for the last figures, because the run is over (see `locustfile.py`).
+    Finish,
+    /// The worker must connect anew.
+    Reconnect,
+    /// The answer to a heartbeat.
+    Heartbeat,
+    /// A message that is of no use for us, such as `update_user_class`.
+    Other(String),
+}
+
+/// The type of [`FromMaster::SpawningComplete`] from our locustfile, where an older Locust sends no such message.
+const SPAWNED: &str = "paymaster_spawned";
+/// The type of [`FromMaster::Finish`].
+const FINISH: &str = "paymaster_finish";
+
+/// The users that a worker must have. The target (`host`) is not among the members that we read: the command line of the worker
+/// alone decides what is loaded.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+pub(in crate::worker) struct Spawn {
+    /// When the master sent it, in seconds since 1970. An older one than the last is dropped.
+    pub(in crate::worker) timestamp: f64,
+    /// The number of users of each class.
+    pub(in crate::worker) user_classes_count: BTreeMap<String, u64>,
+    /// How long users may finish their work when the run ends, in seconds.
+    #[serde(default)]
+    pub(in crate::worker) stop_timeout: Option<f64>,
+    /// The options of the master.
+    #[serde(default)]
+    pub(in crate::worker) parsed_options: Option<MasterOptions>,
+}
+
+/// Those options of the master that a worker uses.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub(in crate::worker) struct MasterOptions {
+    /// The number of users of the whole run.
+    pub(in crate::worker) num_users: Option<f64>,
+    /// `--rate` of our locustfile.
+    pub(in crate::worker) paymaster_rate: Option<String>,
+    /// `--arrivals` of our locustfile.
+    pub(in crate::worker) paymaster_arrivals: Option<String>,
+    /// `--threshold` of our locustfile.
+    pub(in crate::worker) paymaster_thresholds: Option<Vec<String>>,
+}
+
+/// Deepest nesting of a message. Those of Locust have five levels.
+const DEEPEST: usize = 32;
+
+/// A message cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("a message cannot be read: {0}")]
+pub(in crate::worker) struct MessageError(#[from] rmp_serde::decode::Error);
+
+/// Reads a message of the master.
+pub(in crate::worker) fn read(bytes: &[u8]) -> Result<FromMaster, MessageError> {
+    #[derive(Deserialize)]
+    struct Ack {
+        #[serde(default)]
+        index: Option<u64>,
+    }
+    #[derive(Deserialize)]
+    struct Complete {
+        #[serde(default)]
+        user_count: Option<f64>,
+    }
+    let (kind, _, _): (String, IgnoredAny, IgnoredAny) = parsed(bytes)?;
+    Ok(match kind.as_str() {
+        "ack" => FromMaster::Ack(data::<Option<Ack>>(bytes)?.and_then(|ack| ack.index)),
+        "spawn" => FromMaster::Spawn(Box::new(data(bytes)?)),
+        "spawning_complete" | SPAWNED => {
+            let complete = data::<Option<Complete>>(bytes)?;
+            FromMaster::SpawningComplete(complete.and_then(|complete| complete.user_count))
+        }
+        "stop" => FromMaster::Stop,
+        "quit" => FromMaster::Quit,
+        FINISH => FromMaster::Finish,
+        "reconnect" => FromMaster::Reconnect,
+        "heartbeat" => FromMaster::Heartbeat,
+        _ => FromMaster::Other(kind.chars().take(40).collect()),
+    })
+}
+
+fn parsed<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, rmp_serde::decode::Error> {
+    let mut deserializer = rmp_serde::Deserializer::from_read_ref(bytes);
+    // The default of 1024 overflows the stack.
+    deserializer.set_max_depth(DEEPEST);
+    T::deserialize(&mut deserializer)
+}
+
+fn data<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, rmp_serde::decode::Error> {
+    let (_, data, _): (IgnoredAny, T, IgnoredAny) = parsed(bytes)?;
+    Ok(data)
+}
+
+/// The state of a worker in its heartbeats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(in crate::worker) enum WorkerState {
+    /// Without a run.
+    Ready,
+    /// Starting users.
+    Spawning,
+    /// With users.
+    Running,
+}
+
+/// A message of a worker.
+#[derive(Clone, Debug)]
+pub(in crate::worker) enum FromWorker {
+    /// `client_ready`.
+    Ready,
+    /// `heartbeat`.
+    Heartbeat(Heartbeat),
+    /// `spawning`: the worker starts or stops users.
+    Spawning,
+    /// `spawning_complete`.
+    SpawningComplete(UserCounts),
+    /// `stats`.
+    Stats(Box<Stats>),
+    /// `client_stopped`: the worker has no users any more.
+    Stopped,
+    /// `quit`: the worker leaves.
+    Quit,
+    /// `exception`: a message for the web page.
+    Exception(String),
+}
+
+impl FromWorker {
+    /// The bytes of the message of the worker with this node id.
+    pub(in crate::worker) fn to_bytes(&self, node_id: &str) -> Vec<u8> {
+        match self {
+            // -1 instead of a version of Locust: the master then compares no versions.
+            Self::Ready => packed("client_ready", &-1, node_id),
+            Self::Heartbeat(heartbeat) => packed("heartbeat", heartbeat, node_id),
+            Self::Spawning => packed("spawning", &NOTHING, node_id),
+            Self::SpawningComplete(users) => packed("spawning_complete", users, node_id),
+            Self::Stats(stats) => packed("stats", stats, node_id),
+            Self::Stopped => packed("client_stopped", &NOTHING, node_id),
+            Self::Quit => packed("quit", &NOTHING, node_id),
+            Self::Exception(message) => {
+                let exception =
+                    BTreeMap::from([("msg", &**message), ("traceback", "paymaster-loadtest worker")]);
+                packed("exception", &exception, node_id)
+            }
+        }
+    }
+}
+
+const NOTHING: Option<u8> = None;
+
+fn packed(kind: &str, data: &impl Serialize, node_id: &str) -> Vec<u8> {
+    // Writing to memory cannot fail, and no type here is one that MessagePack lacks.
+    rmp_serde::to_vec_named(&(kind, data, node_id)).unwrap_or_default()
+}
+
+/// The data of a heartbeat.
+#[derive(Clone, Debug, Serialize)]
+pub(in crate::worker) struct Heartbeat {
+    /// The state.
+    pub(in crate::worker) state: WorkerState,
+    /// CPU use in percent of all cores.
+    pub(in crate::worker) current_cpu_usage: f64,
+    /// Memory in bytes.
+    pub(in crate::worker) current_memory_usage: u64,
+}
+
+/// The users of a worker.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(in crate::worker) struct UserCounts {
+    /// By class, also the classes without users.
+    pub(in crate::worker) user_classes_count: BTreeMap<String, usize>,
+    /// All.
+    pub(in crate::worker) user_count: usize,
+}
+
+/// What happened since the last message of this type.
+#[derive(Clone, Debug, Serialize)]
+#[expect(clippy::struct_field_names, reason = "the names are those of Locust")]
+pub(in crate::worker) struct Stats {
+    /// One entry for each scenario or step with requests.
+    pub(in crate::worker) stats: Vec<StatsEntry>,
+    /// The sum of all.
+    pub(in crate::worker) stats_total: StatsEntry,
+    /// Rows of the failures table, by a key that is the same on every worker.
+    pub(in crate::worker) errors: BTreeMap<String, StatsError>,
+    /// The users.
+    #[serde(flatten)]
+    pub(in crate::worker) users: UserCounts,
+    /// The exact figures of the run so far (see `exact`), which only our locustfile reads.
+    #[serde(rename = "bin", skip_serializing_if = "Option::is_none")]
+    pub(in crate::worker) exact: Option<Binary>,
+}
+
+/// A row of Locust's statistics: differences since the last message. Times of requests are in ms, times of day in seconds since 1970.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(in crate::worker) struct StatsEntry {
+    pub(in crate::worker) name: String,
+    pub(in crate::worker) method: String,
+    pub(in crate::worker) last_request_timestamp: Option<f64>,
+    pub(in crate::worker) start_time: f64,
+    pub(in crate::worker) num_requests: u64,
+    /// Requests without a time: those without a complete answer.
+    pub(in crate::worker) num_none_requests: u64,
+    pub(in crate::worker) num_failures: u64,
+    pub(in crate::worker) total_response_time: f64,
+    pub(in crate::worker) max_response_time: f64,
+    pub(in crate::worker) min_response_time: Option<f64>,
+    pub(in crate::worker) total_content_length: u64,
+    pub(in crate::worker) response_times: FloatKeys,
+    pub(in crate::worker) num_reqs_per_sec: BTreeMap<u64, u64>,
+    pub(in crate::worker) num_fail_per_sec: BTreeMap<u64, u64>,
+}
+
+/// A row of Locust's failures table: differences since the last message.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(in crate::worker) struct StatsError {
+    pub(in crate::worker) name: String,
+    pub(in crate::worker) method: String,
+    pub(in crate::worker) error: String,
+    pub(in crate::worker) occurrences: u64,
+    pub(in crate::worker) first_seen: f64,
+    pub(in crate::worker) last_seen: f64,
+}
+
+/// Counts by a time in ms.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::worker) struct FloatKeys(pub(in crate::worker) Vec<(f64, u64)>);
+
+impl Serialize for FloatKeys {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, count)| (key, count)))
+    }
+}
+
+/// Bytes, which are `bin` in MessagePack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::worker) struct Binary(pub(in crate::worker) Vec<u8>);
+
+impl Serialize for Binary {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests;

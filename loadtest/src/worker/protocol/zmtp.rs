@@ -1,0 +1,218 @@
+//! The part of ZMTP 3.0 (the protocol of ZeroMQ) that a worker of Locust needs: a DEALER without security (mechanism NULL).
+//!
+//! This is our own code, because the crate `zeromq` 0.7 cannot be used for a worker that must survive: its decoder reserves as much
+//! memory as a frame announces (a header of nine bytes ends the process), its DEALER waits forever after the connection is lost, a PING
+//! is an error, it closes without sending what it has queued, and it brings nine more crates. What a worker needs is on this page:
+//! greeting, READY command, frames. Nothing here reads a socket or a clock.
+
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+
+/// Bytes of a greeting.
+pub const GREETING: usize = 64;
+/// Most bytes of a frame that is read. The messages of a master have a few kilobytes.
+pub const MOST_BYTES: usize = 4 * 1024 * 1024;
+/// Most bytes of an identity.
+const MOST_IDENTITY: usize = 255;
+
+/// Another frame of the same message follows.
+const MORE: u8 = 1;
+/// The length has 8 bytes instead of 1.
+const LONG: u8 = 2;
+/// The frame is a command.
+const COMMAND: u8 = 4;
+
+/// A frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Frame {
+    /// A command such as READY: its name and its data.
+    Command(Bytes, Bytes),
+    /// A part of a message.
+    Part {
+        /// Its bytes.
+        body: Bytes,
+        /// Whether another part follows.
+        more: bool,
+    },
+}
+
+/// Bytes are not ZMTP as we need it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ZmtpError {
+    /// The greeting does not begin as that of ZMTP 3.
+    #[error(
+        "it does not speak ZMTP 3: is it the port of a Locust master (5557 by default), and not that of its web page?"
+    )]
+    Greeting,
+    /// The peer wants a security mechanism.
+    #[error("it wants the security mechanism {0}, and Locust uses none (NULL)")]
+    Mechanism(String),
+    /// Reserved bits of a frame are set.
+    #[error("a frame has the reserved flags {0:#04x}")]
+    Flags(u8),
+    /// A frame is too large.
+    #[error("a frame of {0} bytes is larger than {MOST_BYTES}")]
+    TooLarge(u64),
+    /// A command has no name, or its data ends too early.
+    #[error("a command cannot be read")]
+    Command,
+    /// The peer refused the connection.
+    #[error("it refused the connection: {0}")]
+    Refused(String),
+    /// The first frame is not READY.
+    #[error("it sent no READY command")]
+    NotReady,
+    /// The peer is not a ROUTER.
+    #[error("its socket is a {0}, and that of a Locust master is a ROUTER")]
+    SocketType(String),
+}
+
+/// Our greeting: ZMTP 3.0, mechanism NULL.
+pub fn greeting() -> [u8; GREETING] {
+    let mut bytes = [0; GREETING];
+    (bytes[0], bytes[9], bytes[10]) = (0xff, 0x7f, 3);
+    bytes[12..16].copy_from_slice(b"NULL");
+    bytes
+}
+
+/// Checks the greeting of the peer.
+pub fn check_greeting(bytes: &[u8; GREETING]) -> Result<(), ZmtpError> {
+    if bytes[0] != 0xff || bytes[9] & 1 == 0 || bytes[10] < 3 {
+        return Err(ZmtpError::Greeting);
+    }
+    let mechanism = bytes[12..32].split(|byte| *byte == 0).next().unwrap_or_default();
+    if mechanism == b"NULL" {
+        Ok(())
+    } else {
+        let name = String::from_utf8_lossy(mechanism).escape_default().to_string();
+        Err(ZmtpError::Mechanism(name))
+    }
+}
+
+/// The READY command of a DEALER. An identity longer than 255 bytes is cut.
+pub fn ready(identity: &str) -> Bytes {
+    let mut data = BytesMut::new();
+    let identity = &identity.as_bytes()[..identity.len().min(MOST_IDENTITY)];
+    for (name, value) in [(&b"Socket-Type"[..], &b"DEALER"[..]), (b"Identity", identity)] {
+        put_short(&mut data, name);
+        data.put_u32(u32::try_from(value.len()).unwrap_or_default());
+        data.put_slice(value);
+    }
+    command(b"READY", &data)
+}
+
+/// The answer to a PING with this context.
+pub fn pong(context: &[u8]) -> Bytes {
+    command(b"PONG", context)
+}
+
+/// A message of one frame.
+pub fn message(body: &[u8]) -> Bytes {
+    frame(0, body)
+}
+
+fn command(name: &[u8], data: &[u8]) -> Bytes {
+    let mut body = BytesMut::new();
+    put_short(&mut body, name);
+    body.put_slice(data);
+    frame(COMMAND, &body)
+}
+
+fn put_short(out: &mut BytesMut, bytes: &[u8]) {
+    out.put_u8(u8::try_from(bytes.len()).unwrap_or(u8::MAX));
+    out.put_slice(bytes);
+}
+
+fn frame(flags: u8, body: &[u8]) -> Bytes {
+    let mut out = BytesMut::with_capacity(body.len() + 9);
+    if let Ok(length) = u8::try_from(body.len()) {
+        out.put_u8(flags);
+        out.put_u8(length);
+    } else {
+        out.put_u8(flags | LONG);
+        out.put_u64(body.len() as u64);
+    }
+    out.put_slice(body);
+    out.freeze()
+}
+
+/// Takes the next frame from received bytes; none if it is not complete. A frame that announces too many bytes is an error before
+/// they arrive.
+pub fn decode(received: &mut BytesMut) -> Result<Option<Frame>, ZmtpError> {
+    let Some(&flags) = received.first() else {
+        return Ok(None);
+    };
+    if flags & !(MORE | LONG | COMMAND) != 0 || flags & (COMMAND | MORE) == COMMAND | MORE {
+        return Err(ZmtpError::Flags(flags));
+    }
+    let is_long = flags & LONG != 0;
+    let head = if is_long { 9 } else { 2 };
+    if received.len() < head {
+        return Ok(None);
+    }
+    let mut length = &received[1..head];
+    let length = if is_long {
+        length.get_u64()
+    } else {
+        u64::from(length.get_u8())
+    };
+    let size = usize::try_from(length).ok().filter(|size| *size <= MOST_BYTES);
+    let size = size.ok_or(ZmtpError::TooLarge(length))?;
+    if received.len() < head + size {
+        return Ok(None);
+    }
+    received.advance(head);
+    let mut body = received.split_to(size).freeze();
+    if flags & COMMAND == 0 {
+        return Ok(Some(Frame::Part {
+            body,
+            more: flags & MORE != 0,
+        }));
+    }
+    let name = take_short(&mut body).ok_or(ZmtpError::Command)?;
+    Ok(Some(Frame::Command(name, body)))
+}
+
+fn take_short(bytes: &mut Bytes) -> Option<Bytes> {
+    let length = usize::from(*bytes.first()?);
+    (bytes.len() > length).then(|| {
+        bytes.advance(1);
+        bytes.split_to(length)
+    })
+}
+
+/// Checks that the first frame of the peer is the READY command of a ROUTER.
+pub fn check_ready(first: &Frame) -> Result<(), ZmtpError> {
+    let Frame::Command(name, data) = first else {
+        return Err(ZmtpError::NotReady);
+    };
+    let mut data = data.clone();
+    if &name[..] == b"ERROR" {
+        let reason = take_short(&mut data).unwrap_or_default();
+        let reason = String::from_utf8_lossy(&reason).escape_default().to_string();
+        return Err(ZmtpError::Refused(reason));
+    }
+    if &name[..] != b"READY" {
+        return Err(ZmtpError::NotReady);
+    }
+    while !data.is_empty() {
+        let name = take_short(&mut data).ok_or(ZmtpError::Command)?;
+        let length = data.try_get_u32().map_err(|_| ZmtpError::Command)?;
+        let length = usize::try_from(length)
+            .ok()
+            .filter(|length| *length <= data.len());
+        let value = data.split_to(length.ok_or(ZmtpError::Command)?);
+        if name.eq_ignore_ascii_case(b"Socket-Type") && &value[..] != b"ROUTER" {
+            let kind = String::from_utf8_lossy(&value).escape_default().to_string();
+            return Err(ZmtpError::SocketType(kind));
+        }
+    }
+    Ok(())
+}
+
+/// The context of a PING, which its PONG repeats: what follows the two bytes of its time to live.
+pub fn ping_context(data: &Bytes) -> Bytes {
+    data.slice(data.len().min(2)..)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,5 @@
+//! Faults of HTTP.
+
+pub(super) mod headers;
+pub(super) mod overload;
+pub(super) mod transport;

@@ -1,0 +1,361 @@
+//! Faults of the decision which operations are sponsored (section 4.2, rules 1 and 2).
+
+use paymaster_schemas::Pair;
+use serde_json::{Map, Value};
+
+use crate::faults::Fault;
+use crate::injection::{Behaviour, RequestView, text_of};
+
+const SPONSORED: &str = "sponsor.sponsorable-is-sponsored";
+const REFUSED: &str = "sponsor.refused-gets-0x";
+const INPUTS: &str = "sponsor.decision-inputs";
+
+/// The data that a fault returns for an operation that is not sponsored: the address of a paymaster and nothing else.
+const SOME_DATA: &str = "0x6d1a5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e";
+
+/// The other clauses that a wrong refusal breaks.
+const AND_SPONSORED: &[&str] = &[SPONSORED, "request.json-notation"];
+
+pub(in crate::faults) const FAULTS: &[Fault] = &[
+    Fault::new(SPONSORED, "never-sponsors", "sponsors nothing", REFUSE).when(|view| view.is_sponsored_mode()),
+    Fault::new(
+        SPONSORED,
+        "never-sponsors-when-sponsoring",
+        "sponsors nothing in pm_sponsorUserOperation",
+        REFUSE,
+    )
+    .when(|view| view.is(Pair::SPONSOR_SPONSORED)),
+    Fault::new(
+        SPONSORED,
+        "deployment-not-sponsored",
+        "sponsors no operation with an initCode",
+        REFUSE,
+    )
+    .when(|view| view.is_sponsored_mode() && view.has_init_code())
+    .depends_on("/params/0/initCode"),
+    Fault::new(
+        SPONSORED,
+        "empty-call-not-sponsored",
+        "sponsors no operation with empty call data",
+        REFUSE,
+    )
+    .when(|view| view.is_sponsored_mode() && view.operation()["callData"] == "0x")
+    .depends_on("/params/0/callData"),
+    Fault::new(
+        REFUSED,
+        "refused-gets-data",
+        "returns data for an operation that it does not sponsor",
+        Behaviour::Result(|_, result| replace_refusal(result, SOME_DATA)),
+    )
+    .when(|view| view.is_sponsored_mode()),
+    Fault::new(
+        REFUSED,
+        "refused-gets-zero-byte",
+        "returns 0x00 for an operation that it does not sponsor",
+        Behaviour::Result(|_, result| {
+            replace_refusal(result, "0x00");
+        }),
+    )
+    .when(|view| view.is_sponsored_mode()),
+    Fault::new(
+        REFUSED,
+        "refused-gets-zero-address",
+        "returns the zero address for an operation that it does not sponsor",
+        Behaviour::Result(|_, result| {
+            replace_refusal(result, "0x0000000000000000000000000000000000000000");
+        }),
+    )
+    .when(|view| view.is_sponsored_mode()),
+    Fault::new(
+        "sponsored-result.paymasterAndData",
+        "refused-gets-empty-string",
+        "returns an empty string for an operation that it does not sponsor",
+        Behaviour::Result(|_, result| {
+            replace_refusal(result, "");
+        }),
+    )
+    .when(|view| view.is_sponsored_mode())
+    .also(&[REFUSED]),
+    Fault::new(
+        REFUSED,
+        "refused-gets-data-now-and-then",
+        "returns data for 1 of 10 operations that it does not sponsor",
+        Behaviour::Result(|view, result| {
+            if is_refused(result) && view.is_one_in(10) {
+                replace_refusal(result, SOME_DATA);
+            }
+        }),
+    )
+    .when(|view| view.is_sponsored_mode())
+    .also(&["sponsor.decision-inputs", "request.json-notation"]),
+    Fault::new(INPUTS, "decision-by-even-id", "sponsors only odd ids", REFUSE)
+        .when(|view| {
+            is_sponsor_call(view)
+                && view
+                    .id_number()
+                    .is_some_and(|id| id.ends_with(['0', '2', '4', '6', '8']))
+        })
+        .also(AND_SPONSORED)
+        .depends_on("/id"),
+    Fault::new(
+        INPUTS,
+        "decision-by-id-kind",
+        "sponsors no request whose id is a string",
+        REFUSE,
+    )
+    .when(|view| is_sponsor_call(view) && view.id().is_string())
+    .also(AND_SPONSORED)
+    .depends_on("/id"),
+    Fault::new(
+        INPUTS,
+        "decision-by-expiry",
+        "sponsors nothing with an expiry above 300 seconds",
+        REFUSE,
+    )
+    .when(|view| {
+        is_sponsor_call(view)
+            && view.mode_object()["expiryDuration"]
+                .as_u64()
+                .is_some_and(|seconds| seconds > 300)
+    })
+    .also(AND_SPONSORED)
+    .depends_on("/params/1/expiryDuration"),
+    Fault::new(
+        INPUTS,
+        "decision-by-expiry-of-a-day",
+        "sponsors nothing with an expiry above a day",
+        REFUSE,
+    )
+    .when(|view| {
+        is_sponsor_call(view)
+            && view.mode_object()["expiryDuration"]
+                .as_u64()
+                .is_some_and(|seconds| seconds > 86_400)
+    })
+    .also(AND_SPONSORED)
+    .depends_on("/params/1/expiryDuration"),
+    Fault::new(
+        INPUTS,
+        "decision-by-short-expiry",
+        "sponsors nothing with an expiry below a minute",
+        REFUSE,
+    )
+    .when(|view| {
+        is_sponsor_call(view)
+            && view.mode_object()["expiryDuration"]
+                .as_u64()
+                .is_some_and(|seconds| seconds < 60)
+    })
+    .also(AND_SPONSORED)
+    .depends_on("/params/1/expiryDuration"),
+    Fault::new(
+        REFUSED,
+        "refused-gets-data-again",
+        "returns data for an operation that it does not sponsor when the same bytes come again",
+        Behaviour::Result(|view, result| {
+            if is_refused(result)
+                && view
+                    .memory
+                    .seen_before(String::from_utf8_lossy(view.raw).into_owned())
+            {
+                replace_refusal(result, SOME_DATA);
+            }
+        }),
+    )
+    .when(|view| view.is_sponsored_mode())
+    .also(&["sponsor.decision-inputs"]),
+    Fault::new(
+        INPUTS,
+        "decision-by-absent-expiry",
+        "sponsors nothing without an expiry",
+        REFUSE,
+    )
+    .when(|view| is_sponsor_call(view) && view.mode_object().get("expiryDuration").is_none())
+    .also(AND_SPONSORED)
+    .depends_on("/params/1/expiryDuration"),
+    Fault::new(
+        INPUTS,
+        "decision-by-calculate-gas-limits",
+        "sponsors nothing when calculateGasLimits is false",
+        REFUSE,
+    )
+    .when(|view| is_sponsor_call(view) && view.calculates(false))
+    .also(AND_SPONSORED)
+    .depends_on("/params/1/calculateGasLimits"),
+    Fault::new(
+        INPUTS,
+        "decision-by-absent-calculate",
+        "sponsors nothing without calculateGasLimits",
+        REFUSE,
+    )
+    .when(|view| is_sponsor_call(view) && view.mode_object().get("calculateGasLimits").is_none())
+    .also(AND_SPONSORED)
+    .depends_on("/params/1/calculateGasLimits"),
+    Fault::new(
+        INPUTS,
+        "decision-by-token-info",
+        "sponsors nothing when there is a tokenInfo",
+        REFUSE,
+    )
+    .when(|view| is_sponsor_call(view) && view.token_info().is_object())
+    .also(AND_SPONSORED)
+    .depends_on("/params/1/tokenInfo"),
+    Fault::new(
+        INPUTS,
+        "decision-by-unknown-member",
+        "sponsors nothing when the mode object has a member that the tables do not list",
+        REFUSE,
+    )
+    .when(|view| is_sponsor_call(view) && has_unlisted_member(view.mode_object()))
+    .also(AND_SPONSORED),
+    Fault::new(
+        SPONSORED,
+        "quotes-without-calculation-not-sponsored",
+        "sponsors nothing in quotes without calculateGasLimits",
+        REFUSE,
+    )
+    .when(|view| view.is(Pair::QUOTE_SPONSORED) && view.mode_object().get("calculateGasLimits").is_none())
+    .depends_on("/params/1/calculateGasLimits"),
+    Fault::new(
+        INPUTS,
+        "decision-by-version",
+        "sponsors nothing for jsonrpc 2.0.0",
+        REFUSE,
+    )
+    .when(|view| is_sponsor_call(view) && view.request["jsonrpc"] == "2.0.0")
+    .also(AND_SPONSORED)
+    .depends_on("/jsonrpc"),
+    Fault::new(
+        INPUTS,
+        "decision-by-earlier-request",
+        "sponsors an operation once, and not again",
+        REFUSE,
+    )
+    .when(|view| is_sponsor_call(view) && view.memory.seen_before(view.operation().to_string()))
+    .also(AND_SPONSORED),
+    Fault::new(
+        INPUTS,
+        "decision-by-earlier-sender",
+        "sponsors a sender three times, and not again",
+        REFUSE,
+    )
+    .when(|view| {
+        let sender = text_of(&view.operation()["sender"]);
+        is_sponsor_call(view) && (0..3).all(|time| view.memory.seen_before(format!("{sender} {time}")))
+    })
+    .also(AND_SPONSORED),
+    Fault::new(
+        INPUTS,
+        "decision-by-chance",
+        "does not sponsor 1 of 25 operations",
+        REFUSE,
+    )
+    .when(|view| is_sponsor_call(view) && view.is_one_in_25())
+    .also(AND_SPONSORED),
+    Fault::new(
+        INPUTS,
+        "decision-favours-token-info",
+        "sponsors operations that it otherwise refuses when there is a tokenInfo",
+        Behaviour::Result(|_, result| replace_refusal(result, SOME_DATA)),
+    )
+    .when(|view| is_sponsor_call(view) && view.token_info().is_object())
+    .also(&[REFUSED]),
+    Fault::new(
+        INPUTS,
+        "decision-favours-not-calculated",
+        "sponsors operations that it otherwise refuses when calculateGasLimits is false",
+        Behaviour::Result(|_, result| replace_refusal(result, SOME_DATA)),
+    )
+    .when(|view| is_sponsor_call(view) && view.calculates(false))
+    .also(&[REFUSED]),
+    Fault::new(
+        INPUTS,
+        "decision-favours-long-expiry",
+        "sponsors operations that it otherwise refuses with an expiry above 300 seconds",
+        Behaviour::Result(|_, result| replace_refusal(result, SOME_DATA)),
+    )
+    .when(|view| {
+        is_sponsor_call(view)
+            && view.mode_object()["expiryDuration"]
+                .as_u64()
+                .is_some_and(|seconds| seconds > 300)
+    })
+    .also(&[REFUSED]),
+    Fault::new(
+        REFUSED,
+        "decision-cached-by-nonce",
+        "repeats its first decision for the same nonce",
+        Behaviour::Result(|view, result| {
+            let key = text_of(&view.operation()["nonce"]);
+            repeat_decision(view, result, key);
+        }),
+    )
+    .when(is_sponsor_call)
+    .also(&[SPONSORED, INPUTS]),
+    Fault::new(
+        INPUTS,
+        "decision-cached-by-id",
+        "repeats its first decision for the same id",
+        Behaviour::Result(|view, result| {
+            let key = view.id().to_string();
+            repeat_decision(view, result, key);
+        }),
+    )
+    .when(is_sponsor_call)
+    .also(BOTH),
+    Fault::new(
+        REFUSED,
+        "decision-cached-by-call-data",
+        "repeats its first decision for the same call data",
+        Behaviour::Result(|view, result| {
+            let key = text_of(&view.operation()["callData"]);
+            repeat_decision(view, result, key);
+        }),
+    )
+    .when(is_sponsor_call)
+    .also(&[SPONSORED, INPUTS]),
+];
+
+const BOTH: &[&str] = &[SPONSORED, REFUSED, "request.json-notation"];
+
+const REFUSE: Behaviour = Behaviour::Result(|_, result| {
+    if result.contains_key("paymasterAndData") {
+        result.insert("paymasterAndData".to_owned(), "0x".into());
+    }
+});
+
+fn is_sponsor_call(view: &RequestView<'_>) -> bool {
+    view.is(Pair::SPONSOR_SPONSORED)
+}
+
+fn is_refused(result: &Map<String, Value>) -> bool {
+    result.get("paymasterAndData").is_some_and(|data| data == "0x")
+}
+
+fn replace_refusal(result: &mut Map<String, Value>, data: &str) {
+    if is_refused(result) {
+        result.insert("paymasterAndData".to_owned(), data.into());
+    }
+}
+
+fn has_unlisted_member(mode: &Value) -> bool {
+    const LISTED: [&str; 5] = [
+        "mode",
+        "calculateGasLimits",
+        "expiryDuration",
+        "sponsorshipInfo",
+        "tokenInfo",
+    ];
+    mode.as_object()
+        .is_some_and(|mode| mode.keys().any(|key| !LISTED.contains(&key.as_str())))
+}
+
+/// Stores the first decision for a key and repeats it for all requests with the same key.
+fn repeat_decision(view: &RequestView<'_>, result: &mut Map<String, Value>, key: String) {
+    let refused = view.memory.first(key, &is_refused(result).into());
+    if refused == true {
+        result.insert("paymasterAndData".to_owned(), "0x".into());
+    } else {
+        replace_refusal(result, SOME_DATA);
+    }
+}

@@ -1,0 +1,267 @@
+//! Faults of the kind of result of the two methods (sections 4, 4.1 and 4.2).
+
+use paymaster_schemas::Pair;
+use serde_json::{Map, Value, json};
+
+use crate::faults::Fault;
+use crate::injection::Behaviour;
+
+const BOTH: &str = "endpoint.both-methods";
+const QUOTE_SPONSORED: &str = "quote.sponsored-result";
+const QUOTE_ERC20: &str = "quote.erc20-result";
+const SPONSOR_SPONSORED: &str = "sponsor.sponsored-result";
+const SPONSOR_ERC20: &str = "sponsor.erc20-result";
+const MODE_SERVED: &str = "sponsor.mode-mandatory-served";
+
+/// A form is compared with a plain request: a refusal by chance shows as a refused form.
+const CLIENT_FORMS: &str = "interoperability.client-forms";
+
+pub(in crate::faults) const FAULTS: &[Fault] = &[
+    Fault::new(
+        BOTH,
+        "quote-method-unknown",
+        "does not support pm_getFeeQuoteOrData",
+        unknown_method(),
+    )
+    .when(|view| view.is_quote())
+    .also(&["error.refusal-is-none", "json-rpc.*"]),
+    Fault::new(
+        BOTH,
+        "sponsor-method-unknown",
+        "does not support pm_sponsorUserOperation",
+        unknown_method(),
+    )
+    .when(|view| view.is_sponsor())
+    .also(&["error.refusal-is-none", "json-rpc.*"]),
+    Fault::refusal(
+        QUOTE_SPONSORED,
+        "sponsored-quote-refused",
+        "refuses quotes in sponsored mode",
+        |view| view.is(Pair::QUOTE_SPONSORED),
+    )
+    .also(&["error.refusal-is-none"]),
+    Fault::new(
+        QUOTE_SPONSORED,
+        "sponsored-quote-empty",
+        "answers quotes in sponsored mode with an empty object",
+        empty(),
+    )
+    .when(|view| view.is(Pair::QUOTE_SPONSORED))
+    .also(SPONSORED_ROWS),
+    Fault::new(
+        QUOTE_SPONSORED,
+        "sponsored-quote-of-tokens",
+        "answers quotes in sponsored mode with token quotes",
+        to_tokens(),
+    )
+    .when(|view| view.is(Pair::QUOTE_SPONSORED))
+    .also(SPONSORED_ROWS),
+    Fault::refusal(
+        QUOTE_ERC20,
+        "token-quote-refused",
+        "refuses quotes in token mode",
+        |view| view.is(Pair::QUOTE_ERC20),
+    ),
+    Fault::refusal(
+        QUOTE_ERC20,
+        "token-quote-refused-now-and-then",
+        "refuses 1 of 25 quotes in token mode",
+        |view| view.is(Pair::QUOTE_ERC20) && view.is_one_in_25(),
+    )
+    .also(&["error.unsupported-quote-is-none", "request.*", CLIENT_FORMS]),
+    Fault::new(
+        QUOTE_ERC20,
+        "token-quote-sponsored",
+        "answers quotes in token mode with a sponsorship",
+        to_sponsored(),
+    )
+    .when(|view| view.is(Pair::QUOTE_ERC20))
+    .also(QUOTE_ROWS),
+    Fault::new(
+        QUOTE_ERC20,
+        "token-quote-empty",
+        "answers quotes in token mode with an empty object",
+        empty(),
+    )
+    .when(|view| view.is(Pair::QUOTE_ERC20))
+    .also(QUOTE_ROWS),
+    Fault::refusal(
+        SPONSOR_SPONSORED,
+        "sponsoring-refused",
+        "refuses to sponsor in sponsored mode",
+        |view| view.is(Pair::SPONSOR_SPONSORED),
+    )
+    .also(&["error.refusal-is-none"]),
+    Fault::refusal(
+        SPONSOR_SPONSORED,
+        "sponsoring-refused-now-and-then",
+        "refuses to sponsor 1 of 25 operations in sponsored mode",
+        |view| view.is(Pair::SPONSOR_SPONSORED) && view.is_one_in_25(),
+    )
+    .also(&["error.refusal-is-none", "request.*", CLIENT_FORMS]),
+    Fault::new(
+        SPONSOR_SPONSORED,
+        "sponsoring-empty",
+        "answers in sponsored mode with an empty object",
+        empty(),
+    )
+    .when(|view| view.is(Pair::SPONSOR_SPONSORED))
+    .also(SPONSORED_ROWS),
+    Fault::refusal(
+        SPONSOR_ERC20,
+        "paying-in-tokens-refused",
+        "refuses to sponsor in token mode",
+        |view| view.is(Pair::SPONSOR_ERC20),
+    ),
+    Fault::refusal(
+        SPONSOR_ERC20,
+        "paying-in-one-token-refused",
+        "refuses the second supported token",
+        |view| {
+            view.is(Pair::SPONSOR_ERC20)
+                && view
+                    .fee_token()
+                    .zip(view.tokens.get(1))
+                    .is_some_and(|(named, second)| named.eq_ignore_ascii_case(second))
+        },
+    )
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
+    Fault::refusal(
+        SPONSOR_ERC20,
+        "paying-in-tokens-judged-by-letter-case",
+        "accepts the address of a fee token only in lower case",
+        |view| {
+            let token = view.fee_token();
+            view.is(Pair::SPONSOR_ERC20)
+                && token.is_some_and(|token| token.contains(|letter: char| letter.is_ascii_uppercase()))
+        },
+    )
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
+    Fault::new(
+        SPONSOR_ERC20,
+        "paying-in-tokens-quoted",
+        "answers in token mode with quotes",
+        Behaviour::Request(|_, request| {
+            request["method"] = "pm_getFeeQuoteOrData".into();
+        }),
+    )
+    .when(|view| view.is(Pair::SPONSOR_ERC20) && view.fee_token().is_some_and(|token| view.supports(token)))
+    .also(TOKEN_ROWS),
+    Fault::new(
+        MODE_SERVED,
+        "token-info-switches-mode",
+        "serves token mode when there is a tokenInfo",
+        to_tokens(),
+    )
+    .when(|view| view.is_sponsored_mode() && view.token_info().is_object())
+    .also(SPONSORED_ROWS)
+    .depends_on("/params/1/tokenInfo"),
+    Fault::new(
+        MODE_SERVED,
+        "fee-token-switches-mode",
+        "serves token mode when there is a fee token",
+        to_tokens(),
+    )
+    .when(|view| view.is(Pair::SPONSOR_SPONSORED) && view.fee_token().is_some())
+    .also(SPONSORED_ROWS)
+    .depends_on("/params/1/tokenInfo/feeTokenAddress"),
+    Fault::new(
+        MODE_SERVED,
+        "sponsorship-info-switches-mode",
+        "serves sponsored mode when there is a sponsorshipInfo",
+        to_sponsored(),
+    )
+    .when(|view| view.is_token_mode() && view.sponsorship_info().is_object())
+    .also(TOKEN_MODE)
+    .depends_on("/params/1/sponsorshipInfo"),
+];
+
+/// The clauses that a result of another kind breaks in sponsored mode.
+const SPONSORED_ROWS: &[&str] = &[
+    "sponsor.refused-gets-0x",
+    "quote.sponsored-result",
+    "sponsor.mode-mandatory-served",
+    "sponsor.decision-inputs",
+    "sponsored-result.MODE",
+    "sponsored-result.paymasterAndData",
+    "sponsored-result.preVerificationGas",
+    "sponsored-result.verificationGasLimit",
+    "sponsored-result.callGasLimit",
+    "sponsor.sponsorable-is-sponsored",
+];
+const QUOTE_ROWS: &[&str] = &[
+    "quote.erc20-result",
+    "sponsor.mode-mandatory-served",
+    "quote-result.MODE",
+    "quote-result.paymasterAddress",
+    "quote-result.feeQuotes",
+    "quote.tokens-quoted",
+    "quote.unsupported-listed",
+    "token-sponsor-result.MODE",
+];
+/// The clauses that serving token mode as sponsored mode breaks.
+const TOKEN_MODE: &[&str] = &[
+    "plausibility.token-data",
+    "quote.erc20-result",
+    "sponsor.mode-mandatory-served",
+    "quote-result.MODE",
+    "quote-result.paymasterAddress",
+    "quote-result.feeQuotes",
+    "quote.tokens-quoted",
+    "quote.unsupported-listed",
+    "token-sponsor-result.MODE",
+    "token-sponsor-result.paymasterAndData",
+    "error.token-absent",
+    "error.token-unsupported",
+];
+const TOKEN_ROWS: &[&str] = &[
+    "token-sponsor-result.paymasterAndData",
+    "token-sponsor-result.preVerificationGas",
+    "token-sponsor-result.verificationGasLimit",
+    "token-sponsor-result.callGasLimit",
+];
+
+const fn unknown_method() -> Behaviour {
+    Behaviour::Answer(|_, answer| {
+        if answer.shift_remove("result").is_some() {
+            answer.insert(
+                "error".to_owned(),
+                json!({ "code": -32601, "message": "method not found" }),
+            );
+        }
+    })
+}
+
+const fn empty() -> Behaviour {
+    Behaviour::Result(|_, result| *result = Map::new())
+}
+
+/// Serves the request in token mode, with the first supported token if it names none.
+const fn to_tokens() -> Behaviour {
+    Behaviour::Request(|view, request| {
+        // A malformed request has no mode object that could be changed.
+        let Some(mode) = request.pointer_mut("/params/1").filter(|mode| mode.is_object()) else {
+            return;
+        };
+        mode["mode"] = "ERC20".into();
+        if !mode["tokenInfo"].is_object() {
+            mode["tokenInfo"] = json!({});
+        }
+        if view.fee_token().is_none() {
+            mode["tokenInfo"]["feeTokenAddress"] = view.tokens.first().cloned().into();
+        }
+    })
+}
+
+/// Serves the request in sponsored mode.
+const fn to_sponsored() -> Behaviour {
+    Behaviour::Request(|_, request| {
+        let Some(mode) = request.pointer_mut("/params/1").filter(|mode| mode.is_object()) else {
+            return;
+        };
+        mode["mode"] = "SPONSORED".into();
+        if !mode["sponsorshipInfo"].is_object() {
+            mode["sponsorshipInfo"] = Value::Object(Map::new());
+        }
+    })
+}

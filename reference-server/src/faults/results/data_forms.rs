@@ -1,0 +1,99 @@
+//! Faults of `paymasterAndData`: values that are not whole bytes in hex, in either mode (sections 2.6 and 2.9).
+
+use serde_json::Value;
+
+use crate::faults::Fault;
+use crate::injection::MemberChange::Map;
+use crate::injection::text_of;
+
+const SPONSORED: &str = "sponsored-result.paymasterAndData";
+const TOKEN: &str = "token-sponsor-result.paymasterAndData";
+
+pub(in crate::faults) const FAULTS: &[Fault] = &[
+    Fault::row(
+        SPONSORED,
+        "sponsored-data-without-prefix",
+        "paymasterAndData has no 0x prefix",
+        Map(without_prefix),
+    ),
+    Fault::row(
+        SPONSORED,
+        "sponsored-data-half-byte",
+        "paymasterAndData has an odd number of digits",
+        Map(half_byte),
+    ),
+    Fault::row(
+        SPONSORED,
+        "sponsored-data-not-hex",
+        "paymasterAndData has a letter that is not a hex digit",
+        Map(not_hex),
+    ),
+    Fault::row(
+        SPONSORED,
+        "sponsored-data-upper-prefix",
+        "paymasterAndData starts with 0X",
+        Map(upper_prefix),
+    ),
+    Fault::row(
+        SPONSORED,
+        "sponsored-data-blank",
+        "paymasterAndData ends with a blank",
+        Map(blank),
+    ),
+    Fault::row(
+        TOKEN,
+        "token-data-without-prefix",
+        "paymasterAndData has no 0x prefix",
+        Map(without_prefix),
+    ),
+    Fault::row(
+        TOKEN,
+        "token-data-half-byte",
+        "paymasterAndData has an odd number of digits",
+        Map(half_byte),
+    ),
+    Fault::row(
+        TOKEN,
+        "token-data-not-hex",
+        "paymasterAndData has a letter that is not a hex digit",
+        Map(not_hex),
+    ),
+    Fault::row(
+        TOKEN,
+        "token-data-upper-prefix",
+        "paymasterAndData starts with 0X",
+        Map(upper_prefix),
+    ),
+    Fault::row(
+        TOKEN,
+        "token-data-line-break",
+        "paymasterAndData ends with a line break",
+        Map(|value| format!("{}\n", text_of(value)).into()),
+    ),
+];
+
+fn without_prefix(value: &Value) -> Value {
+    change_data(value, |text| text.trim_start_matches("0x").to_owned())
+}
+
+fn half_byte(value: &Value) -> Value {
+    change_data(value, |text| format!("{text}a"))
+}
+
+fn not_hex(value: &Value) -> Value {
+    change_data(value, |text| format!("{text}0g"))
+}
+
+fn upper_prefix(value: &Value) -> Value {
+    change_data(value, |text| text.replacen("0x", "0X", 1))
+}
+
+fn blank(value: &Value) -> Value {
+    change_data(value, |text| format!("{text} "))
+}
+
+/// Changes the data of a sponsored operation. The data `0x` is left unchanged, because another clause is about it.
+fn change_data(value: &Value, change: fn(&str) -> String) -> Value {
+    let text = text_of(value);
+    if text == "0x" { text } else { change(&text) }.into()
+}

@@ -1,0 +1,87 @@
+//! Decides which operations are sponsored.
+//!
+//! Section 4.2, rule 1: only the operation and the sponsorship info decide. So the decision has no other input: not the id,
+//! the time, the expiry, or earlier requests.
+
+use std::collections::HashSet;
+
+use alloy_primitives::{Address, hex};
+use serde::{Deserialize, Serialize};
+
+use crate::config::error::ConfigError;
+use crate::message::request::{Operation, SponsorshipInfo};
+
+/// The conditions under which an operation is not sponsored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PolicyConfig {
+    /// Accounts that are never sponsored.
+    pub denied_senders: Vec<String>,
+    /// Account implementations that are sponsored (`smartAccountInfo.name`, letter case included); an empty list allows every
+    /// name. A request without a name is allowed.
+    pub account_names: Vec<String>,
+    /// Largest call data that is sponsored, in bytes.
+    pub max_call_data_bytes: usize,
+}
+
+impl PolicyConfig {
+    /// An account that the default configuration does not sponsor, so that clients can try this case.
+    pub const DENIED_SENDER: &str = "0x00000000000000000000000000000000deadbeef";
+}
+
+impl Default for PolicyConfig {
+    fn default() -> Self {
+        Self {
+            denied_senders: vec![Self::DENIED_SENDER.to_owned()],
+            account_names: ["BICONOMY", "INFINITISM", "SAFE"].map(str::to_owned).to_vec(),
+            max_call_data_bytes: 64 * 1024,
+        }
+    }
+}
+
+/// The policy with its addresses parsed.
+#[derive(Debug)]
+pub(crate) struct Policy {
+    denied_senders: HashSet<Address>,
+    account_names: Vec<String>,
+    max_call_data_bytes: usize,
+}
+
+impl Policy {
+    pub(crate) fn new(config: &PolicyConfig) -> Result<Self, ConfigError> {
+        let denied_senders = config
+            .denied_senders
+            .iter()
+            .map(|text| {
+                parse_address(text)
+                    .ok_or_else(|| ConfigError::value("policy.denied_senders", "an address", text))
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            denied_senders,
+            account_names: config.account_names.clone(),
+            max_call_data_bytes: config.max_call_data_bytes,
+        })
+    }
+
+    /// Whether the operation is sponsored.
+    pub(crate) fn sponsors(&self, operation: &Operation<'_>, info: &SponsorshipInfo<'_>) -> bool {
+        let name = info
+            .smart_account_info
+            .as_ref()
+            .and_then(|info| info.name.as_ref());
+        let name_allowed = self.account_names.is_empty()
+            || name.is_none_or(|name| self.account_names.iter().any(|allowed| *allowed == name.0));
+        name_allowed
+            && operation.call_data.len() <= self.max_call_data_bytes
+            && !self.denied_senders.contains(&operation.sender)
+    }
+}
+
+/// Parses `0x` and 40 hex digits of any letter case.
+pub(crate) fn parse_address(text: &str) -> Option<Address> {
+    let digits = text.strip_prefix("0x").filter(|digits| digits.len() == 40)?;
+    let mut address = Address::ZERO;
+    hex::decode_to_slice(digits, &mut address.0.0).ok()?;
+    Some(address)
+}
