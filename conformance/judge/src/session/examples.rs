@@ -1,6 +1,6 @@
 //! Examples of requests for which a rule held. The cause of a broken rule is found by comparing with them.
 
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 use paymaster_schemas::Pair;
 
@@ -24,7 +24,7 @@ pub struct Example {
 
 /// The examples of one rule: of each method and mode the first ones in the order of the plan.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Examples(Vec<Example>);
+pub(super) struct Examples(BTreeMap<Option<Pair>, Vec<Example>>);
 
 impl Examples {
     /// Adds an example where there is room. The group is copied at most once: `shared` holds the copy for all rules.
@@ -36,9 +36,10 @@ impl Examples {
         shared: &mut Option<Arc<Group>>,
     ) {
         let pair = view.request.pair();
-        if self.of(pair).count() < MOST_EXAMPLES {
+        let examples = self.0.entry(pair).or_default();
+        if examples.len() < MOST_EXAMPLES {
             let group = Arc::clone(shared.get_or_insert_with(|| Arc::new(group.clone())));
-            self.0.push(Example {
+            examples.push(Example {
                 group,
                 member,
                 pair,
@@ -47,27 +48,25 @@ impl Examples {
         }
     }
 
-    /// All examples.
-    pub(super) fn all(&self) -> impl Iterator<Item = &Example> {
-        self.0.iter()
+    /// All examples, in the order of the plan.
+    pub(super) fn all(&self) -> Vec<&Example> {
+        let mut all: Vec<&Example> = self.0.values().flatten().collect();
+        all.sort_by_key(|example| example.group.number);
+        all
     }
 
     /// Adds the examples of another part of the run.
     pub(super) fn merge(&mut self, other: Self) {
-        self.0.extend(other.0);
-        self.0.sort_by_key(|example| example.group.number);
-        let mut kept: Vec<Example> = Vec::new();
-        for example in self.0.drain(..) {
-            let same = kept.iter().filter(|known| known.pair == example.pair).count();
-            if same < MOST_EXAMPLES {
-                kept.push(example);
-            }
+        for (pair, examples) in other.0 {
+            let own = self.0.entry(pair).or_default();
+            own.extend(examples);
+            own.sort_by_key(|example| example.group.number);
+            own.truncate(MOST_EXAMPLES);
         }
-        self.0 = kept;
     }
 
     /// The examples of this method and mode.
     pub(super) fn of(&self, pair: Option<Pair>) -> impl Iterator<Item = &Example> {
-        self.0.iter().filter(move |example| example.pair == pair)
+        self.0.get(&pair).into_iter().flatten()
     }
 }

@@ -151,7 +151,8 @@ impl Tally {
         let count = self.rules.get(rule.id);
         count
             .into_iter()
-            .flat_map(|count| count.examples.all().cloned())
+            .flat_map(|count| count.examples.all())
+            .cloned()
             .collect()
     }
 
