@@ -20,7 +20,7 @@ use crate::run::{
     fail_fast::FailFast,
     planning::{forecast::Forecast, group_queue::GroupQueue},
     sending::sender::{Notice, Sender},
-    worker::Work,
+    worker::{Sessions, Work},
 };
 use paymaster_cli::settings::Settings;
 use paymaster_client::{
@@ -265,7 +265,7 @@ async fn judge_plan(
     let workers = sender.jobs().min(at_most);
     let work = Arc::new(Work {
         sender: Arc::clone(sender),
-        session: session.clone(),
+        sessions: Sessions::of(session.clone()),
         groups,
         done: AtomicUsize::new(0),
         broken: Mutex::default(),
@@ -281,14 +281,14 @@ async fn judge_plan(
     for _ in 0..workers {
         running.spawn(Arc::clone(&work).run());
     }
-    let mut parts = Vec::new();
+    let mut unanswered = Vec::new();
     let mut reported = BTreeSet::new();
     let mut tick = tokio::time::interval(PROGRESS_INTERVAL);
     loop {
         tokio::select! {
             joined = running.join_next() => match joined {
                 None => break,
-                Some(Ok(part)) => parts.push(part),
+                Some(Ok(groups)) => unanswered.extend(groups),
                 Some(Err(cause)) => sender.stop.trigger(Reason::GaveUp(format!("a worker of ours failed: {cause}"))),
             },
             Some(notice) = notices.recv() => report(&notice, reporter),
@@ -306,8 +306,11 @@ async fn judge_plan(
         false
     });
     let stopped_answering = matches!(sender.stop.reason(), Some(Reason::GaveUp(_)));
-    for part in parts {
-        session.merge(work.settle(part, stopped_answering));
+    for group in &unanswered {
+        work.settle(group, stopped_answering);
+    }
+    for part in work.sessions.take_all() {
+        session.merge(part);
     }
     report_progress(&work, &mut reported, reporter);
     if work.is_over() {

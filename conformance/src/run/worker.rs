@@ -4,7 +4,7 @@ use std::{
     collections::BTreeSet,
     pin::pin,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
 };
@@ -27,8 +27,7 @@ use paymaster_judge::{
 /// What all workers of a run share.
 pub(crate) struct Work {
     pub(crate) sender: Arc<Sender>,
-    /// An empty session: each worker judges in a clone of it.
-    pub(crate) session: Session,
+    pub(crate) sessions: Sessions,
     pub(crate) groups: GroupQueue,
     /// How many groups were sent.
     pub(crate) done: AtomicUsize,
@@ -38,26 +37,53 @@ pub(crate) struct Work {
     pub(crate) fail_fast: Option<FailFast>,
 }
 
-/// The results of one worker.
-pub(crate) struct Judged {
-    pub(crate) session: Session,
-    /// Groups with a missing answer. They are judged at the end, when it is known whether the target had stopped answering.
-    unanswered: Vec<UnansweredGroup>,
+/// The sessions in which workers judge. A worker takes one for the time of a judgement, so that there are never more than threads: each
+/// keeps examples for every rule.
+pub(crate) struct Sessions {
+    /// An empty session, which the others are clones of.
+    empty: Session,
+    idle: Mutex<Vec<Session>>,
 }
 
-struct UnansweredGroup {
+impl Sessions {
+    /// No session yet; all will be clones of this empty one.
+    pub(crate) fn of(empty: Session) -> Self {
+        Self {
+            empty,
+            idle: Mutex::default(),
+        }
+    }
+
+    /// Does something with a session that nothing else uses at the same time.
+    fn with<T>(&self, work: impl FnOnce(&mut Session) -> T) -> T {
+        let idle = self.idle().pop();
+        let mut session = idle.unwrap_or_else(|| self.empty.clone());
+        let result = work(&mut session);
+        self.idle().push(session);
+        result
+    }
+
+    /// All sessions, at the end of the run.
+    pub(crate) fn take_all(&self) -> Vec<Session> {
+        std::mem::take(&mut *self.idle())
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Session>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A group with a missing answer. It is judged at the end, when it is known whether the target had stopped answering.
+pub(crate) struct UnansweredGroup {
     group: Arc<Group>,
     exchanges: Vec<Exchange>,
     stamp: u64,
 }
 
 impl Work {
-    /// Sends and judges groups until the queue is empty or the run is stopped.
-    pub(crate) async fn run(self: Arc<Self>) -> Judged {
-        let mut judged = Judged {
-            session: self.session.clone(),
-            unanswered: Vec::new(),
-        };
+    /// Sends and judges groups until the queue is empty or the run is stopped. Gives the groups that are still to be judged.
+    pub(crate) async fn run(self: Arc<Self>) -> Vec<UnansweredGroup> {
+        let mut unanswered = Vec::new();
         let stop = self.sender.stop.clone();
         let mut stopped = pin!(stop.stopped());
         while self.sender.liveness.hopeless().is_none() && !self.is_over() {
@@ -69,50 +95,47 @@ impl Work {
             };
             let next = tokio::select! {
                 biased;
-                () = &mut stopped => return judged,
+                () = &mut stopped => return unanswered,
                 next = next => next,
             };
             // The share is held until the answers are judged.
             let Some((group, delivered, share)) = next else {
-                return judged;
+                return unanswered;
             };
             self.done.fetch_add(1, Ordering::Relaxed);
             match delivered {
                 Ok(exchanges) if exchanges.iter().all(is_answered) => {
-                    let new = self.judge(&mut judged.session, &group, &exchanges);
+                    let new = self.judge(&group, &exchanges);
                     drop((exchanges, share));
                     if let Some(fail_fast) = &self.fail_fast {
                         fail_fast.confirm(&self.sender, &group, new).await;
                     }
                 }
-                Ok(exchanges) => judged.unanswered.push(UnansweredGroup {
+                Ok(exchanges) => unanswered.push(UnansweredGroup {
                     group,
                     exchanges,
                     stamp: self.sender.liveness.last_stamp(),
                 }),
-                Err(DeliveryError::Stopped) => return judged,
-                Err(cause) => judged.session.leave_out(cause.to_string()),
+                Err(DeliveryError::Stopped) => return unanswered,
+                Err(cause) => self.sessions.with(|session| session.leave_out(cause.to_string())),
             }
         }
-        judged
+        unanswered
     }
 
-    /// Judges the groups with a missing answer. Where the target stopped answering, those after its last answer are left out.
-    pub(crate) fn settle(&self, judged: Judged, stopped_answering: bool) -> Session {
-        let mut session = judged.session;
-        for unanswered in judged.unanswered {
-            let liveness = &self.sender.liveness;
-            if stopped_answering && liveness.is_after_last_answer(unanswered.stamp, self.sender.jobs()) {
-                session.leave_out("the target stopped answering".to_owned());
-            } else {
-                self.judge(&mut session, &unanswered.group, &unanswered.exchanges);
-            }
+    /// Judges a group with a missing answer. Where the target stopped answering, a group after its last answer is left out.
+    pub(crate) fn settle(&self, unanswered: &UnansweredGroup, stopped_answering: bool) {
+        let liveness = &self.sender.liveness;
+        if stopped_answering && liveness.is_after_last_answer(unanswered.stamp, self.sender.jobs()) {
+            let cause = "the target stopped answering".to_owned();
+            self.sessions.with(|session| session.leave_out(cause));
+        } else {
+            self.judge(&unanswered.group, &unanswered.exchanges);
         }
-        session
     }
 
-    fn judge(&self, session: &mut Session, group: &Group, exchanges: &[Exchange]) -> Vec<NewlyBroken> {
-        let new = session.judge(group, exchanges);
+    fn judge(&self, group: &Group, exchanges: &[Exchange]) -> Vec<NewlyBroken> {
+        let new = self.sessions.with(|session| session.judge(group, exchanges));
         if !new.is_empty() {
             let mut broken = self.broken.lock().unwrap_or_else(PoisonError::into_inner);
             broken.extend(new.iter().map(|new| new.rule.id));
@@ -128,7 +151,7 @@ impl Work {
     /// The rules that are broken so far and not in `reported`.
     pub(crate) fn newly_broken(&self, reported: &BTreeSet<&'static str>) -> Vec<&'static Rule> {
         let broken = self.broken.lock().unwrap_or_else(PoisonError::into_inner);
-        let rules = self.session.rules().iter().copied();
+        let rules = self.sessions.empty.rules().iter().copied();
         rules
             .filter(|rule| broken.contains(rule.id) && !reported.contains(rule.id))
             .collect()

@@ -27,7 +27,7 @@ pub struct Example {
 pub(super) struct Examples(BTreeMap<Option<Pair>, Vec<Example>>);
 
 impl Examples {
-    /// Adds an example where there is room. The group is copied at most once: `shared` holds the copy for all rules.
+    /// Adds an example where there is room, or in the place of a later one. The group is copied at most once: `shared` holds the copy for all rules.
     pub(super) fn offer(
         &mut self,
         group: &Group,
@@ -37,15 +37,19 @@ impl Examples {
     ) {
         let pair = view.request.pair();
         let examples = self.0.entry(pair).or_default();
-        if examples.len() < MOST_EXAMPLES {
-            let group = Arc::clone(shared.get_or_insert_with(|| Arc::new(group.clone())));
-            examples.push(Example {
-                group,
-                member,
-                pair,
-                got_error: view.answer.error().is_some(),
-            });
+        let place = examples.partition_point(|example| example.group.number <= group.number);
+        if place == MOST_EXAMPLES {
+            return;
         }
+        examples.truncate(MOST_EXAMPLES - 1);
+        let group = Arc::clone(shared.get_or_insert_with(|| Arc::new(group.clone())));
+        let example = Example {
+            group,
+            member,
+            pair,
+            got_error: view.answer.error().is_some(),
+        };
+        examples.insert(place, example);
     }
 
     /// All examples, in the order of the plan.

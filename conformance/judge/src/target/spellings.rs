@@ -193,11 +193,15 @@ fn parsed(text: &str) -> Option<Address> {
 
 /// Whether a strict parser takes the letter case of an address. Other rules judge what is no address.
 fn is_usual(text: &str) -> bool {
-    parsed(text).is_none_or(|address| text == format!("{address:#x}") || text == address.to_checksum(None))
+    // Most addresses are in lower case, and a checksum costs a hash.
+    let is_lower = !text.bytes().any(|byte| byte.is_ascii_uppercase());
+    is_lower || parsed(text).is_none_or(|address| text == address.to_checksum(None))
 }
 
 fn is_in_capitals(text: &str) -> bool {
-    !is_usual(text) && text == Spelling::Capitals.write(text)
+    let digits = text.strip_prefix("0x").unwrap_or(text);
+    let has_lower = digits.bytes().any(|byte| byte.is_ascii_lowercase());
+    !has_lower && !is_usual(text) && text == Spelling::Capitals.write(text)
 }
 
 #[cfg(test)]

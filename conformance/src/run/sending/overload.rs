@@ -195,8 +195,7 @@ pub(crate) fn sign(exchange: &Exchange) -> Option<String> {
 const LONGEST_ERROR: usize = 2048;
 
 fn has_error(body: &[u8]) -> bool {
-    const ERROR: &[u8] = b"\"error\"";
-    body.windows(ERROR.len()).any(|part| part == ERROR)
+    std::str::from_utf8(body).is_ok_and(|body| body.contains("\"error\""))
 }
 
 fn speaks_of_overload(message: &str) -> bool {
