@@ -368,6 +368,25 @@ fn tallies_add_up_in_any_order() {
     }
 }
 
+/// The groups of the examples of a rule that held for these groups, in this order.
+fn examples_after(numbers: impl IntoIterator<Item = usize>) -> Vec<usize> {
+    let mut tally = Tally::default();
+    for number in numbers {
+        let held = judgement("answer.object", 1, Vec::new());
+        added(&mut tally, number, &[result()], vec![held]);
+    }
+    let examples = tally.examples_of(rule("answer.object"));
+    examples.iter().map(|example| example.group.number).collect()
+}
+
+#[test]
+fn the_first_examples_of_the_plan_are_kept_in_whatever_order_groups_are_judged() {
+    let first = examples_after(0..20);
+    assert_eq!(first, [0, 1, 2, 3, 4, 5]);
+    assert_eq!(examples_after((0..20).rev()), first);
+    assert_eq!(examples_after((0..20).map(|number| number * 7 % 20)), first);
+}
+
 fn entry(pointer: Option<&str>, method: Option<Method>) -> KnownFailure {
     KnownFailure {
         kind: KnownFailureKind::Failing,
