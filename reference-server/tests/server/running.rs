@@ -35,6 +35,7 @@ pub(crate) struct Running {
 
 /// A server that was stopped.
 pub(crate) struct Stopped {
+    #[cfg_attr(windows, expect(dead_code, reason = "only tests of signals compare it"))]
     pub(crate) code: Option<i32>,
     /// Its standard output.
     pub(crate) printed: String,
