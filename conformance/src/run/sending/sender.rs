@@ -9,8 +9,8 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use crate::run::sending::join::join_all;
 use bytes::Bytes;
-use futures_util::future::join_all;
 use tokio::sync::{Semaphore, mpsc};
 
 use crate::events::SentExchange;

@@ -1,6 +1,6 @@
 //! Sends groups to a target that may be overloaded: an error that concurrency may have caused is checked without other requests in flight.
 
-use futures_util::future::join_all;
+use crate::run::sending::join::join_all;
 
 use crate::run::sending::{
     overload::{self, MOST_COPIES, TIMES_ALONE},
