@@ -54,7 +54,7 @@ impl Sessions {
         }
     }
 
-    /// Does something with a session that nothing else uses at the same time.
+    /// Calls `work` with a session that no other worker uses meanwhile.
     fn with<T>(&self, work: impl FnOnce(&mut Session) -> T) -> T {
         let idle = self.idle().pop();
         let mut session = idle.unwrap_or_else(|| self.empty.clone());

@@ -45,7 +45,7 @@ pub(super) enum BeginError {
     /// The name of the arrivals.
     #[error("--arrivals: {0}")]
     Arrivals(String),
-    /// Poisson arrivals of users.
+    /// Poisson arrivals without a rate.
     #[error("--arrivals poisson is for the arrivals of --rate: give a rate")]
     ArrivalsWithoutRate,
     /// A threshold.

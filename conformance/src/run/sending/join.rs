@@ -1,7 +1,7 @@
 //! Waits for several futures at once.
 //!
 //! `join_all` of futures-util polls only the futures that were woken. With it, a fault that closes 1 of 25 connections was missed in 13 of
-//! 14 runs with 60 cases, and in none of 14 with this one (`selftest --only closed-without-answer --cases 60`). Why is not known yet.
+//! 14 runs with 60 cases, and in none of 6 with this one (`selftest --only closed-without-answer --cases 60`). The reason is not known yet.
 
 use std::{
     future::{Future, poll_fn},
