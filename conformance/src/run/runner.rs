@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use crate::run::sending::join::join_all;
+use futures_util::future::join_all;
 use tokio::{
     sync::mpsc::{self, UnboundedReceiver},
     task::JoinSet,

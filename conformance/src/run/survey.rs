@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use crate::run::sending::join::join_all;
+use futures_util::future::join_all;
 use tokio::{sync::mpsc, time::Instant};
 
 use crate::run::sending::sender::{Notice, Sender};

@@ -2,7 +2,6 @@
 //! which answers are simulated.
 
 pub(crate) mod chain;
-pub(crate) mod join;
 pub(crate) mod liveness;
 pub(crate) mod overload;
 pub(crate) mod sender;

@@ -4,8 +4,12 @@
 //! in flight. Where the error is not seen again, the run goes on with half as many requests at a time, and the group is sent again.
 //! Where it is seen again, or only one request at a time is left, it is judged like every other answer.
 //!
-//! A rare error that has nothing to do with load is not seen alone either. Therefore many copies of the group are sent at the same time,
-//! too. An error that no copy gets, and no other group got at the same time, is judged.
+//! A rare error that has nothing to do with load may not be seen in a few tries alone either. Therefore many copies of the group are sent
+//! at the same time, too. An error that no copy gets, and no other group got at the same time, is judged. Where copies get it, their share
+//! decides how often the group is sent alone before the error counts as one of overload (see [`times_alone`]).
+//!
+//! Each check opens a connection of its own: an error of a connection shows on a new one only, since a request on a reused connection that
+//! the target closed is sent again. Otherwise the copies, which need many connections, would get such an error and the requests alone not.
 
 use std::{
     collections::BTreeMap,
@@ -22,8 +26,17 @@ use paymaster_client::throttling;
 use paymaster_exchange::{Exchange, Failure};
 use paymaster_judge::message::answer::Answer;
 
-/// How often a group is sent alone before its error counts as one of overload.
+/// How often a group is sent alone before copies of it are sent at the same time.
 pub(crate) const TIMES_ALONE: usize = 5;
+
+/// How many errors are expected in the tries alone if load makes no difference. None in spite of that has a probability of `e^-5`, 0.7 %.
+const EXPECTED_ALONE: usize = 5;
+
+/// How often a group must be sent alone, without an error, before its error counts as one of overload; none when there was no error under
+/// load. `errors` of `copies` that were sent at the same time got one.
+pub(crate) fn times_alone(errors: usize, copies: usize) -> Option<usize> {
+    (errors > 0).then(|| (EXPECTED_ALONE * copies).div_ceil(errors))
+}
 
 /// After this many groups that get an error alone too, that error is no longer taken for one of overload.
 const ALONE_TOO: u32 = 3;
@@ -155,9 +168,9 @@ impl Alone<'_> {
         *lock(&self.concurrency.alone_too).entry(sign).or_default() += 1;
     }
 
-    /// Whether other groups got a sign of overload at the same time. All that were in flight have ended, and wait.
-    pub(crate) fn has_company(&self) -> bool {
-        self.concurrency.suspicious.load(Ordering::Relaxed) > 1
+    /// How many groups, this one included, got a sign of overload at the same time. All that were in flight have ended, and wait.
+    pub(crate) fn with_sign(&self) -> usize {
+        self.concurrency.suspicious.load(Ordering::Relaxed)
     }
 
     /// The sign was not seen alone: halves the limit. Returns what is known of the overload now.
@@ -289,20 +302,28 @@ mod tests {
     }
 
     #[test]
-    fn a_check_knows_whether_other_groups_wait_for_one() {
+    fn the_rarer_an_error_is_under_load_the_more_often_it_is_looked_for_alone() {
+        assert_eq!(times_alone(0, 32), None);
+        assert_eq!(times_alone(32, 32), Some(5));
+        assert_eq!(times_alone(3, 32), Some(54));
+        assert_eq!(times_alone(1, 32), Some(160));
+    }
+
+    #[test]
+    fn a_check_knows_how_many_groups_wait_for_one() {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
             let concurrency = Arc::new(Concurrency::new(4));
             let alone = concurrency.alone().await.unwrap();
-            assert!(!alone.has_company());
+            assert_eq!(alone.with_sign(), 1);
             let other = {
                 let concurrency = Arc::clone(&concurrency);
-                tokio::spawn(async move { concurrency.alone().await.unwrap().has_company() })
+                tokio::spawn(async move { concurrency.alone().await.unwrap().with_sign() })
             };
             tokio::task::yield_now().await;
-            assert!(alone.has_company());
+            assert_eq!(alone.with_sign(), 2);
             drop(alone);
-            assert!(!other.await.unwrap());
+            assert_eq!(other.await.unwrap(), 1);
         });
     }
 

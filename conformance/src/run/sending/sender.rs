@@ -9,8 +9,8 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use crate::run::sending::join::join_all;
 use bytes::Bytes;
+use futures_util::future::join_all;
 use tokio::sync::{Semaphore, mpsc};
 
 use crate::events::SentExchange;
@@ -223,16 +223,39 @@ impl Sender {
     }
 
     /// Sends the members of a group one after the other, each after the answer to the one before.
-    pub(super) async fn deliver_in_turn(
+    async fn deliver_in_turn(
         &self,
         group: &Group,
         share: &MemoryPermit,
         mode: OverloadMode,
     ) -> Result<Vec<Exchange>, DeliveryError> {
-        let mut exchanges = Vec::with_capacity(group.members.len());
         let mut connection = self.take_connection();
+        let exchanges = self.deliver_over(&mut connection, group, share, mode).await?;
+        self.return_connection(connection);
+        Ok(exchanges)
+    }
+
+    /// The same to check an error that may come from overload: over a new connection, which is closed afterwards.
+    pub(super) async fn deliver_to_check(
+        &self,
+        group: &Group,
+        share: &MemoryPermit,
+    ) -> Result<Vec<Exchange>, DeliveryError> {
+        let mut connection = PooledConnection::default();
+        self.deliver_over(&mut connection, group, share, OverloadMode::Check)
+            .await
+    }
+
+    async fn deliver_over(
+        &self,
+        connection: &mut PooledConnection,
+        group: &Group,
+        share: &MemoryPermit,
+        mode: OverloadMode,
+    ) -> Result<Vec<Exchange>, DeliveryError> {
+        let mut exchanges = Vec::with_capacity(group.members.len());
         for number in 0..group.members.len() {
-            let mut exchange = self.send(&mut connection, group, number, share, mode).await?;
+            let mut exchange = self.send(connection, group, number, share, mode).await?;
             if let Some(chain) = &self.chain
                 && group.relation.id == ON_CHAIN.id
             {
@@ -240,7 +263,6 @@ impl Sender {
             }
             exchanges.push(exchange);
         }
-        self.return_connection(connection);
         Ok(exchanges)
     }
 

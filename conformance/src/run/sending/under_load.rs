@@ -1,6 +1,6 @@
 //! Sends groups to a target that may be overloaded: an error that concurrency may have caused is checked without other requests in flight.
 
-use crate::run::sending::join::join_all;
+use futures_util::future::join_all;
 
 use crate::run::sending::{
     overload::{self, MOST_COPIES, TIMES_ALONE},
@@ -67,18 +67,21 @@ impl Sender {
             // The check of another group has lowered the limit meanwhile.
             return Ok(AloneResult::FewerJobs);
         }
-        for _ in 0..TIMES_ALONE {
-            let exchanges = self.deliver_in_turn(group, share, OverloadMode::Check).await?;
-            if exchanges
-                .iter()
-                .any(|exchange| overload::sign(exchange).is_some())
-            {
-                alone.seen(sign);
-                return Ok(AloneResult::SameError(exchanges));
-            }
+        if let Some(exchanges) = self.error_alone(group, share, TIMES_ALONE).await? {
+            alone.seen(sign);
+            return Ok(AloneResult::SameError(exchanges));
         }
-        if !alone.has_company() && !self.is_seen_under_load(group, jobs).await? {
+        let (errors, copies) = match self.errors_under_load(group, jobs).await? {
+            (0, _) if alone.with_sign() > 1 => (alone.with_sign(), jobs),
+            under_load => under_load,
+        };
+        let Some(times) = overload::times_alone(errors, copies) else {
             return Ok(AloneResult::Chance);
+        };
+        let more = times.saturating_sub(TIMES_ALONE);
+        if let Some(exchanges) = self.error_alone(group, share, more).await? {
+            alone.seen(sign);
+            return Ok(AloneResult::SameError(exchanges));
         }
         let overload = alone.halve(sign);
         // The limit applies even when the receiver is gone.
@@ -86,19 +89,39 @@ impl Sender {
         Ok(AloneResult::FewerJobs)
     }
 
-    /// Sends as many copies of a group as there are jobs at the same time. Whether any of them gets an error of overload. The caller holds
-    /// all slots.
-    async fn is_seen_under_load(&self, group: &Group, jobs: usize) -> Result<bool, DeliveryError> {
-        let copies = (0..jobs.min(MOST_COPIES)).map(|_| async {
-            let share = self.share();
-            let exchanges = self.deliver_in_turn(group, &share, OverloadMode::Check).await?;
-            Ok(exchanges
-                .iter()
-                .any(|exchange| overload::sign(exchange).is_some()))
-        });
-        let seen: Vec<bool> = join_all(copies).await.into_iter().collect::<Result<_, _>>()?;
-        Ok(seen.contains(&true))
+    /// Sends a group up to this many times, each after the end of the one before. Returns the first exchanges with an error of overload.
+    async fn error_alone(
+        &self,
+        group: &Group,
+        share: &MemoryPermit,
+        times: usize,
+    ) -> Result<Option<Vec<Exchange>>, DeliveryError> {
+        for _ in 0..times {
+            let exchanges = self.deliver_to_check(group, share).await?;
+            if has_sign(&exchanges) {
+                return Ok(Some(exchanges));
+            }
+        }
+        Ok(None)
     }
+
+    /// Sends as many copies of a group as there are jobs at the same time. Returns how many of them got an error of overload, and how
+    /// many there were. The caller holds all slots.
+    async fn errors_under_load(&self, group: &Group, jobs: usize) -> Result<(usize, usize), DeliveryError> {
+        let copies = jobs.min(MOST_COPIES);
+        let sending = (0..copies).map(|_| async {
+            let exchanges = self.deliver_to_check(group, &self.share()).await?;
+            Ok(has_sign(&exchanges))
+        });
+        let signs: Vec<bool> = join_all(sending).await.into_iter().collect::<Result<_, _>>()?;
+        Ok((signs.into_iter().filter(|sign| *sign).count(), copies))
+    }
+}
+
+fn has_sign(exchanges: &[Exchange]) -> bool {
+    exchanges
+        .iter()
+        .any(|exchange| overload::sign(exchange).is_some())
 }
 
 fn has_short_body(exchange: &Exchange) -> bool {

@@ -1,6 +1,6 @@
 //! Causes outside the members of the request: chance, requests in flight, earlier requests, request headers.
 
-use crate::run::sending::join::join_all;
+use futures_util::future::join_all;
 use serde_json::Value;
 
 use super::{Diagnosis, Search, parsed};
