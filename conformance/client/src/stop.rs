@@ -21,18 +21,34 @@ pub enum Reason {
 
 /// Ends a run from any task. The first reason counts.
 #[derive(Clone, Debug)]
-pub struct Stop(Arc<watch::Sender<Option<Reason>>>);
+pub struct Stop {
+    own: Arc<watch::Sender<Option<Reason>>>,
+    /// The signals that end this run too, from the nearest on.
+    parent: Option<Arc<Stop>>,
+}
 
 impl Default for Stop {
     fn default() -> Self {
-        Self(Arc::new(watch::Sender::new(None)))
+        Self {
+            own: Arc::new(watch::Sender::new(None)),
+            parent: None,
+        }
     }
 }
 
 impl Stop {
+    /// A signal for a part of the run: it is given when this one is, and can be given alone.
+    #[must_use]
+    pub fn for_part(&self) -> Self {
+        Self {
+            parent: Some(Arc::new(self.clone())),
+            ..Self::default()
+        }
+    }
+
     /// Ends the run.
     pub fn trigger(&self, reason: Reason) {
-        self.0.send_if_modified(|current| {
+        self.own.send_if_modified(|current| {
             let first = current.is_none();
             if first {
                 *current = Some(reason);
@@ -43,12 +59,42 @@ impl Stop {
 
     /// Why the run was ended; none while it continues.
     pub fn reason(&self) -> Option<Reason> {
-        self.0.borrow().clone()
+        let own = self.own.borrow().clone();
+        own.or_else(|| self.parent.as_ref()?.reason())
     }
 
     /// Waits until the run is ended.
     pub async fn stopped(&self) {
         // The sender lives in `self`, so waiting cannot fail.
-        let _ = self.0.subscribe().wait_for(Option::is_some).await;
+        let mut own = self.own.subscribe();
+        let own = own.wait_for(Option::is_some);
+        match &self.parent {
+            None => drop(own.await),
+            Some(parent) => {
+                tokio::select! {
+                    _ = own => {}
+                    () = Box::pin(parent.stopped()) => {}
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_end_of_the_whole_ends_its_parts_and_not_the_other_way_round() {
+        let whole = Stop::default();
+        let (first, second) = (whole.for_part(), whole.for_part());
+        first.trigger(Reason::TimeLimit);
+        first.stopped().await;
+        assert_eq!(first.reason(), Some(Reason::TimeLimit));
+        assert_eq!((second.reason(), whole.reason()), (None, None));
+        whole.trigger(Reason::Interrupted);
+        second.stopped().await;
+        assert_eq!(second.reason(), Some(Reason::Interrupted));
+        assert_eq!(first.reason(), Some(Reason::TimeLimit));
     }
 }

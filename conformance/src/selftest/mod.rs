@@ -176,7 +176,9 @@ fn run_trials(
         let (deviation, seed, part) = work[place];
         let (first, second) = trials.cases.of(deviation);
         let run = |cases| {
-            let trial = Trial::run(deviation, seed, part, cases, trials.causes, suite, stop);
+            // What ends one trial early, such as its time limit, does not end the others.
+            let stop = stop.for_part();
+            let trial = Trial::run(deviation, seed, part, cases, trials.causes, suite, &stop);
             runtime.block_on(trial)
         };
         let mut trial = run(first)?;

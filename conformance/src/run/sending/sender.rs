@@ -78,8 +78,11 @@ pub(crate) enum Notice {
 pub(super) enum OverloadMode {
     /// It is returned at once, to be checked.
     Watch,
-    /// It is returned at once: it is the result of the check.
-    Check,
+    /// It is returned at once: it is the result of a check without other requests in flight.
+    Alone,
+    /// It is returned at once: it is the result of a check with many copies in flight. That no copy is answered does not show that the
+    /// target stopped answering.
+    UnderLoad,
     /// It is an answer like every other. A request that is throttled is sent again after a pause.
     Ignore,
 }
@@ -240,10 +243,10 @@ impl Sender {
         &self,
         group: &Group,
         share: &MemoryPermit,
+        mode: OverloadMode,
     ) -> Result<Vec<Exchange>, DeliveryError> {
         let mut connection = PooledConnection::default();
-        self.deliver_over(&mut connection, group, share, OverloadMode::Check)
-            .await
+        self.deliver_over(&mut connection, group, share, mode).await
     }
 
     async fn deliver_over(
@@ -293,7 +296,7 @@ impl Sender {
             match self.liveness.note(&exchange) {
                 NextStep::Continue => {}
                 // Sending it alone shows whether the target still answers.
-                _ if is_checked => {}
+                _ if is_checked || mode == OverloadMode::UnderLoad => {}
                 NextStep::Unreachable => self.give_up(&exchange, "no answer"),
                 NextStep::Probe(known_good) => {
                     let probe = PooledConnection::default()
@@ -317,7 +320,8 @@ impl Sender {
                     if let Some(protocol) = connection.protocol() {
                         self.responses[protocol as usize].fetch_add(1, Ordering::Relaxed);
                     }
-                    let is_wanted = is_checked || mode == OverloadMode::Check;
+                    let is_wanted =
+                        is_checked || matches!(mode, OverloadMode::Alone | OverloadMode::UnderLoad);
                     if is_wanted && throttling::is_throttled_without_time(response) {
                         return Ok(exchange);
                     }

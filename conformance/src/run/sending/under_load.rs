@@ -97,7 +97,7 @@ impl Sender {
         times: usize,
     ) -> Result<Option<Vec<Exchange>>, DeliveryError> {
         for _ in 0..times {
-            let exchanges = self.deliver_to_check(group, share).await?;
+            let exchanges = self.deliver_to_check(group, share, OverloadMode::Alone).await?;
             if has_sign(&exchanges) {
                 return Ok(Some(exchanges));
             }
@@ -110,7 +110,9 @@ impl Sender {
     async fn errors_under_load(&self, group: &Group, jobs: usize) -> Result<(usize, usize), DeliveryError> {
         let copies = jobs.min(MOST_COPIES);
         let sending = (0..copies).map(|_| async {
-            let exchanges = self.deliver_to_check(group, &self.share()).await?;
+            let exchanges = self
+                .deliver_to_check(group, &self.share(), OverloadMode::UnderLoad)
+                .await?;
             Ok(has_sign(&exchanges))
         });
         let signs: Vec<bool> = join_all(sending).await.into_iter().collect::<Result<_, _>>()?;
