@@ -10,7 +10,7 @@ use paymaster_judge::{
         relations::{STRING_IDS, find_relation},
     },
     rules::{find_rule, rules},
-    session::judge::{Judge, Judgement},
+    session::judge::Judge,
     target::{
         context::Context,
         profile::{Accepts, Operations, Profile, SmartAccount},
@@ -291,18 +291,19 @@ fn another_operation_needs_a_result_only_when_the_profile_covers_it() {
     assert_eq!(found([ANSWER, ANSWER], &unknown), (1, Vec::new()));
 }
 
-/// The answers to a group of the relation about headers, each a status and a body.
-fn headers_judged(answers: [(u16, &str); 4]) -> (u64, Vec<usize>) {
-    let group = group("headers");
+/// How often a rule held for a group of this relation, and at which members it was broken, by the status and body of each answer.
+fn judged_in_pairs(relation: &str, rule: &str, pairs: [[(u16, &str); 2]; 3]) -> (u64, Vec<usize>) {
+    let group = group(relation);
+    assert_eq!(group.members.len(), 6, "three pairs");
     let exchanges: Vec<Exchange> = group
         .members
         .iter()
-        .zip(answers)
+        .zip(pairs.as_flattened())
         .map(|(member, (status, body))| {
             let outcome = Response {
-                status,
+                status: *status,
                 headers: vec![("content-type".to_owned(), "application/json".to_owned())],
-                body: Bytes::from(body.to_owned()),
+                body: Bytes::from((*body).to_owned()),
             };
             Exchange {
                 sent_as: member.sent_as,
@@ -310,54 +311,53 @@ fn headers_judged(answers: [(u16, &str); 4]) -> (u64, Vec<usize>) {
             }
         })
         .collect();
-    let judge = Judge::new(rules().collect());
+    let judge = Judge::new(rules().filter(|other| other.id == rule).collect());
     let judgements = judge.group(&group, &exchanges, &Context::default());
-    let broken = |judgement: &&Judgement| !judgement.violations.is_empty();
-    for judgement in judgements.iter().filter(broken) {
-        assert_eq!(judgement.rule.id, "request.headers", "{judgement:?}");
-    }
-    let ours = judgements
-        .iter()
-        .find(|judgement| judgement.rule.id == "request.headers");
-    ours.map_or((0, Vec::new()), |judgement| {
+    judgements.first().map_or((0, Vec::new()), |judgement| {
         let broken = judgement.violations.iter().map(|violation| violation.member);
         (judgement.held, broken.collect())
     })
 }
 
+const HELD: (u64, Vec<usize>) = (1, Vec::new());
+const NOT_JUDGED: (u64, Vec<usize>) = (0, Vec::new());
+
 #[test]
 fn the_headers_of_a_client_get_the_answer_that_plain_headers_get() {
-    let yes = (
-        200,
-        &*ANSWER.replace("\"result\":{", "\"result\":{\"mode\":\"SPONSORED\","),
-    );
-    let no = (200, NO);
-    assert_eq!(headers_judged([yes, yes, yes, yes]), (1, Vec::new()));
+    let judged = |pairs| judged_in_pairs("headers", "request.headers", pairs);
+    let (yes, no) = ((200, ANSWER), (200, NO));
+    assert_eq!(judged([[yes, yes]; 3]), HELD);
     for refusal in [
         (415, "unsupported media type"),
         (406, NO),
         (403, r#"{"message":"Forbidden"}"#),
         (400, "<html>"),
     ] {
-        assert_eq!(
-            headers_judged([yes, refusal, yes, refusal]),
-            (0, vec![1]),
-            "{refusal:?}"
-        );
+        assert_eq!(judged([[yes, refusal]; 3]), (0, vec![1]), "{refusal:?}");
         // By chance, or for another reason than the headers.
-        assert_eq!(headers_judged([yes, refusal, yes, yes]), (0, Vec::new()));
+        assert_eq!(judged([[yes, refusal], [yes, refusal], [yes, yes]]), NOT_JUDGED);
     }
-    assert_eq!(headers_judged([yes, no, yes, no]), (0, vec![1]));
-    assert_eq!(headers_judged([yes, no, no, no]), (0, Vec::new()));
-    assert_eq!(headers_judged([no, yes, no, yes]), (0, Vec::new()));
+    assert_eq!(judged([[yes, no]; 3]), (0, vec![1]));
+    assert_eq!(judged([[yes, no], [yes, no], [no, no]]), NOT_JUDGED);
+    assert_eq!(judged([[no, yes]; 3]), NOT_JUDGED);
     // A gateway, a limiter.
     for other in [(502, "<html>"), (429, ""), (413, "")] {
-        assert_eq!(
-            headers_judged([yes, other, yes, other]),
-            (0, Vec::new()),
-            "{other:?}"
-        );
+        assert_eq!(judged([[yes, other]; 3]), NOT_JUDGED, "{other:?}");
     }
+}
+
+#[test]
+fn a_form_of_a_client_is_refused_only_where_it_is_refused_each_time() {
+    let judged = |pairs| judged_in_pairs("client-forms", "interoperability.client-forms", pairs);
+    let (yes, no) = ((200, ANSWER), (200, NO));
+    assert_eq!(judged([[yes, yes]; 3]), HELD);
+    assert_eq!(judged([[yes, no]; 3]), (0, vec![1]));
+    assert_eq!(judged([[yes, (400, "")]; 3]), (0, vec![1]));
+    for by_chance in [[yes, no], [no, yes], [no, no]] {
+        assert_eq!(judged([[yes, yes], by_chance, [yes, yes]]).1, Vec::<usize>::new());
+    }
+    assert_eq!(judged([[yes, no], [yes, no], [yes, yes]]), NOT_JUDGED);
+    assert_eq!(judged([[no, no]; 3]), NOT_JUDGED);
 }
 
 /// With the account of the base in one member, a target that refuses it would leave nothing to compare in every group of that base.

@@ -13,9 +13,6 @@ const SPONSOR_SPONSORED: &str = "sponsor.sponsored-result";
 const SPONSOR_ERC20: &str = "sponsor.erc20-result";
 const MODE_SERVED: &str = "sponsor.mode-mandatory-served";
 
-/// A form is compared with a plain request: a refusal by chance shows as a refused form.
-const CLIENT_FORMS: &str = "interoperability.client-forms";
-
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     Fault::new(
         BOTH,
@@ -68,7 +65,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "refuses 1 of 25 quotes in token mode",
         |view| view.is(Pair::QUOTE_ERC20) && view.is_one_in_25(),
     )
-    .also(&["error.unsupported-quote-is-none", "request.*", CLIENT_FORMS]),
+    .also(&["error.unsupported-quote-is-none", "request.*"]),
     Fault::new(
         QUOTE_ERC20,
         "token-quote-sponsored",
@@ -98,7 +95,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "refuses to sponsor 1 of 25 operations in sponsored mode",
         |view| view.is(Pair::SPONSOR_SPONSORED) && view.is_one_in_25(),
     )
-    .also(&["error.refusal-is-none", "request.*", CLIENT_FORMS]),
+    .also(&["error.refusal-is-none", "request.*"]),
     Fault::new(
         SPONSOR_SPONSORED,
         "sponsoring-empty",

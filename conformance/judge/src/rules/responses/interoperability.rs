@@ -38,16 +38,19 @@ fn is_refusal(answer: &Answer<'_>) -> bool {
     answer.error().is_some() || by_status
 }
 
-/// A request in a form of published clients is served when the plain one is.
+/// A request in a form of published clients is served when the plain one is. Nothing is judged when only some of the same requests are.
 fn client_forms(views: &[View<'_>], _: &Context, report: &mut Report) {
-    let [baseline, variant] = views else { return };
-    if baseline.answer.result().is_none() {
+    let pairs = || views.chunks_exact(2);
+    let Some([_, variant]) = pairs().next() else {
+        return;
+    };
+    if !pairs().all(|pair| pair[0].answer.result().is_some()) {
         return;
     }
     report.set_member(1);
-    if variant.answer.result().is_some() {
+    if pairs().all(|pair| pair[1].answer.result().is_some()) {
         report.held();
-    } else if is_refusal(&variant.answer) {
+    } else if pairs().all(|pair| is_refusal(&pair[1].answer)) {
         report.broken(
             "",
             format!("a result, {}", variant.label),

@@ -2,11 +2,11 @@
 
 use crate::cases::{
     case::{BuildInput, Ids, Member, Order, Relation, Role, Rounds},
-    relations::edit::{ALL_PAIRS, baseline, member},
+    relations::edit::{ALL_PAIRS, alternately, baseline, member},
 };
 use crate::target::forms;
 
-/// A plain request, and the same request in a form of published clients.
+/// A plain request, and the same request in a form of published clients, by turns.
 pub static CLIENT_FORMS: Relation = Relation {
     id: "client-forms",
     about: "the same call as published clients write it: hex amounts, additional members, both info objects",
@@ -25,5 +25,6 @@ fn in_client_form(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         return Vec::new();
     };
     let label = format!("as written by {} ({})", form.clients, form.name);
-    vec![baseline(input, ids), member(Role::Variant, label, request, ids)]
+    let plain = baseline(input, ids);
+    alternately(&plain, &member(Role::Variant, label, request, ids))
 }

@@ -5,10 +5,10 @@ use paymaster_schemas::Pair;
 use crate::cases::{
     case::{Base, BuildInput, Ids, Member, Order, Relation, Role, Rounds},
     clients::CLIENTS,
-    relations::edit::{baseline, item_of_round},
+    relations::edit::{alternately, baseline, item_of_round},
 };
 
-/// The same request with plain headers, and with those of a published client.
+/// The same bytes with plain headers, and with those of a published client, by turns.
 pub static HEADERS: Relation = Relation {
     id: "headers",
     about: "the same call with the request headers of published HTTP clients",
@@ -23,22 +23,12 @@ pub static HEADERS: Relation = Relation {
 
 fn headers(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let client = item_of_round(input, CLIENTS);
-    // All have the same bytes, the id included. Both are sent twice, so that a difference by chance is not taken for one of headers.
-    let first = baseline(input, ids);
+    let plain = baseline(input, ids);
     let variant = Member {
         role: Role::Variant,
         label: format!("the headers of {}", client.name),
         sent_as: Some(client),
-        ..first.clone()
+        ..plain.clone()
     };
-    let again = Member {
-        role: Role::Again,
-        label: "the baseline again".to_owned(),
-        ..first.clone()
-    };
-    let variant_again = Member {
-        label: format!("the headers of {} again", client.name),
-        ..variant.clone()
-    };
-    vec![first, variant, again, variant_again]
+    alternately(&plain, &variant)
 }
