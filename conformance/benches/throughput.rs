@@ -20,6 +20,11 @@ use paymaster_conformance::{
 use paymaster_judge::verdict::{conclusion::Conclusion, strictness::Strictness};
 use paymaster_reference_server::Config;
 
+/// As in the released commands, with `--features mimalloc`.
+#[cfg(feature = "mimalloc")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Judged exchanges a second on two cores, from the project's plan.
 const BAR: f64 = 30_000.0;
 /// Fewer exchanges in a run say little of a rate.

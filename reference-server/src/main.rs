@@ -20,6 +20,11 @@ use crate::cli::arguments::{Arguments, Injections};
 use crate::cli::startup::Started;
 use crate::cli::stop_signal::stop_signal;
 
+/// Only the released commands have it: the feature needs a C compiler.
+#[cfg(feature = "mimalloc")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let (code, error) = match start(&arguments) {
