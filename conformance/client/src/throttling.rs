@@ -79,9 +79,18 @@ pub struct Retries {
 impl Retries {
     /// Decides what to do after a response to this request. `now` is called only where Retry-After is a date.
     pub fn decide(&mut self, response: &Response, now: impl FnOnce() -> SystemTime) -> ThrottleDecision {
-        let Some(stated) = stated_pause(response, now) else {
-            return ThrottleDecision::NotThrottled;
-        };
+        match stated_pause(response, now) {
+            Some(stated) => self.wait(stated),
+            None => ThrottleDecision::NotThrottled,
+        }
+    }
+
+    /// Decides what to do after a response that throttles this request in its body, which states no pause.
+    pub fn throttled_without_time(&mut self) -> ThrottleDecision {
+        self.wait(DEFAULT_PAUSE)
+    }
+
+    fn wait(&mut self, stated: Duration) -> ThrottleDecision {
         self.throttled = self.throttled.saturating_add(1);
         let pause = stated.max(self.policy.least_pause.saturating_mul(self.throttled));
         self.waited = self.waited.saturating_add(pause);

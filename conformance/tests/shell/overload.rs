@@ -2,28 +2,31 @@
 
 use std::fs;
 
+use http_body_util::Full;
+use hyper::{Response, body::Bytes};
 use paymaster_cli::embedded::profile_of;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::tempdir;
 
-use crate::{run, server::Injected};
+use crate::{
+    run,
+    server::{Injected, Server},
+};
 
 /// A run with 32 jobs: exit code, reports for people, and the observations of the JSON report.
-fn observed(server: &Injected) -> (i32, String, Value) {
+fn observed(url: &str, more: &[&str]) -> (i32, String, Value) {
     let folder = tempdir().unwrap();
     let profile = profile_of(&paymaster_reference_server::Config::default());
     fs::write(folder.path().join("p.toml"), toml::to_string(&profile).unwrap()).unwrap();
-    let (code, out, err) = run(
-        folder.path(),
-        &[
-            &server.url,
-            "--config=p.toml",
-            "--jobs=32",
-            "--cases=4",
-            "--allow-incomplete",
-            "--report=json=r.json",
-        ],
-    );
+    let arguments = [
+        url,
+        "--config=p.toml",
+        "--jobs=32",
+        "--cases=4",
+        "--allow-incomplete",
+        "--report=json=r.json",
+    ];
+    let (code, out, err) = run(folder.path(), &[&arguments, more].concat());
     let report = fs::read_to_string(folder.path().join("r.json")).unwrap();
     let mut report: Value = serde_json::from_str(&report).unwrap();
     let observations = report["observations"]["behaviour.requests-in-flight"].take();
@@ -37,7 +40,7 @@ fn a_target_that_takes_few_requests_at_a_time_breaks_nothing_and_its_limit_is_re
         ("busy-above-four", "the error \"server busy\""),
         ("closed-above-four", "no answer, and the connection is closed"),
     ] {
-        let (code, printed, observations) = observed(&Injected::variant(variant));
+        let (code, printed, observations) = observed(&Injected::variant(variant).url, &[]);
         assert_eq!(code, 0, "{variant}: {printed}");
         let note = format!("note: {sign} while other requests were in flight");
         assert!(printed.contains(&note), "{variant}: {printed}");
@@ -54,8 +57,43 @@ fn a_target_that_takes_few_requests_at_a_time_breaks_nothing_and_its_limit_is_re
 
 #[test]
 fn a_target_that_is_busy_without_other_requests_fails() {
-    let (code, printed, observations) = observed(&Injected::fault("busy-for-large-calls"));
+    let (code, printed, observations) = observed(&Injected::fault("busy-for-large-calls").url, &[]);
     assert_eq!(code, 1, "{printed}");
     assert!(printed.contains("sponsor.sponsored-result"), "{printed}");
     assert_eq!(observations, Value::Null, "{printed}");
+}
+
+/// A server that answers some requests with an error of a rate limit, under HTTP 200, by their number and body.
+fn limiting(is_limited: impl Fn(usize, &Value) -> bool + Send + Sync + 'static) -> Server {
+    Server::hooked(move |number, body, response| {
+        let request: Value = serde_json::from_slice(body).unwrap_or_default();
+        if !is_limited(number, &request) {
+            return response;
+        }
+        let error = json!({ "code": -32005, "message": "request limit exceeded" });
+        let answer = json!({ "jsonrpc": "2.0", "id": request["id"], "error": error });
+        Response::new(Full::new(Bytes::from(answer.to_string())))
+    })
+}
+
+#[test]
+fn a_rate_limit_in_a_json_rpc_error_is_waited_for_and_breaks_nothing() {
+    // Twelve in a row: more than are sent without a pause to look whether the error is one of overload.
+    let server = limiting(|number, _| (300..312).contains(&number));
+    let (code, printed, _) = observed(&server.url(), &["--strict"]);
+    assert_eq!(code, 0, "{printed}");
+    assert!(
+        printed.contains("CONFORMS") && !printed.contains("WARNING"),
+        "{printed}"
+    );
+}
+
+#[test]
+fn an_error_of_a_rate_limit_that_no_pause_ends_is_judged() {
+    let server = limiting(|_, request| {
+        request["method"] == "pm_sponsorUserOperation" && request["params"][1]["mode"] == "ERC20"
+    });
+    let (code, printed, _) = observed(&server.url(), &["--rule=sponsor.erc20-result"]);
+    assert_eq!(code, 1, "{printed}");
+    assert!(printed.contains("request limit exceeded"), "{printed}");
 }

@@ -104,6 +104,12 @@ impl Liveness {
         ))
     }
 
+    /// A request that was answered.
+    pub(crate) fn known_good(&self) -> Option<Bytes> {
+        let known_good = self.known_good.lock().unwrap_or_else(PoisonError::into_inner);
+        known_good.clone()
+    }
+
     /// The stamp of the exchange that ended last.
     pub(crate) fn last_stamp(&self) -> u64 {
         self.ended.load(Ordering::Relaxed)

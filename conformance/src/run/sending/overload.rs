@@ -12,7 +12,7 @@
 //! the target closed is sent again. Otherwise the copies, which need many connections, would get such an error and the requests alone not.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt,
     sync::{
         Mutex, MutexGuard, PoisonError,
@@ -25,6 +25,7 @@ use tokio::sync::{MutexGuard as AsyncGuard, Semaphore, SemaphorePermit, watch};
 use paymaster_client::throttling;
 use paymaster_exchange::{Exchange, Failure};
 use paymaster_judge::message::answer::Answer;
+use serde_json::Value;
 
 /// How often a group is sent alone before copies of it are sent at the same time.
 pub(crate) const TIMES_ALONE: usize = 5;
@@ -53,6 +54,8 @@ pub(crate) struct Concurrency {
     checking: tokio::sync::Mutex<()>,
     /// How often each sign of overload was seen alone too.
     alone_too: Mutex<BTreeMap<String, u32>>,
+    /// The errors that speak of a rate limit, and have nothing to do with one.
+    no_limits: Mutex<BTreeSet<String>>,
     /// How many groups got a sign of overload and wait to be sent alone.
     suspicious: AtomicUsize,
     overload: Mutex<Option<Overload>>,
@@ -102,6 +105,7 @@ impl Concurrency {
             slots: Semaphore::new(jobs),
             checking: tokio::sync::Mutex::default(),
             alone_too: Mutex::default(),
+            no_limits: Mutex::default(),
             suspicious: AtomicUsize::new(0),
             overload: Mutex::default(),
         }
@@ -155,10 +159,21 @@ impl Concurrency {
             return None;
         }
         let sign = exchanges.iter().find_map(sign)?;
-        let is_ordinary = lock(&self.alone_too)
-            .get(&sign)
-            .is_some_and(|times| *times >= ALONE_TOO);
+        let is_ordinary = self.is_no_limit(&sign)
+            || lock(&self.alone_too)
+                .get(&sign)
+                .is_some_and(|times| *times >= ALONE_TOO);
         (!is_ordinary).then_some(sign)
+    }
+
+    /// The rate limit of which the answer to one of these exchanges speaks; none where that error has turned out to be another one.
+    pub(crate) fn rate_limit(&self, exchanges: &[Exchange]) -> Option<String> {
+        let sign = exchanges.iter().find_map(rate_limit)?;
+        (!self.is_no_limit(&sign)).then_some(sign)
+    }
+
+    fn is_no_limit(&self, sign: &str) -> bool {
+        lock(&self.no_limits).contains(sign)
     }
 }
 
@@ -166,6 +181,11 @@ impl Alone<'_> {
     /// The sign was seen although no other request was in flight.
     pub(crate) fn seen(self, sign: String) {
         *lock(&self.concurrency.alone_too).entry(sign).or_default() += 1;
+    }
+
+    /// The error has nothing to do with a rate or with other requests: it is an answer like every other from now on.
+    pub(crate) fn note_no_limit(self, sign: String) {
+        lock(&self.concurrency.no_limits).insert(sign);
     }
 
     /// How many groups, this one included, got a sign of overload at the same time. All that were in flight have ended, and wait.
@@ -198,10 +218,27 @@ pub(crate) fn sign(exchange: &Exchange) -> Option<String> {
         Ok(response) if response.body.len() > LONGEST_ERROR || !has_error(&response.body) => None,
         Ok(_) => {
             let answer = Answer::of(exchange);
-            let message = answer.error()?.get("message")?.as_str()?;
-            speaks_of_overload(message).then(|| format!("the error \"{message}\""))
+            let error = answer.error()?;
+            let message = error.get("message")?.as_str()?;
+            (speaks_of_overload(message) || speaks_of_rate(error, message)).then(|| in_words(message))
         }
     }
+}
+
+/// The JSON-RPC error of an exchange that speaks of a rate limit, in words. Such a target sends HTTP 200, and no time.
+pub(crate) fn rate_limit(exchange: &Exchange) -> Option<String> {
+    let response = exchange.outcome.as_ref().ok()?;
+    if response.body.len() > LONGEST_ERROR || !has_error(&response.body) {
+        return None;
+    }
+    let answer = Answer::of(exchange);
+    let error = answer.error()?;
+    let message = error.get("message")?.as_str()?;
+    speaks_of_rate(error, message).then(|| in_words(message))
+}
+
+fn in_words(message: &str) -> String {
+    format!("the error \"{message}\"")
 }
 
 /// Longer answers are not looked at, in bytes.
@@ -212,19 +249,31 @@ fn has_error(body: &[u8]) -> bool {
 }
 
 fn speaks_of_overload(message: &str) -> bool {
+    has_one_of(
+        message,
+        &["busy", "overload", "too many concurrent", "try again later"],
+    )
+}
+
+/// Whether an error is one of a rate limit, by its words, by the code of HTTP, or by that of EIP-1474 for an exceeded limit.
+fn speaks_of_rate(error: &Value, message: &str) -> bool {
+    let code = error.get("code").and_then(Value::as_i64);
+    has_one_of(
+        message,
+        &[
+            "too many requests",
+            "rate limit",
+            "ratelimit",
+            "throttl",
+            "per second",
+        ],
+    ) || code == Some(429)
+        || code == Some(-32005) && has_one_of(message, &["exceeded"])
+}
+
+fn has_one_of(message: &str, words: &[&str]) -> bool {
     let message = message.to_ascii_lowercase().replace(['-', '_'], " ");
-    [
-        "busy",
-        "overload",
-        "too many requests",
-        "too many concurrent",
-        "rate limit",
-        "ratelimit",
-        "throttl",
-        "try again later",
-    ]
-    .iter()
-    .any(|words| message.contains(words))
+    words.iter().any(|words| message.contains(words))
 }
 
 fn permits(slots: usize) -> u32 {
@@ -266,6 +315,7 @@ mod tests {
             (Ok((503, &*error("no"))), true),
             (Ok((400, &*error("RATE_LIMIT exceeded"))), true),
             (Ok((200, &*error("too many requests"))), true),
+            (Ok((200, &*error("limit exceeded"))), true),
             (Ok((200, &*error("unsupported token"))), false),
             (Ok((200, r#"{"result":{"message":"busy"}}"#)), false),
             (Ok((200, r#"{"result":{},"error":{"message":"busy"}}"#)), false),

@@ -322,15 +322,22 @@ impl Sender {
                     }
                     let is_wanted =
                         is_checked || matches!(mode, OverloadMode::Alone | OverloadMode::UnderLoad);
-                    if is_wanted && throttling::is_throttled_without_time(response) {
+                    if is_wanted && self.is_throttled_without_time(&exchange) {
                         return Ok(exchange);
                     }
-                    let pause = match retries.decide(response, SystemTime::now) {
+                    let limit = self.concurrency.rate_limit(std::slice::from_ref(&exchange));
+                    let decision = match limit {
+                        Some(_) => retries.throttled_without_time(),
+                        None => retries.decide(response, SystemTime::now),
+                    };
+                    let pause = match decision {
                         ThrottleDecision::NotThrottled => {
                             self.pace.answered();
                             self.given_up.reset();
                             return Ok(exchange);
                         }
+                        // Whether it is a rate limit at all is checked without other requests in flight.
+                        ThrottleDecision::GiveUp if limit.is_some() => return Ok(exchange),
                         ThrottleDecision::GiveUp => {
                             self.note_throttled_group(response.status);
                             return Err(DeliveryError::Throttled);
@@ -369,7 +376,17 @@ impl Sender {
         })));
     }
 
-    fn note_throttled_group(&self, status: u16) {
+    /// Whether an answer throttles its request and states no time: HTTP 429, or a JSON-RPC error that speaks of a rate limit.
+    pub(super) fn is_throttled_without_time(&self, exchange: &Exchange) -> bool {
+        let response = exchange.outcome.as_ref();
+        response.is_ok_and(throttling::is_throttled_without_time)
+            || self
+                .concurrency
+                .rate_limit(std::slice::from_ref(exchange))
+                .is_some()
+    }
+
+    pub(super) fn note_throttled_group(&self, status: u16) {
         if self.given_up.add() {
             let tries = RetryPolicy::CHECK.tries;
             let address = self.transport.target.address();

@@ -1,14 +1,20 @@
 //! Sends groups to a target that may be overloaded: an error that concurrency may have caused is checked without other requests in flight.
 
+use std::time::Duration;
+
 use futures_util::future::join_all;
 
 use crate::run::sending::{
+    liveness::is_answered,
     overload::{self, MOST_COPIES, TIMES_ALONE},
     sender::{DeliveryError, Notice, OverloadMode, Sender},
 };
-use paymaster_client::{memory::MemoryPermit, throttling};
+use paymaster_client::{http::transport::PooledConnection, memory::MemoryPermit};
 use paymaster_exchange::{Exchange, KEPT};
 use paymaster_judge::cases::case::Group;
+
+/// The pause before a request that shows whether the target has a rate limit.
+const QUIET: Duration = Duration::from_secs(2);
 
 /// The result of sending a group alone.
 enum AloneResult {
@@ -31,7 +37,7 @@ impl Sender {
             let jobs = self.concurrency.jobs();
             let exchanges = self.deliver_once(group, share, OverloadMode::Watch).await?;
             let Some(sign) = self.concurrency.suspicion(&exchanges) else {
-                if exchanges.iter().any(is_throttled_without_time) {
+                if self.is_throttled(&exchanges) {
                     break;
                 }
                 return Ok(exchanges);
@@ -40,18 +46,62 @@ impl Sender {
             let short = exchanges.iter().all(has_short_body).then_some(exchanges);
             *share = self.share();
             match self.check_alone(group, share, jobs, sign).await? {
-                AloneResult::SameError(exchanges) if exchanges.iter().any(is_throttled_without_time) => break,
+                AloneResult::SameError(exchanges) if self.is_throttled(&exchanges) => break,
                 AloneResult::SameError(exchanges) => return Ok(exchanges),
-                AloneResult::Chance => {
-                    match short.filter(|short| !short.iter().any(is_throttled_without_time)) {
-                        Some(exchanges) => return Ok(exchanges),
-                        None => break,
-                    }
-                }
+                AloneResult::Chance => match short.filter(|short| !self.is_throttled(short)) {
+                    Some(exchanges) => return Ok(exchanges),
+                    None => break,
+                },
                 AloneResult::FewerJobs => {}
             }
         }
-        self.deliver_once(group, share, OverloadMode::Ignore).await
+        let exchanges = self.deliver_once(group, share, OverloadMode::Ignore).await?;
+        match self.concurrency.rate_limit(&exchanges) {
+            Some(sign) => {
+                drop(exchanges);
+                *share = self.share();
+                self.check_rate_limit(group, share, sign).await
+            }
+            None => Ok(exchanges),
+        }
+    }
+
+    /// Sends a group again that got an error of a rate limit in spite of pauses, after a pause in which nothing is sent. An error that it
+    /// gets again, while another request is answered, has nothing to do with a rate.
+    async fn check_rate_limit(
+        &self,
+        group: &Group,
+        share: &MemoryPermit,
+        sign: String,
+    ) -> Result<Vec<Exchange>, DeliveryError> {
+        let alone = self.concurrency.alone().await.ok_or(DeliveryError::Stopped)?;
+        tokio::time::sleep(QUIET).await;
+        let exchanges = self.deliver_to_check(group, share, OverloadMode::Alone).await?;
+        if !self.is_throttled(&exchanges) {
+            return Ok(exchanges);
+        }
+        let answered = match self.liveness.known_good() {
+            Some(body) => {
+                let other = PooledConnection::default().exchange(&self.transport, body).await;
+                is_answered(&other) && overload::rate_limit(&other).is_none()
+            }
+            None => false,
+        };
+        if answered {
+            alone.note_no_limit(sign);
+            return Ok(exchanges);
+        }
+        let status = exchanges
+            .iter()
+            .find_map(|exchange| exchange.outcome.as_ref().ok());
+        self.note_throttled_group(status.map_or(429, |response| response.status));
+        Err(DeliveryError::Throttled)
+    }
+
+    fn is_throttled(&self, exchanges: &[Exchange]) -> bool {
+        exchanges
+            .iter()
+            .any(|exchange| self.is_throttled_without_time(exchange))
     }
 
     /// Sends a group that got an error of overload at this number of jobs again while no other request is in flight.
@@ -129,9 +179,4 @@ fn has_sign(exchanges: &[Exchange]) -> bool {
 fn has_short_body(exchange: &Exchange) -> bool {
     let response = exchange.outcome.as_ref();
     response.map_or(true, |response| response.body.len() <= KEPT)
-}
-
-fn is_throttled_without_time(exchange: &Exchange) -> bool {
-    let response = exchange.outcome.as_ref();
-    response.is_ok_and(throttling::is_throttled_without_time)
 }
