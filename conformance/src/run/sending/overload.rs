@@ -172,7 +172,8 @@ impl Concurrency {
         (!self.is_no_limit(&sign)).then_some(sign)
     }
 
-    fn is_no_limit(&self, sign: &str) -> bool {
+    /// Whether an error that speaks of a rate limit has turned out to have nothing to do with one.
+    pub(crate) fn is_no_limit(&self, sign: &str) -> bool {
         lock(&self.no_limits).contains(sign)
     }
 }
@@ -225,10 +226,11 @@ pub(crate) fn sign(exchange: &Exchange) -> Option<String> {
     }
 }
 
-/// The JSON-RPC error of an exchange that speaks of a rate limit, in words. Such a target sends HTTP 200, and no time.
+/// The JSON-RPC error of an exchange that speaks of a rate limit, in words. None where the HTTP response throttles the request itself.
 pub(crate) fn rate_limit(exchange: &Exchange) -> Option<String> {
     let response = exchange.outcome.as_ref().ok()?;
-    if response.body.len() > LONGEST_ERROR || !has_error(&response.body) {
+    if response.body.len() > LONGEST_ERROR || !has_error(&response.body) || throttling::is_throttled(response)
+    {
         return None;
     }
     let answer = Answer::of(exchange);
@@ -349,6 +351,20 @@ mod tests {
             assert!(concurrency.suspicion(&other).is_some());
             assert_eq!(concurrency.jobs(), 4);
         });
+    }
+
+    #[test]
+    fn a_rate_limit_in_the_body_counts_where_http_states_none() {
+        let body = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32005,"message":"rate limit exceeded"}}"#;
+        for (status, counts) in [(200, true), (400, true), (503, true), (429, false)] {
+            assert_eq!(
+                rate_limit(&exchange(Ok((status, body)))).is_some(),
+                counts,
+                "{status}"
+            );
+        }
+        let busy = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32005,"message":"server busy"}}"#;
+        assert_eq!(rate_limit(&exchange(Ok((200, busy)))), None);
     }
 
     #[test]

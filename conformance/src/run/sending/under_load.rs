@@ -75,6 +75,11 @@ impl Sender {
         sign: String,
     ) -> Result<Vec<Exchange>, DeliveryError> {
         let alone = self.concurrency.alone().await.ok_or(DeliveryError::Stopped)?;
+        if self.concurrency.is_no_limit(&sign) {
+            // The check of another group has shown it meanwhile.
+            drop(alone);
+            return self.deliver_once(group, share, OverloadMode::Ignore).await;
+        }
         tokio::time::sleep(QUIET).await;
         let exchanges = self.deliver_to_check(group, share, OverloadMode::Alone).await?;
         if !self.is_throttled(&exchanges) {
