@@ -89,12 +89,12 @@ mod tests {
         let whole = Stop::default();
         let (first, second) = (whole.for_part(), whole.for_part());
         first.trigger(Reason::TimeLimit);
-        first.stopped().await;
         assert_eq!(first.reason(), Some(Reason::TimeLimit));
+        first.stopped().await;
         assert_eq!((second.reason(), whole.reason()), (None, None));
         whole.trigger(Reason::Interrupted);
-        second.stopped().await;
         assert_eq!(second.reason(), Some(Reason::Interrupted));
+        second.stopped().await;
         assert_eq!(first.reason(), Some(Reason::TimeLimit));
     }
 }
