@@ -54,7 +54,7 @@ pub(crate) struct Concurrency {
     checking: tokio::sync::Mutex<()>,
     /// How often each sign of overload was seen alone too.
     alone_too: Mutex<BTreeMap<String, u32>>,
-    /// The errors that speak of a rate limit, and have nothing to do with one.
+    /// The errors that speak of a rate limit and have nothing to do with one, without their values.
     no_limits: Mutex<BTreeSet<String>>,
     /// How many groups got a sign of overload and wait to be sent alone.
     suspicious: AtomicUsize,
@@ -174,7 +174,7 @@ impl Concurrency {
 
     /// Whether an error that speaks of a rate limit has turned out to have nothing to do with one.
     pub(crate) fn is_no_limit(&self, sign: &str) -> bool {
-        lock(&self.no_limits).contains(sign)
+        lock(&self.no_limits).contains(&without_values(sign))
     }
 }
 
@@ -185,8 +185,8 @@ impl Alone<'_> {
     }
 
     /// The error has nothing to do with a rate or with other requests: it is an answer like every other from now on.
-    pub(crate) fn note_no_limit(self, sign: String) {
-        lock(&self.concurrency.no_limits).insert(sign);
+    pub(crate) fn note_no_limit(self, sign: &str) {
+        lock(&self.concurrency.no_limits).insert(without_values(sign));
     }
 
     /// How many groups, this one included, got a sign of overload at the same time. All that were in flight have ended, and wait.
@@ -270,7 +270,22 @@ fn speaks_of_rate(error: &Value, message: &str) -> bool {
             "per second",
         ],
     ) || code == Some(429)
-        || code == Some(-32005) && has_one_of(message, &["exceeded"])
+        || code == Some(-32005) && is_exceeded_limit(message)
+}
+
+/// Not the limit of a budget or of gas, which no pause ends.
+fn is_exceeded_limit(message: &str) -> bool {
+    message.trim().eq_ignore_ascii_case("limit exceeded")
+        || has_one_of(message, &["request"]) && has_one_of(message, &["exceeded"])
+}
+
+/// An error without the words that have digits, such as addresses and amounts: it is the same error with other values.
+fn without_values(sign: &str) -> String {
+    let words = sign.split_whitespace();
+    let words: Vec<&str> = words
+        .filter(|word| !word.contains(|letter: char| letter.is_ascii_digit()))
+        .collect();
+    words.join(" ")
 }
 
 fn has_one_of(message: &str, words: &[&str]) -> bool {
@@ -292,6 +307,7 @@ mod tests {
 
     use bytes::Bytes;
     use paymaster_exchange::Response;
+    use serde_json::json;
 
     use super::*;
 
@@ -363,8 +379,24 @@ mod tests {
                 "{status}"
             );
         }
-        let busy = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32005,"message":"server busy"}}"#;
-        assert_eq!(rate_limit(&exchange(Ok((200, busy)))), None);
+        let speaks = |message: &str| {
+            let body = json!({ "error": { "code": -32005, "message": message } }).to_string();
+            rate_limit(&exchange(Ok((200, &body)))).is_some()
+        };
+        assert!(speaks("Limit exceeded") && speaks("daily request count exceeded"));
+        assert!(!speaks("server busy") && !speaks("spending limit exceeded"));
+    }
+
+    #[test]
+    fn an_error_that_is_no_limit_is_known_with_other_values_too() {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let concurrency = Concurrency::new(4);
+            let alone = concurrency.alone().await.unwrap();
+            alone.note_no_limit("the error \"rate limit of 0xab1 exceeded\"");
+            assert!(concurrency.is_no_limit("the error \"rate limit of 0xcd2 exceeded\""));
+            assert!(!concurrency.is_no_limit("the error \"rate limit exceeded\""));
+        });
     }
 
     #[test]

@@ -60,7 +60,7 @@ impl Sender {
             Some(sign) => {
                 drop(exchanges);
                 *share = self.share();
-                self.check_rate_limit(group, share, sign).await
+                self.check_rate_limit(group, share, &sign).await
             }
             None => Ok(exchanges),
         }
@@ -72,10 +72,10 @@ impl Sender {
         &self,
         group: &Group,
         share: &MemoryPermit,
-        sign: String,
+        sign: &str,
     ) -> Result<Vec<Exchange>, DeliveryError> {
         let alone = self.concurrency.alone().await.ok_or(DeliveryError::Stopped)?;
-        if self.concurrency.is_no_limit(&sign) {
+        if self.concurrency.is_no_limit(sign) {
             // The check of another group has shown it meanwhile.
             drop(alone);
             return self.deliver_once(group, share, OverloadMode::Ignore).await;
