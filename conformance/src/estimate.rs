@@ -21,6 +21,8 @@ pub struct Estimate {
     pub quick: Option<QuickRun>,
     /// A time limit that is long enough for all cases, where the present one is not; none where it would be more than a day.
     pub enough: Option<Duration>,
+    /// Why this estimate replaces an earlier one; none for the first.
+    pub revised: Option<&'static str>,
 }
 
 /// What a run with `--quick` takes: every rule is exercised once or twice.
@@ -41,6 +43,9 @@ impl Estimate {
 
 impl fmt::Display for Estimate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(reason) = self.revised {
+            write!(f, "new estimate, because {reason}: ")?;
+        }
         write!(
             f,
             "at {} requests a second, about {} requests take about {}",
@@ -126,6 +131,7 @@ mod tests {
                 takes: Duration::from_secs(800),
             }),
             enough: Some(Duration::from_secs(enough)).filter(|_| enough > 0),
+            revised: None,
         };
         for (estimate, words) in [
             (

@@ -22,7 +22,7 @@ use paymaster_schemas::{Mode, Pair};
 use serde_json::{Map, Value};
 
 use crate::{
-    report::text::{compact, words::count},
+    report::text::words::{self, count, message_of_target},
     run::Surveyed,
 };
 
@@ -30,8 +30,6 @@ use crate::{
 const MOST_TOKENS: usize = 50;
 /// The longest symbol of a token that is written, in characters.
 const LONGEST_SYMBOL: usize = 32;
-/// The longest refusal that is shown, in characters.
-const LONGEST_REFUSAL: usize = 200;
 /// Ordinary sizes (`ordinary::BOUNDS`): a smaller limit is written, a larger one is a promise that only the vendor can make.
 const ORDINARY_SIZES: [(&str, u64); 2] = [("call-data-bytes", 4_096), ("token-list-length", 10)];
 
@@ -92,11 +90,11 @@ pub(crate) fn findings(surveyed: &Surveyed, given: Given<'_>) -> Vec<String> {
             "smart account"
         )
     ));
-    if let Some((text, times)) = found.commonest_refusal() {
+    if let Some(refusal) = found.access.outcomes.commonest_refusal(&Pair::ALL) {
         lines.push(format!(
             "the commonest refusal, {}: {}",
-            count(times, "time"),
-            shown(text, given)
+            count(refusal.times, "time"),
+            message_of_target(&refusal.message, given.redactor)
         ));
     }
     lines
@@ -104,20 +102,10 @@ pub(crate) fn findings(surveyed: &Surveyed, given: Given<'_>) -> Vec<String> {
 
 /// The commonest refusal of a target that serves nothing.
 fn refused(found: &SurveyResult, given: Given<'_>) -> String {
-    match found.commonest_refusal() {
-        Some((text, times)) => format!(
-            "the target refused every operation, most often ({}) with: {}",
-            count(times, "time"),
-            shown(text, given)
-        ),
+    match found.access.outcomes.commonest_refusal(&Pair::ALL) {
+        Some(refusal) => words::refused(&refusal, given.redactor),
         None => "the target served no operation".to_owned(),
     }
-}
-
-/// A text of the target on one line, without secrets and control characters.
-fn shown(text: &str, given: Given<'_>) -> String {
-    let text = escape_controls(&given.redactor.apply(text));
-    format!("\"{}\"", compact::cut(&text, LONGEST_REFUSAL))
 }
 
 /// The text of the file.

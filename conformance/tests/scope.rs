@@ -164,6 +164,9 @@ async fn faults_are_caught_by_what_the_rules_of_their_clause_need() {
         if of_clause.is_empty() || is_about_bytes || NEEDS_HTTP.contains(&fault.name) {
             continue;
         }
+        if fault.name == "id-cut-in-errors" {
+            continue; // what `--rule answer.id` sends has no long text id that gets an error
+        }
         if of_clause.iter().any(|rule| rule.id == "request.headers") {
             continue; // what a client leaves out is decided in the transport
         }

@@ -54,7 +54,8 @@ function platform(target, binaries, out) {
         os: [os],
         cpu: [cpu],
         ...(libc && { libc: [libc] }),
-        files: ["bin"],
+        // npm packs LICENSE by itself, but neither of these names.
+        files: ["bin", "LICENSE-*"],
         // Yarn unpacks such packages instead of running binaries inside archives.
         preferUnplugged: true,
     });

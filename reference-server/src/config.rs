@@ -6,7 +6,11 @@ pub(crate) mod error;
 pub(crate) mod secret;
 mod unknown_keys;
 
-use std::path::Path;
+use std::{
+    fs::File,
+    io::{self, Read},
+    path::Path,
+};
 
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +23,9 @@ use crate::paymaster::chain::{ChainConfig, RpcUrl};
 use crate::paymaster::policy::PolicyConfig;
 use crate::paymaster::signing::SigningConfig;
 use crate::paymaster::tokens::Token;
+
+/// The most bytes of a configuration file: a device such as `/dev/zero` has no end.
+const LONGEST: u64 = 16 * 1024 * 1024;
 
 /// The settings of a server. [`Config::default`] is complete.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,7 +57,13 @@ pub struct Config {
 impl Config {
     /// Loads a TOML file. See [`Config::from_toml`].
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
-        let text = std::fs::read_to_string(path).map_err(|source| ConfigError::Read {
+        let mut text = String::new();
+        let read = File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text));
+        let read = read.and_then(|bytes| match bytes as u64 {
+            0..=LONGEST => Ok(()),
+            _ => Err(io::ErrorKind::FileTooLarge.into()),
+        });
+        read.map_err(|source| ConfigError::Read {
             path: path.display().to_string(),
             source,
         })?;

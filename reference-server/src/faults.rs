@@ -31,7 +31,20 @@ pub struct Fault {
     pub about: &'static str,
     /// The member of the request on which the fault depends, as a JSON pointer into the body; none where no single member decides.
     pub member: Option<&'static str>,
+    /// On what it depends beside that.
+    pub condition: FaultCondition,
     pub(crate) injection: Injection,
+}
+
+/// On what a fault depends, beside one member of the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultCondition {
+    /// On nothing: every answer that has the changed part shows it.
+    Always,
+    /// On the request: its method, its mode, its members or its headers.
+    Request,
+    /// On other requests: earlier ones, or those in flight.
+    OtherRequests,
 }
 
 impl std::fmt::Debug for Fault {
@@ -66,6 +79,7 @@ impl Fault {
             also: &[],
             about,
             member: None,
+            condition: FaultCondition::Always,
             injection: Injection {
                 condition: always,
                 behaviour,
@@ -77,6 +91,14 @@ impl Fault {
     const fn depends_on(self, member: &'static str) -> Self {
         Self {
             member: Some(member),
+            ..self
+        }
+    }
+
+    /// The same fault as one that depends on other requests.
+    const fn depends_on_others(self) -> Self {
+        Self {
+            condition: FaultCondition::OtherRequests,
             ..self
         }
     }
@@ -122,6 +144,7 @@ impl Fault {
     /// The same fault for the requests that meet this condition only.
     const fn when(mut self, condition: Condition) -> Self {
         self.injection.condition = condition;
+        self.condition = FaultCondition::Request;
         self
     }
 

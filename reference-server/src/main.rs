@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Parser;
+use paymaster_client::environment::Environment;
 use paymaster_reference_server::{
     Config, Fault, InjectedService, Metrics, Observer, Service, Variant, faults, run_observed, serve_metrics,
     variants,
@@ -61,7 +62,8 @@ fn start(arguments: &Arguments) -> Result<(), Failure> {
     }
     let faults = injections.faults().map_err(|error| usage(error.into()))?;
     let variants = injections.variants().map_err(|error| usage(error.into()))?;
-    let mut config = arguments.configuration().map_err(|error| usage(error.into()))?;
+    let environment = Environment::of_process();
+    let mut config = arguments.configuration(&environment).map_err(usage)?;
     for variant in &variants {
         (variant.configure)(&mut config);
     }
@@ -75,7 +77,8 @@ fn start(arguments: &Arguments) -> Result<(), Failure> {
         print(&printed.map_err(|error| usage(error.into()))?);
         return Ok(());
     }
-    let level = cli::logging::level(&arguments.log).map_err(usage)?;
+    let log = arguments.log(&environment).map_err(|error| usage(error.into()))?;
+    let level = cli::logging::level(log).map_err(usage)?;
     cli::logging::start(level);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// Smallest similarity (Jaro-Winkler, 0 to 1) of a suggestion.
-const SIMILAR_ENOUGH: f64 = 0.7;
+/// Smallest similarity (normalized Damerau-Levenshtein, 0 to 1) of a suggestion.
+const SIMILAR_ENOUGH: f64 = 0.6;
 
 /// A name that is not in its table.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,11 +43,45 @@ pub(crate) fn find<T>(
         })
 }
 
-/// The candidate that is most similar to `name`; none when none is similar enough.
-pub(crate) fn nearest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    candidates
-        .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
-        .filter(|(similarity, _)| *similarity >= SIMILAR_ENOUGH)
+/// The candidate that is most similar to `name`, by its letters or by its words, which end at `-` or `.`; none when none is similar enough
+/// or shares a word.
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let words = |text: &'a str| text.split(['-', '.']);
+    let likeness = |candidate: &'a str| {
+        let own: Vec<&str> = name.split(['-', '.']).collect();
+        let shared = words(candidate).filter(|word| own.contains(word)).count();
+        let most = own.len().max(words(candidate).count());
+        #[expect(clippy::cast_precision_loss, reason = "names have few words")]
+        let by_words = shared as f64 / most as f64;
+        let by_letters = strsim::normalized_damerau_levenshtein(name, candidate);
+        (by_letters >= SIMILAR_ENOUGH || shared > 0).then_some(by_letters.max(by_words))
+    };
+    let likely = candidates.into_iter();
+    let likely = likely.filter_map(|candidate| Some((likeness(candidate)?, candidate)));
+    likely
         .max_by(|left, right| left.0.total_cmp(&right.0))
         .map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{find_fault, find_variant};
+
+    #[test]
+    fn a_name_with_the_right_words_is_suggested_however_they_are_ordered() {
+        for (name, words) in [
+            ("id-nul", "did you mean `id-null`?"),
+            ("id-refused-string", "did you mean `id-string-refused`?"),
+            ("zzz", "--list-faults lists them"),
+        ] {
+            let unknown = find_fault(name).unwrap_err().to_string();
+            assert!(unknown.ends_with(words), "{unknown}");
+        }
+        assert!(
+            find_variant("zzz")
+                .unwrap_err()
+                .to_string()
+                .ends_with("--list-variants lists them")
+        );
+    }
 }

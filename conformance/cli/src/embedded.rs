@@ -8,6 +8,9 @@ use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 use crate::settings::file;
 use paymaster_judge::target::profile::Profile;
 
+/// What every report shows where the embedded server was the target.
+pub const EMBEDDED_WARNING: &str = "the target is the embedded reference server: the result is about no other service; give the URL of yours";
+
 /// The URL of a server without a port. Its name resolves nowhere (RFC 6761).
 const PIPED_URL: &str = "http://embedded.invalid/";
 

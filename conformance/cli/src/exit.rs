@@ -25,7 +25,7 @@ pub const TABLE: &[(u8, &str)] = &[
     ),
     (
         USAGE,
-        "wrong usage or configuration, or a report that could not be written",
+        "wrong usage or configuration, or a report could not be written, whatever the verdict (which is printed)",
     ),
     (
         COULD_NOT_TEST,

@@ -2,7 +2,7 @@
 
 use hyper::header::{HeaderName, HeaderValue, InvalidHeaderName, InvalidHeaderValue};
 
-use crate::settings::environment::Environment;
+use crate::settings::environment::{Environment, VariableError};
 use paymaster_client::{
     network::target::{Target, UrlError},
     redact::Redactor,
@@ -27,6 +27,9 @@ pub struct Header {
 /// Why a header cannot be read. The texts contain no value, which may be secret.
 #[derive(Debug, thiserror::Error)]
 pub enum HeaderError {
+    /// A variable in the value cannot be used.
+    #[error(transparent)]
+    Variable(#[from] VariableError),
     /// There is no colon.
     #[error("a header is written `Name: value`")]
     NoColon,
@@ -196,7 +199,7 @@ fn substitute(
         let Some((variable, behind)) = after.split_once('}') else {
             return Err(HeaderError::Unclosed { name: name.clone() });
         };
-        let value = environment.get(variable).ok_or_else(|| HeaderError::NotSet {
+        let value = environment.get(variable)?.ok_or_else(|| HeaderError::NotSet {
             name: name.clone(),
             variable: variable.to_owned(),
         })?;
@@ -215,7 +218,7 @@ mod tests {
 
     #[test]
     fn values_come_from_the_environment_and_are_secret() {
-        let environment = Environment::of(&[("KEY", "k-123456")]);
+        let environment = Environment::from_iter([("KEY", "k-123456")]);
         let header = parse("X-Api-Key: Bearer ${KEY}", &environment).unwrap();
         assert_eq!(header.name, "x-api-key");
         assert_eq!(header.value, "Bearer k-123456");

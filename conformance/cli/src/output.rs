@@ -6,7 +6,10 @@ pub mod terminal;
 
 use std::io::{self, IsTerminal, Write};
 
-use crate::{output::terminal::Paint, settings::environment::Environment};
+use crate::{
+    output::terminal::Paint,
+    settings::environment::{self, Environment},
+};
 
 /// Standard output cannot be written to.
 #[derive(Debug, thiserror::Error)]
@@ -40,6 +43,6 @@ pub fn paint(environment: &Environment, to_stderr: bool) -> Paint {
         io::stdout().is_terminal()
     };
     Paint {
-        colours: is_terminal && !environment.declines_colours(),
+        colours: is_terminal && !environment::declines_colours(environment),
     }
 }

@@ -11,7 +11,7 @@ pub(crate) mod validation;
 
 use std::time::Duration;
 
-use crate::settings::profile_file::ProfileFile;
+use crate::{embedded::EMBEDDED_WARNING, settings::profile_file::ProfileFile};
 use paymaster_client::http::transport::Transport;
 use paymaster_judge::{target::profile::Profile, verdict::strictness::Strictness};
 
@@ -34,8 +34,18 @@ pub struct ShownTarget {
     pub chain_options: String,
     /// The configuration file that describes the target; none without one.
     pub profile: Option<ProfileFile>,
-    /// Warnings for the readers of every report, such as a certificate that was not verified.
-    pub warnings: Vec<String>,
+    /// Warnings about the connection to the target, such as a certificate that was not verified.
+    pub connection_warnings: Vec<String>,
+}
+
+impl ShownTarget {
+    /// The warnings that every report shows.
+    pub fn warnings(&self) -> impl Iterator<Item = &str> {
+        let embedded = self.embedded.then_some(EMBEDDED_WARNING);
+        embedded
+            .into_iter()
+            .chain(self.connection_warnings.iter().map(String::as_str))
+    }
 }
 
 /// The settings of a run.

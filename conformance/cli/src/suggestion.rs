@@ -1,16 +1,19 @@
 //! "Did you mean": the known word that is nearest to an unknown one.
 
-/// How alike two words must be to be suggested for each other, from 0 to 1.
-const LEAST_LIKENESS: f64 = 0.6;
+use std::ffi::OsString;
 
-/// The candidate that is most like a word; none where no candidate is like it.
-pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    candidates
-        .into_iter()
-        .map(|candidate| (strsim::normalized_damerau_levenshtein(word, candidate), candidate))
-        .filter(|(likeness, _)| *likeness >= LEAST_LIKENESS)
-        .max_by(|left, right| left.0.total_cmp(&right.0))
-        .map(|(_, candidate)| candidate)
+use paymaster_reference_server::nearest;
+
+/// The error message for a first argument that is nearly the name of a command, which would else be taken for a URL; none for any other.
+pub fn mistyped_command(program: &clap::Command, first: Option<OsString>) -> Option<String> {
+    let word = first?.into_string().ok()?;
+    let is_none = word.starts_with('-') || word.contains(['.', ':', '/']); // a flag or a host
+    if is_none || program.find_subcommand(&word).is_some() {
+        return None;
+    }
+    let commands = program.get_subcommands().filter(|command| !command.is_hide_set());
+    let known = nearest(&word, commands.map(clap::Command::get_name))?;
+    Some(format!("there is no command `{word}` (did you mean `{known}`?)"))
 }
 
 /// The end of a message about an unknown word, as ` (did you mean `url`?)`; empty where no candidate is like the word.

@@ -37,11 +37,21 @@ pub(crate) fn failure(cause: &hyper::Error, tap: &Tap) -> Failure {
         };
         return Failure::TooLarge { part, limit };
     }
-    if is_tls(&tap.beginning()) {
+    let beginning = tap.beginning();
+    if is_tls(&beginning) {
         return Failure::Broken("what came is TLS: is it an https:// URL?".to_owned());
     }
+    if cause.is_canceled() && !beginning.is_empty() {
+        // The bytes themselves may have a secret of the request before, cut so that it is not recognised.
+        let status = beginning.strip_prefix(b"HTTP/1.").and_then(|rest| rest.get(2..5));
+        let what = match status.filter(|status| status.iter().all(u8::is_ascii_digit)) {
+            Some(status) => format!("an HTTP response with status {}", status.escape_ascii()),
+            None => "bytes".to_owned(),
+        };
+        return Failure::Broken(format!("{what} came before the request was sent"));
+    }
     if cause.is_canceled() || cause.is_closed() || cause.is_incomplete_message() {
-        return Failure::Broken(if tap.beginning().is_empty() {
+        return Failure::Broken(if beginning.is_empty() {
             "the connection was closed before an answer came".to_owned()
         } else {
             "the connection was closed in the middle of the response head".to_owned()
@@ -67,12 +77,13 @@ pub(crate) fn incomplete_body(cause: &hyper::Error) -> Failure {
 const CHUNK_EXTENSIONS: usize = 16 * 1024;
 
 /// A failure where bytes follow the end of a response (a Content-Length that is too small): they would be taken for the next response.
-pub(crate) fn surplus(cause: Option<&hyper::Error>) -> Result<(), Failure> {
+/// A response of status 408 is the announcement that the idle connection ends (RFC 9110, section 15.5.9).
+pub(crate) fn surplus(cause: Option<&hyper::Error>, tap: &Tap) -> Result<(), Failure> {
     match cause {
         // hyper reports this by its text alone.
-        Some(cause) if cause.to_string().contains("unexpected message") => Err(Failure::Cut(
-            "bytes behind the end of the response: is Content-Length too small?".to_owned(),
-        )),
+        Some(cause) if cause.to_string().contains("unexpected message") && !tap.ends_with_timeout() => Err(
+            Failure::Cut("bytes behind the end of the response: is Content-Length too small?".to_owned()),
+        ),
         _ => Ok(()),
     }
 }

@@ -22,6 +22,9 @@ pub struct Pace {
     next_slot: Mutex<Instant>,
     paused: AtomicBool,
     stretch: Mutex<Stretch>,
+    detected: Mutex<DetectedLimit>,
+    /// How often requests were refused without a time to wait.
+    refusals: AtomicUsize,
     answered: AtomicU64,
     /// Requests that were sent or wait for their turn. Both count for the budget.
     claimed: AtomicUsize,
@@ -42,8 +45,36 @@ struct Stretch {
     until: Instant,
     /// How many requests were throttled in the present pause.
     throttled: u32,
-    /// The time for each answered request before the present pause, the pause included.
+    /// How many requests were answered before the present pause, since the one before.
+    served: u32,
+    /// The time for each of these requests, the pause included.
     per_answer: Duration,
+}
+
+impl Stretch {
+    /// The stretch that begins where a pause after this one ends.
+    fn ended_by(self, until: Instant, answered: u64) -> Self {
+        let served = u32::try_from(answered - self.answered).unwrap_or(u32::MAX);
+        Self {
+            since: until,
+            answered,
+            until,
+            throttled: 0,
+            served,
+            per_answer: until.saturating_duration_since(self.since) / served.max(1),
+        }
+    }
+}
+
+/// The rate limit that the target showed.
+#[derive(Clone, Copy, Debug, Default)]
+struct DetectedLimit {
+    /// From how many answers it was measured.
+    served: u32,
+    /// In which time without a throttled request the interval is halved.
+    patience: Duration,
+    /// When it is halved next.
+    halved_at: Option<Instant>,
 }
 
 /// How many requests must be throttled in one pause before the target counts as rate-limited. Fewer may be chance.
@@ -55,8 +86,15 @@ const MARGIN: u32 = 110;
 /// A pause up to this long is kept even where the time limit passes in it.
 const SHORT: Duration = Duration::from_secs(10);
 
-/// After this many answers at a detected rate limit, the interval is shortened by a hundredth: the first measurement may be too slow.
-const SHORTENED_EVERY: u64 = 10;
+/// A detected rate limit that is not seen again for this many times the pause is tested: the interval is halved. The time doubles with
+/// each time that the limit is seen again.
+const PATIENCE: u32 = 10;
+
+/// A shorter detected interval is none.
+const NEGLIGIBLE: Duration = Duration::from_millis(1);
+
+/// From fewer answers, no duration of the run is estimated.
+const MEASURED: u32 = 20;
 
 impl Pace {
     /// A pace of at most `rate` requests a second and `budget` requests in all, for a run that ends at `ends`.
@@ -73,8 +111,11 @@ impl Pace {
                 answered: 0,
                 until: now,
                 throttled: 0,
+                served: 0,
                 per_answer: Duration::ZERO,
             }),
+            detected: Mutex::default(),
+            refusals: AtomicUsize::new(0),
             answered: AtomicU64::new(0),
             claimed: AtomicUsize::new(0),
             sent: AtomicUsize::new(0),
@@ -97,6 +138,14 @@ impl Pace {
     pub fn interval(&self) -> Option<Duration> {
         let interval = Duration::from_nanos(self.interval.load(Ordering::Relaxed));
         Some(interval).filter(|interval| !interval.is_zero())
+    }
+
+    /// The time between two requests that is known well enough to state how long a run takes: by the rate limit of the user, or
+    /// measured over many answers.
+    pub fn known_interval(&self) -> Option<Duration> {
+        let served = self.detected().served;
+        let interval = self.interval()?;
+        (interval == self.least || served >= MEASURED).then_some(interval)
     }
 
     /// Requests that were answered and not throttled.
@@ -150,20 +199,34 @@ impl Pace {
 
     /// Counts a request that was answered and not throttled.
     pub fn answered(&self) {
-        let answered = self.answered.fetch_add(1, Ordering::Relaxed);
-        let interval = self.interval.load(Ordering::Relaxed);
-        if interval > nanos(self.least) && answered.is_multiple_of(SHORTENED_EVERY) {
-            let shorter = (interval - interval / 100).max(nanos(self.least));
-            self.interval.store(shorter, Ordering::Relaxed);
+        self.answered.fetch_add(1, Ordering::Relaxed);
+        let interval = self.interval().unwrap_or_default();
+        if interval <= self.least {
+            return;
+        }
+        self.test_limit(interval, Instant::now());
+    }
+
+    /// Shortens the interval of a limit that was not seen again for a long time.
+    fn test_limit(&self, interval: Duration, now: Instant) {
+        let mut detected = self.detected();
+        if detected.halved_at.is_some_and(|due| due <= now) {
+            detected.halved_at = Some(now + detected.patience);
+            let half = Some(interval / 2).filter(|half| *half >= NEGLIGIBLE);
+            let shorter = half.unwrap_or_default().max(self.least);
+            self.interval.store(nanos(shorter), Ordering::Relaxed);
         }
     }
 
     /// Sends nothing for that long. Where the run would end first, it ends now; a pause of at most 10 s is kept all the same.
     ///
-    /// When three requests are throttled in one pause, the target has a rate limit. A rate limit detected this way is respected for
-    /// the rest of the run.
+    /// When three requests are throttled in one pause, and others were answered before it, the target has a rate limit. It is respected
+    /// until it is not seen again for a long time.
     pub fn pause(&self, pause: Duration, stop: &Stop) {
-        let now = Instant::now();
+        self.pause_at(Instant::now(), pause, stop);
+    }
+
+    fn pause_at(&self, now: Instant, pause: Duration, stop: &Stop) {
         let until = now + pause;
         if until >= self.ends && self.answers() == 0 {
             stop.trigger(Reason::GaveUp(format!(
@@ -181,25 +244,48 @@ impl Pace {
         }
         let mut stretch = self.stretch();
         if now >= stretch.until {
-            let answered = self.answered.load(Ordering::Relaxed);
-            let served = u32::try_from(answered - stretch.answered).unwrap_or(u32::MAX);
-            *stretch = Stretch {
-                since: until,
-                answered,
-                until,
-                throttled: 0,
-                per_answer: until.saturating_duration_since(stretch.since) / served.max(1),
-            };
+            *stretch = stretch.ended_by(until, self.answers());
         }
         stretch.throttled += 1;
         stretch.until = stretch.until.max(until);
         stretch.since = stretch.until;
         if stretch.throttled == LIMITED {
-            let slower = nanos(stretch.per_answer * MARGIN / 100);
-            self.interval.fetch_max(slower, Ordering::Relaxed);
-            *self.next_slot.lock().unwrap_or_else(PoisonError::into_inner) = stretch.until;
+            self.limit(&stretch, pause);
         }
         self.paused.store(true, Ordering::Release);
+    }
+
+    /// The target refused requests without a time to wait, and served them again after this time. When that happens again, it has a rate
+    /// limit.
+    pub fn refused_for(&self, waited: Duration) {
+        self.refused_until(Instant::now(), waited);
+    }
+
+    fn refused_until(&self, now: Instant, waited: Duration) {
+        let mut stretch = self.stretch();
+        *stretch = stretch.ended_by(now, self.answers());
+        stretch.throttled = LIMITED;
+        if self.refusals.fetch_add(1, Ordering::Relaxed) > 0 {
+            self.limit(&stretch, waited);
+        }
+    }
+
+    /// Respects the rate limit that a stretch shows.
+    fn limit(&self, stretch: &Stretch, pause: Duration) {
+        if stretch.served == 0 {
+            return;
+        }
+        let slower = nanos(stretch.per_answer * MARGIN / 100);
+        self.interval.fetch_max(slower, Ordering::Relaxed);
+        *self.next_slot.lock().unwrap_or_else(PoisonError::into_inner) = stretch.until;
+        let mut detected = self.detected();
+        detected.served = stretch.served;
+        detected.patience = (pause * PATIENCE).max(detected.patience * 2);
+        detected.halved_at = Some(stretch.until + detected.patience);
+    }
+
+    fn detected(&self) -> MutexGuard<'_, DetectedLimit> {
+        self.detected.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn stretch(&self) -> MutexGuard<'_, Stretch> {
@@ -246,24 +332,70 @@ mod tests {
     }
 
     #[test]
-    fn a_detected_interval_shrinks_to_that_of_the_user_at_least() {
-        let (pace, stop) = (pace(Some(100.0)), Stop::default());
-        for _ in 0..3 {
+    fn no_rate_limit_is_taken_from_a_pause_before_which_nothing_was_served() {
+        let (pace, stop) = (pace(None), Stop::default());
+        for _ in 0..9 {
             pace.pause(Duration::from_secs(1), &stop);
         }
-        let detected = interval(&pace);
-        assert!(
-            detected >= Duration::from_secs(1),
-            "nothing was answered: one request in a pause"
+        assert_eq!(pace.interval(), None);
+    }
+
+    #[test]
+    fn one_outage_is_no_rate_limit_and_a_second_one_is() {
+        let (pace, start) = (pace(None), Instant::now());
+        for (seconds, interval) in [(2, None), (4, Some(Duration::from_millis(220)))] {
+            for _ in 0..10 {
+                pace.answered();
+            }
+            pace.refused_until(start + Duration::from_secs(seconds), Duration::from_millis(100));
+            assert_eq!(pace.interval(), interval);
+        }
+        let later = start + Duration::from_secs(6);
+        pace.refused_until(later, Duration::from_millis(100));
+        assert_eq!(
+            pace.interval(),
+            Some(Duration::from_millis(220)),
+            "nothing was served before"
         );
-        for _ in 0..100 {
+    }
+
+    #[test]
+    fn a_rate_limit_that_is_not_seen_again_is_forgotten_and_one_that_is_stays_longer() {
+        let (pace, stop) = (pace(Some(1_000.0)), Stop::default());
+        let (second, mut now) = (Duration::from_secs(1), Instant::now());
+        let throttle = |now: Instant| {
             pace.answered();
+            for _ in 0..LIMITED {
+                pace.pause_at(now, second, &stop);
+            }
+        };
+        // The time until the interval is shorter, in seconds.
+        let forget = |now: &mut Instant| {
+            let before = interval(&pace);
+            for seconds in 0.. {
+                pace.test_limit(before, *now);
+                if interval(&pace) < before {
+                    return seconds;
+                }
+                *now += second;
+            }
+            unreachable!()
+        };
+        throttle(now);
+        assert!(interval(&pace) >= second * MARGIN / 100);
+        assert_eq!(
+            pace.known_interval(),
+            None,
+            "one answer is too few for an estimate"
+        );
+        assert_eq!(forget(&mut now), 11, "ten after the pause of one");
+        throttle(now);
+        assert_eq!(forget(&mut now), 21);
+        while interval(&pace) > Duration::from_millis(1) {
+            assert_eq!(forget(&mut now), 20);
         }
-        assert!(interval(&pace) < detected);
-        for _ in 0..100_000 {
-            pace.answered();
-        }
-        assert_eq!(interval(&pace), Duration::from_millis(10));
+        let of_user = Some(Duration::from_millis(1));
+        assert_eq!((pace.interval(), pace.known_interval()), (of_user, of_user));
     }
 
     #[test]

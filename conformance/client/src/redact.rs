@@ -14,7 +14,10 @@
 mod common;
 mod forms;
 
-use std::borrow::Cow;
+use std::{
+    borrow::Cow,
+    sync::{Arc, PoisonError, RwLock},
+};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 
@@ -50,10 +53,10 @@ const PUBLIC_HEADERS: [&str; 9] = [
     "user-agent",
 ];
 
-/// Replaces the secrets of a run in texts.
+/// Replaces the secrets of a run in texts. Clones share their secrets: a report that is open hides those that are found later too.
 #[derive(Clone, Debug)]
 pub struct Redactor {
-    secrets: Vec<Secret>,
+    secrets: Arc<RwLock<Vec<Secret>>>,
     /// Whether a text is a common word of outputs, so that it cannot be a key.
     is_public_word: fn(&str) -> bool,
 }
@@ -76,7 +79,7 @@ impl Redactor {
     /// A redactor without secrets. Texts for which `is_public_word` is true are never taken for keys.
     pub fn with_public_words(is_public_word: fn(&str) -> bool) -> Self {
         Self {
-            secrets: Vec::new(),
+            secrets: Arc::default(),
             is_public_word,
         }
     }
@@ -91,15 +94,15 @@ impl Redactor {
             return;
         }
         let word = secret.bytes().all(|byte| byte.is_ascii_lowercase());
+        let mut secrets = self.secrets.write().unwrap_or_else(PoisonError::into_inner);
         for form in forms::of(secret) {
             let secret = Secret { form, word };
-            if !self.secrets.contains(&secret) {
-                self.secrets.push(secret);
+            if !secrets.contains(&secret) {
+                secrets.push(secret);
             }
         }
         // The longest first, so that a secret that contains another one is replaced whole.
-        self.secrets
-            .sort_by_key(|secret| std::cmp::Reverse(secret.form.len()));
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.form.len()));
     }
 
     /// Adds the value of a secret header or of a variable in a header, and the credentials in it: those after a scheme (`Bearer ...`), the
@@ -183,41 +186,16 @@ impl Redactor {
     pub fn apply<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let cut_at_the_end = text.len() >= KEPT;
         let mut text = Cow::Borrowed(text);
-        for secret in &self.secrets {
+        let secrets = self.secrets.read().unwrap_or_else(PoisonError::into_inner);
+        for secret in secrets.iter() {
             if text.contains(&secret.form) {
                 text = Cow::Owned(secret.replaced(&text));
             }
         }
         if cut_at_the_end || text.contains(CUT) {
-            text = self.without_beginnings(text, cut_at_the_end);
+            text = without_beginnings(&secrets, text, cut_at_the_end);
         }
         text
-    }
-
-    /// Replaces the beginning of a secret where the text was cut within it.
-    fn without_beginnings<'a>(&self, text: Cow<'a, str>, cut_at_the_end: bool) -> Cow<'a, str> {
-        let cuts = text.match_indices(CUT).map(|(place, _)| place);
-        let end = cut_at_the_end.then_some(text.len());
-        let ranges: Vec<_> = cuts
-            .chain(end)
-            .filter_map(|cut| {
-                let before = &text[..cut];
-                let longest = self
-                    .secrets
-                    .iter()
-                    .filter_map(|secret| secret.begins(before))
-                    .max()?;
-                Some(cut - longest..cut)
-            })
-            .collect();
-        if ranges.is_empty() {
-            return text;
-        }
-        let mut clean = text.into_owned();
-        for range in ranges.into_iter().rev() {
-            clean.replace_range(range, REDACTED);
-        }
-        Cow::Owned(clean)
     }
 }
 
@@ -252,6 +230,28 @@ impl Secret {
             .rev()
             .find(|length| self.form.is_char_boundary(*length) && text.ends_with(&self.form[..*length]))
     }
+}
+
+/// Replaces the beginning of a secret where the text was cut within it.
+fn without_beginnings<'a>(secrets: &[Secret], text: Cow<'a, str>, cut_at_the_end: bool) -> Cow<'a, str> {
+    let cuts = text.match_indices(CUT).map(|(place, _)| place);
+    let end = cut_at_the_end.then_some(text.len());
+    let ranges: Vec<_> = cuts
+        .chain(end)
+        .filter_map(|cut| {
+            let before = &text[..cut];
+            let longest = secrets.iter().filter_map(|secret| secret.begins(before)).max()?;
+            Some(cut - longest..cut)
+        })
+        .collect();
+    if ranges.is_empty() {
+        return text;
+    }
+    let mut clean = text.into_owned();
+    for range in ranges.into_iter().rev() {
+        clean.replace_range(range, REDACTED);
+    }
+    Cow::Owned(clean)
 }
 
 #[cfg(test)]

@@ -119,6 +119,7 @@ fn a_target_without_tokens_has_no_rules_about_results_with_tokens() {
             "quote.only-requested",
             "quote.tokens-quoted",
             "quote.valid-until-future",
+            "quote.valid-until-unit",
             "request.gas-fields-optional",
             "request.token-list",
             "request.token-quote-row",

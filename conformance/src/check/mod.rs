@@ -40,7 +40,7 @@ pub use error::CheckError;
 pub use outcome::Outcome;
 
 use listeners::Listeners;
-use route::{Judged, parse};
+use route::{Judged, Server, parse};
 use service::Connections;
 
 /// A run of the conformance suite, ready to start: what is judged, with which profile, and how.
@@ -60,9 +60,9 @@ use service::Connections;
 /// ```
 /// use paymaster_conformance::{Bytes, Check, Conclusion, http::{Request, Response}};
 ///
-/// // A service without any method, which gives every response the same id.
+/// // A service that refuses everything, and gives every response the same id.
 /// async fn answer(_request: Request<Bytes>) -> Response<String> {
-///     let body = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no such method"}}"#;
+///     let body = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"not today"}}"#;
 ///     Response::new(body.to_owned())
 /// }
 ///
@@ -293,6 +293,7 @@ impl<'l> Check<'l> {
             Some(_) => target.url().to_owned(),
             None => format!("{}://{}{path}", target.scheme(), target.address()),
         };
+        let embedded = matches!(route.server, Some(Server::Reference(_)));
         let limits = Limits {
             timeout: self.timeout,
             ..Limits::default()
@@ -327,6 +328,7 @@ impl<'l> Check<'l> {
             redactor,
             place: ShownTarget {
                 shown,
+                embedded,
                 ..ShownTarget::default()
             },
         })

@@ -140,6 +140,9 @@ impl fmt::Display for Outcome {
         let counts = Counts::of(&summary.rules, self.strictness).line();
         writeln!(f, "{}", self.place.shown)?;
         writeln!(f, "{rules}: {counts} · {}", words::sent(summary))?;
+        for warning in self.finished().warnings() {
+            writeln!(f, "warning: {warning}")?;
+        }
         if let Some(cause) = &summary.cut_short {
             writeln!(f, "cut short: {}", self.foreign(cause))?;
         }
@@ -162,7 +165,7 @@ impl fmt::Display for Outcome {
         }
         for (reason, outcomes) in words::by_reason(&summary.rules, Verdict::Inconclusive) {
             let rules = words::count(outcomes.len() as u128, "rule");
-            writeln!(f, "\ninconclusive: {rules}: {reason}")?;
+            writeln!(f, "\ninconclusive: {rules}: {}", self.foreign(reason))?;
         }
         Ok(())
     }

@@ -154,6 +154,10 @@ pub(crate) struct SelftestArgs {
     /// Look for the cause of every finding too, and print how well the causes of the faults are named.
     #[arg(long, conflicts_with = "sparse_profiles")]
     pub(crate) causes: bool,
+    /// Run against this many pairs of unrelated faults in one server instead, and check that each fault is a defect with its own cause,
+    /// and that a replay without one of them reports its defects alone as fixed.
+    #[arg(long, value_name = "N", conflicts_with_all = ["sparse_profiles", "causes", "only", "cases"])]
+    pub(crate) pairs: Option<usize>,
 }
 
 #[derive(Debug, Args)]

@@ -12,16 +12,21 @@ mod traffic;
 
 use std::process::ExitCode;
 
-use clap::{Parser, error::ErrorKind};
+use clap::{CommandFactory, Parser, error::ErrorKind};
 
 use args::Cli;
 use paymaster_cli::exit;
 use paymaster_cli::output;
 use paymaster_cli::settings::environment::Environment;
+use paymaster_cli::suggestion::mistyped_command;
 
 /// Reads the command line of this process and runs its command.
 pub(crate) fn main() -> ExitCode {
     let environment = Environment::of_process();
+    if let Some(message) = mistyped_command(&Cli::command(), std::env::args_os().nth(1)) {
+        output::error(&message);
+        return ExitCode::from(exit::USAGE);
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(cause) => {

@@ -1,7 +1,7 @@
 //! `--report FORMAT=PATH`: opens and writes the requested reports, for every command that ends with one.
 
 use crate::cli::process::output;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 
 use crate::cli::{args::ReportArgs, process::error::CommandError};
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
 };
 use paymaster_cli::{
     exit,
-    output::report_file::{self, Destination, FormatNames, check_writable},
+    output::report_file::{self, Destination, FormatNames, PendingFile, check_writable},
     settings::{ShownTarget, environment::Environment},
 };
 use paymaster_client::redact::Redactor;
@@ -33,9 +33,8 @@ struct RequestedReport {
 /// A log that is being written.
 struct OpenLog {
     log: Box<dyn ReportLog>,
-    out: Box<dyn Write>,
-    /// The first error. Nothing is written after it.
-    error: Option<io::Error>,
+    /// After the first error, this error: nothing is written any more.
+    out: io::Result<PendingFile>,
 }
 
 impl Reports {
@@ -82,17 +81,9 @@ impl Reports {
             let Render::Log(open) = report.format.render else {
                 continue;
             };
-            let (out, error): (Box<dyn Write>, _) = match &report.destination {
-                Destination::Stdout => (Box::new(io::stdout()), None),
-                Destination::File(path) => match report_file::create(path) {
-                    Ok(file) => (Box::new(BufWriter::new(file)), None),
-                    Err(cause) => (Box::new(io::sink()), Some(cause)),
-                },
-            };
             report.log = Some(OpenLog {
                 log: open(place, redactor),
-                out,
-                error,
+                out: report.destination.open(),
             });
         }
     }
@@ -109,9 +100,8 @@ impl Reports {
         for cause in &errors {
             output::error(cause);
         }
-        let code = exit::code(finished.summary.conclusion);
-        if errors.is_empty() || code == exit::VIOLATIONS {
-            code
+        if errors.is_empty() {
+            exit::code(finished.summary.conclusion)
         } else {
             exit::USAGE
         }
@@ -159,20 +149,19 @@ fn named(destination: &Destination, cause: &io::Error) -> String {
 
 impl OpenLog {
     fn attempt(&mut self, work: impl FnOnce(&mut dyn ReportLog, &mut dyn Write) -> io::Result<()>) {
-        if self.error.is_none() {
-            self.error = work(self.log.as_mut(), self.out.as_mut()).err();
+        if let Ok(out) = &mut self.out
+            && let Err(cause) = work(self.log.as_mut(), out.out.as_mut())
+        {
+            self.out = Err(cause);
         }
     }
 
     fn end(mut self, finished: &Finished<'_>) -> io::Result<()> {
-        self.attempt(|log, out| {
-            log.end(finished, out)?;
-            out.flush()
-        });
-        match self.error {
+        self.attempt(|log, out| log.end(finished, out));
+        match self.out.and_then(PendingFile::complete) {
             // A closed pipe is not an error: its reader has what it wants.
-            Some(cause) if cause.kind() != io::ErrorKind::BrokenPipe => Err(cause),
-            _ => Ok(()),
+            Err(cause) if cause.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            ended => ended,
         }
     }
 }
@@ -186,7 +175,7 @@ impl Reporter for Reports {
 
     fn wants_exchanges(&self) -> bool {
         let mut logs = self.0.iter().filter_map(|report| report.log.as_ref());
-        logs.any(|open| open.error.is_none() && open.log.wants_exchanges())
+        logs.any(|open| open.out.is_ok() && open.log.wants_exchanges())
     }
 }
 

@@ -7,7 +7,6 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use bytes::Bytes;
 use hyper::Uri;
 
 use crate::cli::{
@@ -25,11 +24,11 @@ use crate::{
 use paymaster_cli::settings::public_words::is_common;
 use paymaster_cli::settings::{ShownTarget, profile_file::ProfileFile};
 use paymaster_cli::{
-    headers,
+    headers::{self, HeaderError},
     settings::{environment::Environment, file},
 };
 use paymaster_client::{network::target::Target, redact::Redactor};
-use paymaster_exchange::{Exchange, Response};
+use paymaster_exchange::Exchange;
 use paymaster_judge::{
     session::{
         recorded::{RECORDED, RecordedSession, Skipped},
@@ -54,7 +53,7 @@ pub(crate) struct TrafficOptions {
 impl TrafficOptions {
     /// Reads arguments and configuration file.
     pub(crate) fn read(args: &JudgingArgs, environment: &Environment) -> Result<Self, CommandError> {
-        let config = file::chosen(args.config.as_deref(), environment);
+        let config = file::chosen(args.config.as_deref(), environment)?;
         let (profile, run) = file::read(config.as_deref())?;
         let known = KnownFailures::read(&args.known, run.known_failing.as_ref())?;
         let standard = Suite::standard();
@@ -65,13 +64,12 @@ impl TrafficOptions {
             ..standard
         };
         let mut redactor = Redactor::with_public_words(is_common);
-        // A header whose environment variable is not set has no value to hide.
-        let headers = profile
-            .target
-            .headers
-            .iter()
-            .filter_map(|line| headers::parse(line, environment).ok());
-        for header in headers {
+        for line in &profile.target.headers {
+            let header = match headers::parse(line, environment) {
+                // A header whose environment variable is not set has no value to hide.
+                Err(HeaderError::NotSet { .. }) => continue,
+                header => header?,
+            };
             for secret in header.secrets() {
                 redactor.hide_header(secret);
             }
@@ -190,7 +188,6 @@ impl TrafficSession {
     pub(crate) fn judge(&mut self, place: &str, exchange: Exchange, ended: SystemTime) -> Vec<NewlyBroken> {
         let new = self.session.judge(place, &exchange);
         if self.reports.wants_exchanges() {
-            let exchange = self.shown(exchange);
             self.reports.event(&Event::Exchanged(&SentExchange {
                 relation: RECORDED.id,
                 group: self.exchanges,
@@ -205,28 +202,6 @@ impl TrafficSession {
         new
     }
 
-    /// The exchange without secrets: logs were opened before some of the secrets were known.
-    fn shown(&self, exchange: Exchange) -> Exchange {
-        let shown = |body: &Bytes| match std::str::from_utf8(body) {
-            Ok(text) => match self.options.redactor.apply(text) {
-                Cow::Borrowed(_) => body.clone(),
-                Cow::Owned(text) => text.into(),
-            },
-            Err(_) => body.clone(),
-        };
-        Exchange {
-            received: exchange.received,
-            on_chain: exchange.on_chain,
-            sent_as: exchange.sent_as,
-            request: shown(&exchange.request),
-            outcome: exchange.outcome.map(|response| Response {
-                body: shown(&response.body),
-                ..response
-            }),
-            took: exchange.took,
-        }
-    }
-
     /// Hides a value in all later output. Returns false where it is hidden already, or is too short to be a secret.
     pub(crate) fn hide(&mut self, secret: &str) -> bool {
         if self.options.redactor.apply(secret) != secret {
@@ -234,6 +209,15 @@ impl TrafficSession {
         }
         self.options.redactor.hide_header(secret);
         self.options.redactor.apply(secret) != secret
+    }
+
+    /// Hides the secrets in the path and query of a request to a target on this machine (`loopback`) or elsewhere in all later output.
+    pub(crate) fn hide_path(&mut self, path: &str, loopback: bool) {
+        let (path, query) = path
+            .split_once('?')
+            .map_or((path, None), |(path, query)| (path, Some(query)));
+        let public = &self.options.profile.target.public_path_segments;
+        self.options.redactor.hide_path(path, query, loopback, public);
     }
 
     /// The text with its secrets replaced.

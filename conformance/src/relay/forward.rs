@@ -49,6 +49,12 @@ impl Upstream {
         }
     }
 
+    /// Path and query of a forwarded request.
+    pub(super) fn path(&self, of_wallet: &Uri) -> String {
+        let target = &self.target;
+        headers::path(target.path(), target.query(), of_wallet.path(), of_wallet.query())
+    }
+
     /// Forwards a request and reads the whole answer.
     pub(super) async fn forward(&self, head: &RequestHead, body: Bytes) -> Result<Response<Bytes>, Failure> {
         let after = self.limits.timeout;
@@ -93,12 +99,7 @@ impl Upstream {
         body: Bytes,
         protocol: Protocol,
     ) -> Result<Request<Full<Bytes>>, Failure> {
-        let path = headers::path(
-            self.target.path(),
-            self.target.query(),
-            head.uri.path(),
-            head.uri.query(),
-        );
+        let path = self.path(&head.uri);
         let absolute = protocol == Protocol::Http2 || self.connector.forwards();
         let uri = if absolute {
             format!("{}://{}{path}", self.target.scheme(), self.target.address())

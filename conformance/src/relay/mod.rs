@@ -40,6 +40,8 @@ pub(crate) struct RelayedExchange {
     pub method: String,
     /// The request and the response.
     pub exchange: Exchange,
+    /// Path and query of the forwarded request: those of the upstream and those of the wallet.
+    pub path: String,
     /// Header values of the request that must not appear in any output.
     pub secrets: Vec<String>,
     /// When it ended.

@@ -126,6 +126,7 @@ async fn relay(
     let _ = relayed
         .send(RelayedExchange {
             method: request_head.method.to_string(),
+            path: upstream.path(&request_head.uri),
             secrets: secrets(sent),
             exchange: Exchange {
                 request: body,

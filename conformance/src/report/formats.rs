@@ -165,12 +165,16 @@ pub(crate) fn help() -> String {
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
+    use paymaster_judge::session::unserved::Refusal;
+    use paymaster_schemas::Pair;
     use serde_json::Value;
 
     use super::*;
+    use paymaster_cli::embedded::EMBEDDED_WARNING;
+
     use crate::report::{
         counts::{Counts, RuleState},
-        sample,
+        sample, terminal,
     };
 
     #[test]
@@ -294,6 +298,7 @@ mod tests {
             RuleState::KnownFailing
             | RuleState::UnexpectedlyPassing
             | RuleState::Passed
+            | RuleState::Covered
             | RuleState::NotApplicable => {}
         }
         count
@@ -313,11 +318,36 @@ mod tests {
         let mut sample = sample::violations();
         sample
             .place
-            .warnings
+            .connection_warnings
             .push("certificates were not verified".to_owned());
+        sample.summary.refusal = Some(Refusal {
+            pairs: vec![Pair::QUOTE_ERC20],
+            message: "ERC20 mode is not enabled \u{1b}[31m for s3cr3t-key".to_owned(),
+            times: 213,
+            of: 240,
+        });
+        sample.place.embedded = true;
+        let paint = paymaster_cli::output::terminal::Paint::default();
+        let terminal = ("terminal", terminal::render(&sample.finished(), paint));
+        let files = FORMATS
+            .iter()
+            .map(|format| (format.name, format.render(&sample.finished()).unwrap()));
+        for (name, text) in files.chain([terminal]) {
+            assert!(!text.contains("s3cr3t-key") && !text.contains('\u{1b}'), "{name}");
+            let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            for part in [
+                "certificates were not verified",
+                EMBEDDED_WARNING,
+                "got a result; most often (213 of 240 times)",
+                "ERC20 mode is not enabled ",
+            ] {
+                assert!(text.contains(part), "{name}: {part}");
+            }
+        }
+        sample.place.embedded = false;
         for format in FORMATS {
             let text = format.render(&sample.finished()).unwrap();
-            assert!(text.contains("certificates were not verified"), "{}", format.name);
+            assert!(!text.contains("embedded reference server"), "{}", format.name);
         }
     }
 

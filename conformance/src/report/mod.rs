@@ -8,7 +8,7 @@ mod markdown;
 pub(crate) mod replay_file;
 pub(crate) mod replay_folder;
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 pub(crate) mod terminal;
 pub(crate) mod text;
 
@@ -19,7 +19,7 @@ use std::{
 
 use crate::events::Event;
 
-use paymaster_cli::settings::ShownTarget;
+use paymaster_cli::{output::terminal::escape_controls, settings::ShownTarget};
 use paymaster_schemas::Basis;
 
 use paymaster_client::redact::Redactor;
@@ -51,6 +51,17 @@ impl Finished<'_> {
         let path = self.replays.get(number)?.as_ref()?;
         let on_chain = self.summary.findings.get(number)?.basis == Basis::OnChain;
         Some(text::curl::replay(self.place, path, on_chain))
+    }
+
+    /// What limits the whole run, each on one line and without secrets: what the target refuses with the same error message throughout, and
+    /// the warnings of the command line.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let refusals = self.summary.refusal.iter();
+        let refusals = refusals.map(|refusal| text::words::refused(refusal, self.redactor));
+        let warnings = self.place.warnings();
+        refusals
+            .chain(warnings.map(|text| escape_controls(&self.redactor.apply(text))))
+            .collect()
     }
 
     /// The verdict in words.

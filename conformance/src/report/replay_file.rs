@@ -1,7 +1,7 @@
 //! Replay files: the requests of a finding, and what is needed to judge the answers to them again.
 
 use std::{
-    fmt, fs, io,
+    fmt, io,
     path::{Path, PathBuf},
 };
 
@@ -11,13 +11,15 @@ use paymaster_schemas::Pair;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::report::{Finished, text::words};
+use crate::report::Finished;
+use paymaster_client::files;
 use paymaster_exchange::HeaderSet;
 use paymaster_judge::{
     cases::{
         case::{Group, Member, Relation, Role},
         clients::find_client,
     },
+    session::recheck::Original,
     target::{
         accounts::AccountService,
         context::{Context, Support},
@@ -30,8 +32,11 @@ use paymaster_judge::{
     verdict::finding::Finding,
 };
 
-/// The format that this version reads and writes.
-pub(crate) const FORMAT: &str = "paymaster-replay/v1";
+/// The format that this version writes.
+pub(crate) const FORMAT: &str = "paymaster-replay/v2";
+
+/// The format of earlier versions. It does not state how often the rule was broken, and in which circumstances.
+const EARLIER_FORMAT: &str = "paymaster-replay/v1";
 
 /// The target in a replay file of a run against the embedded reference server.
 pub(crate) const EMBEDDED: &str = "embedded";
@@ -39,12 +44,12 @@ pub(crate) const EMBEDDED: &str = "embedded";
 /// A replay file.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ReplayFile {
-    /// [`FORMAT`].
+    /// [`FORMAT`], or that of earlier versions.
     pub format: String,
     /// The rule that was broken.
     pub rule: String,
-    /// The violation, for people.
-    pub finding: ReplayFinding,
+    /// The violation, and what a replay needs to show that it is fixed.
+    pub finding: Original,
     /// The defect that the finding belongs to; none for a known failure, and in files of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub defect: Option<ReplayDefect>,
@@ -62,24 +67,6 @@ pub(crate) struct ReplayFile {
     pub members: Vec<ReplayRequest>,
     /// What was known about the target.
     pub known: ReplayContext,
-}
-
-/// The violation in a replay file.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct ReplayFinding {
-    /// The index of the request, from 0.
-    pub member: usize,
-    /// JSON pointer into its answer.
-    pub pointer: String,
-    /// The expected value, in words.
-    pub expected: String,
-    /// The actual value.
-    pub actual: String,
-    /// The HTTP status of its answer, where there was one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub status: Option<u16>,
-    /// How often it was reproduced, in words.
-    pub reproduced: String,
 }
 
 /// The defect of a run that a finding belongs to.
@@ -158,25 +145,22 @@ pub(crate) struct ServedAccount {
 impl ReplayFile {
     /// The replay file of a finding that belongs to this defect.
     pub(crate) fn of(finding: &Finding, defect: Option<ReplayDefect>, finished: &Finished<'_>) -> Self {
-        let violation = &finding.violation;
-        let redacted = |text: &str| finished.redactor.apply(text).into_owned();
+        let summary = finished.summary;
+        let mut original = Original::of(finding, summary);
+        for text in [
+            &mut original.pointer,
+            &mut original.expected,
+            &mut original.actual,
+        ] {
+            *text = finished.redactor.apply(text).into_owned();
+        }
         Self {
             format: FORMAT.to_owned(),
             rule: finding.rule.id.to_owned(),
-            finding: ReplayFinding {
-                member: violation.member,
-                pointer: redacted(&violation.pointer),
-                expected: redacted(&violation.expected),
-                actual: redacted(&violation.actual),
-                status: finding
-                    .exchanges
-                    .get(violation.member)
-                    .and_then(|exchange| Some(exchange.outcome.as_ref().ok()?.status)),
-                reproduced: words::reproduced(finding),
-            },
+            finding: original,
             defect,
             target: target_of(finished),
-            seed: finished.summary.seed,
+            seed: summary.seed,
             relation: finding.group.relation.id.to_owned(),
             pair: finding.group.pair.map(|pair| pair.name().to_owned()),
             twist: finding.group.round,
@@ -189,15 +173,15 @@ impl ReplayFile {
     ///
     /// # Errors
     ///
-    /// When the file cannot be read or is not a replay file of this version.
+    /// When the file cannot be read or is not a replay file of this version or an earlier one.
     pub(crate) fn read(path: &Path) -> Result<Self, ReplayFileError> {
         let unreadable = |cause: io::Error| ReplayFileError::Unreadable {
             path: path.to_owned(),
             cause,
         };
-        let text = fs::read_to_string(path).map_err(unreadable)?;
+        let text = files::read_text(path, files::WRITTEN_BY_A_RUN).map_err(unreadable)?;
         let replay: Self = serde_json::from_str(&text).map_err(|cause| unreadable(cause.into()))?;
-        if replay.format != FORMAT {
+        if replay.format != FORMAT && replay.format != EARLIER_FORMAT {
             return Err(ReplayFileError::OtherFormat {
                 path: path.to_owned(),
                 format: replay.format,
@@ -357,7 +341,7 @@ pub(crate) enum ReplayFileError {
         /// What went wrong.
         cause: io::Error,
     },
-    /// The file has another format than [`FORMAT`].
+    /// The file has a format that this version does not know.
     OtherFormat {
         /// The file.
         path: PathBuf,
@@ -476,7 +460,7 @@ mod tests {
         let call = request.valid_call().expect("it is valid");
         learned.served_forms.learn(call, &learned.dialect);
         learned.served_capitals.learn(call, &Value::Null);
-        learned.quoted.learn(&json!({"paymasterAddress": "0xEF"}));
+        learned.quoted.learn(&json!({"paymasterAddress": "0xEF"}), None);
         assert_ne!(learned.served_forms, ServedForms::default());
         assert_ne!(learned.served_capitals, ServedCapitals::default());
         learned.unlisted_tokens = Support::Unsupported;

@@ -1,4 +1,5 @@
-//! The folder of replay files: a run writes one for each finding, and removes those of earlier runs against the same target.
+//! The folder of replay files: a run writes one for each finding. Those of earlier runs against the same target are removed or set aside,
+//! so that the folder has no files of two runs against it.
 
 use std::{
     collections::BTreeMap,
@@ -13,6 +14,8 @@ use crate::report::{
     replay_file::{FORMAT, ReplayDefect, ReplayFile, target_of},
     text::defects,
 };
+use paymaster_cli::output::report_file;
+use paymaster_client::files as input;
 use paymaster_judge::verdict::conclusion::Conclusion;
 
 /// The members of a replay file that say whose it is. Files of other versions have them too.
@@ -26,7 +29,7 @@ struct Label {
 impl Label {
     /// The label of a file; none where the file is no replay file.
     fn read(path: &Path) -> Option<Self> {
-        let label: Self = serde_json::from_slice(&fs::read(path).ok()?).ok()?;
+        let label: Self = serde_json::from_slice(&input::read(path, input::WRITTEN_BY_A_RUN).ok()?).ok()?;
         let (kind, _) = FORMAT.split_once('/')?;
         let is_ours = label.format.split('/').next() == Some(kind);
         is_ours.then_some(label)
@@ -47,28 +50,44 @@ pub(crate) fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
+/// The folder, inside that of the replay files, of those that a later run set aside.
+const EARLIER: &str = "earlier";
+
 /// Removes the replay files of earlier runs against this target, for the rules that this run judged. A run that ended early, and
-/// recorded traffic, show too little to say that anything is fixed. Returns messages about files that could not be removed.
-fn remove_earlier(folder: &Path, finished: &Finished<'_>) -> Vec<String> {
+/// recorded traffic, show too little to say that anything is fixed: before they write files, those of earlier runs are moved into
+/// [`EARLIER`], as are those for rules that this run did not judge. Returns messages about files that could not be removed or moved.
+fn clear_earlier(folder: &Path, finished: &Finished<'_>) -> Vec<String> {
     let summary = finished.summary;
     let is_whole = summary.cut_short.is_none()
         && summary.recorded.is_none()
         && summary.conclusion != Conclusion::CouldNotTest;
-    // A folder that cannot be read is one that is not there yet, or is reported when a file is written.
-    let Some(files) = is_whole.then(|| files(folder).ok()).flatten() else {
-        return Vec::new();
-    };
     let target = target_of(finished);
     let judged = |rule: &str| summary.rules.iter().any(|outcome| outcome.rule.id == rule);
     let mut errors = Vec::new();
-    for path in files {
-        let is_earlier =
-            Label::read(&path).is_some_and(|label| label.target == target && judged(&label.rule));
-        if is_earlier && let Err(cause) = fs::remove_file(&path) {
+    // A folder that cannot be read is one that is not there yet, or is reported when a file is written.
+    for path in files(folder).unwrap_or_default() {
+        let Some(label) = Label::read(&path).filter(|label| label.target == target) else {
+            continue;
+        };
+        let cleared = if is_whole && judged(&label.rule) {
+            fs::remove_file(&path)
+        } else if summary.findings.is_empty() {
+            Ok(())
+        } else {
+            set_aside(folder, &path)
+        };
+        if let Err(cause) = cleared {
             errors.push(format!("{}: {cause}", path.display()));
         }
     }
     errors
+}
+
+/// Moves a replay file into the folder of earlier ones.
+fn set_aside(folder: &Path, path: &Path) -> io::Result<()> {
+    let earlier = folder.join(EARLIER);
+    fs::create_dir_all(&earlier)?;
+    fs::rename(path, earlier.join(path.file_name().unwrap_or_default()))
 }
 
 /// The replay files that were written.
@@ -79,16 +98,17 @@ pub(crate) struct WrittenReplays {
     pub(crate) errors: Vec<String>,
 }
 
-/// Writes one file for each finding, and removes those of earlier runs against the same target.
+/// Writes one file for each finding, after those of earlier runs against the same target were removed or set aside.
 pub(crate) fn write_all(folder: &Path, finished: &Finished<'_>) -> WrittenReplays {
     let findings = &finished.summary.findings;
-    let mut errors = remove_earlier(folder, finished);
+    let mut errors = clear_earlier(folder, finished);
     if !findings.is_empty()
         && let Err(cause) = fs::create_dir_all(folder)
     {
+        errors.push(format!("{}: {cause}", folder.display()));
         return WrittenReplays {
             paths: vec![None; findings.len()],
-            errors: vec![format!("{}: {cause}", folder.display())],
+            errors,
         };
     }
     let mut of_rule = BTreeMap::<&str, usize>::new();
@@ -120,5 +140,5 @@ pub(crate) fn write_all(folder: &Path, finished: &Finished<'_>) -> WrittenReplay
 fn write(path: &Path, replay: &ReplayFile) -> io::Result<()> {
     let mut text = serde_json::to_string_pretty(replay)?;
     text.push('\n');
-    fs::write(path, text)
+    report_file::write(path, &text)
 }

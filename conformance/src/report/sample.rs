@@ -19,12 +19,13 @@ use paymaster_judge::{
         difference::Difference,
     },
     rules::{Violation, find_rule},
-    session::{contradictions::Contradiction, recorded::RECORDED},
+    session::{contradictions::Contradiction, outcomes::Outcomes, recorded::RECORDED},
     target::{context::Context, dialect::Dialect, profile::Token},
     verdict::{
         conclusion::{Conclusion, Verdict},
-        finding::{Attempt, Finding},
+        finding::{Attempt, Finding, KindShare},
         known::{self, EntryState},
+        profile_line::missing_line,
         strictness::Strictness,
         summary::{Reached, Recorded, RuleOutcome, Summary},
     },
@@ -87,6 +88,11 @@ fn with_cause(finding: Finding) -> Finding {
             member: finding.violation.member,
         }),
         cause: Some(Cause::Members(vec![difference])),
+        share: Some(KindShare {
+            broken: 1_200,
+            judged: 6_000,
+            all: 24_000,
+        }),
         ..finding
     }
 }
@@ -102,7 +108,14 @@ pub(crate) fn violations() -> Sample {
             &["an array", "null"],
             3,
         )),
-        finding("answer.id", "/id", &["7", "\"7\" (s3cr3t-key \u{1b}[31m)"], 0),
+        Finding {
+            share: Some(KindShare {
+                broken: 3,
+                judged: 40,
+                all: 40,
+            }),
+            ..finding("answer.id", "/id", &["7", "\"7\" (s3cr3t-key \u{1b}[31m)"], 0)
+        },
         finding(
             "interoperability.mode-member",
             "/result/mode",
@@ -116,7 +129,10 @@ pub(crate) fn violations() -> Sample {
         held,
         broken,
         quota: find_rule(rule).map_or(0, |rule| rule.quota),
-        reason: (verdict == Verdict::Inconclusive).then(|| find_rule(rule).unwrap().advice.to_owned()),
+        reason: (verdict == Verdict::Inconclusive).then(|| find_rule(rule).unwrap().advice.text().to_owned()),
+        waits_for: (verdict == Verdict::Inconclusive)
+            .then(|| missing_line(find_rule(rule).unwrap(), &Context::default()))
+            .flatten(),
     };
     let quoted = Reached {
         results: 250,
@@ -138,11 +154,12 @@ pub(crate) fn violations() -> Sample {
                 outcome("interoperability.mode-member", Verdict::Failed, 0, 250),
             ],
             left_out: 0,
-            defects: defects(&findings, |_| false),
+            defects: defects(&findings, &Outcomes::default(), |_| false),
             contradictions: Vec::new(),
             findings,
             places: Vec::new(),
             known: Vec::new(),
+            refusal: None,
             unjudged: BTreeMap::from([("no connection: refused".to_owned(), 2)]),
             observations: BTreeMap::from([(
                 "behaviour.error-status",
@@ -150,6 +167,7 @@ pub(crate) fn violations() -> Sample {
             )]),
             dialect: Dialect::default(),
             requests: 1013,
+            connections: 8,
             reached: BTreeMap::from([(Pair::QUOTE_ERC20.name(), quoted)]),
             took: Duration::from_millis(1234),
         },
@@ -233,6 +251,15 @@ pub(crate) fn known() -> Sample {
             _ => continue,
         };
     }
+    summary.rules.push(RuleOutcome {
+        rule: find_rule("quote.tokens-quoted").unwrap(),
+        verdict: Verdict::Covered,
+        held: 0,
+        broken: 0,
+        quota: 10,
+        reason: Some("covered by quote-result.feeQuotes: it can be judged once that is mended".to_owned()),
+        waits_for: None,
+    });
     let entry = |kind, rule: &str, pointer: Option<&str>, state| known::EntryOutcome {
         entry: known::KnownFailure {
             kind,
@@ -321,7 +348,7 @@ pub(crate) fn unanswered() -> Sample {
     for outcome in &mut sample.summary.rules {
         outcome.verdict = Verdict::Inconclusive;
         (outcome.held, outcome.broken) = (0, 0);
-        outcome.reason = Some(outcome.rule.advice.to_owned());
+        outcome.reason = Some(outcome.rule.advice.text().to_owned());
     }
     sample
 }
@@ -396,5 +423,6 @@ fn finding(rule: &str, pointer: &str, words: &[&str; 2], reproduced: usize) -> F
         could_be_smaller: false,
         cause: None,
         contrast: None,
+        share: None,
     }
 }

@@ -13,7 +13,7 @@ mod worker;
 pub use confirming::shrink::Simplify;
 pub(crate) use planning::cost::{Cost, expected};
 pub use planning::plan_cache::PlanCache;
-pub use replay::replay;
+pub use replay::{ReplayOutcome, replay};
 pub use runner::{RunOutcome, check};
 pub use sending::{
     chain::{Chain, ChainError, NodeError},

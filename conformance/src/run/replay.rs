@@ -1,5 +1,19 @@
-//! Replaying a finding: sends its group once and judges the answers by its rule.
+//! Replaying a finding: sends its requests again, as often and in such circumstances that a rule which is still broken shows it, and
+//! judges the answers by the rule.
+//!
+//! The requests are sent as they were and, in turns, as new ones: with ids and nonces that the target has not seen. Where the finding
+//! needs no other requests in flight, each pair of tries has a new connection. Otherwise the requests of a whole run are in flight with
+//! them, and every answer is judged: the share is one of all answers of a run.
 
+use std::{
+    cell::Cell,
+    pin::pin,
+    sync::atomic::{AtomicU64, Ordering},
+    time::{Duration, SystemTime},
+};
+
+use futures_util::{StreamExt, stream};
+use serde_json::{Value, json};
 use tokio::{sync::mpsc, time::Instant};
 
 use crate::run::sending::{
@@ -13,52 +27,444 @@ use paymaster_client::{
 };
 use paymaster_exchange::Exchange;
 use paymaster_judge::{
-    cases::case::Group,
-    rules::Rule,
-    session::recheck::{Original, Recheck, Replayed},
+    cases::{
+        case::{Group, WHOLE_FROM},
+        plan::Plan,
+        relations::CALLS,
+    },
+    message::{answer::Answer, request::ParsedRequest},
+    rules::{Rule, Violation},
+    session::recheck::{Original, Recheck, Replayed, Share},
     target::context::Context,
+    verdict::finding::{Key, without_indices},
 };
 
-/// Sends the group of a finding and judges the answers by the rule of the finding. The exchanges are empty where the group could not
-/// be sent.
+/// The most requests for one finding.
+const MOST_REQUESTS: usize = 10_000;
+
+const BOUND_REACHED: &str = "the bound of requests was reached";
+
+/// How many groups of a run follow each copy of the finding's.
+const COPY_EVERY: usize = 8;
+
+/// The most time for one finding.
+const LONGEST: Duration = Duration::from_mins(1);
+
+/// How often the requests of a finding are sent that does not state how often it was seen.
+const UNKNOWN_SHARE: Share = Share { broken: 3, judged: 3 };
+
+/// How many calls of each method and mode show whether the target serves any.
+const CONTROLS: u32 = 2;
+
+/// What replaying a finding shows.
+#[derive(Clone, Debug)]
+pub enum ReplayOutcome {
+    /// The rule held in this many tries. One that is still broken as often as before holds in them with a probability of at most 1 %.
+    Fixed(u32),
+    /// The rule is broken.
+    StillThere(Violation),
+    /// The rule was not seen broken, and that does not show that it holds.
+    NotProved {
+        /// Why it does not.
+        reason: String,
+        /// The answer that the rule could not be judged by, where there is one.
+        answer: Option<Box<Exchange>>,
+    },
+    /// The target could not be tested, for this reason.
+    CouldNotTest(String),
+}
+
+/// A way of sending the requests of a finding, and what it has shown.
+struct Way {
+    is_new: bool,
+    held: u32,
+    held_for_refusals: u32,
+    unjudged: u32,
+    /// Why the last unjudged answers could not be judged, and the answer.
+    unproved: Option<(String, Option<Box<Exchange>>)>,
+}
+
+/// The search for a violation of one finding.
+struct Search<'a> {
+    sender: Sender,
+    finding: &'a Original,
+    group: &'a Group,
+    context: &'a Context,
+    needed: u32,
+    ways: Vec<Way>,
+    /// How many answers of a run the rule judged and held for.
+    held_in_company: Cell<u32>,
+    /// Why the target could not be tested in the last such try.
+    untested: Option<String>,
+}
+
+/// Sends the requests of a finding again and judges the answers by its rule, within a bound of requests and time.
 pub async fn replay(
     settings: &Settings,
     chain: Option<Chain>,
     rule: &'static Rule,
     group: &Group,
-    original: Original,
+    finding: &Original,
     context: &Context,
     stop: &Stop,
-) -> (Vec<Exchange>, Replayed) {
-    let ends = Instant::now() + settings.time_limit;
+) -> ReplayOutcome {
+    let ends = Instant::now() + settings.time_limit.min(LONGEST);
     // Pauses are made and not reported: there is no receiver.
     let (notices, _) = mpsc::unbounded_channel();
     let sender = Sender::new(
         settings.transport.clone(),
         stop.clone(),
         Pace::new(settings.rate, settings.max_requests, ends),
-        settings.jobs,
+        finding.circumstances.connections,
         notices,
     )
     .simulating_on(chain)
-    // The group is sent once, alone.
     .ignoring_overload();
-    let delivered = tokio::select! {
+    let ways = [false, true]
+        .into_iter()
+        .filter(|is_new| !is_new || renewed(group, finding).is_some());
+    let mut search = Search {
+        sender,
+        finding,
+        group,
+        context,
+        needed: finding.share.unwrap_or(UNKNOWN_SHARE).tries(),
+        ways: ways.map(Way::new).collect(),
+        held_in_company: Cell::default(),
+        untested: None,
+    };
+    let recheck = Recheck::new(rule, context);
+    let ended = tokio::select! {
         biased;
         () = stop.stopped() => Err(ended(stop)),
         () = tokio::time::sleep_until(ends) => Err("the time limit was reached".to_owned()),
-        delivered = sender.deliver(group) => delivered.map_err(|cause| match cause {
-            DeliveryError::Stopped => ended(stop),
-            cause => cause.to_string(),
-        }),
+        ended = search.run_in(finding.circumstances.in_flight, &recheck, rule) => ended,
     };
-    match delivered {
-        Ok(exchanges) => {
-            let replayed = Recheck::new(rule, context).replayed(group, &exchanges, original);
-            (exchanges, replayed)
-        }
-        Err(cause) => (Vec::new(), Replayed::NotTested(cause)),
+    match ended {
+        Ok(conclusion) => conclusion,
+        Err(cause) => search.cut_short(cause),
     }
+}
+
+impl Way {
+    fn new(is_new: bool) -> Self {
+        Self {
+            is_new,
+            held: 0,
+            held_for_refusals: 0,
+            unjudged: 0,
+            unproved: None,
+        }
+    }
+
+    fn has_ended(&self, needed: u32) -> bool {
+        let judged = self.held + self.held_for_refusals;
+        judged >= needed || self.unjudged > judged
+    }
+}
+
+impl Search<'_> {
+    /// Sends rounds of requests until each way of sending them has shown what it can. The error says what ended the search before.
+    async fn run(&mut self, recheck: &Recheck<'_>) -> Result<ReplayOutcome, String> {
+        for number in 0.. {
+            let round = self.round(number);
+            if round.is_empty() {
+                break;
+            }
+            let requests: usize = round.iter().map(|(_, group)| group.members.len()).sum();
+            if self.sender.pace.sent() + requests > MOST_REQUESTS {
+                return Err(BOUND_REACHED.to_owned());
+            }
+            self.sender.close_idle();
+            for (way, group) in round {
+                let exchanges = self.deliver(&group).await?;
+                if let Some(outcome) = self.judge(way, &group, &exchanges, recheck) {
+                    return Ok(outcome);
+                }
+            }
+        }
+        Ok(self.conclusion().await)
+    }
+
+    /// Sends the requests alone where they break the rule alone, and else within those of a whole run.
+    async fn run_in(
+        &mut self,
+        in_flight: usize,
+        recheck: &Recheck<'_>,
+        rule: &'static Rule,
+    ) -> Result<ReplayOutcome, String> {
+        if in_flight <= 1 {
+            return self.run(recheck).await;
+        }
+        let own = self.deliver(self.group).await?;
+        match recheck.replayed(self.group, &own, self.finding) {
+            Replayed::Broken(violation) => return Ok(ReplayOutcome::StillThere(violation)),
+            Replayed::NotTested(cause) => return Ok(ReplayOutcome::CouldNotTest(cause)),
+            _ => {}
+        }
+        let member = self.group.members.get(self.finding.member);
+        let key = Key {
+            rule: rule.id,
+            pair: member.and_then(|member| ParsedRequest::of(&member.body).pair()),
+            pointer: without_indices(&self.finding.pointer),
+        };
+        while self.tries() < self.needed {
+            let sending = stream::iter(self.plan()).map(async |group| (self.deliver(&group).await, group));
+            let mut sending = pin!(sending.buffered(in_flight));
+            while let Some((exchanges, group)) = sending.next().await {
+                let exchanges = exchanges?;
+                if let Some(violation) = recheck.violation_at(&key, &group, &exchanges) {
+                    return Ok(ReplayOutcome::StillThere(violation));
+                }
+                let held = u32::try_from(recheck.held(&group, &exchanges)).unwrap_or(u32::MAX);
+                self.held_in_company.set(self.tries().saturating_add(held));
+                if self.sender.pace.sent() > MOST_REQUESTS {
+                    return Err(BOUND_REACHED.to_owned());
+                }
+            }
+        }
+        if self.serves_others().await {
+            Ok(ReplayOutcome::Fixed(self.tries()))
+        } else {
+            Ok(not_proved("the target refuses ordinary requests"))
+        }
+    }
+
+    /// The requests of a run, and between them those of the finding.
+    fn plan(&self) -> Vec<Group> {
+        let plan = Plan::new(self.context, unseen_number(), WHOLE_FROM).enumerate();
+        plan.flat_map(|(number, group)| {
+            let is_turn = number % COPY_EVERY == 0;
+            let copy =
+                is_turn.then(|| renewed(self.group, self.finding).unwrap_or_else(|| self.group.clone()));
+            copy.into_iter().chain([group])
+        })
+        .collect()
+    }
+
+    async fn deliver(&self, group: &Group) -> Result<Vec<Exchange>, String> {
+        self.sender.deliver(group).await.map_err(|cause| match cause {
+            DeliveryError::Stopped => ended(&self.sender.stop),
+            cause => cause.to_string(),
+        })
+    }
+
+    /// The groups to send alone, over one connection: each with its way of sending.
+    fn round(&self, number: usize) -> Vec<(usize, Group)> {
+        let mut ways: Vec<usize> = (0..self.ways.len()).collect();
+        ways.retain(|way| !self.ways[*way].has_ended(self.needed));
+        if ways.is_empty() {
+            return Vec::new();
+        }
+        // Each way is the first one on a connection in every other round.
+        let first = number % ways.len();
+        ways.rotate_left(first);
+        let both = ways.iter().cycle().take(2).map(|way| {
+            let is_new = self.ways[*way].is_new;
+            let group = is_new.then(|| renewed(self.group, self.finding)).flatten();
+            (*way, group.unwrap_or_else(|| self.group.clone()))
+        });
+        both.collect()
+    }
+
+    /// Notes what the answers to one group show. Gives a conclusion where they decide.
+    fn judge(
+        &mut self,
+        way: usize,
+        group: &Group,
+        exchanges: &[Exchange],
+        recheck: &Recheck<'_>,
+    ) -> Option<ReplayOutcome> {
+        let replayed = recheck.replayed(group, exchanges, self.finding);
+        let way = &mut self.ways[way];
+        let mut unproved = |reason: String, member: usize| {
+            way.unproved = Some((reason, exchanges.get(member).cloned().map(Box::new)));
+        };
+        match replayed {
+            Replayed::Broken(violation) => return Some(ReplayOutcome::StillThere(violation)),
+            Replayed::NotTested(cause) => {
+                self.untested = Some(cause);
+                way.unjudged += 1;
+            }
+            Replayed::Held => way.held += 1,
+            Replayed::HeldForRefusal => {
+                unproved(
+                    "the request was served when it broke the rule, and is refused now".to_owned(),
+                    self.finding.member,
+                );
+                way.held_for_refusals += 1;
+            }
+            Replayed::NotServed(earlier) => {
+                let place = earlier + 1;
+                unproved(
+                    format!("request {place}, which comes before, was served in the run and is refused now"),
+                    earlier,
+                );
+                way.unjudged += 1;
+            }
+            Replayed::NotJudged => {
+                unproved(
+                    "the rule does not judge such an answer".to_owned(),
+                    self.finding.member,
+                );
+                way.unjudged += 1;
+            }
+        }
+        None
+    }
+
+    /// What all tries show. Nothing was seen broken.
+    async fn conclusion(&mut self) -> ReplayOutcome {
+        let needed = self.needed;
+        let tries = self.tries();
+        if let Some(cause) = self.untested.take().filter(|_| tries == 0) {
+            return ReplayOutcome::CouldNotTest(cause);
+        }
+        let shown = |way: &Way| way.held_for_refusals == 0 && way.held >= needed;
+        // New requests are others: without a known cause, they show nothing about those of the finding.
+        let is_shown = self
+            .ways
+            .iter()
+            .any(|way| shown(way) && (!way.is_new || self.finding.cause.is_some()));
+        let is_refused = |way: &Way| way.held + way.held_for_refusals >= needed;
+        if self.finding.share.is_none() {
+            return not_proved(
+                "the file is of an earlier version, which did not keep how often the rule was broken: a new run writes new files",
+            );
+        }
+        if is_shown || self.ways.iter().all(is_refused) && self.serves_others().await {
+            return ReplayOutcome::Fixed(tries);
+        }
+        let unproved = self.ways.iter_mut().find_map(|way| way.unproved.take());
+        let (reason, answer) = unproved.unwrap_or_default();
+        ReplayOutcome::NotProved { reason, answer }
+    }
+
+    /// Whether the target serves an ordinary request of the same method and mode.
+    async fn serves_others(&self) -> bool {
+        for call in calls(self.context, CONTROLS) {
+            if self.group.pair.is_none_or(|pair| call.pair == Some(pair))
+                && let Ok(exchanges) = self.sender.deliver(&call).await
+                && exchanges
+                    .iter()
+                    .any(|exchange| Answer::of(exchange).result().is_some())
+            {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// What a search shows that ended before its last try.
+    fn cut_short(&self, cause: String) -> ReplayOutcome {
+        let held = self.tries();
+        if held == 0 {
+            return ReplayOutcome::CouldNotTest(cause);
+        }
+        let ways = if self.finding.circumstances.in_flight > 1 {
+            1
+        } else {
+            self.ways.len()
+        };
+        let needed = self.needed as usize * ways;
+        not_proved(&format!(
+            "{cause}: the rule held {held} times, and 99 % needs {needed}"
+        ))
+    }
+
+    /// How often the rule held.
+    fn tries(&self) -> u32 {
+        let of_way = |way: &Way| way.held + way.held_for_refusals;
+        self.held_in_company.get() + self.ways.iter().map(of_way).sum::<u32>()
+    }
+}
+
+fn not_proved(reason: &str) -> ReplayOutcome {
+    ReplayOutcome::NotProved {
+        reason: reason.to_owned(),
+        answer: None,
+    }
+}
+
+/// Calls of every method and mode that were not drawn before: so many of each, or fewer.
+fn calls(context: &Context, of_each: u32) -> Vec<Group> {
+    Plan::of(&[&CALLS], context, unseen_number(), of_each).collect()
+}
+
+/// The group with ids and nonces that the target has not seen. Values that are equal stay equal. The members that decide stay as they
+/// are. The sender is another one where the nonce decides, or earlier requests matter. None where no request of the group can be changed.
+fn renewed(group: &Group, finding: &Original) -> Option<Group> {
+    const ID: &str = "/id";
+    const NONCE: &str = "/params/0/nonce";
+    const SENDER: &str = "/params/0/sender";
+    let is_kept = |pointer: &str| {
+        let decides = |member: &String| member.starts_with(pointer) || pointer.starts_with(member);
+        finding.cause.iter().flatten().any(decides) || finding.pointer.starts_with(pointer)
+    };
+    // A target may count the requests of a sender.
+    let renews_sender = is_kept(NONCE) || finding.circumstances.earlier > 0;
+    let mut new: Vec<(&str, Value, Value)> = Vec::new();
+    let mut changed = group.clone();
+    for member in &mut changed.members {
+        let Ok(mut body) = serde_json::from_slice::<Value>(&member.body) else {
+            continue;
+        };
+        // A body that is written otherwise would change in more than these values.
+        if body.to_string().as_bytes() != &*member.body {
+            continue;
+        }
+        let requests = match &mut body {
+            Value::Array(batch) => batch.as_mut_slice(),
+            single => std::slice::from_mut(single),
+        };
+        for request in requests {
+            for pointer in [ID, NONCE, SENDER] {
+                if pointer == SENDER && !renews_sender {
+                    continue;
+                }
+                let Some(value) = request.pointer_mut(pointer).filter(|_| !is_kept(pointer)) else {
+                    continue;
+                };
+                // An address in other letter case is the same address.
+                let is_same = |old: &Value| match (old.as_str(), value.as_str()) {
+                    (Some(old), Some(text)) => old.eq_ignore_ascii_case(text),
+                    _ => old == value,
+                };
+                let known = new.iter().find(|(of, old, _)| *of == pointer && is_same(old));
+                let value_now = known.map(|(_, _, now)| now.clone());
+                let value_now = value_now.or_else(|| unseen(value, pointer == SENDER));
+                if let Some(now) = value_now {
+                    new.push((pointer, std::mem::replace(value, now.clone()), now));
+                }
+            }
+        }
+        member.body = body.to_string().into();
+    }
+    (!new.is_empty()).then_some(changed)
+}
+
+/// A value of the same form that the target has not seen; none for a value without an ordinary form.
+fn unseen(value: &Value, is_address: bool) -> Option<Value> {
+    let number = unseen_number();
+    match value {
+        Value::Number(_) => Some(number.into()),
+        Value::String(_) if is_address => Some(json!(format!("0x{number:040x}"))),
+        Value::String(text) if text.starts_with("0x") => Some(json!(format!("0x{number:x}"))),
+        Value::String(text) if text.bytes().all(|byte| byte.is_ascii_digit()) => {
+            Some(json!(number.to_string()))
+        }
+        _ => None,
+    }
+}
+
+/// A number that no request had so far, in this process or an earlier one: the microseconds since 1970, or the next number.
+fn unseen_number() -> u64 {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let now = u64::try_from(since.map_or(0, |time| time.as_micros())).unwrap_or_default();
+    let next = |last: u64| now.max(last + 1);
+    let last = LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(next(last)));
+    next(last.unwrap_or_default())
 }
 
 fn ended(stop: &Stop) -> String {

@@ -38,6 +38,9 @@ use paymaster_judge::{
     verdict::summary::Summary,
 };
 
+/// From fewer judged requests, the duration of the run is not estimated.
+const ENOUGH: usize = 20;
+
 /// The time between two progress events.
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -89,14 +92,16 @@ pub async fn check(
         discover(settings, suite, &sender, &mut notices, reporter).await;
     let context = Arc::new(context);
     forecast.learn(&context, sender.pace.sent());
-    let mut session =
-        Session::new(suite.rules.clone(), suite.observe, Arc::clone(&context)).within(suite.scope.clone());
+    let mut session = Session::new(suite.rules.clone(), suite.observe, Arc::clone(&context))
+        .within(suite.scope.clone())
+        .knowing(Arc::clone(&suite.known));
     if !settings.closer_look {
         session = session.without_examples();
     }
-    let mut plan_end = PlanEnd::Done;
+    let before_plan = sender.pace.sent();
+    let (mut plan_end, mut judged) = (PlanEnd::Done, 0);
     if stop.reason().is_none() && !access.is_permanently_denied() {
-        plan_end = judge_plan(
+        (plan_end, judged) = judge_plan(
             settings,
             suite,
             &sender,
@@ -129,7 +134,11 @@ pub async fn check(
         );
     }
     let took = started.elapsed();
-    let early = early_end(settings, &sender, &mut forecast, denied, plan_end, took).await;
+    let progress = u32::try_from(before_plan + judged)
+        .ok()
+        .filter(|_| judged >= ENOUGH);
+    let interval = progress.and_then(|requests| took.checked_div(requests));
+    let early = early_end(settings, &sender, &mut forecast, denied, plan_end, interval).await;
     let summary = session.conclude(Ending {
         target: settings.shown_target.clone(),
         seed: settings.seed,
@@ -139,20 +148,22 @@ pub async fn check(
         strictness: settings.strictness,
         recorded: None,
         requests: sender.pace.sent(),
+        connections: sender.jobs(),
         took,
     });
     reporter.event(&Event::Finished(&summary));
     RunOutcome { summary, context }
 }
 
-/// Why the run ended before it completed its plan; none when it completed it. `denied` is set when nothing got past HTTP.
+/// Why the run ended before it completed its plan; none when it completed it. `denied` is set when nothing got past HTTP. `interval` is the
+/// time for each request of the plan, with everything that was sent and waited for beside it; none where few were judged.
 async fn early_end(
     settings: &Settings,
     sender: &Sender,
     forecast: &mut Forecast<'_>,
     denied: Option<Reason>,
     plan_end: PlanEnd,
-    took: Duration,
+    interval: Option<Duration>,
 ) -> Option<(End, String)> {
     let hopeless = || sender.liveness.hopeless().map(Reason::GaveUp);
     let ended = denied
@@ -164,8 +175,7 @@ async fn early_end(
         return (plan_end == PlanEnd::FirstViolation).then(|| (End::Stopped, cause.to_owned()));
     };
     let cause = describe(&reason, settings);
-    let answers = u32::try_from(sender.pace.answers()).unwrap_or(u32::MAX);
-    let late = match took.checked_div(answers) {
+    let late = match interval {
         Some(interval) if reason == Reason::TimeLimit => forecast.at(interval).await,
         _ => None,
     };
@@ -184,7 +194,7 @@ async fn discover(
     reporter: &mut dyn Reporter,
 ) -> DiscoveryResult {
     let context = Context::new(settings.profile.clone()).with_chain(suite.chain.is_some());
-    let mut discovery = Discovery::new(context, settings.seed);
+    let mut discovery = Discovery::new(context, settings.seed).trying_clients();
     let mut answers: Vec<(Group, Vec<Exchange>)> = Vec::new();
     while let Some(round) = discovery.next_round(&answers) {
         let delivering = join_all(round.iter().map(|group| sender.deliver(group)));
@@ -224,6 +234,13 @@ fn report(notice: &Notice, reporter: &mut dyn Reporter) {
             pause: *pause,
             reason: &format!("the target answered {status}"),
         }),
+        Notice::Outage { pause, status } => {
+            let came = status.map_or("nothing".to_owned(), |status| status.to_string());
+            reporter.event(&Event::Waiting {
+                pause: *pause,
+                reason: &format!("the target answered {came} to a request that was served before"),
+            });
+        }
         Notice::Overloaded(overload) => reporter.event(&Event::Overloaded {
             jobs: overload.jobs,
             sign: &overload.sign,
@@ -243,7 +260,7 @@ enum PlanEnd {
     FirstViolation,
 }
 
-/// Sends and judges every group of the plan.
+/// Sends and judges every group of the plan. Returns why it ended, and how many requests were sent as part of groups.
 async fn judge_plan(
     settings: &Settings,
     suite: &Suite,
@@ -252,7 +269,8 @@ async fn judge_plan(
     session: &mut Session,
     notices: &mut UnboundedReceiver<Notice>,
     reporter: &mut dyn Reporter,
-) -> PlanEnd {
+) -> (PlanEnd, usize) {
+    sender.liveness.begin_plan();
     let context = &forecast.context();
     let budget = sender.pace.left();
     let at_most = suite.scope.at_most(settings.cases).min(budget);
@@ -268,6 +286,7 @@ async fn judge_plan(
         sessions: Sessions::of(session.clone()),
         groups,
         done: AtomicUsize::new(0),
+        judged: AtomicUsize::new(0),
         broken: Mutex::default(),
         fail_fast: suite.fail_fast.then(|| {
             FailFast::new(
@@ -313,13 +332,14 @@ async fn judge_plan(
         session.merge(part);
     }
     report_progress(&work, &mut reported, reporter);
-    if work.is_over() {
+    let end = if work.is_over() {
         PlanEnd::FirstViolation
     } else if cut {
         PlanEnd::Budget
     } else {
         PlanEnd::Done
-    }
+    };
+    (end, work.judged.load(Ordering::Relaxed))
 }
 
 fn report_progress(work: &Work, reported: &mut BTreeSet<&'static str>, reporter: &mut dyn Reporter) {

@@ -2,9 +2,16 @@
 
 use std::sync::Arc;
 
-use crate::run::{Chain, PlanCache, Simplify};
+use crate::run::{Chain, PlanCache, Simplify, planning::plan_cache::PlanKey};
 use paymaster_judge::{
-    cases::{case::Relation, discovery::DISCOVERY, generate, plan::Plan, relations::RELATIONS, scope::Scope},
+    cases::{
+        case::{Group, Relation},
+        discovery::DISCOVERY,
+        generate,
+        plan::Plan,
+        relations::RELATIONS,
+        scope::Scope,
+    },
     rules::{self, Rule, View, observers::OBSERVERS},
     session::recorded::RECORDED,
     target::context::Context,
@@ -58,6 +65,33 @@ impl Suite {
     /// The groups of the run.
     pub(crate) fn groups<'a>(&self, context: &'a Context, seed: u64, cases: u32) -> Plan<'a> {
         (self.plan)(context, seed, cases).within(&self.scope)
+    }
+
+    /// What the plan of the run depends on.
+    pub(crate) fn plan_key(&self, context: &Arc<Context>, seed: u64, cases: u32) -> PlanKey {
+        PlanKey {
+            context: Arc::clone(context),
+            seed,
+            cases,
+            scope: self.scope.clone(),
+        }
+    }
+
+    /// The groups of the run, and whether they come from the cache.
+    pub(crate) fn cached_groups<'a>(
+        &self,
+        key: &'a PlanKey,
+    ) -> (Box<dyn Iterator<Item = Arc<Group>> + 'a>, bool) {
+        match self.plan_cache.as_ref().and_then(|cache| cache.find(key)) {
+            Some(groups) => (
+                Box::new((0..groups.len()).map(move |place| Arc::clone(&groups[place]))),
+                true,
+            ),
+            None => (
+                Box::new(self.groups(&key.context, key.seed, key.cases).map(Arc::new)),
+                false,
+            ),
+        }
     }
 }
 

@@ -31,6 +31,8 @@ pub(crate) struct Work {
     pub(crate) groups: GroupQueue,
     /// How many groups were sent.
     pub(crate) done: AtomicUsize,
+    /// How many requests these groups have.
+    pub(crate) judged: AtomicUsize,
     /// The ids of broken rules.
     pub(crate) broken: Mutex<BTreeSet<&'static str>>,
     /// Where the run ends at its first confirmed violation.
@@ -103,6 +105,7 @@ impl Work {
                 return unanswered;
             };
             self.done.fetch_add(1, Ordering::Relaxed);
+            self.judged.fetch_add(group.members.len(), Ordering::Relaxed);
             match delivered {
                 Ok(exchanges) if exchanges.iter().all(is_answered) => {
                     let new = self.judge(&group, &exchanges);
@@ -117,7 +120,9 @@ impl Work {
                     stamp: self.sender.liveness.last_stamp(),
                 }),
                 Err(DeliveryError::Stopped) => return unanswered,
-                Err(cause) => self.sessions.with(|session| session.leave_out(cause.to_string())),
+                Err(cause) => self
+                    .sessions
+                    .with(|session| session.leave_out(&group, cause.to_string())),
             }
         }
         unanswered
@@ -128,7 +133,8 @@ impl Work {
         let liveness = &self.sender.liveness;
         if stopped_answering && liveness.is_after_last_answer(unanswered.stamp, self.sender.jobs()) {
             let cause = "the target stopped answering".to_owned();
-            self.sessions.with(|session| session.leave_out(cause));
+            self.sessions
+                .with(|session| session.leave_out(&unanswered.group, cause));
         } else {
             self.judge(&unanswered.group, &unanswered.exchanges);
         }

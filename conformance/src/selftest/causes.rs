@@ -1,9 +1,14 @@
 //! How well the causes of known faults are named.
 
 use paymaster_judge::{
-    diagnosis::{cause::Cause, sentence},
+    diagnosis::{
+        cause::{Cause, CauseKind},
+        sentence,
+    },
     verdict::{finding::without_indices, summary::Summary},
 };
+
+use paymaster_reference_server::{Fault, FaultCondition};
 
 use crate::selftest::{Deviation, Matrix, Trial};
 
@@ -14,6 +19,8 @@ pub struct NamedDefect {
     pub headline: String,
     /// Its cause in words; empty where none was found.
     pub cause: String,
+    /// On what it depends according to the cause; none where no cause was found.
+    pub kind: Option<CauseKind>,
     /// The members of the request that the cause names, as JSON pointers with `*` for array indices.
     pub members: Vec<String>,
     /// How many rules it breaks.
@@ -37,6 +44,7 @@ pub(super) fn named_defects(summary: &Summary) -> Vec<NamedDefect> {
             NamedDefect {
                 headline: defect.headline(findings),
                 cause: cause.map(sentence::explanation).unwrap_or_default(),
+                kind: cause.map(Cause::kind),
                 members: named(cause),
                 rules: defect.rules(findings).len(),
             }
@@ -49,6 +57,8 @@ pub(super) fn named_defects(summary: &Summary) -> Vec<NamedDefect> {
 pub struct Causes<'a> {
     /// The trials of faults that depend on one member of the request and were found: whether the first defect names that member.
     pub named: Vec<(&'a Trial, bool)>,
+    /// Defects whose cause contradicts what the fault depends on, with their trials.
+    pub untrue: Vec<(&'a Trial, &'a NamedDefect)>,
     /// The trials of all faults that were found, those with the most defects first.
     pub by_defects: Vec<&'a Trial>,
 }
@@ -65,8 +75,17 @@ impl<'a> Causes<'a> {
             .filter(|trial| matches!(trial.deviation, Deviation::Fault(_)))
             .collect();
         by_defects.sort_by_key(|trial| std::cmp::Reverse(trial.defects.len()));
+        let untrue = found().flat_map(|trial| {
+            let fault = match trial.deviation {
+                Deviation::Fault(fault) => Some(fault),
+                Deviation::Variant(_) => None,
+            };
+            let defects = trial.defects.iter().map(move |defect| (trial, defect));
+            defects.filter(move |(_, defect)| fault.is_some_and(|fault| defect.contradicts(fault)))
+        });
         Self {
             named: named.collect(),
+            untrue: untrue.collect(),
             by_defects,
         }
     }
@@ -88,8 +107,22 @@ impl<'a> Causes<'a> {
 }
 
 impl NamedDefect {
+    /// Whether the cause contradicts what the fault depends on.
+    fn contradicts(&self, fault: &Fault) -> bool {
+        match self.kind {
+            Some(CauseKind::Members) => match fault.member {
+                Some(member) => !self.names(member),
+                None => fault.condition != FaultCondition::Request,
+            },
+            Some(CauseKind::OtherRequests) => {
+                fault.member.is_some() || fault.condition == FaultCondition::Always
+            }
+            Some(CauseKind::Answers) | None => false,
+        }
+    }
+
     /// Whether the cause names this member, the object that it is in, or a part of it.
-    fn names(&self, member: &str) -> bool {
+    pub(super) fn names(&self, member: &str) -> bool {
         let is_within = |inner: &str, outer: &str| {
             inner
                 .strip_prefix(outer)

@@ -6,11 +6,13 @@
 
 mod causes;
 mod matrix;
+mod pairs;
 mod profile_part;
 mod trial;
 
 pub use causes::{Causes, NamedDefect};
 pub use matrix::{Matrix, Row};
+pub use pairs::{FaultPair, PairTrial, fault_pairs, run_pairs};
 pub use profile_part::ProfilePart;
 pub use trial::{Deviation, Trial, every_deviation};
 
@@ -23,6 +25,8 @@ use std::{
     },
     thread,
 };
+
+use tokio::runtime::{Builder, Runtime};
 
 use crate::run::{PlanCache, Suite};
 use paymaster_client::stop::Stop;
@@ -126,71 +130,82 @@ pub fn run(
     on_trial: &(dyn Fn(&Trial) + Sync),
 ) -> Result<Matrix, SelftestError> {
     let work = trials.all();
-    let next = AtomicUsize::new(0);
-    let suite = Suite {
+    let suite = suite();
+    // From the end, where the variants with long pauses are: other trials use the cores meanwhile.
+    let mut done = on_every_core(
+        work.len(),
+        stop,
+        &|runtime, taken| {
+            let place = work.len() - taken - 1;
+            let (deviation, seed, part) = work[place];
+            let (first, second) = trials.cases.of(deviation);
+            let run = |cases| {
+                // What ends one trial early, such as its time limit, does not end the others.
+                let stop = stop.for_part();
+                let trial = Trial::run(deviation, seed, part, cases, trials.causes, &suite, &stop);
+                runtime.block_on(trial)
+            };
+            let mut trial = run(first)?;
+            if let Some(cases) = second
+                && trial.caught_by().next().is_none()
+            {
+                trial = run(cases)?;
+            }
+            Ok((place, trial))
+        },
+        &|(_, trial)| on_trial(trial),
+    )?;
+    done.sort_by_key(|(place, _)| *place);
+    Ok(Matrix {
+        trials: done.into_iter().map(|(_, trial)| trial).collect(),
+    })
+}
+
+/// The standard suite, with one plan for all trials.
+fn suite() -> Suite {
+    Suite {
         plan_cache: Some(Arc::new(PlanCache::default())),
         ..Suite::standard()
+    }
+}
+
+/// Calls `work` for every number below `count` on every core, and `on_done` for each result. What `stop` cuts short is left out.
+fn on_every_core<T: Send>(
+    count: usize,
+    stop: &Stop,
+    work: &(dyn Fn(&Runtime, usize) -> Result<T, SelftestError> + Sync),
+    on_done: &(dyn Fn(&T) + Sync),
+) -> Result<Vec<T>, SelftestError> {
+    let next = AtomicUsize::new(0);
+    let one_thread = || {
+        // Each thread has a runtime of its own, so that server and client of a trial share a core.
+        let runtime = Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(SelftestError::Runtime)?;
+        let mut done = Vec::new();
+        loop {
+            let taken = next.fetch_add(1, Ordering::Relaxed);
+            if taken >= count || stop.reason().is_some() {
+                return Ok(done);
+            }
+            let result = work(&runtime, taken)?;
+            if stop.reason().is_some() {
+                return Ok(done);
+            }
+            on_done(&result);
+            done.push(result);
+        }
     };
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
-    // Each thread has a runtime of its own, so that server and client of a trial share a core.
     let parts = thread::scope(|scope| {
         let threads: Vec<_> = (0..cores * THREADS_PER_CORE)
-            .map(|_| scope.spawn(|| run_trials(&work, &next, trials, &suite, stop, on_trial)))
+            .map(|_| scope.spawn(one_thread))
             .collect();
         threads
             .into_iter()
             .map(|thread| thread.join().unwrap_or(Err(SelftestError::Thread)))
             .collect::<Result<Vec<_>, _>>()
     })?;
-    let mut trials: Vec<(usize, Trial)> = parts.into_iter().flatten().collect();
-    trials.sort_by_key(|(place, _)| *place);
-    Ok(Matrix {
-        trials: trials.into_iter().map(|(_, trial)| trial).collect(),
-    })
-}
-
-/// Runs trials on one thread until none is left; returns them with their index.
-fn run_trials(
-    work: &[(Deviation, u64, ProfilePart)],
-    next: &AtomicUsize,
-    trials: &Trials<'_>,
-    suite: &Suite,
-    stop: &Stop,
-    on_trial: &(dyn Fn(&Trial) + Sync),
-) -> Result<Vec<(usize, Trial)>, SelftestError> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(SelftestError::Runtime)?;
-    let mut done = Vec::new();
-    loop {
-        // From the end, where the variants with long pauses are: other trials use the cores meanwhile.
-        let taken = next.fetch_add(1, Ordering::Relaxed);
-        let Some(place) = work
-            .len()
-            .checked_sub(taken + 1)
-            .filter(|_| stop.reason().is_none())
-        else {
-            return Ok(done);
-        };
-        let (deviation, seed, part) = work[place];
-        let (first, second) = trials.cases.of(deviation);
-        let run = |cases| {
-            // What ends one trial early, such as its time limit, does not end the others.
-            let stop = stop.for_part();
-            let trial = Trial::run(deviation, seed, part, cases, trials.causes, suite, &stop);
-            runtime.block_on(trial)
-        };
-        let mut trial = run(first)?;
-        if let Some(cases) = second
-            && trial.caught_by().next().is_none()
-        {
-            trial = run(cases)?;
-        }
-        if stop.reason().is_some() {
-            return Ok(done);
-        }
-        on_trial(&trial);
-        done.push((place, trial));
-    }
+    Ok(parts.into_iter().flatten().collect())
 }

@@ -118,7 +118,7 @@ const TIME_LIMIT: Duration = Duration::from_mins(2);
 const JOBS: usize = 32;
 
 /// A reporter that ignores all events.
-struct Silent;
+pub(super) struct Silent;
 
 impl Reporter for Silent {
     fn event(&mut self, _: &Event<'_>) {}
@@ -141,39 +141,10 @@ impl Trial {
         if let Deviation::Variant(variant) = deviation {
             (variant.configure)(&mut config);
         }
-        let limits = Limits {
-            timeout: TIMEOUT,
-            ..Limits::default()
-        };
         let service = deviation.service(&config)?;
-        let (embedded, transport) = if deviation.needs_tcp() {
-            let embedded = Embedded::serve(&config, service).await.map_err(server_error)?;
-            let target = Target::parse(&embedded.url).map_err(server_error)?;
-            (embedded, Transport::new(target, limits, &[]))
-        } else {
-            let (embedded, pipe) = Embedded::serve_piped(&config, service);
-            let target = Target::parse(&embedded.url).map_err(server_error)?;
-            let connector = Connector::in_process(&target, std::sync::Arc::new(move || pipe.connect()));
-            (
-                embedded,
-                Transport::new(target, limits, &[]).with_connector(connector),
-            )
-        };
-        let mut settings = Settings {
-            transport,
-            shown_target: embedded.url.clone(),
-            profile: profile_part.of(deviation.profile(&config), deviation),
-            seed,
-            cases,
-            jobs: JOBS,
-            rate: None,
-            max_requests: None,
-            time_limit: TIME_LIMIT,
-            shrink_requests: if causes { DEFAULT_SHRINK_REQUESTS } else { 0 },
-            // Without causes, a trial only needs to know which rules were broken.
-            closer_look: causes,
-            strictness: Strictness::default(),
-        };
+        let (embedded, transport) = serve(&config, service, deviation.needs_tcp()).await?;
+        let profile = profile_part.of(deviation.profile(&config), deviation);
+        let mut settings = settings(&embedded, transport, profile, (seed, cases), causes);
         if profile_part == ProfilePart::Found {
             settings.profile = found(&settings, stop).await?;
         }
@@ -251,6 +222,55 @@ impl Trial {
     }
 }
 
+/// Starts a server, and connects to it: over TCP, or through a pipe in memory.
+pub(super) async fn serve(
+    config: &Config,
+    service: InjectedService,
+    needs_tcp: bool,
+) -> Result<(Embedded, Transport), SelftestError> {
+    let limits = Limits {
+        timeout: TIMEOUT,
+        ..Limits::default()
+    };
+    if needs_tcp {
+        let embedded = Embedded::serve(config, service).await.map_err(server_error)?;
+        let target = Target::parse(&embedded.url).map_err(server_error)?;
+        return Ok((embedded, Transport::new(target, limits, &[])));
+    }
+    let (embedded, pipe) = Embedded::serve_piped(config, service);
+    let target = Target::parse(&embedded.url).map_err(server_error)?;
+    let connector = Connector::in_process(&target, std::sync::Arc::new(move || pipe.connect()));
+    Ok((
+        embedded,
+        Transport::new(target, limits, &[]).with_connector(connector),
+    ))
+}
+
+/// The settings of a run with this seed and number of cases against an embedded server.
+pub(super) fn settings(
+    embedded: &Embedded,
+    transport: Transport,
+    profile: Profile,
+    (seed, cases): (u64, u32),
+    causes: bool,
+) -> Settings {
+    Settings {
+        transport,
+        shown_target: embedded.url.clone(),
+        profile,
+        seed,
+        cases,
+        jobs: JOBS,
+        rate: None,
+        max_requests: None,
+        time_limit: TIME_LIMIT,
+        shrink_requests: if causes { DEFAULT_SHRINK_REQUESTS } else { 0 },
+        // Without causes, a trial only needs to know which rules were broken.
+        closer_look: causes,
+        strictness: Strictness::default(),
+    }
+}
+
 /// The profile that `init URL` writes.
 async fn found(settings: &Settings, stop: &Stop) -> Result<Profile, SelftestError> {
     let surveyed = run::survey(settings, stop).await;
@@ -289,6 +309,6 @@ fn is_related(clause: &str, fault: &Fault) -> bool {
     fault.names(clause) || fault.clause.starts_with("request.") && IMPLIED_BY_REFUSAL.contains(&clause)
 }
 
-fn server_error(cause: impl std::fmt::Display) -> SelftestError {
+pub(super) fn server_error(cause: impl std::fmt::Display) -> SelftestError {
     SelftestError::Server(cause.to_string())
 }

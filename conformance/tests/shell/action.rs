@@ -123,6 +123,48 @@ fn quotes_keep_an_argument_together_and_headers_are_sent() {
 }
 
 #[test]
+fn a_backslash_is_a_letter_and_a_quoted_part_joins_the_word() {
+    let folder = tempdir().unwrap();
+    let (code, text, _) = step(
+        folder.path(),
+        &[
+            ("INPUT_URL", "embedded"),
+            (
+                "INPUT_ARGS",
+                r#"--dry-run --replay-dir a\b --config 'c:\no "such" file\'.toml"#,
+            ),
+        ],
+    );
+    assert_eq!(code, 2, "{text}");
+    assert!(text.contains(r#"c:\no "such" file\.toml"#), "{text}");
+}
+
+#[test]
+fn true_in_any_letter_case_is_true_and_another_word_is_an_error() {
+    let server = Server::changing(|_, _, answer| answer["id"] = serde_json::Value::from("seven"));
+    for (value, expected) in [("True", 1), ("TRUE", 1), ("False", 1), ("", 1), ("yes", 2)] {
+        let folder = tempdir().unwrap();
+        let (code, text, _) = step(
+            folder.path(),
+            &[
+                ("INPUT_URL", &server.url()),
+                ("INPUT_STRICT", value),
+                ("INPUT_ARGS", "--cases 4 --rule answer.id --report json=r.json"),
+            ],
+        );
+        assert_eq!(code, expected, "{value}: {text}");
+        let report = fs::read_to_string(folder.path().join("r.json")).unwrap_or_default();
+        let strict = value.eq_ignore_ascii_case("true");
+        assert_eq!(report.contains("\"strict\": true"), strict, "{value}");
+        assert_eq!(
+            text.contains("`strict` is neither true nor false: yes"),
+            value == "yes",
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn an_open_quote_is_an_error() {
     let folder = tempdir().unwrap();
     let (code, text, _) = step(
@@ -136,7 +178,9 @@ fn an_open_quote_is_an_error() {
 #[test]
 fn an_empty_url_is_an_error() {
     let folder = tempdir().unwrap();
-    let (code, said, _) = step(folder.path(), &[("INPUT_URL", "")]);
-    assert_eq!(code, 2, "{said}");
-    assert!(said.contains("::error::the input `url` is empty"), "{said}");
+    for empty in ["", " \n"] {
+        let (code, said, _) = step(folder.path(), &[("INPUT_URL", empty)]);
+        assert_eq!(code, 2, "{said}");
+        assert!(said.contains("::error::the input `url` is empty"), "{said}");
+    }
 }

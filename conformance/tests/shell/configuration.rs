@@ -41,11 +41,39 @@ fn wrong_usage_is_2_and_says_what_is_wrong() {
         (&["http://127.0.0.1:1/", "--config", "gone.toml"], "gone.toml"),
         (&["--config", "typo.toml"], "did you mean `url`?"),
         (&["explain", "answer.idd"], "did you mean `answer.id`?"),
+        (
+            &["chek", "http://127.0.0.1:1/"],
+            "there is no command `chek` (did you mean `check`?)",
+        ),
+        (&["rulse"], "did you mean `rules`?"),
+        (&["check.test"], "no scheme"),
+        (
+            &["selftest", "--only", "wrong-id"],
+            "matches `wrong-id` (did you mean `",
+        ),
         (&["replay", "gone.json"], "gone.json"),
     ] {
         let (code, out, err) = run(folder.path(), arguments);
         assert_eq!(code, 2, "{arguments:?}: {out}{err}");
         assert!(err.contains(said), "{arguments:?}: {err}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_without_end_is_2() {
+    let folder = tempdir().unwrap();
+    for arguments in [
+        &["--config", "/dev/zero", "--dry-run"][..],
+        &["--known-failing", "/dev/zero", "--dry-run"],
+        &["https://127.0.0.1:1/", "--cacert", "/dev/zero"],
+    ] {
+        let (code, out, err) = run(folder.path(), arguments);
+        assert_eq!(code, 2, "{arguments:?}: {out}{err}");
+        assert!(
+            err.contains("/dev/zero: the file has more than"),
+            "{arguments:?}: {err}"
+        );
     }
 }
 
@@ -97,7 +125,7 @@ fn headers_of_every_source_are_sent() {
             "content-type: application/json",
         ];
         let body = if sent.iter().all(|part| head.contains(part)) {
-            "{}"
+            r#"{"jsonrpc":"2.0"}"#
         } else {
             ""
         };

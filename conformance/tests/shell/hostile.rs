@@ -243,7 +243,7 @@ fn heads_without_end_are_not_read_whole() {
 fn what_is_no_json_to_be_read_is_named() {
     let deep = "[".repeat(100_000) + &"]".repeat(100_000);
     let nested = answering(move |stream| answer(stream, "", deep.as_bytes()));
-    endure("JSON 100,000 deep", &nested, 4, "nested deeper than 127 levels");
+    endure("JSON 100,000 deep", &nested, 3, "nested deeper than 127 levels");
     // The first bytes of a gzip stream: what it would become does not matter, since nobody decodes it.
     let bomb = answering(|stream| {
         let start = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 2, 3, 0xEC, 0xC1];
@@ -252,7 +252,7 @@ fn what_is_no_json_to_be_read_is_named() {
     endure(
         "a gzip bomb",
         &bomb,
-        1,
+        3,
         "a content coding that was not requested (Content-Encoding: gzip)",
     );
 }

@@ -8,6 +8,7 @@ mod comparing;
 mod configuration;
 mod contradictions;
 mod defects;
+mod environment;
 mod first_contact;
 mod formats;
 mod hostile;

@@ -8,11 +8,11 @@ use std::{
 };
 
 use hyper::Version;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::tempdir;
 
 use crate::{
-    run,
+    run, secrets,
     secure::{Secure, certificate},
     server::{Server, nobody, raw, write},
 };
@@ -58,8 +58,9 @@ impl Proxy {
             "{head}\r\nhost: wallet\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
         )
         .unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).unwrap();
+        let answer = String::from_utf8_lossy(&answer);
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
         (head.to_ascii_lowercase(), body.to_owned())
     }
@@ -268,4 +269,73 @@ fn what_it_cannot_do_it_says_at_once() {
         assert_eq!(code, 2, "{err}");
         assert!(err.contains(words) && !err.contains("key-to-hide"), "{err}");
     }
+}
+
+/// The headers and the path with which a wallet sends every canary.
+fn canaries_of_a_wallet() -> (String, Vec<(&'static str, String)>) {
+    use secrets::{COOKIE, ENVIRONMENT, HEADER, PATH, PROXY, QUERY, WORD};
+    let headers = vec![
+        ("x-key", HEADER.to_owned()),
+        ("cookie", format!("session={COOKIE}; theme=dark")),
+        ("x-env", format!("Bearer {ENVIRONMENT}")),
+        ("x-other", PROXY.to_owned()),
+        ("authorization", "Basic OmNhbmFyeS1iYXNpYy1NbjExMjIz".to_owned()),
+    ];
+    (format!("/api/v2/{PATH}/{WORD}?chain=137&apikey={QUERY}"), headers)
+}
+
+#[test]
+fn no_artefact_has_a_secret_of_the_wallet_that_the_target_echoes() {
+    let folder = tempdir().unwrap();
+    let server = secrets::echoing();
+    let options = secrets::formats();
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    let proxy = Proxy::start(folder.path(), &server.url(), &options);
+    let (path, headers) = canaries_of_a_wallet();
+    let lines: Vec<String> = headers
+        .iter()
+        .map(|(name, value)| format!("{name}: {value}"))
+        .collect();
+    let lines = lines.join("\r\n");
+    for _ in 0..14 {
+        proxy.ask(
+            &format!("POST {path} HTTP/1.1\r\ncontent-type: application/json\r\n{lines}"),
+            CALL,
+        );
+    }
+    let (code, out, err) = proxy.end();
+    assert_eq!(code, 1, "{out}{err}");
+    secrets::search(&secrets::artefacts(folder.path(), (out, err)));
+}
+
+#[test]
+fn no_artefact_has_a_secret_of_a_recording_that_its_answers_echo() {
+    let folder = tempdir().unwrap();
+    let (path, headers) = canaries_of_a_wallet();
+    let headers: Vec<Value> = headers
+        .iter()
+        .map(|(name, value)| json!({"name": name, "value": value}))
+        .collect();
+    let echo = secrets::canaries().join(" ");
+    let answers = [
+        json!({"jsonrpc": "2.0", "id": 7, "error": {"code": "c", "message": echo}}),
+        json!({"jsonrpc": "2.0", "id": echo, "result": {"paymasterAndData": echo}}),
+    ];
+    let entries = answers.iter().map(|answer| json!({
+        "request": {
+            "method": "POST", "url": format!("https://paymaster.example{path}"),
+            "headers": headers, "postData": {"text": CALL},
+        },
+        "response": {"status": 200, "headers": [{"name": "location", "value": path}], "content": {"text": answer.to_string()}},
+    }));
+    let har = json!({"log": {"version": "1.2", "entries": entries.collect::<Vec<_>>()}});
+    let input = tempdir().unwrap();
+    let file = input.path().join("w.har");
+    std::fs::write(&file, har.to_string()).unwrap();
+    let options = secrets::formats();
+    let mut arguments = vec!["judge", file.to_str().unwrap()];
+    arguments.extend(options.iter().map(String::as_str));
+    let (code, out, err) = run(folder.path(), &arguments);
+    assert_eq!(code, 1, "{out}{err}");
+    secrets::search(&secrets::artefacts(folder.path(), (out, err)));
 }

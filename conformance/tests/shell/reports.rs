@@ -176,6 +176,32 @@ fn a_report_that_cannot_be_written_loses_none_of_the_others() {
     assert!(folder.path().join("junit.xml").exists());
 }
 
+/// Whatever the verdict: 1 would mean that every requested report has it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_2_with_the_verdict_and_leaves_the_earlier_report() {
+    let server = Server::changing(|_, _, answer| answer["id"] = Value::from("seven"));
+    for format in ["json", "har", "har-all"] {
+        let folder = tempdir().unwrap();
+        std::os::unix::fs::symlink("/dev/full", folder.path().join("full")).unwrap();
+        let full = format!("{format}=full");
+        let arguments = [
+            &server.url(),
+            "--cases",
+            "4",
+            "--rule",
+            "answer.id",
+            "--report",
+            &full,
+        ];
+        let (code, out, err) = run(folder.path(), &arguments);
+        assert_eq!(code, 2, "{format}: {out}{err}");
+        assert!(out.starts_with("VIOLATIONS"), "{out}");
+        assert!(err.contains("could not be written: full: No space left"), "{err}");
+        assert!(folder.path().join("full").is_symlink());
+    }
+}
+
 #[test]
 fn nothing_from_the_target_reaches_the_terminal_raw() {
     let folder = tempdir().unwrap();

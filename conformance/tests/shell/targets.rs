@@ -67,6 +67,50 @@ fn a_server_that_never_answers_is_given_up_soon() {
 }
 
 #[test]
+fn a_target_that_is_another_service_cannot_be_tested() {
+    let folder = tempdir().unwrap();
+    let unknown = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no such method"}}"#;
+    for (body, words, most) in [
+        (
+            "<!doctype html>\n<title>App</title>",
+            "It answers HTTP 200, no JSON: expected value at line 1 column 1 (content type none)",
+            170,
+        ),
+        (
+            r#"{"status":"ok"}"#,
+            "no answer is one of JSON-RPC: is this the URL of the service? It answers HTTP 200",
+            170,
+        ),
+        (
+            unknown,
+            "the target knows neither method: is this the URL of the service? It answers error -32601 \"no such method\"",
+            120,
+        ),
+    ] {
+        let server = Server::hooked(move |_, _, _| hyper::Response::new(Full::new(Bytes::from(body))));
+        let (code, out, err) = run(folder.path(), &[&server.url(), "--jobs", "1"]);
+        assert_eq!(code, 3, "{out}{err}");
+        let plain = out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(plain.contains(words), "{out}");
+        assert!(server.requests() < most, "{} requests", server.requests());
+    }
+}
+
+#[test]
+fn a_page_for_one_kind_of_request_is_a_violation() {
+    let folder = tempdir().unwrap();
+    let server = Server::hooked(|_, body, mut response| {
+        let request: Value = serde_json::from_slice(body).unwrap_or_default();
+        if request["method"] == "pm_sponsorUserOperation" {
+            *response.body_mut() = Full::new(Bytes::from("<!doctype html>"));
+        }
+        response
+    });
+    let (code, out, err) = run(folder.path(), &small(&server.url(), &[]));
+    assert_eq!(code, 1, "{out}{err}");
+}
+
+#[test]
 fn a_server_that_is_no_http_server_cannot_be_tested() {
     let folder = tempdir().unwrap();
     let url = raw(|mut stream| write(&mut stream, b"SSH-2.0-OpenSSH_9.6\r\n"));
@@ -117,7 +161,7 @@ fn violations_are_1_with_a_finding_that_can_be_replayed() {
     let file = "paymaster-replays/quote-result.feeQuotes-1.json";
     let (code, out, err) = run(folder.path(), &["replay", file]);
     assert_eq!(code, 1, "{out}{err}");
-    assert!(out.starts_with("BROKEN AGAIN  quote-result.feeQuotes"), "{out}");
+    assert!(out.starts_with("STILL THERE  quote-result.feeQuotes"), "{out}");
     let sound = Server::hooked(|_, _, response| response);
     let (code, out, err) = run(folder.path(), &["replay", file, &sound.url()]);
     assert_eq!(code, 0, "{out}{err}");

@@ -85,9 +85,9 @@ pub(crate) struct LoadArgs {
     #[arg(short, long, value_name = "N", help_heading = "Load")]
     pub(crate) users: Option<usize>,
     /// Open model: this many arrivals per second, independent of answers. Latency counts from the intended start. In steps:
-    /// 500,30s;500,5m goes to 500 in 30 s and stays there for 5 min. A journey is one arrival. An arrival that begins more than
-    /// 1 ms after its time is late. If the target is too slow, the run waits for its answers and the verdict states the rate that
-    /// was reached; only a threshold (rps>=500) makes that a failure.
+    /// 500,30s;500,5m goes to 500 in 30 s and stays there for 5 min. A journey is one arrival with two requests. An arrival that begins
+    /// more than 1 ms after its time is late. If the target is too slow, the run waits for its answers. Less than 95 % of the rate fails
+    /// the run (reached-rate>=95%), or leaves it incomplete if the generator was too slow.
     #[arg(short, long, value_name = "RATE", value_parser = Rate::parse, help_heading = "Load")]
     pub(crate) rate: Option<Rate>,
     /// How the arrivals of --rate are spread: at regular distances, or at random as those of many clients.
@@ -112,7 +112,7 @@ pub(crate) struct LoadArgs {
     /// Users over time, in the notation of goose: 10,10s;10,1m;100,5s;100,30s;0,10s is a ramp, a hold, a spike, a hold and an end.
     #[arg(long, value_name = "PLAN", value_parser = StepPlan::parse, help_heading = "Load", conflicts_with = "users")]
     pub(crate) test_plan: Option<StepPlan>,
-    /// Most requests [default: no limit].
+    /// Most requests of the load [default: no limit]. Discovery sends about 60 before it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Load")]
     pub(crate) max_requests: Option<u64>,
     /// The same seed gives the same requests [default: 1].
@@ -126,7 +126,7 @@ pub(crate) struct LoadArgs {
     #[arg(long, help_heading = "Verdict")]
     pub(crate) strict: bool,
     /// A limit for the run, for example p95<200ms, error-rate<1%, wrong-rate<=0% or rps>=500, also with `for journey`. Repeatable.
-    /// rps is the number of answers divided by the time until the last answer.
+    /// rps is answers per second; reached-rate is the reached part of --rate, which counts arrivals.
     #[arg(short, long = "threshold", value_name = "RULE", help_heading = "Verdict")]
     pub(crate) thresholds: Vec<Threshold>,
     /// Compare with the JSON report of an earlier run. A figure that became worse fails the run.
@@ -188,6 +188,9 @@ pub(crate) struct MergeArgs {
     /// A worker that took part and sent no figures. The run is then incomplete. Repeatable.
     #[arg(long, value_name = "NAME")]
     pub(crate) missing: Vec<String>,
+    /// The command line of the run for the reports, without secrets [default: this one].
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) command: Option<String>,
     /// Only check the thresholds and the names of the reports to write.
     #[arg(long)]
     pub(crate) check: bool,

@@ -37,6 +37,12 @@ fn shown(arguments: impl Iterator<Item = OsString>, target: Option<&GivenTarget<
         line.push(' ');
         line.push_str(&shell::word(&escape_controls(&safe)));
     }
+    given(&line)
+}
+
+/// A command line as reports show it: without control characters, and not longer than [`LONGEST`].
+pub(super) fn given(line: &str) -> String {
+    let mut line = escape_controls(line);
     if let Some((cut, _)) = line.char_indices().nth(LONGEST) {
         line.truncate(cut);
         line.push_str("...");

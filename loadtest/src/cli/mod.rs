@@ -8,8 +8,8 @@ mod process;
 
 use std::process::ExitCode;
 
-use clap::{Parser, error::ErrorKind};
-use paymaster_cli::{exit as codes, output as out};
+use clap::{CommandFactory, Parser, error::ErrorKind};
+use paymaster_cli::{exit as codes, output as out, suggestion::mistyped_command};
 
 use self::{
     args::{Cli, Command},
@@ -18,6 +18,10 @@ use self::{
 
 /// Runs the command line of this process and returns its exit code.
 pub fn main() -> ExitCode {
+    if let Some(message) = mistyped_command(&Cli::command(), std::env::args_os().nth(1)) {
+        out::error(&message);
+        return ExitCode::from(codes::USAGE);
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(cause) => {

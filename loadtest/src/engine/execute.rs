@@ -2,6 +2,7 @@
 
 use std::{
     io::{self, Write as _},
+    pin::Pin,
     sync::{Arc, Once},
     time::{Duration, Instant},
 };
@@ -68,8 +69,12 @@ impl From<GooseError> for EngineError {
     }
 }
 
-/// Executes a run to its end: the end of its time, the request budget, an interrupt, or a target that stopped answering.
-pub async fn execute(run: &Arc<RunState>, mut progress: ProgressLine) -> Result<(), EngineError> {
+/// Executes a run to its end: the end of its time, the request budget, an interrupt (`signal` ends), or a target that stopped answering.
+pub async fn execute(
+    run: &Arc<RunState>,
+    mut progress: ProgressLine,
+    mut signal: Pin<&mut (impl Future<Output = ()> + Send)>,
+) -> Result<(), EngineError> {
     log_goose_errors();
     let _silenced = SilencedStdout::new();
     let goose = configured(run)?;
@@ -77,11 +82,19 @@ pub async fn execute(run: &Arc<RunState>, mut progress: ProgressLine) -> Result<
     let mut running = tokio::spawn(goose.execute());
     let watching = async {
         let mut tick = tokio::time::interval(WATCH_INTERVAL);
-        let (mut over_since, mut switched_by_us) = (None, false);
+        let (mut over_since, mut interrupted) = (None, false);
         loop {
-            tick.tick().await;
-            progress.refresh(run);
-            watch(run, &mut switched_by_us);
+            tokio::select! {
+                _ = tick.tick() => {}
+                () = signal.as_mut(), if !interrupted => {
+                    interrupted = true;
+                    if !run.is_over() {
+                        run.end_now(EndReason::Interrupted);
+                    }
+                }
+            }
+            progress.show(|progress| progress.of_run(run));
+            watch(run);
             if run.is_over() && *over_since.get_or_insert_with(Instant::now) + GRACE < Instant::now() {
                 return;
             }
@@ -92,11 +105,9 @@ pub async fn execute(run: &Arc<RunState>, mut progress: ProgressLine) -> Result<
         () = watching => {
             // goose waits for every user without a deadline, and a user may wait for the target.
             running.abort();
-            progress.clear();
             return Ok(());
         }
     };
-    progress.clear();
     if run.ended().is_none() {
         run.drain(EndReason::TimeElapsed);
     }
@@ -105,12 +116,8 @@ pub async fn execute(run: &Arc<RunState>, mut progress: ProgressLine) -> Result<
     Ok(())
 }
 
-/// Ends the run when it is time, and stops goose when every iteration is finished. goose has one switch for both its end and
-/// Ctrl-C, so `switched_by_us` notes who used it.
-fn watch(run: &RunState, switched_by_us: &mut bool) {
-    if is_killswitch_triggered() && !*switched_by_us && !run.is_over() {
-        run.end_now(EndReason::Interrupted);
-    }
+/// Ends the run when it is time, and stops goose when the run is over or every iteration is finished.
+fn watch(run: &RunState) {
     let Some(start) = run.clock.started() else {
         return;
     };
@@ -122,13 +129,10 @@ fn watch(run: &RunState, switched_by_us: &mut bool) {
     let stopped = run.liveness.has_stopped(now - start, timeout);
     if stopped && !run.is_over() && run.paused().is_none() {
         run.end_now(EndReason::TargetStopped);
-        *switched_by_us = true;
-        trigger_killswitch("the target stopped answering");
     }
     // Arrivals that are due and not sent may still be sent within one timeout, and take another.
     let drained = run.is_drained() || run.is_draining() && now > run.clock.ends() + timeout + timeout;
-    if drained && !is_killswitch_triggered() {
-        *switched_by_us = true;
+    if (drained || run.is_over()) && !is_killswitch_triggered() {
         trigger_killswitch("the run is over");
     }
 }

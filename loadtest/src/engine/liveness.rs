@@ -1,7 +1,6 @@
 //! Whether the target still responds, by the failed requests since its last response.
 
 use std::{
-    fmt,
     sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
@@ -67,19 +66,19 @@ impl Liveness {
         self.failures() >= FEWEST_FAILURES && elapsed >= self.last_response() + patience
     }
 
-    fn last_response(&self) -> Duration {
-        Duration::from_nanos(self.last_response.load(Ordering::Relaxed))
-    }
-}
-
-impl fmt::Display for Liveness {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "the target stopped answering: its last response arrived {:.1} s after the start, {} since then got none",
-            self.last_response().as_secs_f64(),
+    /// The outage of a target that stopped answering, in a run that ended `end` after the start.
+    pub(crate) fn outage(&self, end: Duration) -> String {
+        let last = self.last_response();
+        format!(
+            "the target stopped answering: its last response arrived {:.1} s after the start, and in the {:.1} s after it {} got none",
+            last.as_secs_f64(),
+            end.saturating_sub(last).as_secs_f64(),
             crate::text::count(self.failures(), "request")
         )
+    }
+
+    fn last_response(&self) -> Duration {
+        Duration::from_nanos(self.last_response.load(Ordering::Relaxed))
     }
 }
 

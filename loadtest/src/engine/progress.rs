@@ -39,11 +39,20 @@ impl Default for ProgressLine {
 }
 
 impl ProgressLine {
-    pub(super) fn refresh(&mut self, run: &RunState) {
+    /// Shows a line, unless the last one is too new. A line that cannot be written is dropped.
+    pub(crate) fn show(&mut self, line: impl FnOnce(&mut Self) -> String) {
         if !self.is_terminal || self.refreshed.is_some_and(|at| at.elapsed() < REFRESH_INTERVAL) {
             return;
         }
         self.refreshed = Some(Instant::now());
+        let line = line(self);
+        let mut out = io::stderr().lock();
+        let _ = write!(out, "{CLEAR}{line}");
+        let _ = out.flush();
+    }
+
+    /// The progress of a run.
+    pub(super) fn of_run(&mut self, run: &RunState) -> String {
         let elapsed = run.clock.elapsed();
         let answers = answers(run);
         let seconds = elapsed.saturating_sub(self.before.1).as_secs_f64();
@@ -53,15 +62,14 @@ impl ProgressLine {
             self.rate = more / seconds;
             self.before = (answers, elapsed);
         }
-        let line = line(run, answers, self.rate, elapsed);
-        // A progress line that cannot be written is dropped.
-        let mut out = io::stderr().lock();
-        let _ = write!(out, "{CLEAR}{line}");
-        let _ = out.flush();
+        line(run, answers, self.rate, elapsed)
     }
+}
 
-    pub(super) fn clear(&mut self) {
-        if self.is_terminal && self.refreshed.take().is_some() {
+/// Clears the line, so that what follows is not written behind it.
+impl Drop for ProgressLine {
+    fn drop(&mut self) {
+        if self.refreshed.is_some() {
             let _ = write!(io::stderr(), "{CLEAR}");
         }
     }

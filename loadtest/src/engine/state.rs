@@ -17,7 +17,10 @@ use super::{
     liveness::Liveness,
     timeline::{self, UsersOverTime},
 };
-use crate::engine::{arrivals::timetable::Timetable, users::user_state::UserState};
+use crate::engine::{
+    arrivals::{pacer::LatePermits, timetable::Timetable},
+    users::user_state::UserState,
+};
 use crate::{figures::Figures, judging::AnswerJudge, scenarios::mix::Mix};
 
 /// Most separate figures. Users count in different ones, so that they seldom wait for a lock.
@@ -98,6 +101,8 @@ pub struct RunState {
     pub(crate) iterations: AtomicU64,
     /// One permit for each iteration that is due and that no user has taken.
     pub(crate) due: Semaphore,
+    /// Iterations whose permits the pacer added late.
+    pub(crate) late_permits: LatePermits,
     /// Users now and before.
     pub(crate) users: UsersOverTime,
     /// Users with an iteration in progress.
@@ -128,6 +133,7 @@ impl RunState {
             sent: AtomicU64::new(0),
             iterations: AtomicU64::new(0),
             due: Semaphore::new(0),
+            late_permits: LatePermits::default(),
             users: UsersOverTime::default(),
             busy: AtomicUsize::new(0),
             paused_until: AtomicU64::new(0),
@@ -213,6 +219,17 @@ impl RunState {
     /// When the last answer to a measured request arrived, after the start.
     pub fn last_answer(&self) -> Duration {
         Duration::from_nanos(self.last_answer.load(Ordering::Relaxed))
+    }
+
+    /// The end of the measured time, after the start: `ran_for`, or the last answer if that is later, because a target that is slower than
+    /// the arrivals answers after the end. If the target stopped answering, it is the last answer in any case.
+    pub(crate) fn measured_until(&self, ran_for: Duration, stopped_answering: bool) -> Duration {
+        let last = self.last_answer();
+        if stopped_answering && !last.is_zero() {
+            last
+        } else {
+            ran_for.max(last)
+        }
     }
 
     /// The clock of the run.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The share of the requested rate that counts as reached. Counts of arrivals in a time are never exact.
+/// From this share of the requested rate on, reports do not state that it was not reached. Counts of arrivals in a time are never exact.
 const REACHED: f64 = 0.99;
 
 /// The arrivals of the open model and how they ended. A journey is one arrival. An arrival is served when each of its requests is answered.
@@ -24,7 +24,7 @@ pub struct ArrivalCounts {
     pub held_back: u64,
     /// Arrivals that began more than 1 ms late because every connection was busy.
     pub waited: u64,
-    /// Arrivals that began more than 1 ms late although a connection was free: the generator was slow.
+    /// Arrivals that began more than 1 ms late although a connection was free, or because the pacer was late: the generator was slow.
     pub delayed: u64,
 }
 
@@ -52,12 +52,26 @@ impl ArrivalCounts {
         (self.due > 0 && self.seconds > 0.0).then(|| float(self.due) / self.seconds)
     }
 
-    /// Whether arrivals were served at the requested rate. The time of a served arrival is its beginning, because the last answers of
+    /// Served arrivals per second; `None` in the closed model. The time of a served arrival is its beginning, because the last answers of
     /// every run come after its last arrival.
+    pub fn reached_rate(&self) -> Option<f64> {
+        let seconds = self.seconds.max(self.last_begun);
+        self.requested_rate().map(|_| float(self.served()) / seconds)
+    }
+
+    /// The reached part of the requested rate, from 0 to 1; `None` in the closed model.
+    pub fn reached_share(&self) -> Option<f64> {
+        Some(self.reached_rate()? / self.requested_rate()?)
+    }
+
+    /// Whether arrivals were served at the requested rate, within 1 %.
     pub fn is_reached(&self) -> bool {
-        let rate = float(self.served()) / self.seconds.max(self.last_begun);
-        self.requested_rate()
-            .is_none_or(|requested| rate >= requested * REACHED)
+        self.reached_share().is_none_or(|share| share >= REACHED)
+    }
+
+    /// Whether more arrivals were late because of the generator than were late or not served because of the target.
+    pub fn is_generator_slow(&self) -> bool {
+        self.delayed > self.waited + self.unsent + self.held_back + self.unanswered()
     }
 
     /// Adds the arrivals of another thread or machine.

@@ -132,9 +132,9 @@ impl Assessment {
     }
 }
 
-/// The rule that compares times in an answer with the time of the answer. An answer that differs from a judged one in such a number
-/// alone is not judged again, so that this rule is left to conformance runs.
-const RULE_OF_TIMES: &str = "quote.valid-until-future";
+/// The rules that compare times in an answer with the time of the answer. An answer that differs from a judged one in such a number
+/// alone is not judged again, so that these rules are left to conformance runs.
+const RULES_OF_TIMES: [&str; 2] = ["quote.valid-until-future", "quote.valid-until-unit"];
 
 /// Judges the answers of a run.
 #[derive(Debug)]
@@ -155,8 +155,9 @@ impl AnswerJudge {
             basis => strict && !basis.is_observed(),
         };
         // Group rules need related exchanges, which a load test does not send.
-        let single =
-            |rule: &&'static Rule| !matches!(rule.check, Check::Group(..)) && rule.id != RULE_OF_TIMES;
+        let single = |rule: &&'static Rule| {
+            !matches!(rule.check, Check::Group(..)) && !RULES_OF_TIMES.contains(&rule.id)
+        };
         Self {
             judge: Judge::new(rules().filter(counts).filter(single).collect()),
             context,

@@ -42,7 +42,9 @@ pub fn next(summary: &RunSummary) -> Vec<String> {
     }
     advice.extend(summary.warnings());
     if summary.verdict == RunVerdict::Passed && summary.seconds < 10.0 {
-        advice.push("a short run has too few requests for high percentiles: --duration 60s".to_owned());
+        advice.push(
+            "a short run has too few requests for high percentiles: measure for 60 s or longer".to_owned(),
+        );
     }
     advice
 }

@@ -42,7 +42,7 @@ fn derived(summary: &RunSummary) -> Value {
     for (label, figures) in &summary.figures.labels {
         labels.insert(label.clone(), of_label(figures, summary.seconds));
     }
-    let shortfall = |shortfall: RateShortfall| json!({ "asked-per-second": shortfall.requested, "reached-per-second": shortfall.reached });
+    let shortfall = |shortfall: RateShortfall| json!({ "asked-per-second": shortfall.requested, "reached-per-second": shortfall.reached, "generator-was-slow": shortfall.by_generator });
     json!({
         // When the run began, as RFC 3339 has it.
         "began": moment(summary.began),

@@ -22,8 +22,9 @@ pub(super) fn render(
     let mut suite = TestSuite::new("paymaster-loadtest");
     suite.set_time(summary.length());
     // A suite has no place for its verdict but its output.
-    let verdict = [verdict(summary), summary.command.clone()].join("\n");
-    suite.set_system_out(escaped_lines(&verdict));
+    let mut lines = vec![verdict(summary), summary.command.clone()];
+    lines.extend(summary.warnings());
+    suite.set_system_out(escaped_lines(&lines.join("\n")));
     if let Some(Ok(began)) = moment(summary.began).map(|began| DateTime::parse_from_rfc3339(&began)) {
         suite.set_timestamp(began);
     }
@@ -53,11 +54,13 @@ pub(super) fn render(
                     )
                 })
                 .collect();
-            non_success(
-                NonSuccessKind::Failure,
-                &judged.observed,
-                Some(&examples.join("\n")),
-            )
+            // In an incomplete run, a threshold was missed because of the generator or an interrupt.
+            let kind = if summary.verdict == RunVerdict::Incomplete {
+                NonSuccessKind::Error
+            } else {
+                NonSuccessKind::Failure
+            };
+            non_success(kind, &judged.observed, Some(&examples.join("\n")))
         };
         let mut case = TestCase::new(judged.threshold.to_string(), status);
         case.set_classname("thresholds");
@@ -95,7 +98,7 @@ fn escaped_lines(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::fixtures;
+    use crate::{figures::arrivals::ArrivalCounts, report::fixtures, results::threshold::judge_all};
 
     #[test]
     fn the_verdict_in_words_the_command_and_the_date_are_in_the_suite() {
@@ -113,6 +116,23 @@ mod tests {
             3 * 2,
             "{xml}"
         );
+    }
+
+    #[test]
+    fn a_threshold_that_the_generator_missed_is_an_error() {
+        let mut summary = fixtures::passed();
+        summary.figures.arrivals = ArrivalCounts {
+            due: 1_000,
+            seconds: 10.0,
+            late: 1_000,
+            delayed: 1_000,
+            last_begun: 20.0,
+            ..ArrivalCounts::default()
+        };
+        let results = judge_all(&[], &summary.figures, summary.length());
+        let xml = render(&summary.judged(results), None).unwrap();
+        assert_eq!(xml.matches("<failure").count(), 0, "{xml}");
+        assert_eq!(xml.matches("<error").count(), 1, "{xml}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use paymaster_cli::output::terminal::escape_controls;
 
 use super::{
     RenderError, advice,
-    phrases::{answered, arrivals, verdict},
+    phrases::{answered, arrivals, in_no_figure, verdict},
     workers,
     wrong::{WrongGroup, groups},
 };
@@ -73,6 +73,9 @@ pub(super) fn render(
         row(&mut out, label, figures, summary.seconds)?;
     }
     row(&mut out, "all", &total, summary.seconds)?;
+    for line in in_no_figure(summary) {
+        writeln!(out, "\n{line}.")?;
+    }
     if let Some(comparison) = comparison {
         writeln!(
             out,

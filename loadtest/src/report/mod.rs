@@ -121,6 +121,22 @@ impl RequestedReport {
         self.destination == Destination::Stdout
     }
 
+    /// The same report of a later run of one worker: from the second run on, its file has the number of the run before its ending.
+    #[must_use]
+    pub fn of_run(&self, number: u64) -> Self {
+        let mut report = self.clone();
+        if let Destination::File(path) = &mut report.destination
+            && number > 1
+        {
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+            let ending = path
+                .extension()
+                .map(|ending| format!(".{}", ending.to_string_lossy()));
+            path.set_file_name(format!("{stem}-{number}{}", ending.unwrap_or_default()));
+        }
+        report
+    }
+
     /// Renders the report and writes it.
     pub fn write(&self, summary: &RunSummary, comparison: Option<&RunComparison>) -> Result<(), ReportError> {
         let place = || match &self.destination {
@@ -157,6 +173,46 @@ mod tests {
         }
         let error = parsed("report.pdf".to_owned()).unwrap_err().to_string();
         assert!(error.contains(".html") && error.contains("report.pdf"), "{error}");
+    }
+
+    #[test]
+    fn later_runs_have_files_of_their_own() {
+        let report = |text: &str| RequestedReport::parse(&[text.to_owned()]).unwrap().remove(0);
+        for (text, first, second) in [
+            ("a.b/own.json", "a.b/own.json", "a.b/own-2.json"),
+            ("html=own", "own", "own-2"),
+        ] {
+            assert_eq!(
+                report(text).of_run(1).destination,
+                Destination::File(first.into())
+            );
+            assert_eq!(
+                report(text).of_run(2).destination,
+                Destination::File(second.into())
+            );
+        }
+        assert!(report("json=-").of_run(2).is_on_stdout());
+    }
+
+    #[test]
+    fn every_format_says_that_the_embedded_server_was_the_target() {
+        for embedded in [true, false] {
+            for summary in [fixtures::passed(), fixtures::failed(), fixtures::unreachable()] {
+                let summary = RunSummary { embedded, ..summary };
+                let terminal = (
+                    "terminal",
+                    terminal::render(&summary, None, paymaster_cli::output::terminal::Paint::default()),
+                );
+                let files = FORMATS
+                    .iter()
+                    .map(|format| (format.names.name, (format.render)(&summary, None).unwrap()));
+                for (name, text) in files.chain([terminal]) {
+                    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                    let warned = text.contains(paymaster_cli::embedded::EMBEDDED_WARNING);
+                    assert_eq!(warned, embedded, "{name}: {text}");
+                }
+            }
+        }
     }
 
     #[test]

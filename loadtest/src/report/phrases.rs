@@ -80,15 +80,40 @@ pub(super) fn answered(counts: OutcomeCounts) -> String {
     }
 }
 
-/// The requested and the reached rate, if the open model did not reach it.
+/// The requested and the reached rate, if the open model did not reach it: both in arrivals per second.
 fn shortfall(summary: &RunSummary) -> Option<String> {
-    summary.shortfall().map(|shortfall| {
-        format!(
-            "asked for {}, reached {}",
-            rate(shortfall.requested),
-            rate(shortfall.reached)
-        )
-    })
+    let shortfall = summary.shortfall()?;
+    let why = if shortfall.by_generator {
+        ", because the generator was slow".to_owned()
+    } else {
+        format!(" with {}", count(summary.model.users as u64, "user"))
+    };
+    Some(format!(
+        "asked for {}, reached {}{why}",
+        rate(shortfall.requested),
+        rate(shortfall.reached)
+    ))
+}
+
+/// The requests that are in no figure: those of discovery, and those of the warm-up.
+pub(super) fn in_no_figure(summary: &RunSummary) -> Vec<String> {
+    let (discovery, warm_up) = (summary.discovery, summary.figures.warm_up);
+    let time = seconds(discovery.seconds);
+    let wrong = match warm_up.of(Outcome::Wrong) {
+        0 => String::new(),
+        wrong => format!(", {} of them wrong", number(wrong)),
+    };
+    [
+        (
+            discovery.requests,
+            format!("of discovery, in {time} before the load, are in no figure"),
+        ),
+        (warm_up.all(), format!("of the warm-up are in no figure{wrong}")),
+    ]
+    .into_iter()
+    .filter(|(requests, _)| *requests > 0)
+    .map(|(requests, what)| format!("{} {what}", count(requests, "request")))
+    .collect()
 }
 
 /// The arrivals of the open model and how they ended; `None` in the closed model.
@@ -123,7 +148,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        figures::{Figures, Sample},
+        figures::{Figures, Sample, cpu::GeneratorUsage},
         report::fixtures,
         results::threshold::{Threshold, judge_all},
     };
@@ -175,6 +200,54 @@ mod tests {
             assert_eq!(verdict(&slow(thresholds, judged, wrong)), expected);
         }
         assert_eq!(verdict(&fixtures::unreachable()), "COULD NOT TEST");
+    }
+
+    /// 450 journeys at 45 a second. The last one begins after 11.66 s: 900 answers, which are 77 a second.
+    #[test]
+    fn a_rate_that_was_not_reached_fails_unless_the_generator_was_slow() {
+        let overload = |waited: u64, delayed: u64| {
+            let mut summary = slow(&["p95<5s", "rps>=0.3"], 10, 0);
+            summary.model.users = 7;
+            summary.figures.arrivals = ArrivalCounts {
+                due: 450,
+                seconds: 10.0,
+                in_time: 450 - waited - delayed,
+                late: waited + delayed,
+                waited,
+                delayed,
+                last_begun: 11.66,
+                ..ArrivalCounts::default()
+            };
+            summary
+        };
+        let judged = |summary: RunSummary| {
+            let thresholds = ["p95<5s", "rps>=0.3"].map(|text| text.parse().unwrap());
+            let results = judge_all(&thresholds, &summary.figures, summary.length());
+            verdict(&summary.judged(results))
+        };
+        assert_eq!(
+            judged(overload(400, 20)),
+            "FAILED: 1 threshold missed; asked for 45.0/s, reached 38.6/s with 7 users"
+        );
+        let by_generator = "INCOMPLETE: asked for 45.0/s, reached 38.6/s, because the generator was slow";
+        assert_eq!(judged(overload(20, 400)), by_generator);
+        let mut full = overload(400, 20);
+        full.generators = vec![GeneratorUsage {
+            cpu_share: Some(0.9),
+            ..GeneratorUsage::default()
+        }];
+        assert_eq!(judged(full), by_generator);
+        // The arrivals in progress were dropped.
+        let mut interrupted = overload(400, 20);
+        interrupted.cut_short = Some("interrupted".to_owned());
+        assert_eq!(judged(interrupted), "INCOMPLETE");
+        // From 95 % on it does not fail, and below 99 % it is stated.
+        let mut close = overload(400, 20);
+        close.figures.arrivals.last_begun = 10.4;
+        assert_eq!(
+            judged(close),
+            "PASSED: asked for 45.0/s, reached 43.3/s with 7 users; every answer was right"
+        );
     }
 
     #[test]

@@ -6,7 +6,7 @@ use paymaster_cli::output::terminal::{Paint, escape_controls, wrapped};
 
 use super::{
     advice,
-    phrases::{answered, arrivals, verdict},
+    phrases::{answered, arrivals, in_no_figure, verdict},
     workers,
     wrong::{WrongGroup, groups},
 };
@@ -259,18 +259,8 @@ fn figures(out: &mut String, summary: &RunSummary, paint: Paint) {
         count(model.users as u64, "user"),
         summary.seed
     );
-    if summary.figures.warm_up.all() > 0 {
-        let wrong = summary.figures.warm_up.of(Outcome::Wrong);
-        let note = if wrong > 0 {
-            format!(", {} of them wrong", number(wrong))
-        } else {
-            String::new()
-        };
-        let _ = writeln!(
-            out,
-            "{} of the warm-up are in no figure{note}",
-            count(summary.figures.warm_up.all(), "request")
-        );
+    for line in in_no_figure(summary) {
+        let _ = writeln!(out, "{line}");
     }
     let one_line = workers::generators(&summary.generators);
     if let Some(line) = &one_line {

@@ -15,7 +15,8 @@ const GENERATORS: usize = 4;
 pub(super) fn lines(summary: &RunSummary) -> Vec<String> {
     let all = summary.figures.total(None).counts.all();
     // Lost ones first: they are what a reader must see.
-    let (complete, lost): (Vec<_>, Vec<_>) = summary.workers.iter().partition(|worker| worker.complete);
+    let workers = summary.workers.iter();
+    let (complete, lost): (Vec<_>, Vec<_>) = workers.partition(|worker| worker.state().is_none());
     let mut lines: Vec<String> = lost
         .into_iter()
         .chain(complete)
@@ -24,17 +25,14 @@ pub(super) fn lines(summary: &RunSummary) -> Vec<String> {
             let index = worker
                 .index
                 .map_or_else(String::new, |index| format!(" (index {index})"));
-            let lost = match (worker.complete, worker.index) {
-                (true, _) => "",
-                (false, Some(_)) => ", lost",
-                (false, None) => ", no figures",
-            };
+            let state = worker.state().map(|state| format!(", {state}"));
             format!(
-                "{}{index}: {}, {} ({}){lost}",
+                "{}{index}: {}, {} ({}){}",
                 worker.name,
                 count(worker.users as u64, "user"),
                 count(worker.requests, "request"),
-                share(worker.requests, all)
+                share(worker.requests, all),
+                state.unwrap_or_default()
             )
         })
         .collect();

@@ -1,6 +1,6 @@
 //! Merges runs of several machines into one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::text::count;
 
@@ -31,12 +31,18 @@ pub enum MergeError {
 
 /// Merges runs that took place at the same time and judges the result. Histograms and counts are added, so percentiles and rates
 /// are those of all requests. The thresholds are `thresholds`, or those of the runs if that is empty. `missing` names workers that
-/// took part and sent no figures.
+/// took part and sent no figures. Of the workers of a distributed run, those are left out whose setup differs from that of most
+/// others; the report names them.
 pub fn merge(
     runs: &[RunSummary],
     thresholds: &[Threshold],
     missing: &[String],
 ) -> Result<RunSummary, MergeError> {
+    let usual = usual_setup(runs);
+    let (left_out, runs): (Vec<_>, Vec<_>) = runs
+        .iter()
+        .partition(|run| setup_of(run).is_some() && setup_of(run) != usual);
+    let runs = &runs[..];
     let Some((first, others)) = runs.split_first() else {
         return Err(MergeError::Empty);
     };
@@ -54,18 +60,26 @@ pub fn merge(
         figures.merge(&other.figures);
     }
     // Runs of different lengths overlap for the longest at most. A shorter time would give a rate that is too high.
-    let length = runs.iter().map(RunSummary::length).max().unwrap_or_default();
+    let length = runs.iter().map(|run| run.length()).max().unwrap_or_default();
     let results = if thresholds.is_empty() {
         judge_all(&thresholds_of(runs), &figures, length)
     } else {
         judge_all(thresholds, &figures, length)
     };
     let names = |of: fn(&RunSummary) -> &Vec<String>| -> Vec<String> {
-        let unique: BTreeSet<&String> = runs.iter().flat_map(of).collect();
+        let unique: BTreeSet<&String> = runs.iter().flat_map(|run| of(run)).collect();
         unique.into_iter().cloned().collect()
     };
     let mut model = first.model.clone();
-    model.users = runs.iter().map(|run| run.model.users).sum();
+    let of_workers = || runs.iter().flat_map(|run| &run.workers);
+    // Users that moved from one worker of a master to another are in the sum twice.
+    let sum: usize = of_workers()
+        .filter(|worker| worker.all_users.is_some())
+        .map(|worker| worker.users)
+        .sum();
+    let most = of_workers().filter_map(|worker| worker.all_users).max();
+    model.users =
+        runs.iter().map(|run| run.model.users).sum::<usize>() - sum.saturating_sub(most.unwrap_or(sum));
     model.arrivals_asked = runs.iter().map(|run| run.model.arrivals_asked).sum();
     let rates: Vec<&str> = runs.iter().filter_map(|run| run.model.rate.as_deref()).collect();
     // Each worker of a distributed run names the rate of the whole run.
@@ -77,11 +91,17 @@ pub fn merge(
         &rates
     };
     model.rate = (!rates.is_empty()).then(|| total_rate(shown_rates));
-    let workers: Vec<WorkerShare> = runs
-        .iter()
-        .flat_map(|run| run.workers.iter().cloned())
+    let without_figures = left_out.iter().flat_map(|run| &run.workers);
+    let mut workers: Vec<WorkerShare> = of_workers()
+        .cloned()
+        .chain(without_figures.filter_map(|worker| Some(worker.left_out(usual?))))
         .chain(missing.iter().map(|name| WorkerShare::missing(name)))
         .collect();
+    for (place, worker) in workers.iter_mut().enumerate() {
+        worker.all_users = None;
+        // A thousand times the same setup would make the report twice as large.
+        worker.setup = usual.filter(|_| place == 0).cloned().unwrap_or_default();
+    }
     let cut_short = cut_short(runs, &workers);
     let commands: BTreeSet<&String> = runs.iter().map(|run| &run.command).collect();
     let commands = commands.into_iter().filter(|command| !command.is_empty());
@@ -89,6 +109,7 @@ pub fn merge(
         began: runs.iter().map(|run| run.began).min().unwrap_or_default(),
         merged_commands: commands.take(COMMANDS).cloned().collect(),
         target: first.target.clone(),
+        embedded: runs.iter().any(|run| run.embedded),
         scenarios: if others.iter().all(|other| other.scenarios == first.scenarios) {
             first.scenarios.clone()
         } else {
@@ -107,10 +128,26 @@ pub fn merge(
     Ok(merged.judged(results))
 }
 
+/// The setup of the workers of a run; none if it is unknown.
+fn setup_of(run: &RunSummary) -> Option<&BTreeMap<String, String>> {
+    let first = run.workers.first().map(|worker| &worker.setup);
+    first.filter(|setup| !setup.is_empty())
+}
+
+/// The setup that most of the workers have; none if all are unknown.
+fn usual_setup(runs: &[RunSummary]) -> Option<&BTreeMap<String, String>> {
+    let mut counts: BTreeMap<_, usize> = BTreeMap::new();
+    for setup in runs.iter().filter_map(setup_of) {
+        *counts.entry(setup).or_default() += 1;
+    }
+    let most = counts.into_iter().max_by_key(|(_, count)| *count);
+    most.map(|(setup, _)| setup)
+}
+
 /// Why runs ended early, and which workers were lost; none if all is complete.
-fn cut_short(runs: &[RunSummary], workers: &[WorkerShare]) -> Option<String> {
+fn cut_short(runs: &[&RunSummary], workers: &[WorkerShare]) -> Option<String> {
     let mut reasons: BTreeSet<String> = runs.iter().filter_map(|run| run.cut_short.clone()).collect();
-    reasons.extend(workers.iter().filter_map(WorkerShare::loss));
+    reasons.extend(workers.iter().filter_map(WorkerShare::problem));
     let more = reasons.len().saturating_sub(REASONS) as u64;
     let mut shown: Vec<String> = reasons.into_iter().take(REASONS).collect();
     if more > 0 {
@@ -120,7 +157,7 @@ fn cut_short(runs: &[RunSummary], workers: &[WorkerShare]) -> Option<String> {
 }
 
 /// The thresholds of all runs without duplicates and without defaults.
-fn thresholds_of(runs: &[RunSummary]) -> Vec<Threshold> {
+fn thresholds_of(runs: &[&RunSummary]) -> Vec<Threshold> {
     let mut thresholds: Vec<Threshold> = Vec::new();
     for result in runs.iter().flat_map(|run| &run.thresholds) {
         if !result.by_default && !thresholds.contains(&result.threshold) {
@@ -182,6 +219,75 @@ mod tests {
         let mut open = fixtures::passed();
         open.model.name = ModelName::Open;
         assert!(merge(&[fixtures::passed(), open], &[], &[]).is_err());
+    }
+
+    /// The run of one worker with this target and this many users, of so many users of all workers.
+    fn of_worker(index: u64, target: &str, users: usize, all_users: Option<usize>) -> RunSummary {
+        let mut run = fixtures::passed();
+        target.clone_into(&mut run.target);
+        run.model.users = users;
+        run.workers = vec![WorkerShare {
+            index: Some(index),
+            users,
+            all_users,
+            requests: 1_000,
+            complete: true,
+            setup: [("profile", "0"), ("target", target)]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .into(),
+            ..WorkerShare::missing(&format!("host_{index}"))
+        }];
+        run
+    }
+
+    #[test]
+    fn a_worker_with_another_setup_is_left_out_and_named() {
+        let of = |index, target| of_worker(index, target, 5, None);
+        let merged = merge(
+            &[of(0, "http://b/"), of(1, "http://a/"), of(2, "http://a/")],
+            &[],
+            &[],
+        )
+        .unwrap();
+        assert_eq!(merged.verdict, RunVerdict::Incomplete);
+        assert_eq!((merged.target.as_str(), merged.model.users), ("http://a/", 10));
+        assert_eq!(merged.figures.total(None).counts.all(), 2_000);
+        assert_eq!(
+            merged.cut_short.as_deref(),
+            Some(
+                "worker host_0 (index 0) was left out: its setup is different: target http://b/ instead of http://a/"
+            )
+        );
+        let requests: Vec<u64> = merged.workers.iter().map(|worker| worker.requests).collect();
+        assert_eq!(requests, [1_000, 1_000, 0]);
+        // The merged report can be merged again, with a run of one machine too.
+        let mut alone = fixtures::passed();
+        "http://a/".clone_into(&mut alone.target);
+        let again = merge(&[merged, alone], &[], &[]).unwrap();
+        assert_eq!(again.figures.total(None).counts.all(), 3_000);
+        assert_eq!(again.workers.len(), 3);
+    }
+
+    #[test]
+    fn users_that_moved_between_workers_count_once() {
+        let users = |all_users| {
+            let runs = [3, 4, 5]
+                .map(|users| of_worker(users, "http://a/", usize::try_from(users).unwrap(), all_users));
+            merge(&runs, &[], &[]).unwrap().model.users
+        };
+        assert_eq!(users(Some(9)), 9);
+        // A run of another master, which is merged already, and one of one machine are not limited.
+        let nine = [4, 5].map(|users| of_worker(users, "http://a/", 9, Some(9)));
+        let mut nine = merge(&nine, &[], &[]).unwrap();
+        let mut alone = fixtures::passed();
+        for run in [&mut nine, &mut alone] {
+            "http://a/".clone_into(&mut run.target);
+        }
+        let all = [nine.clone(), nine, alone, of_worker(7, "http://a/", 3, Some(3))];
+        assert_eq!(merge(&all, &[], &[]).unwrap().model.users, 9 + 9 + 10 + 3);
+        // A worker refused its users.
+        assert_eq!(users(Some(20)), 12);
+        assert_eq!(users(None), 12);
     }
 
     #[test]

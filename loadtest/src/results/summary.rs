@@ -1,11 +1,13 @@
 //! The summary of a finished run and its verdict: the input of every report, of `merge` and of `compare`.
 
 use std::{
-    fs, io,
+    io,
     path::{Path, PathBuf},
     time::Duration,
 };
 
+use paymaster_cli::embedded::EMBEDDED_WARNING;
+use paymaster_client::files;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -25,7 +27,7 @@ pub enum RunVerdict {
     Failed,
     /// The target could not be tested.
     CouldNotTest,
-    /// No threshold was missed, but the run was cut short.
+    /// No threshold was missed because of the target, but the run was cut short, or the generator did not reach the requested rate.
     Incomplete,
 }
 
@@ -69,6 +71,15 @@ pub struct LoadModel {
     pub plan: String,
 }
 
+/// What discovery cost: the requests before a load that find out what the target supports. They are in no figure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DiscoveryCost {
+    /// Its requests.
+    pub requests: u64,
+    /// Its time in seconds.
+    pub seconds: f64,
+}
+
 /// A finished run. In JSON, the members of `figures` stand beside the others.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunSummary {
@@ -86,6 +97,9 @@ pub struct RunSummary {
     pub merged_commands: Vec<String>,
     /// The URL of the target, with secrets redacted.
     pub target: String,
+    /// Whether the target is the embedded reference server, so that the report is about no other service.
+    #[serde(default)]
+    pub embedded: bool,
     /// The names of the scenarios that were sent.
     pub scenarios: Vec<String>,
     /// Scenarios of the mix that could not be sent, each with the reason.
@@ -94,7 +108,8 @@ pub struct RunSummary {
     pub seed: u64,
     /// How requests arrived.
     pub model: LoadModel,
-    /// The measured time in seconds, without the warm-up: until the end of the run, or until the last answer if that is later.
+    /// The measured time in seconds, without the warm-up: until the end of the run, or until the last answer if that is later or if the
+    /// target stopped answering. Rates are counts divided by it.
     pub seconds: f64,
     /// The share of answers to be judged, from 0 to 1.
     pub judge_share: f64,
@@ -107,6 +122,9 @@ pub struct RunSummary {
     /// What was counted.
     #[serde(skip)]
     pub figures: Figures,
+    /// What discovery sent before the load; nothing in a merged report.
+    #[serde(default)]
+    pub discovery: DiscoveryCost,
     /// CPU use of the load generators: one entry for each merged run.
     pub generators: Vec<GeneratorUsage>,
     /// The workers of a distributed run; empty for a run of one machine.
@@ -121,6 +139,8 @@ pub struct RateShortfall {
     pub requested: f64,
     /// The reached rate.
     pub reached: f64,
+    /// Whether the load generator was slow, and not the target.
+    pub by_generator: bool,
 }
 
 /// A JSON report could not be read.
@@ -163,6 +183,7 @@ impl RunSummary {
             command: String::new(),
             merged_commands: Vec::new(),
             target: String::new(),
+            embedded: false,
             scenarios: Vec::new(),
             left_out: Vec::new(),
             seed: 0,
@@ -173,6 +194,7 @@ impl RunSummary {
             stopped_answering: false,
             thresholds: Vec::new(),
             figures,
+            discovery: DiscoveryCost::default(),
             generators: Vec::new(),
             workers: Vec::new(),
         }
@@ -188,28 +210,38 @@ impl RunSummary {
         self.figures.total(None).rate(self.seconds)
     }
 
-    /// The requested and the reached rate, if the open model did not reach it.
+    /// The requested and the reached rate, if the open model did not reach it. `None` for a run that was interrupted too, because the
+    /// arrivals in progress were dropped.
     pub fn shortfall(&self) -> Option<RateShortfall> {
         let arrivals = &self.figures.arrivals;
-        let requested = arrivals.requested_rate().filter(|_| !arrivals.is_reached())?;
-        #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 arrivals")]
-        let served = arrivals.served() as f64;
+        let is_whole = self.cut_short.is_none() || self.stopped_answering;
         Some(RateShortfall {
-            requested,
-            reached: served / self.seconds.max(arrivals.seconds),
+            requested: arrivals
+                .requested_rate()
+                .filter(|_| is_whole && !arrivals.is_reached())?,
+            reached: arrivals.reached_rate()?,
+            by_generator: self.is_generator_slow(),
         })
     }
 
+    /// Whether the load generator was slow: by its CPU use, or because it began arrivals late.
+    fn is_generator_slow(&self) -> bool {
+        self.figures.arrivals.is_generator_slow() || self.generators.iter().any(GeneratorUsage::is_limit)
+    }
+
     /// Sets the thresholds and the verdict that follows. A run without any answer, or whose target stopped answering, could
-    /// not be tested, even if it met its thresholds.
+    /// not be tested, even if it met its thresholds. A rate that was not reached because of the generator or an interrupt says
+    /// nothing about the target: the run is incomplete.
     #[must_use]
     pub fn judged(mut self, thresholds: Vec<ThresholdResult>) -> Self {
+        let not_the_target = self.cut_short.is_some() || self.is_generator_slow();
         self.thresholds = thresholds;
+        let mut missed = self.thresholds.iter().filter(|result| !result.met);
         self.verdict = if self.figures.total(None).counts.answered() == 0 || self.stopped_answering {
             RunVerdict::CouldNotTest
-        } else if self.thresholds.iter().any(|result| !result.met) {
+        } else if missed.any(|result| !not_the_target || !result.threshold.limits_arrivals()) {
             RunVerdict::Failed
-        } else if self.cut_short.is_some() {
+        } else if self.cut_short.is_some() || self.thresholds.iter().any(|result| !result.met) {
             RunVerdict::Incomplete
         } else {
             RunVerdict::Passed
@@ -217,13 +249,11 @@ impl RunSummary {
         self
     }
 
-    /// Why the figures may describe the load generator more than the target.
+    /// Why the figures may describe the load generator, or the embedded server, more than a service of the user.
     pub fn warnings(&self) -> Vec<String> {
-        let mut warnings: Vec<String> = self
-            .generators
-            .iter()
-            .filter_map(GeneratorUsage::warning)
-            .collect();
+        let embedded = self.embedded.then(|| EMBEDDED_WARNING.to_owned());
+        let generators = self.generators.iter().filter_map(GeneratorUsage::warning);
+        let mut warnings: Vec<String> = embedded.into_iter().chain(generators).collect();
         let share = |part: u64, of: u64| {
             #[expect(clippy::cast_precision_loss, reason = "a share of counts")]
             let share = part as f64 * 100.0 / of.max(1) as f64;
@@ -282,7 +312,7 @@ impl RunSummary {
         struct FormatMember {
             format: String,
         }
-        let text = fs::read_to_string(path)?;
+        let text = files::read_text(path, files::WRITTEN_BY_A_RUN)?;
         let FormatMember { format } = serde_json::from_str(&text).map_err(SummaryErrorCause::NotAReport)?;
         if format != FORMAT {
             return Err(SummaryErrorCause::OtherFormat(format));

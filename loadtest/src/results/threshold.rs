@@ -8,7 +8,7 @@ use std::{fmt, str::FromStr, time::Duration};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::{
-    figures::{Figures, LabelFigures, outcome::Outcome},
+    figures::{Figures, outcome::Outcome},
     scenarios::SCENARIOS,
     text,
 };
@@ -24,6 +24,8 @@ enum Metric {
     Maximum,
     /// Answers per second. Requests without an answer do not count.
     Rate,
+    /// Open model: the reached part of the requested rate of arrivals, in percent.
+    ReachedRate,
     /// The share of requests without a good answer, in percent.
     Failed,
     /// The share of requests with this outcome, in percent. The share of wrong answers is of the judged answers.
@@ -35,6 +37,7 @@ const METRICS: &[(&str, Metric)] = &[
     ("avg", Metric::Average),
     ("max", Metric::Maximum),
     ("rps", Metric::Rate),
+    ("reached-rate", Metric::ReachedRate),
     ("error-rate", Metric::Failed),
     ("wrong-rate", Metric::Share(Outcome::Wrong)),
     ("rpc-error-rate", Metric::Share(Outcome::RpcError)),
@@ -45,7 +48,7 @@ const METRICS: &[(&str, Metric)] = &[
 ];
 
 /// Thresholds that apply unless the user gives one with the same metric.
-const DEFAULTS: [&str; 2] = ["wrong-rate<=0%", "error-rate<1%"];
+const DEFAULTS: [&str; 3] = ["wrong-rate<=0%", "error-rate<1%", "reached-rate>=95%"];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operator {
@@ -112,10 +115,14 @@ impl Threshold {
         )
     }
 
+    /// Whether it limits the reached part of the requested rate.
+    pub fn limits_arrivals(&self) -> bool {
+        self.metric == Metric::ReachedRate
+    }
+
     /// Judges the figures of a run. `length` is the measured time. Without a measurement the threshold is missed.
     pub fn judge(&self, figures: &Figures, length: Duration, by_default: bool) -> ThresholdResult {
-        let total = figures.total(self.scope());
-        let observed = observe(self.metric, &total, length);
+        let observed = observe(self.metric, figures, self.scope(), length);
         ThresholdResult {
             threshold: self.clone(),
             observed: observed.map_or_else(
@@ -136,8 +143,11 @@ pub fn judge_all(thresholds: &[Threshold], figures: &Figures, length: Duration) 
     let defaults = DEFAULTS.iter().filter_map(|text| text.parse::<Threshold>().ok());
     let applicable = defaults.filter(|default| {
         let replaces = |own: &Threshold| own.metric == default.metric && own.scope.is_none();
-        // If no answer was judged, the share of wrong answers is unknown.
-        let unknown = default.metric == Metric::Share(Outcome::Wrong) && figures.total(None).judged == 0;
+        let unknown = match default.metric {
+            Metric::Share(Outcome::Wrong) => figures.total(None).judged == 0,
+            Metric::ReachedRate => figures.arrivals.requested_rate().is_none(),
+            _ => false,
+        };
         !thresholds.iter().any(replaces) && !unknown
     });
     results
@@ -145,7 +155,8 @@ pub fn judge_all(thresholds: &[Threshold], figures: &Figures, length: Duration) 
         .collect()
 }
 
-fn observe(metric: Metric, total: &LabelFigures, length: Duration) -> Option<f64> {
+fn observe(metric: Metric, figures: &Figures, scope: Option<&str>, length: Duration) -> Option<f64> {
+    let total = figures.total(scope);
     let all = total.counts.all();
     if all == 0 {
         return None;
@@ -155,6 +166,7 @@ fn observe(metric: Metric, total: &LabelFigures, length: Duration) -> Option<f64
         Metric::Percentile(percent) => seconds(total.latency.percentile(percent)),
         Metric::Average => seconds(total.latency.mean()),
         Metric::Maximum => seconds(total.latency.max()),
+        Metric::ReachedRate => figures.arrivals.reached_share().map(|share| share * 100.0),
         Metric::Rate => (!length.is_zero()).then(|| total.rate(length.as_secs_f64())),
         Metric::Failed => Some(percent(total.counts.failed(), all)),
         Metric::Share(Outcome::Wrong) => {
@@ -179,7 +191,7 @@ fn shown(metric: Metric, value: f64) -> String {
             text::duration(Duration::try_from_secs_f64(value).unwrap_or_default())
         }
         Metric::Rate => format!("{value:.1}/s"),
-        Metric::Failed | Metric::Share(_) => text::percent(value),
+        Metric::ReachedRate | Metric::Failed | Metric::Share(_) => text::percent(value),
     }
 }
 
@@ -213,6 +225,8 @@ pub enum ThresholdErrorCause {
     NotAShare(String),
     #[error("nothing is less than 0, so it can never be met")]
     NeverMet,
+    #[error("the requested rate is that of all scenarios together: leave out `for`")]
+    ReachedRateOfAScenario,
     #[error("a share is at most 100 %")]
     ShareAbove100,
 }
@@ -257,7 +271,10 @@ impl Threshold {
         if operator == Operator::Less && limit <= 0.0 {
             return Err(ThresholdErrorCause::NeverMet);
         }
-        let is_share = matches!(metric, Metric::Failed | Metric::Share(_));
+        if metric == Metric::ReachedRate && scope.is_some() {
+            return Err(ThresholdErrorCause::ReachedRateOfAScenario);
+        }
+        let is_share = matches!(metric, Metric::ReachedRate | Metric::Failed | Metric::Share(_));
         if is_share && (limit > 100.0 || operator == Operator::More && limit >= 100.0) {
             return Err(ThresholdErrorCause::ShareAbove100);
         }
@@ -309,8 +326,10 @@ fn read_limit(metric: Metric, text: &str) -> Result<f64, ThresholdErrorCause> {
                 .ok_or_else(|| ThresholdErrorCause::NotATime(text.to_owned()))
         }
         Metric::Rate => number(text).ok_or_else(|| ThresholdErrorCause::NotARate(text.to_owned())),
-        Metric::Failed | Metric::Share(_) => number(text.strip_suffix('%').unwrap_or(text))
-            .ok_or_else(|| ThresholdErrorCause::NotAShare(text.to_owned())),
+        Metric::ReachedRate | Metric::Failed | Metric::Share(_) => {
+            number(text.strip_suffix('%').unwrap_or(text))
+                .ok_or_else(|| ThresholdErrorCause::NotAShare(text.to_owned()))
+        }
     }
 }
 
@@ -343,7 +362,7 @@ pub fn metric_names() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figures::Sample;
+    use crate::figures::{Sample, arrivals::ArrivalCounts};
 
     const SECOND: Duration = Duration::from_secs(1);
 
@@ -368,13 +387,20 @@ mod tests {
                 judged: outcome != Outcome::Timeout,
             });
         }
+        // Of the 100 arrivals, 4 were never served.
+        figures.arrivals = ArrivalCounts {
+            due: 100,
+            seconds: 10.0,
+            in_time: 96,
+            ..ArrivalCounts::default()
+        };
         figures
     }
 
     #[test]
     fn every_metric_has_a_value() {
         for (name, metric) in METRICS {
-            let measured = observe(*metric, &figures().total(None), SECOND * 10);
+            let measured = observe(*metric, &figures(), None, SECOND * 10);
             assert!(measured.is_some_and(f64::is_finite), "{name}");
         }
     }
@@ -402,6 +428,8 @@ mod tests {
             ("rpc-error-rate<=0%", true),
             ("rps>4 for quote-erc20", true),
             ("rps>5 for journey", false),
+            ("reached-rate>=96%", true),
+            ("reached-rate>96", false),
             ("rps>4 for journey/quote", true),
         ] {
             let threshold: Threshold = text.parse().unwrap();
@@ -431,6 +459,17 @@ mod tests {
                 .map(|judged| judged.threshold.to_string())
                 .collect()
         };
+        let mut slow = figures();
+        slow.arrivals.last_begun = 11.0;
+        let results = judge_all(&[], &slow, SECOND * 12);
+        let of_rate = results.iter().find(|result| result.threshold.limits_arrivals());
+        assert!(
+            of_rate.is_some_and(|result| !result.met && result.observed == "87.27%"),
+            "{results:?}"
+        );
+        slow.arrivals = ArrivalCounts::default();
+        let closed = judge_all(&[], &slow, SECOND);
+        assert!(!closed.iter().any(|result| result.threshold.limits_arrivals()));
         assert_eq!(missed(&[]), ["wrong-rate<=0%", "error-rate<1%"]);
         assert_eq!(missed(&["wrong-rate<5%"]), ["error-rate<1%"]);
         assert_eq!(missed(&["wrong-rate<5%", "error-rate<11%"]), Vec::<String>::new());
@@ -456,6 +495,7 @@ mod tests {
             ("error-rate<101%", "at most 100"),
             ("rps>many", "not a number"),
             ("p95<3ms for nothing", "no scenario"),
+            ("reached-rate>=9% for journey", "all scenarios"),
         ] {
             let error = text.parse::<Threshold>().unwrap_err().to_string();
             assert!(error.contains(word) && error.contains(text), "{error}");

@@ -1,12 +1,14 @@
 //! The workers of a distributed run, each with its share.
 
+use std::{collections::BTreeMap, fmt::Write as _};
+
 use serde::{Deserialize, Serialize};
 
 /// At most this many seconds of figures are lost with a worker: it reports every 3 seconds.
 const LOST_SECONDS: u32 = 3;
 
 /// A worker of a distributed run, and its share of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WorkerShare {
     /// Its name: host and a random number, as the master of Locust shows it.
     pub name: String,
@@ -14,12 +16,25 @@ pub struct WorkerShare {
     pub index: Option<u64>,
     /// Most users at a time.
     pub users: usize,
+    /// Most users of all workers together, as the master reported them; none if it did not, and in a merged report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub all_users: Option<usize>,
     /// Its requests in the figures.
     pub requests: u64,
     /// The time in seconds that its figures cover.
     pub seconds: f64,
     /// Whether its figures are complete: it ended its load and sent its last figures.
     pub complete: bool,
+    /// Whether a signal ended it before the run was over.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub interrupted: bool,
+    /// What must be equal for all workers of a run: name and value. Empty if it is unknown. A merged report has it at its first worker
+    /// only.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub setup: BTreeMap<String, String>,
+    /// In a merged report: the differences from the setup of the other workers. If there are any, no figures of it are in the report.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differences: Vec<String>,
 }
 
 impl WorkerShare {
@@ -27,29 +42,51 @@ impl WorkerShare {
     pub fn missing(name: &str) -> Self {
         Self {
             name: name.to_owned(),
-            index: None,
-            users: 0,
-            requests: 0,
-            seconds: 0.0,
-            complete: false,
+            ..Self::default()
         }
     }
 
-    /// What is missing of its figures; none if nothing is.
-    pub fn loss(&self) -> Option<String> {
-        if self.complete {
-            return None;
+    /// The same worker without its figures, because its setup is not `usual`.
+    pub(super) fn left_out(&self, usual: &BTreeMap<String, String>) -> Self {
+        let own = |name| self.setup.get(name).map_or("", String::as_str);
+        let different = usual.iter().filter(|(name, value)| own(*name) != *value);
+        let differences = different.map(|(name, value)| format!("{name} {} instead of {value}", own(name)));
+        Self {
+            requests: 0,
+            differences: differences.collect(),
+            ..self.clone()
         }
-        let name = &self.name;
-        Some(match self.index {
-            None => {
-                format!("worker {name} sent no figures: what it sent to the target is not in this report")
-            }
-            Some(index) => format!(
-                "worker {name} (index {index}) was lost: its figures end {:.1} s after its start, and those of at most {LOST_SECONDS} s after that are missing",
-                self.seconds
-            ),
-        })
+    }
+
+    /// What happened to it, in a word or two; none if its figures are complete and in the report.
+    pub fn state(&self) -> Option<&'static str> {
+        match self {
+            _ if !self.differences.is_empty() => Some("left out"),
+            _ if self.interrupted => Some("interrupted"),
+            _ if self.complete => None,
+            _ if self.index.is_some() => Some("lost"),
+            _ => Some("no figures"),
+        }
+    }
+
+    /// What happened to it, and what is missing in the report; none if its figures are complete and in the report.
+    pub fn problem(&self) -> Option<String> {
+        let (state, name) = (self.state()?, &self.name);
+        let Some(index) = self.index else {
+            return Some(format!(
+                "worker {name} sent no figures: what it sent to the target is not in this report"
+            ));
+        };
+        let mut why = format!("its figures end {:.1} s after its start", self.seconds);
+        if !self.differences.is_empty() {
+            why = format!("its setup is different: {}", self.differences.join(", "));
+        } else if !self.complete {
+            let _ = write!(
+                why,
+                ", and those of at most {LOST_SECONDS} s after that are missing"
+            );
+        }
+        Some(format!("worker {name} (index {index}) was {state}: {why}"))
     }
 }
 
@@ -64,14 +101,14 @@ mod tests {
             seconds: 9.04,
             ..WorkerShare::missing("host_1")
         };
-        let text = lost.loss().unwrap();
+        let text = lost.problem().unwrap();
         assert!(
             text.contains("host_1 (index 2)") && text.contains("9.0 s") && text.contains("3 s"),
             "{text}"
         );
         assert!(
             WorkerShare::missing("p")
-                .loss()
+                .problem()
                 .unwrap()
                 .contains("sent no figures")
         );
@@ -79,6 +116,14 @@ mod tests {
             complete: true,
             ..lost
         };
-        assert_eq!(complete.loss(), None);
+        assert_eq!(complete.problem(), None);
+        let interrupted = WorkerShare {
+            interrupted: true,
+            ..complete
+        };
+        assert_eq!(
+            interrupted.problem().unwrap(),
+            "worker host_1 (index 2) was interrupted: its figures end 9.0 s after its start"
+        );
     }
 }

@@ -1,9 +1,9 @@
 //! Discovery before the load: what the target supports and which dialect it has.
 
-use std::time::SystemTime;
+use std::time::{Instant, SystemTime};
 
 use bytes::Bytes;
-use paymaster_cli::settings::Settings as TargetSettings;
+use paymaster_cli::{output as out, settings::Settings as TargetSettings};
 use paymaster_client::{
     http::transport::PooledConnection,
     throttling::{RetryPolicy, ThrottleDecision},
@@ -15,9 +15,13 @@ use paymaster_judge::{
 };
 
 use super::error::RunError;
+use crate::{engine::ProgressLine, results::summary::DiscoveryCost, text::count};
 
-/// Sends the requests of discovery. An error if the target answers none of the first ones.
-pub(crate) async fn discover(target: &TargetSettings) -> Result<Context, RunError> {
+/// Sends the requests of discovery, and writes to standard error that it does. Gives what it learned and what it cost. An error if the
+/// target answers none of the first requests.
+pub(crate) async fn discover(target: &TargetSettings) -> Result<(Context, DiscoveryCost), RunError> {
+    out::eprint("discovery: requests that find out what the target supports, before the load\n");
+    let (began, mut requests, mut progress) = (Instant::now(), 0, ProgressLine::default());
     let mut discovery = Discovery::new(Context::new(target.profile.clone()), target.seed);
     let mut connection = PooledConnection::default();
     let mut answers: Vec<(Group, Vec<Exchange>)> = Vec::new();
@@ -27,7 +31,8 @@ pub(crate) async fn discover(target: &TargetSettings) -> Result<Context, RunErro
         for group in round {
             let mut exchanges = Vec::new();
             for member in &group.members {
-                let exchange = send(&mut connection, target, &member.body).await;
+                let exchange = send(&mut connection, target, &member.body, &mut requests).await;
+                progress.show(|_| format!("discovery: {} so far", count(requests, "request")));
                 match &exchange.outcome {
                     Ok(response) => {
                         answered |= response.body.first() == Some(&b'{');
@@ -46,13 +51,20 @@ pub(crate) async fn discover(target: &TargetSettings) -> Result<Context, RunErro
             });
         }
     }
-    Ok(discovery.finish().context)
+    let seconds = began.elapsed().as_secs_f64();
+    Ok((discovery.finish().context, DiscoveryCost { requests, seconds }))
 }
 
-/// Sends a request, again after each pause that the target requests (see [`RetryPolicy::BEFORE_LOAD`]).
-async fn send(connection: &mut PooledConnection, target: &TargetSettings, body: &Bytes) -> Exchange {
+/// Sends a request, again after each pause that the target requests (see [`RetryPolicy::BEFORE_LOAD`]). Adds what it sent to `requests`.
+async fn send(
+    connection: &mut PooledConnection,
+    target: &TargetSettings,
+    body: &Bytes,
+    requests: &mut u64,
+) -> Exchange {
     let mut retries = RetryPolicy::BEFORE_LOAD.start();
     loop {
+        *requests += 1;
         let exchange = connection.exchange(&target.transport, body.clone()).await;
         let decision = exchange
             .outcome

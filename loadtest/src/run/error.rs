@@ -9,7 +9,7 @@ use crate::{
     scenarios::error::ScenarioError,
 };
 
-/// Why a run has no summary. All but [`RunError::NoAnswer`] are errors of usage or configuration.
+/// Why a run has no summary. All but [`RunError::NoAnswer`] and [`RunError::Interrupted`] are errors of usage or configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The requests cannot be chosen or made.
@@ -53,4 +53,7 @@ pub enum RunError {
         /// The last failure, or the HTTP status.
         cause: String,
     },
+    /// The signal came before the load.
+    #[error("interrupted before anything was measured")]
+    Interrupted,
 }

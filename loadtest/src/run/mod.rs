@@ -8,6 +8,7 @@ pub(crate) mod discover;
 
 use std::{
     net::IpAddr,
+    pin::pin,
     sync::Arc,
     time::{Duration, SystemTime},
 };
@@ -43,22 +44,30 @@ const OPEN_USERS: usize = 100;
 /// Most requests of an iteration: a journey has two.
 const MOST_REQUESTS_PER_ITERATION: f64 = 2.0;
 
-/// Executes a load test and returns its summary. `live` gets the figures while it goes on.
+/// Executes a load test and returns its summary. `live` gets the figures while it goes on. If `signal` ends, the run ends with its figures
+/// so far.
 pub async fn run(
     options: &RunOptions,
     setup: TargetSetup,
     live: &LiveFigures,
+    signal: impl Future<Output = ()> + Send,
 ) -> Result<RunSummary, RunError> {
+    let mut signal = pin!(signal);
     let TargetSetup {
         settings: target,
         redactor,
+        embedded,
         ..
     } = setup;
     let limit = target.rate;
     let timing = Timing::of(options, &target)?;
-    check_target(options, &target, limit).await?;
-
-    let context = discover::discover(&target).await?;
+    let (context, discovery) = tokio::select! {
+        discovered = async {
+            check_target(options, &target, limit).await?;
+            discover::discover(&target).await
+        } => discovered?,
+        () = signal.as_mut() => return Err(RunError::Interrupted),
+    };
     let mut generator = RequestGenerator::new(&context, target.seed, SEQUENCES);
     let mix = Mix::new(&options.scenario, &options.weights, &mut generator)?;
     let pacing = pacing(options, limit, &timing, &mix, target.seed)?;
@@ -66,7 +75,7 @@ pub async fn run(
     let model = load_model(options, &pacing, limit, &timing);
     let run = Arc::new(RunState::new(
         RunSettings {
-            shown_host: without_path(&target.shown_target),
+            shown_host: target.transport.target.origin(),
             transport: target.transport,
             mix,
             judge: AnswerJudge::new(context.clone(), options.judge, options.strict),
@@ -85,7 +94,7 @@ pub async fn run(
         .unwrap_or_default();
     let cpu_times = CpuTimes::now();
     live.begin(&run, cpu_times);
-    execute(&run, ProgressLine::default()).await?;
+    execute(&run, ProgressLine::default(), signal.as_mut()).await?;
     let generator = cpu_times.since();
     if run.ended() == Some(EndReason::TimeElapsed)
         && run.liveness.failures() > 0
@@ -97,11 +106,13 @@ pub async fn run(
     let summary = RunSummary {
         began: began.as_secs(),
         target: target.shown_target,
+        embedded,
         scenarios: mix.names().into_iter().map(str::to_owned).collect(),
         left_out: mix.left_out().iter().map(ToString::to_string).collect(),
         seed: target.seed,
         model,
         judge_share: options.judge.value(),
+        discovery,
         generators: vec![generator],
         ..measured(&run)
     };
@@ -113,9 +124,9 @@ pub async fn run(
 fn measured(run: &RunState) -> RunSummary {
     let ran_for = run.ran_for();
     let mut figures = run.figures_over_time(ran_for);
-    // If the target is slower than the arrivals, its last answers arrive after the end. That time counts too.
-    let length = ran_for
-        .max(run.last_answer())
+    let stopped = run.ended() == Some(EndReason::TargetStopped);
+    let length = run
+        .measured_until(ran_for, stopped)
         .saturating_sub(run.clock().warm_up());
     figures.series.cover(length);
     RunSummary::new(figures, length)
@@ -126,7 +137,7 @@ fn judged(mut summary: RunSummary, options: &RunOptions, run: &RunState) -> RunS
     summary.stopped_answering = run.ended() == Some(EndReason::TargetStopped);
     summary.cut_short = match run.ended() {
         Some(EndReason::Interrupted) => Some("interrupted".to_owned()),
-        Some(EndReason::TargetStopped) => Some(run.liveness.to_string()),
+        Some(EndReason::TargetStopped) => Some(run.liveness.outage(run.ran_for())),
         Some(EndReason::TimeElapsed | EndReason::RequestBudget) | None => None,
     };
     let results = judge_all(&options.thresholds, &summary.figures, summary.length());
@@ -281,26 +292,4 @@ pub(crate) async fn check_load(
         .unwrap_or_default();
     target_check::check(&addresses, requests, own_target)?;
     Ok(())
-}
-
-/// Scheme, host and port of a URL: the part that goose may show.
-fn without_path(url: &str) -> String {
-    let path = url
-        .find("://")
-        .and_then(|at| url[at + 3..].find('/').map(|slash| at + 3 + slash));
-    path.map_or(url, |path| &url[..path]).to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn goose_gets_no_path() {
-        assert_eq!(
-            without_path("http://127.0.0.1:3000/***?k"),
-            "http://127.0.0.1:3000"
-        );
-        assert_eq!(without_path("http://h"), "http://h");
-    }
 }

@@ -8,7 +8,7 @@ pub const PUBLIC_RATE: f64 = 10.0;
 /// The load is too high for a host that is not on a private network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "the target is neither this machine nor on a private network: give --rate {PUBLIC_RATE} or less, or, if you may load it, --i-own-this-target (or own-target = true under [load] in the profile)"
+    "the target is neither this machine nor on a private network: if you may load it, give --i-own-this-target (or own-target = true under [load] in the profile); otherwise limit the load to {PUBLIC_RATE} requests a second in all: requests-per-second under [target] in the profile, and no rate above it"
 )]
 pub struct PublicTargetError;
 

@@ -28,6 +28,7 @@ use crate::{
     results::{
         summary::{LoadModel, ModelName, RunSummary},
         threshold::Threshold,
+        workers::WorkerShare,
     },
     run::options::{Arrivals, Rate},
 };
@@ -59,7 +60,8 @@ pub(super) struct Load {
     /// The members of the summary that do not change.
     facts: RunSummary,
     thresholds: Vec<Threshold>,
-    name: String,
+    /// The worker, without its figures.
+    worker: WorkerShare,
     stats: LocustStats,
     exact: ExactReports,
 }
@@ -137,7 +139,7 @@ impl Load {
             began,
             facts,
             thresholds: settings.thresholds,
-            name: settings.name,
+            worker: settings.worker,
             stats: LocustStats::new(began),
             exact: ExactReports::default(),
         })
@@ -217,6 +219,18 @@ impl Load {
             self.lanes.insert(class.to_owned(), Arc::new(Lane::of_class(mix)));
         }
         self.lanes.get(class).cloned()
+    }
+
+    /// Notes that the master reports so many users of all workers together, and sets the share.
+    pub(super) fn announce(&mut self, all_users: f64) {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a count; the cast saturates"
+        )]
+        let users = all_users as usize;
+        self.worker.all_users = self.worker.all_users.max(Some(users).filter(|users| *users > 0));
+        self.set_share(all_users);
     }
 
     /// Sets the share of the rate, or of the limit of the profile: own users of so many. In the open model, the first call starts

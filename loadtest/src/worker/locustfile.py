@@ -11,6 +11,7 @@ import inspect
 import json
 import logging
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -26,6 +27,9 @@ from locust.runners import MasterRunner
 SCENARIOS = {}
 # The command that merges. It must be of the same version as the workers.
 PROGRAM = os.environ.get("PAYMASTER_LOADTEST", "paymaster-loadtest")
+if not PROGRAM.strip():
+    print("the environment variable PAYMASTER_LOADTEST is set, but empty: give it a value, or unset it", file=sys.stderr)
+    sys.exit(2)
 # How long workers may take at the end of a run until their last requests are answered and reported.
 PATIENCE = 20.0
 # A code of the merge that comes earlier here wins over the code of another run of the same master.
@@ -90,6 +94,11 @@ class Runs:
         self.options = environment.parsed_options
         self.number = 0
         self.workers = None
+        # The greenlet that starts users.
+        self.starting = None
+        # The worker that reported first, and its setup; whether another worker has another setup.
+        self.setup = None
+        self.differ = False
 
     def check(self):
         """Ends the master before it starts if the merge would fail in the end."""
@@ -112,6 +121,9 @@ class Runs:
     def begin(self):
         self.number += 1
         self.workers = {}
+        self.starting = gevent.getcurrent()
+        self.setup = None
+        self.differ = False
 
     def spawned(self, user_count):
         for client in [] if TELLS else list(self.environment.runner.clients):
@@ -127,9 +139,27 @@ class Runs:
                 worker.add(part)
         except Exception:  # pylint: disable=broad-except
             log.exception("the figures of worker %s cannot be read: is it of another version?", client)
+            return
+        if worker.report is not None and not self.differ:
+            self.compare(client, worker.report["workers"][0].get("setup", {}))
+
+    def compare(self, client, setup):
+        """Stops the run at the first report of a worker whose setup differs from that of another worker."""
+        self.setup = self.setup or (client, setup)
+        first, expected = self.setup
+        differences = [f"{name} is {expected.get(name)} at {first} and {setup.get(name)} at {client}"
+                       for name in sorted({*expected, *setup}) if expected.get(name) != setup.get(name)]
+        if differences:
+            self.differ = True
+            log.error("the workers have different setups, and the run is stopped: %s", "; ".join(differences))
+            runner = self.environment.runner
+            gevent.spawn(runner.quit if self.options.headless else runner.stop)
 
     def stopping(self):
-        """Notes the workers that took part, also one that refused the run and sends no figures."""
+        """Ends the ramp, which Locust would go on with, and notes the workers that took part, also one that refused the run and sends no
+        figures."""
+        if self.starting is not gevent.getcurrent() and isinstance(self.starting, gevent.Greenlet):
+            self.starting.kill()
         clients = self.environment.runner.clients
         for client in clients.running + clients.spawning if self.workers is not None else []:
             self.workers.setdefault(client.id, Worker())
@@ -170,23 +200,45 @@ class Runs:
         if len(missing) == len(workers):
             log.error("no paymaster-loadtest worker sent figures: there is nothing to judge")
             return 3
-        with tempfile.TemporaryDirectory(prefix="paymaster-") as temporary:
-            folder = self.options.paymaster_worker_reports
-            folder = temporary if folder is None else os.path.join(folder, f"run-{self.number}")
-            os.makedirs(folder, exist_ok=True)
+        folder = self.options.paymaster_worker_reports
+        is_kept = folder is not None
+        folder = os.path.join(folder, f"run-{self.number}") if is_kept else tempfile.mkdtemp(prefix="paymaster-")
+        os.makedirs(folder, exist_ok=True)
+        code = None
+        try:
             files = []
             for client, worker in sorted(workers.items()):
                 if worker.report is not None:
                     safe = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in client)
                     files.append(os.path.join(folder, f"{safe}.json"))
                     worker.write(files[-1])
-            # The names of 1,000 files do not fit into every command line.
-            names = os.path.join(temporary, "files.txt")
-            with open(names, "w", encoding="utf-8") as out:
-                out.write("\n".join(files))
-            command = [PROGRAM, "merge", f"--files-from={names}", *(f"--missing={client}" for client in missing), *self.arguments()]
-            sys.stdout.flush()
-            return subprocess.run(command, check=False).returncode
+            with tempfile.TemporaryDirectory(prefix="paymaster-") as temporary:
+                # The names of 1,000 files do not fit into every command line.
+                names = os.path.join(temporary, "files.txt")
+                with open(names, "w", encoding="utf-8") as out:
+                    out.write("\n".join(files))
+                command = [PROGRAM, "merge", f"--files-from={names}", f"--command={command_line()}",
+                           *(f"--missing={client}" for client in missing), *self.arguments()]
+                sys.stdout.flush()
+                code = subprocess.run(command, check=False).returncode
+            return code
+        finally:
+            # 2: the merge failed, or a report could not be written.
+            if is_kept or self.differ or code in (None, 2):
+                log.log(logging.INFO if is_kept else logging.ERROR, "the reports of the workers are in %s", os.path.abspath(folder))
+            else:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def command_line():
+    """The command line of this master as reports show it, without the password of the web page (--web-auth of older versions)."""
+    words = [os.path.basename(sys.argv[0]), *sys.argv[1:]]
+    for place, word in enumerate(words):
+        if word.startswith("--web-auth="):
+            words[place] = "--web-auth=***"
+        elif words[place - 1] == "--web-auth":
+            words[place] = "***"
+    return shlex.join(words)
 
 
 @events.init.add_listener

@@ -17,15 +17,10 @@ mod session;
 mod shares;
 mod state;
 
-use std::{
-    collections::BTreeSet,
-    future::Future,
-    pin::pin,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{collections::BTreeSet, future::Future, pin::pin, sync::Arc, time::Duration};
 
 use paymaster_cli::settings::target::TargetSetup;
+use tokio::time::Instant;
 
 use self::{
     protocol::connection::{Connection, ConnectionError},
@@ -38,6 +33,7 @@ use crate::{
     report::RequestedReport,
     run::{self, error::RunError},
     scenarios::{MIXED, error::ScenarioError},
+    text::seconds,
 };
 
 /// The port of a Locust master.
@@ -50,7 +46,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub struct WorkerOptions {
     /// The master: `HOST:PORT`, or `HOST` for port 5557.
     pub master: String,
-    /// How long the master may be away.
+    /// How long the worker stays without a master that serves it.
     pub patience: Duration,
     /// The only scenario that is sent, or `mixed` for that of each user's class.
     pub scenario: String,
@@ -77,8 +73,8 @@ pub enum WorkerError {
     /// The requests cannot be drawn.
     #[error(transparent)]
     Scenario(ScenarioError),
-    /// The master was away for too long.
-    #[error("no Locust master at {master} for {} s: {cause}", patience.as_secs())]
+    /// There was no master, or none that serves the worker, for too long.
+    #[error("no Locust master at {master} for {}: {cause}", seconds(patience.as_secs_f64()))]
     NoMaster {
         /// Its address.
         master: String,
@@ -100,6 +96,7 @@ pub enum WorkerError {
 }
 
 /// Serves a master until it says `quit` or `signal` ends. A lost master ends the load; the worker then waits for it under a new name.
+/// It ends with an error after [`WorkerOptions::patience`] without a master that serves it: one that acknowledges the worker and sends whole frames.
 /// `live` gets the figures of each run while it goes on.
 pub async fn serve(
     options: WorkerOptions,
@@ -113,46 +110,57 @@ pub async fn serve(
         ..
     } = setup;
     let master = with_port(&options.master);
-    run::check_load(&target, target.rate, options.own_target).await?;
-    let context = Arc::new(run::discover::discover(&target).await?);
+    let mut signal = pin!(signal);
+    let (context, _) = tokio::select! {
+        discovered = async {
+            run::check_load(&target, target.rate, options.own_target).await?;
+            run::discover::discover(&target).await
+        } => discovered?,
+        () = signal.as_mut() => return Ok(()),
+    };
     let mut worker = Worker {
         options,
         target,
         redactor,
-        context,
+        context: Arc::new(context),
         live: live.clone(),
         next_number: 0,
+        runs: 0,
+        served: Instant::now(),
         failed: None,
         noted: BTreeSet::new(),
     };
-    let mut signal = pin!(signal);
-    let mut away_since = Instant::now();
     loop {
+        let served = worker.served;
         // A new name each time: a master ignores a second connection with a name that it knows.
         let node_id = node_id();
         let opened = tokio::select! {
             opened = Connection::open(&master, &node_id) => opened,
             () = signal.as_mut() => return Ok(()),
         };
-        match opened {
+        let cause = match opened {
             Ok(connection) => {
                 let session = Session::new(&mut worker, connection, node_id);
                 match session.serve(signal.as_mut()).await? {
                     Leaving::Quit | Leaving::Interrupted => return Ok(()),
-                    Leaving::Lost(cause) => say(&format!("the master at {master} was lost: {cause}")),
+                    Leaving::Lost(cause) => cause,
                 }
-                away_since = Instant::now();
             }
-            Err(cause) if away_since.elapsed() >= worker.options.patience => {
-                return Err(WorkerError::NoMaster {
-                    master,
-                    patience: worker.options.patience,
-                    cause,
-                });
-            }
-            Err(cause) => worker.note_once(&format!(
+            Err(cause) => cause,
+        };
+        if worker.patience_left().is_zero() {
+            return Err(WorkerError::NoMaster {
+                master,
+                patience: worker.options.patience,
+                cause,
+            });
+        }
+        if worker.served == served {
+            worker.note_once(&format!(
                 "no Locust master at {master} yet: {cause}; trying again"
-            )),
+            ));
+        } else {
+            say(&format!("the master at {master} was lost: {cause}"));
         }
         tokio::select! {
             () = tokio::time::sleep(PAUSE) => {}

@@ -2,7 +2,12 @@
 
 mod orders;
 
-use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
+use std::{
+    future::Future,
+    pin::{Pin, pin},
+    sync::Arc,
+    time::Duration,
+};
 
 use tokio::{task::JoinHandle, time::Instant};
 
@@ -14,8 +19,8 @@ use super::{
     state::{Worker, say},
 };
 use crate::worker::protocol::{
-    connection::{Connection, ConnectionError, Incoming},
-    message::{self, FromWorker, Heartbeat, Spawn, Stats, WorkerState},
+    connection::{Connection, ConnectionError, Incoming, SILENCE},
+    message::{self, FromMaster, FromWorker, Heartbeat, Spawn, Stats, WorkerState},
 };
 use crate::{results::summary::RunSummary, scenarios::error::ScenarioError};
 
@@ -25,8 +30,6 @@ const HEARTBEAT: Duration = Duration::from_secs(1);
 const STATS_EVERY: u32 = 3;
 /// How often `client_ready` is repeated until the master answers.
 const READY_AGAIN: Duration = Duration::from_secs(5);
-/// A master that sends nothing for this long is lost.
-const SILENCE: Duration = Duration::from_secs(10);
 /// A master that does not tell when all users are up (an older Locust without our locustfile): arrivals begin this long after the last
 /// `spawn`.
 const UNANNOUNCED: Duration = Duration::from_secs(15);
@@ -43,18 +46,7 @@ pub(super) enum Leaving {
     /// A signal ended the worker.
     Interrupted,
     /// The connection or the master was lost.
-    Lost(LostError),
-}
-
-/// Why the master is lost.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum LostError {
-    #[error(transparent)]
-    Connection(#[from] ConnectionError),
-    #[error("it sent no heartbeat for {} s", SILENCE.as_secs())]
-    Silent,
-    #[error("it asked to connect anew")]
-    Reconnect,
+    Lost(ConnectionError),
 }
 
 /// What follows when a load has ended.
@@ -85,9 +77,11 @@ pub(super) struct Session<'a> {
     worker: &'a mut Worker,
     connection: Connection,
     node_id: String,
-    acknowledged: bool,
+    /// When the master acknowledged the worker.
+    acknowledged: Option<Instant>,
     ready_sent: Instant,
-    heard: Instant,
+    /// When the last message of Locust arrived.
+    received: Instant,
     corpus: Option<Arc<Corpus>>,
     drawing: Option<JoinHandle<Result<Corpus, ScenarioError>>>,
     /// The users that must be started as soon as the requests are drawn.
@@ -113,9 +107,9 @@ impl<'a> Session<'a> {
             worker,
             connection,
             node_id,
-            acknowledged: false,
+            acknowledged: None,
             ready_sent: now,
-            heard: now,
+            received: now,
             corpus: None,
             drawing: None,
             waiting: None,
@@ -140,12 +134,14 @@ impl<'a> Session<'a> {
         }
         if let Some(mut load) = self.load.take() {
             load.close().await;
-            let why = match &leaving {
-                Ok(Leaving::Lost(cause)) => format!("the Locust master was lost: {cause}"),
-                _ => "interrupted".to_owned(),
+            let why = if let Ok(Leaving::Lost(cause)) = &leaving {
+                Some(format!("the Locust master was lost: {cause}"))
+            } else {
+                load.interrupt();
+                None
             };
             self.worker.next_number = load.next_number();
-            self.worker.publish(&load.summary(true, Some(why)));
+            self.worker.publish(&load.summary(true, why));
         }
         leaving
     }
@@ -157,12 +153,14 @@ impl<'a> Session<'a> {
         let mut tick = tokio::time::interval(HEARTBEAT);
         tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut signalled = false;
+        let mut out_of_patience = pin!(tokio::time::sleep(self.worker.patience_left()));
         loop {
             let ending = self.ending.is_some();
             let step = tokio::select! {
+                () = out_of_patience.as_mut(), if self.acknowledged.is_none() => Err(ConnectionError::Unacknowledged),
                 incoming = self.connection.receive() => match incoming {
                     Ok(incoming) => self.receive(incoming).await,
-                    Err(cause) => Err(cause.into()),
+                    Err(cause) => Err(cause),
                 },
                 _ = tick.tick() => self.tick().await,
                 drawn = drawn(&mut self.drawing) => {
@@ -198,21 +196,25 @@ impl<'a> Session<'a> {
         }
     }
 
-    async fn send(&mut self, message: &FromWorker) -> Result<(), LostError> {
-        Ok(self.connection.send(&message.to_bytes(&self.node_id)).await?)
+    async fn send(&mut self, message: &FromWorker) -> Result<(), ConnectionError> {
+        self.connection.send(&message.to_bytes(&self.node_id)).await
     }
 
-    async fn receive(&mut self, incoming: Incoming) -> Result<(), LostError> {
-        self.heard = Instant::now();
+    async fn receive(&mut self, incoming: Incoming) -> Result<(), ConnectionError> {
         match incoming {
-            Incoming::Ping(context) => Ok(self.connection.pong(&context).await?),
+            Incoming::Ping(context) => self.connection.pong(&context).await,
             Incoming::Ignored => {
                 self.worker
                     .note_once("the master sent a frame that Locust does not use; it is ignored");
                 Ok(())
             }
             Incoming::Message(bytes) => match message::read(&bytes) {
-                Ok(message) => self.handle(message).await,
+                Ok(message) => {
+                    if !matches!(message, FromMaster::Other(_)) {
+                        self.note_received();
+                    }
+                    self.handle(message).await
+                }
                 Err(cause) => {
                     self.worker
                         .note_once(&format!("the master sent {cause}; it is ignored"));
@@ -222,17 +224,27 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// Notes that the master sent a message of Locust.
+    fn note_received(&mut self) {
+        self.received = Instant::now();
+        let long = SILENCE.min(self.worker.options.patience);
+        let is_served = |at: Instant| self.load.is_some() || at.elapsed() >= long;
+        if self.acknowledged.is_some_and(is_served) {
+            self.worker.served = self.received;
+        }
+    }
+
     /// What happens every second.
-    async fn tick(&mut self) -> Result<(), LostError> {
-        if !self.acknowledged {
+    async fn tick(&mut self) -> Result<(), ConnectionError> {
+        if self.acknowledged.is_none() {
             if self.ready_sent.elapsed() >= READY_AGAIN {
                 self.ready_sent = Instant::now();
                 self.send(&FromWorker::Ready).await?;
             }
             return Ok(());
         }
-        if self.heard.elapsed() >= SILENCE {
-            return Err(LostError::Silent);
+        if self.received.elapsed() >= SILENCE {
+            return Err(ConnectionError::Silent);
         }
         self.ticks += 1;
         let (current_cpu_usage, current_memory_usage) = self.meter.read();

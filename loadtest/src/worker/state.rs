@@ -1,7 +1,7 @@
 //! What a worker keeps over all its connections and runs.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     hash::{BuildHasher as _, Hasher as _, RandomState},
     sync::Arc,
     time::Duration,
@@ -10,7 +10,8 @@ use std::{
 use clap::ValueEnum as _;
 use paymaster_cli::{output as out, output::terminal::escape_controls, settings::Settings as TargetSettings};
 use paymaster_client::redact::Redactor;
-use paymaster_judge::target::context::Context;
+use paymaster_judge::target::{context::Context, profile::Target};
+use tokio::time::Instant;
 
 use super::{
     WorkerError, WorkerOptions,
@@ -25,12 +26,13 @@ use crate::{
     results::{
         summary::RunSummary,
         threshold::{Threshold, ThresholdError},
+        workers::WorkerShare,
     },
     run::{
         error::RunError,
         options::{Arrivals, Rate, RateError},
     },
-    text::{count, seconds},
+    text::{count, duration, percent, seconds},
 };
 
 /// How long requests in progress may take at the end of a run, unless their timeout is shorter.
@@ -69,6 +71,11 @@ pub(super) struct Worker {
     pub(super) live: LiveFigures,
     /// The number of the next request within the part of this worker, so that later runs repeat no id.
     pub(super) next_number: u64,
+    /// The runs that have ended.
+    pub(super) runs: u64,
+    /// When a master last served the worker: it sent a message of Locust in a run, or 10 s or more after it acknowledged the worker. At first, the start of the worker. A master that only accepts connections, or fails soon after it acknowledged the
+    /// worker, does not serve it.
+    pub(super) served: Instant,
     /// Why the worker must end, noted by the session.
     pub(super) failed: Option<WorkerError>,
     /// What was noted already.
@@ -121,7 +128,11 @@ impl Worker {
             rate,
             arrivals,
             thresholds: thresholds?,
-            name: name.to_owned(),
+            worker: WorkerShare {
+                index: Some(corpus.shard.index()),
+                setup: self.setup(),
+                ..WorkerShare::missing(name)
+            },
             command: self.options.command.clone(),
             // The counter goes on over the runs of one master. Another index begins its own part.
             first_number: if self.next_number > first_number
@@ -137,9 +148,34 @@ impl Worker {
         Ok(load)
     }
 
-    /// Writes the reports of the worker and one line to standard error.
+    /// What must be equal for all workers of a run, because it decides what their figures mean.
+    fn setup(&self) -> BTreeMap<String, String> {
+        let mut profile = self.target.profile.clone();
+        // Headers may differ, and the URL is compared as reports show it.
+        profile.target = Target {
+            requests_per_second: self.target.rate,
+            ..Target::default()
+        };
+        let mut sum = flate2::Crc::new();
+        sum.update(serde_json::to_string(&profile).unwrap_or_default().as_bytes());
+        let options = &self.options;
+        [
+            ("target", self.target.shown_target.clone()),
+            ("profile", format!("{:08x}", sum.sum())),
+            ("--judge", percent(options.judge.value() * 100.0)),
+            ("--strict", options.strict.to_string()),
+            ("--timeout", duration(self.target.transport.limits.timeout)),
+            ("--respect-retry-after", options.respect_retry_after.to_string()),
+            ("version", env!("CARGO_PKG_VERSION").to_owned()),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into()
+    }
+
+    /// Writes the reports of the worker, each run into files of its own, and one line to standard error.
     pub(super) fn publish(&mut self, summary: &RunSummary) {
         self.live.end(summary);
+        self.runs += 1;
         let counts = summary.figures.total(None).counts;
         let wrong = counts.of(Outcome::Wrong);
         say(&format!(
@@ -148,10 +184,15 @@ impl Worker {
             seconds(summary.seconds)
         ));
         for report in &self.options.reports {
-            if let Err(cause) = report.write(summary, None) {
+            if let Err(cause) = report.of_run(self.runs).write(summary, None) {
                 out::error(&format!("a report could not be written: {cause}"));
             }
         }
+    }
+
+    /// How long the worker still waits for a master that serves it.
+    pub(super) fn patience_left(&self) -> Duration {
+        self.options.patience.saturating_sub(self.served.elapsed())
     }
 
     pub(super) fn note_once(&mut self, text: &str) {

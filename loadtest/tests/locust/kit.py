@@ -191,6 +191,11 @@ class LocustTest(unittest.TestCase):
             worker.name = worker.expect(r"worker (\S+) \(index (\d+)\) is ready").group(1)
         return workers
 
+    def own(self, workers, run=1):
+        """The reports that workers wrote themselves in one of their runs."""
+        names = [worker.report.name if run == 1 else f"{worker.report.stem}-{run}.json" for worker in workers]
+        return [self.report(name) for name in names]
+
     def report(self, name="merged.json"):
         return json.loads((self.folder / name).read_text(encoding="utf-8"))
 

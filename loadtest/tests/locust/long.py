@@ -1,6 +1,7 @@
 """The long tests of distributed runs: web page, lost workers and masters, other workers, an older Locust. `.ci/locust long` runs them."""
 
 import json
+import shutil
 import time
 import unittest
 import urllib.parse
@@ -44,9 +45,10 @@ class WebPage(LocustTest):
             until((self.folder / name).exists, name)
             until(lambda name=name: (self.folder / name).read_text(encoding="utf-8").endswith("}\n"), name)
             merged = self.report(name)
-            own = [self.report(worker.report.name) for worker in workers]
+            own = self.own(workers, run)
             self.assertEqual(counters(merged), added(own))
             self.assertEqual(merged["verdict"], "passed", master.output())
+            self.assertEqual(merged["model"]["users"], 7)
             self.assertEqual(merged["target"], own[0]["target"])
             total = [row for row in self.shown()["stats"] if row["name"] == "Aggregated"][0]
             self.assertEqual(total["num_requests"], requests(merged))
@@ -57,6 +59,23 @@ class WebPage(LocustTest):
         for worker in workers:
             self.assertEqual(worker.wait(), 0, worker.output())
 
+
+    def test_workers_with_different_setups_stop_the_run_and_stay(self):
+        url = self.target()
+        master = self.master("--web-host", "127.0.0.1", "--web-port", 0, "--report", "merged.json")
+        self.port = int(master.expect(r"WEB-PORT (\d+)").group(1))
+        workers = [*self.workers(1, master.port, url), *self.workers(1, master.port, url, "--judge", "10%")]
+        # Two users at once, and a ramp that takes minutes.
+        self.call("/swarm", user_count=400, spawn_rate=2, host="")
+        master.expect("the workers have different setups, and the run is stopped: --judge is ")
+        until(lambda: (self.folder / "merged.json").exists() and self.shown()["state"] == "stopped", "the end of the run")
+        self.addCleanup(shutil.rmtree, master.expect("the reports of the workers are in (.*)").group(1))
+        for worker in workers:
+            worker.expect("a run ended: ")
+            self.assertIsNone(worker.process.poll(), worker.output())
+        # The ramp does not go on, so that the workers have no users.
+        time.sleep(3)
+        self.assertEqual(self.shown()["user_count"], 0)
 
     def test_a_run_that_ends_before_the_first_regular_report(self):
         url = self.target()
@@ -70,7 +89,7 @@ class WebPage(LocustTest):
         merged = self.report()
         self.assertEqual(len(merged["workers"]), 2)
         self.assertTrue(all(worker["complete"] for worker in merged["workers"]), merged["workers"])
-        self.assertEqual(counters(merged), added(self.report(worker.report.name) for worker in workers))
+        self.assertEqual(counters(merged), added(self.own(workers)))
 
 
 class LostWorkers(LocustTest):
@@ -85,6 +104,8 @@ class LostWorkers(LocustTest):
         self.assertEqual(master.wait(), 4, master.output())
         merged = self.report()
         self.assertEqual(merged["verdict"], "incomplete")
+        # Never more than the master asked for, also where users moved.
+        self.assertEqual(merged["model"]["users"], 6)
         lost = [worker for worker in merged["workers"] if not worker["complete"]]
         self.assertEqual([worker["name"] for worker in lost], [workers[1].name])
         self.assertIn(f"worker {workers[1].name}", merged["cut_short"])
@@ -137,8 +158,10 @@ class LostMaster(LocustTest):
         self.assertFalse(names & {worker.name for worker in workers}, "a worker kept its name")
         for worker in workers:
             self.assertEqual(worker.wait(), 0, worker.output())
-        own = [self.report(worker.report.name) for worker in workers]
-        self.assertEqual(counters(self.report()), added(own))
+        # The first run, which the killed master cut short, has reports of its own.
+        self.assertEqual(counters(self.report()), added(self.own(workers, run=2)))
+        for report in self.own(workers):
+            self.assertIn("the Locust master was lost", report["cut_short"])
 
 
 class OtherWorkers(LocustTest):
@@ -159,7 +182,7 @@ class OtherWorkers(LocustTest):
         master = self.headless(3, "-u", 4, "-r", 1, "-t", "10s", "journey", "errors")
         workers = self.workers(3, master.port, url)
         self.assertEqual(master.wait(), 0, master.output())
-        own = [self.report(worker.report.name) for worker in workers]
+        own = self.own(workers)
         self.assertEqual(counters(self.report()), added(own))
         self.assertEqual(sorted(report["workers"][0]["users"] for report in own), [1, 1, 2])
         self.assertTrue(any("errors" not in report["labels"] for report in own), "every worker had a user of each class")
@@ -172,7 +195,7 @@ class OtherWorkers(LocustTest):
                 master = self.headless(2, "-u", 4, "-r", 4, "-t", "6s", *arguments, locust=locust)
                 workers = self.workers(2, master.port, url)
                 self.assertEqual(master.wait(), 0, master.output())
-                own = [self.report(worker.report.name) for worker in workers]
+                own = self.own(workers)
                 self.assertEqual(counters(self.report()), added(own))
                 self.assertGreater(requests(self.report()), 100)
 

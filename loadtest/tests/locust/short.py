@@ -1,11 +1,13 @@
 """The short tests of distributed runs: a real Locust master on 127.0.0.1 with two or three workers. `.ci/locust` runs them."""
 
+import pathlib
+import shutil
 import socket
 import struct
 import unittest
 import urllib.request
 
-from kit import LOADTEST, LOCUST, PATIENCE, LocustTest, added, counters, requests
+from kit import LOADTEST, LOCUST, PATIENCE, LocustTest, added, counters, interrupt, requests
 
 GREETING = b"\xff" + b"\0" * 8 + b"\x7f\x03\x00" + b"NULL".ljust(20, b"\0") + b"\0" * 32
 READY = b"\x04\x1c\x05READY\x0bSocket-Type\0\0\0\x06ROUTER"
@@ -21,7 +23,7 @@ class HeadlessRuns(LocustTest):
         for worker in workers:
             self.assertEqual(worker.wait(), 0, worker.output())
         merged = self.report()
-        own = [self.report(worker.report.name) for worker in workers]
+        own = self.own(workers)
         self.assertEqual(counters(merged), added(own))
         self.assertGreater(requests(merged), 100, master.output())
         self.assertTrue(all(requests(report) > 0 for report in own), "a worker sent nothing")
@@ -76,7 +78,7 @@ class HeadlessRuns(LocustTest):
         merged = self.report()
         self.assertTrue(merged["model"]["poisson"])
         self.assertIn("at random (Poisson)", master.output())
-        own = [self.report(worker.report.name) for worker in workers]
+        own = self.own(workers)
         self.assertEqual(counters(merged), added(own))
         for report in own:
             # As many as expected, within five standard deviations. Regular arrivals would be off by one at most.
@@ -93,13 +95,65 @@ class HeadlessRuns(LocustTest):
         self.assertEqual([judged["met"] for judged in merged["thresholds"] if not judged["by_default"]], [False])
         self.assertEqual(merged["model"]["rate"], "90")
         self.assertEqual(set(merged["labels"]), {"quote-erc20", "errors"})
-        own = [self.report(worker.report.name) for worker in workers]
+        own = self.own(workers)
         self.assertEqual(counters(merged), added(own))
         # Each user has 30 arrivals a second, whenever its worker began.
         self.assertEqual(sorted(report["workers"][0]["users"] for report in own), [1, 2])
         for report in own:
             expected = 30 * report["workers"][0]["users"] * report["arrivals"]["seconds"]
             self.assertLessEqual(abs(report["arrivals"]["due"] - expected), 1, report["arrivals"])
+
+
+    def test_a_worker_that_is_interrupted_is_named(self):
+        url = self.target()
+        master = self.headless(2, "-u", 4, "-r", 4, "-t", "8s")
+        workers = self.workers(2, master.port, url)
+        master.expect("All users spawned|Spawning is complete")
+        interrupt(workers[0])
+        self.assertEqual(workers[0].wait(), 0, workers[0].output())
+        self.assertEqual(master.wait(), 4, master.output())
+        merged = self.report()
+        self.assertRegex(merged["cut_short"], rf"^worker {workers[0].name} \(index \d\) was interrupted: ")
+        self.assertRegex(master.output(), rf"{workers[0].name} \(index \d\): 2 users, .*, interrupted")
+        self.assertEqual([worker.get("interrupted", False) for worker in merged["workers"]],
+                         [worker["name"] == workers[0].name for worker in merged["workers"]])
+        # The command is that of the run, and names no file that is gone.
+        self.assertTrue(merged["command"].startswith("locust -f wrapper.py --master "), merged["command"])
+        self.assertNotIn("files-from", merged["command"])
+
+    def test_a_worker_with_another_setup_stops_the_run_and_is_left_out(self):
+        url, other_url = self.target(), self.target()
+        (self.folder / "other.toml").write_text("[operations]\naccepts = \"any\"\n", encoding="utf-8")
+        for name, odd_url, arguments in [("target", other_url, []), ("--judge", url, ["--judge", "10%"]),
+                                         ("profile", url, ["--config", "other.toml"])]:
+            with self.subTest(name):
+                # A ramp that takes longer than the test.
+                master = self.headless(3, "-u", 3000, "-r", 3, "-t", "30m")
+                usual = self.workers(2, master.port, url)
+                odd = self.workers(1, master.port, odd_url, *arguments)[0]
+                # 3 if not one request was answered yet.
+                self.assertIn(master.wait(), (3, 4), master.output())
+                self.assertIn(f"the workers have different setups, and the run is stopped: {name} is ", master.output())
+                merged = self.report()
+                self.assertRegex(merged["cut_short"], rf"worker {odd.name} \(index \d\) was left out: its setup is different: {name} ")
+                self.assertEqual(counters(merged), added(self.own(usual)))
+                self.assertEqual([len(worker.get("differences", [])) for worker in merged["workers"]], [0, 0, 1])
+                # Nothing is lost.
+                self.assertEqual(counters(self.own([odd])[0]), counters(self.report(f"kept/run-1/{odd.name}.json")))
+                for worker in [*usual, odd]:
+                    self.assertEqual(worker.wait(), 0, worker.output())
+
+    def test_the_reports_of_the_workers_are_kept_where_the_merge_fails(self):
+        url = self.target()
+        # A folder in place of the file: the report cannot be written.
+        master = self.master("--headless", "--expect-workers", 1, "--expect-workers-max-wait", PATIENCE, "-u", 1, "-r", 1, "-t", "2s",
+                             "--report", "taken.json")
+        (self.folder / "taken.json").mkdir()
+        worker = self.workers(1, master.port, url)[0]
+        self.assertEqual(master.wait(), 2, master.output())
+        folder = pathlib.Path(master.expect("the reports of the workers are in (.*)").group(1))
+        self.addCleanup(shutil.rmtree, folder)
+        self.assertEqual(counters(self.report(folder / f"{worker.name}.json")), counters(self.own([worker])[0]))
 
 
 class Metrics(LocustTest):

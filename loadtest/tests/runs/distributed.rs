@@ -1,6 +1,17 @@
 //! What of a distributed run needs no Locust: usage errors, the locustfile, and `merge` as the locustfile calls it. `.ci/locust` has the
 //! tests with a real master.
 
+use std::{
+    collections::BTreeMap,
+    io::{self, Read as _, Write as _},
+    net::{TcpListener, TcpStream},
+    path::Path,
+    process::Stdio,
+    thread,
+    time::{Duration, Instant},
+};
+
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::support::{Finished, load, run};
@@ -32,6 +43,8 @@ fn errors_of_a_worker_name_their_cause() {
         let Finished { code, out, err } = run(folder.path(), arguments);
         assert_eq!(code, expected, "{arguments:?}: {out}{err}");
         assert!(err.contains(word), "{arguments:?}: {err}");
+        // An option that `worker` does not have.
+        assert!(!err.contains("--rate"), "{arguments:?}: {err}");
     }
     assert_eq!(run(folder.path(), &["merge", "--check", "-t", "p95<1s"]).code, 0);
 }
@@ -50,6 +63,192 @@ fn a_worker_gives_up_when_there_is_no_master() {
         err.contains("no Locust master at 127.0.0.1:") && err.contains("for 1 s"),
         "{err}"
     );
+}
+
+/// The greeting of a Locust master, and its READY command.
+const GREETING: [u8; 64] = {
+    let mut bytes = [0; 64];
+    (bytes[0], bytes[9], bytes[10]) = (0xff, 0x7f, 3);
+    (bytes[12], bytes[13], bytes[14], bytes[15]) = (b'N', b'U', b'L', b'L');
+    bytes
+};
+const READY: &[u8] = b"\x04\x1c\x05READY\x0bSocket-Type\0\0\0\x06ROUTER";
+/// The head of a frame of 4 EiB.
+const OVERSIZED: &[u8] = b"\x02\x40\0\0\0\0\0\0\0";
+
+/// A message of a master, in its frame.
+fn message(kind: &str, data: impl Serialize) -> Vec<u8> {
+    let body = rmp_serde::to_vec_named(&(kind, data, "")).unwrap();
+    let length = u8::try_from(body.len()).unwrap();
+    [&[0, length][..], &body].concat()
+}
+
+fn ack() -> Vec<u8> {
+    message("ack", BTreeMap::from([("index", 0)]))
+}
+
+/// Reads until the worker has sent these bytes once more; without them, until it closes the connection.
+fn await_bytes(stream: &mut TcpStream, awaited: Option<&[u8]>) -> io::Result<()> {
+    let (mut received, mut chunk) = (Vec::new(), [0; 8_192]);
+    loop {
+        let read = stream.read(&mut chunk)?;
+        received.extend_from_slice(&chunk[..read]);
+        let arrived =
+            awaited.is_some_and(|awaited| received.windows(awaited.len()).any(|part| part == awaited));
+        if arrived || read == 0 {
+            return Ok(());
+        }
+    }
+}
+
+/// What a master does after the handshake. The connection ends when it returns.
+type Script = fn(&mut TcpStream) -> io::Result<()>;
+
+/// Starts a master that does this with each connection, and returns its address.
+fn master(script: Script) -> String {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let _ = stream
+                .read_exact(&mut [0; 64])
+                .and_then(|()| stream.write_all(&[&GREETING[..], READY].concat()))
+                .and_then(|()| script(&mut stream));
+        }
+    });
+    address
+}
+
+/// Runs a worker with this master. A worker that does not end is killed after a time that is far longer than it may take.
+fn worker(folder: &Path, master: &str, arguments: &[&str]) -> Finished {
+    let url = crate::support::serve(|_, id| crate::support::sponsored(id));
+    let mut command = crate::support::command(folder);
+    command.args(["worker", "--master", master, &url]).args(arguments);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let deadline = Instant::now() + Duration::from_mins(2);
+    while child.try_wait().unwrap().is_none() && Instant::now() < deadline {
+        thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    child.wait_with_output().unwrap().into()
+}
+
+#[test]
+fn no_master_keeps_a_worker_longer_than_its_patience() {
+    let scripts: [(Script, &str); 8] = [
+        // It never acknowledges the worker.
+        (
+            |stream| await_bytes(stream, None),
+            "does not acknowledge this worker",
+        ),
+        (
+            |stream| {
+                stream.write_all(b"\0\x7fhalf a frame")?;
+                await_bytes(stream, None)
+            },
+            "does not acknowledge this worker",
+        ),
+        (
+            |stream| loop {
+                stream.write_all(&message("no-message", 0))?;
+                thread::sleep(Duration::from_millis(1));
+            },
+            "does not acknowledge this worker",
+        ),
+        (
+            |stream| {
+                stream.write_all(OVERSIZED)?;
+                await_bytes(stream, None)
+            },
+            "larger than",
+        ),
+        // It acknowledges the worker, and does not serve it.
+        (
+            |stream| {
+                stream.write_all(&[&ack()[..], OVERSIZED].concat())?;
+                await_bytes(stream, None)
+            },
+            "larger than",
+        ),
+        (
+            |stream| {
+                stream.write_all(&[ack(), message("reconnect", 0)].concat())?;
+                await_bytes(stream, None)
+            },
+            "connect anew",
+        ),
+        (|stream| stream.write_all(&ack()), ""),
+        // 10 s without a heartbeat.
+        (
+            |stream| {
+                stream.write_all(&ack())?;
+                loop {
+                    stream.write_all(&message("no-message", 0))?;
+                    thread::sleep(Duration::from_millis(10));
+                }
+            },
+            "no heartbeat",
+        ),
+    ];
+    thread::scope(|scope| {
+        for (place, (script, cause)) in scripts.into_iter().enumerate() {
+            scope.spawn(move || {
+                let folder = tempfile::tempdir().unwrap();
+                let master = master(script);
+                let Finished { code, err, .. } = worker(folder.path(), &master, &["--patience", "1s"]);
+                assert_eq!(code, 3, "{place}: {err}");
+                let last = format!("no Locust master at {master} for 1 s: ");
+                assert!(err.contains(&last), "{place}: {err}");
+                // On a machine that is too slow, not even the handshake is complete in time.
+                assert!(
+                    err.contains(cause) || err.contains("no answer within"),
+                    "{place}: {err}"
+                );
+            });
+        }
+    });
+}
+
+#[test]
+fn each_run_of_a_worker_has_a_report_of_its_own() {
+    #[derive(Serialize)]
+    struct Spawn {
+        timestamp: f64,
+        user_classes_count: BTreeMap<&'static str, u64>,
+    }
+    let master = master(|stream| {
+        let spawn = |timestamp| {
+            let user_classes_count = BTreeMap::from([("errors", 1)]);
+            message(
+                "spawn",
+                Spawn {
+                    timestamp,
+                    user_classes_count,
+                },
+            )
+        };
+        stream.write_all(&[ack(), spawn(1.0)].concat())?;
+        await_bytes(stream, Some(b"\xa5stats"))?;
+        stream.write_all(&message("stop", 0))?;
+        await_bytes(stream, Some(b"client_ready"))?;
+        stream.write_all(&spawn(2.0))?;
+        await_bytes(stream, Some(b"\xa5stats"))?;
+        stream.write_all(&message("quit", 0))?;
+        await_bytes(stream, None)
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let Finished { code, err, .. } = worker(folder.path(), &master, &["-o", "own.json", "-o", "md/own.md"]);
+    assert_eq!(code, 0, "{err}");
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
+    let report = |name: &str| -> Value { serde_json::from_str(&read(name)).unwrap() };
+    let (first, second) = (report("own.json"), report("own-2.json"));
+    assert_ne!(first, second);
+    for report in [first, second] {
+        assert_eq!(report["workers"][0]["complete"], true, "{report}");
+        assert_eq!(report["workers"][0]["setup"]["--judge"], "100%", "{report}");
+    }
+    assert_ne!(read("md/own.md"), read("md/own-2.md"));
 }
 
 #[test]
@@ -93,6 +292,9 @@ fn random_arrivals_are_those_of_the_seed() {
         "poisson",
         "--duration",
         "1s",
+        // The machine of the test may be slow.
+        "--threshold",
+        "reached-rate>=1%",
     ];
     let due = |seed: &str| {
         let (Finished { code, out, err }, report) = load(&[&arguments[..], &["--seed", seed]].concat());

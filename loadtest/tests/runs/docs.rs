@@ -4,7 +4,7 @@ use std::{fs, path::Path, sync::Arc};
 
 use paymaster_reference_server::{Config, InjectedService, Service};
 
-use crate::support::{Finished, run};
+use crate::support::{Finished, command, run};
 
 /// The target of the commands in the page.
 const TARGET: &str = "http://127.0.0.1:4338/";
@@ -140,5 +140,31 @@ fn the_commands_for_several_machines_are_valid() {
         // Arguments are read in their order: one that does not exist is named before a help is printed.
         let help = run(folder.path(), &[&with_help[..], &["--help"]].concat());
         assert_eq!(help.code, 0, "{arguments:?}: {}", help.err);
+    }
+}
+
+/// A worker that the page shows is permitted to load its public host. At a documentation address (RFC 5737) no host answers.
+#[test]
+fn the_workers_of_the_guide_may_load_a_public_host() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("paymaster.toml"), "").unwrap();
+    let workers: Vec<Vec<String>> = commands("distributed.md")
+        .into_iter()
+        .filter(|arguments| arguments[0] == "worker")
+        .collect();
+    assert!(workers.len() > 1, "{workers:?}");
+    for arguments in workers {
+        let given = arguments
+            .iter()
+            .map(|word| word.replace("https://staging.example/", "http://192.0.2.1/"));
+        let output = command(folder.path())
+            .env("API_KEY", "k3y")
+            .args(given)
+            .args(["--timeout", "100ms"])
+            .output()
+            .unwrap();
+        let Finished { code, err, .. } = output.into();
+        assert_eq!(code, 3, "{arguments:?}: {err}");
+        assert!(err.contains("192.0.2.1"), "{arguments:?}: {err}");
     }
 }

@@ -40,6 +40,8 @@ export interface Report {
     verdict: string;
     /** 0 conforms, 1 violations, 3 could not test, 4 incomplete. */
     exit_code: 0 | 1 | 3 | 4;
+    /** Whether the target is the embedded reference server, so that the report is about no service of yours. */
+    embedded: boolean;
     warnings: string[];
     requests: number;
     took_ms: number;

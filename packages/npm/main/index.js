@@ -11,7 +11,7 @@ const MAX_ERROR_OUTPUT = 8192;
 exports.check = async function check(options) {
     const { url, profile, headers = {}, args = [], cwd, signal } = options ?? {};
     // Without a URL the embedded reference server would be judged, and pass.
-    if (typeof url !== "string" || url === "") {
+    if (typeof url !== "string" || url.trim() === "") {
         throw new TypeError('check: `url` must be the URL of a paymaster, or "embedded" for the embedded reference server');
     }
     const folder = await mkdtemp(join(tmpdir(), "paymaster-conformance-"));
@@ -23,6 +23,8 @@ exports.check = async function check(options) {
         const env = { ...process.env };
         delete env.PAYMASTER_URL;
         if (url !== "embedded") env.PAYMASTER_URL = url;
+        const missing = Object.keys(headers).find((name) => typeof headers[name] !== "string" || headers[name].trim() === "");
+        if (missing !== undefined) throw new TypeError(`check: the header ${missing} has no value`);
         const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
         const broken = lines.find((header) => /[\r\n]/.test(header));
         if (broken !== undefined) throw new TypeError("check: a header must not contain a line break");

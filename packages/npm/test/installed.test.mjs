@@ -35,6 +35,8 @@ test("a paymaster that breaks a rule has a report with this rule", async () => {
 
 test("wrong options and arguments reject with the message of the command", async () => {
     await assert.rejects(check({}), /`url` must be the URL/);
+    await assert.rejects(check({ url: " " }), /`url` must be the URL/);
+    await assert.rejects(check({ url: "embedded", headers: { "x-key": undefined } }), /the header x-key has no value/);
     await assert.rejects(check({ url: "embedded", args: ["--no-such-flag"] }), /--no-such-flag/);
     await assert.rejects(check({ url: "embedded", profile: "missing.toml" }), /missing\.toml/);
     await assert.rejects(check({ url: "embedded", headers: { a: "b\nc: d" } }), /line break/);

@@ -1,10 +1,11 @@
 //! The command line. Its flags override the configuration file.
 
-use std::path::PathBuf;
+use std::{error::Error, path::PathBuf};
 
 use clap::Parser;
+use paymaster_client::environment::{Environment, VariableError};
 use paymaster_reference_server::{
-    ChainConfig, Config, ConfigError, Fault, RpcUrl, Secret, UnknownName, Variant, find_fault, find_variant,
+    ChainConfig, Config, Fault, RpcUrl, Secret, UnknownName, Variant, find_fault, find_variant,
 };
 
 use crate::cli::pages::Pages;
@@ -36,12 +37,8 @@ pub(crate) struct Arguments {
     cors_origin: Vec<String>,
 
     /// Private key to sign with, 0x and 64 hex digits; prefer the environment variable: other users can see arguments
-    #[arg(
-        long,
-        value_name = "HEX",
-        env = "PAYMASTER_SIGNING_KEY",
-        hide_env_values = true
-    )]
+    /// [env: PAYMASTER_SIGNING_KEY]
+    #[arg(long, value_name = "HEX")]
     signing_key: Option<String>,
 
     /// Write zeros instead of signatures
@@ -70,9 +67,10 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     pub(crate) injections: Injections,
 
-    /// What to log on standard error: off, error, warn, info (a line for each request) or debug (also the bodies)
-    #[arg(long, value_name = "LEVEL", env = "RUST_LOG", default_value = "info")]
-    pub(crate) log: String,
+    /// What to log on standard error: off, error, warn, info (a line for each request) or debug (also the bodies) [env: RUST_LOG]
+    /// [default: info]
+    #[arg(long, value_name = "LEVEL")]
+    log: Option<String>,
 
     /// Print the effective configuration as TOML and exit; a signing key other than the test key is left out
     #[arg(long)]
@@ -90,13 +88,8 @@ pub(crate) struct Arguments {
 #[derive(Debug, clap::Args)]
 struct ChainArguments {
     /// http:// or https:// URL of a node's JSON-RPC, to read the nonce of each sender from the contract; prefer the environment
-    /// variable when the URL holds a key
-    #[arg(
-        long = "chain-rpc",
-        value_name = "URL",
-        env = "PAYMASTER_CHAIN_RPC",
-        hide_env_values = true
-    )]
+    /// variable when the URL holds a key [env: PAYMASTER_CHAIN_RPC]
+    #[arg(long = "chain-rpc", value_name = "URL")]
     rpc: Option<String>,
 
     /// PEM file of certificates that are trusted for --chain-rpc instead of the platform's
@@ -106,6 +99,18 @@ struct ChainArguments {
     /// Trust any certificate for --chain-rpc
     #[arg(long = "chain-insecure")]
     insecure: bool,
+}
+
+/// The value of a flag; without it, that of its variable.
+fn given<'a>(
+    flag: Option<&'a str>,
+    name: &str,
+    environment: &'a Environment,
+) -> Result<Option<&'a str>, VariableError> {
+    match flag {
+        Some(value) => Ok(Some(value)),
+        None => environment.get(name),
+    }
 }
 
 /// The faults and variants to serve with.
@@ -129,8 +134,8 @@ pub(crate) struct Injections {
 }
 
 impl Arguments {
-    /// The configuration with the flags applied.
-    pub(crate) fn configuration(&self) -> Result<Config, ConfigError> {
+    /// The configuration with the environment and the flags applied.
+    pub(crate) fn configuration(&self, environment: &Environment) -> Result<Config, Box<dyn Error>> {
         let mut config = match &self.config {
             Some(path) => Config::load(path)?,
             None => Config::default(),
@@ -144,7 +149,7 @@ impl Arguments {
         if !self.cors_origin.is_empty() {
             config.cors.origins.clone_from(&self.cors_origin);
         }
-        if let Some(key) = &self.signing_key {
+        if let Some(key) = given(self.signing_key.as_deref(), "PAYMASTER_SIGNING_KEY", environment)? {
             config.signing.key = Secret::new(key);
         }
         if self.no_signing {
@@ -156,12 +161,17 @@ impl Arguments {
         if let Some(paymaster) = &self.sponsorship_paymaster {
             config.signing.sponsorship_paymaster.clone_from(paymaster);
         }
-        self.chain.apply(&mut config.chain);
+        self.chain.apply(&mut config.chain, environment)?;
         if let Some(status) = self.error_status {
             config.error_status = status;
         }
         config.policy.denied_senders.extend_from_slice(&self.deny_sender);
         Ok(config)
+    }
+
+    /// What to log: the flag, or the variable; none where the default applies.
+    pub(crate) fn log<'a>(&'a self, environment: &'a Environment) -> Result<Option<&'a str>, VariableError> {
+        given(self.log.as_deref(), "RUST_LOG", environment)
     }
 
     /// The arguments that change the profile of the server.
@@ -186,14 +196,15 @@ impl Arguments {
 }
 
 impl ChainArguments {
-    fn apply(&self, config: &mut ChainConfig) {
-        if let Some(url) = &self.rpc {
+    fn apply(&self, config: &mut ChainConfig, environment: &Environment) -> Result<(), VariableError> {
+        if let Some(url) = given(self.rpc.as_deref(), "PAYMASTER_CHAIN_RPC", environment)? {
             config.rpc_url = RpcUrl::new(url);
         }
         if let Some(file) = &self.cacert {
             config.cacert.clone_from(file);
         }
         config.insecure |= self.insecure;
+        Ok(())
     }
 }
 
@@ -237,7 +248,7 @@ mod tests {
             "127.0.0.1:2",
             "--no-signing",
         ]);
-        let config = arguments.configuration().unwrap();
+        let config = arguments.configuration(&Environment::default()).unwrap();
         assert_eq!(config.listen, "127.0.0.1:2");
         assert_eq!(config.error_status, 400);
         assert_eq!(config.signing.chain_id, 5);

@@ -14,11 +14,10 @@ use tracing_subscriber::util::SubscriberInitExt;
 const TARGET: &str = "paymaster_reference_server";
 
 /// The level for this program in a filter: a level, or pairs such as `paymaster_reference_server=debug` with commas between them.
-pub(crate) fn level(filter: &str) -> Result<LevelFilter, Box<dyn Error>> {
-    if filter.is_empty() {
-        // As a shell leaves it: RUST_LOG=
+pub(crate) fn level(filter: Option<&str>) -> Result<LevelFilter, Box<dyn Error>> {
+    let Some(filter) = filter.filter(|filter| !filter.is_empty()) else {
         return Ok(LevelFilter::INFO);
-    }
+    };
     let targets: Targets = filter.parse().map_err(|cause| {
         format!("--log (or RUST_LOG) must be off, error, warn, info, debug or a filter of `tracing`: {cause}")
     })?;
@@ -47,15 +46,15 @@ mod tests {
     fn a_filter_gives_the_level_of_this_program() {
         for (filter, expected) in [
             ("info", LevelFilter::INFO),
-            ("", LevelFilter::INFO),
             ("off", LevelFilter::OFF),
             ("DEBUG", LevelFilter::DEBUG),
             ("warn,hyper=trace", LevelFilter::WARN),
             ("info,paymaster_reference_server=off", LevelFilter::OFF),
             ("hyper=debug", LevelFilter::OFF),
         ] {
-            assert_eq!(level(filter).unwrap(), expected, "{filter}");
+            assert_eq!(level(Some(filter)).unwrap(), expected, "{filter}");
         }
-        assert!(level("a=b=c").unwrap_err().to_string().contains("--log"));
+        assert_eq!(level(None).unwrap(), LevelFilter::INFO);
+        assert!(level(Some("a=b=c")).unwrap_err().to_string().contains("--log"));
     }
 }

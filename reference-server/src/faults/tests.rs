@@ -186,7 +186,11 @@ fn check(document: &str, object: &Map<String, Value>, broken: &mut HashSet<Strin
 }
 
 /// Faults whose value is wrong but valid according to the schema.
-const WRONG_CONTENT: [&str; 2] = ["fee-symbol-of-another", "fee-decimal-of-another"];
+const WRONG_CONTENT: [&str; 3] = [
+    "fee-symbol-of-another",
+    "fee-decimal-of-another",
+    "fee-decimal-of-previous",
+];
 
 #[tokio::test]
 async fn a_fault_breaks_its_row_and_no_other() {

@@ -18,7 +18,7 @@ use super::Server;
 use super::answer::{ServerBody, answer};
 use super::progress::{Progress, TickBounds};
 use super::socket::Socket;
-use crate::http::respond::Respond;
+use crate::http::respond::{AnnouncesTimeout, Respond};
 
 /// Smallest buffer of a connection, in bytes. A larger bound on heads needs a larger one.
 const BUFFER_BYTES: usize = 64 * 1024;
@@ -67,7 +67,9 @@ pub(super) async fn serve<S: Respond>(
                 return;
             }
             _ = ticks.tick() => {
-                if let Err(reason) = progress.tick(&tick_bounds) {
+                if let Err(reason) = progress.tick(&tick_bounds)
+                    && !progress.time_out()
+                {
                     tracing::debug!(reason, "connection closed");
                     return;
                 }
@@ -88,6 +90,11 @@ async fn respond<S: Respond>(
         tokio::task::yield_now().await;
     }
     let response = answer(request, &server).await;
+    if let Ok(response) = &response
+        && response.extensions().get::<AnnouncesTimeout>().is_some()
+    {
+        progress.announce_timeout();
+    }
     progress.answered();
     response
 }

@@ -4,7 +4,7 @@
 //! request, and does not see a client that stops reading. Each connection has one timer, which ticks; a request sets
 //! counters to 0 and starts no timer of its own.
 
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 use std::time::Duration;
 
 use crate::config::bounds::Bounds;
@@ -70,6 +70,9 @@ pub(super) struct Progress {
     phase_ticks: AtomicU32,
     /// Ticks since the request began.
     request_ticks: AtomicU32,
+    /// Whether the client is informed of a timeout.
+    announces_timeout: AtomicBool,
+    has_timed_out: AtomicBool,
 }
 
 impl Progress {
@@ -78,6 +81,8 @@ impl Progress {
             phase: AtomicU8::new(Phase::Idle as u8),
             phase_ticks: AtomicU32::new(0),
             request_ticks: AtomicU32::new(0),
+            announces_timeout: AtomicBool::new(false),
+            has_timed_out: AtomicBool::new(false),
         }
     }
 
@@ -98,6 +103,22 @@ impl Progress {
     /// Notes that the response was given to hyper.
     pub(super) fn answered(&self) {
         self.enter(Phase::Idle);
+    }
+
+    /// A timeout from here on is announced.
+    pub(super) fn announce_timeout(&self) {
+        self.announces_timeout.store(true, Ordering::Relaxed);
+    }
+
+    /// Notes a timeout. True if it is announced, which ends the connection.
+    pub(super) fn time_out(&self) -> bool {
+        let is_first = !self.has_timed_out.swap(true, Ordering::Relaxed);
+        is_first && self.announces_timeout.load(Ordering::Relaxed)
+    }
+
+    /// Whether the connection ends with the announcement of a timeout.
+    pub(super) fn has_timed_out(&self) -> bool {
+        self.has_timed_out.load(Ordering::Relaxed)
     }
 
     /// Counts one tick. An error is the reason to close the connection.

@@ -36,6 +36,10 @@ pub trait Respond: Send + Sync + 'static {
     }
 }
 
+/// An extension of a response: when its connection is idle for too long, a response of status 408 precedes the end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AnnouncesTimeout;
+
 /// A copy of the text of a response, for log and metrics. It stays empty unless one of them is on.
 #[derive(Debug, Default)]
 pub struct ResponseCopy {

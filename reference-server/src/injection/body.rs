@@ -14,6 +14,7 @@ use hyper::{Response, StatusCode, Version};
 use tokio::time::Sleep;
 
 use super::response::{Framing, WireResponse};
+use crate::http::respond::AnnouncesTimeout;
 
 /// A body that is sent in pieces and may end with an error, which closes the connection.
 #[derive(Debug)]
@@ -88,7 +89,7 @@ impl WireResponse {
             Framing::Nothing => return Err(io::Error::other("a fault closes the connection")),
             // Without a body there is nothing to frame.
             _ if !has_body => Either::Left(Full::new(body)),
-            Framing::Length => Either::Left(Full::new(body)),
+            Framing::Length | Framing::ThenTimeout => Either::Left(Full::new(body)),
             Framing::ThenClose => {
                 closes = true;
                 Either::Left(Full::new(body))
@@ -119,6 +120,9 @@ impl WireResponse {
         *response.status_mut() =
             StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         *response.version_mut() = version;
+        if self.framing == Framing::ThenTimeout {
+            response.extensions_mut().insert(AnnouncesTimeout);
+        }
         let headers = response.headers_mut();
         if let Some(content_type) = self.content_type {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));

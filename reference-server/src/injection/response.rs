@@ -32,6 +32,8 @@ pub(crate) enum Framing {
     UntilClose,
     /// `content-length`; then the connection is closed.
     ThenClose,
+    /// `content-length`; once the connection was idle for too long, an unsolicited response of status 408 precedes its end.
+    ThenTimeout,
     /// A `content-length` that is this many bytes too large; then the connection is closed.
     TooLong(usize),
     /// Chunks without the last one; then the connection is closed.

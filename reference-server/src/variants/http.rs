@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde_json::{Value, json};
+
 use super::Variant;
 use crate::injection::{Behaviour, Coding, Framing, RequestView, WireResponse, compress};
 
@@ -140,7 +142,58 @@ pub(super) const VARIANTS: &[Variant] = &[
         }),
     )
     .when(|view| view.is_one_in(200)),
+    Variant::new(
+        "service-starting",
+        "answers the first 3 requests with status 503 and retry-after 0, as while it starts",
+        Behaviour::Http(|_, response| ask_to_retry(response, 503, "0", "")),
+    )
+    .when(|view| view.memory.count() <= 3),
+    Variant::new(
+        "service-restarting",
+        "answers requests 100 to 103 with status 503 and no retry-after, as while it restarts",
+        Behaviour::Http(|_, response| {
+            response.status = 503;
+            response.content_type = Some("text/html");
+            response.body = Some(b"<html><body>no server is available</body></html>".to_vec());
+            response.has_result = false;
+        }),
+    )
+    .when(|view| (100..104).contains(&view.memory.count())),
+    Variant::new(
+        "origins-listed",
+        "answers requests of other origins with a JSON-RPC error",
+        Behaviour::Http(|view, response| refuse_origin(view, response, 200)),
+    )
+    .when(|view| !view.header("origin").is_empty())
+    .warns(&["request.headers"]),
+    Variant::new(
+        "origins-listed-by-http",
+        "answers requests of other origins with a JSON-RPC error and status 403",
+        Behaviour::Http(|view, response| refuse_origin(view, response, 403)),
+    )
+    .when(|view| !view.header("origin").is_empty())
+    .warns(&["request.headers"]),
+    Variant {
+        configure: |config| config.bounds.idle_timeout_ms = 40,
+        ..Variant::new(
+            "idle-connections-timed-out",
+            "closes connections that are idle for 40 ms with an unsolicited status 408",
+            Behaviour::Http(|_, response| response.framing = Framing::ThenTimeout),
+        )
+    },
 ];
+
+/// Replaces the response by the error for an origin that is not listed.
+fn refuse_origin(view: &RequestView<'_>, response: &mut WireResponse, status: u16) {
+    let version = view.request["jsonrpc"].as_str().unwrap_or("2.0");
+    let id = if view.has_id() { view.id() } else { &Value::Null };
+    let error = json!({ "code": -32003, "message": "origin not allowed" });
+    let answer = json!({ "jsonrpc": version, "id": id, "error": error });
+    response.status = status;
+    response.content_type = Some("application/json");
+    response.body = Some(answer.to_string().into_bytes());
+    response.has_result = false;
+}
 
 /// Whether the request permits a coding. One without `Accept-Encoding` permits all of them.
 fn is_permitted(view: &RequestView<'_>, coding: &str) -> bool {

@@ -112,10 +112,10 @@ pub(super) const VARIANTS: &[Variant] = &[
     ),
     Variant::refusal(
         "large-webhook-data-refused",
-        "refuses webhookData above 1024 bytes, and of more than four levels",
+        "refuses webhookData above 256 bytes, and of more than four levels",
         |view| {
             let data = &view.sponsorship_info()["webhookData"];
-            data.to_string().len() > 1_024 || depth(data) > 4
+            data.to_string().len() > 256 || depth(data) > 4
         },
     ),
 ];

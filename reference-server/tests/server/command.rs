@@ -49,6 +49,32 @@ fn the_effective_configuration_is_printed() {
 }
 
 #[test]
+fn an_empty_variable_is_2_and_an_argument_overrides_it() {
+    for name in ["PAYMASTER_SIGNING_KEY", "PAYMASTER_CHAIN_RPC"] {
+        let refused = command().env(name, " ").arg("--print-config").output().unwrap();
+        assert_eq!(refused.status.code(), Some(2));
+        let error = text(&refused.stderr);
+        assert!(error.contains(&format!("{name} is set, but empty")), "{error}");
+    }
+    let mut overridden = command();
+    overridden.env("PAYMASTER_CHAIN_RPC", "").env("RUST_LOG", "");
+    overridden.args(["--chain-rpc", "http://127.0.0.1:1/", "--print-config"]);
+    assert!(overridden.output().unwrap().status.success());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_without_end_is_2() {
+    let refused = run(&["--config", "/dev/zero", "--print-config"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(
+        text(&refused.stderr).contains("/dev/zero"),
+        "{}",
+        text(&refused.stderr)
+    );
+}
+
+#[test]
 fn a_real_key_is_never_shown() {
     let key = format!("0x{}", "5a".repeat(32));
     let printed = command()

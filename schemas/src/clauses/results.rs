@@ -119,6 +119,12 @@ pub(super) const CLAUSES: &[Clause] = &[
     ),
     clause(
         Stated,
+        "2.8",
+        "quote.valid-until-unit",
+        "`validUntil` has one unit in all quotes of a service. 0 and times far from now prove no unit.",
+    ),
+    clause(
+        Stated,
         "2.9",
         "token-sponsor-result.MODE",
         "A token-mode sponsor result has `MODE`, exactly `ERC20`.",

@@ -3,7 +3,7 @@
 
 use std::{
     fs::{self, File},
-    io,
+    io::{self, BufWriter, Write},
     path::{Path, PathBuf},
 };
 
@@ -176,16 +176,86 @@ pub fn check_writable(path: &Path) -> Result<(), Unwritable> {
     Ok(())
 }
 
-/// Makes a file, and the folders that it needs.
-pub fn create(path: &Path) -> io::Result<File> {
-    make_folder(path)?;
-    File::create(path)
+/// A file that is being written. A regular file is written beside its place and takes it when it is complete, so that a full disk leaves
+/// neither half a file nor an empty one: the file of an earlier run stays. A link stays and the file that it names is replaced. A pipe or a
+/// device is written as it is.
+pub struct PendingFile {
+    /// What is written.
+    pub out: Box<dyn Write>,
+    /// The file that is written, and its place; none where it is written as it is.
+    moves: Option<(PathBuf, PathBuf)>,
 }
 
-/// Writes a file, and makes the folders that it needs.
+impl PendingFile {
+    /// Opens the file, and makes the folders that it needs.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        make_folder(path)?;
+        let place = followed(path);
+        let earlier = fs::metadata(&place).ok();
+        if earlier.as_ref().is_some_and(|earlier| !earlier.is_file()) {
+            let out = File::options().write(true).open(&place)?;
+            return Ok(Self::of(out, None));
+        }
+        if earlier.is_some() {
+            // A file that may not be written may not be replaced.
+            File::options().append(true).open(&place)?;
+        }
+        let name = place.file_name().unwrap_or_default().to_string_lossy();
+        let beside = place.with_file_name(format!(".{name}.{}.part", std::process::id()));
+        let out = match File::create(&beside) {
+            // The folder takes no new file.
+            Err(_) if earlier.is_some() => return Ok(Self::of(File::create(&place)?, None)),
+            out => out?,
+        };
+        if let Some(earlier) = earlier {
+            fs::set_permissions(&beside, earlier.permissions())?;
+        }
+        Ok(Self::of(out, Some((beside, place))))
+    }
+
+    fn of(out: impl Write + 'static, moves: Option<(PathBuf, PathBuf)>) -> Self {
+        let out = Box::new(BufWriter::new(out));
+        Self { out, moves }
+    }
+
+    /// Writes what is buffered, and moves the file to its place.
+    pub fn complete(mut self) -> io::Result<()> {
+        self.out.flush()?;
+        if let Some((beside, place)) = &self.moves
+            && fs::rename(beside, place).is_err()
+        {
+            // A file that is mounted alone, as containers have it, keeps its place.
+            fs::copy(beside, place)?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for PendingFile {
+    fn drop(&mut self) {
+        if let Some((beside, _)) = &self.moves {
+            // After a move it is gone.
+            let _ = fs::remove_file(beside);
+        }
+    }
+}
+
+/// The path without links in its last part. The file need not exist.
+fn followed(path: &Path) -> PathBuf {
+    let mut place = path.to_owned();
+    // More links than a system follows are a circle, which opening the file reports.
+    for _ in 0..40 {
+        let Ok(to) = fs::read_link(&place) else { break };
+        place = place.parent().unwrap_or(Path::new("")).join(to);
+    }
+    place
+}
+
+/// Writes a file as [`PendingFile`] does, and makes the folders that it needs.
 pub fn write(path: &Path, text: &str) -> io::Result<()> {
-    make_folder(path)?;
-    fs::write(path, text)
+    let mut file = PendingFile::create(path)?;
+    file.out.write_all(text.as_bytes())?;
+    file.complete()
 }
 
 /// Makes the folders that a file needs.
@@ -197,6 +267,14 @@ pub fn make_folder(path: &Path) -> io::Result<()> {
 }
 
 impl Destination {
+    /// Opens it, for a report that is written in parts.
+    pub fn open(&self) -> io::Result<PendingFile> {
+        match self {
+            Self::Stdout => Ok(PendingFile::of(io::stdout(), None)),
+            Self::File(path) => PendingFile::create(path),
+        }
+    }
+
     /// Writes a whole report.
     pub fn write(&self, text: &str) -> io::Result<()> {
         match self {
@@ -247,6 +325,51 @@ mod tests {
             assert_eq!(FORMATS[requested.format].name, format, "{text}");
             assert_eq!(requested.destination, destination, "{text}");
         }
+    }
+
+    /// What a folder contains.
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_is_replaced_when_it_is_complete_and_a_part_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new/report.json");
+        write(&path, "first").unwrap();
+        let mut pending = PendingFile::create(&path).unwrap();
+        pending.out.write_all(b"half of").unwrap();
+        pending.out.flush().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "first");
+        drop(pending);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "first");
+        write(&path, "second").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "second");
+        assert_eq!(names(path.parent().unwrap()), ["report.json"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_stay_and_devices_are_written_as_they_are() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        symlink("real.json", at("link.json")).unwrap();
+        write(&at("link.json"), "through a link to nothing").unwrap();
+        fs::set_permissions(at("real.json"), fs::Permissions::from_mode(0o640)).unwrap();
+        write(&at("link.json"), "through a link").unwrap();
+        assert!(at("link.json").is_symlink());
+        assert_eq!(fs::read_to_string(at("real.json")).unwrap(), "through a link");
+        let mode = fs::metadata(at("real.json")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o640);
+        write(Path::new("/dev/null"), "x").unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+        assert_eq!(names(folder.path()), ["link.json", "real.json"]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! The environment variables. They are read in this file alone.
+//! The environment variables that the commands read. [`Environment::get`] checks each when it is used.
 
-use std::collections::BTreeMap;
+pub use paymaster_client::environment::{Environment, VariableError};
 
 /// Every variable that is read, and what it sets. The help and the documentation show this table.
 pub const VARIABLES: &[(&str, &str)] = &[
@@ -37,37 +37,9 @@ pub const VARIABLES: &[(&str, &str)] = &[
     ("NO_COLOR", "when set and not empty: no colours"),
 ];
 
-/// The environment variables by their names.
-#[derive(Clone, Debug, Default)]
-pub struct Environment(BTreeMap<String, String>);
-
-impl Environment {
-    /// The environment of this process. Variables that are no UTF-8 count as absent.
-    pub fn of_process() -> Self {
-        let readable = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-        Self(readable.collect())
-    }
-
-    /// An environment of these variables.
-    #[cfg(test)]
-    pub(crate) fn of(variables: &[(&str, &str)]) -> Self {
-        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
-        Self(variables.iter().map(owned).collect())
-    }
-
-    /// The value of a variable. An empty one counts as absent.
-    pub fn get(&self, name: &str) -> Option<&str> {
-        self.0
-            .get(name)
-            .map(String::as_str)
-            .filter(|value| !value.is_empty())
-    }
-
-    /// Whether the user does not want colours (`NO_COLOR`, or `TERM=dumb`).
-    pub(crate) fn declines_colours(&self) -> bool {
-        self.get("NO_COLOR").is_some() || self.get("TERM") == Some("dumb")
-    }
+/// Whether the user does not want colours (`NO_COLOR`, or `TERM=dumb`).
+pub(crate) fn declines_colours(environment: &Environment) -> bool {
+    environment.is_set("NO_COLOR") || environment.get("TERM") == Ok(Some("dumb"))
 }
 
 /// The table as text, for the help.

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    fs, io,
+    io,
     path::{Path, PathBuf},
 };
 
@@ -10,11 +10,12 @@ use serde::Deserialize;
 
 use crate::{
     settings::{
-        environment::Environment,
+        environment::{Environment, VariableError},
         validation::{self, ProfileError},
     },
     suggestion::did_you_mean,
 };
+use paymaster_client::files;
 use paymaster_judge::target::{
     dialect::Pins,
     ordinary::SizeLimits,
@@ -116,10 +117,17 @@ pub enum ContentsError {
 }
 
 /// The file to read: the one that the flag names, else the one that `PAYMASTER_CONFIG` names, else the default one where it exists.
-pub fn chosen(flag: Option<&Path>, environment: &Environment) -> Option<PathBuf> {
-    let named = flag.or_else(|| environment.get("PAYMASTER_CONFIG").map(Path::new));
+///
+/// # Errors
+///
+/// When that variable is used and has no usable value.
+pub fn chosen(flag: Option<&Path>, environment: &Environment) -> Result<Option<PathBuf>, VariableError> {
+    let named = match flag {
+        Some(path) => Some(path),
+        None => environment.get("PAYMASTER_CONFIG")?.map(Path::new),
+    };
     let default = Path::new(DEFAULT_PATH);
-    named.or(default.exists().then_some(default)).map(Path::to_owned)
+    Ok(named.or(default.exists().then_some(default)).map(Path::to_owned))
 }
 
 /// Reads the file. Without a path, everything has its default.
@@ -127,7 +135,7 @@ pub fn read(path: Option<&Path>) -> Result<(Profile, RunTable), FileError> {
     let Some(path) = path else {
         return Ok(Default::default());
     };
-    let text = fs::read_to_string(path).map_err(|source| FileError::Read {
+    let text = files::read_text(path, files::WRITTEN_BY_HAND).map_err(|source| FileError::Read {
         path: path.to_owned(),
         source,
     })?;

@@ -10,7 +10,10 @@ use std::{
 use crate::{
     args::RunArgs,
     duration::{self, DurationError},
-    settings::{environment::Environment, file::RunTable},
+    settings::{
+        environment::{Environment, VariableError},
+        file::RunTable,
+    },
 };
 use paymaster_client::http::transport::Limits;
 use paymaster_judge::target::profile::Target;
@@ -18,6 +21,9 @@ use paymaster_judge::target::profile::Target;
 /// A value of the environment or of the configuration file that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SettingError {
+    /// A variable cannot be used.
+    #[error(transparent)]
+    Variable(#[from] VariableError),
     /// A text is no value of its setting.
     #[error("{name}: {source}")]
     Malformed {
@@ -154,18 +160,18 @@ impl Layer {
         })
     }
 
-    /// The layer of the environment.
-    pub(crate) fn of_environment(environment: &Environment) -> Result<Self, SettingError> {
-        let get = |name| environment.get(name);
+    /// This layer, with the settings of the environment where it has none. The other variables are not read.
+    pub(crate) fn over_environment(self, environment: &Environment) -> Result<Self, SettingError> {
+        let url = |text: &str| Ok(text.to_owned());
         Ok(Self {
-            url: get("PAYMASTER_URL").map(str::to_owned),
-            cases: read("PAYMASTER_CASES", get("PAYMASTER_CASES"), whole_number)?,
-            seed: read("PAYMASTER_SEED", get("PAYMASTER_SEED"), whole_number)?,
-            jobs: read("PAYMASTER_JOBS", get("PAYMASTER_JOBS"), whole_number)?,
-            rate: read("PAYMASTER_RATE", get("PAYMASTER_RATE"), number)?,
-            timeout: read("PAYMASTER_TIMEOUT", get("PAYMASTER_TIMEOUT"), duration)?,
-            time_limit: read("PAYMASTER_TIME_LIMIT", get("PAYMASTER_TIME_LIMIT"), duration)?,
-            ..Self::default()
+            url: or_variable(self.url, environment, "PAYMASTER_URL", url)?,
+            cases: or_variable(self.cases, environment, "PAYMASTER_CASES", whole_number)?,
+            seed: or_variable(self.seed, environment, "PAYMASTER_SEED", whole_number)?,
+            jobs: or_variable(self.jobs, environment, "PAYMASTER_JOBS", whole_number)?,
+            rate: or_variable(self.rate, environment, "PAYMASTER_RATE", number)?,
+            timeout: or_variable(self.timeout, environment, "PAYMASTER_TIMEOUT", duration)?,
+            time_limit: or_variable(self.time_limit, environment, "PAYMASTER_TIME_LIMIT", duration)?,
+            ..self
         })
     }
 
@@ -216,6 +222,19 @@ impl Layer {
 
 /// The highest number of exchanges at the same time. Each has its own connection.
 const MAX_JOBS: usize = 1024;
+
+/// A setting of the command line; else the one of a variable.
+fn or_variable<T>(
+    given: Option<T>,
+    environment: &Environment,
+    name: &'static str,
+    parse: impl FnOnce(&str) -> Result<T, ValueError>,
+) -> Result<Option<T>, SettingError> {
+    match given {
+        Some(value) => Ok(Some(value)),
+        None => read(name, environment.get(name)?, parse),
+    }
+}
 
 /// Reads the text of a setting, where there is one.
 fn read<T>(

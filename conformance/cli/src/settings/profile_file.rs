@@ -1,9 +1,11 @@
 //! The configuration file as reports refer to it: its path, and the lines of its tables and values.
 
 use std::{
-    fmt, fs,
+    fmt,
     path::{Component, Path, PathBuf},
 };
+
+use paymaster_client::files;
 
 /// A configuration file that was read. Its text may have secrets, so only line numbers leave this type.
 #[derive(Clone)]
@@ -18,7 +20,7 @@ pub struct ProfileFile {
 impl ProfileFile {
     /// The file at a path; none where it cannot be read any more.
     pub fn read(path: &Path) -> Option<Self> {
-        let text = fs::read_to_string(path).ok()?;
+        let text = files::read_text(path, files::WRITTEN_BY_HAND).ok()?;
         Some(Self {
             in_repository: in_repository(path),
             ..Self::new(path, text)
@@ -92,6 +94,8 @@ fn relative(path: &Path) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

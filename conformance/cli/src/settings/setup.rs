@@ -8,7 +8,7 @@ use crate::{
     output::shell,
     settings::{
         Settings, ShownTarget,
-        environment::Environment,
+        environment::{Environment, VariableError},
         file::{self, FileError, LoadTable},
         layer::{Layer, SettingError},
         profile_file::ProfileFile,
@@ -47,6 +47,9 @@ pub enum SetupError {
     /// The configuration file.
     #[error(transparent)]
     File(#[from] FileError),
+    /// A variable of the environment.
+    #[error(transparent)]
+    Variable(#[from] VariableError),
     /// A setting.
     #[error(transparent)]
     Setting(#[from] SettingError),
@@ -94,15 +97,15 @@ pub struct Setup {
 impl Setup {
     /// Reads configuration file, environment and flags.
     pub fn read(args: &RunArgs, url: Option<&str>, environment: &Environment) -> Result<Self, SetupError> {
-        let config = file::chosen(args.target.config.as_deref(), environment);
+        let config = file::chosen(args.target.config.as_deref(), environment)?;
         let (profile, run) = file::read(config.as_deref())?;
         let layer = Layer::of_flags(args, url)
-            .over(Layer::of_environment(environment)?)
+            .over_environment(environment)?
             .over(Layer::of_file(&profile.target, &run)?)
             .checked()?;
         let headers = headers::merged(
             &profile.target.headers,
-            environment.get("PAYMASTER_HEADERS").unwrap_or_default(),
+            environment.get("PAYMASTER_HEADERS")?.unwrap_or_default(),
             &args.target.headers,
             environment,
         )?;
@@ -112,7 +115,7 @@ impl Setup {
             load: run.load,
             config,
             headers,
-            proxies: Proxies::of(|name| environment.get(name))?,
+            proxies: Proxies::of(environment)?,
             embedded: false,
         })
     }
@@ -197,7 +200,7 @@ impl Setup {
             |query| format!("{}?{query}", target.path()),
         );
         let shown = format!("{}://{}{path}", target.scheme(), target.address());
-        let (curl_options, warnings) = trust_notes(&self.trust(), target.is_https());
+        let (curl_options, connection_warnings) = trust_notes(&self.trust(), target.is_https());
         let shown_target = ShownTarget {
             literal: (path == whole).then(|| shown.clone()),
             shown,
@@ -210,7 +213,7 @@ impl Setup {
             curl_options,
             replay_options: self.replay_options(),
             profile: self.config.as_deref().and_then(ProfileFile::read),
-            warnings,
+            connection_warnings,
             ..ShownTarget::default()
         };
         let layer = self.layer;

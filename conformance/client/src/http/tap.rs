@@ -44,10 +44,15 @@ pub(crate) struct Tap {
     collects: AtomicBool,
     /// The first bytes of the present response.
     beginning: Mutex<Vec<u8>>,
+    /// The last bytes that were read.
+    end: Mutex<Vec<u8>>,
 }
 
 /// Enough to tell TLS from HTTP, and to read a status (`HTTP/1.1 407`).
 const BEGINNING: usize = 16;
+
+/// Enough for the response of a server that closes an idle connection.
+const END: usize = 512;
 
 impl Tap {
     /// Bytes received so far.
@@ -72,8 +77,19 @@ impl Tap {
         self.collected(|beginning| beginning.clone())
     }
 
+    /// Whether the last bytes are a response of status 408.
+    pub(crate) fn ends_with_timeout(&self) -> bool {
+        let end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut places = end.windows(b"HTTP/1.1 408 ".len());
+        places.any(|text| matches!(text, b"HTTP/1.1 408 " | b"HTTP/1.0 408 "))
+    }
+
     fn note(&self, bytes: &[u8]) {
         self.received.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        let mut end = self.end.lock().unwrap_or_else(PoisonError::into_inner);
+        end.clear();
+        end.extend_from_slice(&bytes[bytes.len().saturating_sub(END)..]);
+        drop(end);
         if self.collects.load(Ordering::Relaxed) {
             let length = self.collected(|beginning| {
                 let missing = BEGINNING - beginning.len();

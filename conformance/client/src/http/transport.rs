@@ -9,7 +9,7 @@ use std::{
 use bytes::{Bytes, BytesMut};
 use http_body_util::{BodyExt, Full};
 use hyper::{
-    HeaderMap, Method, Request, Uri,
+    HeaderMap, Method, Request, StatusCode, Uri,
     body::{Body, Incoming},
     header::{
         ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HOST, HeaderName,
@@ -193,8 +193,9 @@ impl std::fmt::Debug for PooledConnection {
 }
 
 impl PooledConnection {
-    /// An established connection.
-    pub(crate) fn over(connection: Connection) -> Self {
+    /// An established connection, over which `exchanges` requests were sent.
+    pub(crate) fn over(mut connection: Connection, exchanges: u64) -> Self {
+        connection.exchanges = exchanges;
         Self {
             connection: Some(connection),
             ..Self::default()
@@ -317,16 +318,19 @@ impl PooledConnection {
             self.stage = Stage::Head;
             let request = transport.request(body.clone(), headers.clone(), protocol);
             match connection.send(request).await {
+                // The end of an idle connection, announced while the request was on its way (RFC 9110, section 15.5.9).
+                Ok(head) if reused && head.status() == StatusCode::REQUEST_TIMEOUT => self.connection = None,
                 Ok(head) => {
                     self.stage = Stage::Body;
                     return read(connection, head, transport.limits.body).await;
                 }
-                // A server may close an idle connection at any time (RFC 9112, section 9.3.1). Where no byte of a response came, the
-                // request is sent again. HTTP/2 states which requests it did not process; its own frames are no response.
+                // A server may close an idle connection at any time (RFC 9112, section 9.3.1). Where no byte came, or only bytes from before
+                // the request (hyper cancels it), it is sent again. HTTP/2 states which requests it did not process.
                 Err(cause)
                     if reused
                         && match protocol {
-                            Protocol::Http1 => connection.tap().received() == before && is_closed(&cause),
+                            Protocol::Http1 if connection.tap().received() > before => cause.is_canceled(),
+                            Protocol::Http1 => cause.is_canceled() || is_closed(&cause),
                             Protocol::Http2 => cause.is_closed() || cause.is_canceled(),
                         } =>
                 {
@@ -371,7 +375,7 @@ impl PooledConnection {
         if let Some(connection) = &mut self.connection
             && !connection.settle().await
         {
-            diagnosis::surplus(connection.error.as_ref())?;
+            diagnosis::surplus(connection.error.as_ref(), connection.tap())?;
             self.connection = None;
         }
         Ok(())
@@ -490,11 +494,6 @@ async fn next(connection: &mut Connection, body: &mut Incoming) -> Result<Option
 }
 
 fn is_closed(cause: &hyper::Error) -> bool {
-    cause.is_closed()
-        || cause.is_canceled()
-        || cause.is_incomplete_message()
-        || cause
-            .source()
-            .and_then(|source| source.downcast_ref::<std::io::Error>())
-            .is_some()
+    let is_io = |source: &(dyn Error + 'static)| source.is::<std::io::Error>();
+    cause.is_closed() || cause.is_incomplete_message() || cause.source().is_some_and(is_io)
 }

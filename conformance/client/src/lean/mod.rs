@@ -239,7 +239,7 @@ impl LeanConnection {
         if let Some(open) = self.open.take() {
             let replay = Replay::new(open.stream, self.received.to_vec());
             if let Ok(connection) = Connection::http1(Box::new(replay)).await {
-                self.full = PooledConnection::over(connection);
+                self.full = PooledConnection::over(connection, u64::from(open.is_reused));
             }
         }
         let exchange = self
@@ -281,7 +281,7 @@ impl LeanConnection {
                     self.head.clear();
                     let connection = Connection::over(connected).await;
                     let connection = connection.map_err(|cause| Failure::Connect(cause.to_string()))?;
-                    self.full = PooledConnection::over(connection);
+                    self.full = PooledConnection::over(connection, 0);
                     return Ok(Step::Unusual { is_sent: true });
                 }
                 self.open = Some(OpenStream {
@@ -289,6 +289,7 @@ impl LeanConnection {
                     is_reused: false,
                 });
             }
+            let was_reused = self.open.as_ref().is_some_and(|open| open.is_reused);
             self.received.clear();
             let mut sent = Sent::default();
             let mut is_first = true;
@@ -307,6 +308,8 @@ impl LeanConnection {
             .await;
             match step {
                 Step::Closed => self.open = None,
+                // As in the full client.
+                Step::Done(plain) if plain.status == 408 && was_reused => self.open = None,
                 step => return Ok(step),
             }
         }

@@ -4,12 +4,15 @@ use std::sync::{Arc, Mutex};
 
 use hyper::header::{HeaderName, HeaderValue};
 use tokio::{
-    io::AsyncWriteExt as _,
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{TcpListener, TcpStream},
 };
 
 use super::*;
-use crate::{http::transport::Limits, network::target::Target};
+use crate::{
+    http::transport::Limits,
+    network::{connector::Connector, target::Target},
+};
 
 /// What a target does with a request: it sends these bytes, and closes the connection or not.
 type Action = (&'static [u8], bool);
@@ -105,6 +108,10 @@ async fn full(url: &str, exchanges: usize) -> Vec<Exchange> {
 
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\ncontent-length: 2\r\n\r\n{}";
 const CHUNKED: &[u8] = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n";
+const TIMED_OUT: &[u8] =
+    b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 4\r\n\r\nidle";
+const OK_AND_TIMED_OUT: &[u8] =
+    b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}HTTP/1.0 408 Request Time-out\r\n\r\n";
 const OPEN: bool = false;
 const CLOSES: bool = true;
 
@@ -130,6 +137,12 @@ async fn both_clients_give_the_same_outcome_for_the_same_bytes() {
         // A request on a reused connection that ends without a response is sent again.
         vec![vec![(OK, OPEN), (b"", CLOSES)], vec![(OK, OPEN), (OK, OPEN)]],
         vec![vec![(b"", CLOSES)], vec![(OK, OPEN), (OK, OPEN)]],
+        // So is one that meets the announcement that the idle connection ends. On a new connection, it is the answer.
+        vec![vec![(OK, OPEN), (TIMED_OUT, CLOSES)], vec![(OK, OPEN), (OK, OPEN)]],
+        vec![vec![(OK, OPEN), (b"HTTP/1.1 408 Request Timeout\r\ncontent-length: 0\r\n\r\n", OPEN)], vec![(OK, OPEN), (OK, OPEN)]],
+        vec![vec![(CHUNKED, OPEN), (TIMED_OUT, CLOSES)], vec![(OK, OPEN), (OK, OPEN)]],
+        vec![vec![(TIMED_OUT, CLOSES)], vec![(OK, OPEN), (OK, OPEN)]],
+        vec![vec![(OK_AND_TIMED_OUT, CLOSES)], vec![(OK, OPEN), (OK, OPEN)]],
         vec![vec![(CHUNKED, OPEN), (OK, OPEN), (CHUNKED, OPEN)]],
         vec![vec![(OK, OPEN), (CHUNKED, OPEN), (OK, OPEN)]],
         vec![vec![(b"HTTP/1.1 200 OK\r\n\r\n{}", CLOSES)], vec![(OK, OPEN), (OK, OPEN)]],
@@ -174,6 +187,84 @@ async fn both_clients_give_the_same_outcome_for_the_same_bytes() {
             "{connections:?}"
         );
     }
+}
+
+/// Connections of a test that is the target itself. Each begins with these bytes of the target.
+fn scripted(
+    first: &'static [u8],
+) -> (
+    Transport,
+    tokio::sync::mpsc::UnboundedReceiver<tokio::io::DuplexStream>,
+) {
+    let (sender, accepted) = tokio::sync::mpsc::unbounded_channel();
+    let plain = transport("http://127.0.0.1:1/");
+    let connector = Connector::in_process(
+        &plain.target,
+        Arc::new(move || {
+            let (client, mut server) = tokio::io::duplex(4096);
+            let written = pin!(server.write_all(first)).poll(&mut Context::from_waker(Waker::noop()));
+            assert!(written.is_ready(), "the pipe has room");
+            sender.send(server).map_err(std::io::Error::other)?;
+            Ok(client)
+        }),
+    );
+    (plain.with_connector(connector), accepted)
+}
+
+/// One exchange of a lean connection or of a full one, which the target answers over the connection that it accepts next.
+macro_rules! exchange {
+    ($is_lean:expr, $lean:expr, $full:expr, $transport:expr, $target:expr) => {{
+        let ours = async {
+            if !$is_lean {
+                return $full
+                    .exchange(&$transport, Bytes::from_static(BODY.as_bytes()))
+                    .await;
+            }
+            let write = |out: &mut Vec<u8>| out.extend_from_slice(BODY.as_bytes());
+            let begins = Instant::now();
+            match $lean.exchange(&$transport, begins, BODY.len(), write).await {
+                Reply::Plain(plain) => plain.to_exchange(),
+                Reply::Other(exchange) => exchange,
+            }
+        };
+        let target = async {
+            let mut stream = $target.recv().await.unwrap();
+            let mut read = [0; 1024];
+            assert!(stream.read(&mut read).await.unwrap() > 0);
+            stream.write_all(OK).await.unwrap();
+            stream
+        };
+        // Not needed unless the test fails: without a second connection the target waits for ever.
+        let both = timeout(Duration::from_secs(30), async { tokio::join!(ours, target) });
+        both.await.unwrap()
+    }};
+}
+
+#[tokio::test]
+async fn bytes_that_came_before_the_request_are_no_answer_to_it() {
+    for is_lean in [false, true] {
+        let (transport, mut target) = scripted(b"");
+        let (mut lean, mut full) = (LeanConnection::default(), PooledConnection::default());
+        let (first, mut idle) = exchange!(is_lean, lean, full, transport, target);
+        assert_eq!(first.outcome.unwrap().status, 200);
+        idle.write_all(TIMED_OUT).await.unwrap();
+        let (second, _) = exchange!(is_lean, lean, full, transport, target);
+        assert_eq!(second.outcome.unwrap().status, 200, "lean: {is_lean}");
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_begins_with_bytes_of_the_target_is_described() {
+    let (transport, mut target) = scripted(TIMED_OUT);
+    let exchange = PooledConnection::default()
+        .exchange(&transport, Bytes::new())
+        .await;
+    let text = exchange.outcome.unwrap_err().to_string();
+    assert!(
+        text.ends_with("an HTTP response with status 408 came before the request was sent"),
+        "{text}"
+    );
+    assert!(target.recv().await.is_some());
 }
 
 #[tokio::test]

@@ -6,7 +6,10 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use hyper::{Uri, header::HeaderValue};
 use hyper_util::client::proxy::matcher::{Intercept, Matcher};
 
-use crate::network::target::Target;
+use crate::{
+    environment::{Environment, VariableError},
+    network::target::Target,
+};
 
 /// Which targets a variable is about.
 #[derive(Clone, Copy)]
@@ -30,6 +33,9 @@ const VARIABLES: [(Scope, [&str; 2]); 4] = [
 /// Why a proxy of the environment cannot be used. The texts contain no value of a variable, which may hold a password.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProxyError {
+    /// A variable cannot be used.
+    #[error(transparent)]
+    Variable(#[from] VariableError),
     /// The value of a variable is no URL of a proxy.
     #[error("the variable {variable} is no URL of a proxy, as http://host:3128")]
     Malformed {
@@ -54,19 +60,20 @@ pub struct Proxies {
 }
 
 impl Proxies {
-    /// The proxies that an environment names; `lookup` gives the value of a variable.
-    pub fn of<'a>(lookup: impl Fn(&str) -> Option<&'a str>) -> Result<Self, ProxyError> {
-        let is_cgi = lookup("REQUEST_METHOD").is_some();
+    /// The proxies that an environment names.
+    pub fn of(environment: &Environment) -> Result<Self, ProxyError> {
+        let is_cgi = environment.is_set("REQUEST_METHOD");
         let mut builder = Matcher::builder();
         let mut secrets = Vec::new();
         let mut is_set = false;
         for (scope, variables) in VARIABLES {
-            let set = variables.into_iter().find_map(|variable| {
-                let from_a_request = is_cgi && variable == "HTTP_PROXY";
-                let value = lookup(variable).filter(|value| !value.is_empty() && !from_a_request);
-                value.map(|value| (variable, value))
-            });
-            let Some((variable, value)) = set else { continue };
+            let usable = |name: &&str| environment.is_set(name) && !(is_cgi && *name == "HTTP_PROXY");
+            let Some(variable) = variables.into_iter().find(usable) else {
+                continue;
+            };
+            let Some(value) = environment.get(variable)? else {
+                continue;
+            };
             builder = match scope {
                 Scope::Http => builder.http(value.to_owned()),
                 Scope::Https => builder.https(value.to_owned()),
@@ -207,12 +214,7 @@ mod tests {
     use super::*;
 
     fn proxies(variables: &[(&str, &'static str)]) -> Result<Proxies, ProxyError> {
-        Proxies::of(|name| {
-            variables
-                .iter()
-                .find(|(known, _)| *known == name)
-                .map(|(_, value)| *value)
-        })
+        Proxies::of(&variables.iter().copied().collect())
     }
 
     fn chosen(variables: &[(&str, &'static str)], url: &str) -> Option<String> {

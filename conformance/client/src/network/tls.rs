@@ -15,6 +15,11 @@ use rustls::{
 };
 use tokio_rustls::TlsConnector;
 
+use crate::{
+    environment::{Environment, VariableError},
+    files,
+};
+
 /// The HTTP versions that the handshake offers, the preferred one first.
 const ALPN: [&[u8]; 2] = [b"h2", b"http/1.1"];
 
@@ -52,6 +57,9 @@ pub enum TlsError {
         /// The path as it was given.
         path: String,
     },
+    /// A variable that names certificates cannot be used.
+    #[error(transparent)]
+    Variable(#[from] VariableError),
     /// The platform has no root certificates.
     #[error(
         "no root certificates found on this machine{}: install them (ca-certificates), set SSL_CERT_FILE, or give --cacert FILE",
@@ -123,7 +131,8 @@ fn roots_of_file(path: &Path) -> Result<RootCertStore, TlsError> {
         }
     }
     let mut roots = RootCertStore::empty();
-    for certificate in CertificateDer::pem_file_iter(path).map_err(failed(path))? {
+    let text = files::read(path, files::WRITTEN_BY_HAND).map_err(failed(path))?;
+    for certificate in CertificateDer::pem_slice_iter(&text) {
         roots
             .add(certificate.map_err(failed(path))?)
             .map_err(failed(path))?;
@@ -136,7 +145,14 @@ fn roots_of_file(path: &Path) -> Result<RootCertStore, TlsError> {
 }
 
 fn platform_roots() -> Result<RootCertStore, TlsError> {
-    let found = rustls_native_certs::load_native_certs();
+    let environment = Environment::of_process();
+    let found = match (
+        environment.get("SSL_CERT_FILE")?,
+        environment.get("SSL_CERT_DIR")?,
+    ) {
+        (None, None) => unnamed_roots(),
+        _ => rustls_native_certs::load_native_certs(),
+    };
     let mut roots = RootCertStore::empty();
     let (added, _) = roots.add_parsable_certificates(found.certs);
     if added == 0 {
@@ -145,6 +161,18 @@ fn platform_roots() -> Result<RootCertStore, TlsError> {
     }
     Ok(roots)
 }
+
+/// The roots of the platform where no variable names other ones. `load_native_certs` takes an empty `SSL_CERT_FILE` for the name of a file.
+#[cfg(all(unix, not(target_os = "macos")))]
+fn unnamed_roots() -> rustls_native_certs::CertificateResult {
+    let found = openssl_probe::probe();
+    // The first folder can be that of an empty `SSL_CERT_DIR`.
+    let folder = found.cert_dir.last().map(PathBuf::as_path);
+    rustls_native_certs::load_certs_from_paths(found.cert_file.as_deref(), folder)
+}
+
+#[cfg(not(all(unix, not(target_os = "macos"))))]
+use rustls_native_certs::load_native_certs as unnamed_roots;
 
 /// Trusts any certificate. The signature of the handshake is still verified: the server holds the key of the certificate that it sent.
 #[derive(Debug)]

@@ -185,7 +185,7 @@ mod tests {
     use crate::network::proxies::Proxies;
 
     fn proxy(url: &str, target: &Target) -> Proxy {
-        let proxies = Proxies::of(|name| (name == "all_proxy").then_some(url)).unwrap();
+        let proxies = Proxies::of(&[("all_proxy", url)].into_iter().collect()).unwrap();
         proxies.for_target(target).unwrap().unwrap()
     }
 

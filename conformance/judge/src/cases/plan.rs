@@ -111,20 +111,21 @@ impl Iterator for Plan<'_> {
                 let number = self.number;
                 self.number += 1;
                 self.next_id = next_id;
-                return Some(numbered(group, number, self.seed));
+                return Some(numbered(group, number, self.seed, self.context));
             }
         }
     }
 }
 
-/// The group at this place of the plan, with the request headers of the client that is sent there. The relation about headers has
-/// headers of its own.
-fn numbered(group: Group, number: usize, seed: u64) -> Group {
+/// The group at this place of the plan, with the request headers of the client that is sent there, unless the target refuses these. The
+/// relation about headers has headers of its own.
+fn numbered(group: Group, number: usize, seed: u64, context: &Context) -> Group {
     let group = Group { number, ..group };
     if group.relation.id == HEADERS.id {
         return group;
     }
-    group.sent_as(client_of_group(seed, number))
+    let client = client_of_group(seed, number);
+    group.sent_as(client.filter(|client| !context.refused_clients.contains(client.name)))
 }
 
 /// One group and the id after its last.
@@ -187,7 +188,7 @@ mod tests {
                     if let Some((group, id)) = group(relation, *base, request, round, next_id, context) {
                         next_id = id;
                         let number = groups.len();
-                        groups.push(numbered(group, number, seed));
+                        groups.push(numbered(group, number, seed, context));
                     }
                 }
             }

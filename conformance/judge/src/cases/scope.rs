@@ -1,6 +1,6 @@
 //! How much of the plan a run sends: every relation, or only those that some rules need; with all their rounds, or with the fewest.
 
-mod needs;
+pub(crate) mod needs;
 
 use std::collections::BTreeSet;
 

@@ -14,7 +14,7 @@ use crate::{
         plan::{FIRST_ID, group},
     },
     message::{answer::Answer, request::ParsedRequest},
-    session::access::Access,
+    session::{access::Access, judge},
     target::context::{Context, Support},
 };
 
@@ -58,8 +58,6 @@ pub struct SurveyResult {
     pub access: Access,
     /// How many valid requests got a result, and how many an error, by pair.
     pub reached: BTreeMap<Pair, (u64, u64)>,
-    /// How often each error message came for a valid request.
-    pub refusals: BTreeMap<String, u64>,
     /// The made-up operations of sponsored mode, each with every answer to it.
     pub operations: Vec<(Map<String, Value>, BTreeSet<Decision>)>,
     /// The sizes, ascending for each key.
@@ -71,12 +69,6 @@ impl SurveyResult {
     pub fn serves_anything(&self) -> bool {
         self.reached.values().any(|(results, _)| *results > 0)
     }
-
-    /// The error message that came most often, and how often.
-    pub fn commonest_refusal(&self) -> Option<(&str, u64)> {
-        let most = self.refusals.iter().max_by_key(|(_, times)| **times);
-        most.map(|(text, times)| (text.as_str(), *times))
-    }
 }
 
 /// A state machine like [`Discovery`]: it returns the requests of a round and takes their exchanges.
@@ -85,7 +77,6 @@ pub struct Survey {
     stage: Stage,
     seed: u64,
     reached: BTreeMap<Pair, (u64, u64)>,
-    refusals: BTreeMap<String, u64>,
     operations: Vec<(Map<String, Value>, BTreeSet<Decision>)>,
     sizes: Vec<TriedSize>,
 }
@@ -106,7 +97,6 @@ impl Survey {
             stage: Stage::Discovering(Discovery::new(context, seed)),
             seed,
             reached: BTreeMap::new(),
-            refusals: BTreeMap::new(),
             operations: Vec::new(),
             sizes: Vec::new(),
         }
@@ -127,7 +117,12 @@ impl Survey {
                     (Stage::Operations(found), Some(groups))
                 }
             }
-            Stage::Operations(found) => {
+            Stage::Operations(mut found) => {
+                for (group, exchanges) in answers {
+                    for view in judge::read(group, exchanges, &found.context) {
+                        found.access.see(group.relation.id, &view);
+                    }
+                }
                 for exchange in answers.iter().flat_map(|(_, exchanges)| exchanges) {
                     note_decision(&mut self.operations, exchange);
                 }
@@ -161,7 +156,6 @@ impl Survey {
             context: found.context,
             access: found.access,
             reached: self.reached,
-            refusals: self.refusals,
             operations: self.operations,
             sizes: self.sizes,
         }
@@ -176,12 +170,8 @@ impl Survey {
         let (results, errors) = self.reached.entry(call.pair).or_default();
         if answer.result().is_some() {
             *results += 1;
-        } else if let Some(error) = answer.error() {
+        } else if answer.error().is_some() {
             *errors += 1;
-            let text = error["message"]
-                .as_str()
-                .map_or_else(|| error.to_string(), str::to_owned);
-            *self.refusals.entry(text).or_default() += 1;
         }
     }
 }

@@ -2,9 +2,10 @@
 
 use paymaster_exchange::Exchange;
 use paymaster_schemas::Pair;
+use serde_json::Value;
 
 use super::difference::Difference;
-use crate::cases::case::Group;
+use crate::{cases::case::Group, message::answer::Answer};
 
 /// What decides whether the rule of a finding is broken.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +44,11 @@ pub enum Cause {
     Concurrency,
     /// An earlier request. The rule held when the same request was sent alone.
     Earlier(EarlierRequest),
+    /// A budget that was spent: requests of this kind for which the rule held in the run break it now.
+    Spent {
+        /// How many requests of this kind the rule held for.
+        served: usize,
+    },
     /// Chance: the same bytes break the rule in some answers only.
     Chance {
         /// How many answers to the same bytes broke it.
@@ -50,6 +56,17 @@ pub enum Cause {
         /// How often the bytes were sent.
         sent: u32,
     },
+}
+
+/// On what a finding depends according to its cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CauseKind {
+    /// On members of the request.
+    Members,
+    /// On other requests: earlier ones, or those in flight.
+    OtherRequests,
+    /// On neither: on the kind of the answer, on the way in which the request is sent, or on chance.
+    Answers,
 }
 
 /// Which answers are wrong.
@@ -100,7 +117,32 @@ impl Cause {
         }
     }
 
-    /// The kind of the cause in reports: `members`, `concurrency`.
+    /// What the cause states of a request of the same kind: true that it breaks the rule, false that it does not. None where it states
+    /// nothing of this request.
+    pub fn states(&self, request: &Value) -> Option<bool> {
+        let (Self::Members(differences) | Self::Form(differences)) = self else {
+            return None;
+        };
+        let mut sides = differences.iter().map(|difference| difference.side(request));
+        // Each difference is needed: one passing value is enough for the rule to hold.
+        if sides.clone().any(|side| side == Some(false)) {
+            return Some(false);
+        }
+        sides.all(|side| side == Some(true)).then_some(true)
+    }
+
+    /// On what the finding depends.
+    pub fn kind(&self) -> CauseKind {
+        match self {
+            Self::Members(_) | Self::Form(_) | Self::Recorded { .. } => CauseKind::Members,
+            Self::Concurrency | Self::Earlier(_) | Self::Spent { .. } => CauseKind::OtherRequests,
+            Self::Every { .. } | Self::Writing | Self::Headers { .. } | Self::Chance { .. } => {
+                CauseKind::Answers
+            }
+        }
+    }
+
+    /// The name of the cause in reports: `members`, `concurrency`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Members(_) => "members",
@@ -111,7 +153,38 @@ impl Cause {
             Self::Headers { .. } => "headers",
             Self::Concurrency => "concurrency",
             Self::Earlier(_) => "earlier-request",
+            Self::Spent { .. } => "spent-budget",
             Self::Chance { .. } => "chance",
         }
     }
+}
+
+/// Whether a violation at this place is that there is an answer of this kind at all: an error in place of a result, a result in place of
+/// an error, or no JSON-RPC answer.
+pub fn is_about_the_kind(pointer: &str, wrong: &Exchange) -> bool {
+    matches!(pointer, "" | "/error" | "/result") || !has_parent(&Answer::of(wrong), pointer)
+}
+
+/// Whether an answer that does not break a rule is right in the respect in which another one is wrong: it is of the same kind, and has
+/// the object or list in which the rule is broken. An error is not right in a member of a result.
+pub fn is_right_in_the_same_respect(pointer: &str, wrong: &Exchange, right: &Exchange) -> bool {
+    if is_about_the_kind(pointer, wrong) {
+        return true;
+    }
+    let (wrong, right) = (Answer::of(wrong), Answer::of(right));
+    let kind = |answer: &Answer<'_>| (answer.result().is_some(), answer.error().is_some());
+    kind(&wrong) == kind(&right) && has_parent(&right, pointer)
+}
+
+/// Whether an answer has the object or list around a place. Of lists, the first element is looked at.
+fn has_parent(answer: &Answer<'_>, pointer: &str) -> bool {
+    let first = |part| match part {
+        "" => "",
+        digits if str::bytes(digits).all(|byte| byte.is_ascii_digit()) => "0",
+        name => name,
+    };
+    let (parent, _) = pointer.rsplit_once('/').unwrap_or_default();
+    let parent: Vec<&str> = parent.split('/').map(first).collect();
+    let document = answer.document();
+    document.is_some_and(|document| document.value.pointer(&parent.join("/")).is_some())
 }

@@ -1,19 +1,35 @@
-//! Defects: findings with the same cause are one.
+//! Defects: findings that are wrong in one way, or for one reason, are one.
 
 use std::collections::BTreeSet;
 
-use super::{cause::Cause, same, sentence};
+use super::{
+    cause::Cause,
+    same::{Kinship, kinship},
+    sentence,
+};
 use crate::{
     rules::Rule,
+    session::outcomes::Outcomes,
     verdict::{finding::Finding, strictness::fails_the_run},
 };
 
 /// Findings that have one cause.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Defect {
     /// The findings, by their places in the summary. The first one is shown: its rule fails a run if any does, and its requests are the
     /// smallest.
     pub findings: Vec<usize>,
+    /// Why they are one defect: each finding but one has a link to another one.
+    pub links: Vec<Link>,
+}
+
+/// Why two findings are one defect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The findings, by their places in the summary.
+    pub findings: [usize; 2],
+    /// The reason.
+    pub kinship: Kinship,
 }
 
 impl Defect {
@@ -53,9 +69,12 @@ impl Defect {
     }
 }
 
-/// Groups findings by their causes. Findings without a known cause are grouped by rule. Defects that fail a run come first, and the
-/// order of the findings decides the rest.
-pub fn defects(findings: &[Finding], is_known_failure: impl Fn(&Finding) -> bool) -> Vec<Defect> {
+/// Groups findings that are one defect. Defects that fail a run come first, and the order of the findings decides the rest.
+pub fn defects(
+    findings: &[Finding],
+    outcomes: &Outcomes,
+    is_known_failure: impl Fn(&Finding) -> bool,
+) -> Vec<Defect> {
     let mut defects: Vec<Defect> = Vec::new();
     for (number, finding) in findings.iter().enumerate() {
         if is_known_failure(finding) {
@@ -63,26 +82,31 @@ pub fn defects(findings: &[Finding], is_known_failure: impl Fn(&Finding) -> bool
         }
         let mut same = Defect {
             findings: vec![number],
+            links: Vec::new(),
         };
         // A finding may connect defects that were separate so far.
-        defects.retain(|defect| {
-            let members = defect.findings.iter().filter_map(|other| findings.get(*other));
-            let connected = members
-                .into_iter()
-                .any(|other| same::is_one_defect(finding, other));
-            if connected {
-                same.findings.extend(&defect.findings);
+        defects.retain_mut(|defect| {
+            let link = defect.findings.iter().find_map(|other| {
+                let kinship = kinship(finding, findings.get(*other)?, outcomes)?;
+                Some(Link {
+                    findings: [*other, number],
+                    kinship,
+                })
+            });
+            if let Some(link) = link {
+                same.findings.append(&mut defect.findings);
+                same.links.append(&mut defect.links);
+                same.links.push(link);
             }
-            !connected
+            link.is_none()
         });
-        same.findings.sort_unstable();
         defects.push(same);
     }
-    attach(&mut defects, findings);
     for defect in &mut defects {
         defect
             .findings
             .sort_by_key(|number| rank(&findings[*number], *number));
+        defect.links.sort_by_key(|link| link.findings);
     }
     defects.sort_by_key(|defect| {
         defect
@@ -90,30 +114,6 @@ pub fn defects(findings: &[Finding], is_known_failure: impl Fn(&Finding) -> bool
             .map(|shown| rank(shown, defect.findings[0]).0)
     });
     defects
-}
-
-/// Adds a defect to another one where each of its findings follows from a finding of that one: the first such defect.
-fn attach(defects: &mut Vec<Defect>, findings: &[Finding]) {
-    let follows = |defect: &Defect, other: &Defect| {
-        defect.findings.iter().all(|own| {
-            let mut explained = other.findings.iter();
-            explained.any(|other| same::follows_from(&findings[*own], &findings[*other]))
-        })
-    };
-    let mut place = 0;
-    while place < defects.len() {
-        let into = (0..defects.len())
-            .filter(|other| *other != place)
-            .find(|other| follows(&defects[place], &defects[*other]));
-        match into {
-            Some(into) => {
-                let own = std::mem::take(&mut defects[place].findings);
-                defects[into].findings.extend(own);
-                defects.remove(place);
-            }
-            None => place += 1,
-        }
-    }
 }
 
 /// Findings that fail a run come first, then those whose cause is one member, then those with few requests, then short ones.

@@ -83,6 +83,43 @@ impl Difference {
         request.pointer(&self.pointer) == self.failing.as_ref()
     }
 
+    /// On which side of the difference a request is: true where it has the failing value at the place, false where it has the passing
+    /// one. Lists that differ in one element are compared by that element.
+    pub fn side(&self, request: &Value) -> Option<bool> {
+        let own = request.pointer(&self.pointer);
+        match (self.element(), own) {
+            (Some((element, is_failing)), Some(Value::Array(items))) => {
+                Some(items.contains(element) == is_failing)
+            }
+            _ if own == self.failing.as_ref() => Some(true),
+            _ if own == self.passing.as_ref() => Some(false),
+            _ => None,
+        }
+    }
+
+    /// The element in which two lists differ, where there is one, and whether the failing list has it.
+    pub fn element(&self) -> Option<(&Value, bool)> {
+        let (Some(Value::Array(failing)), Some(Value::Array(passing))) = (&self.failing, &self.passing)
+        else {
+            return None;
+        };
+        let more =
+            |longer, shorter, is_failing| one_more(longer, shorter).map(|element| (element, is_failing));
+        more(failing, passing, true).or_else(|| more(passing, failing, false))
+    }
+
+    /// The differences inside the two values, where both are objects or lists of objects: the smallest members that differ.
+    pub fn inside(self) -> Vec<Self> {
+        match (&self.failing, &self.passing) {
+            (Some(failing), Some(passing)) => {
+                let mut found = Vec::new();
+                compare(&self.pointer, failing, passing, &mut found);
+                found
+            }
+            _ => vec![self],
+        }
+    }
+
     /// The request with the passing value at the place; none where the place does not exist in it.
     pub fn applied(&self, request: &Value) -> Option<Value> {
         self.with(request, self.passing.as_ref())
@@ -102,6 +139,19 @@ impl Difference {
     }
 }
 
+/// The element that the longer list has and the shorter one lacks, where that is the only difference.
+fn one_more<'a>(longer: &'a [Value], shorter: &[Value]) -> Option<&'a Value> {
+    if longer.len() != shorter.len() + 1 {
+        return None;
+    }
+    let index = longer
+        .iter()
+        .zip(shorter)
+        .position(|(one, other)| one != other)
+        .unwrap_or(shorter.len());
+    (longer[index + 1..] == shorter[index..]).then(|| &longer[index])
+}
+
 /// The request with every passing value that can be applied; none where one cannot be.
 pub fn with_all<'a>(request: &Value, differences: impl IntoIterator<Item = &'a Difference>) -> Option<Value> {
     let mut changed = request.clone();
@@ -119,8 +169,16 @@ pub fn differences(failing: &Value, passing: &Value) -> Vec<Difference> {
     found
 }
 
+/// The member whose content the specification leaves to the service: it is compared as a whole.
+pub(super) const FREE_FORM: &str = "/params/1/sponsorshipInfo/webhookData";
+
 fn compare(pointer: &str, failing: &Value, passing: &Value, found: &mut Vec<Difference>) {
     match (failing, passing) {
+        _ if pointer == FREE_FORM && failing != passing => found.push(Difference {
+            pointer: pointer.to_owned(),
+            failing: Some(failing.clone()),
+            passing: Some(passing.clone()),
+        }),
         (Value::Object(left), Value::Object(right)) => {
             let place = |name: &str| format!("{pointer}/{}", escaped(name));
             for (name, value) in left {

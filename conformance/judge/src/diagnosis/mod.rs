@@ -9,8 +9,9 @@ pub mod difference;
 pub mod fewest;
 pub mod narrowing;
 pub mod recorded;
-mod same;
+pub mod same;
 pub mod sentence;
+mod way;
 
 #[cfg(test)]
 mod tests;

@@ -1,99 +1,213 @@
-//! Whether two findings have one cause, so that they are one defect.
+//! Whether two findings are one defect: the same answers break both in the same way, or one cause explains both.
 
-use paymaster_schemas::{Pair, member_validator, resolved};
 use serde_json::Value;
 
 use super::{
     cause::{Cause, WrongAnswers},
-    difference::{Difference, DifferenceKind},
+    difference::{Difference, DifferenceKind, FREE_FORM},
+    way::{Way, encloses},
 };
 use crate::{
     json::number::amount,
-    message::{answer::Answer, request::ParsedRequest},
+    session::outcomes::{Outcomes, Overlap},
     verdict::finding::{Finding, without_indices},
 };
 
-/// The member whose content the specification leaves to the service: a cause inside it is one about the whole member.
-const FREE_FORM: &str = "/params/1/sponsorshipInfo/webhookData";
+/// Why two findings are one defect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kinship {
+    /// The same answers break both, and other answers that both rules judge break neither.
+    SameAnswers,
+    /// The same members of the request decide in the same way, or the same circumstance does.
+    SameCause,
+    /// Both are wrong at the same place of the answer: with values of one JSON type, or because the place is in a value of a wrong type.
+    SamePlace,
+    /// Both have a value of the same type where the same other type is expected.
+    SameType,
+    /// The answer as a whole is wrong in the same way: an error with the same code, the same HTTP status, a result of another shape.
+    SameWholeAnswer,
+    /// The same bytes are answered rightly and wrongly, and the same answers break both.
+    NowAndThen,
+}
 
-/// Whether two findings have one cause. Without a known cause, findings of one rule have.
-pub(super) fn is_one_defect(one: &Finding, two: &Finding) -> bool {
-    let is_same = match (&one.cause, &two.cause) {
-        (Some(cause), Some(other)) => is_same_cause(one, cause, two, other),
-        _ => one.rule.id == two.rule.id,
+impl Kinship {
+    /// Every reason.
+    pub const ALL: [Self; 6] = [
+        Self::SameAnswers,
+        Self::SameCause,
+        Self::SamePlace,
+        Self::SameType,
+        Self::SameWholeAnswer,
+        Self::NowAndThen,
+    ];
+
+    /// The name in reports: `same-answers`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::SameAnswers => "same-answers",
+            Self::SameCause => "same-cause",
+            Self::SamePlace => "same-place",
+            Self::SameType => "same-type",
+            Self::SameWholeAnswer => "same-whole-answer",
+            Self::NowAndThen => "now-and-then",
+        }
+    }
+}
+
+/// Why two findings are one defect; none where they are two. The order of the findings does not matter.
+pub(super) fn kinship(one: &Finding, two: &Finding, outcomes: &Outcomes) -> Option<Kinship> {
+    let shared = Shared::of(one, two, outcomes);
+    if let Some(is_one) = is_same_cause(one, two) {
+        return is_one.then_some(Kinship::SameCause);
+    }
+    if is_part_of_every(one, two) || is_part_of_every(two, one) {
+        return Some(Kinship::SameCause);
+    }
+    if shared == Shared::Same {
+        return Some(Kinship::SameAnswers);
+    }
+    if is_now_and_then(one) && is_now_and_then(two) {
+        let is_one = match shared {
+            Shared::Same | Shared::Every | Shared::Most => true,
+            Shared::Few => false,
+            Shared::Unknown => [one, two]
+                .iter()
+                .any(|finding| finding.cause == Some(Cause::Concurrency)),
+        };
+        if is_one {
+            return Some(Kinship::NowAndThen);
+        }
+    }
+    if shared == Shared::Few {
+        return None;
+    }
+    let (way, other) = (Way::of(one), Way::of(two));
+    let is_one_rule = one.rule.id == two.rule.id;
+    if way.whole.is_some() || other.whole.is_some() {
+        // Such answers are common: beside the same error there has to be one rule, or the same answers, or nothing but such answers.
+        let is_all = |answers: [WrongAnswers; 2]| {
+            [one, two].iter().any(|finding| matches!(&finding.cause, Some(Cause::Every { answers: wrong, .. }) if answers.contains(wrong)))
+        };
+        let is_every = one.pair == two.pair && is_all([WrongAnswers::All, WrongAnswers::Results]);
+        let is_about_errors = is_all([WrongAnswers::Errors; 2]);
+        let is_one = way.whole == other.whole
+            && (is_one_rule || !is_about_errors && (is_every || shared != Shared::Unknown));
+        return is_one.then_some(Kinship::SameWholeAnswer);
+    }
+    if way.is_same_place(&other, is_one_rule) {
+        return Some(Kinship::SamePlace);
+    }
+    if shared != Shared::Unknown && (way.is_reason_for(&other) || other.is_reason_for(&way)) {
+        return Some(Kinship::SamePlace);
+    }
+    way.is_same_type(&other).then_some(Kinship::SameType)
+}
+
+/// Which of the answers that both rules judge break both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shared {
+    /// The same ones, and others break neither.
+    Same,
+    /// Every one.
+    Every,
+    /// Most of the answers that break the rule which is broken less often.
+    Most,
+    /// Few, or none.
+    Few,
+    /// No answer was judged by both, or the findings have one key.
+    Unknown,
+}
+
+impl Shared {
+    fn of(one: &Finding, two: &Finding, outcomes: &Outcomes) -> Self {
+        let (key, other) = (one.key(), two.key());
+        if key == other || key.pair != other.pair {
+            return Self::Unknown;
+        }
+        let Overlap {
+            first,
+            second,
+            both,
+            neither,
+        } = outcomes.overlap((one.rule, &key), (two.rule, &other));
+        match () {
+            () if first == 0 || second == 0 => Self::Unknown,
+            () if both == first && both == second && neither > 0 => Self::Same,
+            () if both == first && both == second => Self::Every,
+            () if 2 * both > first.min(second) => Self::Most,
+            () => Self::Few,
+        }
+    }
+}
+
+/// Whether the same bytes break the rule in some answers only.
+fn is_now_and_then(finding: &Finding) -> bool {
+    match finding.cause {
+        Some(Cause::Chance { .. } | Cause::Concurrency) => true,
+        Some(_) => false,
+        None => finding.reproduced() < finding.attempts.len(),
+    }
+}
+
+/// Whether the causes of two findings are one; none where the causes do not show it.
+fn is_same_cause(one: &Finding, two: &Finding) -> Option<bool> {
+    use Cause::{Concurrency, Earlier, Headers, Writing};
+
+    let (cause, other) = match (&one.cause, &two.cause) {
+        (Some(cause), Some(other)) => (cause, other),
+        (Some(cause), None) => return explains(cause, two),
+        (None, Some(other)) => return explains(other, one),
+        (None, None) => return None,
     };
-    is_same || is_same_wrong_answer(one, two) || is_same_wrong_answer(two, one)
-}
-
-/// Whether a finding follows from another one and shows nothing new. Two findings with different causes may both explain it: it connects
-/// none of them.
-pub(super) fn follows_from(finding: &Finding, other: &Finding) -> bool {
-    if finding.pair.is_none() || finding.pair != other.pair {
-        return false;
-    }
-    match &other.cause {
-        // The rule held for requests of another method or mode only: the pair is the cause here too.
-        Some(Cause::Every { .. }) => {
-            finding.contrast.is_some()
-                && pair_of_contrast(finding) != finding.pair
-                && encloses_either(finding, other)
-        }
-        // It was seen while other requests were in flight, and held when it was sent alone.
-        Some(Cause::Concurrency) => finding.cause.is_none() && finding.reproduced() < finding.attempts.len(),
-        _ => false,
-    }
-}
-
-fn is_same_cause(one: &Finding, cause: &Cause, two: &Finding, other: &Cause) -> bool {
-    let is_every = |cause: &Cause| matches!(cause, Cause::Every { .. });
-    if is_every(cause) || is_every(other) {
-        let (pointer, other_pointer) = (place_in_answer(one), place_in_answer(two));
-        let is_same_place = pointer == other_pointer;
-        // What is wrong in every result is wrong for every rule about that member.
-        let is_same_member = is_same_place && one.pair == two.pair && pointer.starts_with("/result/");
-        if is_same_member || is_same_place && one.rule.id == two.rule.id {
-            return true;
-        }
-    }
     let (own, others) = (cause.members(), other.members());
     if !own.is_empty() && !others.is_empty() {
-        return is_within(own, others) || is_within(others, own);
+        let is_one = is_within(own, others) || is_within(others, own);
+        // One rule that is broken with values of two types is broken in two ways.
+        let is_one_way = one.rule.id != two.rule.id || Way::of(one).found == Way::of(two).found;
+        return Some(is_one && is_one_way);
     }
     match (cause, other) {
-        (Cause::Every { .. }, Cause::Every { .. }) | (Cause::Recorded { .. }, Cause::Recorded { .. }) => {
-            is_same_part(one, two)
+        (Concurrency, Concurrency) | (Writing, Writing) | (Cause::Spent { .. }, Cause::Spent { .. }) => {
+            Some(true)
         }
-        (Cause::Chance { .. }, Cause::Chance { .. }) => encloses_either(one, two),
-        (Cause::Concurrency, Cause::Concurrency) | (Cause::Writing, Cause::Writing) => true,
-        (Cause::Earlier(one), Cause::Earlier(two)) => one == two,
-        (Cause::Headers { lines: one, .. }, Cause::Headers { lines: two, .. }) => {
-            let has_name = |name: &str| two.iter().any(|(other, _)| *other == name);
-            one.is_empty() || two.is_empty() || one.iter().any(|(name, _)| has_name(name))
+        (Earlier(earlier), Earlier(other)) => Some(earlier == other || Way::of(one) == Way::of(two)),
+        (Headers { lines, .. }, Headers { lines: others, .. }) => {
+            let has_name = |name: &str| others.iter().any(|(other, _)| *other == name);
+            Some(lines.is_empty() || others.is_empty() || lines.iter().any(|(name, _)| has_name(name)))
         }
-        _ => false,
+        // What is wrong in every answer, or in some by chance, is told apart by the answers.
+        (Cause::Every { .. } | Cause::Chance { .. }, _) | (_, Cause::Every { .. } | Cause::Chance { .. }) => {
+            None
+        }
+        (Cause::Recorded { .. }, _) | (_, Cause::Recorded { .. }) => None,
+        _ => Some(false),
     }
 }
 
-fn place_in_answer(finding: &Finding) -> String {
-    without_indices(&finding.violation.pointer)
+/// Whether every answer of a method and mode is wrong in one finding, and in the other one the whole result is, or only method or mode decide,
+/// at a place around it.
+fn is_part_of_every(every: &Finding, other: &Finding) -> bool {
+    let members = other.cause.as_ref().map_or(&[][..], Cause::members);
+    let names_the_pair =
+        |difference: &Difference| matches!(difference.pointer.as_str(), "/method" | "/params/1/mode");
+    let (place, around) = (&every.violation.pointer, &other.violation.pointer);
+    matches!(every.cause, Some(Cause::Every { .. }))
+        && every.pair == other.pair
+        && (matches!(other.cause, Some(Cause::Every { .. })) && around == "/result" || !members.is_empty())
+        && members.iter().all(names_the_pair)
+        && encloses(&without_indices(around), &without_indices(place))
 }
 
-/// Whether the two are broken in the same part of the answer. HTTP status and headers are a part of their own.
-fn is_same_part(one: &Finding, two: &Finding) -> bool {
-    let is_about_http = |finding: &Finding| finding.rule.id.starts_with("http.");
-    !is_about_http(one) && !is_about_http(two) && encloses_either(one, two)
-}
-
-fn encloses_either(one: &Finding, two: &Finding) -> bool {
-    let (one, two) = (place_in_answer(one), place_in_answer(two));
-    encloses(&one, &two) || encloses(&two, &one)
-}
-
-/// Whether a pointer is another one, or an object or list around it.
-fn encloses(outer: &str, inner: &str) -> bool {
-    inner
-        .strip_prefix(outer)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+/// That the members that a cause names do not explain a finding without a cause, where its request does not have the values; none where it
+/// has them, which alone shows nothing, and where the cause names no members.
+fn explains(cause: &Cause, finding: &Finding) -> Option<bool> {
+    if cause.members().is_empty() {
+        return None;
+    }
+    let member = finding.group.members.get(finding.violation.member);
+    let request = member.and_then(|member| serde_json::from_slice::<Value>(&member.body).ok());
+    let has_the_values = request.is_some_and(|request| cause.states(&request) == Some(true));
+    (!has_the_values).then_some(false)
 }
 
 fn is_within(few: &[Difference], many: &[Difference]) -> bool {
@@ -110,21 +224,23 @@ fn is_same_member(one: &Difference, two: &Difference) -> bool {
         without_indices(&difference.pointer)
     };
     let (place, other) = (place(one), place(two));
-    let is_same_kind = one.kind() == two.kind();
     if place == other {
-        // Ids of any type that are wrong unless they have one value.
-        let is_same_id = place == "/id" && one.passing.is_some() && one.passing == two.passing;
-        return is_same_kind
-            || is_same_id
+        return is_same_kind(one, two)
             || is_same_value(one, two)
             || is_beyond(one, two)
             || is_beyond(two, one);
     }
     // An operation or a mode object as a whole is no member.
     let is_in_a_member = |pointer: &str| pointer.matches('/').count() > 2;
-    is_same_kind
+    is_same_kind(one, two)
         && (encloses(&place, &other) && is_in_a_member(&place)
             || encloses(&other, &place) && is_in_a_member(&other))
+}
+
+/// Whether two values fail for a reason of one kind: a text in place of a number is another reason than an object.
+fn is_same_kind(one: &Difference, two: &Difference) -> bool {
+    let type_of = |difference: &Difference| difference.failing.as_ref().map(std::mem::discriminant);
+    one.kind() == two.kind() && (one.kind() != DifferenceKind::Type || type_of(one) == type_of(two))
 }
 
 /// Whether the failing values are the same: `"0"` with `"1"` as its boundary, and `"0"` in another notation, are one value that fails.
@@ -153,73 +269,4 @@ fn is_beyond(boundary: &Difference, other: &Difference) -> bool {
     } else {
         value <= failing
     }
-}
-
-/// Whether every answer of the pair of `every` is the same wrong answer as that of `other`: an error with the same code in place of a
-/// result, or a result of another shape. Every rule about such an answer is broken, or says nothing.
-fn is_same_wrong_answer(every: &Finding, other: &Finding) -> bool {
-    let is_every =
-        matches!(&every.cause, Some(Cause::Every { answers, .. }) if *answers != WrongAnswers::Errors);
-    if !is_every || every.pair.is_none() || every.pair != other.pair {
-        return false;
-    }
-    let (Some(wrong), Some(other_wrong)) = (WrongAnswer::of(every), WrongAnswer::of(other)) else {
-        return false;
-    };
-    // A right result of the same pair shows that another thing decides.
-    let has_right_result = pair_of_contrast(other) == other.pair
-        && other.contrast.as_ref().is_some_and(|contrast| {
-            let exchange = contrast.exchanges.get(contrast.member);
-            exchange.is_some_and(|exchange| Answer::of(exchange).result().is_some())
-        });
-    wrong == other_wrong && !has_right_result
-}
-
-/// An answer that is wrong as a whole.
-#[derive(PartialEq)]
-enum WrongAnswer {
-    /// An error with this code, where another answer or another code is expected.
-    Error(String),
-    /// A result that has no required member of its table as it should be.
-    OtherShape,
-}
-
-impl WrongAnswer {
-    fn of(finding: &Finding) -> Option<Self> {
-        let answer = answer_of(finding)?;
-        if let Some(error) = answer.error() {
-            let is_about_the_error = matches!(
-                finding.violation.pointer.as_str(),
-                "" | "/error" | "/error/code" | "/result"
-            );
-            return is_about_the_error.then(|| Self::Error(error["code"].to_string()));
-        }
-        let document = finding.pair?.result_document();
-        is_of_another_shape(document, answer.result()?).then_some(Self::OtherShape)
-    }
-}
-
-fn is_of_another_shape(document: &str, result: &Value) -> bool {
-    let required = resolved(document).and_then(|schema| schema["required"].as_array());
-    let mut names = required.into_iter().flatten().filter_map(Value::as_str);
-    let is_right = |name: &str| {
-        let validator = member_validator(document, name);
-        // Some targets write the name of the member MODE in lower case.
-        let values = [result.get(name), result.get(name.to_ascii_lowercase())];
-        let mut values = values.into_iter().flatten();
-        validator.is_some_and(|validator| values.any(|value| validator.is_valid(value)))
-    };
-    !names.any(is_right)
-}
-
-fn answer_of(finding: &Finding) -> Option<Answer<'_>> {
-    let exchange = finding.exchanges.get(finding.violation.member);
-    exchange.map(Answer::of)
-}
-
-/// Method and mode of the request for which the rule held.
-fn pair_of_contrast(finding: &Finding) -> Option<Pair> {
-    let contrast = finding.contrast.as_ref()?;
-    let member = contrast.group.members.get(contrast.member)?;
-    ParsedRequest::of(&member.body).pair()
 }

@@ -14,6 +14,9 @@ use crate::{cases::case::Role, verdict::finding::Finding};
 /// The longest value that is shown, in characters.
 const LONGEST_VALUE: usize = 66;
 
+/// How much of a long value is shown before the part that differs, in characters.
+const BEFORE_THE_DIFFERENCE: usize = 12;
+
 /// How many members of recorded requests are named.
 const MOST_RECORDED: usize = 4;
 
@@ -93,6 +96,7 @@ pub fn condition(cause: &Cause) -> String {
         Cause::Writing => "with this order of members, white space and escapes".to_owned(),
         Cause::Concurrency => "while other requests are in flight".to_owned(),
         Cause::Earlier(earlier) => format!("after {}", earlier.name()),
+        Cause::Spent { served } => format!("after {served} that were served"),
         Cause::Chance { broken, sent } => format!("in {broken} of {sent} answers to the same request"),
     }
 }
@@ -106,6 +110,25 @@ pub fn passing_condition(cause: &Cause) -> String {
         }
         Cause::Recorded { place, .. } => place.clone(),
         _ => String::new(),
+    }
+}
+
+/// The cause of a finding, and how much of a long run it was checked against. Where none was found, how many requests show the
+/// violation; none where that was not counted.
+pub fn cause_of(finding: &Finding) -> Option<String> {
+    match (&finding.cause, finding.share) {
+        (Some(cause), Some(share)) if share.judged < share.all => Some(format!(
+            "{}; checked against {} of {} requests of this kind",
+            explanation(cause),
+            share.judged,
+            share.all
+        )),
+        (Some(cause), _) => Some(explanation(cause)),
+        (None, Some(share)) => Some(format!(
+            "no cause found; {} of {} requests of this kind show it",
+            share.broken, share.judged
+        )),
+        (None, None) => None,
     }
 }
 
@@ -147,6 +170,9 @@ pub fn explanation(cause: &Cause) -> String {
             "only while other requests are in flight; right when sent one after the other".to_owned()
         }
         Cause::Earlier(earlier) => format!("only after {}; right when sent alone", earlier.name()),
+        Cause::Spent { served } => {
+            format!("served {served} times, then refused: requests for which the rule held in the run break it now")
+        }
         Cause::Chance { broken, sent } => {
             format!("{broken} of {sent} answers to the same request: no member of the request decides")
         }
@@ -222,48 +248,37 @@ fn remark(kind: DifferenceKind) -> &'static str {
 }
 
 fn failing(difference: &Difference) -> String {
-    side(
-        difference,
-        difference.failing.as_ref(),
-        difference.passing.as_ref(),
-    )
+    side(difference, true)
 }
 
 fn passing(difference: &Difference) -> String {
-    side(
-        difference,
-        difference.passing.as_ref(),
-        difference.failing.as_ref(),
-    )
+    side(difference, false)
 }
 
 /// One side of a difference: `with nonce "0"`, `without initCode`, `with "0x12" in tokenList`.
-fn side(difference: &Difference, own: Option<&Value>, other: Option<&Value>) -> String {
+fn side(difference: &Difference, is_failing: bool) -> String {
     let name = member_name(&difference.pointer);
+    if let Some((element, failing_has_it)) = difference.element() {
+        let with = if failing_has_it == is_failing {
+            "with"
+        } else {
+            "without"
+        };
+        return format!("{with} {} in {name}", shown(element));
+    }
+    let (own, other) = if is_failing {
+        (&difference.failing, &difference.passing)
+    } else {
+        (&difference.passing, &difference.failing)
+    };
     match (own, other) {
         (None, _) => format!("without {name}"),
-        (Some(Value::Array(own)), Some(Value::Array(other))) => match one_more(own, other) {
-            Some(element) => format!("with {} in {name}", shown(element)),
-            None => match one_more(other, own) {
-                Some(element) => format!("without {} in {name}", shown(element)),
-                None => format!("with {name} {}", shown(&Value::Array(own.clone()))),
-            },
-        },
-        (Some(value), _) => format!("with {name} {}", shown(value)),
+        (Some(own), None) => format!("with {name} {}", shown(own)),
+        (Some(own), Some(other)) => format!(
+            "with {name} {}",
+            shown_beside(&own.to_string(), &other.to_string())
+        ),
     }
-}
-
-/// The element that the longer list has and the shorter one lacks, where that is the only difference.
-fn one_more<'a>(longer: &'a [Value], shorter: &[Value]) -> Option<&'a Value> {
-    if longer.len() != shorter.len() + 1 {
-        return None;
-    }
-    let index = longer
-        .iter()
-        .zip(shorter)
-        .position(|(one, other)| one != other)
-        .unwrap_or(shorter.len());
-    (longer[index + 1..] == shorter[index..]).then(|| &longer[index])
 }
 
 /// The name of a member of the request, for people: `nonce`, `tokenInfo.feeTokenAddress`, `id`.
@@ -281,6 +296,32 @@ pub fn member_name(pointer: &str) -> String {
 
 fn shown(value: &Value) -> String {
     cut(&value.to_string(), LONGEST_VALUE)
+}
+
+/// A text beside one that differs from it: where it is long, the part around the first difference is left in.
+fn shown_beside(text: &str, other: &str) -> String {
+    let length = text.chars().count();
+    let same = text
+        .chars()
+        .zip(other.chars())
+        .take_while(|(one, other)| one == other);
+    let start = same.count().saturating_sub(BEFORE_THE_DIFFERENCE);
+    let is_visible = start + BEFORE_THE_DIFFERENCE < LONGEST_VALUE / 2;
+    if length <= LONGEST_VALUE || is_visible {
+        return cut(text, LONGEST_VALUE);
+    }
+    let head: String = text.chars().take(BEFORE_THE_DIFFERENCE).collect();
+    let rest: String = text
+        .chars()
+        .skip(start)
+        .take(LONGEST_VALUE - BEFORE_THE_DIFFERENCE)
+        .collect();
+    let end = if start + rest.chars().count() < length {
+        "…"
+    } else {
+        ""
+    };
+    format!("{head}…{rest}{end} ({length} characters)")
 }
 
 /// The text, its middle left out where it is long.

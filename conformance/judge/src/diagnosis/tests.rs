@@ -1,9 +1,14 @@
+use std::time::Duration;
+
+use paymaster_exchange::{Exchange, Response};
 use serde_json::{Value, json};
 
 use super::{
+    cause::{Cause, is_right_in_the_same_respect},
     difference::{Difference, DifferenceKind, differences, with_all},
     fewest::Fewest,
     narrowing::Narrowing,
+    sentence::explanation,
 };
 
 fn request(nonce: &Value) -> Value {
@@ -151,4 +156,99 @@ fn lists_are_narrowed_to_an_element() {
         holds,
     );
     assert_eq!(narrowed, (list, json!(["0xa", "0xc"])));
+}
+
+fn difference(pointer: &str, failing: Option<Value>, passing: Option<Value>) -> Difference {
+    Difference {
+        pointer: pointer.to_owned(),
+        failing,
+        passing,
+    }
+}
+
+#[test]
+fn a_cause_states_which_requests_break_the_rule() {
+    let (nonce, list) = ("/params/0/nonce", "/params/1/tokenInfo/tokenList");
+    let cause = Cause::Members(vec![difference(nonce, Some(json!("0")), Some(json!("1")))]);
+    let states = |nonce: Value| cause.states(&request(&nonce));
+    assert_eq!(
+        [states(json!("0")), states(json!("1")), states(json!("7"))],
+        [Some(true), Some(false), None]
+    );
+    // One element of a list decides, whatever else is in the list.
+    let element = Cause::Members(vec![difference(list, Some(json!(["0x1"])), Some(json!([])))]);
+    let with_list = |tokens: Value| {
+        let mut request = request(&json!("1"));
+        request["params"][1]["tokenInfo"]["tokenList"] = tokens;
+        element.states(&request)
+    };
+    assert_eq!(with_list(json!(["0x2", "0x1"])), Some(true));
+    assert_eq!(with_list(json!(["0x2"])), Some(false));
+    // One passing value is enough for the rule to hold; all failing ones are needed to break it.
+    let Cause::Members(mut both) = cause.clone() else {
+        unreachable!("it names members")
+    };
+    both.push(difference("/id", Some(json!(1)), None));
+    let both = Cause::Form(both);
+    assert_eq!(both.states(&request(&json!("0"))), Some(true));
+    assert_eq!(both.states(&request(&json!("1"))), Some(false));
+    assert_eq!(both.states(&request(&json!("7"))), None);
+    assert_eq!(Cause::Concurrency.states(&request(&json!("0"))), None);
+}
+
+#[test]
+fn the_smallest_members_that_differ_are_named() {
+    let (failing, passing) = (json!({ "a": 1, "b": { "c": 2 } }), json!({ "a": 1, "b": {} }));
+    let inside = difference("/params/1/tokenInfo", Some(failing.clone()), Some(passing)).inside();
+    assert_eq!(
+        inside,
+        [difference("/params/1/tokenInfo/b/c", Some(json!(2)), None)]
+    );
+    let whole = difference("/params/1/tokenInfo", Some(failing), None);
+    assert_eq!(whole.clone().inside(), [whole]);
+}
+
+#[test]
+fn an_answer_is_right_in_the_respect_in_question_only() {
+    let result = exchange(r#"{"id":1,"result":{"feeQuotes":[{"decimal":6}]}}"#);
+    let without_quotes = exchange(r#"{"id":1,"result":{"feeQuotes":[]}}"#);
+    let error = exchange(r#"{"id":1,"error":{"code":-32602,"message":"no"}}"#);
+    for (pointer, wrong, right, expected) in [
+        ("/result/feeQuotes/3/decimal", &result, &result, true),
+        ("/result/feeQuotes/0/decimal", &result, &without_quotes, false),
+        ("/result/feeQuotes/0/decimal", &result, &error, false),
+        ("/id", &error, &result, false),
+        ("/id", &result, &without_quotes, true),
+        // The kind of the answer is what is wrong.
+        ("/error", &error, &result, true),
+        ("/result", &result, &error, true),
+        ("/error/code", &result, &error, true),
+        ("", &error, &result, true),
+    ] {
+        let is_right = is_right_in_the_same_respect(pointer, wrong, right);
+        assert_eq!(is_right, expected, "{pointer}: {wrong:?} beside {right:?}");
+    }
+}
+
+fn exchange(body: &str) -> Exchange {
+    let response = Response {
+        status: 200,
+        headers: Vec::new(),
+        body: body.to_owned().into(),
+    };
+    Exchange::new("{}".into(), Ok(response), Duration::ZERO)
+}
+
+/// Long values that differ near their ends: the part that differs is shown, with the length.
+#[test]
+fn the_part_of_a_long_value_that_differs_is_visible() {
+    let data = |end: &str| json!(format!("0x{}{end}", "ab".repeat(100)));
+    let cause = Cause::Members(vec![difference(
+        "/params/0/callData",
+        Some(data("cafe")),
+        Some(data("beef")),
+    )]);
+    let text = explanation(&cause);
+    assert!(text.contains("cafe\"") && text.contains("beef\""), "{text}");
+    assert!(text.len() < 260, "{text}");
 }

@@ -76,6 +76,19 @@ impl<'a> Answer<'a> {
         })
     }
 
+    /// Whether the text of the body has the member names of a JSON-RPC answer, even if it is no JSON: with a byte order mark or in
+    /// UTF-16, for example. Such a target is a paymaster with a defect, not another service.
+    pub fn resembles_json_rpc(&self) -> bool {
+        let Some(response) = self.response() else {
+            return false;
+        };
+        let text: Vec<u8> = response.body.iter().copied().filter(|byte| *byte != 0).collect();
+        let has = |name: &[u8]| text.windows(name.len()).any(|part| part == name);
+        self.is_json_rpc()
+            || has(br#""jsonrpc""#)
+            || has(br#""id""#) && (has(br#""result""#) || has(br#""error""#))
+    }
+
     /// The answers to a batch.
     pub fn array(&self) -> Option<&Vec<Value>> {
         self.document().and_then(|document| document.value.as_array())

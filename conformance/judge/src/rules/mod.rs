@@ -17,7 +17,9 @@ use paymaster_schemas::{Basis, Clause, find_clause};
 
 use crate::{cases::case::Relation, target::context::Context};
 
-pub use report::{Report, Violation};
+pub(crate) use crate::verdict::profile_line::MissingLine;
+
+pub use report::{Members, Report, Violation};
 pub(crate) use requests::decision::SAME_AGAIN;
 pub use results::rows::check as check_row;
 pub(crate) use text::{describe_answer, shown, shown_member};
@@ -73,14 +75,33 @@ pub struct Rule {
     pub clause: &'static str,
     /// How often it must hold before it passes.
     pub quota: u64,
-    /// What to add to the profile, or to check, when the rule stays inconclusive.
-    pub advice: &'static str,
+    /// What to do when the rule stays inconclusive.
+    pub advice: Advice,
     /// What to check in an implementation that breaks the rule.
     pub hint: &'static str,
     /// Why the profile excludes the rule; none when it applies.
     pub not_applicable: fn(&Context) -> Option<&'static str>,
     /// How it judges.
     pub check: Check,
+}
+
+/// What makes an inconclusive rule conclusive.
+#[derive(Clone, Copy, Debug)]
+pub enum Advice {
+    /// A line of the profile.
+    Write(MissingLine),
+    /// Something that no line of the profile can change, in words.
+    Look(&'static str),
+}
+
+impl Advice {
+    /// What to do, for people.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Write(line) => line.advice(),
+            Self::Look(text) => text,
+        }
+    }
 }
 
 /// For rules that apply to every target.
@@ -126,7 +147,7 @@ impl Rule {
     const fn exchange(
         id: &'static str,
         quota: u64,
-        advice: &'static str,
+        advice: Advice,
         hint: &'static str,
         check: fn(&View<'_>, &Context, &mut Report),
     ) -> Self {
@@ -139,6 +160,12 @@ impl Rule {
             not_applicable: always,
             check: Check::Exchange(check),
         }
+    }
+
+    /// Its place among all rules.
+    pub fn number(&self) -> usize {
+        let place = rules().position(|rule| rule.id == self.id);
+        place.expect("every rule is in the list")
     }
 
     /// The clause that it checks.

@@ -9,7 +9,26 @@ pub struct Report {
     pub held: u64,
     /// Where it was broken.
     pub violations: Vec<Violation>,
+    held_at: Members,
     member: usize,
+}
+
+/// Members of a group, by their places: up to 64.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Members(u64);
+
+impl Members {
+    /// Adds a member. One beyond the 64th is left out.
+    pub fn insert(&mut self, member: usize) {
+        if member < 64 {
+            self.0 |= 1 << member;
+        }
+    }
+
+    /// The members, in order.
+    pub fn iter(self) -> impl Iterator<Item = usize> {
+        (0..64).filter(move |member| self.0 >> member & 1 == 1)
+    }
 }
 
 impl Report {
@@ -21,6 +40,12 @@ impl Report {
     /// The rule was exercised and held.
     pub fn held(&mut self) {
         self.held += 1;
+        self.held_at.insert(self.member);
+    }
+
+    /// The members for which the rule held.
+    pub fn held_at(&self) -> Members {
+        self.held_at
     }
 
     /// The rule was broken at `pointer` of the answer.
@@ -65,4 +90,19 @@ pub struct Violation {
     pub expected: String,
     /// What the answer has there.
     pub actual: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{cases::plan::plan, target::context::Context};
+
+    #[test]
+    fn a_set_has_room_for_every_member_of_a_group() {
+        for group in plan(&Context::default(), 1, 40) {
+            let mut members = Members::default();
+            (0..group.members.len()).for_each(|member| members.insert(member));
+            assert_eq!(members.iter().count(), group.members.len(), "{}", group.name());
+        }
+    }
 }

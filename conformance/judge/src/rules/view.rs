@@ -34,6 +34,9 @@ pub struct View<'a> {
     pub request_bytes: usize,
     /// The published HTTP client whose request headers were sent; none for the plain headers.
     pub sent_as: Option<&'static HeaderSet>,
+    /// Whether the target refuses requests with these headers, as discovery found. `request.headers` compares such requests with the same
+    /// ones in plain headers, and warns; no other rule judges them.
+    pub refused_for_headers: bool,
     /// The answer.
     pub answer: Answer<'a>,
     /// Whether the request is a call that keeps to the tables of sections 2.1 to 2.5.
@@ -59,6 +62,9 @@ impl<'a> View<'a> {
             request,
             request_bytes: exchange.request.len(),
             sent_as: exchange.sent_as,
+            refused_for_headers: exchange
+                .sent_as
+                .is_some_and(|client| context.refused_clients.contains(client.name)),
             answer: Answer::of(exchange),
             within_tables: requirement.is_some_and(|requirement| requirement.within_tables),
             beyond: requirement.and_then(|requirement| requirement.beyond),
@@ -120,7 +126,7 @@ impl<'a> View<'a> {
     /// is of ordinary size. A refusal of a larger request is lawful.
     pub fn gateway_status(&self) -> Option<u16> {
         let status = self.answer.response()?.status;
-        let is_unexpected = self.is_of_ordinary_size() && !self.refused_for_headers();
+        let is_unexpected = self.is_of_ordinary_size() && !self.refused_for_headers;
         (self.within_tables && self.rejected_before_service() && is_unexpected).then_some(status)
     }
 
@@ -129,19 +135,6 @@ impl<'a> View<'a> {
         match self.valid_call() {
             Some(_) => self.beyond.is_none(),
             None => self.request_bytes <= ORDINARY_BODY,
-        }
-    }
-
-    /// Whether the request was sent with the headers of a published client, and refused with an HTTP status that such headers may
-    /// get. `request.headers` compares such requests with the same ones in plain headers, and warns; no other rule judges them.
-    pub fn refused_for_headers(&self) -> bool {
-        let Some(response) = self.answer.response().filter(|_| self.sent_as.is_some()) else {
-            return false;
-        };
-        match response.status {
-            406 | 415 => self.answer.result().is_none(),
-            400 | 403 => !self.answer.is_json_rpc(),
-            _ => false,
         }
     }
 

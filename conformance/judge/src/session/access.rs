@@ -1,30 +1,48 @@
 //! Whether any valid request reached the service, by the HTTP status of the answers.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+};
 
-use crate::rules::View;
+use paymaster_schemas::Method;
+
+use crate::{
+    rules::{View, describe_answer},
+    session::unserved::Outcomes,
+};
 
 /// Counts the valid requests that HTTP refused. When all of them get 401, 403 or 404, the service was not tested: the body may
-/// come from a gateway or a framework, or be a JSON-RPC error about a missing key.
+/// come from a gateway or a framework, or be a JSON-RPC error about a missing key. When it knows no method, it is another service.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
     /// Valid requests that were refused or redirected, by status.
     refused: BTreeMap<u16, u64>,
     /// The location that the first redirect named.
     redirected_to: Option<String>,
-    /// Whether the service answered a valid request.
+    /// The methods that it does not know, and the error.
+    unknown_methods: BTreeSet<&'static str>,
+    unknown: Option<String>,
+    /// Whether any request got a JSON-RPC answer, and the first answer to a valid request that is none.
+    is_json_rpc: bool,
+    other: Option<String>,
+    /// Whether the service answered a valid request, with anything but the error for an unknown method.
     answered: bool,
+    /// What valid requests got.
+    pub outcomes: Outcomes,
 }
 
 impl Access {
-    /// Counts one exchange.
-    pub fn see(&mut self, view: &View<'_>) {
-        let (Some(_), Some(response)) = (view.valid_call(), view.answer.response()) else {
-            return;
-        };
-        if view.refused_for_headers() {
+    /// Counts one exchange of a relation.
+    pub fn see(&mut self, relation: &'static str, view: &View<'_>) {
+        self.is_json_rpc = self.is_json_rpc || view.answer.resembles_json_rpc();
+        if view.refused_for_headers {
             return; // a plain request shows whether the service can be reached
         }
+        self.outcomes.see(relation, view);
+        let (Some(call), Some(response)) = (view.valid_call(), view.answer.response()) else {
+            return;
+        };
         let status = response.status;
         if view.rejected_before_service() || is_denial(status) && view.answer.result().is_none() {
             *self.refused.entry(status).or_default() += 1;
@@ -32,8 +50,24 @@ impl Access {
                 self.redirected_to = response.header("location").map(str::to_owned);
             }
         } else if !view.refused_by_status() {
+            let error = view.answer.error();
+            if error.is_some_and(|error| error["code"] == METHOD_NOT_FOUND) {
+                self.unknown_methods.insert(call.pair.method.name());
+                self.unknown.get_or_insert_with(|| describe_answer(&view.answer));
+                return;
+            }
             self.answered = true;
+            if !self.is_json_rpc && self.other.is_none() {
+                let content_type = response.header("content-type").unwrap_or("none");
+                let came = describe_answer(&view.answer);
+                self.other = Some(format!("{came} (content type {content_type})"));
+            }
         }
+    }
+
+    /// Whether it knows neither method.
+    fn is_another_service(&self) -> bool {
+        self.refused.is_empty() && self.unknown_methods.len() == Method::ALL.len()
     }
 
     /// Adds the counts of another part of the run.
@@ -42,19 +76,38 @@ impl Access {
             *self.refused.entry(status).or_default() += times;
         }
         self.redirected_to = self.redirected_to.take().or(other.redirected_to);
+        self.is_json_rpc |= other.is_json_rpc;
+        self.other = self.other.take().or(other.other);
+        self.unknown_methods.extend(other.unknown_methods);
+        self.unknown = self.unknown.take().or(other.unknown);
         self.answered |= other.answered;
+        self.outcomes.merge(other.outcomes);
     }
 
     /// Whether every valid request was refused with a status that more requests will not change.
     pub fn is_permanently_denied(&self) -> bool {
         let for_good = |status: &u16| is_denial(*status) || is_redirect(*status);
-        !self.answered && !self.refused.is_empty() && self.refused.keys().all(for_good)
+        let by_status =
+            self.unknown_methods.is_empty() && !self.refused.is_empty() && self.refused.keys().all(for_good);
+        !self.answered && (by_status || self.is_another_service())
     }
 
     /// Why nothing of the service was tested, and what to check; none when the service answered, or nothing was refused.
     pub fn denied(&self) -> Option<String> {
-        let (most, _) = self.refused.iter().max_by_key(|(_, times)| **times)?;
         if self.answered {
+            let came = self.other.as_ref().filter(|_| !self.is_json_rpc)?;
+            return Some(format!(
+                "no answer is one of JSON-RPC: is this the URL of the service? It answers {came}"
+            ));
+        }
+        if self.is_another_service() {
+            let error = self.unknown.as_deref().unwrap_or_default();
+            return Some(format!(
+                "the target knows neither method: is this the URL of the service? It answers {error}"
+            ));
+        }
+        let (most, _) = self.refused.iter().max_by_key(|(_, times)| **times)?;
+        if !self.unknown_methods.is_empty() {
             return None;
         }
         let mut text = String::from("HTTP ");
@@ -81,6 +134,9 @@ impl Access {
         Some(text)
     }
 }
+
+/// The code of the error for an unknown method (JSON-RPC 2.0, section 5.1).
+const METHOD_NOT_FOUND: i32 = -32601;
 
 /// A status that a target gives to every request when key, headers or path are wrong.
 fn is_denial(status: u16) -> bool {

@@ -76,6 +76,7 @@ mod tests {
             broken: 0,
             quota: 1,
             reason: None,
+            waits_for: None,
         }
     }
 

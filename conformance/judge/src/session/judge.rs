@@ -3,7 +3,7 @@
 use crate::{
     cases::case::Group,
     rules::Violation,
-    rules::{Check, HEADERS, Report, Rule, View, check_row},
+    rules::{Check, HEADERS, Members, Report, Rule, View, check_row},
     target::context::Context,
 };
 use paymaster_exchange::Exchange;
@@ -13,8 +13,12 @@ use paymaster_exchange::Exchange;
 pub struct Judgement {
     /// The rule.
     pub rule: &'static Rule,
+    /// Its place among all rules.
+    pub number: usize,
     /// How often it was exercised and held.
     pub held: u64,
+    /// The members of the group for which it held.
+    pub held_at: Members,
     /// Where it was broken.
     pub violations: Vec<Violation>,
 }
@@ -23,12 +27,14 @@ pub struct Judgement {
 #[derive(Clone, Debug)]
 pub struct Judge {
     rules: Vec<&'static Rule>,
+    numbers: Vec<usize>,
 }
 
 impl Judge {
     /// A judge with these rules.
     pub fn new(rules: Vec<&'static Rule>) -> Self {
-        Self { rules }
+        let numbers = rules.iter().map(|rule| rule.number()).collect();
+        Self { rules, numbers }
     }
 
     /// The rules it judges by.
@@ -43,15 +49,18 @@ impl Judge {
 
     /// Judges parsed exchanges. Without a group, only rules about single exchanges apply.
     pub fn views(&self, views: &[View<'_>], group: Option<&Group>, context: &Context) -> Vec<Judgement> {
-        let refused = views.iter().any(View::refused_for_headers);
+        let refused = views.iter().any(|view| view.refused_for_headers);
         self.rules
             .iter()
-            .filter(|rule| !refused || rule.clause == HEADERS)
-            .filter_map(|rule| {
+            .zip(&self.numbers)
+            .filter(|(rule, _)| !refused || rule.clause == HEADERS)
+            .filter_map(|(rule, number)| {
                 let report = apply(rule, views, group, context);
                 (report.held > 0 || !report.violations.is_empty()).then_some(Judgement {
                     rule,
+                    number: *number,
                     held: report.held,
+                    held_at: report.held_at(),
                     violations: report.violations,
                 })
             })

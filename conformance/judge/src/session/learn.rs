@@ -3,7 +3,10 @@
 //! The tokens of the target are assumed to stay the same during a recording. A token that is quoted once and listed as
 //! unsupported another time counts as unknown.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::SystemTime,
+};
 
 use paymaster_schemas::{Mode, Pair};
 use serde_json::{Map, Value};
@@ -103,7 +106,7 @@ impl Learner {
             }
         }
         if call.pair == Pair::QUOTE_ERC20 {
-            self.quote(&call, result);
+            self.quote(&call, result, exchange.received);
         }
     }
 
@@ -147,9 +150,9 @@ impl Learner {
         context
     }
 
-    fn quote(&mut self, call: &Call, result: &Value) {
+    fn quote(&mut self, call: &Call, result: &Value, received: Option<SystemTime>) {
         self.facts.learn(result);
-        self.base.quoted.learn(result);
+        self.base.quoted.learn(result, received);
         let quoted = quoted_tokens(result);
         let unsupported = unsupported_tokens(result);
         for (token, support) in shown_support(&call.tokens.quoted(), &quoted, &unsupported) {

@@ -10,25 +10,34 @@ pub mod contradictions;
 pub mod examples;
 pub mod judge;
 pub mod learn;
+mod mend;
+pub mod outcomes;
 pub mod recheck;
 pub mod recorded;
 pub mod tally;
 pub mod unjudged;
+pub mod unserved;
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use paymaster_exchange::Exchange;
-use paymaster_schemas::Pair;
+use paymaster_schemas::{Mode, Pair};
 
 use crate::{
     cases::{case::Group, scope::Scope},
     diagnosis::defect::defects,
+    message::request::ParsedRequest,
     rules::{self, Check, Rule, View},
     target::context::Context,
     verdict::{
         conclusion::Verdict,
         finding::{FINDINGS_PER_RULE, Finding, Key},
         known::KnownFailureList,
+        profile_line::missing_line,
         strictness::Strictness,
         summary::{Observations, Recorded, Summary},
     },
@@ -36,7 +45,8 @@ use crate::{
 use access::Access;
 use conclude::{End, RunState, conclude};
 use examples::Example;
-use judge::Judge;
+use judge::{Judge, Judgement};
+use outcomes::Outcomes;
 use tally::{FirstViolation, NewlyBroken, Tally};
 use unjudged::UnjudgedAnswers;
 
@@ -46,6 +56,10 @@ pub type Observe = fn(&[View<'_>], &Context, &mut Observations);
 /// Why a rule over related requests stays inconclusive in recorded traffic.
 const UNRELATED: &str =
     "recorded traffic cannot show it: it takes related requests, which `paymaster-conformance check` sends";
+
+/// Why a rule of a run that ended early stays inconclusive.
+const UNFINISHED: &str =
+    "the run ended before it completed its plan: a complete run shows whether the rule needs anything else";
 
 /// Judges the exchanges of a target and counts the results. Sessions that judge parts of one run are merged, in any order.
 #[derive(Clone, Debug)]
@@ -58,6 +72,7 @@ pub struct Session {
     /// Groups that were sent and not judged, by the reason.
     unjudged: BTreeMap<String, usize>,
     scope: Scope,
+    known: Arc<KnownFailureList>,
 }
 
 /// The end of a run: everything in the summary that the session does not count itself.
@@ -79,6 +94,8 @@ pub struct Ending<'a> {
     pub recorded: Option<Recorded>,
     /// How many requests were sent.
     pub requests: usize,
+    /// How many connections there were at a time.
+    pub connections: usize,
     /// From the first request to the end.
     pub took: Duration,
 }
@@ -94,7 +111,14 @@ impl Session {
             unjudged_answers: UnjudgedAnswers::default(),
             unjudged: BTreeMap::new(),
             scope: Scope::default(),
+            known: Arc::default(),
         }
+    }
+
+    /// The session of a run with this list of known failures. Rules that such a failure keeps from judging are covered by it.
+    #[must_use]
+    pub fn knowing(self, known: Arc<KnownFailureList>) -> Self {
+        Self { known, ..self }
     }
 
     /// The same for a run that sends this much of the plan.
@@ -148,12 +172,66 @@ impl Session {
         let mut judgements = self.judge.views(&views, Some(group), &self.context);
         judgements.retain(|judgement| !left_out(judgement.rule));
         (self.observe)(&views, &self.context, &mut self.tally.observations);
+        self.note_covered(group, exchanges, &views, &judgements);
         self.tally
             .add(group, exchanges, &views, judgements, &self.context)
     }
 
+    /// Counts what rules would judge in these answers without the listed failures.
+    fn note_covered(
+        &mut self,
+        group: &Group,
+        exchanges: &[Exchange],
+        views: &[View<'_>],
+        judgements: &[Judgement],
+    ) {
+        let mut wrong: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
+        let mut entries = BTreeSet::new();
+        for judgement in judgements {
+            for violation in &judgement.violations {
+                let pair = views.get(violation.member).and_then(|view| view.request.pair());
+                if let Some(entry) = self.known.covers(&Key::of(judgement.rule, pair, violation)) {
+                    wrong
+                        .entry(violation.member)
+                        .or_default()
+                        .push(&violation.pointer);
+                    entries.insert(entry.rule);
+                }
+            }
+        }
+        if entries.is_empty() {
+            return;
+        }
+        let mended = exchanges.iter().enumerate().map(|(number, exchange)| {
+            let mended = wrong
+                .get(&number)
+                .and_then(|pointers| mend::mended(exchange, pointers));
+            mended.unwrap_or_else(|| exchange.clone())
+        });
+        let mended: Vec<Exchange> = mended.collect();
+        let times = |judgement: &Judgement| judgement.held + judgement.violations.len() as u64;
+        for judgement in self.judge.group(group, &mended, &self.context) {
+            let before = judgements
+                .iter()
+                .find(|before| before.rule.id == judgement.rule.id);
+            let more = times(&judgement).saturating_sub(before.map_or(0, times));
+            if more > 0 {
+                self.tally.cover(judgement.rule, more, &entries);
+            }
+        }
+    }
+
     /// Counts a group that was sent and cannot be judged.
-    pub fn leave_out(&mut self, reason: String) {
+    pub fn leave_out(&mut self, group: &Group, reason: String) {
+        for member in &group.members {
+            let request = ParsedRequest::of(&member.body);
+            if let Some(call) = request.valid_call() {
+                self.tally
+                    .access
+                    .outcomes
+                    .leave_out(group.relation.id, call, &reason);
+            }
+        }
         *self.unjudged.entry(reason).or_default() += 1;
     }
 
@@ -218,19 +296,14 @@ impl Session {
         self.tally.examples(rule, pair)
     }
 
-    /// Requests for which a rule held.
-    pub fn examples_of(&self, rule: &Rule) -> Vec<Example> {
-        self.tally.examples_of(rule)
-    }
-
     /// Requests for which some rule held, each once.
     pub fn examples_of_any_rule(&self) -> Vec<Example> {
         self.tally.examples_of_any_rule()
     }
 
-    /// Whether a rule held for any request.
-    pub fn ever_held(&self, rule: &Rule) -> bool {
-        self.tally.ever_held(rule)
+    /// Which requests each rule judged, and which of them broke it.
+    pub fn outcomes(&self) -> &Outcomes {
+        self.tally.requests()
     }
 
     /// The broken places as findings that were not reproduced.
@@ -254,9 +327,7 @@ impl Session {
         // Recorded traffic has no plan, and a run that ended early did not complete its own: failures that they did not show may
         // still exist.
         let complete = cut_short.is_none() && !is_recorded;
-        let unjudged_answers = self
-            .unjudged_answers
-            .reasons(self.tally.access.denied().is_some());
+        let unjudged_answers = self.unjudged_answers.reasons(&self.tally.access);
         let state = RunState {
             end,
             no_result: self.tally.is_without_result(),
@@ -273,14 +344,28 @@ impl Session {
             complete,
             &self.scope,
         );
-        if is_recorded {
-            for outcome in &mut rules {
-                if outcome.verdict == Verdict::Inconclusive && matches!(outcome.rule.check, Check::Group(..))
-                {
-                    outcome.reason = Some(UNRELATED.to_owned());
-                }
+        let outcomes = &self.tally.access.outcomes;
+        for outcome in rules
+            .iter_mut()
+            .filter(|outcome| outcome.verdict == Verdict::Inconclusive)
+        {
+            let is_related = matches!(outcome.rule.check, Check::Group(..));
+            let unrelated = (is_recorded && is_related).then(|| UNRELATED.to_owned());
+            let unfinished = || cut_short.as_ref().map(|_| UNFINISHED.to_owned());
+            let why = unrelated
+                .or_else(|| outcomes.why_unjudged(outcome.rule))
+                .or_else(unfinished);
+            if why.is_none() {
+                outcome.waits_for = missing_line(outcome.rule, &self.context);
             }
+            let line = outcome.waits_for.map(|line| line.advice().to_owned());
+            outcome.reason = why.or(line).or(outcome.reason.take());
         }
+        let has_tokens = !self.context.profile.tokens.is_none_supported();
+        let is_about = |pair: &Pair| has_tokens || pair.mode == Mode::Sponsored;
+        let refusal = outcomes
+            .refusal()
+            .filter(|refusal| refusal.pairs.iter().any(is_about));
         // A run that ended early does not evaluate the list of known failures.
         let list = if complete || is_recorded {
             known.as_slice()
@@ -288,7 +373,7 @@ impl Session {
             &[]
         };
         let conclusion = conclude(&rules, list, ending.strictness, state);
-        let defects = defects(&ending.findings, |finding| {
+        let defects = defects(&ending.findings, self.tally.requests(), |finding| {
             ending.known.covers(&finding.key()).is_some()
         });
         Summary {
@@ -304,10 +389,12 @@ impl Session {
             contradictions: self.tally.promises.contradictions(),
             findings: ending.findings,
             known,
+            refusal,
             unjudged,
             observations: self.tally.observations,
             dialect: self.context.dialect.clone(),
             requests: ending.requests,
+            connections: ending.connections,
             reached: self.tally.reached,
             took: ending.took,
         }

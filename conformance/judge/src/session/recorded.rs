@@ -62,7 +62,7 @@ impl RecordedSession {
     ) -> Self {
         let learner = Learner::new(profile);
         Self {
-            session: Session::new(rules, observe, Arc::new(learner.context())),
+            session: Session::new(rules, observe, Arc::new(learner.context())).knowing(Arc::clone(&known)),
             known,
             learner,
             learned: false,
@@ -146,6 +146,7 @@ impl RecordedSession {
                 skipped,
             }),
             requests: 0,
+            connections: 1,
             took,
         };
         (self.session.conclude(ending), context)

@@ -13,6 +13,7 @@ use crate::{
         contradictions::KeptPromises,
         examples::{Example, Examples},
         judge::Judgement,
+        outcomes::{GroupOutcomes, Outcomes},
     },
     target::context::Context,
     verdict::{
@@ -36,6 +37,7 @@ pub struct Tally {
     /// Whether any request got past HTTP to the service.
     pub access: Access,
     pub(crate) promises: KeptPromises,
+    outcomes: Outcomes,
     /// Whether requests for which a rule held are not kept.
     pub(super) without_examples: bool,
 }
@@ -45,6 +47,9 @@ struct Count {
     held: u64,
     broken: u64,
     examples: Examples,
+    /// How often more it would be judged without the known failures of these rules.
+    covered: u64,
+    covered_by: BTreeSet<&'static str>,
 }
 
 /// A place at which a rule was broken for the first time.
@@ -69,7 +74,7 @@ pub struct FirstViolation {
     pub group: Group,
     /// Its exchanges.
     pub exchanges: Vec<Exchange>,
-    /// How many violations with this key there were in all.
+    /// In how many answers the rule was broken at this place.
     pub times: u64,
 }
 
@@ -84,13 +89,17 @@ impl Tally {
         context: &Context,
     ) -> Vec<NewlyBroken> {
         for view in views {
-            self.reach(view);
+            self.reach(group.relation.id, view);
             self.promises.see(view, context);
         }
         let mut new = Vec::new();
         let mut shared = None;
+        let mut requests = GroupOutcomes::of(views.len());
         for judgement in judgements {
             let rule = judgement.rule;
+            for member in judgement.held_at.iter() {
+                requests.judged(member, judgement.number);
+            }
             let count = self.rules.entry(rule.id).or_default();
             count.held += judgement.held;
             if !self.without_examples
@@ -102,12 +111,27 @@ impl Tally {
             if judgement.violations.is_empty() || rule.basis().is_observed() {
                 continue;
             }
-            count.broken += judgement.violations.len() as u64;
+            // An answer counts once, however many of its members break the rule.
+            let mut answers = BTreeSet::new();
             for violation in judgement.violations {
-                new.extend(self.see(rule, group, exchanges, views, violation));
+                answers.insert(violation.member);
+                let pair = views.get(violation.member).and_then(|view| view.request.pair());
+                let key = Key::of(rule, pair, &violation);
+                requests.judged(violation.member, judgement.number);
+                let times = u64::from(requests.broken(violation.member, &key));
+                new.extend(self.see(rule, group, exchanges, key, violation, times));
             }
+            self.rules.entry(rule.id).or_default().broken += answers.len() as u64;
         }
+        self.outcomes.add(group.number, views, requests);
         new
+    }
+
+    /// Counts how often more a rule would be judged without the known failures of these rules.
+    pub(super) fn cover(&mut self, rule: &Rule, times: u64, by: &BTreeSet<&'static str>) {
+        let count = self.rules.entry(rule.id).or_default();
+        count.covered += times;
+        count.covered_by.extend(by);
     }
 
     /// Adds the counts of another tally.
@@ -117,6 +141,8 @@ impl Tally {
             own.held += count.held;
             own.broken += count.broken;
             own.examples.merge(count.examples);
+            own.covered += count.covered;
+            own.covered_by.extend(count.covered_by);
         }
         for (pair, reached) in other.reached {
             let own = self.reached.entry(pair).or_default();
@@ -126,6 +152,7 @@ impl Tally {
         }
         self.access.merge(other.access);
         self.promises.merge(other.promises);
+        self.outcomes.merge(other.outcomes);
         for (clause, values) in other.observations {
             let own = self.observations.entry(clause).or_default();
             for (value, times) in values {
@@ -167,10 +194,9 @@ impl Tally {
             .collect()
     }
 
-    /// Whether a rule held for any request.
-    pub fn ever_held(&self, rule: &Rule) -> bool {
-        let count = self.rules.get(rule.id);
-        count.is_some_and(|count| count.held > 0)
+    /// Which requests each rule judged, and which of them broke it.
+    pub fn requests(&self) -> &Outcomes {
+        &self.outcomes
     }
 
     /// Every place at which a rule was broken, in the order of the plan.
@@ -219,6 +245,7 @@ impl Tally {
         let cause = self.access.denied()?;
         self.rules.clear();
         self.seen.clear();
+        self.outcomes = Outcomes::default();
         self.observations.clear();
         Some(cause)
     }
@@ -265,8 +292,15 @@ impl Tally {
             }
         } else if let Some(reason) = (rule.not_applicable)(context) {
             (Verdict::NotApplicable, Some(reason.to_owned()))
+        } else if count.held < quota && count.held + count.covered >= quota {
+            let entries: Vec<&str> = count.covered_by.iter().copied().collect();
+            let reason = format!(
+                "covered by {}: it can be judged once that is mended",
+                entries.join(", ")
+            );
+            (Verdict::Covered, Some(reason))
         } else if count.held < quota {
-            (Verdict::Inconclusive, Some(rule.advice.to_owned()))
+            (Verdict::Inconclusive, Some(rule.advice.text().to_owned()))
         } else {
             (Verdict::Passed, None)
         };
@@ -277,14 +311,15 @@ impl Tally {
             broken: count.broken,
             quota,
             reason,
+            waits_for: None,
         }
     }
 
-    fn reach(&mut self, view: &View<'_>) {
+    fn reach(&mut self, relation: &'static str, view: &View<'_>) {
         let Some(call) = view.request.valid_call() else {
             return;
         };
-        self.access.see(view);
+        self.access.see(relation, view);
         let reached = self.reached.entry(call.pair.name()).or_default();
         if view.answer.result().is_some() {
             reached.results += 1;
@@ -295,17 +330,16 @@ impl Tally {
         }
     }
 
-    /// Counts a violation; gives its place when it is the first one there.
+    /// Adds a violation; gives its place when it is the first one there. `times` is 0 for another violation of one answer.
     fn see(
         &mut self,
         rule: &'static Rule,
         group: &Group,
         exchanges: &[Exchange],
-        views: &[View<'_>],
+        key: Key,
         violation: Violation,
+        times: u64,
     ) -> Option<NewlyBroken> {
-        let pair = views.get(violation.member).and_then(|view| view.request.pair());
-        let key = Key::of(rule, pair, &violation);
         let known = self.seen.get_mut(&key);
         let new = known.is_none().then(|| NewlyBroken {
             rule,
@@ -313,7 +347,7 @@ impl Tally {
             violation: violation.clone(),
         });
         match known {
-            Some(known) if !is_before(group, &violation, known) => known.times += 1,
+            Some(known) if !is_before(group, &violation, known) => known.times += times,
             _ => self.keep(
                 key,
                 FirstViolation {
@@ -321,7 +355,7 @@ impl Tally {
                     violation,
                     group: group.clone(),
                     exchanges: exchanges.iter().map(Exchange::with_short_body).collect(),
-                    times: 1,
+                    times,
                 },
             ),
         }
@@ -360,6 +394,7 @@ impl FirstViolation {
             could_be_smaller: false,
             cause: None,
             contrast: None,
+            share: None,
         }
     }
 }

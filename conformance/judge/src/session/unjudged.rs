@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::rules::View;
+use crate::{
+    rules::View,
+    session::{access::Access, unserved::without_answer},
+};
 
 /// How many groups have such an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -36,9 +39,9 @@ impl UnjudgedAnswers {
         }
     }
 
-    /// The number of groups for each reason. A run with such groups does not pass. When every valid request was `denied`,
-    /// gateways are not counted: the run reports that separately.
-    pub fn reasons(self, denied: bool) -> BTreeMap<String, usize> {
+    /// The number of groups for each reason. A run with such groups does not pass. Where HTTP refused every valid request, gateways are
+    /// not counted: the run reports that separately.
+    pub fn reasons(self, access: &Access) -> BTreeMap<String, usize> {
         let too_large = self
             .too_large
             .into_iter()
@@ -46,8 +49,8 @@ impl UnjudgedAnswers {
         let by_gateways = self
             .by_gateways
             .into_iter()
-            .filter(|_| !denied)
-            .map(|(status, groups)| (format!("HTTP {status}, and no answer of the service"), groups));
+            .filter(|_| access.denied().is_none())
+            .map(|(status, groups)| (access.outcomes.described(&without_answer(status)), groups));
         too_large.chain(by_gateways).collect()
     }
 }
@@ -117,12 +120,15 @@ mod tests {
         assert!(look(&mut other, &[exchange("{}", Ok((502, "")))]));
         assert!(!look(&mut other, &[too_large()]));
         answers.merge(other);
-        let reasons: Vec<(String, usize)> = answers.clone().reasons(false).into_iter().collect();
+        let reasons: Vec<(String, usize)> = answers.clone().reasons(&Access::default()).into_iter().collect();
         let [(theirs, 2), (ours, 3)] = &reasons[..] else {
             panic!("{reasons:?}");
         };
         assert_eq!(theirs, "HTTP 502, and no answer of the service");
         assert!(ours.ends_with("more than we read"), "{ours}");
-        assert_eq!(answers.reasons(true).len(), 1);
+        let mut denied = Access::default();
+        let (refused, context) = (exchange(CALL, Ok((401, ""))), Context::default());
+        denied.see("calls", &View::new(Role::Call, "", &refused, &context));
+        assert_eq!(answers.reasons(&denied).len(), 1);
     }
 }

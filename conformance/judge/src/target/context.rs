@@ -42,6 +42,8 @@ pub struct Context {
     pub served_forms: ServedForms,
     /// Where the target served addresses in capital letters.
     pub served_capitals: ServedCapitals,
+    /// The published clients whose request headers the target refuses, by name: the same request in plain headers was answered otherwise.
+    pub refused_clients: BTreeSet<&'static str>,
     /// Whether addresses that are not in `tokens` are supported.
     pub unlisted_tokens: Support,
     /// Whether returned operations are simulated on the target's chain.
@@ -126,6 +128,7 @@ impl Context {
             served_accounts: ServedAccounts::default(),
             served_forms: ServedForms::default(),
             served_capitals: ServedCapitals::default(),
+            refused_clients: BTreeSet::new(),
             unlisted_tokens,
             on_chain: false,
         }

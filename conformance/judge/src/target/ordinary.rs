@@ -62,8 +62,8 @@ enum Size {
 /// One row of the table of ordinary sizes.
 #[derive(Debug)]
 pub struct Bound {
-    /// What is measured, with its unit, such as `bytes of call data`.
-    pub measure: &'static str,
+    /// A request beyond the bound, for people; `{}` stands for the largest ordinary size: `call data of more than {} bytes`.
+    pub beyond: &'static str,
     /// The largest ordinary size.
     pub most: u64,
     /// Why this size, for readers of the documentation.
@@ -74,64 +74,65 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// A request beyond this bound, for people: `more than 4096 bytes of call data`.
-    pub fn in_words(&self) -> String {
-        format!("more than {} {}", self.most, self.measure)
+    /// A request beyond this bound, for people: `call data of more than 4096 bytes`. `limits` take precedence over the table.
+    pub fn in_words(&self, limits: &SizeLimits) -> String {
+        let most = (self.limit)(limits).unwrap_or(self.most);
+        self.beyond.replace("{}", &most.to_string())
     }
 }
 
 impl PartialEq for Bound {
     fn eq(&self, other: &Self) -> bool {
-        self.measure == other.measure
+        self.beyond == other.beyond
     }
 }
 
 /// The table of ordinary sizes.
 pub static BOUNDS: &[Bound] = &[
     Bound {
-        measure: "bytes of call data",
+        beyond: "call data of more than {} bytes",
         most: 4_096,
         reason: "a batch of a dozen token transfers takes about 2 KiB",
         limit: |limits| limits.call_data_bytes,
         size: |parts| bytes(&parts.operation["callData"]),
     },
     Bound {
-        measure: "bytes of init code",
+        beyond: "init code of more than {} bytes",
         most: 4_096,
         reason: "the factories of published accounts take less than 1 KiB",
         limit: |limits| limits.call_data_bytes.map(|bytes| bytes.max(4_096)),
         size: |parts| bytes(&parts.operation["initCode"]),
     },
     Bound {
-        measure: "tokens in a list",
+        beyond: "a list of more than {} tokens",
         most: 10,
         reason: "wallets request the tokens that their user holds",
         limit: |limits| limits.token_list_length,
         size: |parts| Size::Of(listed(parts).count() as u128),
     },
     Bound {
-        measure: "times that a token is in the list",
+        beyond: "a token that is in the list more than once",
         most: 1,
         reason: "no published client repeats a token",
         limit: |_| None,
         size: repeated_tokens,
     },
     Bound {
-        measure: "characters of a string id",
+        beyond: "a string id of more than {} characters, or not in printable ASCII",
         most: 64,
         reason: "clients send counters, times and UUIDs",
         limit: |limits| limits.id_length,
         size: id_length,
     },
     Bound {
-        measure: "as a number id",
+        beyond: "a number id above {}, or with a fraction",
         most: LARGEST_EXACT_INTEGER,
         reason: "JSON parsers with 64-bit floating-point numbers round larger integers",
         limit: |_| None,
         size: number_id,
     },
     Bound {
-        measure: "gas of a limit",
+        beyond: "a gas limit of 0, or above {}",
         most: 30_000_000,
         reason: "the gas limit of a block",
         limit: |limits| limits.gas_limit,
@@ -141,7 +142,7 @@ pub static BOUNDS: &[Bound] = &[
         },
     },
     Bound {
-        measure: "gwei of maxFeePerGas",
+        beyond: "maxFeePerGas of 0, or above {} gwei",
         most: 10_000,
         reason: "far above the highest fees that chains have had",
         limit: |limits| limits.max_fee_gwei,
@@ -153,7 +154,7 @@ pub static BOUNDS: &[Bound] = &[
         },
     },
     Bound {
-        measure: "times maxFeePerGas as maxPriorityFeePerGas",
+        beyond: "maxPriorityFeePerGas above maxFeePerGas",
         most: 1,
         reason: "every chain refuses a priority fee above the maximum fee",
         limit: |_| None,
@@ -166,7 +167,7 @@ pub static BOUNDS: &[Bound] = &[
         },
     },
     Bound {
-        measure: "seconds of expiryDuration",
+        beyond: "expiryDuration below 60 seconds, or above {}",
         most: 3_600,
         reason: "wallets send operations within minutes",
         limit: |limits| limits.expiry_seconds,
@@ -179,9 +180,9 @@ pub static BOUNDS: &[Bound] = &[
         },
     },
     Bound {
-        measure: "bytes of webhookData",
-        most: 1_024,
-        reason: "webhook data carries references such as an order number",
+        beyond: "webhookData of more than {} bytes, or nested deeper than 4",
+        most: 256,
+        reason: "webhook data carries a few references, such as an order number; services store it in small fields",
         limit: |limits| limits.webhook_data_bytes,
         size: |parts| match &parts.mode_object["sponsorshipInfo"]["webhookData"] {
             Value::Object(data) if data.is_empty() => Size::Of(2),

@@ -1,9 +1,17 @@
-//! What the target's first quotes show and later quotes are compared with: the paymaster's address, and the price of each token.
+//! What the target's first quotes show and later quotes are compared with: the paymaster's address, the price of each token, and the
+//! units of `validUntil`.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    time::{SystemTime, UNIX_EPOCH},
+};
+
+use num_bigint::BigUint;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use crate::json::number::amount;
 
 /// The paymaster's address and the prices of tokens, as the target's first quotes show them.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -12,6 +20,25 @@ pub struct QuotedFacts {
     pub paymaster: Option<String>,
     /// US dollars for one token, by lower-case address.
     prices: BTreeMap<String, f64>,
+    /// The first `validUntil` in each unit. A replay does not compare with it: the quote of then proves nothing about the target of now.
+    #[serde(skip)]
+    pub units: BTreeMap<&'static str, BigUint>,
+}
+
+/// The unit in which a time since 1970 lies between a day before `now` and a year after it; none for other values, such as 0 or the
+/// largest number that a clock can show, which prove no unit.
+pub fn unit_of(time: &BigUint, now: SystemTime) -> Option<&'static str> {
+    const DAY: u64 = 86_400;
+    const IN_A_SECOND: [(&str, u64); 4] = [
+        ("seconds", 1),
+        ("milliseconds", 1_000),
+        ("microseconds", 1_000_000),
+        ("nanoseconds", 1_000_000_000),
+    ];
+    let now = now.duration_since(UNIX_EPOCH).ok()?.as_secs();
+    let near = BigUint::from(now.saturating_sub(DAY))..=BigUint::from(now + 366 * DAY);
+    let mut units = IN_A_SECOND.into_iter();
+    units.find_map(|(unit, in_a_second)| near.contains(&(time / in_a_second)).then_some(unit))
 }
 
 /// No case is drawn from these facts, so that they make no difference between two contexts.
@@ -22,14 +49,20 @@ impl PartialEq for QuotedFacts {
 }
 
 impl QuotedFacts {
-    /// Adds the result of a quote in token mode. Known values stay.
-    pub fn learn(&mut self, result: &Value) {
+    /// Adds the result of a quote in token mode, which came at `received`. Known values stay.
+    pub fn learn(&mut self, result: &Value, received: Option<SystemTime>) {
         if self.paymaster.is_none() {
             self.paymaster = result["paymasterAddress"].as_str().map(str::to_ascii_lowercase);
         }
         for quote in result["feeQuotes"].as_array().into_iter().flatten() {
             if let (Some(address), Some(price)) = (quote["tokenAddress"].as_str(), price(quote)) {
                 self.prices.entry(address.to_ascii_lowercase()).or_insert(price);
+            }
+            let until = amount(&quote["validUntil"]).filter(|_| quote["validUntil"].is_number());
+            if let (Some(until), Some(received)) = (until, received)
+                && let Some(unit) = unit_of(&until, received)
+            {
+                self.units.entry(unit).or_insert(until);
             }
         }
     }

@@ -16,6 +16,8 @@ pub enum Verdict {
     KnownFailing,
     /// Held, although the list of known failures names it.
     UnexpectedlyPassing,
+    /// Exercised less often than its quota, because of known failures alone.
+    Covered,
     /// Exercised less often than its quota.
     Inconclusive,
     /// It cannot apply to this target according to the profile.
@@ -32,6 +34,7 @@ impl Verdict {
             Self::Flaky => "flaky",
             Self::KnownFailing => "known-failing",
             Self::UnexpectedlyPassing => "unexpectedly-passing",
+            Self::Covered => "covered",
             Self::Inconclusive => "inconclusive",
             Self::NotApplicable => "not-applicable",
             Self::Passed => "passed",

@@ -23,6 +23,8 @@ pub enum RuleState {
     UnexpectedlyPassing,
     /// Held, and often enough.
     Passed,
+    /// Exercised less often than its quota, because of known failures alone.
+    Covered,
     /// Exercised less often than its quota.
     Inconclusive,
     /// It cannot apply to the target.
@@ -31,12 +33,13 @@ pub enum RuleState {
 
 impl RuleState {
     /// Every state, in the order of the reports.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Broken,
         Self::Warned,
         Self::KnownFailing,
         Self::UnexpectedlyPassing,
         Self::Passed,
+        Self::Covered,
         Self::Inconclusive,
         Self::NotApplicable,
     ];
@@ -57,6 +60,7 @@ impl RuleState {
             Verdict::KnownFailing => Self::KnownFailing,
             Verdict::UnexpectedlyPassing => Self::UnexpectedlyPassing,
             Verdict::Passed => Self::Passed,
+            Verdict::Covered => Self::Covered,
             Verdict::Inconclusive => Self::Inconclusive,
             Verdict::NotApplicable => Self::NotApplicable,
         }
@@ -75,6 +79,7 @@ impl RuleState {
             Self::KnownFailing => "known-failing",
             Self::UnexpectedlyPassing => "unexpectedly-passing",
             Self::Passed => "passed",
+            Self::Covered => "covered",
             Self::Inconclusive => "inconclusive",
             Self::NotApplicable => "not-applicable",
         }
@@ -88,6 +93,7 @@ impl RuleState {
             Self::KnownFailing => "≈",
             Self::UnexpectedlyPassing => "‼",
             Self::Passed => "✓",
+            Self::Covered => "≋",
             Self::Inconclusive => "?",
             Self::NotApplicable => "–",
         }
@@ -97,6 +103,7 @@ impl RuleState {
     pub const fn word(self) -> &'static str {
         match self {
             Self::KnownFailing => "known failing",
+            Self::Covered => "covered by known failures",
             Self::UnexpectedlyPassing => "unexpectedly passing",
             Self::NotApplicable => "not applicable",
             other => other.name(),
@@ -135,7 +142,12 @@ impl Counts {
 
     /// How many rules were judged: they apply to the target, and were exercised often enough to pass or were broken.
     pub fn judged(&self) -> usize {
-        self.rules() - self.get(RuleState::Inconclusive) - self.get(RuleState::NotApplicable)
+        let unjudged = [
+            RuleState::Covered,
+            RuleState::Inconclusive,
+            RuleState::NotApplicable,
+        ];
+        self.rules() - unjudged.into_iter().map(|state| self.get(state)).sum::<usize>()
     }
 
     /// `2 broken, 1 warned, 70 passed`. Standings without rules are left out.

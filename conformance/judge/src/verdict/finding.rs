@@ -68,7 +68,7 @@ pub struct Finding {
     pub group: Group,
     /// Its exchanges, when the rule was first broken.
     pub exchanges: Vec<Exchange>,
-    /// How many violations with the same key the run saw.
+    /// How many answers of the run broke the rule at this place.
     pub times: u64,
     /// Every attempt to reproduce the violation with the same bytes.
     pub attempts: Vec<Attempt>,
@@ -80,6 +80,19 @@ pub struct Finding {
     pub cause: Option<Cause>,
     /// The nearest requests that do not break the rule; none where none were found.
     pub contrast: Option<Contrast>,
+    /// How many requests of the same method and mode show it; none where that was not counted, as in recorded traffic.
+    pub share: Option<KindShare>,
+}
+
+/// How many of the requests of one method and mode that a rule judged broke it at the place of a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KindShare {
+    /// Requests that broke it there.
+    pub broken: usize,
+    /// Requests that the rule judged, of those that the run keeps: the cause was checked against these.
+    pub judged: usize,
+    /// Requests that the rule judged in all: more than `judged` where the run keeps an even sample only.
+    pub all: usize,
 }
 
 impl Finding {

@@ -143,6 +143,13 @@ impl VerdictLine {
                 }
             }
         }
+        match self.counts.get(RuleState::Covered) {
+            0 => {}
+            number => notes.push(format!(
+                "{} covered by known failures",
+                count(number as u128, "rule")
+            )),
+        }
         match self.counts.get(RuleState::NotApplicable) {
             0 => {}
             _ if self.conclusion == Conclusion::CouldNotTest => {}

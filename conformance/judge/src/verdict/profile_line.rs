@@ -1,17 +1,16 @@
-//! Which line of the profile makes inconclusive rules conclusive, and the inconclusive rules grouped by what they need.
+//! Which line of the profile makes inconclusive rules conclusive.
 //!
-//! A rule needs what its precondition names: a rule about results with tokens needs a supported token, as long as none is known; the
-//! others need what their advice names.
+//! A rule about results with tokens needs a supported token, as long as none is known; the others need what their advice names.
 
 use std::{cmp::Reverse, fmt::Write as _};
 
 use crate::{
-    rules::Rule,
+    rules::{Advice, Rule},
     target::{
         context::{Context, Support},
         profile::{Profile, TokenLists},
     },
-    verdict::{conclusion::Verdict, summary::RuleOutcome},
+    verdict::summary::RuleOutcome,
 };
 
 /// A line of the profile that is missing.
@@ -32,8 +31,6 @@ pub enum MissingLine {
 /// What each line is for.
 struct Remedy {
     line: MissingLine,
-    /// The words of an advice that ask for it.
-    asked_by: &'static [&'static str],
     /// The table of the profile.
     table: &'static str,
     /// What to write there, for people.
@@ -42,11 +39,10 @@ struct Remedy {
     advice: &'static str,
 }
 
-/// Every line. An advice that names several asks for the first of them.
+/// Every line.
 const REMEDIES: &[Remedy] = &[
     Remedy {
         line: MissingLine::Refused,
-        asked_by: &["operations.refused"],
         table: "[operations]",
         meaning: "an operation that the target does not sponsor",
         advice: "name an operation that the target does not sponsor in the profile (operations.refused or operations.refused-senders), \
@@ -54,14 +50,12 @@ const REMEDIES: &[Remedy] = &[
     },
     Remedy {
         line: MissingLine::Accounts,
-        asked_by: &["(accounts)"],
         table: "",
         meaning: "the smart accounts that the target serves",
         advice: "name the smart accounts of the target in the profile (accounts)",
     },
     Remedy {
         line: MissingLine::Sponsorable,
-        asked_by: &["name operations"],
         table: "[operations]",
         meaning: "an operation that the target sponsors",
         advice: "name operations that the target sponsors in the profile: operations.sponsorable; or operations.accepts = \"any\" where \
@@ -69,14 +63,12 @@ const REMEDIES: &[Remedy] = &[
     },
     Remedy {
         line: MissingLine::UnsupportedTokens,
-        asked_by: &["does not support (tokens.unsupported)"],
         table: "[tokens]",
         meaning: "a token that the target does not support",
         advice: "name tokens that the target does not support in the profile (tokens.unsupported)",
     },
     Remedy {
         line: MissingLine::SupportedTokens,
-        asked_by: &["tokens"],
         table: "[tokens]",
         meaning: "a token that the target supports",
         advice: "name supported tokens in the profile (tokens.supported), or tokens.complete = true where the target supports none",
@@ -98,30 +90,29 @@ pub struct ProfileLine {
     pub rules: Vec<&'static str>,
 }
 
-/// Inconclusive rules that need the same.
-#[derive(Debug)]
-pub struct InconclusiveGroup<'a> {
-    /// What would make them conclusive.
-    pub advice: &'a str,
-    /// The rules, in the order of the reports.
-    pub rules: Vec<&'a RuleOutcome>,
-}
-
 /// The line that a rule waits for; none where no line of the profile helps.
 pub fn missing_line(rule: &Rule, context: &Context) -> Option<MissingLine> {
-    remedy(rule, context).map(|remedy| remedy.line)
-}
-
-fn remedy(rule: &Rule, context: &Context) -> Option<&'static Remedy> {
-    let asked = |remedy: &&Remedy| remedy.asked_by.iter().any(|words| rule.advice.contains(words));
-    let found = REMEDIES.iter().find(asked)?;
+    let Advice::Write(own) = rule.advice else {
+        return None;
+    };
     let knows_a_token = context.tokens_with(Support::Supported).next().is_some();
-    let line = match found.line {
+    let line = match own {
         // Results with tokens need an operation as well: that is what is missing once a token is known.
         MissingLine::SupportedTokens if knows_a_token => MissingLine::Sponsorable,
         _ if needs_tokens(rule) && !knows_a_token => MissingLine::SupportedTokens,
         line => line,
     };
+    Some(line)
+}
+
+impl MissingLine {
+    /// What to do, where rules wait for it.
+    pub fn advice(self) -> &'static str {
+        remedy(self).map_or("", |remedy| remedy.advice)
+    }
+}
+
+fn remedy(line: MissingLine) -> Option<&'static Remedy> {
     REMEDIES.iter().find(|remedy| remedy.line == line)
 }
 
@@ -141,10 +132,7 @@ fn needs_tokens(rule: &Rule) -> bool {
 pub fn by_value(rules: &[RuleOutcome], context: &Context) -> Vec<ProfileLine> {
     let mut lines: Vec<ProfileLine> = Vec::new();
     for outcome in rules {
-        if outcome.verdict != Verdict::Inconclusive {
-            continue;
-        }
-        let Some(remedy) = remedy(outcome.rule, context) else {
+        let Some(remedy) = outcome.waits_for.and_then(remedy) else {
             continue;
         };
         match lines.iter_mut().find(|line| line.kind == remedy.line) {
@@ -161,27 +149,6 @@ pub fn by_value(rules: &[RuleOutcome], context: &Context) -> Vec<ProfileLine> {
     // Stable: of two lines that are worth the same, the one of the first rule comes first.
     lines.sort_by_key(|line| Reverse(line.rules.len()));
     lines
-}
-
-/// The inconclusive rules, one group for each line of the profile or advice.
-pub fn inconclusive<'a>(rules: &'a [RuleOutcome], context: &Context) -> Vec<InconclusiveGroup<'a>> {
-    let mut groups: Vec<InconclusiveGroup<'a>> = Vec::new();
-    let inconclusive = |outcome: &&RuleOutcome| outcome.verdict == Verdict::Inconclusive;
-    for outcome in rules.iter().filter(inconclusive) {
-        let own = outcome.reason.as_deref().unwrap_or_default();
-        // Recorded traffic has reasons of its own.
-        let is_advice = own == outcome.rule.advice;
-        let remedy = remedy(outcome.rule, context).filter(|_| is_advice);
-        let advice = remedy.map_or(own, |remedy| remedy.advice);
-        match groups.iter_mut().find(|group| group.advice == advice) {
-            Some(group) => group.rules.push(outcome),
-            None => groups.push(InconclusiveGroup {
-                advice,
-                rules: vec![outcome],
-            }),
-        }
-    }
-    groups
 }
 
 /// The line as it stands in the file.
@@ -214,7 +181,7 @@ fn text(line: MissingLine, context: &Context) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::rules;
+    use crate::{rules::rules, verdict::conclusion::Verdict};
 
     fn inconclusive_outcomes() -> Vec<RuleOutcome> {
         rules()
@@ -224,16 +191,21 @@ mod tests {
                 held: 0,
                 broken: 0,
                 quota: rule.quota,
-                reason: Some(rule.advice.to_owned()),
+                reason: missing_line(rule, &Context::default()).map(|line| line.advice().to_owned()),
+                waits_for: missing_line(rule, &Context::default()),
             })
             .collect()
     }
 
     #[test]
-    fn every_advice_that_names_the_profile_has_a_line() {
+    fn every_line_has_a_remedy() {
         for rule in rules() {
             let line = missing_line(rule, &Context::default());
-            assert_eq!(line.is_some(), rule.advice.contains("profile"), "{}", rule.id);
+            assert!(
+                line.is_none_or(|line| line.advice().contains("profile")),
+                "{}",
+                rule.id
+            );
         }
     }
 
@@ -248,24 +220,16 @@ mod tests {
     }
 
     #[test]
-    fn the_line_for_most_rules_comes_first_and_every_rule_is_in_one_group() {
+    fn the_line_for_most_rules_comes_first() {
         let outcomes = inconclusive_outcomes();
         let lines = by_value(&outcomes, &Context::default());
         assert!(lines.is_sorted_by_key(|line| Reverse(line.rules.len())));
         assert!(lines[0].rules.len() > 20, "{lines:#?}");
-        let groups = inconclusive(&outcomes, &Context::default());
-        let grouped: usize = groups.iter().map(|group| group.rules.len()).sum();
-        assert_eq!(grouped, outcomes.len());
-        for line in &lines {
-            let same = groups
-                .iter()
-                .find(|group| group.rules[0].rule.id == line.rules[0]);
-            assert_eq!(same.unwrap().rules.len(), line.rules.len(), "{:?}", line.kind);
-        }
         let passed: Vec<RuleOutcome> = outcomes
             .into_iter()
             .map(|outcome| RuleOutcome {
                 verdict: Verdict::Passed,
+                waits_for: None,
                 ..outcome
             })
             .collect();

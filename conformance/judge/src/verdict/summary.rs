@@ -7,12 +7,13 @@ use serde::Deserialize;
 use crate::{
     diagnosis::defect::Defect,
     rules::Rule,
-    session::contradictions::Contradiction,
+    session::{contradictions::Contradiction, unserved::Refusal},
     target::dialect::Dialect,
     verdict::{
         conclusion::{Conclusion, Verdict},
         finding::{Finding, Key},
         known,
+        profile_line::MissingLine,
     },
 };
 
@@ -25,12 +26,14 @@ pub struct RuleOutcome {
     pub verdict: Verdict,
     /// How often it was exercised and held.
     pub held: u64,
-    /// How often it was broken.
+    /// How many answers broke it.
     pub broken: u64,
     /// How often it must hold in this run before it passes.
     pub quota: u64,
-    /// Why the rule does not apply, or what would make it conclusive.
+    /// Why the rule does not apply or was exercised too seldom, or what would make it conclusive.
     pub reason: Option<String>,
+    /// The line of the profile that would make it conclusive.
+    pub waits_for: Option<MissingLine>,
 }
 
 /// For each observed clause, every value that occurred and how often.
@@ -63,6 +66,8 @@ pub struct Summary {
     pub places: Vec<Key>,
     /// The state of every entry of the list of known failures, in the order of the list.
     pub known: Vec<known::EntryOutcome>,
+    /// The commonest error message in the methods and modes in which no request got a result.
+    pub refusal: Option<Refusal>,
     /// How many groups were sent and not judged, by reason.
     pub unjudged: BTreeMap<String, usize>,
     /// Dialect and behaviour fingerprint.
@@ -71,6 +76,8 @@ pub struct Summary {
     pub dialect: Dialect,
     /// How many requests were sent, shrinking and re-sending included.
     pub requests: usize,
+    /// How many connections there were at a time; 1 for recorded traffic.
+    pub connections: usize,
     /// How many valid requests of each pair were answered with a result and with an error.
     pub reached: BTreeMap<&'static str, Reached>,
     /// From the first request to the end.

@@ -71,7 +71,7 @@ pub(crate) fn answer(service: &Service, body: &[u8]) -> (u16, Vec<u8>) {
     (reply.status, reply.body.unwrap_or_default())
 }
 
-fn send(service: &Paymaster<'_>, group: &Group) -> Vec<Exchange> {
+pub(crate) fn send(service: &Paymaster<'_>, group: &Group) -> Vec<Exchange> {
     let one = |request: &Bytes| {
         let (status, body) = service(request);
         let response = Response {

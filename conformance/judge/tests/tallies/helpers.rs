@@ -10,7 +10,7 @@ use paymaster_judge::{
         relations::CALLS,
         scope::Scope,
     },
-    rules::{Rule, Violation, find_rule},
+    rules::{Members, Rule, Violation, find_rule},
     session::{
         judge::{Judgement, read},
         tally::Tally,
@@ -87,9 +87,15 @@ pub(crate) fn at(member: usize, pointer: &str) -> Violation {
 }
 
 pub(crate) fn judgement(id: &str, held: u64, violations: Vec<Violation>) -> Judgement {
+    let mut held_at = Members::default();
+    if held > 0 {
+        held_at.insert(0);
+    }
     Judgement {
         rule: rule(id),
+        number: rule(id).number(),
         held,
+        held_at,
         violations,
     }
 }

@@ -154,6 +154,7 @@ fn a_rule_is_flaky_when_no_attempt_reproduces_it() {
         could_be_smaller: false,
         cause: None,
         contrast: None,
+        share: None,
     };
     let found =
         |findings: &[Finding], known: &KnownFailureList| outcome(&tally, ROW, known, findings).verdict;

@@ -3,7 +3,10 @@
 use paymaster_exchange::{Exchange, Failure};
 use paymaster_judge::{
     cases::scope::Scope,
-    session::tally::Tally,
+    session::{
+        outcomes::{AnswerKind, RequestPlace},
+        tally::Tally,
+    },
     target::{
         context::Context,
         profile::{Operations, Profile, Sponsors},
@@ -41,6 +44,22 @@ fn a_rule_passes_when_it_meets_its_quota_and_is_never_broken() {
     assert_eq!(added(&mut tally, 2, &[result()], vec![broken]), [ID]);
     assert_eq!(verdict(&tally, ID), Verdict::Failed);
     assert_eq!(outcome(&tally, ID, &KnownFailureList::default(), &[]).broken, 1);
+}
+
+#[test]
+fn an_answer_counts_once_however_many_of_its_members_are_wrong() {
+    let mut tally = Tally::default();
+    let wrong = [
+        "/result/feeQuotes/0/symbol",
+        "/result/feeQuotes/1/symbol",
+        "/result/feeQuotes/2/symbol",
+    ];
+    let places = |member: usize| wrong.map(|pointer| at(member, pointer));
+    let all = [places(0), places(1)].concat();
+    let new = added(&mut tally, 0, &[result(), result()], vec![judgement(ID, 0, all)]);
+    assert_eq!(new, [ID], "one place");
+    assert_eq!(tally.seen()[0].1.times, 2, "two answers");
+    assert_eq!(outcome(&tally, ID, &KnownFailureList::default(), &[]).broken, 2);
 }
 
 #[test]
@@ -133,6 +152,43 @@ fn a_broken_place_is_new_once_and_keeps_its_first_violation() {
 }
 
 #[test]
+fn a_run_keeps_which_requests_each_rule_judged() {
+    let mut tally = Tally::default();
+    let exchanges = [result(), answered(200, &[], NO), answered(502, &[], "")];
+    let twice = || vec![at(1, "/id"), at(1, "/id"), at(2, "/jsonrpc")];
+    added(&mut tally, 7, &exchanges, vec![judgement(ID, 1, twice())]);
+    added(&mut tally, 4, &exchanges, vec![judgement(ID, 1, Vec::new())]);
+    let outcomes = tally.requests();
+    let of_rule: Vec<_> = outcomes
+        .of_rule(rule(ID))
+        .map(|request| {
+            (
+                request.place.group,
+                request.place.member,
+                request.answer,
+                request.is_broken,
+            )
+        })
+        .collect();
+    let expected = [
+        (4, 0, AnswerKind::Result, false),
+        (7, 0, AnswerKind::Result, false),
+        (7, 1, AnswerKind::Error, true),
+        (7, 2, AnswerKind::Other, true),
+    ];
+    assert_eq!(of_rule, expected);
+    let share = outcomes.share(rule(ID), Some(Pair::SPONSOR_SPONSORED));
+    assert_eq!((share.broken, share.judged), (2, 4));
+    assert_eq!(outcomes.share(rule(ROW), None).judged, 0);
+    let second = RequestPlace { group: 7, member: 1 };
+    let keys: Vec<_> = outcomes.keys_of(second).map(|key| key.pointer.as_str()).collect();
+    assert_eq!(keys, ["/id"]);
+    // Two violations at one place of one answer are one answer.
+    assert_eq!(tally.seen()[0].1.times, 1);
+    assert_eq!(outcomes.all(), 6);
+}
+
+#[test]
 fn requests_are_counted_by_their_answers() {
     let mut tally = Tally::default();
     let gone = Exchange {
@@ -188,7 +244,8 @@ fn a_run_is_denied_when_every_valid_request_was_refused() {
         assert!(inside.access.is_permanently_denied());
         added(&mut inside, 2, &answers, Vec::new());
         assert!(!inside.access.is_permanently_denied());
-        assert_eq!(inside.denied(), None);
+        let is_page = answers.len() == 1 && answers[0].outcome == page().outcome;
+        assert_eq!(inside.denied().is_some(), is_page, "no answer is one of JSON-RPC");
     }
 }
 

@@ -8,6 +8,7 @@ mod json_rpc;
 mod lawful;
 mod observed;
 mod rows;
+mod units_and_gateways;
 
 use std::time::Duration;
 

@@ -326,7 +326,7 @@ fn length_and_constancy_of_the_data() {
     assert_eq!(of(&SPONSORED.replace("0xabcdef", "0x")), NOTHING);
     let mut quoting = known();
     let quoted = serde_json::json!({ "paymasterAddress": "0x0576A174D229E3cfA37253523E645A78A0C91B57" });
-    quoting.quoted.learn(&quoted);
+    quoting.quoted.learn(&quoted, None);
     let beside_quotes = |request: String, answer: &str| {
         let requested = [call(request, result(answer))];
         watch_in(&quoting, "behaviour.paymaster-and-data-layout", &requested)

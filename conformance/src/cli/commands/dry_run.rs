@@ -11,6 +11,7 @@ use crate::{
     run::{Cost, Suite, expected},
 };
 use paymaster_cli::{
+    embedded::EMBEDDED_WARNING,
     exit,
     settings::{layer::Layer, setup::DEFAULT_TIME_LIMIT},
 };
@@ -68,6 +69,9 @@ pub(crate) fn print(suite: &Suite, profile: Profile, layer: &Layer) -> Result<u8
             text,
             "Time, requests about supported tokens included: {estimate}."
         );
+    }
+    if layer.url.is_none() {
+        let _ = writeln!(text, "warning: {EMBEDDED_WARNING}");
     }
     output::print(&text)?;
     Ok(exit::CONFORMS)

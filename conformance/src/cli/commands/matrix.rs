@@ -17,7 +17,7 @@ use crate::report::comparison::{
     matrix::{self, Column},
     saved_report::SavedReport,
 };
-use paymaster_cli::exit;
+use paymaster_cli::{exit, output::report_file};
 
 /// Runs the command; returns the exit code.
 pub(crate) fn run(args: &MatrixArgs) -> Result<u8, CommandError> {
@@ -43,9 +43,6 @@ pub(crate) fn run(args: &MatrixArgs) -> Result<u8, CommandError> {
         Some(folder) => folder.clone(),
         None => args.output.parent().map(Path::to_owned).unwrap_or_default(),
     };
-    if !folder.as_os_str().is_empty() {
-        fs::create_dir_all(&folder).map_err(at(&folder))?;
-    }
     let mut text = format!("wrote {}\n", args.output.display());
     for column in &columns {
         let path = folder.join(matrix::file(&column.name));
@@ -95,7 +92,7 @@ fn name(path: &Path, all: &[PathBuf]) -> String {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), PathError> {
-    fs::write(path, text).map_err(at(path))
+    report_file::write(path, text).map_err(at(path))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! `proxy`: forwards a wallet's traffic to the paymaster and judges it at the same time.
 
-use std::{net::SocketAddr, time::Instant};
+use std::{collections::BTreeSet, net::SocketAddr, time::Instant};
 
 use tokio::{net::TcpListener, sync::mpsc};
 
@@ -29,16 +29,19 @@ use paymaster_judge::{
 /// How many exchanges may wait to be judged. When they are that many, the relay waits too.
 const QUEUE_LENGTH: usize = 64;
 
-/// How many distinct header values are hidden at most: a value that differs in every request is not a credential.
+/// How many distinct header values, and how many distinct paths with a query, are hidden at most: a value that differs in every request is
+/// not a credential.
 const MOST_SECRETS: usize = 200;
 
 /// Runs the command; returns the exit code.
 pub(crate) fn run(args: &ProxyArgs, environment: &Environment) -> Result<u8, CommandError> {
     let mut options = TrafficOptions::read(&args.judging, environment)?;
-    let url = args
-        .upstream
-        .clone()
-        .or_else(|| environment.get("PAYMASTER_URL").map(str::to_owned))
+    let named = match &args.upstream {
+        Some(url) => Some(url.as_str()),
+        None => environment.get("PAYMASTER_URL")?,
+    };
+    let url = named
+        .map(str::to_owned)
         .or_else(|| options.profile.target.url.clone())
         .ok_or("there is no upstream: give --upstream URL, or set PAYMASTER_URL")?;
     let target = Target::parse(&url).map_err(|cause| format!("--upstream: {cause}"))?;
@@ -46,17 +49,18 @@ pub(crate) fn run(args: &ProxyArgs, environment: &Environment) -> Result<u8, Com
         cacert: args.trust.cacert.clone(),
         insecure: args.trust.insecure,
     };
-    let proxies = Proxies::of(|name| environment.get(name))?;
+    let proxies = Proxies::of(environment)?;
     for secret in proxies.secrets() {
         options.redactor.hide(secret);
     }
     let dialler = Connector::new(&target, &trust, &proxies)?;
     let mut place = options.place(&url)?;
-    (place.curl_options, place.warnings) = trust_notes(&trust, target.is_https());
+    (place.curl_options, place.connection_warnings) = trust_notes(&trust, target.is_https());
     let limits = Limits {
         timeout: args.timeout.unwrap_or(Limits::default().timeout),
         ..Limits::default()
     };
+    let is_loopback = target.is_loopback();
     let upstream = Upstream::new(target, dialler, limits);
     let shown = place.shown.clone();
     let paint = output::paint(environment, true);
@@ -73,7 +77,7 @@ pub(crate) fn run(args: &ProxyArgs, environment: &Environment) -> Result<u8, Com
         // The judge ends when the relay, the only sender, has ended.
         let ((), (traffic, skipped)) = tokio::join!(
             relay::serve(listener, upstream, sender, &stop),
-            judge(traffic, receiver, paint),
+            judge(traffic, receiver, is_loopback, paint),
         );
         Ok(traffic.close(skipped, started.elapsed(), environment))
     })
@@ -102,10 +106,12 @@ fn announce(address: SocketAddr, shown: &str) {
 async fn judge(
     mut traffic: TrafficSession,
     mut relayed: mpsc::Receiver<RelayedExchange>,
+    is_loopback: bool,
     paint: Paint,
 ) -> (TrafficSession, Skipped) {
     let mut skipped = Skipped::new();
     let mut secrets = 0;
+    let mut paths = BTreeSet::new();
     let mut number = 0_u64;
     while let Some(relayed) = relayed.recv().await {
         number += 1;
@@ -113,6 +119,9 @@ async fn judge(
             if secrets < MOST_SECRETS {
                 secrets += usize::from(traffic.hide(&secret));
             }
+        }
+        if paths.len() < MOST_SECRETS && paths.insert(relayed.path.clone()) {
+            traffic.hide_path(&relayed.path, is_loopback);
         }
         if let Some(reason) = skip_reason(&relayed.method, &relayed.exchange) {
             *skipped.entry(reason).or_default() += 1;

@@ -18,9 +18,12 @@ use crate::{
         replay_file::{EMBEDDED, ReplayFile},
         text::{compact, words},
     },
-    run::{self, Suite},
+    run::{self, ReplayOutcome, Suite},
 };
-use paymaster_cli::{embedded::Embedded, output::terminal::escape_controls};
+use paymaster_cli::{
+    embedded::{EMBEDDED_WARNING, Embedded},
+    output::terminal::escape_controls,
+};
 use paymaster_cli::{
     exit,
     settings::{
@@ -32,14 +35,9 @@ use paymaster_client::{
     redact::{REDACTED, Redactor},
     stop::Stop,
 };
-use paymaster_exchange::Exchange;
-use paymaster_judge::{
-    cases::case::Group,
-    rules::Rule,
-    session::recheck::{Original, Replayed},
-};
+use paymaster_judge::{cases::case::Group, rules::Rule};
 
-/// Longest part of an answer that is printed, in characters.
+/// Longest reason with its answer that is printed, in characters.
 const LONGEST_ANSWER: usize = 320;
 
 /// Runs the command; returns the exit code.
@@ -59,32 +57,61 @@ pub(crate) fn run(args: &ReplayArgs, environment: &Environment) -> Result<u8, Co
 }
 
 fn print(replay: &Replay, sent: &Sent) -> Result<u8, CommandError> {
-    let shown = |text: &str| sent.shown(text);
-    let headline = |words: &str| format!("{words}  {}  {}\n", replay.rule.id, sent.place);
-    match &sent.replayed {
-        Replayed::NotTested(cause) => Err(CommandError::could_not_test(sent.untested(cause))),
-        Replayed::Held => {
-            output::print(&headline("NOT SEEN AGAIN"))?;
-            Ok(exit::CONFORMS)
+    let state = State::of(&sent.conclusion);
+    if state == State::CouldNotTest {
+        return Err(CommandError::could_not_test(sent.detail()));
+    }
+    let headline = format!("{}  {}  {}\n", state.words(), replay.rule.id, sent.place);
+    let detail = match &sent.conclusion {
+        ReplayOutcome::StillThere(violation) => format!(
+            "  at        {}\n  expected  {}\n  actual    {}\n",
+            sent.shown(&violation.pointer),
+            sent.shown(&violation.expected),
+            sent.shown(&violation.actual)
+        ),
+        _ => format!("  {}\n", sent.detail()),
+    };
+    output::print(&(headline + &detail))?;
+    Ok(state.code())
+}
+
+/// What became of a finding or a defect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    StillThere,
+    CouldNotTest,
+    NotProved,
+    Fixed,
+}
+
+impl State {
+    /// The worst one first.
+    const ALL: [Self; 4] = [Self::StillThere, Self::CouldNotTest, Self::NotProved, Self::Fixed];
+
+    fn of(conclusion: &ReplayOutcome) -> Self {
+        match conclusion {
+            ReplayOutcome::StillThere(_) => Self::StillThere,
+            ReplayOutcome::CouldNotTest(_) => Self::CouldNotTest,
+            ReplayOutcome::NotProved { .. } => Self::NotProved,
+            ReplayOutcome::Fixed(_) => Self::Fixed,
         }
-        Replayed::NotJudged => {
-            let answer = sent.exchanges.get(replay.file.finding.member);
-            let answer = answer.map(words::answer).unwrap_or_default();
-            let answer = compact::cut(&shown(&answer), LONGEST_ANSWER);
-            output::print(&headline("NOT JUDGED"))?;
-            output::print(&format!(
-                "  answer    {answer}\n  the rule does not judge such an answer, so the result is unknown\n"
-            ))?;
-            Ok(exit::INCOMPLETE)
+    }
+
+    const fn words(self) -> &'static str {
+        match self {
+            Self::StillThere => "STILL THERE",
+            Self::CouldNotTest => "COULD NOT TEST",
+            Self::NotProved => "NOT PROVED",
+            Self::Fixed => "FIXED",
         }
-        Replayed::Broken(violation) => {
-            let pointer = shown(&violation.pointer);
-            let (expected, actual) = (shown(&violation.expected), shown(&violation.actual));
-            output::print(&headline("BROKEN AGAIN"))?;
-            output::print(&format!(
-                "  at        {pointer}\n  expected  {expected}\n  actual    {actual}\n"
-            ))?;
-            Ok(exit::VIOLATIONS)
+    }
+
+    const fn code(self) -> u8 {
+        match self {
+            Self::StillThere => exit::VIOLATIONS,
+            Self::CouldNotTest => exit::COULD_NOT_TEST,
+            Self::NotProved => exit::INCOMPLETE,
+            Self::Fixed => exit::CONFORMS,
         }
     }
 }
@@ -104,8 +131,7 @@ struct EmbeddedServer(Option<Embedded>);
 struct Sent {
     /// The target, secrets redacted.
     place: String,
-    exchanges: Vec<Exchange>,
-    replayed: Replayed,
+    conclusion: ReplayOutcome,
     redactor: Redactor,
 }
 
@@ -123,7 +149,7 @@ impl Replay {
         Ok(Self { file, rule, group })
     }
 
-    /// Sends the requests once and judges the answers.
+    /// Sends the requests and judges the answers.
     async fn send(
         &self,
         args: &ReplayArgs,
@@ -154,33 +180,30 @@ impl Replay {
         } = setup.settings(&url)?;
         args.chain.hide(&mut redactor);
         args.chain.applicable(vec![self.rule])?;
-        let mut sent = Sent {
+        let conclusion = match on_chain::connect(access).await {
+            Err(cause) => ReplayOutcome::CouldNotTest(cause.to_string()),
+            Ok(chain) => {
+                let (finding, context) = (&self.file.finding, self.file.known.context());
+                run::replay(&settings, chain, self.rule, &self.group, finding, &context, stop).await
+            }
+        };
+        Ok(Sent {
             place: shown_target.shown,
-            exchanges: Vec::new(),
-            replayed: Replayed::NotJudged,
+            conclusion,
             redactor,
-        };
-        let chain = on_chain::connect(access)
-            .await
-            .map_err(|cause| CommandError::could_not_test(sent.untested(&cause.to_string())))?;
-        let original = Original {
-            member: self.file.finding.member,
-            status: self.file.finding.status,
-        };
-        let context = self.file.known.context();
-        (sent.exchanges, sent.replayed) =
-            run::replay(&settings, chain, self.rule, &self.group, original, &context, stop).await;
-        Ok(sent)
+        })
     }
 }
 
 impl EmbeddedServer {
     async fn started(&mut self) -> Result<&Embedded, CommandError> {
-        let server = match self.0.take() {
-            Some(server) => server,
-            None => Embedded::start()
+        let server = if let Some(server) = self.0.take() {
+            server
+        } else {
+            output::print(&format!("warning: {EMBEDDED_WARNING}\n"))?;
+            Embedded::start()
                 .await
-                .map_err(|cause| format!("the embedded reference server: {cause}"))?,
+                .map_err(|cause| format!("the embedded reference server: {cause}"))?
         };
         Ok(self.0.insert(server))
     }
@@ -198,7 +221,24 @@ impl Sent {
         escape_controls(&self.redactor.apply(text))
     }
 
-    fn untested(&self, cause: &str) -> String {
-        format!("could not test {}: {}", self.place, self.shown(cause))
+    /// What the conclusion rests on, in a line.
+    fn detail(&self) -> String {
+        match &self.conclusion {
+            ReplayOutcome::Fixed(times) => format!("the rule held {times} times"),
+            ReplayOutcome::StillThere(violation) => {
+                let (expected, actual) = (self.shown(&violation.expected), self.shown(&violation.actual));
+                format!("expected {expected}, got {actual}")
+            }
+            ReplayOutcome::NotProved { reason, answer } => {
+                let answer = answer
+                    .as_ref()
+                    .map(|answer| format!(": {}", words::answer(answer)));
+                let text = self.shown(&format!("{reason}{}", answer.unwrap_or_default()));
+                compact::cut(&text, LONGEST_ANSWER)
+            }
+            ReplayOutcome::CouldNotTest(cause) => {
+                format!("could not test {}: {}", self.place, self.shown(cause))
+            }
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! `selftest`: checks the verdicts on the user's machine, against reference servers with known faults.
 
 mod causes;
+mod pairs;
 
 use std::{
     fmt::Write as _,
@@ -28,6 +29,9 @@ use paymaster_judge::cases::plan::DEFAULT_CASES;
 
 /// Runs the command; returns the exit code.
 pub(crate) fn run(args: &SelftestArgs) -> Result<u8, CommandError> {
+    if let Some(count) = args.pairs {
+        return pairs::run(count, args.seeds);
+    }
     let deviations = select(&args.only, every_deviation())?;
     let seeds: Vec<u64> = (1..=args.seeds).collect();
     let profile_parts: &[ProfilePart] = if args.sparse_profiles {
@@ -62,11 +66,15 @@ pub(crate) fn run(args: &SelftestArgs) -> Result<u8, CommandError> {
     };
     let report = Report::of(&matrix, &scope);
     let mut text = report.text(&matrix);
+    let causes = Causes::of(&matrix);
     if args.causes {
-        text += &causes::text(&Causes::of(&matrix));
+        text += &causes::text(&causes);
     }
     output::print(&text).map_err(|cause| format!("the matrix could not be written: {cause}"))?;
-    Ok(report.code())
+    Ok(match report.code() {
+        exit::CONFORMS | exit::INCOMPLETE if !causes.untrue.is_empty() => exit::VIOLATIONS,
+        code => code,
+    })
 }
 
 /// Runs the trials and shows the progress on a terminal.

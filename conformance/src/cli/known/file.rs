@@ -1,6 +1,6 @@
 //! Reads a list of known failures.
 
-use std::{fmt, fs, io, path::Path};
+use std::{fmt, io, path::Path};
 
 use chrono::NaiveDate;
 use paymaster_schemas::{Method, Mode};
@@ -9,6 +9,7 @@ use toml::{Spanned, value::Datetime};
 
 use paymaster_cli::settings::file::{place, suggest};
 use paymaster_cli::suggestion::did_you_mean;
+use paymaster_client::files;
 use paymaster_judge::{
     rules::{find_rule, rules},
     verdict::known::{KnownFailure, KnownFailureKind},
@@ -67,7 +68,7 @@ impl std::error::Error for ListError {}
 /// Reads a file. The error names the file.
 pub(super) fn read(path: &Path) -> io::Result<Vec<KnownFailure>> {
     let named = |cause: io::Error| io::Error::new(cause.kind(), format!("{}: {cause}", path.display()));
-    let text = fs::read_to_string(path).map_err(named)?;
+    let text = files::read_text(path, files::WRITTEN_BY_HAND).map_err(named)?;
     parse(&text).map_err(|cause| named(io::Error::new(io::ErrorKind::InvalidData, cause)))
 }
 

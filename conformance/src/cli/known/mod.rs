@@ -58,11 +58,7 @@ impl KnownFailures {
             }
             Err(cause) => {
                 output::error(&cause.to_string());
-                if code == exit::VIOLATIONS {
-                    code
-                } else {
-                    exit::USAGE
-                }
+                exit::USAGE
             }
         }
     }

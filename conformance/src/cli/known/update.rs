@@ -1,7 +1,6 @@
 //! `--update-known-failing`: adds entries for what failed. The existing content of the file is kept, comments included.
 
 use std::{
-    fs,
     io::{self, BufRead, IsTerminal, Write},
     path::{Path, PathBuf},
 };
@@ -13,7 +12,8 @@ use crate::cli::{
     known::file::PLACEHOLDER,
     process::error::{PathError, at},
 };
-use paymaster_cli::output::terminal::escape_controls;
+use paymaster_cli::output::{report_file, terminal::escape_controls};
+use paymaster_client::files;
 use paymaster_judge::{
     rules::find_rule,
     verdict::{
@@ -66,7 +66,7 @@ pub(super) fn write(
     if new.is_empty() {
         return Ok(format!("{}: nothing to write", path.display()));
     }
-    let mut text = match fs::read_to_string(path) {
+    let mut text = match files::read_text(path, files::WRITTEN_BY_HAND) {
         Ok(text) => text,
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => HEAD.to_owned(),
         Err(cause) => return Err(at(path)(cause).into()),
@@ -95,7 +95,7 @@ pub(super) fn write(
             path: path.to_owned(),
             source,
         })?;
-    fs::write(path, text).map_err(at(path))?;
+    report_file::write(path, &text).map_err(at(path))?;
     let written = format!("{}: wrote {}", path.display(), count(new.len()));
     Ok(if unexplained == 0 {
         written

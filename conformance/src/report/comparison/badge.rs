@@ -1,10 +1,9 @@
 //! A badge: an SVG image with the conclusion of a run.
 
-use std::fmt;
-
 use maud::{Markup, html};
 
 use crate::report::{comparison::saved_report::SavedReport, counts::RuleState};
+use paymaster_cli::embedded::EMBEDDED_WARNING;
 use paymaster_judge::verdict::conclusion::Conclusion;
 
 /// The text of the left half.
@@ -15,35 +14,34 @@ const LETTER: usize = 7;
 /// The padding left and right of a text together, in pixels.
 const PADDING: usize = 12;
 
-/// Why a run has no badge: `--rule` left rules out, and a badge is a verdict on all rules.
-#[derive(Debug)]
-pub(crate) struct PartialRun {
-    /// Which share of the rules was judged, in words.
-    judged: String,
-    left_out: usize,
+/// Why a run has no badge.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NoBadge {
+    /// `--rule` left rules out, and a badge is a verdict on all rules.
+    #[error("{judged} judged, since --rule left out {left_out}: a badge needs a run over all of them")]
+    PartialRun {
+        /// Which share of the rules was judged, in words.
+        judged: String,
+        /// How many rules were left out.
+        left_out: usize,
+    },
+    /// A badge is a verdict on a service of the user, and has no room for a warning.
+    #[error("{EMBEDDED_WARNING}")]
+    Embedded,
 }
-
-impl fmt::Display for PartialRun {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} judged, since --rule left out {}: a badge needs a run over all of them",
-            self.judged, self.left_out
-        )
-    }
-}
-
-impl std::error::Error for PartialRun {}
 
 /// The badge as an SVG file.
-pub(crate) fn svg(run: &SavedReport) -> Result<String, PartialRun> {
+pub(crate) fn svg(run: &SavedReport) -> Result<String, NoBadge> {
     Ok(markup(run)?.into_string() + "\n")
 }
 
 /// The badge as an element of a page.
-pub(crate) fn markup(run: &SavedReport) -> Result<Markup, PartialRun> {
+pub(crate) fn markup(run: &SavedReport) -> Result<Markup, NoBadge> {
+    if run.embedded {
+        return Err(NoBadge::Embedded);
+    }
     if run.left_out > 0 {
-        return Err(PartialRun {
+        return Err(NoBadge::PartialRun {
             judged: run.verdict().share(),
             left_out: run.left_out,
         });

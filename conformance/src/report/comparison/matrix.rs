@@ -11,7 +11,7 @@ use crate::report::{
     html::{id, mark, shell},
     text::{compact::cut, sections, words},
 };
-use paymaster_cli::output::terminal::escape_controls;
+use paymaster_cli::{embedded::EMBEDDED_WARNING, output::terminal::escape_controls};
 
 /// A report and the name of its column.
 #[derive(Debug)]
@@ -97,6 +97,7 @@ const WORST_FIRST: [RuleState; RuleState::ALL.len()] = [
     RuleState::Warned,
     RuleState::KnownFailing,
     RuleState::Inconclusive,
+    RuleState::Covered,
     RuleState::Passed,
     RuleState::NotApplicable,
 ];
@@ -114,6 +115,7 @@ fn head(column: &Column) -> Markup {
         td {
             @if let Ok(badge) = badge::markup(run) { (badge) }
             span.target { (run.target) }
+            @if run.embedded { span.target { (EMBEDDED_WARNING) } }
             span.target { (run.verdict().sentence()) }
             span.target { "seed " (run.seed) @if run.strict { ", strict" } }
         }

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    fmt, fs, io,
+    fmt, io,
     path::{Path, PathBuf},
 };
 
@@ -15,6 +15,7 @@ use crate::report::{
     machine::{json, ndjson},
     replay_file,
 };
+use paymaster_client::files;
 use paymaster_judge::verdict::{
     conclusion::{Conclusion, Verdict},
     finding, known,
@@ -30,6 +31,9 @@ pub(crate) struct SavedReport {
     pub(crate) tool: Tool,
     /// The target, secrets replaced.
     pub(crate) target: String,
+    /// Whether the target is the embedded reference server; reports of earlier versions do not have it.
+    #[serde(default)]
+    pub(crate) embedded: bool,
     /// The seed.
     pub(crate) seed: u64,
     /// Whether the run was strict.
@@ -122,7 +126,7 @@ pub(crate) struct SavedFinding {
 impl SavedReport {
     /// Reads a report from a file. The error names the file.
     pub(crate) fn read(path: &Path) -> Result<Self, ReadError> {
-        let parsed = fs::read(path)
+        let parsed = files::read(path, files::WRITTEN_BY_A_RUN)
             .map_err(NotAReport::Unreadable)
             .and_then(|bytes| Self::parse(&bytes));
         parsed.map_err(|cause| ReadError {

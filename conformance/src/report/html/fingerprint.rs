@@ -24,7 +24,11 @@ impl Page<'_> {
         html! {
             section #fingerprint {
                 h2 { "Dialect and behaviour" }
-                p { "How the target reads what the specification leaves open. None of this is a failure." }
+                @if self.verdict.no_result {
+                    p { "No request got a result, so that this is only what was sent." }
+                } @else {
+                    p { "How the target reads what the specification leaves open. None of this is a failure." }
+                }
                 dl.dialect {
                     @for (name, value) in compact::members(&summary.dialect) {
                         div { dt { (name.replace('-', " ")) } dd { code { (self.foreign(&value)) } } }

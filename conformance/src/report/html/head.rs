@@ -52,10 +52,10 @@ impl Page<'_> {
                         div { dt { "exit code" } dd { (paymaster_cli::exit::code(conclusion)) } }
                         @if self.finished.strictness.strict { div { dt { "strict" } dd { "yes" } } }
                     }
-                    (self.contradictions())
-                    @for warning in &self.finished.place.warnings {
-                        p.note { b { "Warning: " } (self.foreign(warning)) }
+                    @for warning in self.finished.warnings() {
+                        p.note { b { "Warning: " } (warning) }
                     }
+                    (self.contradictions())
                     @if let Some((about, line)) = words::missing_line(self.finished) {
                         div.note { p { b { "Missing: " } (about) ":" } pre { code { (line) } } }
                     }
@@ -115,11 +115,9 @@ impl Page<'_> {
             Conclusion::Violations => {
                 "Each defect is below, with the smallest request that shows it, the rules that it breaks and a line that repeats it."
             }
-            Conclusion::Incomplete => {
-                "Nothing failed, but not everything could be judged: below is what was missing."
-            }
+            Conclusion::Incomplete => "Nothing failed, but not everything could be judged: below is why.",
             Conclusion::CouldNotTest => {
-                "Check that the target is running and that host, port, path and headers are right, then run again."
+                "Look at the cause below: whether the target is running, and whether host, port, path, headers and key are right; then run again."
             }
         }
     }

@@ -41,6 +41,7 @@ const fn verdict(state: RuleState) -> &'static str {
         RuleState::KnownFailing => "it did not hold, as the list of known failures says",
         RuleState::UnexpectedlyPassing => "it held, although the list of known failures names it",
         RuleState::Passed => "it held as often as it must",
+        RuleState::Covered => "it can be judged once a known failure is mended",
         RuleState::Inconclusive => "it was exercised too seldom to pass",
         RuleState::NotApplicable => "the profile excludes it",
     }

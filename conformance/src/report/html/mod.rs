@@ -20,15 +20,14 @@ use crate::report::{
     counts::RuleState,
     text::{
         defects::{self, ShownDefect},
-        known_failures,
+        known_failures, words,
     },
 };
 use paymaster_cli::output::terminal::escape_controls;
 use paymaster_judge::verdict::{
-    conclusion::Conclusion,
+    conclusion::{Conclusion, Verdict},
     known::EntryOutcome,
     line::VerdictLine,
-    profile_line::{self, InconclusiveGroup},
     summary::RuleOutcome,
 };
 
@@ -120,10 +119,10 @@ impl Page<'_> {
         }
     }
 
-    /// The inconclusive rules, grouped by what would make them conclusive.
+    /// The inconclusive rules, grouped by what would make them conclusive, or by why they are not.
     fn inconclusive(&self) -> Markup {
         let rules = &self.finished.summary.rules;
-        let by_advice = profile_line::inconclusive(rules, self.finished.context);
+        let by_advice = words::by_reason(rules, Verdict::Inconclusive);
         // A target that never answered is the only reason, and the head of the page names it.
         let untested = self.finished.summary.conclusion == Conclusion::CouldNotTest
             && rules.iter().all(|outcome| outcome.held == 0);
@@ -131,11 +130,11 @@ impl Page<'_> {
             @if !by_advice.is_empty() && !untested {
                 section #inconclusive {
                     h2 { "What could not be judged" }
-                    p { "These rules were exercised too seldom to pass. What to add to " code { "paymaster.toml" } ", or to look at:" }
+                    p { "These rules were exercised too seldom to pass, for these reasons:" }
                     ul.advice {
-                        @for InconclusiveGroup { advice, rules } in by_advice {
+                        @for (advice, rules) in by_advice {
                             li {
-                                @if !advice.is_empty() { p { (advice) } }
+                                @if !advice.is_empty() { p { (self.foreign(advice)) } }
                                 @if rules.len() > MOST_RULES {
                                     details.more { summary { (rules.len()) " rules" } (those(&rules)) }
                                 } @else {

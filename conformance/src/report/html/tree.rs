@@ -188,7 +188,7 @@ impl Page<'_> {
                         p.defect-link { a href=(format!("#{}", defect::id(defect))) { "Defect " (defect.number) } ": " (defect.headline) "." }
                     }
                     @if outcome.verdict.is_broken() && !rule.hint.is_empty() { p.hint { b { "Where to look: " } (rule.hint) } }
-                    @if let Some(reason) = &outcome.reason { p.hint { b { (reason_title(state)) } (self.foreign(reason)) } }
+                    @if let Some(reason) = &outcome.reason { p.hint { b { (reason_title(outcome, state)) } (self.foreign(reason)) } }
                     p.meta {
                         "Held " (words::count(outcome.held, "time"))
                         @if outcome.broken > 0 { ", broken " (outcome.broken) "." } @else { "; it passes with " (outcome.quota) "." }
@@ -251,9 +251,9 @@ fn word(outcome: &RuleOutcome, state: RuleState) -> &'static str {
     }
 }
 
-const fn reason_title(state: RuleState) -> &'static str {
+fn reason_title(outcome: &RuleOutcome, state: RuleState) -> &'static str {
     match state {
-        RuleState::Inconclusive => "To judge it: ",
+        RuleState::Inconclusive if outcome.waits_for.is_some() => "To judge it: ",
         RuleState::UnexpectedlyPassing => "To do: ",
         _ => "Why: ",
     }

@@ -16,12 +16,12 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
     let summary = finished.summary;
     let safe = |text: &str| escape_controls(&finished.redactor.apply(text));
     let mut errors = Vec::new();
+    let cut_short = summary.cut_short.iter().map(|text| safe(text));
     let mut warnings: Vec<String> = finished
-        .place
-        .warnings
-        .iter()
-        .chain(&summary.cut_short)
-        .map(|text| command("warning", "Paymaster conformance", None, &[&safe(text)]))
+        .warnings()
+        .into_iter()
+        .chain(cut_short)
+        .map(|text| command("warning", "Paymaster conformance", None, &[&text]))
         .collect();
     for known in summary.known.iter().filter(|known| known.state.fails_the_run()) {
         let text = format!(

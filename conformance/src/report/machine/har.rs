@@ -287,7 +287,7 @@ fn comment(finished: &Finished<'_>) -> String {
         finished.verdict().heading(),
         Counts::of(&summary.rules, finished.strictness).line()
     );
-    for warning in &finished.place.warnings {
+    for warning in finished.warnings() {
         text = format!("{text}; warning: {warning}");
     }
     text

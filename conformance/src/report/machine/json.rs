@@ -39,7 +39,8 @@ pub(crate) fn report(finished: &Finished<'_>) -> Value {
         "format": FORMAT,
         "tool": {"name": "paymaster-conformance", "version": env!("CARGO_PKG_VERSION")},
         "target": finished.place.shown,
-        "warnings": finished.place.warnings,
+        "embedded": finished.place.embedded,
+        "warnings": finished.warnings(),
         "seed": summary.seed,
         "strict": finished.strictness.strict,
         "conclusion": summary.conclusion.name(),
@@ -110,6 +111,7 @@ fn finding_value(finding: &Finding, finished: &Finished<'_>) -> Value {
         "expected": redacted(&violation.expected, finished),
         "actual": redacted(&violation.actual, finished),
         "times": finding.times,
+        "share": finding.share.map(|share| json!({"broken": share.broken, "judged": share.judged, "all": share.all})),
         "relation": finding.group.relation.id,
         "member": violation.member,
         "requests": finding.group.members.iter().map(|member| request(member, finished)).collect::<Vec<_>>(),
@@ -132,6 +134,10 @@ fn defect_value(defect: &Defect, finished: &Finished<'_>) -> Value {
         "fails": defect.fails_the_run(findings, finished.strictness.strict),
         "rules": defect.rules(findings).iter().map(|rule| rule.id).collect::<Vec<_>>(),
         "findings": defect.findings,
+        "links": defect.links.iter().map(|link| json!({
+            "findings": link.findings,
+            "reason": link.kinship.name(),
+        })).collect::<Vec<_>>(),
         "cause": cause.map(|cause| cause_value(cause, finished)),
         "contrast": contrast.map(|contrast| json!({
             "member": contrast.member,

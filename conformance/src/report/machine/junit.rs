@@ -26,7 +26,7 @@ pub(crate) fn xml(finished: &Finished<'_>) -> io::Result<String> {
     let mut suite = TestSuite::new(format!("paymaster-conformance {}", finished.place.shown));
     suite.set_time(summary.took);
     suite.add_property(("verdict", finished.verdict().sentence().as_str()));
-    for warning in &finished.place.warnings {
+    for warning in finished.warnings() {
         suite.add_property(("warning", warning.as_str()));
     }
     let defects = defects::shown(finished);
@@ -69,7 +69,9 @@ fn status(outcome: &RuleOutcome, defects: &[ShownDefect<'_>], finished: &Finishe
     }
     match outcome.verdict {
         Verdict::Passed => TestCaseStatus::success(),
-        Verdict::Inconclusive | Verdict::NotApplicable | Verdict::KnownFailing => skipped(outcome, finished),
+        Verdict::Inconclusive | Verdict::NotApplicable | Verdict::KnownFailing | Verdict::Covered => {
+            skipped(outcome, finished)
+        }
         Verdict::UnexpectedlyPassing => {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
             let reason = outcome.reason.as_deref().unwrap_or_default();

@@ -35,7 +35,8 @@ pub(crate) fn exchanges(place: &ShownTarget, redactor: &Redactor) -> Box<dyn Rep
 fn log(place: &ShownTarget, redactor: &Redactor, every_exchange: bool) -> Box<dyn ReportLog> {
     Box::new(Events {
         target: place.shown.clone(),
-        warnings: place.warnings.clone(),
+        embedded: place.embedded,
+        warnings: place.warnings().map(str::to_owned).collect(),
         redactor: redactor.clone(),
         every_exchange,
         begun: false,
@@ -44,6 +45,7 @@ fn log(place: &ShownTarget, redactor: &Redactor, every_exchange: bool) -> Box<dy
 
 struct Events {
     target: String,
+    embedded: bool,
     warnings: Vec<String>,
     redactor: Redactor,
     every_exchange: bool,
@@ -112,6 +114,7 @@ impl ReportLog for Events {
             "verdict": finished.verdict().sentence(),
             "exit_code": paymaster_cli::exit::code(summary.conclusion),
             "cut_short": cut_short.map(|cause| self.redactor.apply(cause)),
+            "warnings": finished.warnings(),
             "counts": Counts::of(&summary.rules, finished.strictness).json(),
             "requests": summary.requests,
             "took_ms": exchange::milliseconds(summary.took),
@@ -140,6 +143,7 @@ impl Events {
             "format": FORMAT,
             "tool": {"name": "paymaster-conformance", "version": env!("CARGO_PKG_VERSION")},
             "target": self.target,
+            "embedded": self.embedded,
             "warnings": self.warnings,
             "seed": seed,
         });

@@ -258,11 +258,8 @@ fn notifications(finished: &Finished<'_>) -> Vec<Value> {
         .cut_short
         .iter()
         .map(|cause| json!({"level": "error", "message": {"text": format!("cut short: {}", safe(cause))}}));
-    let warnings = finished
-        .place
-        .warnings
-        .iter()
-        .map(|warning| json!({"level": "warning", "message": {"text": safe(warning)}}));
+    let warnings = finished.warnings().into_iter();
+    let warnings = warnings.map(|warning| json!({"level": "warning", "message": {"text": warning}}));
     warnings.chain(cut).chain(inconclusive).collect()
 }
 

@@ -10,11 +10,7 @@ use crate::report::{
     text::{compact, contradictions, defects::shown as shown_defects, known_failures, words},
 };
 use paymaster_cli::output::terminal::escape_controls;
-use paymaster_judge::verdict::{
-    conclusion::Verdict,
-    profile_line::{self, InconclusiveGroup},
-    summary::RuleOutcome,
-};
+use paymaster_judge::verdict::{conclusion::Verdict, summary::RuleOutcome};
 
 /// The length at which further findings are left out, in bytes: a comment on GitHub holds 65,536 characters.
 const LONGEST: usize = 60_000;
@@ -31,11 +27,11 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
         counts.line(),
         words::sent(summary)
     );
-    text.push_str(&contradicted(finished));
     // Writing to a String cannot fail.
-    for warning in &finished.place.warnings {
-        let _ = write!(text, "\nWarning: {}\n", code(&foreign(warning, finished)));
+    for warning in finished.warnings() {
+        let _ = write!(text, "\nWarning: {}\n", code(&warning));
     }
+    text.push_str(&contradicted(finished));
     if let Some(cause) = &summary.cut_short {
         let _ = write!(text, "\nCut short: {}\n", code(&foreign(cause, finished)));
     }
@@ -53,7 +49,8 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
     let tail = stale(finished)
         + &known(finished)
         + &inconclusive(finished)
-        + &not_applicable(finished)
+        + &unjudged(finished, Verdict::Covered, "covered by known failures")
+        + &unjudged(finished, Verdict::NotApplicable, "not applicable: not judged")
         + &fingerprint(finished);
     let room = LONGEST.saturating_sub(text.len() + tail.len());
     text + &defects::broken(finished, room) + &tail
@@ -137,10 +134,10 @@ fn inconclusive(finished: &Finished<'_>) -> String {
         return String::new();
     }
     let mut text = format!(
-        "\n<details>\n<summary>{} inconclusive: what to add to the profile</summary>\n\n",
+        "\n<details>\n<summary>{} inconclusive: why</summary>\n\n",
         words::count(number as u128, "rule")
     );
-    for InconclusiveGroup { advice, rules } in profile_line::inconclusive(rules, finished.context) {
+    for (advice, rules) in words::by_reason(rules, Verdict::Inconclusive) {
         let held = |outcome: &&RuleOutcome| {
             format!(
                 "{} (held {} of {} times)",
@@ -150,20 +147,24 @@ fn inconclusive(finished: &Finished<'_>) -> String {
             )
         };
         let held: Vec<String> = rules.iter().map(held).collect();
-        let _ = writeln!(text, "- {}: {}", foreign(advice, finished), held.join(", "));
+        let advice = foreign(advice, finished);
+        // Other reasons quote requests and the network.
+        let waits = rules.iter().all(|outcome| outcome.waits_for.is_some());
+        let advice = if waits { advice } else { code(&advice) };
+        let _ = writeln!(text, "- {advice}: {}", held.join(", "));
     }
     text.push_str("\n</details>\n");
     text
 }
 
-fn not_applicable(finished: &Finished<'_>) -> String {
-    let by_reason = words::by_reason(&finished.summary.rules, Verdict::NotApplicable);
+fn unjudged(finished: &Finished<'_>, verdict: Verdict, meaning: &str) -> String {
+    let by_reason = words::by_reason(&finished.summary.rules, verdict);
     let rules: usize = by_reason.iter().map(|(_, rules)| rules.len()).sum();
     if rules == 0 {
         return String::new();
     }
     let mut text = format!(
-        "\n<details>\n<summary>{} not applicable: not judged</summary>\n\n",
+        "\n<details>\n<summary>{} {meaning}</summary>\n\n",
         words::count(rules as u128, "rule")
     );
     for (reason, rules) in by_reason {
@@ -298,13 +299,14 @@ mod tests {
         sample.summary.findings = vec![finding; 200];
         let defect = |number| Defect {
             findings: vec![number],
+            links: Vec::new(),
         };
         sample.summary.defects = (0..200).map(defect).collect();
         let text = text(&sample.finished());
         assert!(text.len() <= LONGEST + 200, "{}", text.len());
         assert!(text.contains("more defects in the other reports"));
         assert!(text.contains("The request is in the other reports"));
-        assert!(text.contains("inconclusive: what to add"));
+        assert!(text.contains("inconclusive: why"));
     }
 
     #[test]

@@ -49,8 +49,8 @@ pub(crate) fn write(page: &mut Page<'_>, number: usize, defect: &Defect, failing
             _ => page.line(&format!("  {line}")),
         }
     }
-    if let Some(cause) = &finding.cause {
-        let cause = page.foreign(&sentence::explanation(cause));
+    if let Some(cause) = sentence::cause_of(finding) {
+        let cause = page.foreign(&cause);
         row(page, "cause", &cause);
     }
     write_exchanges(page, finding);

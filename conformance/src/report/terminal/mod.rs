@@ -16,7 +16,6 @@ use crate::report::{
 use paymaster_cli::output::terminal::{Paint, escape_controls, wrapped};
 use paymaster_judge::verdict::{
     conclusion::{Conclusion, Verdict},
-    profile_line,
     summary::{RuleOutcome, Summary},
 };
 
@@ -35,7 +34,16 @@ pub(crate) fn render(finished: &Finished<'_>, paint: Paint) -> String {
     page.defects(false);
     known::write(&mut page);
     page.inconclusive();
-    page.not_applicable();
+    page.unjudged(
+        Verdict::Covered,
+        "Covered",
+        "these rules wait for known failures alone",
+    );
+    page.unjudged(
+        Verdict::NotApplicable,
+        "Not applicable",
+        "these rules were not judged",
+    );
     page.dialect();
     page.reached();
     page.next();
@@ -96,12 +104,12 @@ impl Page<'_> {
         let counts = Counts::of(&summary.rules, self.finished.strictness).line();
         let sent = words::sent(summary);
         self.line(&format!("{rules}: {counts} · {sent}"));
+        for warning in self.finished.warnings() {
+            self.hanging("warning: ", 9, &warning);
+        }
         self.left_out();
         self.next_line();
         self.contradictions();
-        for warning in &self.finished.place.warnings {
-            self.hanging("warning: ", 9, warning);
-        }
         if let Some(cause) = &summary.cut_short {
             let cause = self.foreign(cause);
             self.hanging("cut short: ", 11, &cause);
@@ -171,14 +179,14 @@ impl Page<'_> {
         }
     }
 
-    /// Writes the inconclusive rules, grouped by what would make them conclusive.
+    /// Writes the inconclusive rules, grouped by what would make them conclusive, or by why they are not.
     fn inconclusive(&mut self) {
         let finished = self.finished;
-        let by_advice = profile_line::inconclusive(&finished.summary.rules, finished.context);
+        let by_reason = words::by_reason(&finished.summary.rules, Verdict::Inconclusive);
         // A target that never answered is the only reason, and the verdict names it.
         let nothing_held = finished.summary.rules.iter().all(|outcome| outcome.held == 0);
         let untested = finished.summary.conclusion == Conclusion::CouldNotTest && nothing_held;
-        if by_advice.is_empty() || untested {
+        if by_reason.is_empty() || untested {
             return;
         }
         self.line("");
@@ -186,31 +194,33 @@ impl Page<'_> {
         self.line(&format!(
             "{title}: exercised too seldom to pass (times held / times needed)"
         ));
-        for group in by_advice {
+        for (reason, rules) in by_reason {
             let progress =
-                |outcome: &&RuleOutcome| format!("{} {}/{}", outcome.rule.id, outcome.held, outcome.quota);
-            let rules: Vec<String> = group.rules.iter().map(progress).collect();
+                |outcome: &RuleOutcome| format!("{} {}/{}", outcome.rule.id, outcome.held, outcome.quota);
+            let rules: Vec<String> = rules.iter().copied().map(progress).collect();
             self.hanging("  ", 4, &rules.join(", "));
-            if !group.advice.is_empty() {
-                self.hanging("    -> ", 7, group.advice);
+            if !reason.is_empty() {
+                let reason = self.foreign(reason);
+                self.hanging("    -> ", 7, &reason);
             }
         }
     }
 
-    /// Writes the rules that do not apply to the target, grouped by the reason.
-    fn not_applicable(&mut self) {
+    /// Writes the rules with a verdict that is no judgement, grouped by the reason.
+    fn unjudged(&mut self, verdict: Verdict, title: &str, meaning: &str) {
         let finished = self.finished;
-        let by_reason = words::by_reason(&finished.summary.rules, Verdict::NotApplicable);
+        let by_reason = words::by_reason(&finished.summary.rules, verdict);
         if by_reason.is_empty() || finished.summary.conclusion == Conclusion::CouldNotTest {
             return;
         }
         self.line("");
-        let title = self.paint.odd("Not applicable");
-        self.line(&format!("{title}: these rules were not judged"));
+        let title = self.paint.odd(title);
+        self.line(&format!("{title}: {meaning}"));
         for (reason, rules) in by_reason {
             let ids: Vec<&str> = rules.iter().map(|outcome| outcome.rule.id).collect();
             self.hanging("  ", 4, &ids.join(", "));
-            self.hanging("    -> ", 7, reason);
+            let reason = self.foreign(reason);
+            self.hanging("    -> ", 7, &reason);
         }
     }
 
@@ -220,7 +230,12 @@ impl Page<'_> {
             return;
         }
         self.line("");
-        let title = self.paint.bold("Dialect");
+        let is_shown = !self.finished.verdict().no_result;
+        let title = self.paint.bold(if is_shown {
+            "Dialect"
+        } else {
+            "Dialect that was sent"
+        });
         let dialect = &summary.dialect;
         let text = format!(
             "jsonrpc {} · mode {} · {} · {} · amounts {} · quotes {}",
@@ -275,6 +290,7 @@ impl Page<'_> {
     }
 
     fn next(&mut self) {
+        let rules = &self.finished.summary.rules;
         let next = match self.summary().conclusion {
             Conclusion::Conforms | Conclusion::NothingBroken => return,
             Conclusion::ListOutOfDate => "update the list of known failures, as described above",
@@ -299,19 +315,25 @@ impl Page<'_> {
                 "record calls of the two methods together with their answers"
             }
             Conclusion::Incomplete if self.summary().cut_short.is_some() => {
-                "give the run a higher limit (--time-limit, --max-requests) or fewer --cases, so that it completes its plan; what was \
-                 judged so far held"
+                "let the run complete its plan: the cause is above; --time-limit and --max-requests raise its limits, fewer --cases lower \
+                 what it takes; what was judged so far held"
             }
-            Conclusion::Incomplete if self.finished.verdict().no_result => {
+            Conclusion::Incomplete
+                if self.summary().refusal.is_some() && self.finished.verdict().no_result =>
+            {
                 "name operations, accounts and tokens that the target serves in paymaster.toml (`paymaster-conformance init` \
                  writes one to fill in): a run without any result does not pass, not even with --allow-incomplete"
+            }
+            Conclusion::Incomplete if !rules.iter().any(|outcome| outcome.waits_for.is_some()) => {
+                "find out why the target did not answer what could not be judged, as listed above, then run again"
             }
             Conclusion::Incomplete => {
                 "describe the target in paymaster.toml (`paymaster-conformance init` writes one to fill in), \
                  or accept what could not be judged with --allow-incomplete"
             }
             Conclusion::CouldNotTest => {
-                "check that the target is running and that host, port, path and headers are right, then run again"
+                "look at the cause above: whether the target is running, and whether host, port, path, headers and key are right; then run \
+                 again"
             }
         };
         self.line("");

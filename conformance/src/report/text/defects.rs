@@ -4,7 +4,7 @@ use paymaster_cli::output::terminal::escape_controls;
 use paymaster_judge::{
     diagnosis::{defect::Defect, sentence},
     rules::Rule,
-    verdict::{finding::Finding, summary::RuleOutcome},
+    verdict::{finding::Finding, strictness::fails_the_run, summary::RuleOutcome},
 };
 
 use crate::report::{Finished, counts::RuleState, text::words};
@@ -19,10 +19,12 @@ pub(crate) struct ShownDefect<'a> {
     pub(crate) shown: &'a Finding,
     /// What is wrong, in a sentence without its full stop.
     pub(crate) headline: String,
-    /// What decides; none where that is not known.
+    /// What decides, or that no cause was found and how many requests show it; none where no cause was looked for.
     pub(crate) cause: Option<String>,
     /// The rules that it breaks.
     pub(crate) rules: Vec<&'static Rule>,
+    /// How many of these fail the run.
+    failing_rules: usize,
     /// Whether it fails the run.
     pub(crate) fails: bool,
 }
@@ -33,9 +35,14 @@ impl ShownDefect<'_> {
         self.rules.iter().any(|own| own.id == rule.id)
     }
 
-    /// `breaks 3 rules`.
+    /// `breaks 3 rules`; where some of them do not fail the run, `breaks 1 rule, and 2 that only warn`. The verdict counts the others.
     pub(crate) fn extent(&self) -> String {
-        format!("breaks {}", words::count(self.rules.len() as u128, "rule"))
+        let breaks = |rules| format!("breaks {}", words::count(rules as u128, "rule"));
+        match (self.failing_rules, self.rules.len() - self.failing_rules) {
+            (failing, 0) => breaks(failing),
+            (0, warned) => format!("{} that only warn", breaks(warned)),
+            (failing, warned) => format!("{}, and {warned} that only warn", breaks(failing)),
+        }
     }
 
     /// The ids of the rules that it breaks, separated by commas.
@@ -50,14 +57,19 @@ pub(crate) fn shown<'a>(finished: &Finished<'a>) -> Vec<ShownDefect<'a>> {
     let summary = finished.summary;
     let shown = summary.defects.iter().filter_map(|defect: &'a Defect| {
         let shown = defect.shown(&summary.findings)?;
+        let rules = defect.rules(&summary.findings);
+        let strict = finished.strictness.strict;
+        let fails = |rule: &&&Rule| fails_the_run(rule.basis(), strict);
+        let failing_rules = rules.iter().filter(fails).count();
         Some(ShownDefect {
             number: 0,
             findings: &defect.findings,
             shown,
             headline: one_line(&safe_headline(defect, finished), finished),
             cause: cause(shown, finished),
-            rules: defect.rules(&summary.findings),
-            fails: defect.fails_the_run(&summary.findings, finished.strictness.strict),
+            rules,
+            failing_rules,
+            fails: failing_rules > 0,
         })
     });
     let mut all: Vec<ShownDefect<'a>> = shown.collect();
@@ -76,14 +88,15 @@ pub(crate) fn safe_headline(defect: &Defect, finished: &Finished<'_>) -> String 
     let safe: Vec<Finding> = own.map(|finding| redacted(finding, finished)).collect();
     let renumbered = Defect {
         findings: (0..safe.len()).collect(),
+        links: Vec::new(),
     };
     finished.redactor.apply(&renumbered.headline(&safe)).into_owned()
 }
 
-/// The cause of a finding in words: `wrong with nonce "0", right with nonce "1"`.
+/// The cause of a finding in words: `wrong with nonce "0", right with nonce "1"`. Where none was found, that sentence.
 pub(crate) fn cause(finding: &Finding, finished: &Finished<'_>) -> Option<String> {
-    let cause = finding.cause.as_ref()?;
-    Some(one_line(&sentence::explanation(cause), finished))
+    let text = sentence::cause_of(finding)?;
+    Some(one_line(&text, finished))
 }
 
 /// The rules of that state that no defect explains: a run without confirmation has no findings.

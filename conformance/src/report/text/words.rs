@@ -5,11 +5,14 @@ use std::{collections::BTreeMap, time::Duration};
 use crate::report::{
     Finished,
     counts::{Counts, RuleState},
+    text::compact,
 };
+use paymaster_cli::output::terminal::escape_controls;
+use paymaster_client::redact::Redactor;
 use paymaster_exchange::Exchange;
 use paymaster_judge::{
     cases::case::Member,
-    session::recorded::RECORDED,
+    session::{recorded::RECORDED, unserved::Refusal},
     verdict::{
         conclusion::{Conclusion, Verdict},
         finding::Finding,
@@ -19,6 +22,10 @@ use paymaster_judge::{
 };
 
 pub(crate) use paymaster_judge::verdict::line::count;
+use paymaster_schemas::Pair;
+
+/// The longest error message of the target that is shown, in characters.
+const LONGEST_MESSAGE: usize = 200;
 
 /// `0.4 s`, `12 s`, `3 min 20 s`.
 pub(crate) fn time(time: Duration) -> String {
@@ -84,6 +91,31 @@ pub(crate) fn missing_line(finished: &Finished<'_>) -> Option<(String, String)> 
         },
     );
     Some((about, line.text))
+}
+
+/// `no ordinary request of pm_getFeeQuoteOrData in mode ERC20 got a result; most often (120 of 130 times) the target answered: "..."`.
+pub(crate) fn refused(refusal: &Refusal, redactor: &Redactor) -> String {
+    let pairs: Vec<String> = refusal
+        .pairs
+        .iter()
+        .map(|pair| format!("{} in mode {}", pair.method.name(), pair.mode))
+        .collect();
+    let of_pairs = if pairs.len() == Pair::ALL.len() {
+        String::new()
+    } else {
+        format!(" of {}", pairs.join(" and of "))
+    };
+    let Refusal { times, of, .. } = refusal;
+    let message = message_of_target(&refusal.message, redactor);
+    format!(
+        "no ordinary request{of_pairs} got a result; most often ({times} of {of} times) the target answered: {message}"
+    )
+}
+
+/// A text of the target between quotes, on one line, without secrets and control characters.
+pub(crate) fn message_of_target(text: &str, redactor: &Redactor) -> String {
+    let text = escape_controls(&redactor.apply(text));
+    format!("\"{}\"", compact::cut(&text, LONGEST_MESSAGE))
 }
 
 /// Values and how often each was seen, the most frequent first.

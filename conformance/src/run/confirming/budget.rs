@@ -27,6 +27,13 @@ impl RequestBudget {
         fits
     }
 
+    /// Counts a request that has a limit of its own.
+    pub(crate) fn add(&mut self, group: &Group) {
+        let cost = u32::try_from(group.members.len()).unwrap_or(u32::MAX);
+        self.limit = self.limit.saturating_add(cost);
+        self.spent = self.spent.saturating_add(cost);
+    }
+
     pub(crate) fn spent(&self) -> u32 {
         self.spent
     }

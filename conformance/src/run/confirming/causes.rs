@@ -6,17 +6,18 @@ use crate::run::{
     Suite,
     confirming::{
         budget::SHRUNK_PER_RUN,
+        check,
+        confirm::confirm,
         diagnose::{Material, Search},
-        resend::Resender,
+        resend::{Reproduction, Resender},
     },
     sending::sender::Sender,
 };
 use paymaster_cli::settings::Settings;
 use paymaster_judge::{
     cases::{case::Group, plan::Plan, relations::CALLS},
-    diagnosis::cause::{Cause, WrongAnswers},
     rules::Check,
-    session::Session,
+    session::{Session, tally::FirstViolation},
     verdict::finding::Finding,
 };
 
@@ -63,15 +64,25 @@ pub(super) async fn with_causes(
         },
         limit: settings.shrink_requests * SEARCH_SHARE,
     };
-    let stopped = tokio::select! {
-        biased;
-        () = sender.stop.stopped() => true,
-        () = search.find_all(&mut findings) => false,
-    };
-    if !stopped {
-        same_for_every_form(&mut findings, session);
+    for finding in &mut findings {
+        finding.share = Some(check::share(finding, session));
     }
-    findings
+    let mut found = findings.clone();
+    let work = async {
+        Box::pin(search.find_all(&mut found)).await;
+        Box::pin(search.check_all(&mut found, suite, settings)).await;
+        for finding in &mut found {
+            if finding.cause.is_none() && finding.reproduced() > 0 {
+                finding.cause = check::every(finding, session);
+            }
+        }
+    };
+    // A cause that was not checked is not reported.
+    tokio::select! {
+        biased;
+        () = sender.stop.stopped() => findings,
+        () = work => found,
+    }
 }
 
 /// Calls of every method and mode, first one each with the other version of JSON-RPC. With another seed than that of the run, they are
@@ -126,6 +137,59 @@ impl CauseSearch<'_> {
         }
     }
 
+    /// Removes the causes that an answer contradicts. Where the contradiction is that something else breaks the rule too, the cause of
+    /// that is looked for: with two causes, each of them may be right.
+    async fn check_all(&self, findings: &mut Vec<Finding>, suite: &Suite, settings: &Settings) {
+        let session = self.material.session;
+        for may_look_for_others in [true, false] {
+            let contradicted = check::contradicted(findings, self.sender, suite, session, settings).await;
+            let mut others = Vec::new();
+            for (number, unexplained) in contradicted {
+                let other = match unexplained.filter(|_| may_look_for_others) {
+                    Some(unexplained) => {
+                        self.other_finding(&findings[number], unexplained, suite, settings)
+                            .await
+                    }
+                    None => None,
+                };
+                if let Some(other) = other {
+                    others.push(other);
+                } else {
+                    findings[number].cause = None;
+                    findings[number].contrast = None;
+                }
+            }
+            if others.is_empty() {
+                return;
+            }
+            findings.append(&mut others);
+        }
+    }
+
+    /// Another finding at the same place, of which the request breaks the rule because of something else; none where its cause is not
+    /// found.
+    async fn other_finding(
+        &self,
+        finding: &Finding,
+        unexplained: Reproduction,
+        suite: &Suite,
+        settings: &Settings,
+    ) -> Option<Finding> {
+        let (context, key) = (self.material.session.context(), finding.key());
+        let seen = FirstViolation {
+            rule: finding.rule,
+            violation: unexplained.violation,
+            group: unexplained.group,
+            exchanges: unexplained.exchanges,
+            times: finding.times,
+        };
+        let budget = Some(settings.shrink_requests);
+        let mut other = Box::pin(confirm(self.sender, suite, context, &key, &seen, budget)).await;
+        other.share = finding.share;
+        self.find(&mut other, &[], Extent::All).await;
+        other.cause.is_some().then_some(other)
+    }
+
     /// Adds its cause to a finding, where there is one.
     async fn find(&self, finding: &mut Finding, known: &[Finding], extent: Extent) {
         if finding.attempts.is_empty() {
@@ -149,36 +213,5 @@ impl CauseSearch<'_> {
         finding.could_be_smaller |= diagnosis.could_be_smaller;
         finding.cause = Some(diagnosis.cause);
         finding.contrast = diagnosis.contrast;
-    }
-}
-
-/// A rule that never held, and is broken for requests of several forms, is broken for every request that it judges.
-fn same_for_every_form(findings: &mut [Finding], session: &Session) {
-    let forms = |finding: &Finding| match &finding.cause {
-        Some(Cause::Form(members)) => Some(
-            members
-                .iter()
-                .map(|member| member.pointer.clone())
-                .collect::<Vec<_>>(),
-        ),
-        _ => None,
-    };
-    let has_several: Vec<bool> = findings
-        .iter()
-        .map(|finding| {
-            let own = forms(finding);
-            let of_rule = findings.iter().filter(|other| other.rule.id == finding.rule.id);
-            own.is_some()
-                && of_rule.filter_map(forms).any(|other| Some(other) != own)
-                && !session.ever_held(finding.rule)
-        })
-        .collect();
-    for (finding, has_several) in findings.iter_mut().zip(has_several) {
-        if has_several {
-            finding.cause = Some(Cause::Every {
-                pair: None,
-                answers: WrongAnswers::All,
-            });
-        }
     }
 }

@@ -65,7 +65,7 @@ pub(crate) async fn findings(
 
 /// Sends a group again, shrinks it within the budget of requests, and sends the smaller group again. Without a budget, or when the
 /// run ends first, the finding is the violation as it was first seen.
-async fn confirm(
+pub(super) async fn confirm(
     sender: &Sender,
     suite: &Suite,
     context: &Context,

@@ -3,6 +3,7 @@
 
 mod budget;
 mod causes;
+mod check;
 pub(crate) mod confirm;
 mod diagnose;
 mod resend;

@@ -43,24 +43,22 @@ enum Step {
     Over,
 }
 
-/// How often requests are sent that break a rule `broken` times of `sent`, so that it is missed with a probability of less than 5 %.
-pub(crate) fn tries_for(broken: u32, sent: u32) -> u32 {
-    const MISSED: f64 = 0.05;
+/// How often requests are sent that break a rule `broken` times of `sent`, so that it is missed with a probability of at most `missed`;
+/// none where [`MOST_TRIES`] are not enough.
+pub(crate) fn tries_for(broken: usize, sent: usize, missed: f64) -> Option<u32> {
     if broken >= sent {
-        return 1;
+        return Some(1);
     }
-    let held = 1.0 - f64::from(broken) / f64::from(sent);
-    let mut tries = 1;
-    let mut missed = held;
-    while missed >= MISSED && tries < MOST_TRIES {
-        missed *= held;
-        tries += 1;
-    }
-    tries
+    #[expect(clippy::cast_precision_loss, reason = "a run has less than 2^52 requests")]
+    let held = 1.0 - broken as f64 / sent as f64;
+    (1..=MOST_TRIES).find(|tries| held.powf(f64::from(*tries)) <= missed)
 }
 
-/// The most tries of one step: enough for a rule that is broken once in 330 answers.
-const MOST_TRIES: u32 = 1_000;
+/// The probability with which a step of shrinking misses a rule that is broken now and then.
+pub(crate) const MISSED_STEP: f64 = 0.05;
+
+/// The most tries: enough for a step with a rule that is broken once in 330 answers.
+pub(crate) const MOST_TRIES: u32 = 1_000;
 
 impl Shrinker<'_> {
     /// Looks for a smaller reproduction within a budget of requests.
@@ -260,8 +258,15 @@ mod tests {
             (4, 100, 74),
             (1, 100, 299),
         ] {
-            assert_eq!(tries_for(broken, sent), expected, "{broken} of {sent}");
+            let tries = tries_for(broken, sent, MISSED_STEP);
+            assert_eq!(tries, Some(expected), "{broken} of {sent}");
         }
-        assert_eq!(tries_for(0, 100), MOST_TRIES);
+        assert_eq!(tries_for(1, 25, 0.01), Some(113));
+        assert_eq!(
+            tries_for(1, 1_000, 0.01),
+            None,
+            "more than {MOST_TRIES} are needed"
+        );
+        assert_eq!(tries_for(0, 100, MISSED_STEP), None);
     }
 }

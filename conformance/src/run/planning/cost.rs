@@ -109,6 +109,7 @@ impl Cost {
                 takes: interval.saturating_mul(u32::try_from(requests).unwrap_or(u32::MAX)),
             }),
             enough: Some(enough).filter(|enough| too_long && *enough <= LONGEST),
+            revised: None,
         }
     }
 }

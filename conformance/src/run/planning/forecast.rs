@@ -14,8 +14,8 @@ use paymaster_judge::target::context::Context;
 /// A new estimate is reported when the time between requests is this many times the reported one.
 const SLOWER: u32 = 2;
 
-/// It is also reported when the number of requests has changed by more than one part in this many.
-const CHANGED: u64 = 10;
+/// It is also reported when the number of requests has changed by more than one part in this many; less is no contradiction.
+const CHANGED: u64 = 4;
 
 /// Makes the estimates of one run.
 pub(crate) struct Forecast<'a> {
@@ -54,14 +54,20 @@ impl<'a> Forecast<'a> {
         Arc::clone(&self.context)
     }
 
-    /// The estimate to report: the first one after a rate limit is known, and each later one that differs much from the last.
+    /// The estimate to report: the first one after a rate limit is known, and each later one that differs much from the last, with the
+    /// reason.
     pub(crate) async fn update(&mut self, pace: &Pace) -> Option<Estimate> {
-        let estimate = self.at(pace.interval()?).await?;
-        let is_new = self.reported.as_ref().is_none_or(|last| {
-            estimate.interval >= last.interval.saturating_mul(SLOWER)
-                || estimate.requests.abs_diff(last.requests) * CHANGED > last.requests
-        });
-        is_new.then(|| self.reported.insert(estimate).clone())
+        let mut estimate = self.at(pace.known_interval()?).await?;
+        if let Some(last) = &self.reported {
+            let is_slower = estimate.interval >= last.interval.saturating_mul(SLOWER);
+            let is_other = estimate.requests.abs_diff(last.requests) * CHANGED > last.requests;
+            estimate.revised = match (is_slower, is_other) {
+                (true, _) => Some("the target takes fewer requests a second than expected"),
+                (false, true) => Some("the target supports other features than expected"),
+                (false, false) => return None,
+            };
+        }
+        Some(self.reported.insert(estimate).clone())
     }
 
     /// The estimate for a run with this time between two requests.

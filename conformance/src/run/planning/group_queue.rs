@@ -7,7 +7,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-use crate::run::{Suite, planning::plan_cache::PlanKey};
+use crate::run::Suite;
 use paymaster_judge::{cases::case::Group, target::context::Context};
 
 /// How many groups are queued at a time: waking the receiver for each group would cost more than building it.
@@ -37,19 +37,10 @@ impl GroupQueue {
     ) -> (Self, JoinHandle<bool>) {
         let (sender, receiver) = mpsc::channel(BATCHES_AHEAD);
         let (suite, cache) = (suite.clone(), suite.plan_cache.clone());
-        let key = PlanKey {
-            context: Arc::clone(context),
-            seed,
-            cases,
-            scope: suite.scope.clone(),
-        };
+        let key = suite.plan_key(context, seed, cases);
         let building = tokio::task::spawn_blocking(move || {
-            let cached = cache.as_ref().and_then(|cache| cache.find(&key));
-            let cache = cache.filter(|_| cached.is_none());
-            let groups: Box<dyn Iterator<Item = Arc<Group>>> = match &cached {
-                Some(groups) => Box::new(groups.iter().cloned()),
-                None => Box::new(suite.groups(&key.context, seed, cases).map(Arc::new)),
-            };
+            let (groups, is_cached) = suite.cached_groups(&key);
+            let cache = cache.filter(|_| !is_cached);
             let (mut left, mut cut) = (budget, false);
             let (mut batch, mut whole) = (Vec::new(), Vec::new());
             for group in groups {
@@ -100,7 +91,7 @@ impl GroupQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::PlanCache;
+    use crate::run::{PlanCache, planning::plan_cache::PlanKey};
     use paymaster_judge::cases::{plan::plan, scope::Scope};
 
     const CASES: u32 = 4;

@@ -1,13 +1,14 @@
 //! Whether the target still answers, from the exchanges that ended so far.
 
 use std::sync::{
-    Mutex, PoisonError,
+    Mutex, MutexGuard, PoisonError,
     atomic::{AtomicBool, AtomicU64, Ordering},
 };
 
 use bytes::Bytes;
 
 use paymaster_exchange::{Exchange, Failure};
+use paymaster_judge::message::answer::Answer;
 
 /// After this many unanswered exchanges in a row at the start of a run, the target counts as unreachable.
 const UNANSWERED_AT_START: u64 = 3;
@@ -15,8 +16,8 @@ const UNANSWERED_AT_START: u64 = 3;
 /// After this many unanswered exchanges in a row later in the run, a request that was answered before is sent as a probe.
 const UNANSWERED_BEFORE_PROBE: u64 = 20;
 
-/// After this many exchanges, when no response was ever complete, the run ends.
-const INCOMPLETE_BEFORE_END: u64 = 100;
+/// After this many answers in the plan, when none was one of JSON-RPC before either, the run ends.
+const OTHER_BEFORE_END: u64 = 50;
 
 /// Counts answered and unanswered exchanges.
 #[derive(Debug, Default)]
@@ -25,12 +26,21 @@ pub(crate) struct Liveness {
     ended: AtomicU64,
     last_answer: AtomicU64,
     unanswered: AtomicU64,
-    known_good: Mutex<Option<Bytes>>,
-    /// Whether a complete response ever came.
-    complete: AtomicBool,
-    /// How many responses were incomplete before the first complete one, and what was wrong with the first of them.
-    incomplete: AtomicU64,
-    first_incomplete: Mutex<Option<String>>,
+    known_good: Mutex<Option<(Served, Bytes)>>,
+    /// Whether a JSON-RPC answer ever came.
+    is_json_rpc: AtomicBool,
+    /// How many answers were something else before the first one of JSON-RPC, how many of them when the plan began, and what the first was.
+    others: AtomicU64,
+    others_before_plan: AtomicU64,
+    first_other: Mutex<Option<String>>,
+}
+
+/// How well a request was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Served {
+    No,
+    WithError,
+    WithResult,
 }
 
 /// What to do after an exchange.
@@ -50,10 +60,9 @@ impl Liveness {
         let stamp = self.ended.fetch_add(1, Ordering::Relaxed) + 1;
         if is_answered(exchange) {
             self.last_answer.fetch_max(stamp, Ordering::Relaxed);
-            self.note_completeness(exchange);
-            if self.unanswered.swap(0, Ordering::Relaxed) > 0 || stamp == 1 {
-                self.remember(exchange);
-            }
+            self.unanswered.store(0, Ordering::Relaxed);
+            self.note_kind(exchange);
+            self.remember(exchange);
             return NextStep::Continue;
         }
         let unanswered = self.unanswered.fetch_add(1, Ordering::Relaxed) + 1;
@@ -64,50 +73,54 @@ impl Liveness {
                 NextStep::Continue
             };
         }
-        let known_good = self.known_good.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*known_good {
-            Some(body) if unanswered.is_multiple_of(UNANSWERED_BEFORE_PROBE) => NextStep::Probe(body.clone()),
+        match self.known_good() {
+            Some(body) if unanswered.is_multiple_of(UNANSWERED_BEFORE_PROBE) => NextStep::Probe(body),
             _ => NextStep::Continue,
         }
     }
 
-    fn note_completeness(&self, exchange: &Exchange) {
-        if self.complete.load(Ordering::Relaxed) {
+    fn note_kind(&self, exchange: &Exchange) {
+        if self.is_json_rpc.load(Ordering::Relaxed) {
             return;
         }
-        match &exchange.outcome {
-            Ok(_) => self.complete.store(true, Ordering::Relaxed),
-            Err(failure) => {
-                self.incomplete.fetch_add(1, Ordering::Relaxed);
-                let mut first = self
-                    .first_incomplete
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner);
-                first.get_or_insert_with(|| failure.to_string());
-            }
+        if Answer::of(exchange).resembles_json_rpc() {
+            self.is_json_rpc.store(true, Ordering::Relaxed);
+            return;
         }
+        self.others.fetch_add(1, Ordering::Relaxed);
+        lock(&self.first_other).get_or_insert_with(|| match &exchange.outcome {
+            Ok(response) => format!("HTTP {}", response.status),
+            Err(failure) => failure.to_string(),
+        });
     }
 
-    /// Why further requests are pointless: the target answers, and none of many responses was complete.
+    /// The plan begins.
+    pub(crate) fn begin_plan(&self) {
+        let so_far = self.others.load(Ordering::Relaxed);
+        self.others_before_plan.store(so_far, Ordering::Relaxed);
+    }
+
+    /// Why further requests are pointless: the target answers, and none of many answers was one of JSON-RPC.
     pub(crate) fn hopeless(&self) -> Option<String> {
-        let incomplete = self.incomplete.load(Ordering::Relaxed);
-        if incomplete < INCOMPLETE_BEFORE_END || self.complete.load(Ordering::Relaxed) {
+        let others = self.others.load(Ordering::Relaxed);
+        let least = self.others_before_plan.load(Ordering::Relaxed) + OTHER_BEFORE_END;
+        if others < least || self.is_json_rpc.load(Ordering::Relaxed) {
             return None;
         }
-        let first = self
-            .first_incomplete
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        let cause = first.clone().unwrap_or_default();
-        Some(format!(
-            "no answer was complete, of more than {INCOMPLETE_BEFORE_END}: {cause}"
-        ))
+        let first = lock(&self.first_other).clone().unwrap_or_default();
+        Some(format!("none of {others} answers is one of JSON-RPC: {first}"))
     }
 
     /// A request that was answered.
     pub(crate) fn known_good(&self) -> Option<Bytes> {
-        let known_good = self.known_good.lock().unwrap_or_else(PoisonError::into_inner);
-        known_good.clone()
+        lock(&self.known_good).as_ref().map(|(_, body)| body.clone())
+    }
+
+    /// A request in plain headers that was served.
+    pub(crate) fn served(&self) -> Option<Bytes> {
+        let known_good = lock(&self.known_good);
+        let served = known_good.as_ref().filter(|(served, _)| *served > Served::No);
+        served.map(|(_, body)| body.clone())
     }
 
     /// The stamp of the exchange that ended last.
@@ -120,10 +133,39 @@ impl Liveness {
         stamp + width as u64 > self.last_answer.load(Ordering::Relaxed)
     }
 
+    /// Keeps the request that was answered best.
     fn remember(&self, exchange: &Exchange) {
-        let mut known_good = self.known_good.lock().unwrap_or_else(PoisonError::into_inner);
-        known_good.get_or_insert_with(|| exchange.request.clone());
+        let mut known_good = lock(&self.known_good);
+        let best = known_good.as_ref().map(|(served, _)| *served);
+        if best == Some(Served::WithResult) {
+            return;
+        }
+        let served = served(exchange);
+        if best < Some(served) {
+            *known_good = Some((served, exchange.request.clone()));
+        }
     }
+}
+
+fn served(exchange: &Exchange) -> Served {
+    let answer = Answer::of(exchange);
+    let is_ok = answer.response().is_some_and(|response| response.status == 200);
+    if exchange.sent_as.is_some() || !is_ok || !answer.is_json_rpc() {
+        Served::No
+    } else if answer.result().is_some() {
+        Served::WithResult
+    } else {
+        Served::WithError
+    }
+}
+
+/// Whether a request in plain headers got a JSON-RPC answer with HTTP status 200.
+pub(crate) fn is_served(exchange: &Exchange) -> bool {
+    served(exchange) > Served::No
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether the target sent an answer, complete or not.
@@ -177,5 +219,67 @@ mod tests {
         assert!(liveness.is_after_last_answer(5, 1));
         assert!(!liveness.is_after_last_answer(3, 1));
         assert!(liveness.is_after_last_answer(4, 2));
+    }
+
+    fn answered(status: u16, body: &'static str, request: &'static str) -> Exchange {
+        let mut exchange = exchange(true);
+        exchange.request = Bytes::from_static(request.as_bytes());
+        exchange.outcome = exchange.outcome.map(|response| Response {
+            status,
+            body: Bytes::from_static(body.as_bytes()),
+            ..response
+        });
+        exchange
+    }
+
+    #[test]
+    fn fifty_answers_of_the_plan_that_are_none_of_json_rpc_end_the_run() {
+        for (last, is_hopeless) in [(r#"{"status":"ok"}"#, true), (r#"{"jsonrpc":"2.0"}"#, false)] {
+            let liveness = Liveness::default();
+            for _ in 0..63 {
+                liveness.note(&answered(200, "<html>", "discovery"));
+            }
+            liveness.begin_plan();
+            for _ in 0..49 {
+                liveness.note(&answered(200, "<html>", "plan"));
+                assert_eq!(liveness.hopeless(), None);
+            }
+            liveness.note(&answered(200, last, "plan"));
+            assert_eq!(liveness.hopeless().is_some(), is_hopeless, "{last}");
+        }
+    }
+
+    #[test]
+    fn the_request_that_was_answered_best_is_remembered() {
+        let liveness = Liveness::default();
+        for (status, body, request, served) in [
+            (
+                503,
+                r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+                "unavailable",
+                None,
+            ),
+            (
+                200,
+                r#"{"jsonrpc":"2.0","id":1,"error":{}}"#,
+                "error",
+                Some("error"),
+            ),
+            (
+                200,
+                r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+                "result",
+                Some("result"),
+            ),
+            (
+                200,
+                r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+                "later",
+                Some("result"),
+            ),
+        ] {
+            liveness.note(&answered(status, body, request));
+            assert_eq!(liveness.served().as_deref(), served.map(str::as_bytes));
+        }
     }
 }

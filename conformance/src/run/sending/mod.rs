@@ -3,6 +3,9 @@
 
 pub(crate) mod chain;
 pub(crate) mod liveness;
+mod outage;
 pub(crate) mod overload;
 pub(crate) mod sender;
+#[cfg(test)]
+mod tests;
 mod under_load;

@@ -8,7 +8,10 @@
 //! at the same time, too. An error that no copy gets, and no other group got at the same time, is judged. Where copies get it, their share
 //! decides how often the group is sent alone before the error counts as one of overload (see [`times_alone`]).
 //!
-//! Each check opens a connection of its own: an error of a connection shows on a new one only, since a request on a reused connection that
+//! Some targets refuse connections while too many others are open. Where a connection was refused or closed without an answer, and the group
+//! is answered alone, connections are opened one after the other and kept: the number that the target takes is the new limit.
+//!
+//! Each check closes the idle connections, and opens one of its own: an error of a connection shows on a new one only, since a request on a reused connection that
 //! the target closed is sent again. Otherwise the copies, which need many connections, would get such an error and the requests alone not.
 
 use std::{
@@ -24,7 +27,7 @@ use tokio::sync::{MutexGuard as AsyncGuard, Semaphore, SemaphorePermit, watch};
 
 use paymaster_client::throttling;
 use paymaster_exchange::{Exchange, Failure};
-use paymaster_judge::message::answer::Answer;
+use paymaster_judge::{message::answer::Answer, session::unserved::without_values};
 use serde_json::Value;
 
 /// How often a group is sent alone before copies of it are sent at the same time.
@@ -195,8 +198,14 @@ impl Alone<'_> {
     }
 
     /// The sign was not seen alone: halves the limit. Returns what is known of the overload now.
-    pub(crate) fn halve(mut self, sign: String) -> Overload {
-        let jobs = (self.jobs / 2).max(1);
+    pub(crate) fn halve(self, sign: String) -> Overload {
+        let jobs = self.jobs / 2;
+        self.lower_to(jobs, sign)
+    }
+
+    /// Lowers the limit to this one.
+    pub(crate) fn lower_to(mut self, jobs: usize, sign: String) -> Overload {
+        let jobs = jobs.clamp(1, self.jobs);
         if let Some(surplus) = self.slots.split(self.jobs - jobs) {
             surplus.forget();
         }
@@ -208,11 +217,12 @@ impl Alone<'_> {
     }
 }
 
-/// What in an exchange may come from overload, in words: HTTP 429 or 503, a connection that is closed without an answer, or a JSON-RPC
-/// error whose message speaks of overload.
+/// What in an exchange may come from overload, in words: HTTP 429 or 503, a connection that is refused, or closed without an answer, or a
+/// JSON-RPC error whose message speaks of overload.
 pub(crate) fn sign(exchange: &Exchange) -> Option<String> {
     match &exchange.outcome {
         Err(Failure::Broken(_)) => Some("no answer, and the connection is closed".to_owned()),
+        Err(Failure::Connect(cause)) => Some(format!("no connection: {cause}")),
         Err(Failure::Cut(cause)) if cause.contains("reset") => Some("the connection is reset".to_owned()),
         Err(_) => None,
         Ok(response) if throttling::is_overloaded(response) => Some(format!("HTTP {}", response.status)),
@@ -279,15 +289,6 @@ fn is_exceeded_limit(message: &str) -> bool {
         || has_one_of(message, &["request"]) && has_one_of(message, &["exceeded"])
 }
 
-/// An error without the words that have digits, such as addresses and amounts: it is the same error with other values.
-fn without_values(sign: &str) -> String {
-    let words = sign.split_whitespace();
-    let words: Vec<&str> = words
-        .filter(|word| !word.contains(|letter: char| letter.is_ascii_digit()))
-        .collect();
-    words.join(" ")
-}
-
 fn has_one_of(message: &str, words: &[&str]) -> bool {
     let message = message.to_ascii_lowercase().replace(['-', '_'], " ");
     words.iter().any(|words| message.contains(words))
@@ -345,7 +346,7 @@ mod tests {
                 )),
                 false,
             ),
-            (Err(Failure::Connect("refused".to_owned())), false),
+            (Err(Failure::Connect("refused".to_owned())), true),
         ] {
             let exchange = exchange(outcome);
             assert_eq!(sign(&exchange).is_some(), expected, "{exchange:?}");

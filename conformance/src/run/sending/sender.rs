@@ -4,7 +4,7 @@ use std::{
     fmt,
     sync::{
         Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::{Duration, SystemTime},
 };
@@ -17,7 +17,8 @@ use crate::events::SentExchange;
 use crate::run::sending::{
     chain::Chain,
     liveness::{Liveness, NextStep, is_answered},
-    overload::{Concurrency, Overload},
+    outage,
+    overload::{Alone, Concurrency, Overload},
 };
 use paymaster_client::{
     http::transport::{PooledConnection, Transport},
@@ -37,7 +38,7 @@ use paymaster_judge::cases::{
 const CONNECT_TRIES: u32 = 3;
 
 /// The pause before the next try to connect.
-const CONNECT_PAUSE: Duration = Duration::from_millis(50);
+pub(super) const CONNECT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Why the requests of a group were not all answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +68,8 @@ impl fmt::Display for DeliveryError {
 pub(crate) enum Notice {
     /// The target asked for a pause, with this HTTP status.
     Throttled { pause: Duration, status: u16 },
+    /// The target refuses what it served before, with this HTTP status.
+    Outage { pause: Duration, status: Option<u16> },
     /// The target refused requests while others were in flight: fewer are sent at a time from now on.
     Overloaded(Overload),
     /// An exchange ended. Sent only when a reporter wants exchanges.
@@ -102,6 +105,9 @@ pub(crate) struct Sender {
     /// How many complete responses came in HTTP/1.1, and how many in HTTP/2.
     responses: [AtomicU64; 2],
     given_up: GivenUp,
+    /// How many outages are over, and whether the last one lasted longer than the run waits.
+    pub(super) outages: AtomicU64,
+    pub(super) lasting_outage: AtomicBool,
     pub(super) notices: mpsc::UnboundedSender<Notice>,
     reports_exchanges: bool,
     chain: Option<Chain>,
@@ -128,6 +134,8 @@ impl Sender {
             gate: MemoryLimit::default(),
             responses: Default::default(),
             given_up: GivenUp::default(),
+            outages: AtomicU64::new(0),
+            lasting_outage: AtomicBool::new(false),
             notices,
             reports_exchanges: false,
             chain: None,
@@ -249,7 +257,7 @@ impl Sender {
         self.deliver_over(&mut connection, group, share, mode).await
     }
 
-    async fn deliver_over(
+    pub(super) async fn deliver_over(
         &self,
         connection: &mut PooledConnection,
         group: &Group,
@@ -311,6 +319,9 @@ impl Sender {
             match &exchange.outcome {
                 Err(Failure::Connect(cause)) => {
                     unreachable += 1;
+                    if unreachable == CONNECT_TRIES && is_checked {
+                        return Ok(exchange);
+                    }
                     if unreachable == CONNECT_TRIES {
                         return Err(DeliveryError::Unreachable(cause.clone()));
                     }
@@ -332,7 +343,9 @@ impl Sender {
                     };
                     let pause = match decision {
                         ThrottleDecision::NotThrottled => {
-                            self.pace.answered();
+                            if !outage::is_sign(&exchange) {
+                                self.pace.answered();
+                            }
                             self.given_up.reset();
                             return Ok(exchange);
                         }
@@ -411,15 +424,29 @@ impl Sender {
             .trigger(Reason::GaveUp(format!("{what} from {address}: {cause}")));
     }
 
+    /// Closes the connections that no request uses.
+    pub(crate) fn close_idle(&self) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.clear();
+    }
+
     fn take_connection(&self) -> PooledConnection {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.pop().unwrap_or_default()
     }
 
+    /// Keeps a connection for other groups. There are never more than exchanges at the same time.
     fn return_connection(&self, connection: PooledConnection) {
-        self.idle
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(connection);
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < self.concurrency.jobs() {
+            idle.push(connection);
+        }
+    }
+
+    /// Waits until no other request is in flight, and closes the idle connections: some targets take few at a time.
+    pub(super) async fn alone(&self) -> Result<Alone<'_>, DeliveryError> {
+        let alone = self.concurrency.alone().await.ok_or(DeliveryError::Stopped)?;
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        Ok(alone)
     }
 }

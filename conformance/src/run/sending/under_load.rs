@@ -1,20 +1,24 @@
 //! Sends groups to a target that may be overloaded: an error that concurrency may have caused is checked without other requests in flight.
 
-use std::time::Duration;
+use std::{sync::atomic::Ordering, time::Duration};
 
 use futures_util::future::join_all;
 
 use crate::run::sending::{
-    liveness::is_answered,
+    liveness::{is_answered, is_served},
+    outage::{self, Outage, Step},
     overload::{self, MOST_COPIES, TIMES_ALONE},
-    sender::{DeliveryError, Notice, OverloadMode, Sender},
+    sender::{CONNECT_PAUSE, DeliveryError, Notice, OverloadMode, Sender},
 };
 use paymaster_client::{http::transport::PooledConnection, memory::MemoryPermit};
-use paymaster_exchange::{Exchange, KEPT};
+use paymaster_exchange::{Exchange, Failure, KEPT};
 use paymaster_judge::cases::case::Group;
 
 /// The pause before a request that shows whether the target has a rate limit.
 const QUIET: Duration = Duration::from_secs(2);
+
+/// How many further connections must be refused until the number of open ones counts as the limit of the target: once may be chance.
+const REFUSED_AGAIN: u32 = 2;
 
 /// The result of sending a group alone.
 enum AloneResult {
@@ -35,27 +39,32 @@ impl Sender {
     ) -> Result<Vec<Exchange>, DeliveryError> {
         while self.checks_overload && self.concurrency.jobs() > 1 {
             let jobs = self.concurrency.jobs();
-            let exchanges = self.deliver_once(group, share, OverloadMode::Watch).await?;
+            let exchanges = self
+                .deliver_through_outages(group, share, OverloadMode::Watch)
+                .await?;
             let Some(sign) = self.concurrency.suspicion(&exchanges) else {
                 if self.is_throttled(&exchanges) {
                     break;
                 }
                 return Ok(exchanges);
             };
+            let is_refused = !exchanges.iter().all(is_answered);
             // Long answers are not kept, and their memory is freed before all slots are acquired: the holders of slots may wait for it.
             let short = exchanges.iter().all(has_short_body).then_some(exchanges);
             *share = self.share();
-            match self.check_alone(group, share, jobs, sign).await? {
+            match self.check_alone(group, share, jobs, (sign, is_refused)).await? {
                 AloneResult::SameError(exchanges) if self.is_throttled(&exchanges) => break,
                 AloneResult::SameError(exchanges) => return Ok(exchanges),
-                AloneResult::Chance => match short.filter(|short| !self.is_throttled(short)) {
+                AloneResult::Chance => match short.filter(|short| !self.must_be_repeated(short)) {
                     Some(exchanges) => return Ok(exchanges),
                     None => break,
                 },
                 AloneResult::FewerJobs => {}
             }
         }
-        let exchanges = self.deliver_once(group, share, OverloadMode::Ignore).await?;
+        let exchanges = self
+            .deliver_through_outages(group, share, OverloadMode::Ignore)
+            .await?;
         match self.concurrency.rate_limit(&exchanges) {
             Some(sign) => {
                 drop(exchanges);
@@ -63,6 +72,68 @@ impl Sender {
                 self.check_rate_limit(group, share, &sign).await
             }
             None => Ok(exchanges),
+        }
+    }
+
+    /// Sends a group, and again after an outage of the target.
+    async fn deliver_through_outages(
+        &self,
+        group: &Group,
+        share: &MemoryPermit,
+        mode: OverloadMode,
+    ) -> Result<Vec<Exchange>, DeliveryError> {
+        for _ in 0..outage::PER_GROUP {
+            let known = self.outages.load(Ordering::Relaxed);
+            let exchanges = self.deliver_once(group, share, mode).await?;
+            // Long answers hold memory for which the holders of slots may wait.
+            let may_wait = self.checks_overload && exchanges.iter().all(has_short_body);
+            let refused = exchanges.iter().find(|exchange| outage::is_sign(exchange));
+            match refused.filter(|_| may_wait) {
+                Some(refused) if self.outage_is_over(refused, known).await? => {}
+                _ => return Ok(exchanges),
+            }
+        }
+        self.deliver_once(group, share, mode).await
+    }
+
+    /// Finds out whether there is an outage, and waits for its end, within a bound. True if it is over. `known` outages were over when the
+    /// refused request was sent.
+    async fn outage_is_over(&self, refused: &Exchange, known: u64) -> Result<bool, DeliveryError> {
+        let _alone = self.alone().await?;
+        if self.outages.load(Ordering::Relaxed) > known {
+            return Ok(true);
+        }
+        let served_before = self.liveness.served();
+        let is_lasting = self.lasting_outage.load(Ordering::Relaxed);
+        let mut outage = Outage::begin(served_before.is_some(), is_lasting);
+        let body = served_before.unwrap_or_else(|| refused.request.clone());
+        loop {
+            if !self.pace.turn(&self.stop).await {
+                return Err(DeliveryError::Stopped);
+            }
+            let mut connection = PooledConnection::default();
+            let probe = connection.exchange(&self.transport, body.clone()).await;
+            self.liveness.note(&probe);
+            let step = outage.after_probe(is_served(&probe));
+            self.lasting_outage
+                .store(step == Step::Lasting, Ordering::Relaxed);
+            match step {
+                Step::NoOutage | Step::Lasting => return Ok(false),
+                Step::Over(waited) => {
+                    self.outages.fetch_add(1, Ordering::Relaxed);
+                    self.pace.refused_for(waited);
+                    return Ok(true);
+                }
+                Step::Wait(pause) => {
+                    let status = probe.outcome.ok().map(|response| response.status);
+                    // The pause applies even when the receiver is gone.
+                    let _ = self.notices.send(Notice::Outage { pause, status });
+                    tokio::select! {
+                        () = self.stop.stopped() => return Err(DeliveryError::Stopped),
+                        () = tokio::time::sleep(pause) => {}
+                    }
+                }
+            }
         }
     }
 
@@ -74,7 +145,7 @@ impl Sender {
         share: &MemoryPermit,
         sign: &str,
     ) -> Result<Vec<Exchange>, DeliveryError> {
-        let alone = self.concurrency.alone().await.ok_or(DeliveryError::Stopped)?;
+        let alone = self.alone().await?;
         if self.concurrency.is_no_limit(sign) {
             // The check of another group has shown it meanwhile.
             drop(alone);
@@ -103,6 +174,12 @@ impl Sender {
         Err(DeliveryError::Throttled)
     }
 
+    /// Whether an answer throttles its request, or a request could not be sent.
+    fn must_be_repeated(&self, exchanges: &[Exchange]) -> bool {
+        let unsent = |exchange: &Exchange| matches!(exchange.outcome, Err(Failure::Connect(_)));
+        self.is_throttled(exchanges) || exchanges.iter().any(unsent)
+    }
+
     fn is_throttled(&self, exchanges: &[Exchange]) -> bool {
         exchanges
             .iter()
@@ -115,16 +192,25 @@ impl Sender {
         group: &Group,
         share: &MemoryPermit,
         jobs: usize,
-        sign: String,
+        (sign, is_refused): (String, bool),
     ) -> Result<AloneResult, DeliveryError> {
-        let alone = self.concurrency.alone().await.ok_or(DeliveryError::Stopped)?;
+        let alone = self.alone().await?;
         if alone.jobs < jobs {
             // The check of another group has lowered the limit meanwhile.
             return Ok(AloneResult::FewerJobs);
         }
+        if is_refused {
+            // The target may need a moment until it has noticed that connections are closed.
+            tokio::time::sleep(CONNECT_PAUSE).await;
+        }
         if let Some(exchanges) = self.error_alone(group, share, TIMES_ALONE).await? {
             alone.seen(sign);
             return Ok(AloneResult::SameError(exchanges));
+        }
+        if is_refused && let Some(connections) = self.most_connections(group, jobs).await? {
+            let overload = alone.lower_to(connections, sign);
+            let _ = self.notices.send(Notice::Overloaded(overload));
+            return Ok(AloneResult::FewerJobs);
         }
         let (errors, copies) = match self.errors_under_load(group, jobs).await? {
             (0, _) if alone.with_sign() > 1 => (alone.with_sign(), jobs),
@@ -142,6 +228,31 @@ impl Sender {
         // The limit applies even when the receiver is gone.
         let _ = self.notices.send(Notice::Overloaded(overload));
         Ok(AloneResult::FewerJobs)
+    }
+
+    /// How many connections the target takes at a time, where these are fewer than `jobs`. Each is opened while the ones before are open.
+    async fn most_connections(&self, group: &Group, jobs: usize) -> Result<Option<usize>, DeliveryError> {
+        let mut open = Vec::new();
+        while open.len() < jobs {
+            let mut refused = 0;
+            let connection = loop {
+                let mut connection = PooledConnection::default();
+                let delivered = self
+                    .deliver_over(&mut connection, group, &self.share(), OverloadMode::Alone)
+                    .await;
+                match delivered {
+                    Ok(exchanges) if exchanges.iter().all(is_answered) => break Some(connection),
+                    Err(DeliveryError::Stopped) => return Err(DeliveryError::Stopped),
+                    _ if refused == REFUSED_AGAIN => break None,
+                    _ => refused += 1,
+                }
+            };
+            match connection {
+                Some(connection) => open.push(connection),
+                None => return Ok(Some(open.len()).filter(|most| *most > 0)),
+            }
+        }
+        Ok(None)
     }
 
     /// Sends a group up to this many times, each after the end of the one before. Returns the first exchanges with an error of overload.

@@ -15,7 +15,7 @@ use super::{embedded::Embedded, reports::publish};
 use crate::cli::{
     args::LoadArgs,
     command_line::{self, GivenTarget},
-    process::{error::CommandError, exit, runtime::runtime},
+    process::{error::CommandError, exit, runtime::runtime, signals::Interrupts},
 };
 use crate::{
     metrics::LiveFigures,
@@ -54,17 +54,15 @@ pub(in crate::cli) fn run(args: &LoadArgs) -> Result<u8, CommandError> {
     let (runtime, live) = (runtime()?, LiveFigures::default());
     let done: Result<_, CommandError> = runtime.block_on(async {
         let server = args.metrics.serve(&live)?;
-        tokio::spawn(stop_on_sigterm());
-        tokio::select! {
-            done = run::run(&options, setup, &live) => Ok((done?, server)),
-            () = interrupted_before_the_load() => Err(CommandError::Interrupted),
-        }
+        let mut interrupts = Interrupts::new().map_err(CommandError::Runtime)?;
+        let summary = run::run(&options, setup, &live, interrupts.next()).await?;
+        Ok((summary, server, interrupts))
     });
     drop(embedded);
-    let (summary, server) = done?;
+    let (summary, server, mut interrupts) = done?;
     let summary = RunSummary { command, ..summary };
     let finished = finish(args, &reports, earlier.as_ref(), &summary);
-    runtime.block_on(args.metrics.close(server));
+    runtime.block_on(args.metrics.close(server, &mut interrupts));
     finished
 }
 
@@ -79,11 +77,13 @@ fn finish(
     let compared = comparison.as_ref().ok().and_then(Option::as_ref);
     let published = publish(summary, compared, reports);
     let code = exit_code(summary, compared);
-    if code == codes::VIOLATIONS {
-        return Ok(code);
+    if !published {
+        return Ok(codes::USAGE);
     }
-    comparison?;
-    Ok(if published { code } else { codes::USAGE })
+    if code != codes::VIOLATIONS {
+        comparison?;
+    }
+    Ok(code)
 }
 
 fn compare(
@@ -165,21 +165,4 @@ fn options(args: &LoadArgs, load: &LoadTable) -> Result<RunOptions, CommandError
         own_target: args.i_own_this_target || load.own_target,
         goose_options,
     })
-}
-
-/// Treats SIGTERM like Ctrl-C, which is the only signal that goose handles.
-async fn stop_on_sigterm() {
-    #[cfg(unix)]
-    if let Ok(mut terminate) = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())
-        && terminate.recv().await.is_some()
-    {
-        goose::trigger_killswitch("SIGTERM");
-    }
-}
-
-/// Returns at Ctrl-C in discovery. During the load, goose handles the signal.
-async fn interrupted_before_the_load() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
-    }
 }

@@ -1,10 +1,14 @@
 //! Reports: written after a run, merged and compared.
 
-use std::{fs, path::PathBuf};
+use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use paymaster_cli::{
-    exit as codes, output as out, output::terminal::Paint, settings::environment::Environment,
+    embedded::EMBEDDED_WARNING, exit as codes, output as out, output::terminal::Paint,
+    settings::environment::Environment,
 };
+
+use paymaster_client::files as input;
 
 use crate::cli::{
     args::{CompareArgs, MergeArgs},
@@ -59,22 +63,22 @@ pub(in crate::cli) fn merge(args: &MergeArgs) -> Result<u8, CommandError> {
     }
     let mut files = args.files.clone();
     if let Some(list) = &args.files_from {
-        let text = fs::read_to_string(list).map_err(|cause| CommandError::List(list.clone(), cause))?;
+        let text = input::read_text(list, input::WRITTEN_BY_HAND)
+            .map_err(|cause| CommandError::List(list.clone(), cause))?;
         files.extend(text.lines().filter(|line| !line.is_empty()).map(PathBuf::from));
     }
     let runs = files.iter().map(|path| RunSummary::read(path));
     let runs: Vec<RunSummary> = runs.collect::<Result<_, _>>()?;
     let merged = RunSummary {
-        command: command_line::of_process(None),
+        command: args
+            .command
+            .as_deref()
+            .map_or_else(|| command_line::of_process(None), command_line::given),
         ..merge::merge(&runs, &args.thresholds, &args.missing)?
     };
     let published = publish(&merged, None, &reports);
     let code = exit::code(merged.verdict);
-    Ok(if published || code == codes::VIOLATIONS {
-        code
-    } else {
-        codes::USAGE
-    })
+    Ok(if published { code } else { codes::USAGE })
 }
 
 /// `compare`: compares two reports.
@@ -91,6 +95,12 @@ pub(in crate::cli) fn compare(args: &CompareArgs) -> Result<u8, CommandError> {
     };
     let mut text = verdict.to_owned();
     terminal::compared(&mut text, &comparison, paint());
+    for (path, run) in [(&args.before, &before), (&args.after, &after)] {
+        if run.embedded {
+            // Writing to a String cannot fail.
+            let _ = writeln!(text, "\n{}: {EMBEDDED_WARNING}", path.display());
+        }
+    }
     out::print(&text)?;
     Ok(code)
 }

@@ -1,17 +1,18 @@
 //! `worker` and `locustfile`: a run that a Locust master distributes over machines.
 
-use std::{fs, path::PathBuf, time::Duration};
+use std::{path::PathBuf, time::Duration};
 
 use clap::Args;
 use paymaster_cli::{
     args::{RunArgs, TargetArgs},
-    duration, exit as codes, output as out,
+    duration, exit as codes,
+    output::{self as out, report_file},
     settings::{setup::SetupError, target},
 };
 
 use crate::cli::{
     command_line::{self, GivenTarget},
-    process::{error::CommandError, metrics::MetricsArgs, runtime::runtime, signals::interrupted},
+    process::{error::CommandError, metrics::MetricsArgs, runtime::runtime, signals::Interrupts},
 };
 use crate::{
     judging::JudgedShare,
@@ -33,7 +34,7 @@ pub(crate) struct WorkerArgs {
     /// The Locust master [default port: 5557].
     #[arg(long, value_name = "HOST:PORT", help_heading = "Master")]
     master: String,
-    /// How long the master may be away before the worker gives up [default: 5m].
+    /// How long the worker waits for a master that acknowledges and serves it, before it gives up [default: 5m].
     #[arg(long, value_name = "TIME", value_parser = duration::parse, help_heading = "Master")]
     patience: Option<Duration>,
 
@@ -63,7 +64,7 @@ pub(crate) struct WorkerArgs {
     #[arg(long, help_heading = "Target")]
     i_own_this_target: bool,
 
-    /// Write a report of this worker at the end of each run. Its format is its ending (.json, .html, .md, .xml) or named: json, html,
+    /// Write a report of this worker at the end of each run; from the second run on, the file has its number (own-2.json). Its format is its ending (.json, .html, .md, .xml) or named: json, html,
     /// markdown, junit. PATH may be `-` for standard output; missing folders are made. Repeatable.
     #[arg(
         short = 'o',
@@ -123,8 +124,9 @@ pub(in crate::cli) fn run(args: &WorkerArgs) -> Result<u8, CommandError> {
     runtime()?.block_on(async {
         let live = LiveFigures::default();
         let server = args.metrics.serve(&live)?;
-        let served = worker::serve(options, setup, &live, interrupted()).await;
-        args.metrics.close(server).await;
+        let mut interrupts = Interrupts::new().map_err(CommandError::Runtime)?;
+        let served = worker::serve(options, setup, &live, interrupts.next()).await;
+        args.metrics.close(server, &mut interrupts).await;
         served?;
         Ok(codes::CONFORMS)
     })
@@ -136,7 +138,8 @@ pub(in crate::cli) fn locustfile(args: &LocustfileArgs) -> Result<u8, CommandErr
     match &args.output {
         None => out::print(&text)?,
         Some(path) => {
-            fs::write(path, text).map_err(|cause| CommandError::LocustfileNotWritten(path.clone(), cause))?;
+            report_file::write(path, &text)
+                .map_err(|cause| CommandError::LocustfileNotWritten(path.clone(), cause))?;
         }
     }
     Ok(codes::CONFORMS)

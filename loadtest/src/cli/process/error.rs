@@ -54,17 +54,16 @@ pub(crate) enum CommandError {
     ManPages { folder: PathBuf, cause: io::Error },
     #[error(transparent)]
     Output(#[from] OutputError),
-    #[error("interrupted before anything was measured")]
-    Interrupted,
 }
 
 impl CommandError {
     /// The exit code: could not test, or usage.
     pub(crate) const fn exit_code(&self) -> u8 {
         match self {
-            Self::Run(RunError::NoAnswer { .. })
-            | Self::Worker(WorkerError::Run(RunError::NoAnswer { .. }) | WorkerError::NoMaster { .. })
-            | Self::Interrupted => exit::COULD_NOT_TEST,
+            Self::Run(RunError::NoAnswer { .. } | RunError::Interrupted)
+            | Self::Worker(WorkerError::Run(RunError::NoAnswer { .. }) | WorkerError::NoMaster { .. }) => {
+                exit::COULD_NOT_TEST
+            }
             _ => exit::USAGE,
         }
     }

@@ -8,11 +8,11 @@ use crate::results::summary::RunVerdict;
 pub(crate) const TABLE: &[(u8, &str)] = &[
     (
         exit::CONFORMS,
-        "every threshold was met, and no judged answer was wrong; if the requested rate (--rate) was not reached, the first line says so",
+        "every threshold was met, and no judged answer was wrong",
     ),
     (
         exit::VIOLATIONS,
-        "a threshold was missed, wrong answers included (wrong-rate<=0% and error-rate<1% are the defaults), or a figure became worse (--compare)",
+        "a threshold was missed (wrong-rate<=0%, error-rate<1% and, with --rate, reached-rate>=95% are the defaults), or a figure became worse (--compare)",
     ),
     (
         exit::USAGE,
@@ -24,7 +24,7 @@ pub(crate) const TABLE: &[(u8, &str)] = &[
     ),
     (
         exit::INCOMPLETE,
-        "incomplete: nothing failed, but the run was cut short, or is too short for a comparison",
+        "incomplete: nothing failed, but the run was cut short, the generator was too slow for --rate, or the run is too short for a comparison",
     ),
 ];
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use paymaster_cli::{duration, output as out};
 
-use super::{error::CommandError, signals::interrupted};
+use super::{error::CommandError, signals::Interrupts};
 use crate::metrics::{LiveFigures, MetricsServer};
 
 /// Where the live figures are served.
@@ -32,12 +32,12 @@ impl MetricsArgs {
     }
 
     /// Closes the port. Ctrl-C ends the wait for Prometheus.
-    pub(in crate::cli) async fn close(&self, server: Option<MetricsServer>) {
+    pub(in crate::cli) async fn close(&self, server: Option<MetricsServer>, interrupts: &mut Interrupts) {
         if let Some(server) = server {
             let wait = self.metrics_wait.unwrap_or_default();
             tokio::select! {
                 () = server.close(wait) => {}
-                () = interrupted() => {}
+                () = interrupts.next() => {}
             }
         }
     }

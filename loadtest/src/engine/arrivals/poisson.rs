@@ -6,6 +6,8 @@
 
 use std::sync::{PoisonError, RwLock};
 
+use crate::random::SplitMix;
+
 /// The length of a block: so many arrivals are expected in it.
 const BLOCK: f64 = 64.0;
 
@@ -92,32 +94,12 @@ impl PoissonArrivals {
         #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 blocks")]
         let start = block as f64 * BLOCK;
         let end = (start + BLOCK).min(self.end);
-        let mut random = SplitMix(self.seed ^ SplitMix(block).next());
+        let mut random = SplitMix::part(self.seed, block);
         let mut position = start;
         std::iter::from_fn(move || {
             position -= (1.0 - random.unit()).ln();
             (position < end).then_some(position)
         })
-    }
-}
-
-/// SplitMix64: a small random number generator that passes the usual tests (Steele, Lea, Flood 2014).
-struct SplitMix(u64);
-
-impl SplitMix {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// A number from 0 to 1, without 1.
-    fn unit(&mut self) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "53 bits")]
-        let unit = (self.next() >> 11) as f64 / (1_u64 << 53) as f64;
-        unit
     }
 }
 

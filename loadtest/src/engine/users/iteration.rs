@@ -8,7 +8,7 @@ use std::{
 use crate::engine::state::{EndReason, Pacing, RunState};
 
 /// An arrival that begins later than this after its time is late.
-const LATE: Duration = Duration::from_millis(1);
+pub(in crate::engine) const LATE: Duration = Duration::from_millis(1);
 
 /// An iteration that a user has taken.
 #[derive(Clone, Copy)]
@@ -17,7 +17,7 @@ pub(in crate::engine) struct Iteration {
     pub(in crate::engine) number: u64,
     /// When it is due; `None` in the closed model.
     pub(in crate::engine) due: Option<Instant>,
-    /// Whether a user was waiting when it became due.
+    /// Whether a user was waiting when its permit was added.
     awaited: bool,
 }
 
@@ -45,10 +45,12 @@ impl Iteration {
             .is_some_and(|due| now.saturating_duration_since(due) > LATE);
         let measured = self.is_measured(run);
         if measured {
+            let waited_for_permit = |due| run.late_permits.delayed(self.number, due, now);
+            let by_generator = late && (self.awaited || self.due.is_some_and(waited_for_permit));
             let arrivals = &mut run.figures_of(user).arrivals;
             arrivals.due += 1;
-            arrivals.waited += u64::from(late && !self.awaited);
-            arrivals.delayed += u64::from(late && self.awaited);
+            arrivals.waited += u64::from(late && !by_generator);
+            arrivals.delayed += u64::from(by_generator);
         }
         StartedIteration {
             at: run.clock.measured(now).unwrap_or_default(),

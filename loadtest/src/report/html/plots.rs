@@ -1,6 +1,6 @@
 //! The plots of the page. Those over time have one time axis, and the slots of the figures by second.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, time::Duration};
 
 use super::plot::{Axis, Line, Plot, Scale, step};
 use crate::{
@@ -179,7 +179,7 @@ fn distribution(summary: &RunSummary) -> Plot<'static> {
 /// A line that stays at the value of each slot that lies completely in the run.
 fn steps(summary: &RunSummary, value: impl Fn(&TimeSlot) -> f64) -> Vec<(f64, f64)> {
     let series = &summary.figures.series;
-    let slots = series.whole(summary.length()).iter().enumerate();
+    let slots = series.whole(shown_time(summary)).iter().enumerate();
     slots
         .flat_map(|(place, slot)| {
             let ((from, to), value) = (ends(series, place), value(slot));
@@ -194,9 +194,21 @@ fn ends(series: &TimeSeries, place: usize) -> (f64, f64) {
     (at(place), at(place + 1))
 }
 
-/// The end of the time axis, in seconds: that of the run, whole seconds.
+/// The time of the plots: the measured time, and the outage of a target that stopped answering.
+fn shown_time(summary: &RunSummary) -> Duration {
+    let series = &summary.figures.series;
+    let recorded = Duration::from_secs(series.slots.len() as u64 * u64::from(series.seconds));
+    let length = summary.length();
+    if summary.stopped_answering {
+        recorded.max(length)
+    } else {
+        length
+    }
+}
+
+/// The end of the time axis, in whole seconds.
 fn last(summary: &RunSummary) -> f64 {
-    summary.seconds.max(1.0).floor()
+    shown_time(summary).as_secs_f64().max(1.0).floor()
 }
 
 /// The marks of the time axis, the same for every plot over time: seconds and label. The last one has no label if the run does not end
@@ -222,7 +234,7 @@ fn time_axis(summary: &RunSummary) -> Vec<(f64, String)> {
 }
 
 fn shown_latency(value: f64) -> String {
-    let latency = duration(std::time::Duration::try_from_secs_f64(value).unwrap_or_default());
+    let latency = duration(Duration::try_from_secs_f64(value).unwrap_or_default());
     // The labels are round numbers, so their decimals are zeros.
     latency.replace(".00", "").replace(".0", "")
 }

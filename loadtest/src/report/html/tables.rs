@@ -5,11 +5,12 @@ use std::fmt::Write as _;
 use super::escaped;
 use crate::{
     figures::{LabelFigures, histogram::PERCENTILES, outcome::Outcome},
+    report::phrases::in_no_figure,
     results::{
         compare::{Change, RunComparison},
         summary::{RunSummary, RunVerdict},
     },
-    text::{count, duration, number, rate, share},
+    text::{duration, number, rate, share},
 };
 
 /// Why requests got no good answer.
@@ -117,13 +118,7 @@ pub(super) fn table(out: &mut String, summary: &RunSummary) -> std::fmt::Result 
     }
     row(out, "all", "all", &summary.figures.total(None), summary.seconds)?;
     out.push_str("</table></div>\n");
-    let mut notes = Vec::new();
-    if summary.figures.warm_up.all() > 0 {
-        notes.push(format!(
-            "{} of the warm-up are in no figure",
-            count(summary.figures.warm_up.all(), "request")
-        ));
-    }
+    let mut notes = in_no_figure(summary);
     for generator in &summary.generators {
         if let Some(own) = generator.cpu_share {
             notes.push(format!(

@@ -5,7 +5,7 @@ use paymaster_client::{http::transport::Transport, redact::Redactor};
 use crate::{
     engine::plan::MOST_USERS,
     judging::AnswerJudge,
-    results::threshold::Threshold,
+    results::{threshold::Threshold, workers::WorkerShare},
     run::options::{Arrivals, Rate},
 };
 
@@ -34,8 +34,8 @@ pub(in crate::worker) struct LoadSettings {
     pub(in crate::worker) arrivals: Arrivals,
     /// The thresholds of the master, for the worker's own report.
     pub(in crate::worker) thresholds: Vec<Threshold>,
-    /// The name of the worker.
-    pub(in crate::worker) name: String,
+    /// The worker: its name, index and setup.
+    pub(in crate::worker) worker: WorkerShare,
     /// The command line of the worker, without secrets.
     pub(in crate::worker) command: String,
     /// The number of its first request.

@@ -31,22 +31,31 @@ impl Load {
         (difference, self.exact.encode(summary))
     }
 
+    /// Notes that a signal ends the worker, which the summary then has as the reason of an early end.
+    pub(in crate::worker) fn interrupt(&mut self) {
+        self.worker.interrupted = true;
+    }
+
     /// The summary so far. `complete` says that the load is over; `cut_short` why, if that was not the end of the run.
     pub(in crate::worker) fn summary(&self, complete: bool, cut_short: Option<String>) -> RunSummary {
         let ran_for = self.stopped.unwrap_or_else(|| self.run.clock.elapsed());
         let mut figures = self.run.figures_over_time(ran_for);
-        let length = ran_for.max(self.run.last_answer());
+        let timeout = self.run.settings.transport.limits.timeout;
+        let stopped_answering = self.run.liveness.has_stopped(ran_for, timeout);
+        let length = self.run.measured_until(ran_for, stopped_answering);
         figures.series.cover(length);
         let results = judge_all(&self.thresholds, &figures, length);
-        let timeout = self.run.settings.transport.limits.timeout;
-        let share = WorkerShare {
-            name: self.name.clone(),
-            index: Some(self.corpus.shard.index()),
+        let worker = WorkerShare {
             users: self.most_users,
             requests: figures.total(None).counts.all(),
             seconds: length.as_secs_f64(),
             complete,
+            ..self.worker.clone()
         };
+        let stopped = || format!("worker {}: {}", worker.name, self.run.liveness.outage(ran_for));
+        let cut_short = cut_short
+            .or_else(|| worker.problem().filter(|_| worker.interrupted))
+            .or_else(|| stopped_answering.then(stopped));
         let of_figures = RunSummary::new(figures, length);
         #[expect(
             clippy::cast_possible_truncation,
@@ -61,10 +70,10 @@ impl Load {
                 arrivals_asked: self.rate.is_some().then_some(of_figures.figures.arrivals.due),
                 ..self.facts.model.clone()
             },
-            stopped_answering: self.run.liveness.has_stopped(ran_for, timeout),
+            stopped_answering,
             cut_short,
             generators: vec![self.cpu.since()],
-            workers: vec![share],
+            workers: vec![worker],
             seconds: of_figures.seconds,
             figures: of_figures.figures,
             ..self.facts.clone()

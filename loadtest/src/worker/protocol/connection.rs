@@ -16,6 +16,8 @@ use super::zmtp::{self, Frame, GREETING, ZmtpError};
 
 /// How long the master may take to accept a connection, and to read what a worker sends.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// A master that sends no message of Locust for this long is lost.
+pub const SILENCE: Duration = Duration::from_secs(10);
 
 /// Why there is no connection, or no longer one.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +31,15 @@ pub enum ConnectionError {
     /// The peer neither answers nor reads.
     #[error("no answer within {} s", PATIENCE.as_secs())]
     Timeout,
+    /// The peer completes the handshake and never answers `client_ready`.
+    #[error("it accepts the connection and does not acknowledge this worker: is it a Locust master?")]
+    Unacknowledged,
+    /// An acknowledged worker gets no message for too long.
+    #[error("it sent no heartbeat for {} s", SILENCE.as_secs())]
+    Silent,
+    /// The master wants a new connection.
+    #[error("it asked to connect anew")]
+    Reconnect,
     /// The peer sent something that cannot be read.
     #[error(transparent)]
     Zmtp(#[from] ZmtpError),

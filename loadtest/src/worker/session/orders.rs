@@ -4,20 +4,23 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 
-use super::{Ending, Leaving, LostError, QUIT_GRACE, Session, Then, stats_of};
+use super::{Ending, Leaving, QUIT_GRACE, Session, Then, stats_of};
 use crate::worker::{
     WorkerError,
     corpus::{Corpus, MOST_WORKERS, Shard},
-    protocol::message::{FromMaster, FromWorker, Spawn, UserCounts},
+    protocol::{
+        connection::ConnectionError,
+        message::{FromMaster, FromWorker, Spawn, UserCounts},
+    },
     state::{random, say},
 };
 
 impl Session<'_> {
-    pub(super) async fn handle(&mut self, message: FromMaster) -> Result<(), LostError> {
+    pub(super) async fn handle(&mut self, message: FromMaster) -> Result<(), ConnectionError> {
         match message {
             FromMaster::Ack(index) => self.acknowledge(index),
             // Without an index, the requests of two workers could be the same.
-            FromMaster::Spawn(_) if !self.acknowledged => {
+            FromMaster::Spawn(_) if self.acknowledged.is_none() => {
                 self.worker.failed = Some(WorkerError::MasterTooOld);
             }
             FromMaster::Spawn(spawn) => {
@@ -35,14 +38,14 @@ impl Session<'_> {
             FromMaster::SpawningComplete(users) => {
                 self.all_users = users.unwrap_or(self.all_users);
                 match &mut self.load {
-                    Some(load) => load.set_share(self.all_users),
+                    Some(load) => load.announce(self.all_users),
                     None => self.announced = true,
                 }
             }
             FromMaster::Stop => self.begin_end(Then::Ready, self.stop_timeout.max(self.worker.grace())),
             FromMaster::Finish => self.begin_end(Then::Wait, self.worker.grace()),
             FromMaster::Quit => self.begin_end(Then::Quit, QUIT_GRACE),
-            FromMaster::Reconnect => return Err(LostError::Reconnect),
+            FromMaster::Reconnect => return Err(ConnectionError::Reconnect),
             FromMaster::Heartbeat => {}
             FromMaster::Other(kind) => {
                 let kind = kind.escape_default();
@@ -56,9 +59,10 @@ impl Session<'_> {
 
     /// Takes the index that the master gave, and draws the requests of that index.
     fn acknowledge(&mut self, index: Option<u64>) {
-        if std::mem::replace(&mut self.acknowledged, true) {
+        if self.acknowledged.is_some() {
             return;
         }
+        self.acknowledged = Some(Instant::now());
         let shard = match index {
             Some(index) => Shard::new(index),
             None => Some(Shard::by_chance(random())),
@@ -78,7 +82,7 @@ impl Session<'_> {
     }
 
     /// Starts and stops users as the master says. The first `spawn` of a run begins it.
-    pub(super) async fn spawn(&mut self, spawn: &Spawn) -> Result<(), LostError> {
+    pub(super) async fn spawn(&mut self, spawn: &Spawn) -> Result<(), ConnectionError> {
         let options = spawn.parsed_options.clone().unwrap_or_default();
         let seconds = spawn.stop_timeout.unwrap_or_default().clamp(0.0, 3_600.0);
         self.stop_timeout = Duration::try_from_secs_f64(seconds).unwrap_or_default();
@@ -111,7 +115,7 @@ impl Session<'_> {
             self.refuse(refusal.to_string()).await?;
         }
         if let Some(load) = self.load.as_mut().filter(|_| self.announced) {
-            load.set_share(self.all_users);
+            load.announce(self.all_users);
             self.announced = false;
         }
         let users = self.users(&spawn.user_classes_count);
@@ -128,7 +132,7 @@ impl Session<'_> {
     }
 
     /// Shows a problem on standard error and on the web page of the master, once for each run.
-    async fn refuse(&mut self, why: String) -> Result<(), LostError> {
+    async fn refuse(&mut self, why: String) -> Result<(), ConnectionError> {
         if self.refused.as_ref() == Some(&why) {
             return Ok(());
         }
@@ -165,7 +169,7 @@ impl Session<'_> {
     }
 
     /// Reports the end of a load when its requests are answered or out of time.
-    pub(super) async fn check_end(&mut self) -> Result<Option<Leaving>, LostError> {
+    pub(super) async fn check_end(&mut self) -> Result<Option<Leaving>, ConnectionError> {
         let Some(Ending { then, deadline }) = self.ending else {
             return Ok(None);
         };
@@ -176,8 +180,10 @@ impl Session<'_> {
         self.refused = None;
         if let Some(mut load) = self.load.take() {
             load.close().await;
-            let interrupted = (then == Then::Interrupted).then(|| "a worker was interrupted".to_owned());
-            let summary = load.summary(true, interrupted);
+            if then == Then::Interrupted {
+                load.interrupt();
+            }
+            let summary = load.summary(true, None);
             self.worker.next_number = load.next_number();
             let stats = stats_of(&mut load, &summary);
             let sent = self.send(&stats).await;

@@ -1,10 +1,11 @@
-//! Faults that look like overload, and have nothing to do with other requests in flight (section 4.2).
+//! Faults that refuse requests which are served at another time (section 4.2): some look like overload, and have nothing to do with other
+//! requests in flight.
 
 use paymaster_schemas::Pair;
 use serde_json::{Map, Value, json};
 
 use crate::faults::Fault;
-use crate::injection::Behaviour;
+use crate::injection::{Behaviour, WireResponse, text_of};
 
 const SERVED: &str = "sponsor.sponsored-result";
 
@@ -16,7 +17,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         SERVED,
         "busy-now-and-then",
         "answers 1 of 25 sponsor requests with the error `server busy`",
-        Behaviour::Answer(|_, answer| refuse(answer)),
+        Behaviour::Answer(|_, answer| refuse(answer, BUSY)),
     )
     .when(|view| view.is(Pair::SPONSOR_SPONSORED) && view.is_one_in_25())
     .also(ALSO),
@@ -24,34 +25,49 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         SERVED,
         "unavailable-now-and-then",
         "answers 1 of 25 sponsor requests with the error `overloaded` and status 503",
-        Behaviour::Http(|_, response| {
-            if let Some(body) = &mut response.body
-                && let Ok(mut answer) = serde_json::from_slice(body)
-            {
-                refuse(&mut answer);
-                *body = Value::Object(answer).to_string().into_bytes();
-                response.status = 503;
-                response.has_result = false;
-            }
-        }),
+        Behaviour::Http(|_, response| refuse_with_status(response, 503, BUSY)),
     )
     .when(|view| view.is(Pair::SPONSOR_SPONSORED) && view.is_one_in_25())
     .also(ALSO),
     Fault::new(
         SERVED,
+        "replayed-operation-refused",
+        "refuses sponsor requests with a sender and a nonce that it saw before, with status 409",
+        Behaviour::Http(|_, response| refuse_with_status(response, 409, "operation already known")),
+    )
+    .when(|view| {
+        let [sender, nonce] = ["sender", "nonce"].map(|member| text_of(&view.operation()[member]));
+        view.is(Pair::SPONSOR_SPONSORED) && view.memory.seen_before(format!("{sender} {nonce}"))
+    })
+    .also(ALSO),
+    Fault::new(
+        SERVED,
         "busy-for-large-calls",
         "answers sponsor requests with more than 64 bytes of call data with the error `server busy`",
-        Behaviour::Answer(|_, answer| refuse(answer)),
+        Behaviour::Answer(|_, answer| refuse(answer, BUSY)),
     )
     .when(|view| view.is(Pair::SPONSOR_SPONSORED) && view.byte_count("callData") > 64)
     .also(ALSO)
     .depends_on("/params/0/callData"),
 ];
 
-/// Replaces a result by the error of a server that has too much to do.
-fn refuse(answer: &mut Map<String, Value>) {
+const BUSY: &str = "server busy: overloaded";
+
+/// Replaces a result by an error of the server.
+fn refuse(answer: &mut Map<String, Value>, message: &str) {
     if answer.shift_remove("result").is_some() {
-        let error = json!({ "code": -32005, "message": "server busy: overloaded" });
+        let error = json!({ "code": -32005, "message": message });
         answer.insert("error".to_owned(), error);
+    }
+}
+
+fn refuse_with_status(response: &mut WireResponse, status: u16, message: &str) {
+    if let Some(body) = &mut response.body
+        && let Ok(mut answer) = serde_json::from_slice(body)
+    {
+        refuse(&mut answer, message);
+        *body = Value::Object(answer).to_string().into_bytes();
+        response.status = status;
+        response.has_result = false;
     }
 }

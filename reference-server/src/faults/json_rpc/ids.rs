@@ -265,7 +265,21 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             }
         }),
     )
-    .when(|view| view.is_call()),
+    .when(|view| view.is_call())
+    .depends_on_others(),
+    Fault::new(
+        ECHO,
+        "id-cut-in-errors",
+        "cuts ids of more than 16 characters in errors",
+        Behaviour::Answer(|view, answer| {
+            if answer.contains_key("error") {
+                let id = text_of(view.id());
+                set(answer, id.chars().take(16).collect::<String>().into());
+            }
+        }),
+    )
+    .when(|view| view.id_string().is_some_and(|id| id.chars().count() > 16))
+    .depends_on("/id"),
     Fault::new(
         ECHO,
         "id-null-in-token-mode",

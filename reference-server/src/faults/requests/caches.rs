@@ -31,7 +31,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "error.*",
         "json-rpc.*",
         "plausibility.*",
-    ]),
+    ])
+    .depends_on_others(),
     Fault::new(
         ECHO,
         "answer-cached-with-id",
@@ -42,7 +43,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             answer.insert("id".to_owned(), id);
         }),
     )
-    .when(|view| view.is_call()),
+    .when(|view| view.is_call())
+    .depends_on_others(),
     Fault::new(
         QUOTED,
         "quote-cached-by-sender",
@@ -52,7 +54,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         }),
     )
     .when(|view| view.is(Pair::QUOTE_ERC20))
-    .also(QUOTE_CONTENT),
+    .also(QUOTE_CONTENT)
+    .depends_on_others(),
     Fault::new(
         QUOTED,
         "quote-cached-by-id",
@@ -62,7 +65,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         }),
     )
     .when(|view| view.is(Pair::QUOTE_ERC20))
-    .also(QUOTE_CONTENT),
+    .also(QUOTE_CONTENT)
+    .depends_on_others(),
     Fault::new(
         QUOTED,
         "quote-cached-by-nonce",
@@ -72,7 +76,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         }),
     )
     .when(|view| view.is(Pair::QUOTE_ERC20))
-    .also(QUOTE_CONTENT),
+    .also(QUOTE_CONTENT)
+    .depends_on_others(),
     Fault::new(
         QUOTED,
         "quote-cached-by-operation",
@@ -82,7 +87,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         }),
     )
     .when(|view| view.is(Pair::QUOTE_ERC20))
-    .also(QUOTE_CONTENT),
+    .also(QUOTE_CONTENT)
+    .depends_on_others(),
     Fault::new(
         QUOTED,
         "quote-cached-by-list-length",
@@ -92,7 +98,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         }),
     )
     .when(|view| view.is(Pair::QUOTE_ERC20))
-    .also(QUOTE_CONTENT),
+    .also(QUOTE_CONTENT)
+    .depends_on_others(),
     Fault::new(
         QUOTED,
         "quote-cached-by-method",
@@ -118,7 +125,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         }),
     )
     .when(|view| view.is_sponsor())
-    .also(MODES),
+    .also(MODES)
+    .depends_on_others(),
     Fault::new(
         "sponsor.mode-mandatory-served",
         "result-cached-by-operation",
@@ -128,7 +136,19 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         }),
     )
     .when(|view| view.is_sponsor())
-    .also(MODES),
+    .also(MODES)
+    .depends_on_others(),
+    Fault::new(
+        QUOTED,
+        "quote-cached-by-preferred-token",
+        "repeats the first quote for a preferred token",
+        Behaviour::Result(|view, result| {
+            repeat(view, result, view.preferred().unwrap_or_default().to_owned());
+        }),
+    )
+    .when(|view| view.is(Pair::QUOTE_ERC20) && view.preferred().is_some())
+    .also(QUOTE_CONTENT)
+    .depends_on_others(),
 ];
 
 /// The clauses that a result of the other mode breaks.

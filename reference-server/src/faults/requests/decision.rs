@@ -163,7 +163,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         }),
     )
     .when(|view| view.is_sponsored_mode())
-    .also(&["sponsor.decision-inputs"]),
+    .also(&["sponsor.decision-inputs"])
+    .depends_on_others(),
     Fault::new(
         INPUTS,
         "decision-by-absent-expiry",
@@ -232,7 +233,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         REFUSE,
     )
     .when(|view| is_sponsor_call(view) && view.memory.seen_before(view.operation().to_string()))
-    .also(AND_SPONSORED),
+    .also(AND_SPONSORED)
+    .depends_on_others(),
     Fault::new(
         INPUTS,
         "decision-by-earlier-sender",
@@ -243,7 +245,17 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         let sender = text_of(&view.operation()["sender"]);
         is_sponsor_call(view) && (0..3).all(|time| view.memory.seen_before(format!("{sender} {time}")))
     })
-    .also(AND_SPONSORED),
+    .also(AND_SPONSORED)
+    .depends_on_others(),
+    Fault::new(
+        SPONSORED,
+        "sponsoring-budget-spent",
+        "sponsors 80 operations, and then no more",
+        REFUSE,
+    )
+    .when(|view| is_sponsor_call(view) && view.memory.count() > 80)
+    .also(&[INPUTS, "request.*"])
+    .depends_on_others(),
     Fault::new(
         INPUTS,
         "decision-by-chance",
@@ -291,7 +303,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         }),
     )
     .when(is_sponsor_call)
-    .also(&[SPONSORED, INPUTS]),
+    .also(&[SPONSORED, INPUTS])
+    .depends_on_others(),
     Fault::new(
         INPUTS,
         "decision-cached-by-id",
@@ -302,7 +315,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         }),
     )
     .when(is_sponsor_call)
-    .also(BOTH),
+    .also(BOTH)
+    .depends_on_others(),
     Fault::new(
         REFUSED,
         "decision-cached-by-call-data",
@@ -313,7 +327,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         }),
     )
     .when(is_sponsor_call)
-    .also(&[SPONSORED, INPUTS]),
+    .also(&[SPONSORED, INPUTS])
+    .depends_on_others(),
 ];
 
 const BOTH: &[&str] = &[SPONSORED, REFUSED, "request.json-notation"];

@@ -313,7 +313,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "quote.unsupported-only-unsupported",
         "request.headers",
         "request.json-notation",
-    ]),
+    ])
+    .depends_on_others(),
     Fault::new(
         ONLY_REQUESTED,
         "quotes-all-supported",

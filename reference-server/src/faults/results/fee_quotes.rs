@@ -72,6 +72,21 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             same_as_first(result, "decimal");
         }),
     ),
+    Fault::new(
+        DECIMAL,
+        "fee-decimal-of-previous",
+        "has the decimals of the previous quote",
+        Behaviour::Result(|view, result| {
+            for quote in quotes(result) {
+                if let Some(own) = quote.get_mut("decimal")
+                    && let Some(previous) = view.memory.previous("decimal", own)
+                {
+                    *own = previous;
+                }
+            }
+        }),
+    )
+    .depends_on_others(),
     Fault::row(
         DECIMAL,
         "fee-decimal-unit",

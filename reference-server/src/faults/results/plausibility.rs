@@ -79,6 +79,19 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             });
         }),
     ),
+    Fault::new(
+        "quote.valid-until-unit",
+        "first-quote-in-milliseconds",
+        "validUntil is in milliseconds in the first answer with quotes, and in seconds later",
+        Behaviour::Result(|view, result| {
+            let quotes = result.get("feeQuotes").and_then(|quotes| quotes.as_array());
+            if quotes.is_some_and(|quotes| !quotes.is_empty()) && view.memory.count() == 1 {
+                each_quote(result, "validUntil", |until| {
+                    json!(until.as_u64().unwrap_or_default().saturating_mul(1_000))
+                });
+            }
+        }),
+    ),
     Fault::row(
         "fee-quote.validUntil",
         "valid-until-zero",

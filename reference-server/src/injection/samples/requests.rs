@@ -40,6 +40,7 @@ fn with_ids() -> Vec<Value> {
         request("42", SPONSOR, operation(), sponsored()),
         request("grün", SPONSOR, operation(), sponsored()),
         request("x".repeat(100), SPONSOR, operation(), sponsored()),
+        request("x".repeat(20), SPONSOR, operation(), paid_in(UNSUPPORTED)),
     ]
 }
 

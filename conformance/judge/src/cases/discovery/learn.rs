@@ -32,7 +32,7 @@ impl Discovery {
         let mut readings = ReadingCounts::default();
         for (group, exchanges) in answers {
             for view in judge::read(group, exchanges, &self.context) {
-                self.access.see(&view);
+                self.access.see(group.relation.id, &view);
             }
             // By group number: a request of the round may have no answer.
             let (Some(trial), Some(exchange)) = (trials.get(group.number), exchanges.first()) else {
@@ -62,7 +62,7 @@ impl Discovery {
             }
             if trial.pair == Pair::QUOTE_ERC20 {
                 let quoted = quoted_tokens(result);
-                self.context.quoted.learn(result);
+                self.context.quoted.learn(result, exchange.received);
                 if self.round == 4 {
                     self.context.facts.learn(result);
                 }

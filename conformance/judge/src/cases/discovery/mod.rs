@@ -3,8 +3,10 @@
 //! Round 1 sends every pair in the default dialect. Round 2 sends the pairs that were not served in every other reading. Round 3
 //! finds supported tokens. Round 4 finds how unknown tokens are treated and which tokens are quoted. Round 5 tries the other name
 //! of feeTokenAddress. Round 6 finds smart accounts when the profile names none. Round 7 finds which forms of requests are served,
-//! and where addresses in capital letters are. Discovery gives no verdict, and the profile takes precedence over what it finds.
+//! and where addresses in capital letters are. Rounds 8 and 9 find the published clients whose request headers are refused. Discovery gives
+//! no verdict, and the profile takes precedence over what it finds.
 
+mod clients;
 mod learn;
 mod tokens;
 
@@ -28,7 +30,7 @@ use crate::{
         spellings::{Place, Spelling},
     },
 };
-use paymaster_exchange::Exchange;
+use paymaster_exchange::{Exchange, HeaderSet};
 
 /// The relation under which discovery sends its requests.
 pub static DISCOVERY: Relation = Relation {
@@ -65,6 +67,10 @@ pub struct Discovery {
     trials: Vec<Trial>,
     served: BTreeSet<Pair>,
     access: Access,
+    /// Whether the request headers of published clients are tried.
+    tries_clients: bool,
+    /// Those that were answered otherwise than the plain headers.
+    suspects: Vec<&'static HeaderSet>,
 }
 
 /// What discovery found out.
@@ -106,12 +112,24 @@ impl Discovery {
             trials: Vec::new(),
             served: BTreeSet::new(),
             access: Access::default(),
+            tries_clients: false,
+            suspects: Vec::new(),
+        }
+    }
+
+    /// Finds also the published clients whose request headers the target refuses.
+    #[must_use]
+    pub fn trying_clients(self) -> Self {
+        Self {
+            tries_clients: true,
+            ..self
         }
     }
 
     /// Takes the answers of the previous round (none at first) and returns the groups of the next round; none at the end.
     pub fn next_round(&mut self, answers: &[(Group, Vec<Exchange>)]) -> Option<Vec<Group>> {
         self.learn(answers);
+        self.learn_clients(answers);
         loop {
             self.round += 1;
             let groups = match self.round {
@@ -122,6 +140,8 @@ impl Discovery {
                 5 => self.other_fee_token_members(),
                 6 => self.which_accounts(),
                 7 => self.which_forms(),
+                8 => self.which_clients(),
+                9 => self.which_clients_again(),
                 _ => return None,
             };
             if !groups.is_empty() {

@@ -110,11 +110,11 @@ pub(super) fn with_baseline(
 }
 
 /// How often [`alternately`] sends its two requests.
-const TIMES: usize = 3;
+pub(in crate::cases) const TIMES: usize = 3;
 
 /// A baseline and a variant, each sent three times by turns with the same bytes. A server that refuses 1 of 25 requests by chance seems to
 /// treat a variant otherwise in 1 of 25 pairs, but in three pairs only in 1 of 15,625.
-pub(super) fn alternately(baseline: &Member, variant: &Member) -> Vec<Member> {
+pub(in crate::cases) fn alternately(baseline: &Member, variant: &Member) -> Vec<Member> {
     let again = |member: &Member, role| Member {
         role,
         label: format!("{} again", member.label),

@@ -4,7 +4,7 @@
 //! `static` to the file of its kind and a line to [`RELATIONS`].
 
 mod calls;
-mod edit;
+pub(in crate::cases) mod edit;
 mod forms;
 mod mode_object;
 mod on_chain;

@@ -49,6 +49,18 @@ const NEEDS: &[Need] = &[
         ..EVERY_ANSWER
     },
     Need {
+        rules: "sponsor.sponsored-result",
+        relations: &["calls"],
+        pairs: &[Pair::SPONSOR_SPONSORED],
+        ..EVERY_ANSWER
+    },
+    Need {
+        rules: "sponsor.erc20-result",
+        relations: &["calls"],
+        pairs: &[Pair::SPONSOR_ERC20],
+        ..EVERY_ANSWER
+    },
+    Need {
         rules: "sponsored-result.",
         relations: &["calls", "refused-calls", "calculate-gas-limits"],
         pairs: SPONSORED,
@@ -95,7 +107,7 @@ const NEEDS: &[Need] = &[
     Need {
         rules: "error.token-",
         relations: &["absent-fee-token", "unsupported-fee-token", "letter-case"],
-        pairs: &[],
+        pairs: &[Pair::SPONSOR_ERC20],
         others: false,
     },
     Need {
@@ -147,6 +159,18 @@ const NEEDS: &[Need] = &[
         others: false,
     },
     Need {
+        rules: "plausibility.token-data",
+        relations: &["calls"],
+        pairs: &[Pair::SPONSOR_ERC20],
+        others: false,
+    },
+    Need {
+        rules: "plausibility.pre-verification-gas",
+        relations: &["calls"],
+        pairs: &[Pair::SPONSOR_ERC20],
+        others: false,
+    },
+    Need {
         rules: "plausibility.",
         relations: &["calls", "unsupported-in-quote"],
         pairs: &[Pair::QUOTE_ERC20, Pair::SPONSOR_ERC20],
@@ -186,6 +210,13 @@ pub(super) fn of(rule: &Rule) -> Needed {
         whole,
         others: need.others,
     }
+}
+
+/// Whether a rule is mainly about requests of this relation and pair.
+pub(crate) fn is_about(rule: &Rule, relation: &str, pair: Pair) -> bool {
+    let whole = of(rule).whole;
+    let is_this = |(own, only): &RelationOfPair| *own == relation && only.is_none_or(|only| only == pair);
+    whole.is_empty() || whole.iter().any(is_this)
 }
 
 /// How many rounds of a relation a quick run has: one, or two where few base requests are built. Relations whose later rounds exercise

@@ -8,10 +8,11 @@ use super::*;
 use crate::{
     cases::{case::Group, discovery::DISCOVERY},
     diagnosis::{
-        cause::{Contrast, EarlierRequest, WrongAnswers},
+        cause::{EarlierRequest, WrongAnswers},
         difference::Difference,
     },
     rules::{Violation, find_rule},
+    verdict::finding::Attempt,
 };
 
 /// A finding in an answer to a quote in sponsored mode.
@@ -44,6 +45,7 @@ fn finding(rule: &str, pointer: &str, cause: Option<Cause>) -> Finding {
         could_be_smaller: false,
         cause,
         contrast: None,
+        share: None,
     }
 }
 
@@ -86,14 +88,162 @@ fn count(one: Option<Cause>, two: Option<Cause>) -> usize {
 }
 
 fn count_of(pair: &[Finding; 2]) -> usize {
+    if kinship_of(pair, &[], 0).is_some() { 1 } else { 2 }
+}
+
+/// Why two findings are one defect, where the two rules judged so many requests and these broke them.
+fn kinship_of(pair: &[Finding; 2], broken: &[Vec<u32>], requests: u32) -> Option<Kinship> {
     let [one, two] = pair.clone();
-    let number = defects(pair, |_| false).len();
+    let keys = pair.iter().map(Finding::key);
+    let broken: Vec<_> = keys.zip(broken.iter().cloned()).collect();
+    let outcomes = Outcomes::of_run(one.pair, &[one.rule, two.rule], requests, &broken);
+    let found = defects(pair, &outcomes, |_| false);
+    let reasons = |defects: &[Defect]| -> Vec<Kinship> {
+        let links = defects.iter().flat_map(|defect| &defect.links);
+        links.map(|link| link.kinship).collect()
+    };
+    let reason = reasons(&found);
+    assert_eq!(found.len() + reason.len(), 2, "{found:?}");
+    let turned = defects(&[two, one], &outcomes, |_| false);
+    assert_eq!(reasons(&turned), reason, "the order of findings matters");
+    reason.first().copied()
+}
+
+/// The answer to a quote in sponsored mode with these members of the result in place of the right ones.
+fn result_with(members: &Value) -> Value {
+    let mut answer = json!({"jsonrpc": "2.0", "id": 1, "result": {
+        "MODE": "SPONSORED", "paymasterAndData": "0x", "preVerificationGas": "1", "verificationGasLimit": 1, "callGasLimit": 1,
+    }});
+    for (name, value) in members.as_object().unwrap() {
+        answer["result"][name] = value.clone();
+    }
+    answer
+}
+
+fn row(name: &str, cause: Option<Cause>, answer: &Value) -> Finding {
+    let rule = format!("sponsored-result.{name}");
+    answered(finding(&rule, &format!("/result/{name}"), cause), answer)
+}
+
+#[test]
+fn the_same_answers_that_are_wrong_where_others_are_right_are_one_defect() {
+    let answer = result_with(&json!({"callGasLimit": "1", "preVerificationGas": 1}));
+    let pair = || {
+        [
+            row("callGasLimit", None, &answer),
+            row("preVerificationGas", None, &answer),
+        ]
+    };
+    let some = || vec![3, 5, 9];
+    for (one, two, requests, expected) in [
+        (some(), some(), 20, Some(Kinship::SameAnswers)),
+        (some(), vec![4, 6], 20, None),
+        // Both are wrong in every answer: that shows nothing.
+        ((0..20).collect(), (0..20).collect(), 20, None),
+        // One is wrong in every answer, and the other in some of them.
+        ((0..20).collect(), some(), 20, None),
+    ] {
+        assert_eq!(
+            kinship_of(&pair(), &[one.clone(), two.clone()], requests),
+            expected,
+            "{one:?} and {two:?}"
+        );
+    }
+}
+
+#[test]
+fn two_members_that_decide_are_two_defects_although_the_same_answers_break_both_rules() {
+    let answer = result_with(&json!({}));
+    let nonce = || decides("/params/0/nonce", json!("0"), json!("1"));
+    let pair = |cause| {
+        [
+            row("callGasLimit", Some(nonce()), &answer),
+            row("MODE", cause, &answer),
+        ]
+    };
+    let both = [vec![3, 5, 9], vec![3, 5, 9]];
+    let id = decides("/id", json!(0), json!(1));
+    assert_eq!(kinship_of(&pair(Some(id)), &both, 20), None);
     assert_eq!(
-        defects(&[two, one], |_| false).len(),
-        number,
-        "the order of findings matters"
+        kinship_of(&pair(Some(nonce())), &both, 20),
+        Some(Kinship::SameCause)
     );
-    number
+    // The request of the other finding does not have the value that decides.
+    assert_eq!(kinship_of(&pair(None), &both, 20), None);
+}
+
+#[test]
+fn values_of_one_type_where_another_is_expected_are_one_defect() {
+    let hex = result_with(
+        &json!({"callGasLimit": "0x1", "verificationGasLimit": "0x1", "preVerificationGas": "0x1"}),
+    );
+    let all = || vec![(0..9).collect(), (0..9).collect()];
+    let kinship =
+        |names: [&str; 2], answer| kinship_of(&names.map(|name| row(name, None, answer)), &all(), 9);
+    let limits = ["callGasLimit", "verificationGasLimit"];
+    assert_eq!(kinship(limits, &hex), Some(Kinship::SameType));
+    // A text is expected for the third one.
+    assert_eq!(kinship(["callGasLimit", "preVerificationGas"], &hex), None);
+    let other_types = result_with(&json!({"callGasLimit": "1", "verificationGasLimit": null}));
+    assert_eq!(kinship(limits, &other_types), None);
+    // Numbers of the right type are no wrong type.
+    assert_eq!(kinship(limits, &result_with(&json!({}))), None);
+}
+
+#[test]
+fn two_ids_that_are_wrong_in_two_ways_are_two_defects() {
+    let null = json!({"jsonrpc": "2.0", "id": null, "result": {}});
+    let object = json!({"jsonrpc": "2.0", "id": {}, "error": {"code": -32600, "message": "no"}});
+    let id = |failing: Value, answer| {
+        answered(
+            finding("answer.id", "/id", Some(decides("/id", failing, json!(1)))),
+            answer,
+        )
+    };
+    let zero = || id(json!(0), &null);
+    let mut other = id(json!({}), &object);
+    other.pair = None;
+    assert_eq!(count_of(&[zero(), other]), 2);
+    let mut of_other_mode = id(json!(0), &null);
+    of_other_mode.pair = Some(Pair::QUOTE_ERC20);
+    assert_eq!(
+        kinship_of(&[zero(), of_other_mode], &[], 0),
+        Some(Kinship::SameCause)
+    );
+}
+
+#[test]
+fn what_is_inside_a_value_of_a_wrong_type_is_no_other_defect() {
+    let all = || vec![(0..9).collect(), (0..9).collect()];
+    let at = |rule, pointer, answer: &Value| {
+        answered(finding(rule, pointer, Some(every(WrongAnswers::All))), answer)
+    };
+    let pair = |answer: &Value| {
+        [
+            at("error.object", "/error", answer),
+            at("error.code", "/error/data/code", answer),
+        ]
+    };
+    let text = json!({"jsonrpc": "2.0", "id": 1, "result": null, "error": "no"});
+    assert_eq!(kinship_of(&pair(&text), &all(), 9), Some(Kinship::SamePlace));
+    let object = json!({"jsonrpc": "2.0", "id": 1, "error": {"message": "no"}});
+    assert_eq!(kinship_of(&pair(&object), &all(), 9), None);
+}
+
+#[test]
+fn answers_that_are_wrong_now_and_then_are_one_defect_where_they_are_the_same() {
+    let flaky = |name| Finding {
+        attempts: vec![Attempt {
+            exchanges: Vec::new(),
+            violation: None,
+        }],
+        ..row(name, None, &result_with(&json!({})))
+    };
+    let mode = || row("MODE", Some(Cause::Concurrency), &result_with(&json!({})));
+    let pair = || [flaky("callGasLimit"), mode()];
+    let most = [vec![1, 2, 3], vec![1, 2, 3, 4, 5]];
+    assert_eq!(kinship_of(&pair(), &most, 50), Some(Kinship::NowAndThen));
+    assert_eq!(kinship_of(&pair(), &[vec![1, 2, 3], vec![3, 4, 5]], 50), None);
 }
 
 #[test]
@@ -101,7 +251,7 @@ fn findings_without_a_cause_are_one_defect_for_each_rule() {
     assert_eq!(count(None, None), 2);
     let same_rule = [
         finding("error.code", "/error/code", None),
-        finding("error.code", "/error", None),
+        finding("error.code", "/error/code", None),
     ];
     assert_eq!(count_of(&same_rule), 1);
 }
@@ -192,17 +342,17 @@ fn causes_outside_the_request_are_compared_by_their_kind() {
 }
 
 #[test]
-fn chance_joins_findings_in_one_part_of_the_answer() {
+fn chance_joins_findings_of_the_same_answers() {
     let chance = || Some(Cause::Chance { broken: 4, sent: 100 });
-    let at = |one: &str, two: &str| {
-        count_of(&[
-            finding("answer.object", one, chance()),
-            finding("error.code", two, chance()),
-        ])
-    };
-    assert_eq!(at("/error", "/error/code"), 1);
-    assert_eq!(at("/error", "/errors"), 2);
-    assert_eq!(at("/id", "/error/code"), 2);
+    let pair = [
+        finding("answer.object", "/error", chance()),
+        finding("error.code", "/error/code", chance()),
+    ];
+    assert_eq!(
+        kinship_of(&pair, &[vec![3, 9], vec![3]], 50),
+        Some(Kinship::NowAndThen)
+    );
+    assert_eq!(kinship_of(&pair, &[vec![3, 9], vec![4]], 50), None);
 }
 
 #[test]
@@ -217,34 +367,4 @@ fn one_wrong_answer_to_every_request_is_one_defect() {
     assert_eq!(count_of(&[all(), one(&error)]), 2);
     let in_errors = finding("answer.object", "", Some(every(WrongAnswers::Errors)));
     assert_eq!(count_of(&[answered(in_errors, &error), one(&error)]), 2);
-}
-
-#[test]
-fn a_right_result_of_the_same_pair_shows_another_cause() {
-    let error = json!({"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "no"}});
-    let all = answered(
-        finding("answer.object", "", Some(every(WrongAnswers::Results))),
-        &error,
-    );
-    let mut one = answered(finding("error.code", "/error/code", None), &error);
-    let request = json!({"jsonrpc": "2.0", "id": 1, "method": "pm_getFeeQuoteOrData", "params": [{}, {"mode": "SPONSORED"}]});
-    let mut group = one.group.clone();
-    group.members = vec![crate::cases::case::Member {
-        role: crate::cases::case::Role::Baseline,
-        label: String::new(),
-        body: request.to_string().into(),
-        sent_as: None,
-    }];
-    let contrast = |answer: &Value| {
-        let finding = answered(finding("error.code", "", None), answer);
-        Some(Contrast {
-            group: group.clone(),
-            exchanges: finding.exchanges,
-            member: 0,
-        })
-    };
-    one.contrast = contrast(&error);
-    assert_eq!(count_of(&[all.clone(), one.clone()]), 1);
-    one.contrast = contrast(&json!({"jsonrpc": "2.0", "id": 1, "result": {}}));
-    assert_eq!(count_of(&[all, one]), 2);
 }

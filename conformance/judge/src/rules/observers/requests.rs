@@ -58,17 +58,23 @@ pub(super) fn addresses_in_capitals(views: &[View<'_>], _: &Context, values: &mu
     }
 }
 
-/// How requests that are larger than wallets send are answered.
-pub(super) fn limits(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
+/// How requests that are larger than wallets send are answered. The status of a gateway, a limiter or a missing key is no limit of the
+/// service; a missing answer is one only where the target answered another request of the group.
+pub(super) fn limits(views: &[View<'_>], context: &Context, values: &mut Vec<String>) {
+    let is_answering = views.iter().any(|view| view.answer.is_json_rpc());
     for view in views {
         let Some(bound) = view.beyond else { continue };
-        let outcome = match &view.answer {
-            Answer::None(_) => "no answer".to_owned(),
-            answer if answer.result().is_some() => "served".to_owned(),
-            answer if answer.error().is_some() => "refused".to_owned(),
-            Answer::NotJson(response, _) | Answer::Json(response, _) => format!("HTTP {}", response.status),
+        let outcome = match (
+            outcome(view),
+            view.answer.response().map(|response| response.status),
+        ) {
+            (Some(outcome), _) => outcome.to_owned(),
+            (None, None) if is_answering => "no answer".to_owned(),
+            (None, Some(status @ (413 | 414 | 431))) => format!("HTTP {status}"),
+            (None, Some(status)) if !view.rejected_before_service() => format!("HTTP {status}"),
+            (None, _) => continue,
         };
-        values.push(format!("{}: {outcome}", bound.in_words()));
+        values.push(format!("{}: {outcome}", bound.in_words(context.limits())));
     }
 }
 
@@ -125,9 +131,10 @@ fn kind_of(label: &str) -> String {
 /// The outcome of a malformed request that got a result.
 const LET_THROUGH: &str = "let through";
 
-/// Which published clients are refused for their request headers, and with which HTTP status.
+/// Which published clients are refused for their request headers, and with which HTTP status: the same request in plain headers gets a
+/// result each time, and theirs never does.
 pub(super) fn refused_headers(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
-    for view in views.iter().filter(|view| view.refused_for_headers()) {
+    for view in views.iter().filter(|view| view.refused_for_headers) {
         if let (Some(client), Some(response)) = (view.sent_as, view.answer.response()) {
             values.push(format!("{}: HTTP {}", client.name, response.status));
         }

@@ -4,7 +4,7 @@
 //! served too, so that a target which refuses the operation for another reason is not blamed. A change of the operation itself
 //! must be served only when the profile states that any operation is accepted.
 
-use crate::rules::{Check, Report, Rule, View, always, describe_answer, no_token};
+use crate::rules::{Advice, Check, MissingLine, Report, Rule, View, always, describe_answer, no_token};
 use crate::{
     cases::relations as related,
     target::{
@@ -13,8 +13,8 @@ use crate::{
     },
 };
 
-const NOT_SERVED: &str = "the target served too few of the baseline requests: name operations and tokens that it accepts in the profile";
-const NAME_ACCOUNTS: &str = "name the smart accounts of the target in the profile (accounts)";
+const NOT_SERVED: Advice = Advice::Write(MissingLine::Sponsorable);
+const NAME_ACCOUNTS: Advice = Advice::Write(MissingLine::Accounts);
 
 const fn rule(id: &'static str, hint: &'static str, check: Check) -> Rule {
     Rule {

@@ -3,7 +3,7 @@
 use paymaster_schemas::{Mode, Pair, member_validator};
 use serde_json::Value;
 
-use crate::rules::{Check, Report, Rule, View, always, describe_answer, shown};
+use crate::rules::{Advice, Check, MissingLine, Report, Rule, View, always, describe_answer, shown};
 use crate::{
     cases::case::Role,
     target::{
@@ -17,7 +17,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         id: "sponsor.sponsorable-is-sponsored",
         clause: "sponsor.sponsorable-is-sponsored",
         quota: 10,
-        advice: "name operations that the target sponsors in the profile: operations.sponsorable, or operations.sponsors = \"any\" beside operations.accepts = \"any\"",
+        advice: Advice::Write(MissingLine::Sponsorable),
         hint: "0x means that the user pays; an operation that can be sponsored gets a value",
         not_applicable: sponsors_nothing,
         check: Check::Exchange(sponsorable_is_sponsored),
@@ -26,7 +26,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         id: "sponsor.refused-gets-0x",
         clause: "sponsor.refused-gets-0x",
         quota: 5,
-        advice: "name an operation that the target does not sponsor in the profile (operations.refused or operations.refused-senders), or set operations.sponsors = \"any\" or \"none\"",
+        advice: Advice::Write(MissingLine::Refused),
         hint: "answer what cannot be sponsored with paymasterAndData \"0x\" exactly",
         not_applicable: refuses_nothing,
         check: Check::Exchange(refused_gets_0x),
@@ -35,7 +35,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         id: "sponsor.decision-inputs",
         clause: "sponsor.decision-inputs",
         quota: 10,
-        advice: "the target answered too few sponsor requests with a result: name operations that it accepts in the profile",
+        advice: Advice::Write(MissingLine::Sponsorable),
         hint: "decide from the operation and sponsorshipInfo alone; look at caches, counters and other members of the request",
         not_applicable: always,
         check: Check::Group(&crate::cases::relations::DECISION, decision_inputs),
@@ -44,7 +44,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         id: "sponsor.mode-mandatory-served",
         clause: "sponsor.mode-mandatory-served",
         quota: 5,
-        advice: "the target answered too few requests with a result: name operations and tokens that it accepts in the profile",
+        advice: Advice::Write(MissingLine::Sponsorable),
         hint: "serve the mode that the request names; published clients send tokenInfo and sponsorshipInfo in both modes",
         not_applicable: always,
         check: Check::Group(&crate::cases::relations::BOTH_INFOS, mode_served),

@@ -1,7 +1,7 @@
 //! Section 1: the request headers of published HTTP clients do not change the answer.
 
 use crate::rules::{
-    Check, Report, Rule, View, always, describe_answer,
+    Advice, Check, Report, Rule, View, always, describe_answer,
     requests::notation::{Meaning, meaning},
 };
 use crate::target::context::Context;
@@ -10,7 +10,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[Rule {
     id: crate::rules::HEADERS,
     clause: crate::rules::HEADERS,
     quota: 9,
-    advice: "the target answered too few requests",
+    advice: Advice::Look("the target answered too few requests"),
     hint: "accept every application/json content type, a missing Accept and */*; Origin and User-Agent decide nothing",
     not_applicable: always,
     check: Check::Group(&crate::cases::relations::HEADERS, headers),
@@ -33,8 +33,14 @@ fn headers(views: &[View<'_>], _: &Context, report: &mut Report) {
     if !pairs().all(is_same) {
         return;
     }
-    // Other answers without a meaning are for the rules about the HTTP message and the JSON text, and for gateways.
-    if actual.is_none() && !pairs().all(|pair| pair[1].refused_for_headers()) {
+    // Other answers without a meaning are for the rules about the HTTP message and the JSON text.
+    let is_refused = |pair: &[View<'_>]| {
+        pair[1]
+            .answer
+            .response()
+            .is_some_and(|response| response.status >= 300)
+    };
+    if actual.is_none() && !pairs().all(is_refused) {
         return;
     }
     report.set_member(1);

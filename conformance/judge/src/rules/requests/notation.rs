@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::rules::{Check, Report, Rule, View, always, describe_answer};
+use crate::rules::{Advice, Check, Report, Rule, View, always, describe_answer};
 use crate::{
     message::answer::{Answer, quoted_tokens, unsupported_tokens},
     target::context::Context,
@@ -12,7 +12,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[Rule {
     id: "request.json-notation",
     clause: "request.json-notation",
     quota: 10,
-    advice: "the target answered too few requests",
+    advice: Advice::Look("the target answered too few requests"),
     hint: "read requests with a JSON parser: member order, white space and escapes mean nothing",
     not_applicable: always,
     check: Check::Group(&crate::cases::relations::NOTATION, notation),

@@ -5,14 +5,14 @@
 use paymaster_schemas::Pair;
 use serde_json::Value;
 
-use crate::rules::{Report, Rule, View, describe_answer, no_token};
+use crate::rules::{Advice, MissingLine, Report, Rule, View, describe_answer, no_token};
 use crate::{
     json::number::same_number,
     message::{answer::Answer, request::Call, tables::GAS},
     target::context::{Context, Support},
 };
 
-const NAME_OPERATIONS: &str = "name operations that the target accepts in the profile: operations.accepts = \"any\", or operations.sponsorable";
+const NAME_OPERATIONS: Advice = Advice::Write(MissingLine::Sponsorable);
 
 const fn rule(id: &'static str, hint: &'static str, check: fn(&View<'_>, &Context, &mut Report)) -> Rule {
     Rule::exchange(id, 10, NAME_OPERATIONS, hint, check)

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::rules::{Report, Rule, View, describe_answer, shown, shown_member};
+use crate::rules::{Advice, Report, Rule, View, describe_answer, shown, shown_member};
 use crate::{
     json::number::same_number,
     message::{answer::Answer, request::ParsedRequest},
@@ -10,7 +10,8 @@ use crate::{
 };
 use paymaster_exchange::Failure;
 
-const UNANSWERED: &str = "the target answered too few requests: look at its address, its headers and its log";
+const UNANSWERED: Advice =
+    Advice::Look("the target answered too few requests: look at its address, its headers and its log");
 
 const fn rule(id: &'static str, hint: &'static str, check: fn(&View<'_>, &Context, &mut Report)) -> Rule {
     Rule::exchange(id, 10, UNANSWERED, hint, check)

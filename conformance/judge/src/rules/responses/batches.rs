@@ -5,7 +5,7 @@ use std::fmt;
 use paymaster_schemas::{Mode, Pair};
 use serde_json::{Map, Value};
 
-use crate::rules::{Check, Report, Rule, View, always, shown};
+use crate::rules::{Advice, Check, Report, Rule, View, always, shown};
 use crate::{
     message::{
         answer::{error_of, result_of},
@@ -18,7 +18,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[Rule {
     id: "json-rpc.batch-elements",
     clause: "json-rpc.batch-elements",
     quota: 4,
-    advice: "the target answered too few batches",
+    advice: Advice::Look("the target answered too few batches"),
     hint: "answer each call of a batch as if it had come alone",
     not_applicable: always,
     check: Check::Group(&crate::cases::relations::BATCH_ELEMENTS, batch_elements),

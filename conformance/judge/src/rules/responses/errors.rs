@@ -3,17 +3,19 @@
 use paymaster_schemas::{Method, Mode, Pair};
 use serde_json::Value;
 
-use crate::rules::{Check, Report, Rule, View, describe_answer, no_token, shown, shown_member};
+use crate::rules::{
+    Advice, Check, MissingLine, Report, Rule, View, describe_answer, no_token, shown, shown_member,
+};
 use crate::{
     json::number::is_integer,
     message::request::ParsedRequest,
     target::context::{Context, Expectation, Support},
 };
 
-const NO_ERRORS: &str = "the target answered too few requests with an error";
-const NO_REFUSED: &str = "name an operation that the target does not sponsor in the profile (operations.refused or operations.refused-senders), or set operations.sponsors = \"any\" or \"none\"";
-const NO_TOKENS: &str =
-    "name supported and unsupported tokens in the profile (tokens.supported, tokens.unsupported)";
+const NO_ERRORS: Advice = Advice::Look("the target answered too few requests with an error");
+const NO_REFUSED: Advice = Advice::Write(MissingLine::Refused);
+const NO_TOKENS: Advice = Advice::Write(MissingLine::SupportedTokens);
+const NO_UNSUPPORTED: Advice = Advice::Write(MissingLine::UnsupportedTokens);
 
 pub(in crate::rules) const RULES: &[Rule] = &[
     Rule::exchange(
@@ -50,7 +52,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[
     Rule::exchange(
         "error.token-unsupported",
         5,
-        NO_TOKENS,
+        NO_UNSUPPORTED,
         "token mode serves a token that the service does not support",
         token_unsupported,
     ),
@@ -75,7 +77,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         id: "error.unsupported-quote-is-none",
         clause: "error.unsupported-quote-is-none",
         quota: 5,
-        advice: NO_TOKENS,
+        advice: NO_UNSUPPORTED,
         hint: "list the tokens in unsupportedTokens and answer with a result, even when no token is left to quote",
         not_applicable: no_token,
         check: Check::Group(

@@ -1,9 +1,9 @@
 //! The use of JSON-RPC over HTTP. The rules are recommendations: they warn.
 
-use crate::rules::{Report, Rule, View};
+use crate::rules::{Advice, Report, Rule, View};
 use crate::target::context::Context;
 
-const ADVICE: &str = "the target answered too few requests";
+const ADVICE: Advice = Advice::Look("the target answered too few requests");
 
 pub(in crate::rules) const RULES: &[Rule] = &[
     Rule::exchange(

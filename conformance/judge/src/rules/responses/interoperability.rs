@@ -3,21 +3,21 @@
 use paymaster_schemas::Method;
 use serde_json::Value;
 
-use crate::rules::{Check, Report, Rule, View, always, describe_answer, shown_member};
+use crate::rules::{Advice, Check, MissingLine, Report, Rule, View, always, describe_answer, shown_member};
 use crate::{message::answer::Answer, target::context::Context};
 
 pub(in crate::rules) const RULES: &[Rule] = &[
     Rule::exchange(
         "interoperability.mode-member",
         10,
-        "the target answered too few quote requests with a result",
+        Advice::Look("the target answered too few quote requests with a result"),
         "send mode beside MODE: published clients read result.mode of a quote and throw without it",
         mode_member,
     ),
     Rule::exchange(
         "interoperability.no-result-beside-error",
         5,
-        "the target answered too few requests with an error",
+        Advice::Look("the target answered too few requests with an error"),
         "leave result out of errors: @biconomy/paymaster 3.1 looks for the member and not for its value",
         no_result_beside_error,
     ),
@@ -25,7 +25,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         id: "interoperability.client-forms",
         clause: "interoperability.client-forms",
         quota: 8,
-        advice: "the target answered too few plain requests with a result: name operations and tokens that it accepts in the profile",
+        advice: Advice::Write(MissingLine::Sponsorable),
         hint: "published clients write amounts in hex, send signature and paymasterAndData, and both info objects: ignore what is not needed",
         not_applicable: always,
         check: Check::Group(&crate::cases::relations::CLIENT_FORMS, client_forms),

@@ -3,7 +3,7 @@
 use paymaster_schemas::{Pair, member_validator};
 use serde_json::Value;
 
-use crate::rules::{Report, Rule, View, describe_answer, shown_member};
+use crate::rules::{Advice, Report, Rule, View, describe_answer, shown_member};
 use crate::{
     json::number::same_number,
     message::{
@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-const ADVICE: &str = "the target answered too few malformed requests";
+const ADVICE: Advice = Advice::Look("the target answered too few malformed requests");
 
 const fn rule(id: &'static str, hint: &'static str, check: fn(&View<'_>, &Context, &mut Report)) -> Rule {
     Rule::exchange(id, 2, ADVICE, hint, check)
@@ -272,7 +272,8 @@ fn notification(view: &View<'_>, _: &Context, report: &mut Report) {
 }
 
 fn nothing(view: &View<'_>, report: &mut Report) {
-    let Some(response) = view.answer.response() else {
+    // The page of a gateway is no answer of the service.
+    let Some(response) = view.answer.response().filter(|_| !view.rejected_before_service()) else {
         return;
     };
     let silent = response.body.iter().all(u8::is_ascii_whitespace);

@@ -1,7 +1,7 @@
 //! Section 4.2, rule 7: the value goes into the user operation, so the contracts of the chain must accept it. Judged only when a
 //! chain is given. This rule warns.
 
-use crate::rules::{Check, Report, Rule, View};
+use crate::rules::{Advice, Check, Report, Rule, View};
 use crate::target::context::Context;
 use paymaster_exchange::Simulation;
 
@@ -9,7 +9,9 @@ pub(in crate::rules) const RULES: &[Rule] = &[Rule {
     id: "on-chain.accepted",
     clause: "on-chain.accepted",
     quota: 3,
-    advice: "too few answers could be simulated on the chain: name operations of accounts on that chain that the target sponsors in the profile, and look at --rpc-url and --entry-point",
+    advice: Advice::Look(
+        "too few answers could be simulated on the chain: name operations of accounts on that chain that the target sponsors in the profile, and look at --rpc-url and --entry-point",
+    ),
     hint: "sign for the chain, the contract and its nonce of the sender, over the operation with the gas limits that the answer returns",
     not_applicable: not_asked,
     check: Check::Exchange(accepted),

@@ -5,15 +5,14 @@ use std::collections::BTreeSet;
 use paymaster_schemas::{Pair, member_validator, validator_for};
 use serde_json::Value;
 
-use crate::rules::{Check, Report, Rule, View, no_token, shown, shown_member};
+use crate::rules::{Advice, Check, MissingLine, Report, Rule, View, no_token, shown, shown_member};
 use crate::{
     json::number::amount,
     target::{context::Context, quoted},
 };
 
-const NO_QUOTES: &str =
-    "the target answered too few quotes in token mode with a result: name supported tokens in the profile";
-const NO_RESULTS: &str = "the target answered too few sponsor requests in token mode with a result: name supported tokens in the profile";
+const NO_QUOTES: Advice = Advice::Write(MissingLine::SupportedTokens);
+const NO_RESULTS: Advice = Advice::Write(MissingLine::SupportedTokens);
 
 /// A rule about quotes in token mode.
 const fn of_quotes(
@@ -73,7 +72,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[
     Rule::exchange(
         "plausibility.gas",
         5,
-        "the target answered too few sponsor requests with a result: name operations that it accepts in the profile",
+        Advice::Write(MissingLine::Sponsorable),
         "an operation with a gas limit of 0 fails on the chain",
         gas,
     ),

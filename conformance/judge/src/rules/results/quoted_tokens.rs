@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use paymaster_schemas::{Pair, member_validator};
 use serde_json::Value;
 
-use crate::rules::{Report, Rule, View, no_token};
+use crate::rules::{Advice, MissingLine, Report, Rule, View, no_token};
 use crate::{
     message::request::{Call, RequestedTokens},
     target::{
@@ -17,14 +17,12 @@ use crate::{
     },
 };
 
-const NO_QUOTES: &str =
-    "name supported tokens in the profile (tokens.supported), and operations that the target quotes";
-const NO_UNSUPPORTED: &str =
-    "name tokens in the profile that the target does not support (tokens.unsupported)";
+const NO_QUOTES: Advice = Advice::Write(MissingLine::SupportedTokens);
+const NO_UNSUPPORTED: Advice = Advice::Write(MissingLine::UnsupportedTokens);
 
 const fn rule(
     id: &'static str,
-    advice: &'static str,
+    advice: Advice,
     hint: &'static str,
     check: fn(&View<'_>, &Context, &mut Report),
 ) -> Rule {

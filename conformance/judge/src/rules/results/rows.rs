@@ -7,11 +7,11 @@
 use paymaster_schemas::{Mode, member_validator};
 use serde_json::Value;
 
-use crate::rules::{Check, Report, Rule, View, always, no_token, shown_member};
+use crate::rules::{Advice, Check, MissingLine, Report, Rule, View, always, no_token, shown_member};
 use crate::target::context::Context;
 
-const NO_RESULTS: &str = "the target answered too few requests of this kind with a result: name operations (and tokens) that it accepts in the profile";
-const NO_TOKEN_RESULTS: &str = "the target answered too few requests of this kind with a result: name tokens that it supports, and operations that it accepts, in the profile; with tokens.complete = true and none named, it supports no token";
+const NO_RESULTS: Advice = Advice::Write(MissingLine::Sponsorable);
+const NO_TOKEN_RESULTS: Advice = Advice::Write(MissingLine::SupportedTokens);
 
 const fn row(id: &'static str, document: &'static str, member: &'static str, expected: &'static str) -> Rule {
     Rule {

@@ -5,11 +5,13 @@ use std::time::{Duration, UNIX_EPOCH};
 use num_bigint::BigUint;
 use paymaster_schemas::Pair;
 
-use crate::rules::{Report, Rule, View, no_token, shown};
-use crate::{json::number::amount, target::context::Context};
+use crate::rules::{Advice, MissingLine, Report, Rule, View, no_token, shown};
+use crate::{
+    json::number::amount,
+    target::{context::Context, quoted::unit_of},
+};
 
-const ADVICE: &str =
-    "the target answered too few quotes in token mode with a result: name supported tokens in the profile";
+const ADVICE: Advice = Advice::Write(MissingLine::SupportedTokens);
 
 pub(in crate::rules) const RULES: &[Rule] = &[
     Rule {
@@ -30,6 +32,16 @@ pub(in crate::rules) const RULES: &[Rule] = &[
             ADVICE,
             "0 means in ERC-4337 that something does not expire: name the time until which the price holds",
             above_zero,
+        )
+    },
+    Rule {
+        not_applicable: no_token,
+        ..Rule::exchange(
+            "quote.valid-until-unit",
+            5,
+            ADVICE,
+            "convert every time to the same unit: look at quotes that are cached, and at what differs between instances",
+            one_unit,
         )
     },
 ];
@@ -60,6 +72,31 @@ fn in_the_future(view: &View<'_>, _: &Context, report: &mut Report) {
 fn above_zero(view: &View<'_>, _: &Context, report: &mut Report) {
     for_each_time(view, |pointer, until, text| {
         report.expect(until.bits() > 0, pointer, "a time", || text);
+    });
+}
+
+/// The unit is that of every other quote: those of discovery, and those of the same answer. Without another quote whose unit is known,
+/// nothing is judged. A time far from now proves no unit, and so no other one.
+fn one_unit(view: &View<'_>, context: &Context, report: &mut Report) {
+    let Some(now) = view.received else { return };
+    let mut known = context.quoted.units.clone();
+    for_each_time(view, |pointer, until, text| {
+        let unit = unit_of(until, now);
+        let mut others = known
+            .iter()
+            .filter(|(other, _)| unit.is_some_and(|unit| unit != **other));
+        match (unit, others.next()) {
+            (Some(unit), Some((other, earlier))) => report.broken(
+                pointer,
+                format!("{other}, as in the quote with validUntil {earlier}"),
+                format!("{text}, which is in {unit}"),
+            ),
+            _ if until.bits() > 0 && (unit.is_none() || !known.is_empty()) => report.held(),
+            _ => {}
+        }
+        if let Some(unit) = unit {
+            known.entry(unit).or_insert_with(|| until.clone());
+        }
     });
 }
 

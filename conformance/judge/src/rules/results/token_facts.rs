@@ -4,7 +4,7 @@
 use paymaster_schemas::Pair;
 use serde_json::Value;
 
-use crate::rules::{Check, Report, Rule, View, shown_member};
+use crate::rules::{Advice, Check, MissingLine, Report, Rule, View, shown_member};
 use crate::{
     json::number::Exact,
     target::{context::Context, profile::Token},
@@ -14,7 +14,7 @@ use crate::{
 const BY_PROFILE: &str = "as in the profile for";
 const BY_TARGET: &str = "as in the target's first quote for";
 
-const ADVICE: &str = "name supported tokens that the target quotes in the profile, with symbol and decimals";
+const ADVICE: Advice = Advice::Write(MissingLine::SupportedTokens);
 
 pub(in crate::rules) const RULES: &[Rule] = &[
     Rule {

@@ -23,7 +23,10 @@ use paymaster_cli::exit;
 use paymaster_cli::settings::environment::VARIABLES;
 use paymaster_judge::{
     rules::{Rule, observers::OBSERVERS, rules},
-    target::{dialect::Pins, ordinary::BOUNDS},
+    target::{
+        dialect::Pins,
+        ordinary::{BOUNDS, SizeLimits},
+    },
 };
 
 /// Width of the help in `commands.md`.
@@ -112,7 +115,7 @@ fn of_rule(text: &mut String, rule: &Rule) {
         how_judged(rule)
     );
     for (name, content) in [
-        ("when it stays inconclusive", rule.advice),
+        ("when it stays inconclusive", rule.advice.text()),
         ("when it is broken", rule.hint),
     ] {
         if !content.is_empty() {
@@ -178,7 +181,9 @@ fn codes() -> String {
         let _ = writeln!(text, "| {code} | {meaning} |");
     }
     text.push_str(VERDICTS);
-    text.push_str("\n## Environment\n\nFlags win over the environment, the environment over the configuration file.\n\n| variable | meaning |\n|---|---|\n");
+    text.push_str("\n## Environment\n\nFlags win over the environment, the environment over the configuration file.\n\n");
+    text.push_str(VALUES);
+    text.push_str("\n| variable | meaning |\n|---|---|\n");
     for (name, meaning) in VARIABLES {
         let _ = writeln!(text, "| `{name}` | {} |", meaning.replace('|', "\\|"));
     }
@@ -188,6 +193,9 @@ fn codes() -> String {
     }
     text
 }
+
+/// What a value means that is empty or not UTF-8, and when the embedded server is the target.
+const VALUES: &str = "A used variable ends the command with 2 if it is not UTF-8, or if it begins with `PAYMASTER_` and is empty or blank: a secret that a CI\nsystem does not have becomes such a variable. Any other empty variable counts as not set. A variable that an argument overrides is not used.\n\nThe embedded reference server is the target only if there is neither an argument, nor `PAYMASTER_URL`, nor `target.url` in the profile. Every\nreport then has a warning (`embedded` in JSON), and `matrix` makes no badge of it.\n";
 
 fn commands() -> String {
     let mut text = "# Commands\n\nThis page has the output of `--help`. `paymaster-conformance completions SHELL` prints a completion script, \
@@ -220,10 +228,15 @@ fn profile() -> String {
          and the report names the key to write.\n\n\
          ```toml\n{TEMPLATE}```\n\n## Ordinary sizes\n\nSection 8 of the specification shows no limits. Where the profile promises results, the \
          target must serve requests up to these sizes, which are what wallets send. It may refuse larger ones, unless `[limits]` promises \
-         more. The report lists how it answers them.\n\n| at most | | why |\n|---|---|---|\n"
+         more. The report lists how it answers them.\n\n| may be refused | reason |\n|---|---|\n"
     );
     for bound in BOUNDS {
-        let _ = writeln!(text, "| {} | {} | {} |", bound.most, bound.measure, bound.reason);
+        let _ = writeln!(
+            text,
+            "| {} | {} |",
+            bound.in_words(&SizeLimits::default()),
+            bound.reason
+        );
     }
     text
 }

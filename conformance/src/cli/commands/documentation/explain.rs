@@ -99,7 +99,7 @@ fn about_rule(rule: &Rule) -> String {
     for (name, content) in [
         ("judged", how.as_str()),
         ("passes", quota.as_str()),
-        ("when inconclusive", rule.advice),
+        ("when inconclusive", rule.advice.text()),
         ("when broken", rule.hint),
     ] {
         if content.is_empty() {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::{
     report::text::words::count,
-    selftest::{Causes, Deviation, Trial},
+    selftest::{Causes, Deviation, NamedDefect, Trial},
 };
 
 /// How many causes are right, how many defects one fault gives, and every fault for which one of the two is not as it should be.
@@ -23,6 +23,18 @@ pub(super) fn text(causes: &Causes<'_>) -> String {
         causes.defects_at(0.9),
         causes.defects_at(1.0)
     ));
+    line(&format!(
+        "  {} what the fault depends on",
+        match causes.untrue.len() {
+            1 => "1 cause contradicts".to_owned(),
+            untrue => format!("{untrue} causes contradict"),
+        }
+    ));
+    for (trial, defect) in &causes.untrue {
+        line("");
+        line(&format!("  {} has an untrue cause", trial.deviation.name()));
+        defects([*defect], &mut line);
+    }
     for (trial, _) in causes.named.iter().filter(|(_, right)| !right) {
         line("");
         line(&format!(
@@ -30,7 +42,7 @@ pub(super) fn text(causes: &Causes<'_>) -> String {
             trial.deviation.name(),
             member(trial).unwrap_or_default()
         ));
-        defects(trial, &mut line);
+        defects(&trial.defects, &mut line);
     }
     for trial in causes.by_defects.iter().filter(|trial| trial.defects.len() > 1) {
         line("");
@@ -39,7 +51,7 @@ pub(super) fn text(causes: &Causes<'_>) -> String {
             trial.deviation.name(),
             count(trial.defects.len() as u64, "defect")
         ));
-        defects(trial, &mut line);
+        defects(&trial.defects, &mut line);
     }
     text
 }
@@ -51,8 +63,9 @@ fn member(trial: &Trial) -> Option<&'static str> {
     }
 }
 
-fn defects(trial: &Trial, line: &mut impl FnMut(&str)) {
-    for defect in &trial.defects {
+/// The headline and cause of each defect.
+pub(super) fn defects<'a>(defects: impl IntoIterator<Item = &'a NamedDefect>, line: &mut impl FnMut(&str)) {
+    for defect in defects {
         line(&format!("    {}", defect.headline));
         let cause = if defect.cause.is_empty() {
             "no cause found"

@@ -192,9 +192,12 @@ fn change<'a>(
         _ if was.is_none() => ChangeKind::InOneReport,
         RuleState::Passed | RuleState::UnexpectedlyPassing if broken_before => ChangeKind::Fixed,
         RuleState::Passed | RuleState::UnexpectedlyPassing if !judged_before => ChangeKind::NewlyJudged,
-        RuleState::Inconclusive | RuleState::NotApplicable if judged_before => ChangeKind::NoLongerJudged,
+        RuleState::Covered | RuleState::Inconclusive | RuleState::NotApplicable if judged_before => {
+            ChangeKind::NoLongerJudged
+        }
         RuleState::Passed
         | RuleState::UnexpectedlyPassing
+        | RuleState::Covered
         | RuleState::Inconclusive
         | RuleState::NotApplicable => return None,
     };

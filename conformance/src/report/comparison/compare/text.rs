@@ -8,7 +8,10 @@ use crate::report::{
     terminal::WIDTH,
     text::{compact::cut, words},
 };
-use paymaster_cli::output::terminal::{Paint, escape_controls, wrapped};
+use paymaster_cli::{
+    embedded::EMBEDDED_WARNING,
+    output::terminal::{Paint, escape_controls, wrapped},
+};
 
 /// How the two runs are called in the text.
 #[derive(Clone, Debug)]
@@ -108,6 +111,11 @@ impl Page<'_> {
                 "the seeds differ ({} and {}): a rule that is broken only sometimes may show in one run only",
                 before.seed, after.seed
             ));
+        }
+        for (name, run) in [(first, before), (second, after)] {
+            if run.embedded {
+                notes.push(format!("{name}: {EMBEDDED_WARNING}"));
+            }
         }
         if before.strict != after.strict {
             notes.push(

@@ -1,12 +1,15 @@
 //! Causes outside the members of the request: chance, requests in flight, earlier requests, request headers.
 
+use std::time::Duration;
+
 use futures_util::future::join_all;
 use serde_json::Value;
+use tokio::time::Instant;
 
 use super::{Diagnosis, Search, parsed};
 use crate::run::confirming::{
     resend::Reproduction,
-    shrink::{Shrinker, Shrunk, tries_for},
+    shrink::{MISSED_STEP, MOST_TRIES, Shrinker, Shrunk, tries_for},
 };
 use paymaster_exchange::{HeaderSet, PLAIN_HEADERS};
 use paymaster_judge::{
@@ -21,46 +24,78 @@ use paymaster_judge::{
 /// How often a request that breaks its rule now and then is sent: one answer of 25 is seen in 49 of 50 searches.
 const SENT_FOR_CHANCE: u32 = 100;
 
-/// How many groups of the budget are kept for finding out whether repetition decides.
-const KEPT_FOR_REPETITION: u32 = 16;
+/// The probability with which a request that breaks its rule alone is taken for one that does so in company only.
+const MISSED_ALONE: f64 = 0.01;
+
+/// How long requests are sent alone.
+const ALONE_AT_MOST: Duration = Duration::from_secs(20);
 
 /// How many copies of a group are in flight to find out whether concurrency decides, and how often.
 const COPIES: usize = 8;
 const ROUNDS_OF_COPIES: usize = 4;
 
 impl Search<'_> {
-    /// For a violation that not every attempt showed again.
+    /// For a violation that not every attempt showed again. The requests are sent alone as often as the share that the run saw asks for.
     pub(super) async fn chance_or_concurrency(&mut self) -> Option<Diagnosis> {
         let finding = self.finding;
+        let share = finding.share?;
+        let needed = tries_for(share.broken, share.judged, MISSED_ALONE);
+        let most = needed.unwrap_or(MOST_TRIES).max(SENT_FOR_CHANCE);
+        let ends = Instant::now() + ALONE_AT_MOST;
         let (mut broken, mut sent) = (0, 0);
-        let members = u32::try_from(finding.group.members.len()).unwrap_or(u32::MAX);
-        let kept = members.saturating_mul(KEPT_FOR_REPETITION);
-        while sent < SENT_FOR_CHANCE && self.budget.left() > kept {
-            let Some((_, outcome)) = self.send(&finding.group).await else {
+        while sent < most && Instant::now() < ends {
+            self.budget.add(&finding.group);
+            let Ok((_, outcome)) = self.resender.send(&finding.group).await else {
                 break;
             };
             sent += 1;
             broken += u32::from(matches!(outcome, Outcome::Broken(_)));
         }
         if broken == 0 {
-            return match self.repetition().await {
-                Some(diagnosis) => Some(diagnosis),
-                None => self.concurrency().await,
+            if let Some(diagnosis) = self.left_behind().await {
+                return Some(diagnosis);
+            }
+            let is_right_alone = needed.is_some_and(|needed| sent >= needed);
+            return if is_right_alone {
+                self.concurrency().await
+            } else {
+                None
             };
         }
         if broken == sent {
             return None;
         }
         // Any request of the group may have broken a rule about single requests: alone, each breaks it less often.
-        let chances = if self.judges_groups() { 1 } else { members };
-        let shrunk = self
-            .shrunk_now_and_then(tries_for(broken, sent.saturating_mul(chances)))
-            .await;
+        let chances = if self.judges_groups() {
+            1
+        } else {
+            finding.group.members.len()
+        };
+        let tries = tries_for(
+            broken as usize,
+            (sent as usize).saturating_mul(chances),
+            MISSED_STEP,
+        );
+        let shrunk = self.shrunk_now_and_then(tries.unwrap_or(MOST_TRIES)).await;
         Some(Diagnosis {
             could_be_smaller: !shrunk.is_smallest,
             reproduction: Some(shrunk.reproduction),
             ..Diagnosis::of(Cause::Chance { broken, sent })
         })
+    }
+
+    /// What an earlier request left behind: a repetition, a spent budget, or a value of another request.
+    pub(super) async fn left_behind(&mut self) -> Option<Diagnosis> {
+        if let Some(diagnosis) = self.repetition().await {
+            return Some(diagnosis);
+        }
+        if self.judges_groups() {
+            return None;
+        }
+        match self.spent_budget().await {
+            Some(diagnosis) => Some(diagnosis),
+            None => self.after_others().await,
+        }
     }
 
     /// The smallest requests that break the rule now and then too: each step is sent so many times.
@@ -254,7 +289,7 @@ fn with_lines(set: &HeaderSet, chosen: &[(&'static str, &'static str)]) -> &'sta
 }
 
 /// The group with these members alone.
-fn with_members(group: &Group, kept: &[usize]) -> Option<Group> {
+pub(in crate::run::confirming) fn with_members(group: &Group, kept: &[usize]) -> Option<Group> {
     let members: Option<Vec<_>> = kept
         .iter()
         .map(|index| group.members.get(*index).cloned())

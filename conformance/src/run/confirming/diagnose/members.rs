@@ -3,18 +3,20 @@
 use serde_json::Value;
 
 use super::{Diagnosis, Search, form::Plain, parsed, with_body};
+use paymaster_exchange::Exchange;
 use paymaster_judge::{
     cases::case::{Group, Role},
     diagnosis::{
-        cause::{Cause, Contrast, WrongAnswers},
+        cause::{Cause, Contrast, is_about_the_kind, is_right_in_the_same_respect},
         difference::{Difference, differences, with_all},
         fewest::Fewest,
         narrowing::Narrowing,
     },
     message::{answer::Answer, request::ParsedRequest},
+    rules::Violation,
     session::{examples::Example, recheck::Outcome},
     target::context::{Context, Expectation, Requirement},
-    verdict::{finding::Finding, known::KnownFailureList},
+    verdict::finding::Finding,
 };
 
 /// How many requests that may pass are tried.
@@ -28,7 +30,7 @@ const KEPT_FOR_THE_RESULT: u32 = 6;
 
 /// What is changed in the group of a finding.
 #[derive(Clone, Copy)]
-pub(super) enum Subject {
+pub(in crate::run::confirming) enum Subject {
     /// One request.
     Member(usize),
     /// The base request, from which the group is built.
@@ -36,14 +38,19 @@ pub(super) enum Subject {
 }
 
 impl Subject {
-    pub(super) fn value(self, group: &Group) -> Option<Value> {
+    pub(in crate::run::confirming) fn value(self, group: &Group) -> Option<Value> {
         match self {
             Self::Member(index) => parsed(group.members.get(index)?),
             Self::Base => Some(group.base.clone()).filter(Value::is_object),
         }
     }
 
-    pub(super) fn with(self, group: &Group, value: Value, context: &Context) -> Option<Group> {
+    pub(in crate::run::confirming) fn with(
+        self,
+        group: &Group,
+        value: Value,
+        context: &Context,
+    ) -> Option<Group> {
         match self {
             Self::Member(index) => with_body(group, index, &value),
             Self::Base => with_the_members_of(group, group.rebuilt(value, context)?),
@@ -70,13 +77,10 @@ impl Search<'_> {
                 return Some(diagnosis);
             }
             let change = self.change_that_decides().await;
-            if matches!(&change, Some(found) if found.contrast.is_some()) {
-                return change;
-            }
-            return self.base_that_decides().await.or(change);
-        }
-        if self.is_every_error().await {
-            return Some(self.every_answer(WrongAnswers::Errors));
+            return match change {
+                Some(change) => Some(change),
+                None => self.base_that_decides().await,
+            };
         }
         if let Some(diagnosis) = self.writing().await {
             return Some(diagnosis);
@@ -94,7 +98,7 @@ impl Search<'_> {
             Plain::NotJudged => self.changes_of_the_relation(),
         };
         let candidates = self.passing_requests(wrong);
-        let every_result = candidates.is_empty();
+        let is_without_candidates = candidates.is_empty();
         for passing in candidates {
             if let Some(diagnosis) = self.fewest_members(wrong, passing).await {
                 let members = diagnosis.cause.members().len();
@@ -118,18 +122,11 @@ impl Search<'_> {
                 found = Some(Diagnosis::of(Cause::Form(form)));
             }
         }
-        let kind = if self.got(|answer| answer.result().is_some())
-            && self.material.session.ever_held(self.resender.rule)
+        if found.is_none()
+            && is_without_candidates
+            && let Some(passing) = self.another_passing_request().await
         {
-            WrongAnswers::Results
-        } else {
-            WrongAnswers::All
-        };
-        if found.is_none() && every_result {
-            found = match self.another_passing_request().await {
-                Some(passing) => self.fewest_members(wrong, passing).await,
-                None => Some(self.every_answer(kind)),
-            };
+            found = self.fewest_members(wrong, passing).await;
         }
         found
     }
@@ -139,10 +136,11 @@ impl Search<'_> {
     async fn another_passing_request(&mut self) -> Option<Value> {
         const TRIED_OF_THE_RUN: usize = 4;
         const TRIED_OF_DRAWN: usize = 3;
+        let finding = self.finding;
         let examples = self.material.session.examples_of_any_rule();
         let of_the_run = examples
             .iter()
-            .filter(|example| example.pair == self.finding.pair && !example.got_error)
+            .filter(|example| example.pair == self.finding.pair && may_be_right(finding, example))
             .map(|example| &*example.group)
             .filter(|group| group.members.len() == 1)
             .take(TRIED_OF_THE_RUN);
@@ -156,8 +154,7 @@ impl Search<'_> {
         let failing = Subject::Member(self.finding.violation.member).value(&self.finding.group)?;
         for group in of_the_run.chain(drawn) {
             let request = group.members.first().and_then(parsed);
-            let comparable = request
-                .filter(|request| is_to_be_refused(request, context) == is_to_be_refused(&failing, context));
+            let comparable = request.filter(|request| is_comparable(&failing, request, context));
             if let Some(request) = comparable
                 && self.holds(group).await
             {
@@ -165,65 +162,6 @@ impl Search<'_> {
             }
         }
         None
-    }
-
-    fn every_answer(&self, answers: WrongAnswers) -> Diagnosis {
-        let pair = self.pair_of_every_answer();
-        Diagnosis::of(Cause::Every { pair, answers })
-    }
-
-    /// Whether the answer that breaks the rule is of this kind.
-    fn got(&self, is_kind: impl Fn(&Answer<'_>) -> bool) -> bool {
-        let wrong = self.finding.exchanges.get(self.finding.violation.member);
-        wrong.is_some_and(|exchange| is_kind(&Answer::of(exchange)))
-    }
-
-    /// Whether a result of the run breaks the rule too.
-    fn breaks_for_a_result(&self) -> bool {
-        let broken = self.material.session.broken(&KnownFailureList::default());
-        let mut of_rule = broken
-            .into_iter()
-            .filter(|(key, _)| key.rule == self.resender.rule.id);
-        of_rule.any(|(_, seen)| {
-            let exchange = seen.exchanges.get(seen.violation.member);
-            exchange.is_some_and(|exchange| Answer::of(exchange).result().is_some())
-        })
-    }
-
-    /// Whether the answer is an error, and the errors of other requests break the rule too. Then no member of the request decides.
-    async fn is_every_error(&mut self) -> bool {
-        const TRIED: usize = 2;
-        let held_for_an_error = |example: &Example| example.got_error;
-        if !self.got(|answer| answer.error().is_some())
-            || self.breaks_for_a_result()
-            || self
-                .material
-                .session
-                .examples_of(self.resender.rule)
-                .iter()
-                .any(held_for_an_error)
-        {
-            return false;
-        }
-        let own = self.finding.group.relation;
-        let mut relations = vec![own.id];
-        let mut tried = 0;
-        for example in self.material.session.examples_of_any_rule() {
-            let group = &example.group;
-            // Other relations get errors for other reasons.
-            if !example.got_error || group.members.len() > 1 || relations.contains(&group.relation.id) {
-                continue;
-            }
-            relations.push(group.relation.id);
-            match self.send(group).await {
-                Some((_, Outcome::Broken(_) | Outcome::BrokenElsewhere(_))) => tried += 1,
-                _ => return false,
-            }
-            if tried == TRIED {
-                return true;
-            }
-        }
-        false
     }
 
     /// Whether the known cause of another finding is the cause of this one too.
@@ -251,7 +189,7 @@ impl Search<'_> {
             let Some(passing) = with_all(&value, differences) else {
                 continue;
             };
-            if let Some(contrast) = self.contrast(subject, passing).await {
+            if let Some(contrast) = self.right(subject, passing).await {
                 return Some(Diagnosis {
                     contrast: Some(contrast),
                     ..Diagnosis::of(Cause::Members(differences.clone()))
@@ -271,8 +209,7 @@ impl Search<'_> {
         for example in &examples {
             let is_same_relation = std::ptr::eq(example.group.relation, self.finding.group.relation);
             let context = self.resender.context;
-            let is_comparable = is_to_be_refused(&example.group.base, context)
-                == is_to_be_refused(&self.finding.group.base, context);
+            let is_comparable = is_comparable(&self.finding.group.base, &example.group.base, context);
             if is_same_relation && is_comparable && !bases.contains(&example.group.base) {
                 bases.push(example.group.base.clone());
             }
@@ -299,40 +236,30 @@ impl Search<'_> {
         let subject = Subject::Member(wrong);
         let (failing, mut passing) = (subject.value(group)?, Subject::Member(baseline).value(group)?);
         keep_id(&mut passing, &failing);
-        let all = differences(&failing, &passing);
-        if all.is_empty() {
+        if failing == passing {
             let own_id = Subject::Member(baseline).value(group)?;
             return self.fewest_members(subject, own_id).await;
         }
-        match self.fewest_members(subject, passing).await {
-            Some(diagnosis) => Some(diagnosis),
-            None => Some(Diagnosis::of(Cause::Form(all))),
-        }
+        self.fewest_members(subject, passing).await
     }
 
     /// Requests of the same method and mode for which the rule held, those with the fewest differences first; with the id of the failing
-    /// request, then with their own. Where the failing request got a result, those that got an error are left out: the rule held because
-    /// of the error, whatever members lead to it.
+    /// request, then with their own. Those that got an answer of another kind are left out, unless the rule is about the kind: the rule
+    /// held because of that.
     fn passing_requests(&self, subject: Subject) -> Vec<Value> {
         let Some(failing) = subject.value(&self.finding.group) else {
             return Vec::new();
         };
-        let got_result = self.got(|answer| answer.result().is_some());
         let examples = self
             .material
             .session
             .examples(self.resender.rule, self.finding.pair);
+        let finding = self.finding;
         let mut requests: Vec<Value> = Vec::new();
-        for example in examples {
+        for example in examples.iter().filter(|example| may_be_right(finding, example)) {
             let request = example.group.members.get(example.member).and_then(parsed);
-            // Where another answer is due, the rule held for that reason.
-            let request = request.filter(|request| {
-                is_to_be_refused(request, self.resender.context)
-                    == is_to_be_refused(&failing, self.resender.context)
-            });
-            if let Some(request) = request.filter(|_| !(got_result && example.got_error)) {
-                requests.push(request);
-            }
+            let context = self.resender.context;
+            requests.extend(request.filter(|request| is_comparable(&failing, request, context)));
         }
         // A request that must be answered in another way may be right for that reason alone.
         let context = self.resender.context;
@@ -364,7 +291,7 @@ impl Search<'_> {
         let is_whole = |difference: &Difference| matches!(difference.pointer.as_str(), "" | "/params");
         if all.is_empty()
             || all.iter().any(is_whole)
-            || !self.holds_with(subject, with_all(&failing, &all)?).await
+            || self.right(subject, with_all(&failing, &all)?).await.is_none()
         {
             return None;
         }
@@ -373,7 +300,7 @@ impl Search<'_> {
             let Some(value) = with_all(&failing, &trial) else {
                 continue;
             };
-            if self.holds_with(subject, value).await {
+            if self.right(subject, value).await.is_some() {
                 fewest.was_enough(trial);
             }
         }
@@ -382,6 +309,7 @@ impl Search<'_> {
             for index in 0..members.len() {
                 self.narrow(subject, &failing, &mut members, index).await;
             }
+            members = members.into_iter().flat_map(Difference::inside).collect();
         }
         let smallest = members
             .iter()
@@ -393,7 +321,7 @@ impl Search<'_> {
             let group = subject.with(&finding.group, smallest, self.resender.context)?;
             Some(self.breaks(&group).await?)
         };
-        let contrast = self.contrast(subject, passing).await?;
+        let contrast = self.right(subject, passing).await?;
         Some(Diagnosis {
             cause: Cause::Members(members),
             contrast: Some(contrast),
@@ -408,8 +336,10 @@ impl Search<'_> {
         let mut narrowing = Narrowing::new(members[index].clone());
         while let Some(value) = narrowing.next_value() {
             let others = members.iter().enumerate().filter(|(other, _)| *other != index);
+            let context = self.resender.context;
             let candidate = with_all(failing, others.map(|(_, member)| member))
                 .and_then(|rest| members[index].with(&rest, Some(&value)))
+                .filter(|value| is_comparable(failing, value, context))
                 .and_then(|value| subject.with(&self.finding.group, value, self.resender.context));
             let Some(group) = candidate else { continue };
             // The result must be sent once more.
@@ -418,7 +348,7 @@ impl Search<'_> {
             }
             match self.send(&group).await {
                 None => break,
-                Some((_, Outcome::Held)) => narrowing.held(),
+                Some((exchanges, Outcome::Held)) if self.is_same_respect(&exchanges) => narrowing.held(),
                 Some((_, Outcome::Broken(_))) if is_alone => narrowing.broke(),
                 Some(_) => {}
             }
@@ -426,36 +356,62 @@ impl Search<'_> {
         members[index] = narrowing.finish();
     }
 
-    /// Whether the rule holds with this value. Where another answer is due to it, the rule would hold for that reason.
-    async fn holds_with(&mut self, subject: Subject, value: Value) -> bool {
-        let context = self.resender.context;
-        let own = subject.value(&self.finding.group).unwrap_or_default();
-        if is_to_be_refused(&value, context) != is_to_be_refused(&own, context) {
-            return false;
+    /// Sends the requests with this value: the contrast where the rule holds, in the respect in which it is broken. Where another answer is
+    /// due to the value, the rule would hold for that reason.
+    pub(super) async fn right(&mut self, subject: Subject, value: Value) -> Option<Contrast> {
+        let (finding, context) = (self.finding, self.resender.context);
+        if !is_comparable(&subject.value(&finding.group)?, &value, context) {
+            return None;
         }
-        match subject.with(&self.finding.group, value, self.resender.context) {
-            Some(group) => self.holds(&group).await,
-            None => false,
-        }
+        let group = subject.with(&finding.group, value, context)?;
+        let (exchanges, outcome) = self.send(&group).await?;
+        (outcome == Outcome::Held && self.is_same_respect(&exchanges)).then_some(Contrast {
+            group,
+            exchanges,
+            member: finding.violation.member,
+        })
     }
 
-    /// Sends a passing request once more; none where the rule does not hold for it.
-    pub(super) async fn contrast(&mut self, subject: Subject, passing: Value) -> Option<Contrast> {
-        let group = subject.with(&self.finding.group, passing, self.resender.context)?;
-        match self.send(&group).await? {
-            (exchanges, Outcome::Held) => Some(Contrast {
-                group,
-                exchanges,
-                member: self.finding.violation.member,
-            }),
-            _ => None,
-        }
+    /// Whether answers that do not break the rule are right in the respect in which those of the finding are wrong. For a rule that
+    /// compares requests, the others must get answers of the same kind.
+    fn is_same_respect(&self, exchanges: &[Exchange]) -> bool {
+        let Violation { member, pointer, .. } = &self.finding.violation;
+        let mut pairs = self.finding.exchanges.iter().zip(exchanges).enumerate();
+        pairs.all(
+            |(place, (wrong, right))| match (self.judges_groups(), place == *member) {
+                (false, true) => is_right_in_the_same_respect(pointer, wrong, right),
+                (true, false) => is_right_in_the_same_respect("/id", wrong, right),
+                _ => true,
+            },
+        )
     }
+}
+
+/// Whether the answer to an example is of the kind of the wrong one. For an error that should be another answer, any kind is right.
+fn may_be_right(finding: &Finding, example: &Example) -> bool {
+    let Violation { member, pointer, .. } = &finding.violation;
+    finding.exchanges.get(*member).is_some_and(|wrong| {
+        let got_error = Answer::of(wrong).error().is_some();
+        got_error == example.got_error || got_error && is_about_the_kind(pointer, wrong)
+    })
 }
 
 fn requirement(request: &Value, context: &Context) -> Option<Requirement> {
     let request = ParsedRequest::of(request.to_string().as_bytes());
     Some(context.requirement(request.valid_call()?))
+}
+
+/// Whether a request may show what decides in another one: both must be answered in the same way, a valid one is not compared with an
+/// invalid one, and method and mode are the same.
+pub(in crate::run::confirming) fn is_comparable(failing: &Value, passing: &Value, context: &Context) -> bool {
+    let is_valid = |request| requirement(request, context).is_some();
+    let pair = |request: &Value| ParsedRequest::of(request.to_string().as_bytes()).pair();
+    let is_other_pair = pair(failing)
+        .zip(pair(passing))
+        .is_some_and(|(own, other)| own != other);
+    is_to_be_refused(failing, context) == is_to_be_refused(passing, context)
+        && (is_valid(passing) || !is_valid(failing))
+        && !is_other_pair
 }
 
 /// Whether the operation of a request must not be sponsored.

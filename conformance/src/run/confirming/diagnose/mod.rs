@@ -3,15 +3,15 @@
 //! The search sends variations of the smallest request within a budget, one group at a time, so that no other request of the run is in
 //! flight. Every cause it returns was checked by sending the failing and the passing requests again.
 
-mod circumstances;
+pub(super) mod circumstances;
 mod form;
-mod members;
+pub(super) mod members;
 mod repetition;
 mod writing;
 
-use paymaster_schemas::Pair;
 use serde_json::Value;
 
+use self::members::Subject;
 use crate::run::confirming::{
     budget::RequestBudget,
     resend::{Reproduction, Resender},
@@ -90,8 +90,9 @@ impl<'a> Search<'a> {
 
     /// The cause. `known` are the findings whose causes are known already: most findings of a run share their cause with another one.
     pub(crate) async fn cause(&mut self, known: &[Finding]) -> Option<Diagnosis> {
-        // The attempts of several findings were in flight at the same time. This one is alone.
+        // The attempts of several findings were in flight at the same time. This one is alone, the second time after itself.
         if self.finding.reproduced() < self.finding.attempts.len()
+            || self.breaks(&self.finding.group).await.is_none()
             || self.breaks(&self.finding.group).await.is_none()
         {
             return self.chance_or_concurrency().await;
@@ -100,7 +101,7 @@ impl<'a> Search<'a> {
             return Some(diagnosis);
         }
         if !self.judges_groups()
-            && let Some(diagnosis) = self.repetition().await
+            && let Some(diagnosis) = self.left_behind().await
         {
             return Some(diagnosis);
         }
@@ -116,6 +117,22 @@ impl<'a> Search<'a> {
             return Some(diagnosis);
         }
         if let Some(diagnosis) = self.members().await {
+            let finding = self.finding;
+            let is_about_the_base = self.judges_groups()
+                && diagnosis
+                    .contrast
+                    .as_ref()
+                    .is_some_and(|contrast| contrast.group.base != finding.group.base);
+            let subject = if is_about_the_base {
+                Subject::Base
+            } else {
+                Subject::Member(finding.violation.member)
+            };
+            if let Cause::Members(members) = &diagnosis.cause
+                && let Some(earlier) = self.kept_under(subject, members).await
+            {
+                return Some(earlier);
+            }
             return Some(diagnosis);
         }
         self.request_between().await
@@ -129,23 +146,6 @@ impl<'a> Search<'a> {
             }
         }
         None
-    }
-
-    /// The method and mode of which every answer is wrong; none where answers of several are.
-    fn pair_of_every_answer(&self) -> Option<Pair> {
-        let places = self.material.session.places();
-        let mut pairs = places
-            .into_iter()
-            .filter(|key| key.rule == self.resender.rule.id)
-            .map(|key| key.pair);
-        let is_only_one = pairs.all(|pair| pair == self.finding.pair);
-        let pair = self.finding.pair.filter(|_| is_only_one);
-        pair.or_else(|| {
-            self.material
-                .session
-                .ever_held(self.resender.rule)
-                .then_some(self.finding.pair)?
-        })
     }
 
     /// Whether the rule judges a group as a whole.

@@ -16,7 +16,7 @@ impl Search<'_> {
         if rewritten.to_string().as_bytes() == &**body {
             return None;
         }
-        let contrast = self.contrast(Subject::Member(wrong), rewritten).await?;
+        let contrast = self.right(Subject::Member(wrong), rewritten).await?;
         Some(Diagnosis {
             contrast: Some(contrast),
             ..Diagnosis::of(Cause::Writing)

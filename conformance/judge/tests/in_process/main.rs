@@ -1,10 +1,13 @@
 //! The rules against a server that conforms: nothing is broken, and with a profile every rule is exercised.
+#![expect(clippy::unwrap_used, reason = "helpers of tests are tests too")]
 
 use paymaster_judge::{cases::plan::DEFAULT_CASES, rules::rules, target::profile::Profile};
 use paymaster_reference_server::{Config, Service};
 use paymaster_schemas::Basis;
 
+#[path = "../common/mod.rs"]
 mod common;
+mod endings;
 
 #[test]
 fn the_reference_server_breaks_nothing_and_reaches_every_rule() {

@@ -1,0 +1,354 @@
+//! Checks the members that causes name: against the answers of the run, and against requests of the run that are sent again with other
+//! values. A cause that one of them contradicts is not reported.
+
+mod trial;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use serde_json::Value;
+use trial::Trial;
+
+use crate::run::{
+    Suite,
+    confirming::{
+        budget::RequestBudget,
+        diagnose::{
+            circumstances::with_members,
+            members::{Subject, is_comparable},
+        },
+        resend::{Reproduction, Resender},
+    },
+    sending::sender::Sender,
+};
+use paymaster_cli::settings::Settings;
+use paymaster_judge::{
+    cases::case::{Group, Role},
+    diagnosis::cause::{Cause, CauseKind, WrongAnswers, is_about_the_kind},
+    message::answer::Answer,
+    rules::Check,
+    session::{
+        Session,
+        outcomes::{AnswerKind, RequestOutcome, RequestPlace},
+    },
+    target::context::Context,
+    verdict::finding::{Finding, KindShare},
+};
+
+/// How many requests of each kind are made again for that, evenly from the run: not every one can be sent alone.
+const KEPT: usize = 8;
+
+/// The fewest answers of a kind that are all wrong before that counts as the cause.
+const FEWEST_OF_EVERY: usize = 3;
+
+/// How many requests of the kind of a finding the run saw, and how many of them broke the rule at its place.
+pub(super) fn share(finding: &Finding, session: &Session) -> KindShare {
+    let outcomes = session.outcomes();
+    let own = outcomes
+        .of_rule(finding.rule)
+        .filter(|own| own.pair == finding.pair);
+    let judged = own.count();
+    let all = u64::try_from(judged).unwrap_or_default() * outcomes.all();
+    let kept = u64::try_from(outcomes.requests().len())
+        .unwrap_or_default()
+        .max(1);
+    KindShare {
+        broken: outcomes.of_key(&finding.key()).map_or(0, BTreeSet::len),
+        judged,
+        all: usize::try_from(all / kept).unwrap_or(usize::MAX),
+    }
+}
+
+/// The cause of a finding without another one, where every answer of the run, every result or every error breaks the rule.
+pub(super) fn every(finding: &Finding, session: &Session) -> Option<Cause> {
+    let exchange = finding.exchanges.get(finding.violation.member)?;
+    let wrong = Answer::of(exchange);
+    let (kind, answers) = match (wrong.result(), wrong.error()) {
+        // Every answer of a kind that should be another one is wrong: that shows nothing.
+        _ if is_about_the_kind(&finding.violation.pointer, exchange) => {
+            (AnswerKind::Other, WrongAnswers::All)
+        }
+        (Some(_), _) => (AnswerKind::Result, WrongAnswers::Results),
+        (_, Some(_)) => (AnswerKind::Error, WrongAnswers::Errors),
+        _ => (AnswerKind::Other, WrongAnswers::All),
+    };
+    let all: Vec<RequestOutcome> = session.outcomes().of_rule(finding.rule).collect();
+    let is_every = |belongs: &dyn Fn(&RequestOutcome) -> bool| {
+        let own = all.iter().filter(|outcome| belongs(outcome));
+        own.clone().count() >= FEWEST_OF_EVERY && own.clone().all(|outcome| outcome.is_broken)
+    };
+    let is_own = |outcome: &RequestOutcome| outcome.pair == finding.pair;
+    let is_kind = |outcome: &RequestOutcome| outcome.answer == kind && kind != AnswerKind::Other;
+    let (pair, answers) = if is_every(&|_| true) {
+        (None, WrongAnswers::All)
+    } else if is_every(&is_kind) {
+        (None, answers)
+    } else if is_every(&is_own) {
+        (Some(finding.pair?), WrongAnswers::All)
+    } else if is_every(&|outcome| is_own(outcome) && is_kind(outcome)) {
+        (Some(finding.pair?), answers)
+    } else {
+        return None;
+    };
+    // Where only one method and mode has such answers, it is named.
+    let is_only_one = finding.pair.is_some() && all.iter().all(is_own);
+    Some(Cause::Every {
+        pair: pair.or(finding.pair.filter(|_| is_only_one)),
+        answers,
+    })
+}
+
+/// A cause that names members of the request, and the requests of the run that the rule judged.
+struct Claim {
+    finding: Finding,
+    cause: Cause,
+    /// Whether the request broke the rule at the place of the finding.
+    outcomes: BTreeMap<RequestPlace, bool>,
+    /// The places of which the requests are kept.
+    kept: BTreeSet<RequestPlace>,
+}
+
+/// What the run shows of one claim.
+#[derive(Default)]
+struct Evidence {
+    /// Whether the rule held for a request that breaks it according to the cause.
+    is_contradicted: bool,
+    /// Requests that broke the rule and have a passing value, or none of the two.
+    unexplained: Vec<Request>,
+    /// Requests for which the rule held.
+    held: Vec<Request>,
+}
+
+/// A request of the run, in its group.
+struct Request {
+    group: Group,
+    /// The other claims that state that it breaks the rule, by their numbers.
+    explained_by: Vec<usize>,
+}
+
+impl Claim {
+    /// The claim of a finding; none where its cause names no members.
+    fn of(finding: &Finding, session: &Session) -> Option<Self> {
+        let cause = finding.cause.clone()?;
+        if !matches!(cause, Cause::Members(_) | Cause::Form(_)) {
+            return None;
+        }
+        let broken = session.outcomes().of_key(&finding.key());
+        let is_broken = |place: &RequestPlace| broken.is_some_and(|broken| broken.contains(place));
+        let own = session.outcomes().of_rule(finding.rule);
+        // Of requests that are compared, not every wrong one is named.
+        let judges_groups = matches!(finding.rule.check, Check::Group(..));
+        let broken_groups: BTreeSet<u32> = broken.into_iter().flatten().map(|place| place.group).collect();
+        // A request that broke the rule at another place shows nothing.
+        let outcomes: BTreeMap<RequestPlace, bool> = own
+            .filter(|own| own.pair == finding.pair && own.is_broken == is_broken(&own.place))
+            .filter(|own| !judges_groups || own.is_broken || !broken_groups.contains(&own.place.group))
+            .map(|own| (own.place, own.is_broken))
+            .collect();
+        let mut kept = BTreeSet::new();
+        for wanted in [true, false] {
+            let places = || outcomes.iter().filter(|(_, is_broken)| **is_broken == wanted);
+            let step = places().count() / KEPT + 1;
+            kept.extend(places().step_by(step).map(|(place, _)| *place));
+        }
+        Some(Self {
+            finding: finding.clone(),
+            cause,
+            outcomes,
+            kept,
+        })
+    }
+
+    fn judges_groups(&self) -> bool {
+        matches!(self.finding.rule.check, Check::Group(..))
+    }
+
+    /// Whether the members are those of the base of a group, from which its requests are built.
+    fn is_about_the_base(&self) -> bool {
+        let contrast = self.finding.contrast.as_ref();
+        self.judges_groups()
+            && contrast.is_some_and(|contrast| contrast.group.base != self.finding.group.base)
+    }
+
+    /// What the cause states of a request in its group. Of a rule that compares requests, it states that one with the
+    /// failing values differs from a baseline with the passing ones.
+    fn states(&self, group: &Group, member: usize) -> Option<bool> {
+        if self.is_about_the_base() {
+            return self.cause.states(&group.base);
+        }
+        let of_member = |member: usize| {
+            let body = &group.members.get(member)?.body;
+            self.cause.states(&serde_json::from_slice(body).ok()?)
+        };
+        if !self.judges_groups() {
+            return of_member(member);
+        }
+        let baseline = group
+            .members
+            .iter()
+            .position(|member| member.role == Role::Baseline);
+        let changed = of_member(baseline?) == Some(false)
+            && (0..group.members.len()).any(|member| of_member(member) == Some(true));
+        changed.then_some(true)
+    }
+
+    /// Whether the same kind of answer is due to a request as to that of the finding.
+    fn is_comparable(&self, group: &Group, member: usize, context: &Context) -> bool {
+        let value = |group: &Group, member: usize| {
+            if self.is_about_the_base() {
+                return Some(group.base.clone());
+            }
+            serde_json::from_slice(&group.members.get(member)?.body).ok()
+        };
+        let own = value(&self.finding.group, self.finding.violation.member);
+        let both = own.zip(value(group, member));
+        both.is_some_and(|(own, other): (Value, Value)| is_comparable(&own, &other, context))
+    }
+
+    fn is_same_rule(&self, other: &Self) -> bool {
+        self.finding.rule.id == other.finding.rule.id && self.finding.pair == other.finding.pair
+    }
+
+    /// The request in its group, alone where the rule is about single requests.
+    fn request(&self, group: &Group, member: usize) -> Option<Group> {
+        if self.judges_groups() {
+            let is_same = std::ptr::eq(group.relation, self.finding.group.relation);
+            return is_same.then(|| group.clone());
+        }
+        with_members(group, &[member])
+    }
+
+    /// What is changed in a request that is sent alone, or in its group.
+    fn subject(&self) -> Subject {
+        self.subject_in(0)
+    }
+
+    fn subject_in(&self, member: usize) -> Subject {
+        if self.is_about_the_base() {
+            Subject::Base
+        } else {
+            Subject::Member(member)
+        }
+    }
+}
+
+/// Reads the requests of the run again for the claims.
+fn evidence(claims: &[Claim], groups: impl Iterator<Item = Arc<Group>>, context: &Context) -> Vec<Evidence> {
+    let mut all: Vec<Evidence> = claims.iter().map(|_| Evidence::default()).collect();
+    let places = claims.iter().flat_map(|claim| claim.outcomes.keys());
+    let Some(last) = places.map(|place| place.group).max() else {
+        return all;
+    };
+    for group in groups {
+        let Some(number) = u32::try_from(group.number).ok().filter(|number| *number <= last) else {
+            break;
+        };
+        for (place, member) in (0..).zip(0..group.members.len()) {
+            let place = RequestPlace {
+                group: number,
+                member: place,
+            };
+            for (claim, found) in claims.iter().zip(&mut all) {
+                let Some(is_broken) = claim.outcomes.get(&place) else {
+                    continue;
+                };
+                let states = claim.states(&group, member);
+                let is_opposed = states == Some(!is_broken);
+                if !is_opposed && (states == Some(true) || !claim.kept.contains(&place))
+                    || !claim.is_comparable(&group, member, context)
+                {
+                    continue;
+                }
+                found.is_contradicted |= is_opposed && !is_broken;
+                if states == Some(true) {
+                    continue;
+                }
+                let requests = if *is_broken {
+                    &mut found.unexplained
+                } else {
+                    &mut found.held
+                };
+                let Some(alone) = claim
+                    .request(&group, member)
+                    .filter(|_| requests.len() < 2 * KEPT)
+                else {
+                    continue;
+                };
+                let explains =
+                    |other: &Claim| claim.is_same_rule(other) && other.states(&group, member) == Some(true);
+                let others = claims.iter().enumerate().filter(|(_, other)| explains(other));
+                requests.push(Request {
+                    group: alone,
+                    explained_by: others.map(|(number, _)| number).collect(),
+                });
+            }
+        }
+    }
+    all
+}
+
+/// The findings of which an answer contradicts the cause, by their numbers; with requests that break the rule because of something else,
+/// where these are the contradiction.
+pub(super) async fn contradicted(
+    findings: &[Finding],
+    sender: &Sender,
+    suite: &Suite,
+    session: &Session,
+    settings: &Settings,
+) -> Vec<(usize, Option<Reproduction>)> {
+    let numbered = findings.iter().enumerate();
+    let (numbers, claims): (Vec<usize>, Vec<Claim>) = numbered
+        .filter_map(|(number, finding)| Some((number, Claim::of(finding, session)?)))
+        .unzip();
+    let (suite, context) = (suite.clone(), Arc::clone(session.context()));
+    let key = suite.plan_key(&context, settings.seed, settings.cases);
+    // A plan is not `Send`: it is made on a thread of its own.
+    let reading = tokio::task::spawn_blocking(move || {
+        let found = evidence(&claims, suite.cached_groups(&key).0, &key.context);
+        (claims, found)
+    });
+    let Ok((claims, found)) = reading.await else {
+        return numbers.into_iter().map(|number| (number, None)).collect();
+    };
+    // Where a place of the answers depends on other requests, a difference between requests shows nothing of it.
+    let depends_on_others = |claim: &Claim| {
+        let is_other = |other: &Finding| {
+            let kind = other.cause.as_ref().map(Cause::kind);
+            kind == Some(CauseKind::OtherRequests)
+                && other.pair == claim.finding.pair
+                && other.key().pointer == claim.finding.key().pointer
+        };
+        claim.judges_groups() && findings.iter().any(is_other)
+    };
+    let mut stands: Vec<bool> = std::iter::zip(&claims, &found)
+        .map(|(claim, found)| !found.is_contradicted && !depends_on_others(claim))
+        .collect();
+    let mut contradicted = Vec::new();
+    for (number, (claim, found)) in claims.iter().zip(&found).enumerate() {
+        let others: Vec<usize> = (0..claims.len())
+            .filter(|other| *other != number && stands[*other] && claim.is_same_rule(&claims[*other]))
+            .collect();
+        let key = claim.finding.key();
+        let mut trial = Trial {
+            resender: Resender::new(sender, claim.finding.rule, &key, &context),
+            claim,
+            budget: RequestBudget::new(settings.shrink_requests),
+        };
+        let contradiction = if stands[number] {
+            trial.contradiction(found, &claims, &others).await
+        } else {
+            Some(None)
+        };
+        if let Some(unexplained) = contradiction {
+            // Where something else breaks the rule too, this cause may still be one of two.
+            stands[number] = unexplained.is_some();
+            contradicted.push((numbers[number], unexplained));
+        }
+    }
+    contradicted
+}
+
+#[cfg(test)]
+mod tests;

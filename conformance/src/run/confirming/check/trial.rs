@@ -1,0 +1,212 @@
+//! Sends requests of the run again with other values, to look for answers that contradict a cause.
+
+use serde_json::Value;
+
+use super::{Claim, Evidence, Request};
+use crate::run::confirming::{
+    budget::RequestBudget,
+    diagnose::members::is_comparable,
+    resend::{Reproduction, Resender},
+};
+use paymaster_judge::{
+    cases::case::Group,
+    diagnosis::{
+        cause::{Cause, is_right_in_the_same_respect},
+        difference::{Difference, with_all},
+    },
+    session::recheck::Outcome,
+};
+
+/// How many requests of each kind are sent again with other values.
+const TRIED: usize = 4;
+
+/// Sends requests of the run with other values.
+pub(super) struct Trial<'a> {
+    pub(super) resender: Resender<'a>,
+    pub(super) claim: &'a Claim,
+    pub(super) budget: RequestBudget,
+}
+
+/// What the answers to a request show.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    Broken,
+    Right,
+    Nothing,
+}
+
+impl Trial<'_> {
+    /// Sends a request of the run with this value in place of its own; none where the two are not comparable.
+    async fn send(&mut self, group: &Group, value: Option<Value>) -> Shown {
+        let context = self.resender.context;
+        let (finding, subject) = (&self.claim.finding, self.claim.subject());
+        let group = match value {
+            None => Some(group.clone()),
+            Some(value) => subject
+                .value(group)
+                .filter(|own| is_comparable(own, &value, context))
+                .and_then(|_| subject.with(group, value, context)),
+        };
+        let Some(group) = group.filter(|group| self.budget.spend_on(group)) else {
+            return Shown::Nothing;
+        };
+        match self.resender.send(&group).await {
+            Ok((_, Outcome::Broken(_))) => Shown::Broken,
+            Ok((exchanges, Outcome::Held)) => {
+                let wrong = finding.exchanges.get(finding.violation.member);
+                let is_same = wrong.zip(exchanges.first()).is_some_and(|(wrong, right)| {
+                    self.claim.judges_groups()
+                        || is_right_in_the_same_respect(&finding.violation.pointer, wrong, right)
+                });
+                if is_same { Shown::Right } else { Shown::Nothing }
+            }
+            _ => Shown::Nothing,
+        }
+    }
+
+    /// The contradiction to a claim that requests of the run show when they are sent with other values; the inner value is a request that
+    /// something else breaks, where that is the contradiction.
+    pub(super) async fn contradiction(
+        &mut self,
+        found: &Evidence,
+        claims: &[Claim],
+        others: &[usize],
+    ) -> Option<Option<Reproduction>> {
+        // What decides about a rule that compares requests may differ in each group.
+        if self.claim.judges_groups() && !self.claim.is_about_the_base() {
+            return None;
+        }
+        if self.is_right_now().await || self.depends_on_the_rest_of_a_list().await {
+            return Some(None);
+        }
+        let mut tried = 0;
+        let mut previous: Option<Value> = None;
+        for request in &found.held {
+            if tried == TRIED {
+                break;
+            }
+            let before = self.budget.spent();
+            if self.is_refuted(request, previous.as_ref()).await {
+                return Some(None);
+            }
+            tried += usize::from(self.budget.spent() > before + 1);
+            previous = self.claim.subject().value(&request.group);
+        }
+        let others_and_own = std::iter::once(self.claim).chain(others.iter().map(|other| &claims[*other]));
+        let causes: Vec<&Cause> = others_and_own.map(|claim| &claim.cause).collect();
+        let is_open = |request: &&Request| !request.explained_by.iter().any(|other| others.contains(other));
+        for request in found.unexplained.iter().filter(is_open).take(TRIED) {
+            if let Some(unexplained) = self.unexplained(request, &causes).await {
+                return Some(Some(unexplained));
+            }
+        }
+        None
+    }
+
+    /// Whether the finding is right now, or its contrast wrong: then something outside the request decides.
+    async fn is_right_now(&mut self) -> bool {
+        let finding = &self.claim.finding;
+        if let Some(contrast) = &finding.contrast
+            && self.send(&contrast.group, None).await == Shown::Broken
+        {
+            return true;
+        }
+        self.send(&finding.group, None).await == Shown::Right
+    }
+
+    /// Whether the contrast is wrong with a shorter list than its own: the list as a whole decides, or what the target kept under it.
+    async fn depends_on_the_rest_of_a_list(&mut self) -> bool {
+        let Some(contrast) = &self.claim.finding.contrast else {
+            return false;
+        };
+        for member in self.claim.cause.members() {
+            if let (None, Some(Value::Array(items))) = (member.element(), &member.passing)
+                && items.len() > 1
+                && let Some(own) = self.claim.subject_in(contrast.member).value(&contrast.group)
+                && let Some(alone) = self.claim.request(&contrast.group, contrast.member)
+                && let shorter = member.with(&own, Some(&items[1..].into()))
+                && shorter.is_some()
+                && self.send(&alone, shorter).await == Shown::Broken
+            {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// A request that broke the rule, where it breaks it with the passing values of each of these causes too: something else decides.
+    async fn unexplained(&mut self, request: &Request, causes: &[&Cause]) -> Option<Reproduction> {
+        let own = self.claim.subject().value(&request.group)?;
+        if !self.budget.spend_on(&request.group) {
+            return None;
+        }
+        let (exchanges, outcome) = self.resender.send(&request.group).await.ok()?;
+        let Outcome::Broken(violation) = outcome else {
+            return None;
+        };
+        for cause in causes {
+            let passing = with_all(&own, cause.members());
+            if let Some(passing) = passing.filter(|passing| *passing != own)
+                && self.send(&request.group, Some(passing)).await != Shown::Broken
+            {
+                return None;
+            }
+        }
+        Some(Reproduction {
+            group: request.group.clone(),
+            exchanges,
+            violation,
+        })
+    }
+
+    /// Whether a request for which the rule held is right with the failing values too, or wrong with those of another such request.
+    async fn is_refuted(&mut self, request: &Request, other: Option<&Value>) -> bool {
+        let context = self.resender.context;
+        let Some(own) = self.claim.subject().value(&request.group) else {
+            return false;
+        };
+        let failing = self
+            .claim
+            .subject_in(self.claim.finding.violation.member)
+            .value(&self.claim.finding.group);
+        if !failing
+            .as_ref()
+            .is_some_and(|failing| is_comparable(failing, &own, context))
+            || self.send(&request.group, None).await != Shown::Right
+        {
+            return false;
+        }
+        let members = self.claim.cause.members();
+        let values_of = |of: &Value, into: &Value| {
+            let value = |value: Value, member: &Difference| member.with(&value, of.pointer(&member.pointer));
+            members.iter().try_fold(into.clone(), value)
+        };
+        // Values with which the rule held break it in no request that differs in nothing else.
+        let finding = &self.claim.finding;
+        let alone = self.claim.request(&finding.group, finding.violation.member);
+        for (group, from, into) in [
+            (Some(&request.group), other, Some(&own)),
+            (alone.as_ref(), Some(&own), failing.as_ref()),
+        ] {
+            if let (Some(group), Some(from), Some(into)) = (group, from, into)
+                && let placebo = values_of(from, into)
+                && placebo.is_some()
+                && self.send(group, placebo).await == Shown::Broken
+            {
+                return true;
+            }
+        }
+        // All failing values break it, and one of several is not enough.
+        if let [first, _, ..] = members
+            && let one = first.with_failing(&own)
+            && one.is_some()
+            && self.send(&request.group, one).await == Shown::Broken
+        {
+            return true;
+        }
+        let failing = members
+            .iter()
+            .try_fold(own, |value, member| member.with_failing(&value));
+        failing.is_some() && self.send(&request.group, failing).await == Shown::Right
+    }
+}

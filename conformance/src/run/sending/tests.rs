@@ -1,0 +1,156 @@
+//! The sender and a target in this process, which answers as a script says.
+
+use std::{
+    io,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use futures_util::future::join_all;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream},
+    sync::mpsc,
+    time::Instant,
+};
+
+use super::sender::Sender;
+use paymaster_client::{
+    http::transport::{Limits, Transport},
+    network::{connector::Connector, target::Target},
+    pace::Pace,
+    stop::Stop,
+};
+use paymaster_judge::{
+    cases::{case::Group, plan::plan},
+    target::context::Context,
+};
+
+/// A target that takes this many connections at a time, and answers its requests with these statuses, then with 200.
+#[derive(Clone)]
+struct Scripted {
+    most: usize,
+    statuses: Arc<[u16]>,
+    open: Arc<AtomicUsize>,
+    bodies: Arc<Mutex<Vec<String>>>,
+}
+
+impl Scripted {
+    fn new(most: usize, statuses: &[u16]) -> Self {
+        Self {
+            most,
+            statuses: statuses.into(),
+            open: Arc::default(),
+            bodies: Arc::default(),
+        }
+    }
+
+    fn sender(&self, jobs: usize) -> Sender {
+        let target = Target::parse("http://127.0.0.1:1/").unwrap();
+        let scripted = self.clone();
+        let connect = move || {
+            if scripted.open.fetch_add(1, Ordering::Relaxed) >= scripted.most {
+                scripted.open.fetch_sub(1, Ordering::Relaxed);
+                return Err(io::ErrorKind::ConnectionRefused.into());
+            }
+            let (client, server) = tokio::io::duplex(64 * 1024);
+            tokio::spawn(scripted.clone().serve(server));
+            Ok(client)
+        };
+        let connector = Connector::in_process(&target, Arc::new(connect));
+        let transport = Transport::new(target, Limits::default(), &[]).with_connector(connector);
+        let pace = Pace::new(None, None, Instant::now() + Duration::from_mins(5));
+        Sender::new(
+            transport,
+            Stop::default(),
+            pace,
+            jobs,
+            mpsc::unbounded_channel().0,
+        )
+    }
+
+    async fn serve(self, mut stream: DuplexStream) {
+        let mut bytes = Vec::new();
+        while stream.read_buf(&mut bytes).await.is_ok_and(|read| read > 0) {
+            let text = String::from_utf8_lossy(&bytes);
+            let Some((head, body)) = text.split_once("\r\n\r\n") else {
+                continue;
+            };
+            let (_, length) = head.split_once("content-length: ").unwrap_or(("", "0"));
+            let length = length.split_whitespace().next().unwrap();
+            if body.len() < length.parse().unwrap() {
+                continue;
+            }
+            let number = {
+                let mut bodies = self.bodies.lock().unwrap();
+                bodies.push(body.to_owned());
+                bodies.len() - 1
+            };
+            let status = self.statuses.get(number).copied().unwrap_or(200);
+            let answer = r#"{"jsonrpc":"2.0","id":1,"result":{}}"#;
+            let length = answer.len();
+            let head = format!("HTTP/1.1 {status} so\r\ncontent-length: {length}\r\n\r\n");
+            stream.write_all((head + answer).as_bytes()).await.unwrap();
+            bytes.clear();
+        }
+        self.open.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Groups of one request each.
+fn groups() -> Vec<Group> {
+    let mut groups = plan(&Context::default(), 1, 9);
+    groups.retain(|group| group.members.len() == 1);
+    groups
+}
+
+/// The statuses of the answers to two groups that are sent one after the other, and the places of the bodies that were sent.
+async fn two_groups(statuses: &[u16]) -> ([u16; 2], String) {
+    let target = Scripted::new(usize::MAX, statuses);
+    let (sender, groups) = (target.sender(1), groups());
+    let mut answered = [0; 2];
+    for (status, group) in answered.iter_mut().zip(&groups) {
+        let exchanges = sender.deliver(group).await.unwrap();
+        *status = exchanges[0].outcome.as_ref().unwrap().status;
+    }
+    let bodies = target.bodies.lock().unwrap();
+    let place = |body: &String| {
+        if *body == groups[0].members[0].body {
+            "0"
+        } else {
+            "1"
+        }
+    };
+    (answered, bodies.iter().map(place).collect())
+}
+
+#[tokio::test]
+async fn an_error_of_a_gateway_is_an_answer_only_where_a_request_that_was_served_before_still_is() {
+    for (statuses, answers, bodies) in [
+        // The probe is served: there is no outage.
+        (&[200, 503][..], [200, 503], "010"),
+        // It is not: the second probe shows the end, and the request is sent again.
+        (&[200, 502, 502], [200, 200], "01001"),
+        // A service that starts: the request is the probe.
+        (&[503, 503], [200, 200], "00001"),
+    ] {
+        assert_eq!(
+            two_groups(statuses).await,
+            (answers, bodies.to_owned()),
+            "{statuses:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_target_that_takes_few_connections_lowers_the_jobs_to_their_number() {
+    let target = Scripted::new(3, &[]);
+    let (sender, groups) = (target.sender(8), groups());
+    let delivered = join_all(groups[..8].iter().map(|group| sender.deliver(group))).await;
+    for exchanges in delivered {
+        assert_eq!(exchanges.unwrap()[0].outcome.as_ref().unwrap().status, 200);
+    }
+    assert_eq!(sender.overload().unwrap().jobs, 3);
+}

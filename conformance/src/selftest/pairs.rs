@@ -1,0 +1,208 @@
+//! Pairs of unrelated faults in one server: each is a defect of its own, and mending one leaves the other.
+
+use paymaster_reference_server::{Config, Fault, InjectedService, Service, faults};
+
+use crate::{
+    run::{self, ReplayOutcome, RunOutcome, Suite},
+    selftest::{
+        NamedDefect, SelftestError,
+        causes::named_defects,
+        on_every_core, suite,
+        trial::{Silent, serve, server_error, settings},
+    },
+};
+use paymaster_cli::{embedded, settings::Settings};
+use paymaster_client::stop::Stop;
+use paymaster_judge::{cases::plan::DEFAULT_CASES, session::recheck::Original, verdict::finding::Finding};
+
+/// How many of 100 pairs are two faults that one rule catches.
+const OF_ONE_RULE: usize = 40;
+
+/// Two faults that depend on different members of the request.
+#[derive(Clone, Copy, Debug)]
+pub struct FaultPair {
+    /// The faults.
+    pub faults: [&'static Fault; 2],
+    /// Whether one rule catches both.
+    pub is_of_one_rule: bool,
+}
+
+/// The result of one run against a server with two faults.
+#[derive(Debug)]
+pub struct PairTrial {
+    /// The faults.
+    pub pair: FaultPair,
+    /// The defects that the run found.
+    pub defects: Vec<NamedDefect>,
+    /// For each fault, whether the cause of a defect names the member on which it depends.
+    pub is_named: [bool; 2],
+    /// For each fault, whether the replay of all findings against a server without it reports as fixed exactly the defects whose cause
+    /// names its member.
+    pub is_fixed: [bool; 2],
+}
+
+/// So many pairs of faults, drawn with a seed. Of each 100, 40 are two faults that one rule catches.
+pub fn fault_pairs(count: usize, seed: u64) -> Vec<FaultPair> {
+    let all: Vec<&'static Fault> = faults().filter(|fault| fault.member.is_some()).collect();
+    let mut random = seed;
+    let mut pairs: Vec<FaultPair> = Vec::with_capacity(count);
+    // Pairs of one rule are rare: a bound ends the search where fewer exist than are asked for.
+    for _ in 0..count * 10_000 {
+        if pairs.len() == count {
+            break;
+        }
+        let of_one_rule = pairs.iter().filter(|pair| pair.is_of_one_rule).count();
+        let wants_one_rule = of_one_rule * 100 < OF_ONE_RULE * (pairs.len() + 1);
+        let mut draw = || {
+            random = next_random(random);
+            all[usize::try_from(random >> 33).unwrap_or_default() % all.len()]
+        };
+        let drawn = [draw(), draw()];
+        let is_new = |pair: &FaultPair| {
+            !drawn
+                .iter()
+                .all(|fault| pair.faults.iter().any(|other| other.name == fault.name))
+        };
+        if is_unrelated(drawn) && wants_one_rule == is_of_one_rule(drawn) && pairs.iter().all(is_new) {
+            pairs.push(FaultPair {
+                faults: drawn,
+                is_of_one_rule: wants_one_rule,
+            });
+        }
+    }
+    pairs
+}
+
+/// Knuth's linear congruential generator; its upper bits are used.
+fn next_random(state: u64) -> u64 {
+    state
+        .wrapping_mul(6_364_136_223_846_793_005)
+        .wrapping_add(1_442_695_040_888_963_407)
+}
+
+/// Whether two faults depend on two members, none of which is in the other.
+fn is_unrelated([one, two]: [&Fault; 2]) -> bool {
+    let is_within = |inner: &Fault, outer: &Fault| {
+        let (inner, outer) = (inner.member.unwrap_or_default(), outer.member.unwrap_or_default());
+        inner.starts_with(outer)
+    };
+    !is_within(one, two) && !is_within(two, one)
+}
+
+fn is_of_one_rule([one, two]: [&Fault; 2]) -> bool {
+    one.clause == two.clause
+}
+
+/// Runs the suite against each pair on every core, and calls `on_trial` for each trial that ends. Trials that `stop` cuts short are left
+/// out.
+///
+/// # Errors
+///
+/// When a runtime or a reference server cannot be started.
+pub fn run_pairs(
+    pairs: &[FaultPair],
+    seed: u64,
+    stop: &Stop,
+    on_trial: &(dyn Fn(&PairTrial) + Sync),
+) -> Result<Vec<PairTrial>, SelftestError> {
+    let suite = suite();
+    let one = |runtime: &tokio::runtime::Runtime, place: usize| {
+        let trial = runtime.block_on(PairTrial::run(pairs[place], seed, &suite, &stop.for_part()));
+        trial.map(|trial| (place, trial))
+    };
+    let mut done = on_every_core(pairs.len(), stop, &one, &|(_, trial)| on_trial(trial))?;
+    done.sort_by_key(|(place, _)| *place);
+    Ok(done.into_iter().map(|(_, trial)| trial).collect())
+}
+
+impl PairTrial {
+    async fn run(pair: FaultPair, seed: u64, suite: &Suite, stop: &Stop) -> Result<Self, SelftestError> {
+        let config = config();
+        let (embedded, transport) = serve(&config, service(&config, &pair.faults)?, false).await?;
+        let profile = embedded::profile_of(&config);
+        let settings = settings(&embedded, transport, profile, (seed, DEFAULT_CASES), true);
+        let outcome = run::check(&settings, suite, stop, &mut Silent).await;
+        embedded.stop().await;
+        let defects = named_defects(&outcome.summary);
+        let names =
+            |fault: &Fault, defect: &NamedDefect| fault.member.is_some_and(|member| defect.names(member));
+        let mut is_fixed = [false; 2];
+        for (place, fault) in pair.faults.into_iter().enumerate() {
+            let fixed = fixed_without(&outcome, pair.faults[1 - place], seed, stop).await?;
+            let of_fault: Vec<bool> = defects.iter().map(|defect| names(fault, defect)).collect();
+            is_fixed[place] = fixed == of_fault;
+        }
+        Ok(Self {
+            pair,
+            is_named: pair
+                .faults
+                .map(|fault| defects.iter().any(|defect| names(fault, defect))),
+            is_fixed,
+            defects,
+        })
+    }
+
+    /// Whether it gives at least two defects.
+    pub fn is_told_apart(&self) -> bool {
+        self.defects.len() >= 2
+    }
+
+    /// Whether the causes name both faults.
+    pub fn names_both(&self) -> bool {
+        self.is_named == [true; 2]
+    }
+
+    /// Whether the replay is right for both faults.
+    pub fn is_replayed(&self) -> bool {
+        self.is_fixed == [true; 2]
+    }
+}
+
+/// For each defect of a run, whether the replay of its findings against a server with this fault alone shows none of them.
+async fn fixed_without(
+    outcome: &RunOutcome,
+    left: &'static Fault,
+    seed: u64,
+    stop: &Stop,
+) -> Result<Vec<bool>, SelftestError> {
+    let config = config();
+    let (embedded, transport) = serve(&config, service(&config, &[left])?, false).await?;
+    let settings = settings(
+        &embedded,
+        transport,
+        embedded::profile_of(&config),
+        (seed, 1),
+        false,
+    );
+    let mut fixed = Vec::new();
+    for defect in &outcome.summary.defects {
+        let mut is_fixed = true;
+        for number in &defect.findings {
+            let finding = &outcome.summary.findings[*number];
+            is_fixed &= !is_broken(finding, outcome, &settings, stop).await;
+        }
+        fixed.push(is_fixed);
+    }
+    embedded.stop().await;
+    Ok(fixed)
+}
+
+/// Whether a replay of the finding shows it.
+async fn is_broken(finding: &Finding, outcome: &RunOutcome, settings: &Settings, stop: &Stop) -> bool {
+    let original = Original::of(finding, &outcome.summary);
+    let (rule, context) = (finding.rule, &outcome.context);
+    let replayed = run::replay(settings, None, rule, &finding.group, &original, context, stop).await;
+    !matches!(replayed, ReplayOutcome::Fixed(_))
+}
+
+fn config() -> Config {
+    let mut config = Config::default();
+    // No clause concerns the bytes of the signature, and signing takes a sixth of the time of a run.
+    config.signing.enabled = false;
+    config
+}
+
+fn service(config: &Config, faults: &[&'static Fault]) -> Result<InjectedService, SelftestError> {
+    let service = Service::new(config).map_err(server_error)?;
+    Ok(InjectedService::from(service).with_faults(faults.iter().copied()))
+}
