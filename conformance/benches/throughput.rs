@@ -43,10 +43,7 @@ const TICKS: f64 = 100.0;
 type Failure = Box<dyn Error>;
 
 fn main() -> Result<ExitCode, Failure> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(measure())
 }
 
@@ -55,10 +52,7 @@ async fn measure() -> Result<ExitCode, Failure> {
     config.signing.enabled = false;
     let server = Embedded::start_with(&config).await?;
     let judging = Suite::standard();
-    let sending = Suite {
-        rules: Vec::new(),
-        ..Suite::standard()
-    };
+    let sending = Suite { rules: Vec::new(), ..Suite::standard() };
     run(&server, &judging, WARM_UP_CASES).await?;
     let memory_before = peak_memory();
     let (mut judged, mut sent) = (Runs::default(), Runs::default());
@@ -75,27 +69,14 @@ async fn measure() -> Result<ExitCode, Failure> {
     }
     let rows = [
         ("exchanges a second, best", best(&judged.rates), best(&sent.rates)),
-        (
-            "exchanges a second, median",
-            median(&judged.rates),
-            median(&sent.rates),
-        ),
-        (
-            "CPU time of an exchange, server included, median, us",
-            median(&judged.costs),
-            median(&sent.costs),
-        ),
+        ("exchanges a second, median", median(&judged.rates), median(&sent.rates)),
+        ("CPU time of an exchange, server included, median, us", median(&judged.costs), median(&sent.costs)),
     ];
     println!("{exchanges} exchanges a run, {JOBS} at a time, {TURNS} runs of each kind, in turns:\n");
     println!("| | judged | only sent | ratio |\n|---|---:|---:|---:|");
     for (name, judged, sent) in rows {
         let ratio = judged.zip(sent).map(|(judged, sent)| judged / sent);
-        println!(
-            "| {name} | {} | {} | {} |",
-            shown(judged, 1),
-            shown(sent, 1),
-            shown(ratio, 3)
-        );
+        println!("| {name} | {} | {} | {} |", shown(judged, 1), shown(sent, 1), shown(ratio, 3));
     }
     println!(
         "\npeak resident memory, server included: {} MB after a run of {WARM_UP_CASES} cases, {} MB after those of {CASES}",
@@ -115,11 +96,7 @@ async fn measure() -> Result<ExitCode, Failure> {
         "bar of {BAR} judged exchanges a second on 2 cores: {} ({rate:.0}, {cores} cores here)",
         if met { "met" } else { "missed" }
     );
-    Ok(if met || cores < 2 {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(if met || cores < 2 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// What the runs of one kind measured.
@@ -172,16 +149,10 @@ async fn run(server: &Embedded, suite: &Suite, cases: u32) -> Result<Run, Failur
         strictness: Strictness::default(),
     };
     let before = cpu_seconds();
-    let summary = check(&settings, suite, &Stop::default(), &mut Silent)
-        .await
-        .summary;
+    let summary = check(&settings, suite, &Stop::default(), &mut Silent).await.summary;
     let after = cpu_seconds();
     // Without rules nothing is judged.
-    let expected = if suite.rules.is_empty() {
-        Conclusion::NothingBroken
-    } else {
-        Conclusion::Conforms
-    };
+    let expected = if suite.rules.is_empty() { Conclusion::NothingBroken } else { Conclusion::Conforms };
     if summary.conclusion != expected || summary.cut_short.is_some() {
         return Err(format!(
             "the reference server must conform, and this run says {:?}, {:?}",

@@ -42,21 +42,16 @@ fn answer(service: &Service, request: &Request<Bytes>, is_broken: bool) -> Respo
 
 /// What the service supports.
 fn profile(config: &Config) -> Profile {
-    let supported = config.tokens.iter().map(|token| Token {
-        address: token.address.clone(),
-        ..Token::default()
-    });
-    let accounts = config.policy.account_names.iter().map(|name| SmartAccount {
-        name: name.clone(),
-        version: "1.0.0".to_owned(),
-    });
+    let supported =
+        config.tokens.iter().map(|token| Token { address: token.address.clone(), ..Token::default() });
+    let accounts = config
+        .policy
+        .account_names
+        .iter()
+        .map(|name| SmartAccount { name: name.clone(), version: "1.0.0".to_owned() });
     Profile {
         accounts: accounts.collect(),
-        tokens: TokenLists {
-            supported: supported.collect(),
-            complete: true,
-            ..TokenLists::default()
-        },
+        tokens: TokenLists { supported: supported.collect(), complete: true, ..TokenLists::default() },
         operations: Operations {
             accepts: Accepts::Any,
             refused_senders: config.policy.denied_senders.clone(),

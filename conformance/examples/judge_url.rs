@@ -30,9 +30,5 @@ async fn main() -> Result<ExitCode, Box<dyn Error>> {
         .run()
         .await?;
     println!("{outcome}");
-    Ok(if outcome.conforms() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
+    Ok(if outcome.conforms() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

@@ -67,12 +67,7 @@ impl fmt::Display for Estimate {
         let Some(quick) = self.quick.filter(|quick| quick.requests < self.requests) else {
             return Ok(());
         };
-        write!(
-            f,
-            "; --quick takes about {} for about {} requests",
-            span(quick.takes),
-            quick.requests
-        )
+        write!(f, "; --quick takes about {} for about {} requests", span(quick.takes), quick.requests)
     }
 }
 
@@ -126,18 +121,12 @@ mod tests {
             time_limit: LIMIT,
             too_long: enough > 0,
             cases,
-            quick: (millis == 2_000).then_some(QuickRun {
-                requests: 400,
-                takes: Duration::from_secs(800),
-            }),
+            quick: (millis == 2_000).then_some(QuickRun { requests: 400, takes: Duration::from_secs(800) }),
             enough: Some(Duration::from_secs(enough)).filter(|_| enough > 0),
             revised: None,
         };
         for (estimate, words) in [
-            (
-                estimate(10, None, 0),
-                "at 100 requests a second, about 4000 requests take about 40 s",
-            ),
+            (estimate(10, None, 0), "at 100 requests a second, about 4000 requests take about 40 s"),
             (
                 estimate(105, Some(80), 480),
                 "at 9.5 requests a second, about 4000 requests take about 7 min, longer than the time limit of 5 min: \

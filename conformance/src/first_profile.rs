@@ -63,12 +63,7 @@ pub(crate) fn findings(surveyed: &Surveyed, given: Given<'_>) -> Vec<String> {
     ));
     for pair in Pair::ALL {
         let (results, errors) = found.reached.get(&pair).copied().unwrap_or_default();
-        lines.push(format!(
-            "{}: {}, {}",
-            pair.name(),
-            count(results, "result"),
-            count(errors, "error")
-        ));
+        lines.push(format!("{}: {}, {}", pair.name(), count(results, "result"), count(errors, "error")));
     }
     let clients: BTreeSet<&str> = Pair::ALL
         .into_iter()
@@ -85,10 +80,7 @@ pub(crate) fn findings(surveyed: &Surveyed, given: Given<'_>) -> Vec<String> {
         "{} supported, {} not; {}",
         count(tokens(Support::Supported) as u128, "token"),
         tokens(Support::Unsupported),
-        count(
-            found.context.served_accounts.accounts().len() as u128,
-            "smart account"
-        )
+        count(found.context.served_accounts.accounts().len() as u128, "smart account")
     ));
     if let Some(refusal) = found.access.outcomes.commonest_refusal(&Pair::ALL) {
         lines.push(format!(
@@ -110,12 +102,7 @@ fn refused(found: &SurveyResult, given: Given<'_>) -> String {
 
 /// The text of the file.
 pub(crate) fn text(surveyed: &Surveyed, given: Given<'_>) -> String {
-    let mut file = File {
-        surveyed,
-        found: &surveyed.result,
-        given,
-        text: String::new(),
-    };
+    let mut file = File { surveyed, found: &surveyed.result, given, text: String::new() };
     file.head();
     file.operations();
     file.tokens();
@@ -333,19 +320,11 @@ impl File<'_> {
                 self.comment("The URL holds a secret and is not written here: set PAYMASTER_URL to it.");
             }
         }
-        let names: Vec<&str> = self
-            .given
-            .place
-            .headers
-            .iter()
-            .map(|(name, _)| name.as_str())
-            .collect();
+        let names: Vec<&str> = self.given.place.headers.iter().map(|(name, _)| name.as_str()).collect();
         if !names.is_empty() {
             self.comment("Headers were sent whose values are not written here: name the environment variables that hold them.");
-            let lines: Vec<String> = names
-                .iter()
-                .map(|name| format!("\"{name}: ${{{}}}\"", variable(name)))
-                .collect();
+            let lines: Vec<String> =
+                names.iter().map(|name| format!("\"{name}: ${{{}}}\"", variable(name))).collect();
             self.line(&format!("#: headers = [{}]", lines.join(", ")));
         }
         match (self.given.rate, self.surveyed.rate_limit) {
@@ -370,19 +349,9 @@ impl File<'_> {
             return;
         }
         let dialect = &self.found.context.dialect;
-        let reached = |pair| {
-            self.found
-                .reached
-                .get(&pair)
-                .is_some_and(|(results, _)| *results > 0)
-        };
-        let sponsored = Pair::ALL
-            .into_iter()
-            .any(|pair| pair.mode == Mode::Sponsored && reached(pair));
-        let mut lines = vec![format!(
-            "amount-notation = \"{}\"",
-            name_of(&dialect.amount_notation)
-        )];
+        let reached = |pair| self.found.reached.get(&pair).is_some_and(|(results, _)| *results > 0);
+        let sponsored = Pair::ALL.into_iter().any(|pair| pair.mode == Mode::Sponsored && reached(pair));
+        let mut lines = vec![format!("amount-notation = \"{}\"", name_of(&dialect.amount_notation))];
         if self.is_plain(&dialect.jsonrpc_version) {
             lines.push(format!("jsonrpc-version = \"{}\"", dialect.jsonrpc_version));
         }
@@ -480,8 +449,5 @@ fn number(rate: f64) -> String {
 
 /// The name of a value in a configuration file.
 fn name_of(value: &impl serde::Serialize) -> String {
-    serde_json::to_value(value)
-        .ok()
-        .and_then(|value| value.as_str().map(str::to_owned))
-        .unwrap_or_default()
+    serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
 }

@@ -7,35 +7,23 @@ use paymaster_conformance::selftest::{
 
 /// Faults with the words that the cause of their first defect must contain.
 const CAUSES: &[(&str, &str)] = &[
-    (
-        "nonce-zero-refused",
-        "wrong with nonce \"0\", right with nonce \"1\"",
-    ),
+    ("nonce-zero-refused", "wrong with nonce \"0\", right with nonce \"1\""),
     (
         "nonce-above-2-64-refused",
         "wrong with nonce \"18446744073709551616\", right with nonce \"18446744073709551615\"",
     ),
     ("deployment-not-sponsored", "wrong with initCode"),
     ("decision-favours-long-expiry", "right with expiryDuration 300"),
-    (
-        "paying-in-tokens-judged-by-letter-case",
-        "(only the letter case differs)",
-    ),
+    ("paying-in-tokens-judged-by-letter-case", "(only the letter case differs)"),
     ("id-last-refused", "another order of members"),
     ("gzip-cut-short", "right with the plain ones"),
     ("id-missing-in-errors", "every error"),
     ("quote-mode-lower-case", "every"),
     ("refused-gets-data-now-and-then", "answers to the same request"),
     ("id-through-double", "every request with id 9007199254740993"),
-    (
-        "jsonrpc-not-echoed",
-        "wrong with jsonrpc \"2.0\", right with jsonrpc \"2.0.0\"",
-    ),
+    ("jsonrpc-not-echoed", "wrong with jsonrpc \"2.0\", right with jsonrpc \"2.0.0\""),
     ("decision-by-earlier-request", "only after the same request"),
-    (
-        "decision-by-earlier-sender",
-        "only after a request of the same sender",
-    ),
+    ("decision-by-earlier-sender", "only after a request of the same sender"),
     ("member-order-judged", "another order of members"),
     ("signature-required", "wrong without signature"),
     ("expiry-duration-refused", "wrong with expiryDuration"),
@@ -47,10 +35,8 @@ fn defects_of(faults: &[&str]) -> Vec<(&'static str, Vec<NamedDefect>)> {
 }
 
 fn matrix_of(faults: &[&str]) -> Matrix {
-    let deviations: Vec<Deviation> = every_deviation()
-        .into_iter()
-        .filter(|deviation| faults.contains(&deviation.name()))
-        .collect();
+    let deviations: Vec<Deviation> =
+        every_deviation().into_iter().filter(|deviation| faults.contains(&deviation.name())).collect();
     assert_eq!(deviations.len(), faults.len(), "a fault has another name now");
     let trials = Trials {
         deviations: &deviations,
@@ -77,11 +63,8 @@ fn no_cause_contradicts_what_a_fault_depends_on() {
         "answers-cross",
     ]);
     let causes = Causes::of(&matrix);
-    let untrue: Vec<_> = causes
-        .untrue
-        .iter()
-        .map(|(trial, defect)| (trial.deviation.name(), &defect.cause))
-        .collect();
+    let untrue: Vec<_> =
+        causes.untrue.iter().map(|(trial, defect)| (trial.deviation.name(), &defect.cause)).collect();
     assert!(untrue.is_empty(), "{untrue:#?}");
     let first = |name: &str| {
         let mut trials = matrix.trials.iter();
@@ -104,15 +87,10 @@ fn the_first_defect_names_the_cause_of_a_fault() {
     let found = defects_of(&names);
     let mut wrong = Vec::new();
     for (name, words) in CAUSES {
-        let (_, defects) = found
-            .iter()
-            .find(|(found, _)| found == name)
-            .expect("every fault has a trial");
+        let (_, defects) = found.iter().find(|(found, _)| found == name).expect("every fault has a trial");
         let cause = defects.first().map_or("", |defect| &defect.cause);
         if !cause.contains(words) {
-            wrong.push(format!(
-                "{name}: expected `{words}`, got `{cause}` of {defects:?}"
-            ));
+            wrong.push(format!("{name}: expected `{words}`, got `{cause}` of {defects:?}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -143,9 +121,6 @@ fn a_wrong_answer_is_one_defect() {
         "decision-by-short-expiry",
         "id-always-one",
     ];
-    let several: Vec<_> = defects_of(FAULTS)
-        .into_iter()
-        .filter(|(_, defects)| defects.len() != 1)
-        .collect();
+    let several: Vec<_> = defects_of(FAULTS).into_iter().filter(|(_, defects)| defects.len() != 1).collect();
     assert!(several.is_empty(), "{several:#?}");
 }

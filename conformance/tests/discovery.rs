@@ -56,10 +56,8 @@ async fn learned(deviation: Option<&str>, profile: impl FnOnce(Profile) -> Profi
         closer_look: false,
         strictness: Strictness::default(),
     };
-    let suite = Suite {
-        plan: |context, seed, cases| Plan::of(&[], context, seed, cases),
-        ..Suite::standard()
-    };
+    let suite =
+        Suite { plan: |context, seed, cases| Plan::of(&[], context, seed, cases), ..Suite::standard() };
     let outcome = run::check(&settings, &suite, &Stop::default(), &mut Silent).await;
     server.stop().await;
     outcome.context
@@ -73,30 +71,19 @@ fn silent(_: Profile) -> Profile {
 #[tokio::test]
 async fn each_reading_of_the_specification_is_learned_from_what_is_served() {
     let plain = learned(None, silent).await.dialect.clone();
-    assert_eq!(
-        (plain.jsonrpc_version.as_str(), plain.sponsored_name.as_str()),
-        ("2.0", "SPONSORED")
-    );
+    assert_eq!((plain.jsonrpc_version.as_str(), plain.sponsored_name.as_str()), ("2.0", "SPONSORED"));
     assert_eq!(plain.fee_token_member, "feeTokenAddress");
     assert_eq!(plain.quoted_tokens, QuotedTokens::Union);
     let of = async |variant| learned(Some(variant), silent).await.dialect.clone();
     assert_eq!(of("version-2-0-refused").await.jsonrpc_version, "2.0.0");
     assert_eq!(of("sponsored-refused").await.sponsored_name, "SPONSORSHIP");
-    assert_eq!(
-        of("fee-token-address-refused").await.fee_token_member,
-        "tokenAddress"
-    );
+    assert_eq!(of("fee-token-address-refused").await.fee_token_member, "tokenAddress");
     assert_eq!(of("decimal-amounts-refused").await.amount_notation, Amounts::Hex);
 }
 
 #[tokio::test]
 async fn which_tokens_are_quoted_is_learned_beside_two_listed_ones() {
-    let reading = async |deviation| {
-        learned(Some(deviation), |known| known)
-            .await
-            .dialect
-            .quoted_tokens
-    };
+    let reading = async |deviation| learned(Some(deviation), |known| known).await.dialect.quoted_tokens;
     assert_eq!(reading("quotes-list-alone").await, QuotedTokens::List);
     assert_eq!(reading("quotes-preferred-alone").await, QuotedTokens::Preferred);
     // A target that leaves out the first of two listed tokens speaks no reading, and is not excused by one.

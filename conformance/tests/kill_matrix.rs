@@ -13,13 +13,8 @@ const FEW_CASES: u32 = 4;
 const SEED: u64 = 7;
 
 fn holds(deviations: &[Deviation], profile_parts: &[ProfilePart], cases: u32) {
-    let trials = Trials {
-        deviations,
-        seeds: &[SEED],
-        profile_parts,
-        cases: Cases::Fixed(cases),
-        causes: false,
-    };
+    let trials =
+        Trials { deviations, seeds: &[SEED], profile_parts, cases: Cases::Fixed(cases), causes: false };
     let matrix = selftest::run(&trials, &Stop::default(), &|_| {}).expect("the servers start");
     let problems: Vec<String> = matrix
         .problems()
@@ -43,11 +38,7 @@ fn a_fault_of_every_clause_is_caught_by_its_rule_and_by_no_unrelated_one() {
             Deviation::Variant(_) => false,
         })
         .collect();
-    assert!(
-        first_of_each.len() > 70,
-        "only {} clauses have a fault",
-        first_of_each.len()
-    );
+    assert!(first_of_each.len() > 70, "only {} clauses have a fault", first_of_each.len());
     holds(&first_of_each, &[ProfilePart::Whole], CASES);
 }
 
@@ -75,10 +66,8 @@ fn no_lawful_variant_is_accused_whatever_its_profile_leaves_out() {
 /// A short run sends few of the ways to name a token: the default number of cases reaches this one.
 #[test]
 fn a_fault_that_a_short_run_does_not_catch_gets_a_second_run() {
-    let deviations: Vec<Deviation> = every_deviation()
-        .into_iter()
-        .filter(|deviation| deviation.name() == "native-coin-served")
-        .collect();
+    let deviations: Vec<Deviation> =
+        every_deviation().into_iter().filter(|deviation| deviation.name() == "native-coin-served").collect();
     let trials = Trials {
         deviations: &deviations,
         seeds: &[1],
@@ -87,11 +76,6 @@ fn a_fault_that_a_short_run_does_not_catch_gets_a_second_run() {
         causes: false,
     };
     let matrix = selftest::run(&trials, &Stop::default(), &|_| {}).expect("the servers start");
-    assert!(
-        matrix
-            .trials
-            .iter()
-            .all(|trial| trial.caught_by().next().is_some())
-    );
+    assert!(matrix.trials.iter().all(|trial| trial.caught_by().next().is_some()));
     assert_eq!(matrix.trials.len(), 1);
 }

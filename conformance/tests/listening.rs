@@ -57,13 +57,7 @@ async fn every_exchange_is_told_to_who_asks() {
         strictness: Strictness::default(),
     };
     for wants in [false, true] {
-        let (mut deaf, mut listener) = (
-            Listener::default(),
-            Listener {
-                wants,
-                ..Listener::default()
-            },
-        );
+        let (mut deaf, mut listener) = (Listener::default(), Listener { wants, ..Listener::default() });
         let mut both = Reporters(vec![&mut deaf, &mut listener]);
         let outcome = check(&settings, &Suite::standard(), &Stop::default(), &mut both).await;
         let expected = if wants { outcome.summary.requests } else { 0 };

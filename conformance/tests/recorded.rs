@@ -52,13 +52,8 @@ impl Reporter for Tape {
 
 /// What a run against a server left on tape, and the rules over single exchanges that it broke.
 async fn record(service: impl Respond) -> (Vec<Exchange>, BTreeSet<&'static str>, Profile) {
-    let server = Embedded::serve(&Config::default(), service)
-        .await
-        .expect("a free port");
-    let limits = Limits {
-        timeout: Duration::from_secs(5),
-        ..Limits::default()
-    };
+    let server = Embedded::serve(&Config::default(), service).await.expect("a free port");
+    let limits = Limits { timeout: Duration::from_secs(5), ..Limits::default() };
     let settings = Settings {
         transport: Transport::new(Target::parse(&server.url).expect("its own URL"), limits, &[]),
         shown_target: server.url.clone(),
@@ -91,12 +86,8 @@ fn judge(
     profile: &Profile,
     whole_first: bool,
 ) -> (BTreeSet<&'static str>, Vec<String>) {
-    let mut session = RecordedSession::new(
-        rules().collect(),
-        Suite::standard().observe,
-        Arc::default(),
-        profile.clone(),
-    );
+    let mut session =
+        RecordedSession::new(rules().collect(), Suite::standard().observe, Arc::default(), profile.clone());
     if whole_first {
         for exchange in exchanges {
             session.learn(exchange);
@@ -114,25 +105,12 @@ fn judge(
         Strictness::default(),
         Duration::ZERO,
     );
-    let broken = || {
-        summary
-            .rules
-            .iter()
-            .filter(|outcome| outcome.verdict == Verdict::Failed)
-    };
-    let stated = summary
-        .findings
-        .iter()
-        .filter(|finding| finding.basis == Basis::Stated);
+    let broken = || summary.rules.iter().filter(|outcome| outcome.verdict == Verdict::Failed);
+    let stated = summary.findings.iter().filter(|finding| finding.basis == Basis::Stated);
     (
         broken().map(|outcome| outcome.rule.id).collect(),
         stated
-            .map(|finding| {
-                format!(
-                    "{}: {:?} {:?}",
-                    finding.rule.id, finding.violation, finding.exchanges
-                )
-            })
+            .map(|finding| format!("{}: {:?} {:?}", finding.rule.id, finding.violation, finding.exchanges))
             .collect(),
     )
 }
@@ -142,11 +120,7 @@ fn what_is_more_than_we_read_is_left_out_and_no_pass() {
     let request = sample::sponsor_request("pm_getFeeQuoteOrData").to_string();
     let answered = |body: String| Exchange {
         request: request.clone().into(),
-        outcome: Ok(Response {
-            status: 200,
-            headers: Vec::new(),
-            body: body.into(),
-        }),
+        outcome: Ok(Response { status: 200, headers: Vec::new(), body: body.into() }),
         took: Duration::ZERO,
         on_chain: None,
         received: None,
@@ -156,20 +130,14 @@ fn what_is_more_than_we_read_is_left_out_and_no_pass() {
     let fine = answered(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#.to_owned());
     let id = find_rule("answer.id").unwrap();
     let finish = |exchanges: &[&Exchange], strictness| {
-        let mut session = RecordedSession::new(
-            vec![id],
-            Suite::standard().observe,
-            Arc::default(),
-            Profile::default(),
-        );
+        let mut session =
+            RecordedSession::new(vec![id], Suite::standard().observe, Arc::default(), Profile::default());
         for exchange in exchanges {
             session.learn(exchange);
             assert!(session.judge("here", exchange).is_empty());
         }
         let skipped = std::collections::BTreeMap::default();
-        session
-            .finish(String::new(), skipped, strictness, Duration::ZERO)
-            .0
+        session.finish(String::new(), skipped, strictness, Duration::ZERO).0
     };
     let often = vec![&fine; usize::try_from(id.quota).unwrap()];
     let summary = finish(&often, Strictness::default());
@@ -181,10 +149,7 @@ fn what_is_more_than_we_read_is_left_out_and_no_pass() {
         panic!("{:?}", summary.unjudged);
     };
     assert!(reason.ends_with("more than we read"), "{reason}");
-    let allowing = Strictness {
-        allow_incomplete: true,
-        ..Strictness::default()
-    };
+    let allowing = Strictness { allow_incomplete: true, ..Strictness::default() };
     assert_eq!(finish(&with_deep, allowing).conclusion, Conclusion::NothingBroken);
 }
 
@@ -233,10 +198,6 @@ async fn what_one_exchange_shows_is_found_in_the_recording() {
         let (exchanges, live, profile) = record(service).await;
         let (broken, _) = judge(&exchanges, &profile, true);
         assert!(!live.is_empty(), "{name} was not caught live");
-        assert_eq!(
-            live.difference(&broken).collect::<Vec<_>>(),
-            Vec::<&&str>::new(),
-            "{name}: {broken:?}"
-        );
+        assert_eq!(live.difference(&broken).collect::<Vec<_>>(), Vec::<&&str>::new(), "{name}: {broken:?}");
     }
 }

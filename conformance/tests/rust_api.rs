@@ -63,10 +63,7 @@ async fn a_lawful_service_of_this_process_conforms() {
     outcome.assert_conforms();
     assert_eq!(outcome.broken_rules().count(), 0);
     let text = outcome.to_string();
-    assert!(
-        text.starts_with("CONFORMS") && text.contains("http://service.invalid/"),
-        "{text}"
-    );
+    assert!(text.starts_with("CONFORMS") && text.contains("http://service.invalid/"), "{text}");
 }
 
 #[tokio::test]
@@ -80,20 +77,9 @@ async fn a_broken_service_is_found_and_shown() {
     assert_eq!(outcome.conclusion(), Conclusion::Violations);
     assert!(!outcome.conforms());
     let broken: Vec<&str> = outcome.broken_rules().map(|rule| rule.id).collect();
-    assert!(
-        broken.iter().any(|rule| rule.contains("id")) && !outcome.findings().is_empty(),
-        "{broken:?}"
-    );
+    assert!(broken.iter().any(|rule| rule.contains("id")) && !outcome.findings().is_empty(), "{broken:?}");
     let text = outcome.to_string();
-    for part in [
-        "VIOLATIONS",
-        "FAILED ",
-        "expected ",
-        "actual ",
-        "request ",
-        "response ",
-        "section ",
-    ] {
+    for part in ["VIOLATIONS", "FAILED ", "expected ", "actual ", "request ", "response ", "section "] {
         assert!(text.contains(part), "{part:?} in {text}");
     }
     let json: Value = serde_json::from_str(&outcome.to_json()).expect("the report is JSON");
@@ -148,10 +134,7 @@ async fn a_url_is_judged_with_headers_that_no_text_shows() {
     let outcome = Check::url(&url)
         .expect("it is a URL")
         .profile(server.profile.clone())
-        .header(
-            HeaderName::from_static("x-api-key"),
-            HeaderValue::from_static("s3cr3t-of-the-header"),
-        )
+        .header(HeaderName::from_static("x-api-key"), HeaderValue::from_static("s3cr3t-of-the-header"))
         .cases(2)
         .only_rules(|rule| rule.id.starts_with("answer."))
         .run()
@@ -159,13 +142,7 @@ async fn a_url_is_judged_with_headers_that_no_text_shows() {
         .expect("it starts");
     server.stop().await;
     assert_eq!(outcome.conclusion(), Conclusion::NothingBroken);
-    assert!(
-        outcome
-            .summary()
-            .rules
-            .iter()
-            .all(|rule| rule.rule.id.starts_with("answer."))
-    );
+    assert!(outcome.summary().rules.iter().all(|rule| rule.rule.id.starts_with("answer.")));
     for text in [outcome.to_string(), outcome.to_json()] {
         assert!(!text.contains("s3cr3t"), "{text}");
     }
@@ -179,31 +156,19 @@ async fn a_service_of_hyper_is_judged_and_its_errors_are_violations() {
         let (service, calls) = (Arc::clone(&service), Arc::clone(&counted));
         async move {
             calls.fetch_add(1, Ordering::Relaxed);
-            let body = request
-                .into_body()
-                .collect()
-                .await
-                .expect("it is whole")
-                .to_bytes();
+            let body = request.into_body().collect().await.expect("it is whole").to_bytes();
             Ok::<_, Infallible>(answered(&service, &body, |_| {}))
         }
     });
-    let outcome = Check::hyper_service(service)
-        .profile(profile_of(&Config::default()))
-        .run()
-        .await
-        .expect("it starts");
+    let outcome =
+        Check::hyper_service(service).profile(profile_of(&Config::default())).run().await.expect("it starts");
     outcome.assert_conforms();
     assert_eq!(calls.load(Ordering::Relaxed), outcome.summary().requests);
 
     let refusing = service_fn(|_: Request<Incoming>| async {
         Err::<Response<String>, _>(io::Error::other("out of order"))
     });
-    let outcome = Check::hyper_service(refusing)
-        .cases(2)
-        .run()
-        .await
-        .expect("it starts");
+    let outcome = Check::hyper_service(refusing).cases(2).run().await.expect("it starts");
     assert!(!outcome.conforms());
 }
 
@@ -256,11 +221,7 @@ fn the_documentation_states_the_default_number_of_cases() {
 fn what_cannot_start_says_why() {
     let cause = Check::url("127.0.0.1:3000").expect_err("it has no scheme");
     assert!(matches!(cause, CheckError::Url(_)));
-    assert!(
-        cause
-            .source()
-            .is_some_and(|cause| cause.to_string().contains("scheme"))
-    );
+    assert!(cause.source().is_some_and(|cause| cause.to_string().contains("scheme")));
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("paymaster.toml");
     assert!(matches!(read_profile(&path), Err(CheckError::Profile(_))));

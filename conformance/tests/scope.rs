@@ -36,15 +36,10 @@ async fn send(service: &InjectedService, group: &Group) -> Option<Vec<Exchange>>
         let lines = member.sent_as.iter().flat_map(|client| client.lines);
         let headers: HeaderMap = lines
             .filter_map(|(name, value)| {
-                Some((
-                    HeaderName::from_bytes(name.as_bytes()).ok()?,
-                    HeaderValue::from_str(value).ok()?,
-                ))
+                Some((HeaderName::from_bytes(name.as_bytes()).ok()?, HeaderValue::from_str(value).ok()?))
             })
             .collect();
-        let answer = service
-            .respond(&headers, &member.body, &mut Default::default())
-            .await;
+        let answer = service.respond(&headers, &member.body, &mut Default::default()).await;
         let (head, body) = answer.ok()?.into_parts();
         let body = body.collect().await.ok()?.to_bytes();
         let lines = head.headers.iter();
@@ -173,12 +168,7 @@ async fn faults_are_caught_by_what_the_rules_of_their_clause_need() {
         let service = service().with_faults([fault]);
         // Some show in few requests.
         let (_, few) = judged(&service, of_clause.clone(), &scope, (1, CASES)).await;
-        if few.is_empty()
-            && judged(&service, of_clause, &scope, (1, ALL_CASES))
-                .await
-                .1
-                .is_empty()
-        {
+        if few.is_empty() && judged(&service, of_clause, &scope, (1, ALL_CASES)).await.1.is_empty() {
             missed.push((fault.name, fault.clause));
         }
         tried += 1;

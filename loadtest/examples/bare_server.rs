@@ -27,29 +27,19 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
-    let body = request
-        .into_body()
-        .collect()
-        .await
-        .map(http_body_util::Collected::to_bytes);
+    let body = request.into_body().collect().await.map(http_body_util::Collected::to_bytes);
     let body = body.unwrap_or_default();
-    let id = body
-        .windows(5)
-        .position(|window| window == b"\"id\":")
-        .map_or(&b"null"[..], |at| {
-            let rest = &body[at + 5..];
-            let end = rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(0);
-            &rest[..end]
-        });
+    let id = body.windows(5).position(|window| window == b"\"id\":").map_or(&b"null"[..], |at| {
+        let rest = &body[at + 5..];
+        let end = rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(0);
+        &rest[..end]
+    });
     let mut text = Vec::with_capacity(320);
     text.extend_from_slice(b"{\"jsonrpc\":\"2.0\",\"id\":");
     text.extend_from_slice(id);
     text.push(b',');
     text.extend_from_slice(SPONSORED.as_bytes());
     let mut response = Response::new(Full::new(Bytes::from(text)));
-    response.headers_mut().insert(
-        CONTENT_TYPE,
-        hyper::header::HeaderValue::from_static("application/json"),
-    );
+    response.headers_mut().insert(CONTENT_TYPE, hyper::header::HeaderValue::from_static("application/json"));
     Ok(response)
 }

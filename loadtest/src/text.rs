@@ -64,11 +64,7 @@ pub fn percent(percent: f64) -> String {
 /// A relative difference (0.05 is 5 %) in percent with its sign; no sign if it rounds to 0.
 pub fn change(share: f64) -> String {
     let percent = (share * 1_000.0).round() / 10.0;
-    if percent == 0.0 {
-        "0.0 %".to_owned()
-    } else {
-        format!("{percent:+.1} %")
-    }
+    if percent == 0.0 { "0.0 %".to_owned() } else { format!("{percent:+.1} %") }
 }
 
 /// `part` of `of`, in percent.
@@ -80,11 +76,7 @@ pub fn share(part: u64, of: u64) -> String {
 
 /// A count with its noun, in the plural unless it is 1.
 pub fn count(times: u64, noun: &str) -> String {
-    if times == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{} {noun}s", number(times))
-    }
+    if times == 1 { format!("1 {noun}") } else { format!("{} {noun}s", number(times)) }
 }
 
 /// A time in seconds, for example `10 s` or `2.5 s`.
@@ -98,10 +90,7 @@ pub fn seconds(seconds: f64) -> String {
 
 /// A time of day with its date, for people: `2026-03-01 12:30:05 UTC`. `seconds` are those since 1970; `None` for 0, which is unknown.
 pub fn date(seconds: u64) -> Option<String> {
-    Some(format!(
-        "{} UTC",
-        moment(seconds)?.trim_end_matches('Z').replace('T', " ")
-    ))
+    Some(format!("{} UTC", moment(seconds)?.trim_end_matches('Z').replace('T', " ")))
 }
 
 /// The same as RFC 3339 has it: `2026-03-01T12:30:05Z`.

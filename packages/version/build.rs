@@ -13,9 +13,7 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=PAYMASTER_COMMIT");
     let package = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
-    let commit = given()
-        .or_else(|| packaged(&package))
-        .or_else(|| checked_out(&package));
+    let commit = given().or_else(|| packaged(&package)).or_else(|| checked_out(&package));
     let release = env::var("PROFILE").is_ok_and(|profile| profile == "release");
     let commit = match commit {
         Some(commit) => format!("commit {}", commit.get(..DIGITS).unwrap_or(&commit)),
@@ -28,9 +26,7 @@ fn main() {
 
 /// The commit that the release workflow, or the packager of a distribution, states.
 fn given() -> Option<String> {
-    env::var("PAYMASTER_COMMIT")
-        .ok()
-        .filter(|commit| !commit.is_empty())
+    env::var("PAYMASTER_COMMIT").ok().filter(|commit| !commit.is_empty())
 }
 
 /// The commit that `cargo package` wrote into the packaged sources.
@@ -55,12 +51,7 @@ fn checked_out(package: &Path) -> Option<String> {
 }
 
 fn git(folder: &Path, arguments: &[&str]) -> Option<String> {
-    let output = Command::new("git")
-        .arg("-C")
-        .arg(folder)
-        .args(arguments)
-        .output()
-        .ok()?;
+    let output = Command::new("git").arg("-C").arg(folder).args(arguments).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     output.status.success().then(|| text.trim().to_owned())
 }

@@ -3,11 +3,7 @@
 //!
 //! Each server runs in its own process, so that the system reports its CPU time. The servers get the same requests in short
 //! alternating turns, so that the drift of a shared machine affects all of them; the ratio is the median of all turns.
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a benchmark prints its figures"
-)]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints its figures")]
 
 mod samples;
 
@@ -54,10 +50,8 @@ fn main() -> Result<ExitCode, Failure> {
 }
 
 fn compare() -> Result<ExitCode, Failure> {
-    let mut servers = ["bare", "unsigned", "signed"]
-        .map(Process::start)
-        .into_iter()
-        .collect::<Result<Vec<_>, _>>()?;
+    let mut servers =
+        ["bare", "unsigned", "signed"].map(Process::start).into_iter().collect::<Result<Vec<_>, _>>()?;
     for server in &mut servers {
         server.turn()?; // warm-up
     }
@@ -72,17 +66,9 @@ fn compare() -> Result<ExitCode, Failure> {
     );
     let mut met = true;
     for (index, (server, costs_of_server)) in servers.iter().zip(&costs).enumerate() {
-        let ratios = costs_of_server
-            .iter()
-            .zip(&costs[0])
-            .map(|(cost, bare)| cost / bare)
-            .collect();
+        let ratios = costs_of_server.iter().zip(&costs[0]).map(|(cost, bare)| cost / bare).collect();
         let ratio = median(ratios);
-        println!(
-            "{:>9}: {:6.2} us, {ratio:.3} of bare",
-            server.kind,
-            median(costs_of_server.clone())
-        );
+        println!("{:>9}: {:6.2} us, {ratio:.3} of bare", server.kind, median(costs_of_server.clone()));
         if index == 1 {
             met = ratio <= LIMIT;
         }
@@ -119,12 +105,7 @@ impl Process {
         let mut address = String::new();
         let stdout = child.stdout.as_mut().ok_or("no output")?;
         BufReader::new(stdout).read_line(&mut address)?;
-        Ok(Self {
-            kind,
-            _stdin: child.stdin.take(),
-            child,
-            address: address.trim().to_owned(),
-        })
+        Ok(Self { kind, _stdin: child.stdin.take(), child, address: address.trim().to_owned() })
     }
 
     /// Sends the requests of a turn; returns the CPU time of the server for each, in microseconds.
@@ -149,11 +130,7 @@ impl Process {
         let mut sum = 0;
         for task in std::fs::read_dir(format!("/proc/{}/task", self.child.id()))? {
             let accounts = std::fs::read_to_string(task?.path().join("schedstat"))?;
-            sum += accounts
-                .split(' ')
-                .next()
-                .ok_or("an empty schedstat")?
-                .parse::<u64>()?;
+            sum += accounts.split(' ').next().ok_or("an empty schedstat")?.parse::<u64>()?;
         }
         Ok(sum)
     }
@@ -200,10 +177,7 @@ fn is_whole(answer: &[u8]) -> Result<bool, Failure> {
     let Some((head, body)) = text.split_once("\r\n\r\n") else {
         return Ok(false);
     };
-    let length = head
-        .lines()
-        .find_map(|line| line.strip_prefix("content-length: "))
-        .ok_or("no length")?;
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).ok_or("no length")?;
     if body.len() < length.parse()? {
         return Ok(false);
     }
@@ -229,12 +203,7 @@ fn serve(kind: &str) -> Result<(), Failure> {
             // The response has the mean length of the real responses.
             let lengths: Vec<usize> = PAIRS
                 .iter()
-                .map(|(_, text)| {
-                    service
-                        .handle_bytes(text.as_bytes(), 0)
-                        .body
-                        .map_or(0, |body| body.len())
-                })
+                .map(|(_, text)| service.handle_bytes(text.as_bytes(), 0).body.map_or(0, |body| body.len()))
                 .collect();
             let length = lengths.iter().sum::<usize>() / lengths.len();
             let mut answer = br#"{"result":""#.to_vec();
@@ -268,9 +237,7 @@ async fn serve_bare(listener: TcpListener, answer: Bytes) -> Result<(), Failure>
                     Ok::<_, Infallible>(Response::new(Full::new(answer)))
                 }
             });
-            let _ = http1::Builder::new()
-                .serve_connection(TokioIo::new(stream), service)
-                .await;
+            let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
         });
     }
 }

@@ -2,11 +2,7 @@
 //! its latencies and failures (the limit is none), and the peak memory of the server.
 //!
 //! Each case starts its own server and measures the good client without and with the hostile clients.
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a benchmark prints its figures"
-)]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints its figures")]
 
 mod samples;
 
@@ -38,36 +34,12 @@ struct HostileClients {
 }
 
 const CASES: [HostileClients; 6] = [
-    HostileClients {
-        name: "idle connections",
-        clients: 800,
-        act: idle,
-    },
-    HostileClients {
-        name: "slow heads",
-        clients: 200,
-        act: slow_head,
-    },
-    HostileClients {
-        name: "answers never read",
-        clients: 8,
-        act: never_read,
-    },
-    HostileClients {
-        name: "bodies too large",
-        clients: 2,
-        act: too_large,
-    },
-    HostileClients {
-        name: "deep pipelines",
-        clients: 2,
-        act: pipeline,
-    },
-    HostileClients {
-        name: "batches of 100",
-        clients: 2,
-        act: batches,
-    },
+    HostileClients { name: "idle connections", clients: 800, act: idle },
+    HostileClients { name: "slow heads", clients: 200, act: slow_head },
+    HostileClients { name: "answers never read", clients: 8, act: never_read },
+    HostileClients { name: "bodies too large", clients: 2, act: too_large },
+    HostileClients { name: "deep pipelines", clients: 2, act: pipeline },
+    HostileClients { name: "batches of 100", clients: 2, act: batches },
 ];
 
 fn main() -> Result<ExitCode, Failure> {
@@ -107,10 +79,7 @@ fn measure(case: &HostileClients) -> Result<usize, Failure> {
                 }
             };
             // Small stacks, because there are many threads.
-            if let Err(cause) = thread::Builder::new()
-                .stack_size(128 * 1024)
-                .spawn_scoped(scope, client)
-            {
+            if let Err(cause) = thread::Builder::new().stack_size(128 * 1024).spawn_scoped(scope, client) {
                 eprintln!("a client could not be started: {cause}");
             }
         }
@@ -161,11 +130,7 @@ fn good_client(address: &str) -> Measurements {
     }
     let took = started.elapsed();
     latencies.sort();
-    Measurements {
-        took,
-        latencies,
-        failures,
-    }
+    Measurements { took, latencies, failures }
 }
 
 /// Sends one request and reads its response, which must be a result.
@@ -206,10 +171,8 @@ fn read_answer(stream: &mut TcpStream) -> Result<String, Failure> {
         let Some((head, body)) = text.split_once("\r\n\r\n") else {
             continue;
         };
-        let length = head
-            .lines()
-            .find_map(|line| line.strip_prefix("content-length: "))
-            .ok_or("no length")?;
+        let length =
+            head.lines().find_map(|line| line.strip_prefix("content-length: ")).ok_or("no length")?;
         if body.len() >= length.parse()? {
             return Ok(text.to_owned());
         }
@@ -298,11 +261,7 @@ impl Server {
             .spawn()?;
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().ok_or("no output")?).read_line(&mut line)?;
-        let address = line
-            .trim()
-            .strip_prefix("listening on http://")
-            .ok_or("no address")?
-            .to_owned();
+        let address = line.trim().strip_prefix("listening on http://").ok_or("no address")?.to_owned();
         Ok(Self { child, address })
     }
 

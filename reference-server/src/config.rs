@@ -63,10 +63,7 @@ impl Config {
             0..=LONGEST => Ok(()),
             _ => Err(io::ErrorKind::FileTooLarge.into()),
         });
-        read.map_err(|source| ConfigError::Read {
-            path: path.display().to_string(),
-            source,
-        })?;
+        read.map_err(|source| ConfigError::Read { path: path.display().to_string(), source })?;
         Self::from_toml(&text)
     }
 
@@ -92,11 +89,7 @@ impl Config {
     /// Checks the values that no other file checks.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         if !matches!(self.error_status, 200 | 400) {
-            return Err(ConfigError::value(
-                "error_status",
-                "200 or 400",
-                &self.error_status.to_string(),
-            ));
+            return Err(ConfigError::value("error_status", "200 or 400", &self.error_status.to_string()));
         }
         let uses_chain = self.chain.rpc_url != RpcUrl::default();
         if uses_chain && !(1..self.bounds.total_timeout_ms).contains(&self.chain.timeout_ms) {
@@ -106,9 +99,7 @@ impl Config {
                 &self.chain.timeout_ms.to_string(),
             ));
         }
-        self.bounds
-            .problem()
-            .map_or(Ok(()), |problem| Err(ConfigError::Bounds(problem)))
+        self.bounds.problem().map_or(Ok(()), |problem| Err(ConfigError::Bounds(problem)))
     }
 }
 
@@ -147,15 +138,11 @@ mod tests {
 
     #[test]
     fn a_value_of_the_wrong_type_is_refused_where_it_is() {
-        let error = Config::from_toml("[bounds]\nmax_depth = \"deep\"\n")
-            .unwrap_err()
-            .to_string();
+        let error = Config::from_toml("[bounds]\nmax_depth = \"deep\"\n").unwrap_err().to_string();
         assert!(error.contains("line 2") && error.contains("max_depth"), "{error}");
         let error = Config::from_toml("listen = ").unwrap_err().to_string();
         assert!(error.starts_with("invalid toml at line 1, `listen`"), "{error}");
-        let error = Config::from_toml("\n[signing]\nkey = \"0xSECRET")
-            .unwrap_err()
-            .to_string();
+        let error = Config::from_toml("\n[signing]\nkey = \"0xSECRET").unwrap_err().to_string();
         assert!(error.starts_with("invalid toml at line 3, `key`"), "{error}");
         assert!(!error.contains("SECRET"), "{error}");
     }
@@ -176,14 +163,8 @@ mod tests {
             ("error_status = 500", "error_status"),
             ("[bounds]\nmax_depth = 1000", "bounds.max_depth"),
             ("[bounds]\nmax_connections = 0", "bounds.max_connections"),
-            (
-                "[chain]\nrpc_url = 'http://h'\ntimeout_ms = 0",
-                "chain.timeout_ms",
-            ),
-            (
-                "[chain]\nrpc_url = 'http://h'\ntimeout_ms = 30000",
-                "chain.timeout_ms",
-            ),
+            ("[chain]\nrpc_url = 'http://h'\ntimeout_ms = 0", "chain.timeout_ms"),
+            ("[chain]\nrpc_url = 'http://h'\ntimeout_ms = 30000", "chain.timeout_ms"),
         ] {
             let error = Config::from_toml(toml).unwrap().check().unwrap_err().to_string();
             assert!(error.contains(named), "{error}");

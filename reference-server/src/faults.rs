@@ -80,27 +80,18 @@ impl Fault {
             about,
             member: None,
             condition: FaultCondition::Always,
-            injection: Injection {
-                condition: always,
-                behaviour,
-            },
+            injection: Injection { condition: always, behaviour },
         }
     }
 
     /// The same fault with the member of the request on which it depends.
     const fn depends_on(self, member: &'static str) -> Self {
-        Self {
-            member: Some(member),
-            ..self
-        }
+        Self { member: Some(member), ..self }
     }
 
     /// The same fault as one that depends on other requests.
     const fn depends_on_others(self) -> Self {
-        Self {
-            condition: FaultCondition::OtherRequests,
-            ..self
-        }
+        Self { condition: FaultCondition::OtherRequests, ..self }
     }
 
     /// A fault in the result member that the clause is about.
@@ -121,11 +112,7 @@ impl Fault {
         quotes: QuoteSelection,
         change: MemberChange,
     ) -> Self {
-        let behaviour = Behaviour::Row {
-            row: clause,
-            quotes,
-            change,
-        };
+        let behaviour = Behaviour::Row { row: clause, quotes, change };
         Self::new(clause, name, about, behaviour)
     }
 
@@ -136,9 +123,7 @@ impl Fault {
         about: &'static str,
         condition: Condition,
     ) -> Self {
-        Self::new(clause, name, about, Behaviour::Refuse)
-            .when(condition)
-            .also(SERVED)
+        Self::new(clause, name, about, Behaviour::Refuse).when(condition).also(SERVED)
     }
 
     /// The same fault for the requests that meet this condition only.

@@ -78,10 +78,7 @@ pub async fn run_observed<L: Listen, S: Respond>(
     }
     drop(listener);
     tracing::info!(connections = connections.len(), "stopping");
-    let drain = tokio::time::timeout(
-        Duration::from_millis(bounds.drain_timeout_ms),
-        graceful.shutdown(),
-    );
+    let drain = tokio::time::timeout(Duration::from_millis(bounds.drain_timeout_ms), graceful.shutdown());
     if drain.await.is_err() {
         tracing::warn!("requests in flight were cut off");
     }

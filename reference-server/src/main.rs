@@ -69,11 +69,7 @@ fn start(arguments: &Arguments) -> Result<(), Failure> {
     }
     let service = Service::new(&config).map_err(|error| usage(error.into()))?;
     if arguments.print_config || arguments.print_profile {
-        let printed = if arguments.print_config {
-            config.to_toml()
-        } else {
-            config.to_profile(&variants)
-        };
+        let printed = if arguments.print_config { config.to_toml() } else { config.to_profile(&variants) };
         print(&printed.map_err(|error| usage(error.into()))?);
         return Ok(());
     }
@@ -84,13 +80,7 @@ fn start(arguments: &Arguments) -> Result<(), Failure> {
         .enable_all()
         .build()
         .map_err(|error| Failure::CannotServe(error.into()))?;
-    let command = Command {
-        arguments,
-        config,
-        faults,
-        variants,
-        logs: level >= LevelFilter::INFO,
-    };
+    let command = Command { arguments, config, faults, variants, logs: level >= LevelFilter::INFO };
     runtime.block_on(command.serve(service))
 }
 
@@ -144,17 +134,12 @@ impl Command<'_> {
             profile_arguments: &self.arguments.of_profile(),
         };
         print(&started.text());
-        let observer = Observer::new(
-            self.logs,
-            metrics.as_ref().map(|(_, metrics)| Arc::clone(metrics)),
-        );
+        let observer = Observer::new(self.logs, metrics.as_ref().map(|(_, metrics)| Arc::clone(metrics)));
         let page = metrics.map(|(listener, metrics)| {
             let text = move || metrics.text();
             tokio::spawn(serve_metrics(listener, text, std::future::pending()))
         });
-        let service = InjectedService::from(service)
-            .with_variants(self.variants)
-            .with_faults(self.faults);
+        let service = InjectedService::from(service).with_variants(self.variants).with_faults(self.faults);
         run_observed(listener, Arc::new(service), observer, shutdown).await;
         if let Some(page) = page {
             page.abort();

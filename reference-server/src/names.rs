@@ -34,13 +34,11 @@ pub(crate) fn find<T>(
     name: &str,
 ) -> Result<&'static T, UnknownName> {
     let names = entries.clone().map(name_of);
-    entries
-        .find(|entry| name_of(entry) == name)
-        .ok_or_else(|| UnknownName {
-            kind,
-            name: name.to_owned(),
-            nearest: nearest(name, names),
-        })
+    entries.find(|entry| name_of(entry) == name).ok_or_else(|| UnknownName {
+        kind,
+        name: name.to_owned(),
+        nearest: nearest(name, names),
+    })
 }
 
 /// The candidate that is most similar to `name`, by its letters or by its words, which end at `-` or `.`; none when none is similar enough
@@ -58,9 +56,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     };
     let likely = candidates.into_iter();
     let likely = likely.filter_map(|candidate| Some((likeness(candidate)?, candidate)));
-    likely
-        .max_by(|left, right| left.0.total_cmp(&right.0))
-        .map(|(_, candidate)| candidate)
+    likely.max_by(|left, right| left.0.total_cmp(&right.0)).map(|(_, candidate)| candidate)
 }
 
 #[cfg(test)]
@@ -77,11 +73,6 @@ mod tests {
             let unknown = find_fault(name).unwrap_err().to_string();
             assert!(unknown.ends_with(words), "{unknown}");
         }
-        assert!(
-            find_variant("zzz")
-                .unwrap_err()
-                .to_string()
-                .ends_with("--list-variants lists them")
-        );
+        assert!(find_variant("zzz").unwrap_err().to_string().ends_with("--list-variants lists them"));
     }
 }

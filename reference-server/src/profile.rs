@@ -83,10 +83,7 @@ impl Config {
         };
         let profile = Profile {
             tokens: Tokens {
-                unsupported: UNSUPPORTED
-                    .into_iter()
-                    .filter(|address| !is_supported(address))
-                    .collect(),
+                unsupported: UNSUPPORTED.into_iter().filter(|address| !is_supported(address)).collect(),
                 supported: self
                     .tokens
                     .iter()
@@ -99,16 +96,8 @@ impl Config {
                     .collect(),
             },
             operations: Operations {
-                accepts: if is_true(Statement::AcceptsAny) {
-                    "any"
-                } else {
-                    "unknown"
-                },
-                sponsors: if is_true(Statement::SponsorsAny) {
-                    "any"
-                } else {
-                    "listed"
-                },
+                accepts: if is_true(Statement::AcceptsAny) { "any" } else { "unknown" },
+                sponsors: if is_true(Statement::SponsorsAny) { "any" } else { "listed" },
                 refused_senders: &self.policy.denied_senders,
             },
             limits: variants.is_empty().then_some(Limits {
@@ -125,15 +114,10 @@ impl Config {
                 .account_names
                 .iter()
                 .filter(|_| has_accounts)
-                .map(|name| Account {
-                    name,
-                    version: version(name),
-                })
+                .map(|name| Account { name, version: version(name) })
                 .collect(),
         };
         let text = toml::to_string(&profile).map_err(ConfigError::Write)?;
-        Ok(format!(
-            "# What paymaster-reference-server supports, for paymaster-conformance.\n{text}"
-        ))
+        Ok(format!("# What paymaster-reference-server supports, for paymaster-conformance.\n{text}"))
     }
 }

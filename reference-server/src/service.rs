@@ -46,10 +46,7 @@ impl Reply {
         let mut out = Vec::new();
         let violations = [Violation::new("", reason)];
         write_error(&mut out, DEFAULT_VERSION, None, code, &violations);
-        Self {
-            status,
-            body: Some(out),
-        }
+        Self { status, body: Some(out) }
     }
 }
 
@@ -165,10 +162,7 @@ impl Service {
         let Some(chain) = &self.chain else {
             return SenderNonces::Zero;
         };
-        let calls = message
-            .requests()
-            .iter()
-            .filter_map(|parsed| parsed.as_ref().ok());
+        let calls = message.requests().iter().filter_map(|parsed| parsed.as_ref().ok());
         let senders = calls.filter_map(|call| self.settings.sender_to_look_up(&call.request));
         chain.sender_nonces(senders.collect()).await
     }
@@ -193,10 +187,7 @@ impl Service {
             return Err(refusal(ErrorCode::InvalidRequest, "the batch is empty"));
         }
         if batch.len() > self.bounds.max_batch_length {
-            let reason = format!(
-                "the batch has more than {} requests",
-                self.bounds.max_batch_length
-            );
+            let reason = format!("the batch has more than {} requests", self.bounds.max_batch_length);
             return Err(refusal(ErrorCode::InvalidRequest, &reason));
         }
         let requests = batch.into_iter().map(|raw| parse_request(raw.get()));
@@ -206,10 +197,7 @@ impl Service {
     #[inline(always)]
     fn answer(&self, message: Message<'_>, now: u64, nonces: &SenderNonces) -> Reply {
         let mut out = Vec::with_capacity(USUAL_RESPONSE_BYTES);
-        let no_content = Reply {
-            status: HTTP_NO_CONTENT,
-            body: None,
-        };
+        let no_content = Reply { status: HTTP_NO_CONTENT, body: None };
         let status = match message {
             Message::Single(parsed) => match self.answer_request(parsed, now, nonces, &mut out) {
                 Outcome::Result => HTTP_OK,
@@ -231,10 +219,7 @@ impl Service {
                 HTTP_OK
             }
         };
-        Reply {
-            status,
-            body: Some(out),
-        }
+        Reply { status, body: Some(out) }
     }
 
     /// Appends the response to one request.
@@ -250,12 +235,7 @@ impl Service {
             Ok(call) => call,
             Err(None) => return Outcome::Nothing,
             Err(Some(explanation)) => {
-                let Explanation {
-                    version,
-                    id,
-                    code,
-                    violations,
-                } = explanation;
+                let Explanation { version, id, code, violations } = explanation;
                 write_error(out, version, id, code, &violations);
                 return Outcome::Error;
             }
@@ -268,11 +248,7 @@ impl Service {
                 out.push(b'}');
                 Outcome::Result
             }
-            Err(Refusal {
-                code,
-                pointer,
-                reason,
-            }) => {
+            Err(Refusal { code, pointer, reason }) => {
                 out.truncate(start);
                 write_error(out, version, Some(id), code, &[Violation::new(pointer, reason)]);
                 Outcome::Error

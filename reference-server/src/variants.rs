@@ -57,10 +57,7 @@ pub enum Statement {
 
 impl std::fmt::Debug for Variant {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("Variant")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
+        formatter.debug_struct("Variant").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
@@ -72,10 +69,7 @@ impl Variant {
             warns: &[],
             untrue: &[],
             configure: |_| {},
-            injection: Injection {
-                condition: always,
-                behaviour,
-            },
+            injection: Injection { condition: always, behaviour },
         }
     }
 

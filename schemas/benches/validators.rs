@@ -12,34 +12,16 @@ const SAMPLES: [(Message, &str); 8] = [
         Message::QuoteSponsoredRequest,
         include_str!("../examples/quote-sponsored-request/valid/account-4.json"),
     ),
-    (
-        Message::QuoteErc20Request,
-        include_str!("../examples/quote-erc20-request/valid/account-4.json"),
-    ),
+    (Message::QuoteErc20Request, include_str!("../examples/quote-erc20-request/valid/account-4.json")),
     (
         Message::SponsorSponsoredRequest,
         include_str!("../examples/sponsor-sponsored-request/valid/account-4.json"),
     ),
-    (
-        Message::SponsorErc20Request,
-        include_str!("../examples/sponsor-erc20-request/valid/account-4.json"),
-    ),
-    (
-        Message::SponsoredAnswer,
-        include_str!("../examples/sponsored-answer/valid/sponsored.json"),
-    ),
-    (
-        Message::QuoteAnswer,
-        include_str!("../examples/quote-answer/valid/one-quote.json"),
-    ),
-    (
-        Message::TokenSponsorAnswer,
-        include_str!("../examples/token-sponsor-answer/valid/granted.json"),
-    ),
-    (
-        Message::ErrorAnswer,
-        include_str!("../examples/error-answer/valid/invalid-params.json"),
-    ),
+    (Message::SponsorErc20Request, include_str!("../examples/sponsor-erc20-request/valid/account-4.json")),
+    (Message::SponsoredAnswer, include_str!("../examples/sponsored-answer/valid/sponsored.json")),
+    (Message::QuoteAnswer, include_str!("../examples/quote-answer/valid/one-quote.json")),
+    (Message::TokenSponsorAnswer, include_str!("../examples/token-sponsor-answer/valid/granted.json")),
+    (Message::ErrorAnswer, include_str!("../examples/error-answer/valid/invalid-params.json")),
 ];
 
 fn messages(criterion: &mut Criterion) {
@@ -58,10 +40,9 @@ fn members(criterion: &mut Criterion) {
     let rate: Value = serde_json::from_str("232808808808808800000").expect("a number");
     let nonce = Value::from("29754871216733254453211103789056");
     let mut group = criterion.benchmark_group("member");
-    for (document, member, value) in [
-        ("fee-quote", "exchangeRate", &rate),
-        ("user-operation", "nonce", &nonce),
-    ] {
+    for (document, member, value) in
+        [("fee-quote", "exchangeRate", &rate), ("user-operation", "nonce", &nonce)]
+    {
         group.bench_function(format!("{document} {member}"), |bencher| {
             bencher.iter(|| member_validator(document, member).map(|it| it.is_valid(black_box(value))));
         });

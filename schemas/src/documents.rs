@@ -83,10 +83,7 @@ pub fn resolved(name: &str) -> Option<&'static Value> {
             .iter()
             .map(|document| {
                 let value = serde_json::from_str(document.text);
-                (
-                    document.name,
-                    value.expect("an embedded document is JSON: a test reads each"),
-                )
+                (document.name, value.expect("an embedded document is JSON: a test reads each"))
             })
             .collect()
     });

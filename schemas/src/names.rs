@@ -85,32 +85,16 @@ pub struct Pair {
 
 impl Pair {
     /// A fee quote in sponsored mode.
-    pub const QUOTE_SPONSORED: Self = Self {
-        method: Method::GetFeeQuoteOrData,
-        mode: Mode::Sponsored,
-    };
+    pub const QUOTE_SPONSORED: Self = Self { method: Method::GetFeeQuoteOrData, mode: Mode::Sponsored };
     /// A fee quote in token mode.
-    pub const QUOTE_ERC20: Self = Self {
-        method: Method::GetFeeQuoteOrData,
-        mode: Mode::Erc20,
-    };
+    pub const QUOTE_ERC20: Self = Self { method: Method::GetFeeQuoteOrData, mode: Mode::Erc20 };
     /// Sponsoring in sponsored mode.
-    pub const SPONSOR_SPONSORED: Self = Self {
-        method: Method::SponsorUserOperation,
-        mode: Mode::Sponsored,
-    };
+    pub const SPONSOR_SPONSORED: Self = Self { method: Method::SponsorUserOperation, mode: Mode::Sponsored };
     /// Sponsoring in token mode.
-    pub const SPONSOR_ERC20: Self = Self {
-        method: Method::SponsorUserOperation,
-        mode: Mode::Erc20,
-    };
+    pub const SPONSOR_ERC20: Self = Self { method: Method::SponsorUserOperation, mode: Mode::Erc20 };
     /// All four, in the order of section 4.
-    pub const ALL: [Self; 4] = [
-        Self::QUOTE_SPONSORED,
-        Self::QUOTE_ERC20,
-        Self::SPONSOR_SPONSORED,
-        Self::SPONSOR_ERC20,
-    ];
+    pub const ALL: [Self; 4] =
+        [Self::QUOTE_SPONSORED, Self::QUOTE_ERC20, Self::SPONSOR_SPONSORED, Self::SPONSOR_ERC20];
 
     /// Our short name, as in document names, scenario names and reports: `quote-sponsored`.
     pub const fn name(self) -> &'static str {

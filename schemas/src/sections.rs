@@ -25,10 +25,7 @@ impl Section {
 
     /// The numbers of the section, to sort by: 2.10 comes after 2.9.
     pub fn order(number: &str) -> Vec<u32> {
-        number
-            .split('.')
-            .map(|part| part.parse().unwrap_or(u32::MAX))
-            .collect()
+        number.split('.').map(|part| part.parse().unwrap_or(u32::MAX)).collect()
     }
 }
 
@@ -49,11 +46,7 @@ pub fn find_section(number: &str) -> Option<&'static Section> {
 }
 
 const fn section(number: &'static str, title: &'static str, summary: &'static str) -> Section {
-    Section {
-        number,
-        title,
-        summary,
-    }
+    Section { number, title, summary }
 }
 
 /// Every section, in the order of the specification.
@@ -90,33 +83,13 @@ pub const SECTIONS: &[Section] = &[
         "The settings of token mode. `preferredToken` and `tokenList` belong to quote requests, the fee token belongs to sponsor \
          requests.",
     ),
-    section(
-        "2.6",
-        "Sponsored result",
-        "The `result` of both methods in `SPONSORED` mode.",
-    ),
-    section(
-        "2.7",
-        "Token-mode quote",
-        "The `result` of `pm_getFeeQuoteOrData` in `ERC20` mode.",
-    ),
-    section(
-        "2.8",
-        "Fee quote",
-        "One element of `feeQuotes`: the price of the operation in one token.",
-    ),
-    section(
-        "2.9",
-        "Token-mode sponsorship",
-        "The `result` of `pm_sponsorUserOperation` in `ERC20` mode.",
-    ),
+    section("2.6", "Sponsored result", "The `result` of both methods in `SPONSORED` mode."),
+    section("2.7", "Token-mode quote", "The `result` of `pm_getFeeQuoteOrData` in `ERC20` mode."),
+    section("2.8", "Fee quote", "One element of `feeQuotes`: the price of the operation in one token."),
+    section("2.9", "Token-mode sponsorship", "The `result` of `pm_sponsorUserOperation` in `ERC20` mode."),
     section("2.10", "Answer envelope", "The outer object of every answer."),
     section("3", "States", "The specification describes no states."),
-    section(
-        "4",
-        "The endpoint",
-        "There is one URL. The member `method` of the body selects the method.",
-    ),
+    section("4", "The endpoint", "There is one URL. The member `method` of the body selects the method."),
     section(
         "4.1",
         "Asking for a quote",
@@ -162,11 +135,7 @@ mod tests {
         let cited = clauses()
             .map(|clause| (clause.id, clause.section))
             .chain(READINGS.iter().map(|reading| (reading.id, reading.section)))
-            .chain(
-                documents()
-                    .iter()
-                    .map(|document| (document.name, document.section)),
-            );
+            .chain(documents().iter().map(|document| (document.name, document.section)));
         for (id, number) in cited {
             assert!(find_section(number).is_some(), "{id}: section {number}");
         }

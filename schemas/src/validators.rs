@@ -126,10 +126,7 @@ static REGISTRY: LazyLock<Registry<'static>> = LazyLock::new(|| {
 
 impl Lazy {
     fn new(reference: String) -> Self {
-        Self {
-            reference,
-            compiled: OnceLock::new(),
-        }
+        Self { reference, compiled: OnceLock::new() }
     }
 
     fn get(&self) -> &Validator {

@@ -14,18 +14,10 @@ fn the_table_and_the_folder_hold_the_same_documents() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("documents");
     let filed: BTreeSet<String> = fs::read_dir(folder)
         .expect("the documents folder")
-        .map(|entry| {
-            entry
-                .expect("an entry")
-                .file_name()
-                .into_string()
-                .expect("a UTF-8 name")
-        })
+        .map(|entry| entry.expect("an entry").file_name().into_string().expect("a UTF-8 name"))
         .collect();
-    let listed: Vec<String> = documents()
-        .iter()
-        .map(|document| format!("{}.schema.json", document.name))
-        .collect();
+    let listed: Vec<String> =
+        documents().iter().map(|document| format!("{}.schema.json", document.name)).collect();
     assert_eq!(filed, listed.iter().cloned().collect());
     assert_eq!(filed.len(), listed.len(), "a document is listed twice");
 }
@@ -35,11 +27,7 @@ fn every_document_carries_its_id_and_dialect() {
     for document in documents() {
         let schema = resolved(document.name).expect("parsed");
         assert_eq!(schema["$id"], document.id);
-        assert_eq!(
-            schema["$schema"], "https://json-schema.org/draft/2020-12/schema",
-            "{}",
-            document.name
-        );
+        assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema", "{}", document.name);
         assert_eq!(document_by_id(document.id), Some(document));
     }
     assert_eq!(document("no-such"), None);
@@ -98,11 +86,7 @@ fn every_reference_leads_to_another_document() {
                 .as_str()
                 .and_then(|reference| reference.strip_suffix(".schema.json"))
                 .and_then(paymaster_schemas::document);
-            assert!(
-                target.is_some(),
-                "{} {pointer}: {reference} leads nowhere",
-                document.name
-            );
+            assert!(target.is_some(), "{} {pointer}: {reference} leads nowhere", document.name);
             assert_ne!(target, Some(document), "{} refers to itself", document.name);
         });
     }
@@ -124,11 +108,7 @@ fn every_document_is_an_entry_point_or_used_by_one() {
         }
     }
     for document in documents() {
-        assert!(
-            reached.contains(document.name),
-            "{} is used by no message",
-            document.name
-        );
+        assert!(reached.contains(document.name), "{} is used by no message", document.name);
     }
 }
 
@@ -136,12 +116,7 @@ fn every_document_is_an_entry_point_or_used_by_one() {
 fn no_object_is_closed() {
     // Published clients send members that the tables do not list, and the specification closes nothing.
     for document in documents() {
-        for closing in [
-            "additionalProperties",
-            "unevaluatedProperties",
-            "propertyNames",
-            "maxProperties",
-        ] {
+        for closing in ["additionalProperties", "unevaluatedProperties", "propertyNames", "maxProperties"] {
             assert!(!document.text.contains(closing), "{}: {closing}", document.name);
         }
     }

@@ -34,18 +34,9 @@ const KEYWORDS: &[(&str, &str)] = &[
 fn every_folder_belongs_to_a_document() {
     let folders: BTreeSet<String> = fs::read_dir(examples_folder())
         .expect("the examples folder")
-        .map(|entry| {
-            entry
-                .expect("an entry")
-                .file_name()
-                .into_string()
-                .expect("a UTF-8 name")
-        })
+        .map(|entry| entry.expect("an entry").file_name().into_string().expect("a UTF-8 name"))
         .collect();
-    let names: BTreeSet<String> = documents()
-        .iter()
-        .map(|document| document.name.to_owned())
-        .collect();
+    let names: BTreeSet<String> = documents().iter().map(|document| document.name.to_owned()).collect();
     assert_eq!(folders, names);
 }
 
@@ -55,11 +46,7 @@ fn every_document_takes_its_valid_examples() {
         let validator = validator_for(document.name).expect("a validator");
         for (path, instance) in examples(document.name, "valid") {
             if let Err(error) = validator.validate(&instance) {
-                panic!(
-                    "{}: {error} at {:?}",
-                    path.display(),
-                    error.instance_path().as_str()
-                );
+                panic!("{}: {error} at {:?}", path.display(), error.instance_path().as_str());
             }
         }
     }
@@ -156,9 +143,7 @@ fn rejects_at(error: &ValidationError<'_>, site: &Site) -> bool {
         return false;
     };
     if site.pointer.ends_with("/$ref") {
-        return path
-            .strip_prefix(&site.pointer)
-            .is_some_and(|rest| rest.starts_with('/'));
+        return path.strip_prefix(&site.pointer).is_some_and(|rest| rest.starts_with('/'));
     }
     path == site.pointer && missed_member(error) == site.member.as_deref()
 }
@@ -192,10 +177,7 @@ fn sites(document: &Value) -> Vec<Site> {
                     member: member.as_str().map(str::to_owned),
                 }));
             } else {
-                sites.push(Site {
-                    pointer,
-                    member: None,
-                });
+                sites.push(Site { pointer, member: None });
             }
         }
     });

@@ -42,12 +42,8 @@ fn its_version_is_the_packages() {
 fn it_describes_the_methods_of_the_request_envelope() {
     let envelope = resolved("request-envelope").expect("a document");
     let methods = description()["methods"].clone();
-    let names: Vec<_> = methods
-        .as_array()
-        .expect("methods")
-        .iter()
-        .map(|method| method["name"].clone())
-        .collect();
+    let names: Vec<_> =
+        methods.as_array().expect("methods").iter().map(|method| method["name"].clone()).collect();
     assert_eq!(Value::from(names), envelope["properties"]["method"]["enum"]);
     for method in methods.as_array().expect("methods") {
         assert_eq!(method["paramStructure"], "by-position", "{}", method["name"]);
@@ -59,16 +55,8 @@ fn it_describes_the_methods_of_the_request_envelope() {
 
 /// Method, its request documents, its results with the document of each.
 const PAIRS: [(usize, [&str; 2], [&str; 2]); 2] = [
-    (
-        0,
-        ["quote-sponsored-request", "quote-erc20-request"],
-        ["sponsored-result", "quote-result"],
-    ),
-    (
-        1,
-        ["sponsor-sponsored-request", "sponsor-erc20-request"],
-        ["sponsored-result", "token-sponsor-result"],
-    ),
+    (0, ["quote-sponsored-request", "quote-erc20-request"], ["sponsored-result", "quote-result"]),
+    (1, ["sponsor-sponsored-request", "sponsor-erc20-request"], ["sponsored-result", "token-sponsor-result"]),
 ];
 
 #[test]
@@ -76,10 +64,7 @@ fn its_params_and_results_take_the_valid_examples_of_their_documents() {
     let description = description();
     for (method, requests, results) in PAIRS {
         let method = &description["methods"][method];
-        let params = [
-            validator(&method["params"][0]["schema"]),
-            validator(&method["params"][1]["schema"]),
-        ];
+        let params = [validator(&method["params"][0]["schema"]), validator(&method["params"][1]["schema"])];
         for (path, request) in requests.iter().flat_map(|name| valid_examples(name)) {
             for (index, param) in params.iter().enumerate() {
                 assert!(param.is_valid(&request["params"][index]), "{path} params {index}");
@@ -100,16 +85,10 @@ fn its_params_and_results_refuse_those_of_the_other_method() {
     assert!(validator(&quote["params"][1]["schema"]).is_valid(&no_token));
     assert!(!validator(&sponsor["params"][1]["schema"]).is_valid(&no_token));
     for (path, example) in valid_examples("quote-result") {
-        assert!(
-            !validator(&sponsor["result"]["schema"]).is_valid(&example),
-            "{path}"
-        );
+        assert!(!validator(&sponsor["result"]["schema"]).is_valid(&example), "{path}");
     }
     for (path, example) in valid_examples("token-sponsor-result") {
-        assert!(
-            !validator(&quote["result"]["schema"]).is_valid(&example),
-            "{path}"
-        );
+        assert!(!validator(&quote["result"]["schema"]).is_valid(&example), "{path}");
     }
 }
 
@@ -131,15 +110,10 @@ fn meta_validator() -> Validator {
         schema["$schema"] = json!("http://json-schema.org/draft-07/schema#");
     }
     // Its references spell that address with and without the final slash.
-    let addresses = [
-        "https://meta.json-schema.tools/",
-        "https://meta.json-schema.tools",
-    ];
+    let addresses = ["https://meta.json-schema.tools/", "https://meta.json-schema.tools"];
     let resources = addresses.map(|address| (address, Draft::Draft7.create_resource(json_schema.clone())));
-    let registry = Registry::new()
-        .extend(resources)
-        .and_then(jsonschema::RegistryBuilder::prepare)
-        .expect("a registry");
+    let registry =
+        Registry::new().extend(resources).and_then(jsonschema::RegistryBuilder::prepare).expect("a registry");
     jsonschema::draft7::options()
         .with_registry(&registry)
         .offline()
@@ -153,10 +127,8 @@ fn validator(schema: &Value) -> Validator {
         let parsed = resolved(document.name).expect("parsed");
         (document.id, Resource::from_contents(parsed.clone()))
     });
-    let registry = Registry::new()
-        .extend(resources)
-        .and_then(jsonschema::RegistryBuilder::prepare)
-        .expect("a registry");
+    let registry =
+        Registry::new().extend(resources).and_then(jsonschema::RegistryBuilder::prepare).expect("a registry");
     jsonschema::draft202012::options()
         .with_registry(&registry)
         .offline()
@@ -165,10 +137,7 @@ fn validator(schema: &Value) -> Validator {
 }
 
 fn valid_examples(document: &str) -> Vec<(String, Value)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("examples")
-        .join(document)
-        .join("valid");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(document).join("valid");
     let examples: Vec<_> = fs::read_dir(&folder)
         .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
         .map(|entry| {

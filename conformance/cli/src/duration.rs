@@ -34,10 +34,7 @@ pub fn parse(text: &str) -> Result<Duration, DurationError> {
     let seconds = number
         .trim()
         .parse::<f64>()
-        .map_err(|source| DurationError::Malformed {
-            text: text.to_owned(),
-            source,
-        })?
+        .map_err(|source| DurationError::Malformed { text: text.to_owned(), source })?
         * unit;
     if seconds > 0.0 && seconds <= LONGEST {
         Ok(Duration::from_secs_f64(seconds))
@@ -53,13 +50,7 @@ mod tests {
 
     #[test]
     fn units_and_plain_seconds() {
-        for (text, millis) in [
-            ("500ms", 500),
-            ("10s", 10_000),
-            ("5m", 300_000),
-            ("2", 2_000),
-            ("0.5", 500),
-        ] {
+        for (text, millis) in [("500ms", 500), ("10s", 10_000), ("5m", 300_000), ("2", 2_000), ("0.5", 500)] {
             assert_eq!(parse(text), Ok(Duration::from_millis(millis)), "{text}");
         }
         for text in ["", "s", "-1s", "0", "1h", "NaN", "inf", "2d"] {

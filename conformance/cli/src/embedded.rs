@@ -58,20 +58,11 @@ impl Embedded {
         service: impl Respond,
     ) -> Self {
         let (shutdown, stopped) = oneshot::channel::<()>();
-        let serving = tokio::spawn(paymaster_reference_server::run(
-            listener,
-            Arc::new(service),
-            async {
-                // A dropped sender stops the server too.
-                let _ = stopped.await;
-            },
-        ));
-        Self {
-            url,
-            profile: profile_of(config),
-            shutdown,
-            serving,
-        }
+        let serving = tokio::spawn(paymaster_reference_server::run(listener, Arc::new(service), async {
+            // A dropped sender stops the server too.
+            let _ = stopped.await;
+        }));
+        Self { url, profile: profile_of(config), shutdown, serving }
     }
 
     /// Stops the server and waits for its end.

@@ -15,14 +15,8 @@ pub const INCOMPLETE: u8 = 4;
 
 /// Every exit code and its meaning. The help and the documentation show this table.
 pub const TABLE: &[(u8, &str)] = &[
-    (
-        CONFORMS,
-        "conforms; with --rule or --allow-incomplete: nothing broken in what was judged",
-    ),
-    (
-        VIOLATIONS,
-        "violations found, or the list of known failures is out of date",
-    ),
+    (CONFORMS, "conforms; with --rule or --allow-incomplete: nothing broken in what was judged"),
+    (VIOLATIONS, "violations found, or the list of known failures is out of date"),
     (
         USAGE,
         "wrong usage or configuration, or a report could not be written, whatever the verdict (which is printed)",
@@ -32,10 +26,7 @@ pub const TABLE: &[(u8, &str)] = &[
         "could not test: the target does not answer, stopped answering, refuses every request (HTTP 401, 403, 404), or no \
          answer could be judged",
     ),
-    (
-        INCOMPLETE,
-        "incomplete: stated rules inconclusive, no request got a result, or the run was cut short",
-    ),
+    (INCOMPLETE, "incomplete: stated rules inconclusive, no request got a result, or the run was cut short"),
 ];
 
 /// The exit code of a conclusion.
@@ -55,10 +46,7 @@ pub fn help() -> String {
 
 /// A table of exit codes as text, for the help.
 pub fn help_of(table: &[(u8, &str)]) -> String {
-    let rows = table
-        .iter()
-        .map(|(code, meaning)| format!("  {code}  {meaning}"))
-        .collect::<Vec<_>>();
+    let rows = table.iter().map(|(code, meaning)| format!("  {code}  {meaning}")).collect::<Vec<_>>();
     format!("Exit codes:\n{}", rows.join("\n"))
 }
 

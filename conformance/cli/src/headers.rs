@@ -94,9 +94,7 @@ impl Header {
         let whole = Redactor::is_secret_header(self.name.as_str());
         let count = self.secrets.len();
         let secrets = self.secrets.iter().enumerate();
-        secrets
-            .filter(move |(place, _)| whole || place + 1 < count)
-            .map(|(_, secret)| secret)
+        secrets.filter(move |(place, _)| whole || place + 1 < count).map(|(_, secret)| secret)
     }
 }
 
@@ -108,10 +106,7 @@ pub(crate) fn merged(
     flags: &[String],
     environment: &Environment,
 ) -> Result<Vec<Header>, HeaderError> {
-    let own: Vec<&str> = environment_lines
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .collect();
+    let own: Vec<&str> = environment_lines.lines().filter(|line| !line.trim().is_empty()).collect();
     let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
     let profile: Vec<&str> = profile.iter().map(String::as_str).collect();
     let mut merged: Vec<Header> = Vec::new();
@@ -120,10 +115,7 @@ pub(crate) fn merged(
         for line in lines {
             let (name, _) = split(line)?;
             if merged.iter().all(|stronger| stronger.name != name) {
-                weaker.push(Header {
-                    of_profile,
-                    ..parse(line, environment)?
-                });
+                weaker.push(Header { of_profile, ..parse(line, environment)? });
             }
         }
         merged.splice(0..0, weaker);
@@ -175,10 +167,8 @@ pub fn parse(line: &str, environment: &Environment) -> Result<Header, HeaderErro
         format!("${{PAYMASTER_HEADER_{variable}}}")
     };
     Ok(Header {
-        value: HeaderValue::from_str(&value).map_err(|source| HeaderError::Value {
-            name: name.clone(),
-            source,
-        })?,
+        value: HeaderValue::from_str(&value)
+            .map_err(|source| HeaderError::Value { name: name.clone(), source })?,
         name,
         shell,
         of_profile: false,
@@ -199,10 +189,9 @@ fn substitute(
         let Some((variable, behind)) = after.split_once('}') else {
             return Err(HeaderError::Unclosed { name: name.clone() });
         };
-        let value = environment.get(variable)?.ok_or_else(|| HeaderError::NotSet {
-            name: name.clone(),
-            variable: variable.to_owned(),
-        })?;
+        let value = environment
+            .get(variable)?
+            .ok_or_else(|| HeaderError::NotSet { name: name.clone(), variable: variable.to_owned() })?;
         secrets.push(value.to_owned());
         whole.push_str(before);
         whole.push_str(value);

@@ -37,12 +37,6 @@ pub fn error(cause: &str) {
 
 /// Colours for an output: on a terminal, unless the environment declines them.
 pub fn paint(environment: &Environment, to_stderr: bool) -> Paint {
-    let is_terminal = if to_stderr {
-        io::stderr().is_terminal()
-    } else {
-        io::stdout().is_terminal()
-    };
-    Paint {
-        colours: is_terminal && !environment::declines_colours(environment),
-    }
+    let is_terminal = if to_stderr { io::stderr().is_terminal() } else { io::stdout().is_terminal() };
+    Paint { colours: is_terminal && !environment::declines_colours(environment) }
 }

@@ -42,9 +42,7 @@ impl ShownTarget {
     /// The warnings that every report shows.
     pub fn warnings(&self) -> impl Iterator<Item = &str> {
         let embedded = self.embedded.then_some(EMBEDDED_WARNING);
-        embedded
-            .into_iter()
-            .chain(self.connection_warnings.iter().map(String::as_str))
+        embedded.into_iter().chain(self.connection_warnings.iter().map(String::as_str))
     }
 }
 

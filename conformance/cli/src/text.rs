@@ -20,11 +20,4 @@ macro_rules! into_text {
     )+};
 }
 
-into_text!(
-    ContentsError,
-    FileError,
-    HeaderError,
-    OutputError,
-    SettingError,
-    SetupError
-);
+into_text!(ContentsError, FileError, HeaderError, OutputError, SettingError, SetupError);

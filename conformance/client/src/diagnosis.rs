@@ -10,11 +10,7 @@ use paymaster_exchange::{Failure, Part, Stage};
 
 /// What an exchange waits for, refined by the bytes of the response that came.
 pub(crate) fn waiting_for(stage: Stage, tap: &Tap) -> Stage {
-    if stage == Stage::Head {
-        waiting_for_head(&tap.beginning())
-    } else {
-        stage
-    }
+    if stage == Stage::Head { waiting_for_head(&tap.beginning()) } else { stage }
 }
 
 /// What an exchange waits for after these first bytes of a response head.
@@ -65,10 +61,7 @@ pub(crate) fn incomplete_body(cause: &hyper::Error) -> Failure {
     let text = with_causes(cause);
     // hyper reports this by its text alone.
     if text.contains("chunk extensions over limit") {
-        return Failure::TooLarge {
-            part: Part::ChunkExtensions,
-            limit: CHUNK_EXTENSIONS,
-        };
+        return Failure::TooLarge { part: Part::ChunkExtensions, limit: CHUNK_EXTENSIONS };
     }
     Failure::Cut(text)
 }
@@ -81,9 +74,9 @@ const CHUNK_EXTENSIONS: usize = 16 * 1024;
 pub(crate) fn surplus(cause: Option<&hyper::Error>, tap: &Tap) -> Result<(), Failure> {
     match cause {
         // hyper reports this by its text alone.
-        Some(cause) if cause.to_string().contains("unexpected message") && !tap.ends_with_timeout() => Err(
-            Failure::Cut("bytes behind the end of the response: is Content-Length too small?".to_owned()),
-        ),
+        Some(cause) if cause.to_string().contains("unexpected message") && !tap.ends_with_timeout() => {
+            Err(Failure::Cut("bytes behind the end of the response: is Content-Length too small?".to_owned()))
+        }
         _ => Ok(()),
     }
 }

@@ -48,9 +48,7 @@ impl Environment {
             return Ok(None);
         };
         let name = || name.to_owned();
-        let value = value
-            .to_str()
-            .ok_or_else(|| VariableError::NotUtf8 { name: name() })?;
+        let value = value.to_str().ok_or_else(|| VariableError::NotUtf8 { name: name() })?;
         if name().starts_with(OWN_PREFIX) && value.trim().is_empty() {
             return Err(VariableError::Empty { name: name() });
         }
@@ -59,9 +57,7 @@ impl Environment {
 
     /// Whether a variable has a value that is not empty, where the value itself decides nothing.
     pub fn is_set(&self, name: &str) -> bool {
-        self.0
-            .get(OsStr::new(name))
-            .is_some_and(|value| !value.is_empty())
+        self.0.get(OsStr::new(name)).is_some_and(|value| !value.is_empty())
     }
 }
 
@@ -98,10 +94,7 @@ mod tests {
         let environment = Environment::from_iter([("http_proxy", value)]);
         assert_eq!(environment.get("https_proxy"), Ok(None));
         let cause = environment.get("http_proxy").unwrap_err().to_string();
-        assert!(
-            cause.contains("http_proxy is not UTF-8") && !cause.contains("secret"),
-            "{cause}"
-        );
+        assert!(cause.contains("http_proxy is not UTF-8") && !cause.contains("secret"), "{cause}");
         assert!(environment.is_set("http_proxy"));
     }
 }

@@ -43,10 +43,7 @@ mod tests {
     #[test]
     fn a_file_without_end_is_an_error() {
         let cause = read_text(Path::new("/dev/zero"), WRITTEN_BY_HAND).unwrap_err();
-        assert_eq!(
-            cause.to_string(),
-            "the file has more than 16 MiB: is it the right one?"
-        );
+        assert_eq!(cause.to_string(), "the file has more than 16 MiB: is it the right one?");
         assert_eq!(read(Path::new("/dev/null"), 0).unwrap(), b"");
     }
 }

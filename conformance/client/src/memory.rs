@@ -24,10 +24,7 @@ impl Default for MemoryLimit {
 impl MemoryLimit {
     /// The permit of one group of exchanges. The caller keeps it until the responses of the group are judged.
     pub fn permit(&self) -> MemoryPermit {
-        MemoryPermit {
-            limit: Some(Arc::clone(&self.0)),
-            acquired: OnceCell::new(),
-        }
+        MemoryPermit { limit: Some(Arc::clone(&self.0)), acquired: OnceCell::new() }
     }
 }
 
@@ -42,9 +39,7 @@ pub struct MemoryPermit {
 impl MemoryPermit {
     /// Waits until a response of that many bytes may be read.
     pub async fn acquire(&self, bytes: usize) {
-        let weight = u32::try_from(bytes / 1024)
-            .unwrap_or(LARGE_KIB)
-            .clamp(1, LARGE_KIB);
+        let weight = u32::try_from(bytes / 1024).unwrap_or(LARGE_KIB).clamp(1, LARGE_KIB);
         self.acquired
             .get_or_init(|| async {
                 match &self.limit {

@@ -320,11 +320,7 @@ mod tests {
         assert_eq!(interval(&pace), Duration::ZERO);
         pace.pause(Duration::from_secs(1), &stop);
         // 50 in a second and the short time of this test, and a margin of a tenth.
-        assert!(
-            interval(&pace) >= Duration::from_millis(22),
-            "{:?}",
-            interval(&pace)
-        );
+        assert!(interval(&pace) >= Duration::from_millis(22), "{:?}", interval(&pace));
         let detected = interval(&pace);
         pace.pause(Duration::from_secs(1), &stop);
         assert_eq!(interval(&pace), detected, "detected once in a pause");
@@ -352,11 +348,7 @@ mod tests {
         }
         let later = start + Duration::from_secs(6);
         pace.refused_until(later, Duration::from_millis(100));
-        assert_eq!(
-            pace.interval(),
-            Some(Duration::from_millis(220)),
-            "nothing was served before"
-        );
+        assert_eq!(pace.interval(), Some(Duration::from_millis(220)), "nothing was served before");
     }
 
     #[test]
@@ -383,11 +375,7 @@ mod tests {
         };
         throttle(now);
         assert!(interval(&pace) >= second * MARGIN / 100);
-        assert_eq!(
-            pace.known_interval(),
-            None,
-            "one answer is too few for an estimate"
-        );
+        assert_eq!(pace.known_interval(), None, "one answer is too few for an estimate");
         assert_eq!(forget(&mut now), 11, "ten after the pause of one");
         throttle(now);
         assert_eq!(forget(&mut now), 21);

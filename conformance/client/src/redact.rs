@@ -78,10 +78,7 @@ struct Secret {
 impl Redactor {
     /// A redactor without secrets. Texts for which `is_public_word` is true are never taken for keys.
     pub fn with_public_words(is_public_word: fn(&str) -> bool) -> Self {
-        Self {
-            secrets: Arc::default(),
-            is_public_word,
-        }
+        Self { secrets: Arc::default(), is_public_word }
     }
 
     /// Adds a secret: it is replaced from now on, in every form in which it is transmitted. A value that cannot be a key is ignored.
@@ -282,10 +279,7 @@ mod tests {
         assert_eq!(shown("/any/path"), "/any/path");
         assert_eq!(shown("/api/v2/80001/SECRETKEY"), "/api/v2/80001/***");
         assert_eq!(shown("/my-secret-key"), "/***");
-        assert_eq!(
-            redactor.apply("path /my-secret-key of any api"),
-            "path /*** of any api"
-        );
+        assert_eq!(redactor.apply("path /my-secret-key of any api"), "path /*** of any api");
     }
 
     #[test]
@@ -333,10 +327,7 @@ mod tests {
             "quoted%2F2",
         ] {
             let text = redactor.apply(form).into_owned();
-            assert!(
-                !text.contains(|letter: char| letter.is_alphanumeric()),
-                "{form}: {text}"
-            );
+            assert!(!text.contains(|letter: char| letter.is_alphanumeric()), "{form}: {text}");
         }
     }
 
@@ -344,10 +335,7 @@ mod tests {
     fn a_text_that_was_cut_within_a_secret_shows_none_of_its_beginning() {
         let mut redactor = Redactor::default();
         redactor.hide("canary-0123456789");
-        assert_eq!(
-            redactor.apply("\"key canary-0123... (99 bytes)"),
-            "\"key ***... (99 bytes)"
-        );
+        assert_eq!(redactor.apply("\"key canary-0123... (99 bytes)"), "\"key ***... (99 bytes)");
         assert_eq!(redactor.apply("a can... (99 bytes)"), "a can... (99 bytes)");
         let long = format!("{}canary-012345", "x".repeat(KEPT));
         assert!(redactor.apply(&long).ends_with("x***"));

@@ -29,10 +29,7 @@ pub struct Stop {
 
 impl Default for Stop {
     fn default() -> Self {
-        Self {
-            own: Arc::new(watch::Sender::new(None)),
-            parent: None,
-        }
+        Self { own: Arc::new(watch::Sender::new(None)), parent: None }
     }
 }
 
@@ -40,10 +37,7 @@ impl Stop {
     /// A signal for a part of the run: it is given when this one is, and can be given alone.
     #[must_use]
     pub fn for_part(&self) -> Self {
-        Self {
-            parent: Some(Arc::new(self.clone())),
-            ..Self::default()
-        }
+        Self { parent: Some(Arc::new(self.clone())), ..Self::default() }
     }
 
     /// Ends the run.

@@ -27,33 +27,20 @@ pub struct RetryPolicy {
 
 impl RetryPolicy {
     /// A request of a conformance run. The time limit of the run bounds the pauses.
-    pub const CHECK: Self = Self {
-        tries: 8,
-        least_pause: Duration::from_millis(50),
-        patience: Duration::MAX,
-    };
+    pub const CHECK: Self =
+        Self { tries: 8, least_pause: Duration::from_millis(50), patience: Duration::MAX };
 
     /// A request of the discovery before a load test.
-    pub const BEFORE_LOAD: Self = Self {
-        tries: u32::MAX,
-        least_pause: Duration::from_millis(50),
-        patience: Duration::from_secs(10),
-    };
+    pub const BEFORE_LOAD: Self =
+        Self { tries: u32::MAX, least_pause: Duration::from_millis(50), patience: Duration::from_secs(10) };
 
     /// A request of a load test: it is not sent again, but the users pause as long as Retry-After states.
-    pub const UNDER_LOAD: Self = Self {
-        tries: u32::MAX,
-        least_pause: Duration::ZERO,
-        patience: Duration::MAX,
-    };
+    pub const UNDER_LOAD: Self =
+        Self { tries: u32::MAX, least_pause: Duration::ZERO, patience: Duration::MAX };
 
     /// Starts to count for one request.
     pub const fn start(self) -> Retries {
-        Retries {
-            policy: self,
-            throttled: 0,
-            waited: Duration::ZERO,
-        }
+        Retries { policy: self, throttled: 0, waited: Duration::ZERO }
     }
 }
 
@@ -167,10 +154,7 @@ mod tests {
     fn response(status: u16, value: Option<&str>) -> Response {
         Response {
             status,
-            headers: value
-                .map(|value| ("retry-after".to_owned(), value.to_owned()))
-                .into_iter()
-                .collect(),
+            headers: value.map(|value| ("retry-after".to_owned(), value.to_owned())).into_iter().collect(),
             body: bytes::Bytes::new(),
         }
     }
@@ -195,11 +179,7 @@ mod tests {
             assert_eq!(stated_pause(&response, || now), expected, "{status} {value:?}");
             assert_eq!(is_throttled(&response), expected.is_some(), "{status} {value:?}");
             let without_time = status == 429 && expected == secs(1);
-            assert_eq!(
-                is_throttled_without_time(&response),
-                without_time,
-                "{status} {value:?}"
-            );
+            assert_eq!(is_throttled_without_time(&response), without_time, "{status} {value:?}");
             assert_eq!(is_overloaded(&response), status != 200, "{status} {value:?}");
         }
     }
@@ -232,13 +212,7 @@ mod tests {
         let once = decisions(RetryPolicy::BEFORE_LOAD, &response(429, Some("60")), 5);
         assert_eq!(once, [ThrottleDecision::GiveUp]);
         let soon = decisions(RetryPolicy::BEFORE_LOAD, &response(429, Some("4")), 5);
-        assert_eq!(
-            soon[1..],
-            [
-                ThrottleDecision::Wait(Duration::from_secs(4)),
-                ThrottleDecision::GiveUp
-            ]
-        );
+        assert_eq!(soon[1..], [ThrottleDecision::Wait(Duration::from_secs(4)), ThrottleDecision::GiveUp]);
     }
 
     #[test]
@@ -252,10 +226,7 @@ mod tests {
         let given_up = GivenUp::default();
         assert!(!given_up.add() && !given_up.add());
         given_up.reset();
-        assert_eq!(
-            [given_up.add(), given_up.add(), given_up.add()],
-            [false, false, true]
-        );
+        assert_eq!([given_up.add(), given_up.add(), given_up.add()], [false, false, true]);
         assert!(!given_up.add(), "once");
     }
 }

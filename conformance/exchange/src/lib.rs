@@ -21,10 +21,7 @@ pub struct Response {
 impl Response {
     /// The first value of the header of that lower-case name.
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers
-            .iter()
-            .find(|(key, _)| key == name)
-            .map(|(_, value)| value.as_str())
+        self.headers.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
     }
 }
 
@@ -181,14 +178,7 @@ pub const KEPT: usize = 16 * 1024;
 impl Exchange {
     /// An exchange with the plain request headers, and without a simulation on a chain.
     pub fn new(request: Bytes, outcome: Result<Response, Failure>, took: Duration) -> Self {
-        Self {
-            request,
-            sent_as: None,
-            outcome,
-            took,
-            received: None,
-            on_chain: None,
-        }
+        Self { request, sent_as: None, outcome, took, received: None, on_chain: None }
     }
 
     /// A copy for reports, with at most [`KEPT`] bytes of the response body, so that a run needs little memory.

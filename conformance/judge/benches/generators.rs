@@ -17,30 +17,21 @@ use paymaster_schemas::{Pair, documents};
 use proptest::{prelude::Strategy, strategy::ValueTree};
 
 fn context() -> Context {
-    let supported = ["a", "b", "c"].map(|digit| Token {
-        address: format!("0x{}", digit.repeat(40)),
-        ..Token::default()
-    });
+    let supported =
+        ["a", "b", "c"].map(|digit| Token { address: format!("0x{}", digit.repeat(40)), ..Token::default() });
     Context::new(Profile {
         tokens: TokenLists {
             supported: supported.into(),
             unsupported: vec![format!("0x{}", "e".repeat(40))],
             complete: false,
         },
-        operations: Operations {
-            accepts: Accepts::Any,
-            ..Operations::default()
-        },
+        operations: Operations { accepts: Accepts::Any, ..Operations::default() },
         ..Profile::default()
     })
 }
 
 fn any(pair: Pair) -> Base {
-    Base {
-        pair,
-        draw: Draw::Accepted,
-        tokens: Tokens::Any,
-    }
+    Base { pair, draw: Draw::Accepted, tokens: Tokens::Any }
 }
 
 fn bases(criterion: &mut Criterion) {

@@ -20,11 +20,7 @@ use paymaster_schemas::Pair;
 
 /// A request of that pair and the reference server's answer to it.
 fn exchange(service: &Service, context: &Context, pair: Pair) -> Option<Exchange> {
-    let base = Base {
-        pair,
-        draw: Draw::Accepted,
-        tokens: Tokens::Supported,
-    };
+    let base = Base { pair, draw: Draw::Accepted, tokens: Tokens::Supported };
     let request = Bytes::from(Source::new(1, context).base(&base)?.to_string());
     let reply = service.handle_bytes(&request, 1_800_000_000);
     let response = Response {
@@ -57,11 +53,7 @@ fn judging(criterion: &mut Criterion) {
         let mut group = criterion.benchmark_group(pair.name());
         group.bench_function("read", |bencher| bencher.iter(read));
         let views = [read()];
-        assert!(
-            views[0].answer.result().is_some(),
-            "{pair}: {:?}",
-            exchange.outcome
-        );
+        assert!(views[0].answer.result().is_some(), "{pair}: {:?}", exchange.outcome);
         group.bench_function("rules", |bencher| {
             bencher.iter(|| judge.views(black_box(&views), None, &context));
         });

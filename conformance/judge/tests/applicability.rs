@@ -36,10 +36,7 @@ fn left_out(context: &Context) -> Ids {
 
 #[track_caller]
 fn assert_left_out(operations: Operations, more: &[&'static str]) {
-    let profile = Profile {
-        operations,
-        ..Profile::default()
-    };
+    let profile = Profile { operations, ..Profile::default() };
     let expected: Ids = NEVER_STATED.iter().chain(more).copied().collect();
     assert_eq!(left_out(&Context::new(profile)), expected);
 }
@@ -59,16 +56,9 @@ fn an_empty_profile_excludes_only_rules_that_need_a_fact() {
 #[test]
 fn symbol_and_decimal_rules_need_a_token_with_known_values() {
     let with_facts = |symbol: Option<&str>, decimals| {
-        let answered = Token {
-            symbol: symbol.map(str::to_owned),
-            decimals,
-            ..Token::default()
-        };
+        let answered = Token { symbol: symbol.map(str::to_owned), decimals, ..Token::default() };
         left_out(&Context::new(Profile {
-            tokens: TokenLists {
-                supported: vec![Token::default(), answered],
-                ..TokenLists::default()
-            },
+            tokens: TokenLists { supported: vec![Token::default(), answered], ..TokenLists::default() },
             ..Profile::default()
         }))
     };
@@ -82,11 +72,7 @@ fn symbol_and_decimal_rules_need_a_token_with_known_values() {
 fn a_target_without_tokens_has_no_rules_about_results_with_tokens() {
     let answered = |supported: Vec<Token>, complete| {
         left_out(&Context::new(Profile {
-            tokens: TokenLists {
-                supported,
-                complete,
-                ..TokenLists::default()
-            },
+            tokens: TokenLists { supported, complete, ..TokenLists::default() },
             ..Profile::default()
         }))
     };
@@ -96,10 +82,8 @@ fn a_target_without_tokens_has_no_rules_about_results_with_tokens() {
     assert!(without.is_superset(&Ids::from(NEVER_STATED)));
     let of_tokens = |id: &str| id.starts_with("fee-quote.") || id.starts_with("token-sponsor-result.");
     assert!(rules().all(|rule| !of_tokens(rule.id) || without.contains(rule.id)));
-    let others: Vec<&str> = without
-        .into_iter()
-        .filter(|id| !of_tokens(id) && !NEVER_STATED.contains(id))
-        .collect();
+    let others: Vec<&str> =
+        without.into_iter().filter(|id| !of_tokens(id) && !NEVER_STATED.contains(id)).collect();
     assert_eq!(
         others,
         [
@@ -131,33 +115,18 @@ fn a_target_without_tokens_has_no_rules_about_results_with_tokens() {
 #[test]
 fn a_target_with_one_account_has_no_rule_about_several_accounts() {
     let with_accounts = |names: &[&str]| {
-        let account = |name: &&str| SmartAccount {
-            name: (*name).to_owned(),
-            version: "1.0.0".to_owned(),
-        };
+        let account = |name: &&str| SmartAccount { name: (*name).to_owned(), version: "1.0.0".to_owned() };
         let accounts = names.iter().map(account).collect();
-        left_out(&Context::new(Profile {
-            accounts,
-            ..Profile::default()
-        }))
+        left_out(&Context::new(Profile { accounts, ..Profile::default() }))
     };
-    let accounts: Ids = NEVER_STATED
-        .into_iter()
-        .chain(["request.smart-account-info"])
-        .collect();
+    let accounts: Ids = NEVER_STATED.into_iter().chain(["request.smart-account-info"]).collect();
     assert_eq!(with_accounts(&["BICONOMY"]), accounts);
-    assert_eq!(
-        with_accounts(&["BICONOMY", "INFINITISM"]),
-        Ids::from(NEVER_STATED)
-    );
+    assert_eq!(with_accounts(&["BICONOMY", "INFINITISM"]), Ids::from(NEVER_STATED));
 }
 
 #[test]
 fn a_target_of_listed_operations_has_no_rules_about_other_operations() {
-    let with_accepts = |accepts| Operations {
-        accepts,
-        ..Operations::default()
-    };
+    let with_accepts = |accepts| Operations { accepts, ..Operations::default() };
     assert_left_out(with_accepts(Accepts::Listed), &OTHER_OPERATIONS);
     assert_left_out(with_accepts(Accepts::Any), &[]);
     assert_left_out(with_accepts(Accepts::Unknown), &[]);
@@ -170,36 +139,20 @@ fn a_member_that_varies_brings_its_rule_back() {
         (VaryingMember::InitCode, "request.init-code"),
         (VaryingMember::CallData, "request.call-data"),
     ] {
-        let operations = Operations {
-            accepts: Accepts::Listed,
-            vary: vec![member],
-            ..Operations::default()
-        };
-        let others: Vec<_> = OTHER_OPERATIONS
-            .into_iter()
-            .filter(|other| *other != rule)
-            .collect();
+        let operations = Operations { accepts: Accepts::Listed, vary: vec![member], ..Operations::default() };
+        let others: Vec<_> = OTHER_OPERATIONS.into_iter().filter(|other| *other != rule).collect();
         assert_left_out(operations, &others);
     }
 }
 
 #[test]
 fn a_target_that_sponsors_all_or_nothing_has_no_rules_about_the_opposite() {
-    let with_sponsors = |sponsors| Operations {
-        sponsors: Some(sponsors),
-        ..Operations::default()
-    };
+    let with_sponsors = |sponsors| Operations { sponsors: Some(sponsors), ..Operations::default() };
     assert_left_out(with_sponsors(Sponsors::Any), &REFUSALS);
     assert_left_out(with_sponsors(Sponsors::Listed), &[]);
     assert_left_out(with_sponsors(Sponsors::None), &[SPONSORED]);
     // Listed operations and senders take precedence over `sponsors`.
-    assert_left_out(
-        Operations {
-            refused: operations(),
-            ..with_sponsors(Sponsors::Any)
-        },
-        &[],
-    );
+    assert_left_out(Operations { refused: operations(), ..with_sponsors(Sponsors::Any) }, &[]);
     assert_left_out(
         Operations {
             refused_senders: vec!["0x5b38da6a701c568545dcfcb03fcb875f56beddc4".to_owned()],
@@ -207,11 +160,5 @@ fn a_target_that_sponsors_all_or_nothing_has_no_rules_about_the_opposite() {
         },
         &[],
     );
-    assert_left_out(
-        Operations {
-            sponsorable: operations(),
-            ..with_sponsors(Sponsors::None)
-        },
-        &[],
-    );
+    assert_left_out(Operations { sponsorable: operations(), ..with_sponsors(Sponsors::None) }, &[]);
 }

@@ -42,11 +42,7 @@ fn counts_of(group: &Group, id: &str, answers: &[&str], context: &Context) -> (u
         .zip(answers)
         .map(|(member, body)| Exchange {
             request: member.body.clone(),
-            outcome: Ok(Response {
-                status: 200,
-                headers: Vec::new(),
-                body: Bytes::from((*body).to_owned()),
-            }),
+            outcome: Ok(Response { status: 200, headers: Vec::new(), body: Bytes::from((*body).to_owned()) }),
             took: Duration::ZERO,
             on_chain: None,
             received: None,
@@ -85,10 +81,7 @@ fn the_mode_of_a_result_is_judged_when_the_baseline_has_the_right_mode() {
     let bare = r#"{"jsonrpc":"2.0","id":1,"result":{"mode":"ERC20"}}"#;
     let unnamed = ANSWER.replace(r#""MODE":"SPONSORED","#, "");
     let both = unnamed.replace("\"result\":{", "\"result\":{\"feeQuotes\":[],");
-    assert_eq!(
-        counts_in(&in_tokens, id, &[of_tokens, of_tokens]),
-        (1, Vec::new())
-    );
+    assert_eq!(counts_in(&in_tokens, id, &[of_tokens, of_tokens]), (1, Vec::new()));
     assert_eq!(counts_in(&in_tokens, id, &[of_tokens, &unnamed]), (0, vec![1]));
     assert_eq!(counts_in(&in_tokens, id, &[of_tokens, &both]), (1, Vec::new()));
     assert_eq!(counts_in(&in_tokens, id, &[of_tokens, bare]), (1, Vec::new()));
@@ -106,16 +99,9 @@ fn a_call_gets_in_a_batch_what_it_gets_alone() {
     assert_eq!(ids.len(), 3);
     let with_id = |answer: &str, id: &Value| answer.replace("\"id\":1", &format!("\"id\":{id}"));
     let outcome = |alone: [&str; 2], in_batch: [&str; 3]| {
-        let answers: Vec<String> = in_batch
-            .iter()
-            .zip(&ids)
-            .map(|(answer, id)| with_id(answer, id))
-            .collect();
-        counts_in(
-            &group,
-            id,
-            &[alone[0], alone[1], &format!("[{}]", answers.join(","))],
-        )
+        let answers: Vec<String> =
+            in_batch.iter().zip(&ids).map(|(answer, id)| with_id(answer, id)).collect();
+        counts_in(&group, id, &[alone[0], alone[1], &format!("[{}]", answers.join(","))])
     };
     let foreign = ANSWER.replace("SPONSORED", "ERC20");
     let quotes = ANSWER.replace("\"result\":{", "\"result\":{\"feeQuotes\":[],");
@@ -144,11 +130,7 @@ fn notation_changes_nothing_that_the_specification_fixes() {
     let changed = (0, vec![1]);
     let nothing = (0, Vec::new());
     assert_eq!(outcome([ANSWER, ANSWER, ANSWER]), fine);
-    assert_eq!(
-        outcome([ANSWER, &other_data, ANSWER]),
-        fine,
-        "a signature may differ each time"
-    );
+    assert_eq!(outcome([ANSWER, &other_data, ANSWER]), fine, "a signature may differ each time");
     assert_eq!(outcome([ANSWER, &refused, ANSWER]), changed);
     assert_eq!(outcome([ANSWER, NO, ANSWER]), changed);
     assert_eq!(outcome([NO, ANSWER, NO]), changed);
@@ -194,10 +176,7 @@ fn decisions_are_compared_with_the_baseline() {
     let members = group(relation).members.len();
     assert!(members > 2);
     let all = |answer: &'static str| vec![answer; members];
-    assert_eq!(
-        counts(relation, id, &all(ANSWER)),
-        (members as u64 - 1, Vec::new())
-    );
+    assert_eq!(counts(relation, id, &all(ANSWER)), (members as u64 - 1, Vec::new()));
     let mut one_refused = all(ANSWER);
     one_refused[2] = &refused;
     assert_eq!(counts(relation, id, &one_refused), (members as u64 - 2, vec![2]));
@@ -208,10 +187,7 @@ fn decisions_are_compared_with_the_baseline() {
     baseline_error[0] = NO;
     assert_eq!(counts(relation, id, &baseline_error), (0, Vec::new()));
     let all_refused = vec![refused.as_str(); members];
-    assert_eq!(
-        counts(relation, id, &all_refused),
-        (members as u64 - 1, Vec::new())
-    );
+    assert_eq!(counts(relation, id, &all_refused), (members as u64 - 1, Vec::new()));
 }
 
 #[test]
@@ -256,10 +232,7 @@ fn a_fractional_id_may_be_refused_as_json_rpc_discourages_it() {
     let fractional = text.replace("\"id\":\"\"", "\"id\":1.5");
     assert_ne!(text, fractional);
     group.members[1].body = Bytes::from(fractional);
-    assert_eq!(
-        counts_in(&group, "request.id-string", &[ANSWER, NO]),
-        (0, Vec::new())
-    );
+    assert_eq!(counts_in(&group, "request.id-string", &[ANSWER, NO]), (0, Vec::new()));
 }
 
 #[test]
@@ -270,10 +243,7 @@ fn another_operation_needs_a_result_only_when_the_profile_covers_it() {
     let account = &group.base["params"][1]["sponsorshipInfo"]["smartAccountInfo"];
     let accepting = |accepts| {
         Context::new(Profile {
-            operations: Operations {
-                accepts,
-                ..Operations::default()
-            },
+            operations: Operations { accepts, ..Operations::default() },
             accounts: vec![SmartAccount {
                 name: account["name"].as_str().expect("it is sent").to_owned(),
                 version: account["version"].as_str().expect("it is sent").to_owned(),
@@ -363,10 +333,7 @@ fn a_form_of_a_client_is_refused_only_where_it_is_refused_each_time() {
 /// With the account of the base in one member, a target that refuses it would leave nothing to compare in every group of that base.
 #[test]
 fn the_accounts_of_a_group_do_not_depend_on_the_base() {
-    let named = |name: &str| SmartAccount {
-        name: name.to_owned(),
-        version: "1.0.0".to_owned(),
-    };
+    let named = |name: &str| SmartAccount { name: name.to_owned(), version: "1.0.0".to_owned() };
     let context = Context::new(Profile {
         accounts: vec![named("BICONOMY"), named("INFINITISM"), named("SAFE")],
         ..Profile::default()
@@ -375,12 +342,8 @@ fn the_accounts_of_a_group_do_not_depend_on_the_base() {
     let relation = find_relation("smart-accounts").expect("it is one of ours");
     let pairs: Vec<[String; 2]> = (0..3)
         .map(|round| {
-            let input = BuildInput {
-                pair: Some(Pair::QUOTE_SPONSORED),
-                base: &base,
-                round,
-                context: &context,
-            };
+            let input =
+                BuildInput { pair: Some(Pair::QUOTE_SPONSORED), base: &base, round, context: &context };
             let members = (relation.members)(&input, &mut Ids::starting_at(1));
             let account = |place: usize| {
                 let request: Value = serde_json::from_slice(&members[place].body).expect("it is JSON");
@@ -390,12 +353,5 @@ fn the_accounts_of_a_group_do_not_depend_on_the_base() {
             [account(0), account(1)]
         })
         .collect();
-    assert_eq!(
-        pairs,
-        [
-            ["BICONOMY", "INFINITISM"],
-            ["INFINITISM", "SAFE"],
-            ["SAFE", "BICONOMY"]
-        ]
-    );
+    assert_eq!(pairs, [["BICONOMY", "INFINITISM"], ["INFINITISM", "SAFE"], ["SAFE", "BICONOMY"]]);
 }

@@ -98,10 +98,7 @@ fn draws_for_a_profile() {
             max_call_data_bytes: Some(400),
             ..Operations::default()
         },
-        accounts: vec![SmartAccount {
-            name: "SAFE".into(),
-            version: "1.4.1".into(),
-        }],
+        accounts: vec![SmartAccount { name: "SAFE".into(), version: "1.4.1".into() }],
         ..Profile::default()
     };
     insta::assert_snapshot!("listed", bases(&Context::new(profile(Accepts::Listed))));

@@ -27,31 +27,18 @@ const DRAWS: usize = 25;
 fn drawn(name: &str) -> Vec<Value> {
     let strategy = strategy(name, &Overrides::new()).unwrap();
     let mut runner = runner(11);
-    (0..DRAWS)
-        .map(|_| strategy.new_tree(&mut runner).unwrap().current())
-        .collect()
+    (0..DRAWS).map(|_| strategy.new_tree(&mut runner).unwrap().current()).collect()
 }
 
 fn base(pair: Pair) -> Value {
     let context = Context::default();
-    let wanted = Base {
-        pair,
-        draw: Draw::Accepted,
-        tokens: Tokens::SomeUnsupported,
-    };
+    let wanted = Base { pair, draw: Draw::Accepted, tokens: Tokens::SomeUnsupported };
     Source::new(3, &context).base(&wanted).unwrap()
 }
 
 /// Checks everything that a mutation states about itself.
 fn check(name: &str, valid: &Value, mutation: &Mutation) {
-    let Mutation {
-        pointer,
-        keyword,
-        was,
-        now,
-        broken,
-        ..
-    } = mutation;
+    let Mutation { pointer, keyword, was, now, broken, .. } = mutation;
     assert_eq!(valid.pointer(pointer), Some(was), "{mutation}");
     assert_eq!(broken.pointer(pointer), now.as_ref(), "{mutation}");
     let validator = validator_for(name).unwrap();
@@ -65,19 +52,13 @@ fn check(name: &str, valid: &Value, mutation: &Mutation) {
     let mut located = false;
     for error in validator.iter_errors(broken) {
         let path = error.instance_path().as_str();
-        assert!(
-            path == place || path.starts_with(&format!("{place}/")),
-            "{mutation}: {error} at {path}"
-        );
+        assert!(path == place || path.starts_with(&format!("{place}/")), "{mutation}: {error} at {path}");
         located |= error.absolute_keyword_location().unwrap().as_str() == claimed;
     }
     assert!(located, "{mutation}");
     let schema = resolved(mutation.document).unwrap();
     assert!(schema.pointer(&mutation.schema_pointer).is_some(), "{mutation}");
-    assert!(
-        mutation.schema_pointer.ends_with(&format!("/{keyword}")),
-        "{mutation}"
-    );
+    assert!(mutation.schema_pointer.ends_with(&format!("/{keyword}")), "{mutation}");
     // Put back what was there, and nothing is broken.
     let mut mended = broken.clone();
     if now.is_some() {
@@ -171,9 +152,9 @@ fn bases_are_broken_in_many_ways() {
             check(name, &valid, mutation);
         }
         let keywords: BTreeSet<&str> = all.iter().map(|mutation| mutation.keyword).collect();
-        for keyword in [
-            "type", "enum", "const", "pattern", "minimum", "maximum", "required", "minItems", "maxItems",
-        ] {
+        for keyword in
+            ["type", "enum", "const", "pattern", "minimum", "maximum", "required", "minItems", "maxItems"]
+        {
             assert!(keywords.contains(keyword), "{pair} {keyword}");
         }
         let distinct: BTreeSet<String> = all.iter().map(|mutation| mutation.broken.to_string()).collect();
@@ -181,10 +162,7 @@ fn bases_are_broken_in_many_ways() {
     }
     let all = mutations("sponsor-erc20-request", &base(Pair::SPONSOR_ERC20));
     let any_of = all.iter().find(|mutation| mutation.keyword == "anyOf").unwrap();
-    assert_eq!(
-        (any_of.pointer.as_str(), &any_of.now),
-        ("/params/1/tokenInfo", &Some(json!({})))
-    );
+    assert_eq!((any_of.pointer.as_str(), &any_of.now), ("/params/1/tokenInfo", &Some(json!({}))));
 }
 
 #[test]
@@ -207,11 +185,7 @@ fn a_mutation_of_a_shrunk_base_is_still_that_mutation() {
             check(name, &smaller, &again);
             assert_eq!((&again.site, again.keyword), (&mutation.site, mutation.keyword));
             assert!(mutation.is_mutation_of(&smaller, &again.broken));
-            assert_eq!(
-                mutation.reapply(&mutation.broken),
-                None,
-                "a broken base is no base: {mutation}"
-            );
+            assert_eq!(mutation.reapply(&mutation.broken), None, "a broken base is no base: {mutation}");
             kept += 1;
         }
         assert!(kept > 60, "{pair}: {kept}");
@@ -221,17 +195,10 @@ fn a_mutation_of_a_shrunk_base_is_still_that_mutation() {
 #[test]
 fn a_mutation_that_is_valid_for_another_pair_is_detected() {
     let all = mutations("quote-sponsored-request", &base(Pair::QUOTE_SPONSORED));
-    let swapped: Vec<&Mutation> = all
-        .iter()
-        .filter(|mutation| mutation.now == Some(json!("pm_sponsorUserOperation")))
-        .collect();
-    let [swapped] = swapped.as_slice() else {
-        panic!("{swapped:?}")
-    };
-    assert_eq!(
-        (swapped.keyword, swapped.valid_pair()),
-        ("const", Some(Pair::SPONSOR_SPONSORED))
-    );
+    let swapped: Vec<&Mutation> =
+        all.iter().filter(|mutation| mutation.now == Some(json!("pm_sponsorUserOperation"))).collect();
+    let [swapped] = swapped.as_slice() else { panic!("{swapped:?}") };
+    assert_eq!((swapped.keyword, swapped.valid_pair()), ("const", Some(Pair::SPONSOR_SPONSORED)));
     let plain = all.iter().find(|mutation| mutation.keyword == "pattern").unwrap();
     assert_eq!(plain.valid_pair(), None);
 }
@@ -241,9 +208,7 @@ fn a_mutation_reads_as_one_line() {
     let valid = base(Pair::SPONSOR_ERC20);
     let all = mutations("sponsor-erc20-request", &valid);
     let line = |pointer: &str, now: Option<Value>| {
-        let found = all
-            .iter()
-            .find(|mutation| mutation.pointer == pointer && mutation.now == now);
+        let found = all.iter().find(|mutation| mutation.pointer == pointer && mutation.now == now);
         found.unwrap().to_string()
     };
     assert_eq!(
@@ -270,12 +235,7 @@ fn mutations_of_typed_messages_match_their_snapshots() {
         serde_json::from_str(fee_quote).unwrap(),
         serde_json::from_str(sponsored).unwrap(),
     ];
-    let documents = [
-        "sponsor-sponsored-request",
-        "quote-erc20-request",
-        "fee-quote",
-        "sponsored-result",
-    ];
+    let documents = ["sponsor-sponsored-request", "quote-erc20-request", "fee-quote", "sponsored-result"];
     for (document, valid) in documents.into_iter().zip(typed) {
         let all = mutations(document, &valid);
         let lines: Vec<String> = all.iter().map(Mutation::to_string).collect();

@@ -30,21 +30,14 @@ fn word(number: u64) -> String {
 /// `FailedOp(0, reason)` of a reason of up to 32 bytes.
 fn failed_op(reason: &str) -> CallOutcome {
     let text = hex::encode(reason);
-    let parts = [
-        word(0),
-        word(64),
-        word(reason.len() as u64),
-        format!("{text:0<64}"),
-    ];
+    let parts = [word(0), word(64), word(reason.len() as u64), format!("{text:0<64}")];
     reverted(&format!("220266b6{}", parts.concat()))
 }
 
 /// `ValidationResult` with an empty context and stakes of 0.
 fn validation_result(signature_failed: bool, after: u64, until: u64) -> CallOutcome {
     let stakes = word(0).repeat(6);
-    let info = [21_000, 1, u64::from(signature_failed), after, until, 6 * 32, 0]
-        .map(word)
-        .concat();
+    let info = [21_000, 1, u64::from(signature_failed), after, until, 6 * 32, 0].map(word).concat();
     reverted(&format!("e0cff05f{}{stakes}{info}", word(7 * 32)))
 }
 
@@ -65,14 +58,8 @@ fn bytes(digits: &str) -> Vec<u8> {
 #[test]
 fn the_whole_simulation_is_read() {
     let read = |called: &CallOutcome| read_simulation(called, Mode::Sponsored, NOW);
-    assert_eq!(
-        read(&validation_result(false, 0, LATER)),
-        SimulationOutcome::Final(Simulation::Accepted)
-    );
-    assert_eq!(
-        read(&validation_result(false, 0, 0)),
-        SimulationOutcome::Final(Simulation::Accepted)
-    );
+    assert_eq!(read(&validation_result(false, 0, LATER)), SimulationOutcome::Final(Simulation::Accepted));
+    assert_eq!(read(&validation_result(false, 0, 0)), SimulationOutcome::Final(Simulation::Accepted));
     for called in [
         validation_result(false, 0, NOW - 1),
         validation_result(false, LATER, 0),
@@ -84,16 +71,8 @@ fn the_whole_simulation_is_read() {
         assert!(reason.starts_with("AA3"), "{reason}");
     }
     // What the account does is nothing that the paymaster answers for.
-    for called in [
-        validation_result(true, 0, LATER),
-        failed_op("AA20 account not deployed"),
-        reverted(""),
-    ] {
-        assert!(
-            matches!(read(&called), SimulationOutcome::CallThePaymaster(_)),
-            "{:?}",
-            read(&called)
-        );
+    for called in [validation_result(true, 0, LATER), failed_op("AA20 account not deployed"), reverted("")] {
+        assert!(matches!(read(&called), SimulationOutcome::CallThePaymaster(_)), "{:?}", read(&called));
     }
     assert!(matches!(
         read(&CallOutcome::Returned(Vec::new())),
@@ -120,24 +99,15 @@ fn the_outcome_of_calling_the_paymaster_directly_is_read() {
         );
     }
     // An account without tokens is no fault of the service.
-    assert!(matches!(
-        read_paymaster_call(&reverted(""), Mode::Erc20, NOW),
-        Simulation::Unclear(_)
-    ));
-    assert!(matches!(
-        read_paymaster_call(&validated(1, 0, 0), Mode::Erc20, NOW),
-        Simulation::Refused(_)
-    ));
+    assert!(matches!(read_paymaster_call(&reverted(""), Mode::Erc20, NOW), Simulation::Unclear(_)));
+    assert!(matches!(read_paymaster_call(&validated(1, 0, 0), Mode::Erc20, NOW), Simulation::Refused(_)));
 }
 
 #[test]
 fn reverts_are_read_from_several_places_of_an_answer() {
     let read = |body: &Value| CallOutcome::read(body.to_string().as_bytes()).ok();
     let error = |error: Value| json!({ "jsonrpc": "2.0", "id": 1, "error": error });
-    assert_eq!(
-        read(&json!({ "result": "0x0a" })),
-        Some(CallOutcome::Returned(vec![10]))
-    );
+    assert_eq!(read(&json!({ "result": "0x0a" })), Some(CallOutcome::Returned(vec![10])));
     for data in [json!("0x0a"), json!({ "data": "0x0a" }), json!("Reverted 0x0a")] {
         let body = error(json!({ "code": 3, "message": "execution reverted", "data": data }));
         assert_eq!(read(&body), Some(CallOutcome::Reverted(vec![10])), "{body}");
@@ -164,11 +134,7 @@ fn exchange(result: &Value) -> Exchange {
     let answer = json!({ "jsonrpc": "2.0", "id": 1, "result": result });
     Exchange {
         request: request.to_string().into(),
-        outcome: Ok(Response {
-            status: 200,
-            headers: Vec::new(),
-            body: answer.to_string().into(),
-        }),
+        outcome: Ok(Response { status: 200, headers: Vec::new(), body: answer.to_string().into() }),
         took: Duration::ZERO,
         on_chain: None,
         received: None,
@@ -186,20 +152,12 @@ fn the_operation_is_the_one_of_the_request_with_what_the_answer_returned() {
     let paymaster = "00000f79b7faf42eebadba19acc07cd08af44789";
     let completed = CompletedOperation::of(&exchange(&sponsored(&format!("0x{paymaster}aabb")))).unwrap();
     assert_eq!(completed.mode, Mode::Sponsored);
-    assert_eq!(
-        format!("{:#x}", completed.paymaster().unwrap()),
-        format!("0x{paymaster}")
-    );
+    assert_eq!(format!("{:#x}", completed.paymaster().unwrap()), format!("0x{paymaster}"));
     let call = hex::encode(simulation_call(&completed));
     // The first four bytes of keccak256 of simulateValidation's signature, and the offset of its one argument.
     assert!(call.starts_with(&format!("ee219423{}", word(32))), "{call}");
-    let head: Vec<&str> = (0..11)
-        .map(|place| &call[8 + 64 * (place + 1)..8 + 64 * (place + 2)])
-        .collect();
-    assert_eq!(
-        head[0],
-        "0000000000000000000000001306b01bc3e4ad202612d3843387e94737673f53"
-    );
+    let head: Vec<&str> = (0..11).map(|place| &call[8 + 64 * (place + 1)..8 + 64 * (place + 2)]).collect();
+    assert_eq!(head[0], "0000000000000000000000001306b01bc3e4ad202612d3843387e94737673f53");
     assert_eq!(
         [head[1], head[4], head[5], head[6], head[7], head[8]],
         [42, 1003, 1002, 1001, 20, 15].map(word)
@@ -216,22 +174,14 @@ fn an_operation_that_is_not_sponsored_is_not_simulated() {
     assert!(CompletedOperation::of(&exchange(&sponsored("0x"))).is_none());
     assert!(CompletedOperation::of(&exchange(&sponsored("no hex"))).is_none());
     assert!(CompletedOperation::of(&exchange(&json!(null))).is_none());
-    assert!(
-        CompletedOperation::of(&exchange(&sponsored("0xaa")))
-            .unwrap()
-            .paymaster()
-            .is_none()
-    );
+    assert!(CompletedOperation::of(&exchange(&sponsored("0xaa"))).unwrap().paymaster().is_none());
 }
 
 #[test]
 fn only_a_refused_simulation_breaks_the_rule() {
     let judge = Judge::new(vec![find_rule("on-chain.accepted").unwrap()]);
     let found = |on_chain: Option<Simulation>| {
-        let exchange = Exchange {
-            on_chain,
-            ..exchange(&sponsored("0xaa"))
-        };
+        let exchange = Exchange { on_chain, ..exchange(&sponsored("0xaa")) };
         let context = Context::default().with_chain(true);
         let view = View::new(Role::Call, "", &exchange, &context);
         let judgement = judge.views(&[view], None, &context).pop();

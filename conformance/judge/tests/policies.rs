@@ -34,10 +34,7 @@ fn too_dear() -> Vec<Map<String, Value>> {
 }
 
 fn profile(operations: Operations) -> Profile {
-    Profile {
-        operations,
-        ..common::profile(&Config::default())
-    }
+    Profile { operations, ..common::profile(&Config::default()) }
 }
 
 fn service() -> Service {
@@ -81,10 +78,7 @@ fn nothing_stated_is_broken(found: &RuleCounts) {
 #[track_caller]
 fn reached(found: &RuleCounts, rules: &[&str]) {
     for rule in rules {
-        assert!(
-            found.held.get(rule).is_some_and(|times| *times >= 5),
-            "{rule} was not reached"
-        );
+        assert!(found.held.get(rule).is_some_and(|times| *times >= 5), "{rule} was not reached");
     }
 }
 
@@ -176,11 +170,7 @@ fn a_policy_may_decide_by_any_member_of_operation_and_sponsorship_info() {
 #[test]
 fn a_target_that_never_sponsors_must_keep_to_its_profile() {
     let service = service();
-    let operations = |sponsors| Operations {
-        accepts: Accepts::Any,
-        sponsors,
-        ..Operations::default()
-    };
+    let operations = |sponsors| Operations { accepts: Accepts::Any, sponsors, ..Operations::default() };
     let never = |body: &[u8]| decided(&service, body, false);
     let found = common::run_against(&never, profile(operations(None)), 1);
     nothing_stated_is_broken(&found);
@@ -202,24 +192,13 @@ fn a_target_may_bound_gas_and_fees() {
             return common::answer(&service, body);
         };
         // A priority fee of 0 is one that wallets send.
-        let bounded = [
-            "callGasLimit",
-            "verificationGasLimit",
-            "preVerificationGas",
-            "maxFeePerGas",
-        ]
-        .iter()
-        .filter_map(|name| request["params"][0].get(*name))
-        .all(|amount| {
-            amount
-                .as_str()
-                .is_some_and(|text| text != "0" && text != "0x0" && text.len() < 19)
-        });
-        if bounded {
-            common::answer(&service, body)
-        } else {
-            refusal(&request)
-        }
+        let bounded = ["callGasLimit", "verificationGasLimit", "preVerificationGas", "maxFeePerGas"]
+            .iter()
+            .filter_map(|name| request["params"][0].get(*name))
+            .all(|amount| {
+                amount.as_str().is_some_and(|text| text != "0" && text != "0x0" && text.len() < 19)
+            });
+        if bounded { common::answer(&service, body) } else { refusal(&request) }
     };
     for seed in 1..3 {
         let found = common::run_against(&paymaster, common::profile(&Config::default()), seed);

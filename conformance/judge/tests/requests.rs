@@ -28,10 +28,7 @@ const TOKEN: &str = "0x2791bca1f2de4661ed88a30c99a7a9449aa84174";
 fn profile() -> Profile {
     Profile {
         tokens: TokenLists {
-            supported: vec![Token {
-                address: TOKEN.to_owned(),
-                ..Token::default()
-            }],
+            supported: vec![Token { address: TOKEN.to_owned(), ..Token::default() }],
             ..TokenLists::default()
         },
         ..Profile::default()
@@ -39,9 +36,7 @@ fn profile() -> Profile {
 }
 
 fn is_valid(pair: Pair, request: &RequestEnvelope) -> bool {
-    validator_for(pair.request_document())
-        .unwrap()
-        .is_valid(request.value())
+    validator_for(pair.request_document()).unwrap().is_valid(request.value())
 }
 
 /// The bytes of the call data.
@@ -103,9 +98,8 @@ proptest! {
 #[test]
 fn a_failure_for_long_call_data_shrinks_to_a_minimal_request() {
     for pair in Pair::ALL {
-        let (request, tried) = smallest(pair, &requests(pair).profile(profile()), |request| {
-            call_data(request) > 40
-        });
+        let (request, tried) =
+            smallest(pair, &requests(pair).profile(profile()), |request| call_data(request) > 40);
         assert_eq!(call_data(&request), 41, "{request}");
         for (member, plainest) in [("initCode", "0x"), ("nonce", "0")] {
             let value = &request.operation()[member];
@@ -149,9 +143,7 @@ fn a_request_shrinks_beside_other_values_and_in_lists() {
         prop_assert!(all.iter().all(|request| call_data(request) <= 30));
         Ok(())
     });
-    let Err(TestError::Fail(_, all)) = outcome else {
-        panic!("no long call data was drawn")
-    };
+    let Err(TestError::Fail(_, all)) = outcome else { panic!("no long call data was drawn") };
     assert_eq!(all.iter().map(call_data).collect::<Vec<_>>(), [31]);
 }
 
@@ -163,22 +155,12 @@ fn what_the_profile_promises_stays() {
     });
     let sponsorable = vec![listed.as_object().unwrap().clone()];
     let profile = Profile {
-        accounts: vec![SmartAccount {
-            name: "BICONOMY".to_owned(),
-            version: "2.0.0".to_owned(),
-        }],
-        operations: Operations {
-            accepts: Accepts::Listed,
-            sponsorable,
-            ..Operations::default()
-        },
+        accounts: vec![SmartAccount { name: "BICONOMY".to_owned(), version: "2.0.0".to_owned() }],
+        operations: Operations { accepts: Accepts::Listed, sponsorable, ..Operations::default() },
         ..profile()
     };
-    let (request, _) = smallest(
-        Pair::SPONSOR_SPONSORED,
-        &requests(Pair::SPONSOR_SPONSORED).profile(profile),
-        |_| true,
-    );
+    let (request, _) =
+        smallest(Pair::SPONSOR_SPONSORED, &requests(Pair::SPONSOR_SPONSORED).profile(profile), |_| true);
     assert_eq!(request.operation()["callData"], listed["callData"], "{request}");
 }
 
@@ -186,19 +168,12 @@ fn what_the_profile_promises_stays() {
 fn a_profile_without_such_an_operation_is_the_reason_of_the_refusal() {
     let refused = requests(Pair::SPONSOR_SPONSORED).operation(Draw::Refused);
     let reason = refused.new_tree(&mut TestRunner::deterministic()).unwrap_err();
-    assert!(
-        reason
-            .message()
-            .starts_with("the profile lists no operation, or no token"),
-        "{reason}"
-    );
+    assert!(reason.message().starts_with("the profile lists no operation, or no token"), "{reason}");
 }
 
 #[test]
 fn a_failing_request_is_printed_as_json() {
-    let tree = requests(Pair::QUOTE_ERC20)
-        .new_tree(&mut TestRunner::deterministic())
-        .unwrap();
+    let tree = requests(Pair::QUOTE_ERC20).new_tree(&mut TestRunner::deterministic()).unwrap();
     let text = format!("{:?}", tree.current());
     assert!(text.starts_with(r#"{"jsonrpc":"2.0","id":1,"method":"pm_getFeeQuoteOrData","params":["#));
 }

@@ -24,24 +24,15 @@ fn context() -> Context {
     Context::new(Profile {
         tokens: TokenLists {
             supported: ["a", "b", "c"]
-                .map(|digit| Token {
-                    address: format!("0x{}", digit.repeat(40)),
-                    ..Token::default()
-                })
+                .map(|digit| Token { address: format!("0x{}", digit.repeat(40)), ..Token::default() })
                 .into(),
             unsupported: Vec::new(),
             complete: false,
         },
-        operations: Operations {
-            accepts: Accepts::Any,
-            ..Operations::default()
-        },
+        operations: Operations { accepts: Accepts::Any, ..Operations::default() },
         // Those that are drawn for a profile that names none.
         accounts: [("BICONOMY", "2.0.0"), ("INFINITISM", "1.0.0")]
-            .map(|(name, version)| SmartAccount {
-                name: name.to_owned(),
-                version: version.to_owned(),
-            })
+            .map(|(name, version)| SmartAccount { name: name.to_owned(), version: version.to_owned() })
             .into(),
         ..Profile::default()
     })
@@ -53,11 +44,7 @@ fn bases(count: usize) -> Vec<(Pair, Value)> {
     let mut bases = Vec::new();
     for pair in Pair::ALL {
         for _ in 0..count {
-            let wanted = Base {
-                pair,
-                draw: Draw::Accepted,
-                tokens: Tokens::Any,
-            };
+            let wanted = Base { pair, draw: Draw::Accepted, tokens: Tokens::Any };
             bases.push((pair, source.base(&wanted).unwrap()));
         }
     }
@@ -88,10 +75,7 @@ fn every_candidate_is_valid_and_smaller_and_keeps_the_fixed_members() {
             let sender = &candidate["params"][0]["sender"];
             let is_kept = lower(sender) == lower(&base["params"][0]["sender"]);
             assert!(is_kept || sender == PLAIN_SENDER, "{sender}");
-            let (info, known) = (
-                &candidate["params"][1]["tokenInfo"],
-                &base["params"][1]["tokenInfo"],
-            );
+            let (info, known) = (&candidate["params"][1]["tokenInfo"], &base["params"][1]["tokenInfo"]);
             for member in ["preferredToken", "feeTokenAddress"] {
                 assert!(info[member].is_null() || lower(&info[member]) == lower(&known[member]));
             }
@@ -129,24 +113,15 @@ fn candidates_of_generated_messages_are_valid_too() {
 fn greedy_shrinking_ends_at_the_smallest_request_that_still_fails() {
     // A target that fails whenever the call data is longer than four bytes and two tokens are listed.
     let fails = |request: &Value| {
-        let long = request["params"][0]["callData"]
-            .as_str()
-            .is_some_and(|data| data.len() > 10);
-        long && request["params"][1]["tokenInfo"]["tokenList"]
-            .as_array()
-            .is_some_and(|list| list.len() > 1)
+        let long = request["params"][0]["callData"].as_str().is_some_and(|data| data.len() > 10);
+        long && request["params"][1]["tokenInfo"]["tokenList"].as_array().is_some_and(|list| list.len() > 1)
     };
     let mut shrunk_any = false;
-    for (pair, base) in bases(20)
-        .into_iter()
-        .filter(|(pair, base)| *pair == Pair::QUOTE_ERC20 && fails(base))
+    for (pair, base) in bases(20).into_iter().filter(|(pair, base)| *pair == Pair::QUOTE_ERC20 && fails(base))
     {
         let mut smallest = base;
         let mut steps = 0;
-        while let Some(next) = simpler(Some(pair.request_document()), &smallest)
-            .into_iter()
-            .find(fails)
-        {
+        while let Some(next) = simpler(Some(pair.request_document()), &smallest).into_iter().find(fails) {
             smallest = next;
             steps += 1;
             assert!(steps < 500);
@@ -155,11 +130,7 @@ fn greedy_shrinking_ends_at_the_smallest_request_that_still_fails() {
         let members = operation.as_object().unwrap();
         assert_eq!(members.len(), 5, "{smallest:#}");
         // Fees of zero may be refused for themselves.
-        for (member, least) in [
-            ("nonce", "0"),
-            ("maxFeePerGas", "1"),
-            ("maxPriorityFeePerGas", "1"),
-        ] {
+        for (member, least) in [("nonce", "0"), ("maxFeePerGas", "1"), ("maxPriorityFeePerGas", "1")] {
             assert_eq!(operation[member], json!(least), "{smallest:#}");
         }
         assert_eq!(operation["callData"], json!("0x0000000000"), "{smallest:#}");
@@ -218,31 +189,19 @@ fn proptest_shrinks_by_the_same_steps() {
     let strategy = strategy("user-operation", &Overrides::new().always("/initCode")).unwrap();
     let outcome = runner(4).run(&strategy, |operation| {
         let short = operation["callData"].as_str().is_some_and(|data| data.len() < 30);
-        if short {
-            Ok(())
-        } else {
-            Err(proptest::test_runner::TestCaseError::fail("long"))
-        }
+        if short { Ok(()) } else { Err(proptest::test_runner::TestCaseError::fail("long")) }
     });
-    let Err(TestError::Fail(_, smallest)) = outcome else {
-        panic!("{outcome:?}")
-    };
+    let Err(TestError::Fail(_, smallest)) = outcome else { panic!("{outcome:?}") };
     assert!(validator_for("user-operation").unwrap().is_valid(&smallest));
     assert_eq!(smallest.as_object().unwrap().len(), 5, "{smallest}");
-    assert_eq!(
-        smallest["callData"],
-        json!(format!("0x{}", "0".repeat(28))),
-        "{smallest}"
-    );
+    assert_eq!(smallest["callData"], json!(format!("0x{}", "0".repeat(28))), "{smallest}");
 }
 
 /// A snapshot that shows the effect of a change of shrinking: one candidate a line, by its difference.
 #[test]
 fn candidates_for_typed_requests_match_their_snapshots() {
     let mut quote = sample::sponsor_request("pm_getFeeQuoteOrData");
-    let tokens: Vec<String> = ["a", "B", "c", "d", "e"]
-        .map(|digit| format!("0x{}", digit.repeat(40)))
-        .into();
+    let tokens: Vec<String> = ["a", "B", "c", "d", "e"].map(|digit| format!("0x{}", digit.repeat(40))).into();
     quote["params"][1] = json!({
         "mode": "ERC20",
         "calculateGasLimits": true,
@@ -255,10 +214,7 @@ fn candidates_for_typed_requests_match_their_snapshots() {
         json!({ "a": { "b": [1, 2.5, null, true, "text", {}] }, "c/d": "x" });
     let mut settings = insta::Settings::clone_current();
     settings.set_omit_expression(true);
-    for (document, base) in [
-        ("quote-erc20-request", quote),
-        ("sponsor-sponsored-request", sponsor),
-    ] {
+    for (document, base) in [("quote-erc20-request", quote), ("sponsor-sponsored-request", sponsor)] {
         let lines: Vec<String> = simpler(Some(document), &base)
             .iter()
             .map(|candidate| {
@@ -299,11 +255,7 @@ fn only_the_first_and_last_item_of_a_long_list_are_removed_one_by_one() {
         let list: Value = (100..100 + length).map(Value::from).collect();
         let one_less: Vec<Value> = simpler(None, &list)
             .into_iter()
-            .filter(|candidate| {
-                candidate
-                    .as_array()
-                    .is_some_and(|items| items.len() as u64 == length - 1)
-            })
+            .filter(|candidate| candidate.as_array().is_some_and(|items| items.len() as u64 == length - 1))
             .collect();
         assert_eq!(one_less.len(), expected, "{length}");
         for candidate in one_less.iter().filter(|_| expected == 2) {

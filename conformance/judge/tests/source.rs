@@ -33,10 +33,7 @@ fn operation(sender: &str) -> serde_json::Map<String, Value> {
 }
 
 fn profile() -> Profile {
-    Profile {
-        tokens: letters::tokens(),
-        ..Profile::default()
-    }
+    Profile { tokens: letters::tokens(), ..Profile::default() }
 }
 
 fn with_unlisted(unlisted: Support, profile: Profile) -> Context {
@@ -64,10 +61,7 @@ fn contexts() -> Vec<Context> {
         for amounts in [Amounts::Decimal, Amounts::Hex, Amounts::Mixed] {
             contexts.push(Context::new(Profile {
                 operations: operations.clone(),
-                accounts: vec![SmartAccount {
-                    name: "SAFE".into(),
-                    version: "1.4.1".into(),
-                }],
+                accounts: vec![SmartAccount { name: "SAFE".into(), version: "1.4.1".into() }],
                 dialect: Pins {
                     jsonrpc_version: Some("2.0.0".into()),
                     sponsored_name: Some("SPONSORSHIP".into()),
@@ -104,10 +98,7 @@ fn keys(value: &Value) -> Vec<&str> {
 fn tokens(request: &Value) -> (Option<&str>, Vec<&str>) {
     let info = &request["params"][1]["tokenInfo"];
     let list = info["tokenList"].as_array().into_iter().flatten();
-    (
-        info["preferredToken"].as_str(),
-        list.filter_map(Value::as_str).collect(),
-    )
+    (info["preferredToken"].as_str(), list.filter_map(Value::as_str).collect())
 }
 
 #[test]
@@ -159,16 +150,10 @@ fn a_base_is_missing_only_when_the_profile_has_no_operation_or_token_for_it() {
     for pair in Pair::ALL {
         assert!(missing(&nothing, Base::refused(pair)));
         assert_eq!(missing(&nothing, Base::accepted(pair)), pair.mode == Mode::Erc20);
-        let others = Base {
-            tokens: Tokens::SomeUnsupported,
-            ..Base::accepted(pair)
-        };
+        let others = Base { tokens: Tokens::SomeUnsupported, ..Base::accepted(pair) };
         assert!(!missing(&nothing, others), "{pair}");
     }
-    let any = Base {
-        tokens: Tokens::Any,
-        ..Base::accepted(Pair::QUOTE_ERC20)
-    };
+    let any = Base { tokens: Tokens::Any, ..Base::accepted(Pair::QUOTE_ERC20) };
     assert!(!missing(&nothing, any));
     for context in &contexts()[2..8] {
         for wanted in bases() {
@@ -185,21 +170,14 @@ fn a_base_is_missing_only_when_the_profile_has_no_operation_or_token_for_it() {
         (Accepts::Unknown, Sponsors::None, false),
     ] {
         let context = Context::new(Profile {
-            operations: Operations {
-                accepts,
-                sponsors: Some(sponsors),
-                ..Operations::default()
-            },
+            operations: Operations { accepts, sponsors: Some(sponsors), ..Operations::default() },
             ..Profile::default()
         });
         let refused = Base::refused(Pair::SPONSOR_SPONSORED);
         assert_eq!(!missing(&context, refused), known, "{accepts:?} {sponsors:?}");
     }
     let wrong = Context::new(Profile {
-        dialect: Pins {
-            jsonrpc_version: Some("3.0".into()),
-            ..Pins::default()
-        },
+        dialect: Pins { jsonrpc_version: Some("3.0".into()), ..Pins::default() },
         ..Profile::default()
     });
     assert!(missing(&wrong, Base::accepted(Pair::QUOTE_SPONSORED)));
@@ -232,10 +210,7 @@ fn drawn_operations_have_the_requested_expectation() {
 fn drawn_tokens_are_supported_as_requested() {
     for context in contexts() {
         let mut source = Source::new(5, &context);
-        for wanted in bases()
-            .into_iter()
-            .filter(|wanted| wanted.pair.mode == Mode::Erc20)
-        {
+        for wanted in bases().into_iter().filter(|wanted| wanted.pair.mode == Mode::Erc20) {
             for _ in 0..ROUNDS {
                 let Some(request) = source.base(&wanted) else {
                     break;
@@ -266,11 +241,7 @@ fn drawn_tokens_are_supported_as_requested() {
 fn quotes_show_every_mix_of_tokens() {
     let context = Context::new(profile());
     let mut source = Source::new(5, &context);
-    let wanted = Base {
-        pair: Pair::QUOTE_ERC20,
-        draw: Draw::Accepted,
-        tokens: Tokens::Any,
-    };
+    let wanted = Base { pair: Pair::QUOTE_ERC20, draw: Draw::Accepted, tokens: Tokens::Any };
     let mut seen = BTreeSet::new();
     let (mut both, mut cases) = (0, [0, 0]);
     for _ in 0..600 {
@@ -288,11 +259,7 @@ fn quotes_show_every_mix_of_tokens() {
             Some(_) => seen.insert("preferred beside the list"),
         };
         if let Some(token) = preferred {
-            seen.insert(if supported(token) {
-                "preferred supported"
-            } else {
-                "preferred unsupported"
-            });
+            seen.insert(if supported(token) { "preferred supported" } else { "preferred unsupported" });
         }
         if !list.is_empty() {
             let count = list.iter().filter(|token| supported(token)).count();
@@ -301,11 +268,7 @@ fn quotes_show_every_mix_of_tokens() {
                 all if all == list.len() => "all on the list supported",
                 _ => "some on the list supported",
             });
-            seen.insert(if list.len() == 1 {
-                "one on the list"
-            } else {
-                "several on the list"
-            });
+            seen.insert(if list.len() == 1 { "one on the list" } else { "several on the list" });
         }
         if distinct.len() < list.len() {
             seen.insert("one repeated");
@@ -339,10 +302,7 @@ fn quotes_show_every_mix_of_tokens() {
     assert_eq!(seen.len(), 17, "{seen:#?}");
     assert!(both > 300, "rules 3 and 4 speak of both members: {both}");
     let [lower, checksummed] = cases;
-    assert!(
-        lower > checksummed / 2 && checksummed > lower / 2,
-        "either case is common: {cases:?}"
-    );
+    assert!(lower > checksummed / 2 && checksummed > lower / 2, "either case is common: {cases:?}");
 }
 
 #[test]
@@ -350,18 +310,12 @@ fn with_both_members_the_preferred_token_is_sometimes_in_the_list() {
     let context = Context::new(profile());
     for wanted in [Tokens::Supported, Tokens::SomeUnsupported] {
         let mut source = Source::new(5, &context);
-        let base = Base {
-            tokens: wanted,
-            ..Base::accepted(Pair::QUOTE_ERC20)
-        };
+        let base = Base { tokens: wanted, ..Base::accepted(Pair::QUOTE_ERC20) };
         let (mut on, mut first) = (0, BTreeSet::new());
         for _ in 0..ROUNDS {
             let request = source.base(&base).unwrap();
             let (preferred, list) = tokens(&request);
-            on += usize::from(
-                list.iter()
-                    .any(|token| token.eq_ignore_ascii_case(preferred.unwrap())),
-            );
+            on += usize::from(list.iter().any(|token| token.eq_ignore_ascii_case(preferred.unwrap())));
             first.insert(list[0].to_ascii_lowercase());
         }
         assert!(on > ROUNDS / 4 && on < ROUNDS * 9 / 10, "{wanted:?}: {on}");
@@ -371,10 +325,7 @@ fn with_both_members_the_preferred_token_is_sometimes_in_the_list() {
 
 #[test]
 fn addresses_that_look_like_tokens_are_drawn_when_they_are_unsupported() {
-    let wanted = Base {
-        tokens: Tokens::SomeUnsupported,
-        ..Base::accepted(Pair::SPONSOR_ERC20)
-    };
+    let wanted = Base { tokens: Tokens::SomeUnsupported, ..Base::accepted(Pair::SPONSOR_ERC20) };
     let drawn = |context: &Context| -> BTreeSet<String> {
         let mut source = Source::new(5, context);
         (0..600)
@@ -388,22 +339,11 @@ fn addresses_that_look_like_tokens_are_drawn_when_they_are_unsupported() {
     let natives = [address("0"), address("e")];
     let one_digit_off = |token: &&String| token[3..41] == "a".repeat(38) && *token != &address("a");
     let tokens = TokenLists {
-        supported: vec![Token {
-            address: address("a"),
-            ..Token::default()
-        }],
+        supported: vec![Token { address: address("a"), ..Token::default() }],
         unsupported: vec![address("f")],
         complete: false,
     };
-    let of = |unlisted| {
-        with_unlisted(
-            unlisted,
-            Profile {
-                tokens: tokens.clone(),
-                ..Profile::default()
-            },
-        )
-    };
+    let of = |unlisted| with_unlisted(unlisted, Profile { tokens: tokens.clone(), ..Profile::default() });
     let seen = drawn(&of(Support::Unsupported));
     assert!(natives.iter().all(|native| seen.contains(native)), "{seen:?}");
     assert!(seen.iter().filter(one_digit_off).count() >= 2, "{seen:?}");
@@ -415,11 +355,9 @@ fn addresses_that_look_like_tokens_are_drawn_when_they_are_unsupported() {
 
 #[test]
 fn amounts_are_written_in_the_dialect() {
-    for (amounts, nonce_hex, limit_hex) in [
-        (Amounts::Decimal, false, false),
-        (Amounts::Hex, true, true),
-        (Amounts::Mixed, true, false),
-    ] {
+    for (amounts, nonce_hex, limit_hex) in
+        [(Amounts::Decimal, false, false), (Amounts::Hex, true, true), (Amounts::Mixed, true, false)]
+    {
         let mut context = Context::default();
         context.dialect.amount_notation = amounts;
         let mut source = Source::new(5, &context);
@@ -462,23 +400,11 @@ fn boundary_nonces_are_drawn_only_where_any_operation_is_accepted() {
     let largest = |context: &Context| {
         let mut source = Source::new(5, context);
         let nonce = |request: Value| request["params"][0]["nonce"].as_str().unwrap().len();
-        (0..600)
-            .map(|_| nonce(source.base(&Base::accepted(Pair::QUOTE_SPONSORED)).unwrap()))
-            .max()
-            .unwrap()
+        (0..600).map(|_| nonce(source.base(&Base::accepted(Pair::QUOTE_SPONSORED)).unwrap())).max().unwrap()
     };
     assert_eq!(largest(&Context::default()), 3);
-    let any = Operations {
-        accepts: Accepts::Any,
-        ..Operations::default()
-    };
-    assert_eq!(
-        largest(&Context::new(Profile {
-            operations: any,
-            ..Profile::default()
-        })),
-        78
-    );
+    let any = Operations { accepts: Accepts::Any, ..Operations::default() };
+    assert_eq!(largest(&Context::new(Profile { operations: any, ..Profile::default() })), 78);
 }
 
 #[test]
@@ -486,10 +412,7 @@ fn the_same_seed_gives_the_same_bases() {
     let context = Context::new(profile());
     let draws = |seed| {
         let mut source = Source::new(seed, &context);
-        bases()
-            .iter()
-            .map(|wanted| source.base(wanted))
-            .collect::<Vec<_>>()
+        bases().iter().map(|wanted| source.base(wanted)).collect::<Vec<_>>()
     };
     assert_eq!(draws(1), draws(1));
     assert_ne!(draws(1), draws(2));

@@ -33,18 +33,9 @@ fn optional_members_are_sometimes_present() {
     let strategy = strategy("mode-object", &Overrides::new()).unwrap();
     let mut runner = runner(3);
     let drawn: Vec<Value> = (0..DRAWS).map(|_| draw(&strategy, &mut runner)).collect();
-    for member in [
-        "mode",
-        "calculateGasLimits",
-        "expiryDuration",
-        "sponsorshipInfo",
-        "tokenInfo",
-    ] {
+    for member in ["mode", "calculateGasLimits", "expiryDuration", "sponsorshipInfo", "tokenInfo"] {
         let there = drawn.iter().filter(|value| value.get(member).is_some()).count();
-        assert!(
-            (DRAWS / 4..DRAWS * 3 / 4).contains(&there),
-            "{member}: {there} of {DRAWS}"
-        );
+        assert!((DRAWS / 4..DRAWS * 3 / 4).contains(&there), "{member}: {there} of {DRAWS}");
     }
 }
 
@@ -62,17 +53,10 @@ fn both_branches_of_a_choice_are_drawn() {
 fn boundary_values_are_mixed_in() {
     let strategy = strategy("amount", &Overrides::new()).unwrap();
     let mut runner = runner(3);
-    let drawn: Vec<String> = (0..4_000)
-        .map(|_| draw(&strategy, &mut runner).to_string())
-        .collect();
+    let drawn: Vec<String> = (0..4_000).map(|_| draw(&strategy, &mut runner).to_string()).collect();
     let largest = "115792089237316195423570985008687907853269984665640564039457584007913129639935";
     let hex = format!("\"0x{}\"", "f".repeat(64));
-    for edge in [
-        largest.to_owned(),
-        format!("\"{largest}\""),
-        hex,
-        "\"0x0\"".to_owned(),
-    ] {
+    for edge in [largest.to_owned(), format!("\"{largest}\""), hex, "\"0x0\"".to_owned()] {
         assert!(drawn.contains(&edge), "{edge}");
     }
 }
@@ -82,16 +66,11 @@ fn every_awkward_string_and_length_is_drawn() {
     let all = |document: &str| {
         let strategy = strategy(document, &Overrides::new()).unwrap();
         let mut runner = runner(3);
-        (0..6_000)
-            .map(|_| draw(&strategy, &mut runner))
-            .collect::<Vec<_>>()
+        (0..6_000).map(|_| draw(&strategy, &mut runner)).collect::<Vec<_>>()
     };
     let messages = all("error-object");
     for text in boundary::strings() {
-        assert!(
-            messages.iter().any(|error| error["message"] == **text),
-            "{text:?}"
-        );
+        assert!(messages.iter().any(|error| error["message"] == **text), "{text:?}");
     }
     let bytes = all("hex-bytes");
     let length = |value: &Value| (value.as_str().unwrap().len() - 2) / 2;

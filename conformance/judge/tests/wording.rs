@@ -26,13 +26,8 @@ use group::{ANSWER, NO, group};
 /// The violations of the rule when every member but the second gets a correct answer.
 fn found(relation: &str, id: &str, second: &Result<&str, Failure>) -> Vec<Violation> {
     let group = group(relation);
-    let respond = |body: &str| {
-        Ok(Response {
-            status: 200,
-            headers: Vec::new(),
-            body: Bytes::from(body.to_owned()),
-        })
-    };
+    let respond =
+        |body: &str| Ok(Response { status: 200, headers: Vec::new(), body: Bytes::from(body.to_owned()) });
     let exchanges: Vec<Exchange> = group
         .members
         .iter()
@@ -61,10 +56,7 @@ fn found(relation: &str, id: &str, second: &Result<&str, Failure>) -> Vec<Violat
     assert_eq!(judge.rules()[0].id, id);
     let judgements = judge.group(&group, &exchanges, &Context::default());
     assert!(judgements.len() <= 1);
-    judgements
-        .into_iter()
-        .flat_map(|judgement| judgement.violations)
-        .collect()
+    judgements.into_iter().flat_map(|judgement| judgement.violations).collect()
 }
 
 #[track_caller]
@@ -74,12 +66,7 @@ fn assert_violation(relation: &str, id: &str, second: &Result<&str, Failure>, ex
         panic!("{id} found {found:#?}");
     };
     assert_eq!(violation.member, 1);
-    let Violation {
-        pointer,
-        expected: wanted,
-        actual,
-        ..
-    } = violation;
+    let Violation { pointer, expected: wanted, actual, .. } = violation;
     assert_eq!([pointer.as_str(), wanted, actual], expected);
 }
 
@@ -91,32 +78,19 @@ fn an_exchange_rule_names_the_member_the_place_and_both_values() {
     let other_id = ANSWER.replace("\"id\":1", "\"id\":2");
     assert_violation(calls, "answer.id", &Ok(&other_id), ["/id", "\"\"", "2"]);
     let no_id = ANSWER.replace("\"id\":1,", "");
-    assert_violation(
-        calls,
-        "answer.id",
-        &Ok(&no_id),
-        ["/id", "\"\"", "the member is missing"],
-    );
+    assert_violation(calls, "answer.id", &Ok(&no_id), ["/id", "\"\"", "the member is missing"]);
     let neither = r#"{"jsonrpc":"2.0","id":1}"#;
     assert_violation(
         calls,
         "answer.result-or-error",
         &Ok(neither),
-        [
-            "",
-            "either result or error",
-            "neither, in HTTP 200, {\"jsonrpc\":\"2.0\",\"id\":\"\"}",
-        ],
+        ["", "either result or error", "neither, in HTTP 200, {\"jsonrpc\":\"2.0\",\"id\":\"\"}"],
     );
     assert_violation(
         calls,
         "answer.http-message",
         &Err(Failure::Cut("it ended".to_owned())),
-        [
-            "",
-            "a complete HTTP response",
-            &Failure::Cut("it ended".to_owned()).to_string(),
-        ],
+        ["", "a complete HTTP response", &Failure::Cut("it ended".to_owned()).to_string()],
     );
 }
 
@@ -128,11 +102,7 @@ fn only_exercised_rules_are_reported() {
         .iter()
         .map(|member| Exchange {
             request: member.body.clone(),
-            outcome: Ok(Response {
-                status: 200,
-                headers: Vec::new(),
-                body: Bytes::from_static(b"{}"),
-            }),
+            outcome: Ok(Response { status: 200, headers: Vec::new(), body: Bytes::from_static(b"{}") }),
             took: Duration::ZERO,
             on_chain: None,
             received: None,
@@ -141,23 +111,12 @@ fn only_exercised_rules_are_reported() {
         .collect();
     let judgements = Judge::new(rules().collect()).group(&group, &exchanges, &Context::default());
     let held = |id: &str| {
-        judgements
-            .iter()
-            .find(|judgement| judgement.rule.id == id)
-            .map(|judgement| judgement.held)
+        judgements.iter().find(|judgement| judgement.rule.id == id).map(|judgement| judgement.held)
     };
     assert_eq!(held("answer.json-text"), Some(2));
-    assert_eq!(
-        held("answer.result-or-error"),
-        Some(0),
-        "it was broken, and never held"
-    );
+    assert_eq!(held("answer.result-or-error"), Some(0), "it was broken, and never held");
     assert_eq!(held("error.code"), None, "there was no error");
-    assert!(
-        judgements
-            .iter()
-            .all(|judgement| judgement.held > 0 || !judgement.violations.is_empty())
-    );
+    assert!(judgements.iter().all(|judgement| judgement.held > 0 || !judgement.violations.is_empty()));
 }
 
 #[test]
@@ -166,11 +125,7 @@ fn a_row_names_its_member_and_a_long_value_is_cut() {
     let long = ANSWER.replace("\"callGasLimit\":1", &format!("\"callGasLimit\":{text}"));
     let found = found(STRING_IDS.id, "sponsored-result.callGasLimit", &Ok(&long));
     assert_eq!(found[0].pointer, "/result/callGasLimit");
-    assert!(
-        found[0].actual.ends_with("... (502 bytes)"),
-        "{}",
-        found[0].actual
-    );
+    assert!(found[0].actual.ends_with("... (502 bytes)"), "{}", found[0].actual);
     assert!(found[0].actual.len() < 200);
 }
 
@@ -189,19 +144,12 @@ fn tokens_violation(
     let group = group("unsupported-in-quote");
     let mut request: Value = serde_json::from_slice(&group.members[0].body).expect("a member is JSON");
     request["params"][1]["tokenInfo"] = json!({"preferredToken": preferred, "tokenList": [listed]});
-    let quotes: Vec<Value> = quoted
-        .iter()
-        .map(|token| json!({"tokenAddress": token}))
-        .collect();
+    let quotes: Vec<Value> = quoted.iter().map(|token| json!({"tokenAddress": token})).collect();
     let answered = json!({"feeQuotes": quotes, "unsupportedTokens": unsupported});
     let answer = json!({"jsonrpc": "2.0", "id": request["id"], "result": answered});
     let exchange = Exchange {
         request: Bytes::from(request.to_string()),
-        outcome: Ok(Response {
-            status: 200,
-            headers: Vec::new(),
-            body: Bytes::from(answer.to_string()),
-        }),
+        outcome: Ok(Response { status: 200, headers: Vec::new(), body: Bytes::from(answer.to_string()) }),
         took: Duration::ZERO,
         on_chain: None,
         received: None,
@@ -285,25 +233,12 @@ fn a_group_rule_names_the_change_and_what_came_of_it() {
         STRING_IDS.id,
         "request.id-string",
         &Ok(NO),
-        [
-            "/error",
-            "a result, as without this change: id \"\"",
-            "error -32602 \"no\"",
-        ],
+        ["/error", "a result, as without this change: id \"\"", "error -32602 \"no\""],
     );
     let refused = ANSWER.replace("0xab", "0x");
     let found = found("decision", "sponsor.decision-inputs", &Ok(&refused));
     assert_eq!(found.len(), 1);
-    assert_eq!(
-        (found[0].member, found[0].pointer.as_str()),
-        (1, "/result/paymasterAndData")
-    );
+    assert_eq!((found[0].member, found[0].pointer.as_str()), (1, "/result/paymasterAndData"));
     assert_eq!(found[0].actual, "not sponsored (0x)");
-    assert!(
-        found[0]
-            .expected
-            .starts_with("sponsored, as without this change: "),
-        "{}",
-        found[0].expected
-    );
+    assert!(found[0].expected.starts_with("sponsored, as without this change: "), "{}", found[0].expected);
 }

@@ -91,10 +91,7 @@ pub struct Check<'l> {
 impl fmt::Debug for Check<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The URL and the headers can hold keys.
-        f.debug_struct("Check")
-            .field("seed", &self.seed)
-            .field("cases", &self.cases)
-            .finish_non_exhaustive()
+        f.debug_struct("Check").field("seed", &self.seed).field("cases", &self.cases).finish_non_exhaustive()
     }
 }
 
@@ -294,10 +291,7 @@ impl<'l> Check<'l> {
             None => format!("{}://{}{path}", target.scheme(), target.address()),
         };
         let embedded = matches!(route.server, Some(Server::Reference(_)));
-        let limits = Limits {
-            timeout: self.timeout,
-            ..Limits::default()
-        };
+        let limits = Limits { timeout: self.timeout, ..Limits::default() };
         let settings = Settings {
             transport: Transport::new(route.target, limits, &self.headers).with_connector(route.connector),
             shown_target: shown.clone(),
@@ -312,10 +306,7 @@ impl<'l> Check<'l> {
             strictness: self.strictness,
             profile: self.profile,
         };
-        let suite = Suite {
-            rules: self.rules,
-            ..Suite::standard()
-        };
+        let suite = Suite { rules: self.rules, ..Suite::standard() };
         let mut listeners = self.listeners;
         let done = run::check(&settings, &suite, &Stop::default(), &mut listeners).await;
         if let Some(server) = route.server {
@@ -326,11 +317,7 @@ impl<'l> Check<'l> {
             context: done.context,
             strictness: settings.strictness,
             redactor,
-            place: ShownTarget {
-                shown,
-                embedded,
-                ..ShownTarget::default()
-            },
+            place: ShownTarget { shown, embedded, ..ShownTarget::default() },
         })
     }
 }

@@ -68,11 +68,7 @@ impl Outcome {
     /// The rules that were broken, those that only warn included.
     pub fn broken_rules(&self) -> impl Iterator<Item = &'static Rule> {
         let broken = |outcome: &&RuleOutcome| outcome.verdict.is_broken();
-        self.summary
-            .rules
-            .iter()
-            .filter(broken)
-            .map(|outcome| outcome.rule)
+        self.summary.rules.iter().filter(broken).map(|outcome| outcome.rule)
     }
 
     /// The report as JSON, with secrets replaced. Its schema is `conformance/report.schema.json`.

@@ -53,20 +53,12 @@ impl Judged {
                 };
                 let connector = Connector::new(&target, &trust, &Proxies::default())
                     .map_err(|cause| CheckError::Tls(cause.into()))?;
-                Ok(Route {
-                    target,
-                    connector,
-                    server: None,
-                })
+                Ok(Route { target, connector, server: None })
             }
             Self::Service(connections) => {
                 let target = parse(SERVICE_URL)?;
                 let connector = Connector::in_process(&target, connections.opener());
-                Ok(Route {
-                    target,
-                    connector,
-                    server: Some(Server::Connections(connections)),
-                })
+                Ok(Route { target, connector, server: Some(Server::Connections(connections)) })
             }
             Self::ReferenceServer => {
                 let config = Config::default();
@@ -75,11 +67,7 @@ impl Judged {
                 let (embedded, pipe) = Embedded::serve_piped(&config, service);
                 let target = parse(&embedded.url)?;
                 let connector = Connector::in_process(&target, Arc::new(move || pipe.connect()));
-                Ok(Route {
-                    target,
-                    connector,
-                    server: Some(Server::Reference(Box::new(embedded))),
-                })
+                Ok(Route { target, connector, server: Some(Server::Reference(Box::new(embedded))) })
             }
         }
     }

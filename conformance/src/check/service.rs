@@ -50,15 +50,10 @@ impl Connections {
             let service = Arc::clone(&service);
             Box::pin(async move {
                 // The suite sees a connection that fails as a response that breaks off, and judges it.
-                let _ = http1::Builder::new()
-                    .serve_connection(TokioIo::new(stream), service)
-                    .await;
+                let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
             })
         };
-        Self {
-            serve: Arc::new(serve),
-            open: Arc::default(),
-        }
+        Self { serve: Arc::new(serve), open: Arc::default() }
     }
 
     /// Makes connections. It is called within a Tokio runtime.
@@ -75,10 +70,7 @@ impl Connections {
 
     /// Ends every connection, with the calls of the service that are still running.
     pub(super) fn close(&self) {
-        self.open
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .abort_all();
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).abort_all();
     }
 }
 

@@ -329,11 +329,9 @@ mod tests {
 
     #[test]
     fn a_bare_url_is_checked() {
-        for line in [
-            &["p", "http://h/"][..],
-            &["p", "check", "http://h/"],
-            &["p", "--report", "json", "http://h/"],
-        ] {
+        for line in
+            [&["p", "http://h/"][..], &["p", "check", "http://h/"], &["p", "--report", "json", "http://h/"]]
+        {
             let cli = Cli::try_parse_from(line).unwrap();
             let check = match cli.command {
                 Some(Command::Check(check)) => *check,

@@ -6,10 +6,7 @@ pub(crate) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         "",
         &[
             ("paymaster-conformance", "judge the embedded reference server"),
-            (
-                "paymaster-conformance http://127.0.0.1:3000/rpc",
-                "judge the server at this URL",
-            ),
+            ("paymaster-conformance http://127.0.0.1:3000/rpc", "judge the server at this URL"),
         ],
     ),
     (
@@ -32,10 +29,7 @@ pub(crate) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     (
         "judge",
         &[
-            (
-                "paymaster-conformance judge wallet.har",
-                "judge what a browser recorded",
-            ),
+            ("paymaster-conformance judge wallet.har", "judge what a browser recorded"),
             (
                 "paymaster-conformance judge - --endpoint 2 --allow-incomplete",
                 "lines of JSON from standard input, the second endpoint of them",
@@ -68,10 +62,7 @@ pub(crate) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ),
         ],
     ),
-    (
-        "rules",
-        &[("paymaster-conformance rules --json", "every rule, as JSON")],
-    ),
+    ("rules", &[("paymaster-conformance rules --json", "every rule, as JSON")]),
     (
         "explain",
         &[(
@@ -86,10 +77,7 @@ pub(crate) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
                 "paymaster-conformance init http://127.0.0.1:3000/rpc",
                 "ask the target, and write what it shows into paymaster.toml",
             ),
-            (
-                "paymaster-conformance init staging.toml",
-                "a commented configuration file to fill in",
-            ),
+            ("paymaster-conformance init staging.toml", "a commented configuration file to fill in"),
         ],
     ),
     (
@@ -114,10 +102,7 @@ pub(crate) const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     ),
     (
         "matrix",
-        &[(
-            "paymaster-conformance matrix ours.json theirs.json",
-            "implementations side by side on one page",
-        )],
+        &[("paymaster-conformance matrix ours.json theirs.json", "implementations side by side on one page")],
     ),
     (
         "completions",
@@ -148,15 +133,9 @@ mod tests {
 
     #[test]
     fn every_command_has_examples_and_clap_accepts_them() {
-        for command in Cli::command()
-            .get_subcommands()
-            .filter(|command| !command.is_hide_set())
-        {
+        for command in Cli::command().get_subcommands().filter(|command| !command.is_hide_set()) {
             let name = command.get_name();
-            assert!(
-                EXAMPLES.iter().any(|(known, _)| *known == name),
-                "{name} has no example"
-            );
+            assert!(EXAMPLES.iter().any(|(known, _)| *known == name), "{name} has no example");
             let help = command.clone().render_long_help().to_string();
             assert!(help.contains("Examples:\n"), "{name} does not show its examples");
         }

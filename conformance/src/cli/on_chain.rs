@@ -25,10 +25,7 @@ impl ChainArgs {
             (Some(url), Some(entry_point)) => {
                 let transport = setup.transport_to(url);
                 let transport = transport.map_err(|cause| format!("--rpc-url: {cause}"))?;
-                Ok(Some(ChainAccess {
-                    transport,
-                    entry_point,
-                }))
+                Ok(Some(ChainAccess { transport, entry_point }))
             }
             _ => Ok(None),
         }
@@ -45,11 +42,8 @@ impl ChainArgs {
             let shown = redactor.hide_path(target.path(), target.query(), target.is_loopback(), &[]);
             shown == format!("{}{query}", target.path())
         });
-        let url = if public {
-            paymaster_cli::output::shell::word(url)
-        } else {
-            curl::RPC_VARIABLE.to_owned()
-        };
+        let url =
+            if public { paymaster_cli::output::shell::word(url) } else { curl::RPC_VARIABLE.to_owned() };
         format!(" --rpc-url {url} --entry-point {entry_point}")
     }
 
@@ -71,9 +65,7 @@ impl ChainArgs {
 /// Connects to the chain, where one is given.
 pub(crate) async fn connect(access: Option<ChainAccess>) -> Result<Option<Chain>, ChainError> {
     match access {
-        Some(access) => Chain::connect(access.transport, access.entry_point)
-            .await
-            .map(Some),
+        Some(access) => Chain::connect(access.transport, access.entry_point).await.map(Some),
         None => Ok(None),
     }
 }

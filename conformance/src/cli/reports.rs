@@ -67,11 +67,7 @@ impl Reports {
             };
             return Err(format!("two reports cannot both go to {name}: give each a path of its own").into());
         }
-        self.0.push(RequestedReport {
-            format,
-            destination,
-            log: None,
-        });
+        self.0.push(RequestedReport { format, destination, log: None });
         Ok(())
     }
 
@@ -81,10 +77,7 @@ impl Reports {
             let Render::Log(open) = report.format.render else {
                 continue;
             };
-            report.log = Some(OpenLog {
-                log: open(place, redactor),
-                out: report.destination.open(),
-            });
+            report.log = Some(OpenLog { log: open(place, redactor), out: report.destination.open() });
         }
     }
 
@@ -100,20 +93,13 @@ impl Reports {
         for cause in &errors {
             output::error(cause);
         }
-        if errors.is_empty() {
-            exit::code(finished.summary.conclusion)
-        } else {
-            exit::USAGE
-        }
+        if errors.is_empty() { exit::code(finished.summary.conclusion) } else { exit::USAGE }
     }
 
     /// Writes every report; returns the errors. A report that cannot be written does not keep others from being written.
     fn write(self, finished: &Finished<'_>, environment: &Environment) -> Vec<String> {
         let mut errors = Vec::new();
-        let stdout_taken = self
-            .0
-            .iter()
-            .any(|report| report.destination == Destination::Stdout);
+        let stdout_taken = self.0.iter().any(|report| report.destination == Destination::Stdout);
         let text = terminal::render(finished, output::paint(environment, stdout_taken));
         if stdout_taken {
             output::eprint(&text);

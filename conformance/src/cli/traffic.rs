@@ -58,11 +58,7 @@ impl TrafficOptions {
         let known = KnownFailures::read(&args.known, run.known_failing.as_ref())?;
         let standard = Suite::standard();
         let rules = ChainArgs::default().applicable(filter::rules(&args.rules, standard.rules.clone())?)?;
-        let suite = Suite {
-            rules,
-            known: Arc::clone(&known.list),
-            ..standard
-        };
+        let suite = Suite { rules, known: Arc::clone(&known.list), ..standard };
         let mut redactor = Redactor::with_public_words(is_common);
         for line in &profile.target.headers {
             let header = match headers::parse(line, environment) {
@@ -92,12 +88,8 @@ impl TrafficOptions {
     pub(crate) fn place(&mut self, url: &str) -> Result<ShownTarget, CommandError> {
         let malformed =
             |cause: &dyn std::fmt::Display| format!("a URL of the recording is malformed: {cause}");
-        let uri: Uri = url
-            .split('#')
-            .next()
-            .unwrap_or_default()
-            .parse()
-            .map_err(|cause| malformed(&cause))?;
+        let uri: Uri =
+            url.split('#').next().unwrap_or_default().parse().map_err(|cause| malformed(&cause))?;
         let (Some(scheme), Some(authority)) = (uri.scheme_str(), uri.authority()) else {
             return Err(malformed(&"it has no scheme or no host").into());
         };
@@ -117,10 +109,8 @@ impl TrafficOptions {
             &self.profile.target.public_path_segments,
         );
         let shown = format!("{scheme}://{host}{path}");
-        let whole = uri.query().map_or_else(
-            || uri.path().to_owned(),
-            |query| format!("{}?{query}", uri.path()),
-        );
+        let whole =
+            uri.query().map_or_else(|| uri.path().to_owned(), |query| format!("{}?{query}", uri.path()));
         Ok(ShownTarget {
             literal: (path == whole && host == authority.as_str()).then(|| shown.clone()),
             shown,
@@ -163,10 +153,7 @@ impl TrafficSession {
     ) -> Result<Self, CommandError> {
         let mut reports = Reports::requested(&args.reports)?;
         reports.begin(&place, &options.redactor);
-        reports.event(&Event::Started {
-            target: &place.shown,
-            seed: 0,
-        });
+        reports.event(&Event::Started { target: &place.shown, seed: 0 });
         let suite = &options.suite;
         let session = RecordedSession::new(
             suite.rules.clone(),
@@ -174,14 +161,7 @@ impl TrafficSession {
             Arc::clone(&suite.known),
             options.profile.clone(),
         );
-        Ok(Self {
-            session,
-            options,
-            place,
-            reports,
-            replay_dir: args.replay_dir.clone(),
-            exchanges: 0,
-        })
+        Ok(Self { session, options, place, reports, replay_dir: args.replay_dir.clone(), exchanges: 0 })
     }
 
     /// Judges an exchange by what was learned so far. Returns the rules that are broken for the first time.
@@ -213,9 +193,7 @@ impl TrafficSession {
 
     /// Hides the secrets in the path and query of a request to a target on this machine (`loopback`) or elsewhere in all later output.
     pub(crate) fn hide_path(&mut self, path: &str, loopback: bool) {
-        let (path, query) = path
-            .split_once('?')
-            .map_or((path, None), |(path, query)| (path, Some(query)));
+        let (path, query) = path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
         let public = &self.options.profile.target.public_path_segments;
         self.options.redactor.hide_path(path, query, loopback, public);
     }
@@ -238,9 +216,7 @@ impl TrafficSession {
     /// Writes the reports; returns the exit code.
     pub(crate) fn close(mut self, skipped: Skipped, took: Duration, environment: &Environment) -> u8 {
         let strictness = self.options.strictness;
-        let (summary, context) = self
-            .session
-            .finish(self.place.shown.clone(), skipped, strictness, took);
+        let (summary, context) = self.session.finish(self.place.shown.clone(), skipped, strictness, took);
         for finding in &summary.findings {
             self.reports.event(&Event::Found(finding));
         }

@@ -92,10 +92,7 @@ pub(super) fn read(text: &str) -> Result<Recording, RecordingError> {
     let mut recording = Recording::default();
     for (number, row) in file.log.entries.into_iter().enumerate() {
         let place = format!("entry {}", number + 1);
-        let malformed = |source| RecordingError::Malformed {
-            place: place.clone(),
-            source,
-        };
+        let malformed = |source| RecordingError::Malformed { place: place.clone(), source };
         let row: Row = serde_json::from_value(row)
             .map_err(|source| malformed(Malformation::HarEntry { number, source }))?;
         let entry = entry(row, place.clone()).map_err(malformed)?;
@@ -112,13 +109,9 @@ fn entry(row: Row, place: String) -> Result<Entry, Malformation> {
         return Ok(Entry::skipped(reason));
     }
     if let Some(error) = row.response.error.filter(|error| !error.is_empty()) {
-        return Ok(Entry::skipped(format!(
-            "the browser could not read the answer: {error}"
-        )));
+        return Ok(Entry::skipped(format!("the browser could not read the answer: {error}")));
     }
-    let Some(status) = u16::try_from(row.response.status)
-        .ok()
-        .filter(|status| (100..1000).contains(status))
+    let Some(status) = u16::try_from(row.response.status).ok().filter(|status| (100..1000).contains(status))
     else {
         return Ok(Entry::skipped("no answer was recorded"));
     };
@@ -170,14 +163,8 @@ fn bytes(body: &Body, name: &'static str) -> Result<Option<Bytes>, Malformation>
         Some("base64") => BASE64_STANDARD
             .decode(text)
             .map(|bytes| Some(bytes.into()))
-            .map_err(|source| Malformation::Base64 {
-                member: format!("{name}.text"),
-                source,
-            }),
-        Some(other) => Err(Malformation::Encoding {
-            member: name,
-            encoding: other.to_owned(),
-        }),
+            .map_err(|source| Malformation::Base64 { member: format!("{name}.text"), source }),
+        Some(other) => Err(Malformation::Encoding { member: name, encoding: other.to_owned() }),
     }
 }
 
@@ -249,11 +236,8 @@ mod tests {
         .unwrap();
         assert_eq!(recording.exchanges.len(), 1);
         assert_eq!(recording.exchanges[0].place, "entry 7");
-        let reasons: Vec<(&str, u64)> = recording
-            .skipped
-            .iter()
-            .map(|(reason, times)| (reason.as_str(), *times))
-            .collect();
+        let reasons: Vec<(&str, u64)> =
+            recording.skipped.iter().map(|(reason, times)| (reason.as_str(), *times)).collect();
         assert_eq!(
             reasons,
             [
@@ -274,18 +258,9 @@ mod tests {
         for (text, words) in [
             ("{\"log\": {\"entries\": [".to_owned(), "line 1"),
             ("{\"log\": {}}".to_owned(), "missing field `entries`"),
-            (
-                har(&[json!({"request": 1})]),
-                "entry 1: log.entries[0] is not an entry of HAR 1.2",
-            ),
-            (
-                har(&[row(&call(), &ok)]),
-                "entry 1: response.content.text is not base64",
-            ),
-            (
-                har(&[row(&call(), &other)]),
-                "entry 1: response.content.encoding is `gzip`",
-            ),
+            (har(&[json!({"request": 1})]), "entry 1: log.entries[0] is not an entry of HAR 1.2"),
+            (har(&[row(&call(), &ok)]), "entry 1: response.content.text is not base64"),
+            (har(&[row(&call(), &other)]), "entry 1: response.content.encoding is `gzip`"),
         ] {
             let refusal = read(&text).unwrap_err().to_string();
             assert!(refusal.contains(words), "{refusal}");

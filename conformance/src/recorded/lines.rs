@@ -76,22 +76,14 @@ impl Headers {
     fn pairs(self) -> Vec<(String, String)> {
         let pairs: Vec<(String, String)> = match self {
             Self::Map(map) => map.into_iter().collect(),
-            Self::List(list) => list
-                .into_iter()
-                .map(|header| (header.name, header.value))
-                .collect(),
+            Self::List(list) => list.into_iter().map(|header| (header.name, header.value)).collect(),
         };
-        pairs
-            .into_iter()
-            .map(|(name, value)| (name.to_ascii_lowercase(), value))
-            .collect()
+        pairs.into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value)).collect()
     }
 }
 
 /// The other events of an event log.
-const OTHER_EVENTS: [&str; 7] = [
-    "started", "planned", "judged", "waiting", "broken", "found", "finished",
-];
+const OTHER_EVENTS: [&str; 7] = ["started", "planned", "judged", "waiting", "broken", "found", "finished"];
 
 /// Reads lines. Errors name the line; empty lines are skipped.
 pub(super) fn read(text: &str) -> Result<Recording, RecordingError> {
@@ -109,10 +101,7 @@ pub(super) fn read(text: &str) -> Result<Recording, RecordingError> {
             target = target.or(logged.target);
             continue;
         }
-        let malformed = |source| RecordingError::Malformed {
-            place: place.clone(),
-            source,
-        };
+        let malformed = |source| RecordingError::Malformed { place: place.clone(), source };
         let line: Line = serde_json::from_str(line).map_err(|cause| malformed(Malformation::Line(cause)))?;
         let entry = entry(line, place.clone(), target.as_ref()).map_err(malformed)?;
         recording.add(entry);
@@ -145,17 +134,9 @@ fn entry(line: Line, place: String, target: Option<&String>) -> Result<Entry, Ma
     if !(100..1000).contains(&status) {
         return Err(Malformation::Status(status));
     }
-    let body = bytes(
-        received.body.as_deref(),
-        received.body_base64.as_deref(),
-        "response",
-    )?;
+    let body = bytes(received.body.as_deref(), received.body_base64.as_deref(), "response")?;
     let headers = received.headers.pairs();
-    let response = Response {
-        status,
-        headers,
-        body,
-    };
+    let response = Response { status, headers, body };
     if let Some(reason) = response_skip_reason(&response) {
         return Ok(Entry::skipped(reason));
     }
@@ -164,11 +145,7 @@ fn entry(line: Line, place: String, target: Option<&String>) -> Result<Entry, Ma
     Ok(Entry::Exchange(Box::new(RecordedExchange {
         place,
         url: line.url.or_else(|| target.cloned()),
-        secrets: secrets(
-            sent_headers
-                .iter()
-                .map(|(name, value)| (name.as_str(), value.as_str())),
-        ),
+        secrets: secrets(sent_headers.iter().map(|(name, value)| (name.as_str(), value.as_str()))),
         ended,
         exchange: Exchange {
             on_chain: None,
@@ -197,10 +174,7 @@ fn bytes(body: Option<&RawValue>, encoded: Option<&str>, name: &'static str) -> 
         (None, Some(encoded)) => BASE64_STANDARD
             .decode(encoded)
             .map(Bytes::from)
-            .map_err(|source| Malformation::Base64 {
-                member: format!("{name}.body_base64"),
-                source,
-            }),
+            .map_err(|source| Malformation::Base64 { member: format!("{name}.body_base64"), source }),
     }
 }
 
@@ -218,10 +192,7 @@ mod tests {
         let recording = read(&text).unwrap();
         let entry = &recording.exchanges[0];
         assert_eq!(entry.place, "line 2");
-        assert_eq!(
-            entry.exchange.request,
-            r#"{"method": "pm_getFeeQuoteOrData",  "id": 1.0}"#
-        );
+        assert_eq!(entry.exchange.request, r#"{"method": "pm_getFeeQuoteOrData",  "id": 1.0}"#);
         let answer = entry.exchange.outcome.as_ref().unwrap();
         assert_eq!(answer.body, "{} ");
         assert_eq!(answer.header("x-a"), Some("b"));
@@ -237,9 +208,7 @@ mod tests {
             r#"{"event":"finished"}"#,
         );
         let recording = read(&text).unwrap();
-        let [entry] = recording.exchanges.as_slice() else {
-            panic!("{recording:?}")
-        };
+        let [entry] = recording.exchanges.as_slice() else { panic!("{recording:?}") };
         assert_eq!(entry.url.as_deref(), Some("http://h/***"));
         let answer = entry.exchange.outcome.as_ref().unwrap();
         assert_eq!(answer.header("a"), Some("b"));
@@ -257,14 +226,8 @@ mod tests {
             ("{\"request\": ".to_owned(), "line 2: not an exchange: EOF"),
             ("{}".to_owned(), "missing field `request`"),
             (ok.replace("200", "2000"), "line 2: response.status is 2000"),
-            (
-                ok.replace("\"status\"", "\"statsu\": 1, \"status\""),
-                "unknown field `statsu`",
-            ),
-            (
-                ok.replace("{\"body\": ", "{\"body_base64\": \"\", \"body\": "),
-                "line 2: request has both",
-            ),
+            (ok.replace("\"status\"", "\"statsu\": 1, \"status\""), "unknown field `statsu`"),
+            (ok.replace("{\"body\": ", "{\"body_base64\": \"\", \"body\": "), "line 2: request has both"),
             (
                 "{\"request\": {\"body_base64\": \"?\"}, \"response\": {\"status\": 200}}".to_owned(),
                 "line 2: request.body_base64 is not base64",

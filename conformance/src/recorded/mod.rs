@@ -76,11 +76,7 @@ pub fn read(text: &str) -> Result<Recording, RecordingError> {
     if text.trim().is_empty() {
         return Err(RecordingError::Empty);
     }
-    if har::is_har(text) {
-        har::read(text)
-    } else {
-        lines::read(text)
-    }
+    if har::is_har(text) { har::read(text) } else { lines::read(text) }
 }
 
 /// Why a recording cannot be read.
@@ -183,9 +179,7 @@ impl Entry {
 
 /// A duration in milliseconds; an invalid one counts as zero.
 fn duration(milliseconds: Option<f64>) -> Duration {
-    milliseconds
-        .and_then(|time| Duration::try_from_secs_f64(time / 1000.0).ok())
-        .unwrap_or_default()
+    milliseconds.and_then(|time| Duration::try_from_secs_f64(time / 1000.0).ok()).unwrap_or_default()
 }
 
 /// A time such as `2026-01-31T12:00:00.000Z`; none where the text is not such a time.

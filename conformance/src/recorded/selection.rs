@@ -24,9 +24,7 @@ pub fn request_skip_reason(http_method: &str, body: &[u8]) -> Option<&'static st
 }
 
 fn is_paymaster_call(call: &Value) -> bool {
-    call["method"]
-        .as_str()
-        .is_some_and(|method| Method::from_name(method).is_some())
+    call["method"].as_str().is_some_and(|method| Method::from_name(method).is_some())
 }
 
 /// Why a response is not judged; none where it is.
@@ -55,22 +53,14 @@ mod tests {
             ("OPTIONS", "", Some("not a POST request")),
             ("POST", "a=b", Some("the request is no JSON")),
             ("POST", "[]", Some("no call of the two methods")),
-            (
-                "POST",
-                r#"{"method":"eth_chainId"}"#,
-                Some("no call of the two methods"),
-            ),
+            ("POST", r#"{"method":"eth_chainId"}"#, Some("no call of the two methods")),
             (
                 "POST",
                 r#"[{"method":"pm_sponsorUserOperation"},{"method":"eth_chainId"}]"#,
                 Some("a batch with calls of other methods too"),
             ),
         ] {
-            assert_eq!(
-                request_skip_reason(method, body.as_bytes()),
-                expected,
-                "{method} {body}"
-            );
+            assert_eq!(request_skip_reason(method, body.as_bytes()), expected, "{method} {body}");
         }
     }
 

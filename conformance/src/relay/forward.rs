@@ -42,11 +42,7 @@ pub(super) struct RequestHead {
 impl Upstream {
     /// An upstream with this URL, reached by this connector.
     pub(crate) fn new(target: Target, connector: Connector, limits: Limits) -> Self {
-        Self {
-            target: Arc::new(target),
-            connector: Arc::new(connector),
-            limits,
-        }
+        Self { target: Arc::new(target), connector: Arc::new(connector), limits }
     }
 
     /// Path and query of a forwarded request.
@@ -82,10 +78,7 @@ impl Upstream {
         let (head, body) = response.into_parts();
         let whole = Limited::new(body, limit).collect().await.map_err(|cause| {
             if cause.downcast_ref::<LengthLimitError>().is_some() {
-                Failure::TooLarge {
-                    part: Part::Body,
-                    limit,
-                }
+                Failure::TooLarge { part: Part::Body, limit }
             } else {
                 Failure::Cut(diagnosis::with_causes(cause.as_ref()))
             }

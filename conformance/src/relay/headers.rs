@@ -25,11 +25,7 @@ pub(super) fn of_request(headers: &HeaderMap) -> HeaderMap {
 /// The headers of a forwarded answer. Content-Length is set anew for its body, except in an answer to HEAD, which names the length of a
 /// body that is not sent.
 pub(super) fn of_answer(headers: &HeaderMap, to_head: bool) -> HeaderMap {
-    let own: &[HeaderName] = if to_head {
-        &[TRAILER]
-    } else {
-        &[TRAILER, CONTENT_LENGTH]
-    };
+    let own: &[HeaderName] = if to_head { &[TRAILER] } else { &[TRAILER, CONTENT_LENGTH] };
     end_to_end(headers, own)
 }
 

@@ -26,10 +26,7 @@ pub(crate) struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            timeout: Duration::from_secs(30),
-            body: 8 * 1024 * 1024,
-        }
+        Self { timeout: Duration::from_secs(30), body: 8 * 1024 * 1024 }
     }
 }
 

@@ -22,11 +22,7 @@ pub(super) fn unanswered(request: &[u8], failure: &Failure) -> Response<Full<Byt
         Failure::Timeout { .. } => StatusCode::GATEWAY_TIMEOUT,
         _ => StatusCode::BAD_GATEWAY,
     };
-    answer(
-        status,
-        request,
-        &format!("the upstream gave no answer: {failure}"),
-    )
+    answer(status, request, &format!("the upstream gave no answer: {failure}"))
 }
 
 /// The answer to a request that did not arrive completely, in time and within the size limit.

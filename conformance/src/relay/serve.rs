@@ -69,10 +69,8 @@ pub(crate) async fn serve(
         });
     }
     drop(listener);
-    let _ = tokio::time::timeout(SHUTDOWN_TIME, async {
-        while connections.join_next().await.is_some() {}
-    })
-    .await;
+    let _ =
+        tokio::time::timeout(SHUTDOWN_TIME, async { while connections.join_next().await.is_some() {} }).await;
     connections.shutdown().await;
 }
 
@@ -89,11 +87,7 @@ async fn relay(
         return own_answers::not_forwarded(limit);
     };
     let body = body.to_bytes();
-    let request_head = RequestHead {
-        method: head.method,
-        uri: head.uri,
-        headers: head.headers,
-    };
+    let request_head = RequestHead { method: head.method, uri: head.uri, headers: head.headers };
     let started = Instant::now();
     let answered = upstream.forward(&request_head, body.clone()).await;
     let took = started.elapsed();
@@ -111,11 +105,7 @@ async fn relay(
                     (name.as_str().to_owned(), value)
                 })
                 .collect();
-            let outcome = Ok(Answer {
-                status: answer.status().as_u16(),
-                headers,
-                body: answer.into_body(),
-            });
+            let outcome = Ok(Answer { status: answer.status().as_u16(), headers, body: answer.into_body() });
             (response, outcome)
         }
         Err(failure) => (own_answers::unanswered(&body, &failure), Err(failure)),

@@ -42,13 +42,7 @@ pub const FORMATS: &[Format] = &[
         "for code scanning: each finding, with its line of the profile",
         Text(sarif::text),
     ),
-    format(
-        "junit",
-        "JUnit",
-        "xml",
-        "one test case for each rule, for CI",
-        Fallible(junit::xml),
-    ),
+    format("junit", "JUnit", "xml", "one test case for each rule, for CI", Fallible(junit::xml)),
     format(
         "github",
         "GitHub",
@@ -56,20 +50,8 @@ pub const FORMATS: &[Format] = &[
         "annotations of a GitHub workflow: print the file in a step",
         Text(github::text),
     ),
-    format(
-        "ndjson",
-        "NDJSON",
-        "ndjson",
-        "the events of the run, one a line",
-        Log(ndjson::events),
-    ),
-    format(
-        "ndjson-all",
-        "NDJSON",
-        "all.ndjson",
-        "the same, with every exchange",
-        Log(ndjson::exchanges),
-    ),
+    format("ndjson", "NDJSON", "ndjson", "the events of the run, one a line", Log(ndjson::events)),
+    format("ndjson-all", "NDJSON", "all.ndjson", "the same, with every exchange", Log(ndjson::exchanges)),
     format(
         "har",
         "HAR",
@@ -113,13 +95,7 @@ const fn format(
     about: &'static str,
     render: Render,
 ) -> Format {
-    Format {
-        name,
-        title,
-        suffix,
-        about,
-        render,
-    }
+    Format { name, title, suffix, about, render }
 }
 
 /// The file name of a report where none is given, without its ending.
@@ -145,19 +121,14 @@ impl Format {
 
     /// Its name and the ending of its files.
     pub(crate) fn names(&'static self) -> FormatNames {
-        FormatNames {
-            name: self.name,
-            endings: std::slice::from_ref(&self.suffix),
-        }
+        FormatNames { name: self.name, endings: std::slice::from_ref(&self.suffix) }
     }
 }
 
 /// The table as text, for the help.
 pub(crate) fn help() -> String {
-    let rows: Vec<String> = FORMATS
-        .iter()
-        .map(|format| format!("{} ({})", format.name, format.about))
-        .collect();
+    let rows: Vec<String> =
+        FORMATS.iter().map(|format| format!("{} ({})", format.name, format.about)).collect();
     rows.join("; ")
 }
 
@@ -182,11 +153,7 @@ mod tests {
         for (number, format) in FORMATS.iter().enumerate() {
             let others = || FORMATS.iter().skip(number + 1);
             assert!(others().all(|other| other.name != format.name), "{}", format.name);
-            assert!(
-                others().all(|other| other.suffix != format.suffix),
-                "{}",
-                format.name
-            );
+            assert!(others().all(|other| other.suffix != format.suffix), "{}", format.name);
             assert!(!format.name.contains(['=', ' ']) && !format.about.is_empty());
         }
     }
@@ -195,10 +162,7 @@ mod tests {
     fn counts_in(format: &str, text: &str) -> BTreeMap<&'static str, usize> {
         let json = || serde_json::from_str::<Value>(text).unwrap();
         let of = |count: &dyn Fn(RuleState) -> usize| {
-            RuleState::ALL
-                .into_iter()
-                .map(|state| (state.name(), count(state)))
-                .collect()
+            RuleState::ALL.into_iter().map(|state| (state.name(), count(state))).collect()
         };
         match format {
             "json" => {
@@ -280,10 +244,7 @@ mod tests {
         let rules_at = |level: &str| {
             let open = |result: &&Value| result["level"] == level && result["suppressions"].is_null();
             let results = list(&run["results"]);
-            let own = results
-                .iter()
-                .filter(open)
-                .map(|result| result["ruleId"].to_string());
+            let own = results.iter().filter(open).map(|result| result["ruleId"].to_string());
             own.collect::<BTreeSet<_>>().len()
         };
         let notes = list(&run["invocations"][0]["toolExecutionNotifications"]);
@@ -316,10 +277,7 @@ mod tests {
     #[test]
     fn every_report_shows_the_warnings() {
         let mut sample = sample::violations();
-        sample
-            .place
-            .connection_warnings
-            .push("certificates were not verified".to_owned());
+        sample.place.connection_warnings.push("certificates were not verified".to_owned());
         sample.summary.refusal = Some(Refusal {
             pairs: vec![Pair::QUOTE_ERC20],
             message: "ERC20 mode is not enabled \u{1b}[31m for s3cr3t-key".to_owned(),
@@ -329,9 +287,7 @@ mod tests {
         sample.place.embedded = true;
         let paint = paymaster_cli::output::terminal::Paint::default();
         let terminal = ("terminal", terminal::render(&sample.finished(), paint));
-        let files = FORMATS
-            .iter()
-            .map(|format| (format.name, format.render(&sample.finished()).unwrap()));
+        let files = FORMATS.iter().map(|format| (format.name, format.render(&sample.finished()).unwrap()));
         for (name, text) in files.chain([terminal]) {
             assert!(!text.contains("s3cr3t-key") && !text.contains('\u{1b}'), "{name}");
             let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -357,10 +313,8 @@ mod tests {
         for sample in [sample::violations(), sample::known(), sample::recorded()] {
             let finished = sample.finished();
             let counts = Counts::of(&finished.summary.rules, finished.strictness);
-            let expected: BTreeMap<_, _> = RuleState::ALL
-                .into_iter()
-                .map(|state| (state.name(), counts.get(state)))
-                .collect();
+            let expected: BTreeMap<_, _> =
+                RuleState::ALL.into_iter().map(|state| (state.name(), counts.get(state))).collect();
             seen.extend(RuleState::ALL.into_iter().filter(|state| counts.get(*state) > 0));
             for format in FORMATS {
                 let text = format.render(&finished).unwrap();

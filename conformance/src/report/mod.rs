@@ -59,9 +59,7 @@ impl Finished<'_> {
         let refusals = self.summary.refusal.iter();
         let refusals = refusals.map(|refusal| text::words::refused(refusal, self.redactor));
         let warnings = self.place.warnings();
-        refusals
-            .chain(warnings.map(|text| escape_controls(&self.redactor.apply(text))))
-            .collect()
+        refusals.chain(warnings.map(|text| escape_controls(&self.redactor.apply(text)))).collect()
     }
 
     /// The verdict in words.

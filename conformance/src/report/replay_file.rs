@@ -147,11 +147,7 @@ impl ReplayFile {
     pub(crate) fn of(finding: &Finding, defect: Option<ReplayDefect>, finished: &Finished<'_>) -> Self {
         let summary = finished.summary;
         let mut original = Original::of(finding, summary);
-        for text in [
-            &mut original.pointer,
-            &mut original.expected,
-            &mut original.actual,
-        ] {
+        for text in [&mut original.pointer, &mut original.expected, &mut original.actual] {
             *text = finished.redactor.apply(text).into_owned();
         }
         Self {
@@ -175,17 +171,11 @@ impl ReplayFile {
     ///
     /// When the file cannot be read or is not a replay file of this version or an earlier one.
     pub(crate) fn read(path: &Path) -> Result<Self, ReplayFileError> {
-        let unreadable = |cause: io::Error| ReplayFileError::Unreadable {
-            path: path.to_owned(),
-            cause,
-        };
+        let unreadable = |cause: io::Error| ReplayFileError::Unreadable { path: path.to_owned(), cause };
         let text = files::read_text(path, files::WRITTEN_BY_A_RUN).map_err(unreadable)?;
         let replay: Self = serde_json::from_str(&text).map_err(|cause| unreadable(cause.into()))?;
         if replay.format != FORMAT && replay.format != EARLIER_FORMAT {
-            return Err(ReplayFileError::OtherFormat {
-                path: path.to_owned(),
-                format: replay.format,
-            });
+            return Err(ReplayFileError::OtherFormat { path: path.to_owned(), format: replay.format });
         }
         Ok(replay)
     }
@@ -200,11 +190,7 @@ impl ReplayFile {
             .iter()
             .find(|relation| relation.id == self.relation)
             .ok_or_else(|| ReplayFileError::UnknownRelation(self.relation.clone()))?;
-        let members = self
-            .members
-            .iter()
-            .map(ReplayRequest::member)
-            .collect::<Result<_, _>>()?;
+        let members = self.members.iter().map(ReplayRequest::member).collect::<Result<_, _>>()?;
         Ok(Group {
             number: 0,
             relation,
@@ -238,10 +224,9 @@ impl ReplayRequest {
     fn member(&self) -> Result<Member, ReplayFileError> {
         let body = match (&self.body, &self.body_base64) {
             (Some(text), None) => Bytes::from(text.clone()),
-            (None, Some(encoded)) => BASE64_STANDARD
-                .decode(encoded)
-                .map_err(ReplayFileError::NotBase64)?
-                .into(),
+            (None, Some(encoded)) => {
+                BASE64_STANDARD.decode(encoded).map_err(ReplayFileError::NotBase64)?.into()
+            }
             _ => return Err(ReplayFileError::NotOneBody),
         };
         Ok(Member {
@@ -259,10 +244,7 @@ impl ReplayContext {
         let tokens = |support| context.tokens_with(support).map(str::to_owned).collect();
         let dialect = &context.dialect;
         Self {
-            profile: Profile {
-                target: Target::default(),
-                ..context.profile.clone()
-            },
+            profile: Profile { target: Target::default(), ..context.profile.clone() },
             dialect: Pins {
                 jsonrpc_version: Some(dialect.jsonrpc_version.clone()),
                 sponsored_name: Some(dialect.sponsored_name.clone()),
@@ -294,10 +276,7 @@ impl ReplayContext {
 
     /// The context in which answers are judged.
     pub(crate) fn context(&self) -> Context {
-        let mut context = Context::new(Profile {
-            dialect: self.dialect.clone(),
-            ..self.profile.clone()
-        });
+        let mut context = Context::new(Profile { dialect: self.dialect.clone(), ..self.profile.clone() });
         for token in &self.supported_tokens {
             context.learn_token(token, Support::Supported);
         }
@@ -308,15 +287,8 @@ impl ReplayContext {
             context.facts.note(token);
         }
         for served in &self.served_accounts {
-            let service = if served.sponsored {
-                AccountService::Sponsored
-            } else {
-                AccountService::Answered
-            };
-            let account = SmartAccount {
-                name: served.name.clone(),
-                version: served.version.clone(),
-            };
+            let service = if served.sponsored { AccountService::Sponsored } else { AccountService::Answered };
+            let account = SmartAccount { name: served.name.clone(), version: served.version.clone() };
             if let Some(pair) = pair_named(&served.pair) {
                 context.served_accounts.note(pair, &account, service);
             }
@@ -366,18 +338,12 @@ impl fmt::Display for ReplayFileError {
             Self::Unreadable { path, cause } => write!(f, "{}: {cause}", path.display()),
             Self::OtherFormat { path, format } => {
                 let path = path.display();
-                write!(
-                    f,
-                    "{path}: the format is `{format}`; this version reads `{FORMAT}`"
-                )
+                write!(f, "{path}: the format is `{format}`; this version reads `{FORMAT}`")
             }
             Self::UnknownRelation(id) => write!(f, "there is no relation `{id}` in this version"),
             Self::UnknownRole(name) => write!(f, "there is no role `{name}` in this version"),
             Self::UnknownClient(name) => {
-                write!(
-                    f,
-                    "there is no client `{name}` in this version: its request headers are not known"
-                )
+                write!(f, "there is no client `{name}` in this version: its request headers are not known")
             }
             Self::NotBase64(cause) => write!(f, "a body is not base64: {cause}"),
             Self::NotOneBody => f.write_str("a member needs exactly one of body and body_base64"),
@@ -401,11 +367,7 @@ impl std::error::Error for ReplayFileError {
 
 /// The target of a run as its replay files name it.
 pub(crate) fn target_of(finished: &Finished<'_>) -> String {
-    if finished.place.embedded {
-        EMBEDDED.to_owned()
-    } else {
-        finished.place.shown.clone()
-    }
+    if finished.place.embedded { EMBEDDED.to_owned() } else { finished.place.shown.clone() }
 }
 
 fn client_named(name: &str) -> Result<&'static HeaderSet, ReplayFileError> {
@@ -428,10 +390,7 @@ mod tests {
     #[test]
     fn the_context_survives_a_replay_file() {
         let mut learned = Context::new(Profile {
-            target: Target {
-                url: Some("http://a.test/key".to_owned()),
-                ..Target::default()
-            },
+            target: Target { url: Some("http://a.test/key".to_owned()), ..Target::default() },
             ..Profile::default()
         });
         learned.dialect = Dialect {
@@ -444,10 +403,7 @@ mod tests {
         };
         learned.learn_token("0xab", Support::Supported);
         learned.learn_token("0xcd", Support::Unsupported);
-        let account = |name: &str| SmartAccount {
-            name: name.to_owned(),
-            version: "1.0.0".to_owned(),
-        };
+        let account = |name: &str| SmartAccount { name: name.to_owned(), version: "1.0.0".to_owned() };
         let served = &mut learned.served_accounts;
         served.note(Pair::QUOTE_SPONSORED, &account("A"), AccountService::Answered);
         served.note(Pair::SPONSOR_SPONSORED, &account("B"), AccountService::Sponsored);

@@ -106,10 +106,7 @@ pub(crate) fn write_all(folder: &Path, finished: &Finished<'_>) -> WrittenReplay
         && let Err(cause) = fs::create_dir_all(folder)
     {
         errors.push(format!("{}: {cause}", folder.display()));
-        return WrittenReplays {
-            paths: vec![None; findings.len()],
-            errors,
-        };
+        return WrittenReplays { paths: vec![None; findings.len()], errors };
     }
     let mut of_rule = BTreeMap::<&str, usize>::new();
     let defects = defects::shown(finished);
@@ -118,10 +115,8 @@ pub(crate) fn write_all(folder: &Path, finished: &Finished<'_>) -> WrittenReplay
         .enumerate()
         .map(|(place, finding)| {
             let defect = defects.iter().find(|defect| defect.findings.contains(&place));
-            let defect = defect.map(|defect| ReplayDefect {
-                number: defect.number,
-                headline: defect.headline.clone(),
-            });
+            let defect = defect
+                .map(|defect| ReplayDefect { number: defect.number, headline: defect.headline.clone() });
             let number = of_rule.entry(finding.rule.id).or_default();
             *number += 1;
             let path = folder.join(format!("{}-{number}.json", finding.rule.id));

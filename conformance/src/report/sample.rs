@@ -88,11 +88,7 @@ fn with_cause(finding: Finding) -> Finding {
             member: finding.violation.member,
         }),
         cause: Some(Cause::Members(vec![difference])),
-        share: Some(KindShare {
-            broken: 1_200,
-            judged: 6_000,
-            all: 24_000,
-        }),
+        share: Some(KindShare { broken: 1_200, judged: 6_000, all: 24_000 }),
         ..finding
     }
 }
@@ -102,26 +98,12 @@ pub(crate) fn violations() -> Sample {
     let mut redactor = Redactor::with_public_words(is_common);
     redactor.hide("s3cr3t-key");
     let findings = vec![
-        with_cause(finding(
-            "quote-result.feeQuotes",
-            "/result/feeQuotes",
-            &["an array", "null"],
-            3,
-        )),
+        with_cause(finding("quote-result.feeQuotes", "/result/feeQuotes", &["an array", "null"], 3)),
         Finding {
-            share: Some(KindShare {
-                broken: 3,
-                judged: 40,
-                all: 40,
-            }),
+            share: Some(KindShare { broken: 3, judged: 40, all: 40 }),
             ..finding("answer.id", "/id", &["7", "\"7\" (s3cr3t-key \u{1b}[31m)"], 0)
         },
-        finding(
-            "interoperability.mode-member",
-            "/result/mode",
-            &["\"ERC20\"", "the member is missing"],
-            3,
-        ),
+        finding("interoperability.mode-member", "/result/mode", &["\"ERC20\"", "the member is missing"], 3),
     ];
     let outcome = |rule, verdict, held, broken| RuleOutcome {
         rule: find_rule(rule).unwrap(),
@@ -134,11 +116,7 @@ pub(crate) fn violations() -> Sample {
             .then(|| missing_line(find_rule(rule).unwrap(), &Context::default()))
             .flatten(),
     };
-    let quoted = Reached {
-        results: 250,
-        errors: 3,
-        unreadable: 0,
-    };
+    let quoted = Reached { results: 250, errors: 3, unreadable: 0 };
     Sample {
         summary: Summary {
             target: "http://127.0.0.1:3000/api/***".to_owned(),
@@ -214,19 +192,11 @@ address = "0x2791bca1f2de4661ed88a30c99a7a9449aa84174"
         "id": 7,
         "result": { "unsupportedTokens": ["0x2791BCA1f2de4661ed88a30c99a7a9449aa84174"], "note": "s3cr3t-key" },
     });
-    sample.summary.findings[0].exchanges[1].outcome = Ok(Response {
-        status: 200,
-        headers: Vec::new(),
-        body: answer.to_string().into(),
-    });
-    let contradiction = |line: &str, times| Contradiction {
-        line: line.to_owned(),
-        times,
-    };
-    sample.summary.contradictions = vec![
-        contradiction("tokens.supported[1]", 12),
-        contradiction("operations.sponsorable[0]", 1),
-    ];
+    sample.summary.findings[0].exchanges[1].outcome =
+        Ok(Response { status: 200, headers: Vec::new(), body: answer.to_string().into() });
+    let contradiction = |line: &str, times| Contradiction { line: line.to_owned(), times };
+    sample.summary.contradictions =
+        vec![contradiction("tokens.supported[1]", 12), contradiction("operations.sponsorable[0]", 1)];
     sample
 }
 
@@ -238,9 +208,7 @@ pub(crate) fn known() -> Sample {
     // A known failure is no defect.
     summary.defects.clear();
     summary.unjudged.clear();
-    summary
-        .rules
-        .retain(|outcome| outcome.rule.id != "interoperability.mode-member");
+    summary.rules.retain(|outcome| outcome.rule.id != "interoperability.mode-member");
     for outcome in &mut summary.rules {
         if outcome.rule.id == "answer.id" {
             outcome.broken = 0;
@@ -281,30 +249,15 @@ pub(crate) fn known() -> Sample {
             Some("/result/feeQuotes"),
             EntryState::StillFailing,
         ),
-        entry(
-            known::KnownFailureKind::Failing,
-            "answer.id",
-            None,
-            EntryState::UnexpectedlyPassing,
-        ),
+        entry(known::KnownFailureKind::Failing, "answer.id", None, EntryState::UnexpectedlyPassing),
         entry(
             known::KnownFailureKind::Failing,
             "quote-result.MODE",
             Some("/result/other"),
             EntryState::MatchesNothing,
         ),
-        entry(
-            known::KnownFailureKind::Flaky,
-            "answer.object",
-            None,
-            EntryState::Expired,
-        ),
-        entry(
-            known::KnownFailureKind::Flaky,
-            "quote-result.MODE",
-            None,
-            EntryState::Quiet,
-        ),
+        entry(known::KnownFailureKind::Flaky, "answer.object", None, EntryState::Expired),
+        entry(known::KnownFailureKind::Flaky, "quote-result.MODE", None, EntryState::Quiet),
     ];
     sample
 }
@@ -322,10 +275,8 @@ pub(crate) fn recorded() -> Sample {
     }
     summary.unjudged.clear();
     (summary.requests, summary.seed) = (0, 0);
-    summary.recorded = Some(Recorded {
-        exchanges: 250,
-        skipped: BTreeMap::from([("not a POST request".to_owned(), 12)]),
-    });
+    summary.recorded =
+        Some(Recorded { exchanges: 250, skipped: BTreeMap::from([("not a POST request".to_owned(), 12)]) });
     for outcome in &mut summary.rules {
         if outcome.verdict == Verdict::Flaky {
             outcome.verdict = Verdict::Failed;
@@ -371,12 +322,7 @@ fn finding(rule: &str, pointer: &str, words: &[&str; 2], reproduced: usize) -> F
         ],
     });
     let body = Bytes::from(request.to_string());
-    let member = |role| Member {
-        role,
-        label: "as it is".to_owned(),
-        body: body.clone(),
-        sent_as: None,
-    };
+    let member = |role| Member { role, label: "as it is".to_owned(), body: body.clone(), sent_as: None };
     let answered = Exchange {
         request: body.clone(),
         outcome: Ok(Response {
@@ -391,10 +337,7 @@ fn finding(rule: &str, pointer: &str, words: &[&str; 2], reproduced: usize) -> F
         received: None,
         sent_as: None,
     };
-    let unanswered = Exchange {
-        outcome: Err(Failure::Broken("closed".to_owned())),
-        ..answered.clone()
-    };
+    let unanswered = Exchange { outcome: Err(Failure::Broken("closed".to_owned())), ..answered.clone() };
     let exchanges = vec![unanswered, answered];
     let attempts = (0..3)
         .map(|number| Attempt {

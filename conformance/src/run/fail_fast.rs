@@ -26,12 +26,7 @@ pub(crate) struct FailFast {
 
 impl FailFast {
     pub(crate) fn new(context: Arc<Context>, known: Arc<KnownFailureList>, strictness: Strictness) -> Self {
-        Self {
-            context,
-            known,
-            strictness,
-            over: AtomicBool::new(false),
-        }
+        Self { context, known, strictness, over: AtomicBool::new(false) }
     }
 
     /// Whether a violation was confirmed.

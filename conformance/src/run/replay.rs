@@ -120,9 +120,7 @@ pub async fn replay(
     )
     .simulating_on(chain)
     .ignoring_overload();
-    let ways = [false, true]
-        .into_iter()
-        .filter(|is_new| !is_new || renewed(group, finding).is_some());
+    let ways = [false, true].into_iter().filter(|is_new| !is_new || renewed(group, finding).is_some());
     let mut search = Search {
         sender,
         finding,
@@ -148,13 +146,7 @@ pub async fn replay(
 
 impl Way {
     fn new(is_new: bool) -> Self {
-        Self {
-            is_new,
-            held: 0,
-            held_for_refusals: 0,
-            unjudged: 0,
-            unproved: None,
-        }
+        Self { is_new, held: 0, held_for_refusals: 0, unjudged: 0, unproved: None }
     }
 
     fn has_ended(&self, needed: u32) -> bool {
@@ -303,10 +295,7 @@ impl Search<'_> {
                 way.unjudged += 1;
             }
             Replayed::NotJudged => {
-                unproved(
-                    "the rule does not judge such an answer".to_owned(),
-                    self.finding.member,
-                );
+                unproved("the rule does not judge such an answer".to_owned(), self.finding.member);
                 way.unjudged += 1;
             }
         }
@@ -322,10 +311,8 @@ impl Search<'_> {
         }
         let shown = |way: &Way| way.held_for_refusals == 0 && way.held >= needed;
         // New requests are others: without a known cause, they show nothing about those of the finding.
-        let is_shown = self
-            .ways
-            .iter()
-            .any(|way| shown(way) && (!way.is_new || self.finding.cause.is_some()));
+        let is_shown =
+            self.ways.iter().any(|way| shown(way) && (!way.is_new || self.finding.cause.is_some()));
         let is_refused = |way: &Way| way.held + way.held_for_refusals >= needed;
         if self.finding.share.is_none() {
             return not_proved(
@@ -345,9 +332,7 @@ impl Search<'_> {
         for call in calls(self.context, CONTROLS) {
             if self.group.pair.is_none_or(|pair| call.pair == Some(pair))
                 && let Ok(exchanges) = self.sender.deliver(&call).await
-                && exchanges
-                    .iter()
-                    .any(|exchange| Answer::of(exchange).result().is_some())
+                && exchanges.iter().any(|exchange| Answer::of(exchange).result().is_some())
             {
                 return true;
             }
@@ -361,15 +346,9 @@ impl Search<'_> {
         if held == 0 {
             return ReplayOutcome::CouldNotTest(cause);
         }
-        let ways = if self.finding.circumstances.in_flight > 1 {
-            1
-        } else {
-            self.ways.len()
-        };
+        let ways = if self.finding.circumstances.in_flight > 1 { 1 } else { self.ways.len() };
         let needed = self.needed as usize * ways;
-        not_proved(&format!(
-            "{cause}: the rule held {held} times, and 99 % needs {needed}"
-        ))
+        not_proved(&format!("{cause}: the rule held {held} times, and 99 % needs {needed}"))
     }
 
     /// How often the rule held.
@@ -380,10 +359,7 @@ impl Search<'_> {
 }
 
 fn not_proved(reason: &str) -> ReplayOutcome {
-    ReplayOutcome::NotProved {
-        reason: reason.to_owned(),
-        answer: None,
-    }
+    ReplayOutcome::NotProved { reason: reason.to_owned(), answer: None }
 }
 
 /// Calls of every method and mode that were not drawn before: so many of each, or fewer.

@@ -70,11 +70,8 @@ pub async fn check(
         settings.jobs,
         notice_sender,
     );
-    let sender = Arc::new(
-        sender
-            .reporting_exchanges(reporter.wants_exchanges())
-            .simulating_on(suite.chain.clone()),
-    );
+    let sender =
+        Arc::new(sender.reporting_exchanges(reporter.wants_exchanges()).simulating_on(suite.chain.clone()));
     let limit = tokio::spawn({
         let stop = stop.clone();
         async move {
@@ -82,10 +79,7 @@ pub async fn check(
             stop.trigger(Reason::TimeLimit);
         }
     });
-    reporter.event(&Event::Started {
-        target: &settings.shown_target,
-        seed: settings.seed,
-    });
+    reporter.event(&Event::Started { target: &settings.shown_target, seed: settings.seed });
     let mut forecast = Forecast::new(settings, suite);
     report_estimate(&mut forecast, &sender, reporter).await;
     let DiscoveryResult { context, access } =
@@ -101,16 +95,8 @@ pub async fn check(
     let before_plan = sender.pace.sent();
     let (mut plan_end, mut judged) = (PlanEnd::Done, 0);
     if stop.reason().is_none() && !access.is_permanently_denied() {
-        (plan_end, judged) = judge_plan(
-            settings,
-            suite,
-            &sender,
-            &mut forecast,
-            &mut session,
-            &mut notices,
-            reporter,
-        )
-        .await;
+        (plan_end, judged) =
+            judge_plan(settings, suite, &sender, &mut forecast, &mut session, &mut notices, reporter).await;
     }
     session.merge_access(access);
     let denied = session.denied().map(Reason::GaveUp);
@@ -127,16 +113,10 @@ pub async fn check(
         session.observe("behaviour.http-version", protocol.to_string(), times);
     }
     if let Some(overload) = sender.overload() {
-        session.observe(
-            "behaviour.requests-in-flight",
-            overload.to_string(),
-            overload.times,
-        );
+        session.observe("behaviour.requests-in-flight", overload.to_string(), overload.times);
     }
     let took = started.elapsed();
-    let progress = u32::try_from(before_plan + judged)
-        .ok()
-        .filter(|_| judged >= ENOUGH);
+    let progress = u32::try_from(before_plan + judged).ok().filter(|_| judged >= ENOUGH);
     let interval = progress.and_then(|requests| took.checked_div(requests));
     let early = early_end(settings, &sender, &mut forecast, denied, plan_end, interval).await;
     let summary = session.conclude(Ending {
@@ -230,10 +210,8 @@ async fn while_reporting<T>(
 
 fn report(notice: &Notice, reporter: &mut dyn Reporter) {
     match notice {
-        Notice::Throttled { pause, status } => reporter.event(&Event::Waiting {
-            pause: *pause,
-            reason: &format!("the target answered {status}"),
-        }),
+        Notice::Throttled { pause, status } => reporter
+            .event(&Event::Waiting { pause: *pause, reason: &format!("the target answered {status}") }),
         Notice::Outage { pause, status } => {
             let came = status.map_or("nothing".to_owned(), |status| status.to_string());
             reporter.event(&Event::Waiting {
@@ -241,10 +219,9 @@ fn report(notice: &Notice, reporter: &mut dyn Reporter) {
                 reason: &format!("the target answered {came} to a request that was served before"),
             });
         }
-        Notice::Overloaded(overload) => reporter.event(&Event::Overloaded {
-            jobs: overload.jobs,
-            sign: &overload.sign,
-        }),
+        Notice::Overloaded(overload) => {
+            reporter.event(&Event::Overloaded { jobs: overload.jobs, sign: &overload.sign })
+        }
         Notice::Exchanged(exchange) => reporter.event(&Event::Exchanged(exchange)),
     }
 }
@@ -274,10 +251,7 @@ async fn judge_plan(
     let context = &forecast.context();
     let budget = sender.pace.left();
     let at_most = suite.scope.at_most(settings.cases).min(budget);
-    reporter.event(&Event::Planned {
-        dialect: &context.dialect,
-        at_most,
-    });
+    reporter.event(&Event::Planned { dialect: &context.dialect, at_most });
     report_estimate(forecast, sender, reporter).await;
     let (groups, building) = GroupQueue::start(suite, context, settings.seed, settings.cases, budget);
     let workers = sender.jobs().min(at_most);
@@ -289,11 +263,7 @@ async fn judge_plan(
         judged: AtomicUsize::new(0),
         broken: Mutex::default(),
         fail_fast: suite.fail_fast.then(|| {
-            FailFast::new(
-                Arc::clone(session.context()),
-                Arc::clone(&suite.known),
-                settings.strictness,
-            )
+            FailFast::new(Arc::clone(session.context()), Arc::clone(&suite.known), settings.strictness)
         }),
     });
     let mut running = JoinSet::new();
@@ -319,9 +289,7 @@ async fn judge_plan(
     }
     work.groups.close().await;
     let cut = building.await.unwrap_or_else(|cause| {
-        sender
-            .stop
-            .trigger(Reason::GaveUp(format!("the plan could not be made: {cause}")));
+        sender.stop.trigger(Reason::GaveUp(format!("the plan could not be made: {cause}")));
         false
     });
     let stopped_answering = matches!(sender.stop.reason(), Some(Reason::GaveUp(_)));
@@ -372,14 +340,10 @@ fn end(reason: &Reason) -> End {
 fn describe(reason: &Reason, settings: &Settings) -> String {
     match reason {
         Reason::Interrupted => "interrupted".to_owned(),
-        Reason::TimeLimit => format!(
-            "the time limit of {} s was reached",
-            settings.time_limit.as_secs()
-        ),
-        Reason::Budget => format!(
-            "the budget of {} requests was spent",
-            settings.max_requests.unwrap_or_default()
-        ),
+        Reason::TimeLimit => format!("the time limit of {} s was reached", settings.time_limit.as_secs()),
+        Reason::Budget => {
+            format!("the budget of {} requests was spent", settings.max_requests.unwrap_or_default())
+        }
         Reason::Limited(cause) | Reason::GaveUp(cause) => cause.clone(),
     }
 }

@@ -69,12 +69,7 @@ impl Suite {
 
     /// What the plan of the run depends on.
     pub(crate) fn plan_key(&self, context: &Arc<Context>, seed: u64, cases: u32) -> PlanKey {
-        PlanKey {
-            context: Arc::clone(context),
-            seed,
-            cases,
-            scope: self.scope.clone(),
-        }
+        PlanKey { context: Arc::clone(context), seed, cases, scope: self.scope.clone() }
     }
 
     /// The groups of the run, and whether they come from the cache.
@@ -83,14 +78,8 @@ impl Suite {
         key: &'a PlanKey,
     ) -> (Box<dyn Iterator<Item = Arc<Group>> + 'a>, bool) {
         match self.plan_cache.as_ref().and_then(|cache| cache.find(key)) {
-            Some(groups) => (
-                Box::new((0..groups.len()).map(move |place| Arc::clone(&groups[place]))),
-                true,
-            ),
-            None => (
-                Box::new(self.groups(&key.context, key.seed, key.cases).map(Arc::new)),
-                false,
-            ),
+            Some(groups) => (Box::new((0..groups.len()).map(move |place| Arc::clone(&groups[place]))), true),
+            None => (Box::new(self.groups(&key.context, key.seed, key.cases).map(Arc::new)), false),
         }
     }
 }

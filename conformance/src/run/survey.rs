@@ -92,11 +92,7 @@ pub async fn survey(settings: &Settings, stop: &Stop) -> Surveyed {
     let detected = |interval: Duration| settings.rate.is_none().then(|| interval.as_secs_f64().recip());
     Surveyed {
         result,
-        rate_limit: sender
-            .pace
-            .interval()
-            .filter(|_| was_throttled)
-            .and_then(detected),
+        rate_limit: sender.pace.interval().filter(|_| was_throttled).and_then(detected),
         was_throttled,
         requests: sender.pace.sent(),
         ended,

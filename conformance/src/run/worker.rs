@@ -50,10 +50,7 @@ pub(crate) struct Sessions {
 impl Sessions {
     /// No session yet; all will be clones of this empty one.
     pub(crate) fn of(empty: Session) -> Self {
-        Self {
-            empty,
-            idle: Mutex::default(),
-        }
+        Self { empty, idle: Mutex::default() }
     }
 
     /// Calls `work` with a session that no other worker uses meanwhile.
@@ -120,9 +117,7 @@ impl Work {
                     stamp: self.sender.liveness.last_stamp(),
                 }),
                 Err(DeliveryError::Stopped) => return unanswered,
-                Err(cause) => self
-                    .sessions
-                    .with(|session| session.leave_out(&group, cause.to_string())),
+                Err(cause) => self.sessions.with(|session| session.leave_out(&group, cause.to_string())),
             }
         }
         unanswered
@@ -133,8 +128,7 @@ impl Work {
         let liveness = &self.sender.liveness;
         if stopped_answering && liveness.is_after_last_answer(unanswered.stamp, self.sender.jobs()) {
             let cause = "the target stopped answering".to_owned();
-            self.sessions
-                .with(|session| session.leave_out(&unanswered.group, cause));
+            self.sessions.with(|session| session.leave_out(&unanswered.group, cause));
         } else {
             self.judge(&unanswered.group, &unanswered.exchanges);
         }
@@ -158,8 +152,6 @@ impl Work {
     pub(crate) fn newly_broken(&self, reported: &BTreeSet<&'static str>) -> Vec<&'static Rule> {
         let broken = self.broken.lock().unwrap_or_else(PoisonError::into_inner);
         let rules = self.sessions.empty.rules().iter().copied();
-        rules
-            .filter(|rule| broken.contains(rule.id) && !reported.contains(rule.id))
-            .collect()
+        rules.filter(|rule| broken.contains(rule.id) && !reported.contains(rule.id)).collect()
     }
 }

@@ -31,10 +31,7 @@ pub(super) fn named_defects(summary: &Summary) -> Vec<NamedDefect> {
     let findings = &summary.findings;
     let named = |cause: Option<&Cause>| -> Vec<String> {
         let members = cause.map_or(&[][..], Cause::members);
-        members
-            .iter()
-            .map(|member| without_indices(&member.pointer))
-            .collect()
+        members.iter().map(|member| without_indices(&member.pointer)).collect()
     };
     summary
         .defects
@@ -71,9 +68,8 @@ impl<'a> Causes<'a> {
             Deviation::Fault(fault) => Some((trial, trial.defects[0].names(fault.member?))),
             Deviation::Variant(_) => None,
         });
-        let mut by_defects: Vec<&Trial> = found()
-            .filter(|trial| matches!(trial.deviation, Deviation::Fault(_)))
-            .collect();
+        let mut by_defects: Vec<&Trial> =
+            found().filter(|trial| matches!(trial.deviation, Deviation::Fault(_))).collect();
         by_defects.sort_by_key(|trial| std::cmp::Reverse(trial.defects.len()));
         let untrue = found().flat_map(|trial| {
             let fault = match trial.deviation {
@@ -83,11 +79,7 @@ impl<'a> Causes<'a> {
             let defects = trial.defects.iter().map(move |defect| (trial, defect));
             defects.filter(move |(_, defect)| fault.is_some_and(|fault| defect.contradicts(fault)))
         });
-        Self {
-            named: named.collect(),
-            untrue: untrue.collect(),
-            by_defects,
-        }
+        Self { named: named.collect(), untrue: untrue.collect(), by_defects }
     }
 
     /// How many defects a fault gives at this share of the faults: at 0.5 the median.
@@ -100,9 +92,7 @@ impl<'a> Causes<'a> {
     pub fn defects_at(&self, share: f64) -> usize {
         let most_first = &self.by_defects;
         let place = (most_first.len() as f64 * (1.0 - share)).floor() as usize;
-        most_first
-            .get(place.min(most_first.len().saturating_sub(1)))
-            .map_or(0, |trial| trial.defects.len())
+        most_first.get(place.min(most_first.len().saturating_sub(1))).map_or(0, |trial| trial.defects.len())
     }
 }
 
@@ -124,9 +114,7 @@ impl NamedDefect {
     /// Whether the cause names this member, the object that it is in, or a part of it.
     pub(super) fn names(&self, member: &str) -> bool {
         let is_within = |inner: &str, outer: &str| {
-            inner
-                .strip_prefix(outer)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
         let member = &without_indices(member);
         // An operation or a mode object as a whole names no member.

@@ -28,33 +28,21 @@ pub struct Row {
 impl Matrix {
     /// The trials with a wrong verdict, and what is wrong with each.
     pub fn problems(&self) -> Vec<(&Trial, String)> {
-        self.trials
-            .iter()
-            .filter_map(|trial| Some((trial, trial.problem()?)))
-            .collect()
+        self.trials.iter().filter_map(|trial| Some((trial, trial.problem()?))).collect()
     }
 
     /// The rules that no fault of their clause broke, so that no trial shows that they work. The rule about a chain is left out: no
     /// trial uses a chain, and the test with a chain (`interop/chain`) covers it.
     pub fn unproven(&self) -> Vec<&'static Rule> {
-        let proven: BTreeSet<&str> = self
-            .trials
-            .iter()
-            .flat_map(Trial::caught_by)
-            .map(|rule| rule.id)
-            .collect();
-        rules()
-            .filter(|rule| rule.basis() != Basis::OnChain && !proven.contains(rule.id))
-            .collect()
+        let proven: BTreeSet<&str> =
+            self.trials.iter().flat_map(Trial::caught_by).map(|rule| rule.id).collect();
+        rules().filter(|rule| rule.basis() != Basis::OnChain && !proven.contains(rule.id)).collect()
     }
 
     /// The number of trials with faults, and the number with variants.
     pub fn counts(&self) -> (usize, usize) {
-        let faults = self
-            .trials
-            .iter()
-            .filter(|trial| matches!(trial.deviation, Deviation::Fault(_)))
-            .count();
+        let faults =
+            self.trials.iter().filter(|trial| matches!(trial.deviation, Deviation::Fault(_))).count();
         (faults, self.trials.len() - faults)
     }
 
@@ -64,11 +52,7 @@ impl Matrix {
         let mut places = BTreeMap::new();
         for trial in &self.trials {
             let place = *places.entry(trial.deviation.name()).or_insert_with(|| {
-                rows.push(Row {
-                    deviation: trial.deviation,
-                    trials: 0,
-                    rules: BTreeMap::new(),
-                });
+                rows.push(Row { deviation: trial.deviation, trials: 0, rules: BTreeMap::new() });
                 rows.len() - 1
             });
             let row = &mut rows[place];

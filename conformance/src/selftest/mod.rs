@@ -156,17 +156,12 @@ pub fn run(
         &|(_, trial)| on_trial(trial),
     )?;
     done.sort_by_key(|(place, _)| *place);
-    Ok(Matrix {
-        trials: done.into_iter().map(|(_, trial)| trial).collect(),
-    })
+    Ok(Matrix { trials: done.into_iter().map(|(_, trial)| trial).collect() })
 }
 
 /// The standard suite, with one plan for all trials.
 fn suite() -> Suite {
-    Suite {
-        plan_cache: Some(Arc::new(PlanCache::default())),
-        ..Suite::standard()
-    }
+    Suite { plan_cache: Some(Arc::new(PlanCache::default())), ..Suite::standard() }
 }
 
 /// Calls `work` for every number below `count` on every core, and `on_done` for each result. What `stop` cuts short is left out.
@@ -179,10 +174,7 @@ fn on_every_core<T: Send>(
     let next = AtomicUsize::new(0);
     let one_thread = || {
         // Each thread has a runtime of its own, so that server and client of a trial share a core.
-        let runtime = Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(SelftestError::Runtime)?;
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(SelftestError::Runtime)?;
         let mut done = Vec::new();
         loop {
             let taken = next.fetch_add(1, Ordering::Relaxed);
@@ -199,9 +191,7 @@ fn on_every_core<T: Send>(
     };
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
     let parts = thread::scope(|scope| {
-        let threads: Vec<_> = (0..cores * THREADS_PER_CORE)
-            .map(|_| scope.spawn(one_thread))
-            .collect();
+        let threads: Vec<_> = (0..cores * THREADS_PER_CORE).map(|_| scope.spawn(one_thread)).collect();
         threads
             .into_iter()
             .map(|thread| thread.join().unwrap_or(Err(SelftestError::Thread)))

@@ -59,15 +59,10 @@ pub fn fault_pairs(count: usize, seed: u64) -> Vec<FaultPair> {
         };
         let drawn = [draw(), draw()];
         let is_new = |pair: &FaultPair| {
-            !drawn
-                .iter()
-                .all(|fault| pair.faults.iter().any(|other| other.name == fault.name))
+            !drawn.iter().all(|fault| pair.faults.iter().any(|other| other.name == fault.name))
         };
         if is_unrelated(drawn) && wants_one_rule == is_of_one_rule(drawn) && pairs.iter().all(is_new) {
-            pairs.push(FaultPair {
-                faults: drawn,
-                is_of_one_rule: wants_one_rule,
-            });
+            pairs.push(FaultPair { faults: drawn, is_of_one_rule: wants_one_rule });
         }
     }
     pairs
@@ -75,9 +70,7 @@ pub fn fault_pairs(count: usize, seed: u64) -> Vec<FaultPair> {
 
 /// Knuth's linear congruential generator; its upper bits are used.
 fn next_random(state: u64) -> u64 {
-    state
-        .wrapping_mul(6_364_136_223_846_793_005)
-        .wrapping_add(1_442_695_040_888_963_407)
+    state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407)
 }
 
 /// Whether two faults depend on two members, none of which is in the other.
@@ -134,9 +127,7 @@ impl PairTrial {
         }
         Ok(Self {
             pair,
-            is_named: pair
-                .faults
-                .map(|fault| defects.iter().any(|defect| names(fault, defect))),
+            is_named: pair.faults.map(|fault| defects.iter().any(|defect| names(fault, defect))),
             is_fixed,
             defects,
         })
@@ -167,13 +158,7 @@ async fn fixed_without(
 ) -> Result<Vec<bool>, SelftestError> {
     let config = config();
     let (embedded, transport) = serve(&config, service(&config, &[left])?, false).await?;
-    let settings = settings(
-        &embedded,
-        transport,
-        embedded::profile_of(&config),
-        (seed, 1),
-        false,
-    );
+    let settings = settings(&embedded, transport, embedded::profile_of(&config), (seed, 1), false);
     let mut fixed = Vec::new();
     for defect in &outcome.summary.defects {
         let mut is_fixed = true;

@@ -64,19 +64,10 @@ impl ProfilePart {
             Self::Whole => whole,
             // What is found takes the place of this.
             Self::Nothing | Self::Found => rest,
-            Self::Tokens => Profile {
-                tokens: whole.tokens,
-                ..rest
-            },
-            Self::Accounts => Profile {
-                accounts: whole.accounts,
-                ..rest
-            },
+            Self::Tokens => Profile { tokens: whole.tokens, ..rest },
+            Self::Accounts => Profile { accounts: whole.accounts, ..rest },
             Self::AcceptsAny => Profile {
-                operations: Operations {
-                    accepts: whole.operations.accepts,
-                    ..Operations::default()
-                },
+                operations: Operations { accepts: whole.operations.accepts, ..Operations::default() },
                 ..rest
             },
             Self::OneOperation if !deviation.states(Statement::OneOperation) => rest,
@@ -95,10 +86,7 @@ impl ProfilePart {
                 },
                 ..rest
             },
-            Self::WithoutAccounts => Profile {
-                accounts: Vec::new(),
-                ..whole
-            },
+            Self::WithoutAccounts => Profile { accounts: Vec::new(), ..whole },
         }
     }
 }

@@ -43,10 +43,7 @@ pub enum Deviation {
 
 /// Every fault and every variant of the reference server.
 pub fn every_deviation() -> Vec<Deviation> {
-    faults()
-        .map(Deviation::Fault)
-        .chain(variants().map(Deviation::Variant))
-        .collect()
+    faults().map(Deviation::Fault).chain(variants().map(Deviation::Variant)).collect()
 }
 
 impl Deviation {
@@ -150,11 +147,7 @@ impl Trial {
         }
         let outcome = run::check(&settings, suite, stop, &mut Silent).await;
         embedded.stop().await;
-        let broken = outcome
-            .summary
-            .rules
-            .iter()
-            .filter(|outcome| outcome.verdict.is_broken());
+        let broken = outcome.summary.rules.iter().filter(|outcome| outcome.verdict.is_broken());
         Ok(Self {
             deviation,
             seed,
@@ -172,10 +165,7 @@ impl Trial {
             Deviation::Fault(fault) => Some(fault.clause),
             Deviation::Variant(_) => None,
         };
-        self.broken
-            .iter()
-            .copied()
-            .filter(move |rule| Some(rule.clause) == clause)
+        self.broken.iter().copied().filter(move |rule| Some(rule.clause) == clause)
     }
 
     /// Rules that should have held: for a fault, those of unrelated clauses; for a variant, the stated ones.
@@ -228,10 +218,7 @@ pub(super) async fn serve(
     service: InjectedService,
     needs_tcp: bool,
 ) -> Result<(Embedded, Transport), SelftestError> {
-    let limits = Limits {
-        timeout: TIMEOUT,
-        ..Limits::default()
-    };
+    let limits = Limits { timeout: TIMEOUT, ..Limits::default() };
     if needs_tcp {
         let embedded = Embedded::serve(config, service).await.map_err(server_error)?;
         let target = Target::parse(&embedded.url).map_err(server_error)?;
@@ -240,10 +227,7 @@ pub(super) async fn serve(
     let (embedded, pipe) = Embedded::serve_piped(config, service);
     let target = Target::parse(&embedded.url).map_err(server_error)?;
     let connector = Connector::in_process(&target, std::sync::Arc::new(move || pipe.connect()));
-    Ok((
-        embedded,
-        Transport::new(target, limits, &[]).with_connector(connector),
-    ))
+    Ok((embedded, Transport::new(target, limits, &[]).with_connector(connector)))
 }
 
 /// The settings of a run with this seed and number of cases against an embedded server.
@@ -279,18 +263,11 @@ async fn found(settings: &Settings, stop: &Stop) -> Result<Profile, SelftestErro
         literal: Some(settings.shown_target.clone()),
         ..ShownTarget::default()
     };
-    let given = Given {
-        place: &place,
-        redactor: &Redactor::default(),
-        rate: None,
-    };
+    let given = Given { place: &place, redactor: &Redactor::default(), rate: None };
     let text = first_profile::text(&surveyed, given);
     let (profile, _) = file::parse(&text).map_err(server_error)?;
     // A trial is not slower for a rate limit that was seen.
-    Ok(Profile {
-        target: paymaster_judge::target::profile::Target::default(),
-        ..profile
-    })
+    Ok(Profile { target: paymaster_judge::target::profile::Target::default(), ..profile })
 }
 
 /// The clauses that are also broken where a request is refused that section 2 requires to be accepted: section 4 promises a result.

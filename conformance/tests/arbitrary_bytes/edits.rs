@@ -114,11 +114,7 @@ fn edit() -> impl Strategy<Value = Edit> {
 
 /// Brings that many seeds before a check, each broken by a few edits; the smallest bytes that fail are told.
 pub(crate) fn edited(seeds: &[Vec<u8>], times: u32, check: impl FnMut(&[u8])) {
-    let config = Config {
-        cases: times,
-        failure_persistence: None,
-        ..Config::default()
-    };
+    let config = Config { cases: times, failure_persistence: None, ..Config::default() };
     let fixed = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
     let bytes = (any::<Index>(), vec(edit(), 1..6)).prop_map(|(seed, edits)| {
         let mut bytes = seeds[seed.index(seeds.len())].clone();

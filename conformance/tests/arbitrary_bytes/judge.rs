@@ -37,21 +37,12 @@ impl Bench {
             .filter(|group| seen.insert(group.name()))
             .map(|group| {
                 let answer = |body: &Bytes| service.handle_bytes(body, NOW).body.unwrap_or_default();
-                let answers = group
-                    .members
-                    .iter()
-                    .map(|member| answer(&member.body).into())
-                    .collect();
+                let answers = group.members.iter().map(|member| answer(&member.body).into()).collect();
                 (group, answers)
             })
             .collect();
         let suite = Suite::standard();
-        Self {
-            judge: Judge::new(suite.rules.clone()),
-            context,
-            suite,
-            groups,
-        }
+        Self { judge: Judge::new(suite.rules.clone()), context, suite, groups }
     }
 
     pub(crate) fn groups(&self) -> usize {
@@ -61,10 +52,7 @@ impl Bench {
     /// Right answers, one of each group.
     pub(crate) fn answers(&self) -> Vec<Vec<u8>> {
         let last = |answers: &Vec<Bytes>| answers.last().map(|answer| answer.to_vec());
-        self.groups
-            .iter()
-            .filter_map(|(_, answers)| last(answers))
-            .collect()
+        self.groups.iter().filter_map(|(_, answers)| last(answers)).collect()
     }
 
     /// The last member of a group gets these bytes for its answer, the others the right one. Rules and observers must cope, say
@@ -81,11 +69,7 @@ impl Bench {
                 outcome: Ok(Response {
                     status: if place == last { status } else { 200 },
                     headers: vec![("content-type".to_owned(), "application/json".to_owned())],
-                    body: if place == last {
-                        Bytes::copy_from_slice(answer)
-                    } else {
-                        right[place].clone()
-                    },
+                    body: if place == last { Bytes::copy_from_slice(answer) } else { right[place].clone() },
                 }),
                 took: Duration::ZERO,
                 on_chain: None,
@@ -95,16 +79,9 @@ impl Bench {
             .collect();
         let judged = self.judge.group(group, &exchanges, &self.context);
         let again = self.judge.group(group, &exchanges, &self.context);
-        assert_eq!(
-            format!("{judged:?}"),
-            format!("{again:?}"),
-            "two judgements of one answer"
-        );
+        assert_eq!(format!("{judged:?}"), format!("{again:?}"), "two judgements of one answer");
         for violation in judged.iter().flat_map(|judgement| &judgement.violations) {
-            assert!(
-                violation.member < exchanges.len(),
-                "{violation:?} points out of the group"
-            );
+            assert!(violation.member < exchanges.len(), "{violation:?} points out of the group");
         }
         let mut seen = Observations::new();
         (self.suite.observe)(&read(group, &exchanges, &self.context), &self.context, &mut seen);

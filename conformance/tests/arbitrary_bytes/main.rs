@@ -16,10 +16,8 @@ const EDITED: u32 = 3_000;
 #[test]
 fn the_server_answers_arbitrary_bytes() {
     let server = server::Server::new();
-    let seeds: Vec<Vec<u8>> = server::messages()
-        .into_iter()
-        .chain(AWKWARD.iter().map(|bytes| bytes.to_vec()))
-        .collect();
+    let seeds: Vec<Vec<u8>> =
+        server::messages().into_iter().chain(AWKWARD.iter().map(|bytes| bytes.to_vec())).collect();
     for seed in &seeds {
         server.holds(seed);
     }
@@ -29,11 +27,8 @@ fn the_server_answers_arbitrary_bytes() {
 #[test]
 fn the_judge_reads_arbitrary_answers() {
     let bench = judge::Bench::new();
-    let seeds: Vec<Vec<u8>> = bench
-        .answers()
-        .into_iter()
-        .chain(AWKWARD.iter().map(|bytes| bytes.to_vec()))
-        .collect();
+    let seeds: Vec<Vec<u8>> =
+        bench.answers().into_iter().chain(AWKWARD.iter().map(|bytes| bytes.to_vec())).collect();
     for group in 0..bench.groups() {
         for seed in AWKWARD {
             bench.holds(group, 200, seed);

@@ -23,25 +23,13 @@ impl Server {
     /// One answer, the same each time, in the form of JSON-RPC 2.0, and of a bounded length.
     pub(crate) fn holds(&self, message: &[u8]) {
         let reply = self.0.handle_bytes(message, NOW);
-        assert_eq!(
-            reply,
-            self.0.handle_bytes(message, NOW),
-            "two answers to one message"
-        );
+        assert_eq!(reply, self.0.handle_bytes(message, NOW), "two answers to one message");
         let Some(body) = reply.body else {
-            assert_eq!(
-                reply.status, 204,
-                "nothing is said with a status that promises something"
-            );
+            assert_eq!(reply.status, 204, "nothing is said with a status that promises something");
             return;
         };
         let limit = ANSWER_BYTES + PER_BYTE * message.len();
-        assert!(
-            body.len() <= limit,
-            "{} bytes answer {}",
-            body.len(),
-            message.len()
-        );
+        assert!(body.len() <= limit, "{} bytes answer {}", body.len(), message.len());
         match serde_json::from_slice(&body).expect("answers are JSON") {
             Value::Array(answers) => {
                 assert!(!answers.is_empty(), "an empty batch is no answer");
@@ -55,10 +43,7 @@ impl Server {
 fn is_an_answer(answer: &Value) {
     assert!(answer["jsonrpc"].is_string(), "{answer}");
     assert!(answer.get("id").is_some(), "{answer}");
-    assert!(
-        answer.get("result").is_some() != answer.get("error").is_some(),
-        "{answer}"
-    );
+    assert!(answer.get("result").is_some() != answer.get("error").is_some(), "{answer}");
     if let Some(error) = answer.get("error") {
         assert!(error["code"].is_i64() && error["message"].is_string(), "{answer}");
     }
@@ -67,7 +52,5 @@ fn is_an_answer(answer: &Value) {
 /// The messages of a short run: one of each group.
 pub(crate) fn messages() -> Vec<Vec<u8>> {
     let context = Context::new(Profile::default());
-    Plan::new(&context, 1, 4)
-        .filter_map(|group| Some(group.members.last()?.body.to_vec()))
-        .collect()
+    Plan::new(&context, 1, 4).filter_map(|group| Some(group.members.last()?.body.to_vec())).collect()
 }

@@ -16,10 +16,7 @@ fn step(folder: &Path, inputs: &[(&str, &str)]) -> (i32, String, String) {
         .current_dir(folder)
         .env_clear()
         .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-        .env(
-            "PAYMASTER_CONFORMANCE",
-            assert_cmd::cargo::cargo_bin("paymaster-conformance"),
-        )
+        .env("PAYMASTER_CONFORMANCE", assert_cmd::cargo::cargo_bin("paymaster-conformance"))
         .env("GITHUB_STEP_SUMMARY", folder.join("summary.md"))
         .env("GITHUB_OUTPUT", folder.join("output"));
     for (name, value) in inputs {
@@ -42,10 +39,7 @@ fn inputs_become_arguments_and_the_verdict_stands_in_the_summary() {
         &[
             ("INPUT_URL", &server.url()),
             ("INPUT_REPORTS", "\n  junit=a b.xml  \njson=r.json\n"),
-            (
-                "INPUT_ARGS",
-                "--cases 4 --rule answer.id --replay-dir $(touch${IFS}owned)*",
-            ),
+            ("INPUT_ARGS", "--cases 4 --rule answer.id --replay-dir $(touch${IFS}owned)*"),
         ],
     );
     assert_eq!(code, 1, "{said}");
@@ -59,10 +53,7 @@ fn inputs_become_arguments_and_the_verdict_stands_in_the_summary() {
         assert!(line.starts_with("::error title=Paymaster defect "), "{line}");
         assert!(line.contains("%0Abreaks 1 rule: answer.id"), "{line}");
     }
-    assert!(
-        said.contains("::notice title=Paymaster conformance::violations: "),
-        "{said}"
-    );
+    assert!(said.contains("::notice title=Paymaster conformance::violations: "), "{said}");
     assert!(folder.path().join("a b.xml").exists() && folder.path().join("r.json").exists());
     assert!(!folder.path().join("owned").exists(), "an input was run as code");
 }
@@ -86,16 +77,8 @@ fn findings_are_uploaded_where_the_repository_has_a_profile() {
         );
         assert_eq!(code, 1, "{said}");
         assert_eq!(handed.contains("sarif="), has_profile, "{said}{handed}");
-        assert_eq!(
-            said.contains(",file=paymaster.toml,line=2::"),
-            has_profile,
-            "{said}"
-        );
-        assert_eq!(
-            said.contains("::warning::the findings are not uploaded"),
-            !has_profile,
-            "{said}"
-        );
+        assert_eq!(said.contains(",file=paymaster.toml,line=2::"), has_profile, "{said}");
+        assert_eq!(said.contains("::warning::the findings are not uploaded"), !has_profile, "{said}");
     }
 }
 
@@ -108,18 +91,12 @@ fn quotes_keep_an_argument_together_and_headers_are_sent() {
         &[
             ("INPUT_URL", &server.url()),
             ("INPUT_HEADERS", "x-one: 1\nx-two: 2"),
-            (
-                "INPUT_ARGS",
-                "--cases 4 --allow-incomplete\n--report 'har-all=all of it.har'",
-            ),
+            ("INPUT_ARGS", "--cases 4 --allow-incomplete\n--report 'har-all=all of it.har'"),
         ],
     );
     assert_eq!(code, 0, "{text}");
     let archive = fs::read_to_string(folder.path().join("all of it.har")).unwrap();
-    assert!(
-        archive.contains("x-one") && archive.contains("x-two"),
-        "{archive}"
-    );
+    assert!(archive.contains("x-one") && archive.contains("x-two"), "{archive}");
 }
 
 #[test]
@@ -129,10 +106,7 @@ fn a_backslash_is_a_letter_and_a_quoted_part_joins_the_word() {
         folder.path(),
         &[
             ("INPUT_URL", "embedded"),
-            (
-                "INPUT_ARGS",
-                r#"--dry-run --replay-dir a\b --config 'c:\no "such" file\'.toml"#,
-            ),
+            ("INPUT_ARGS", r#"--dry-run --replay-dir a\b --config 'c:\no "such" file\'.toml"#),
         ],
     );
     assert_eq!(code, 2, "{text}");
@@ -156,21 +130,15 @@ fn true_in_any_letter_case_is_true_and_another_word_is_an_error() {
         let report = fs::read_to_string(folder.path().join("r.json")).unwrap_or_default();
         let strict = value.eq_ignore_ascii_case("true");
         assert_eq!(report.contains("\"strict\": true"), strict, "{value}");
-        assert_eq!(
-            text.contains("`strict` is neither true nor false: yes"),
-            value == "yes",
-            "{text}"
-        );
+        assert_eq!(text.contains("`strict` is neither true nor false: yes"), value == "yes", "{text}");
     }
 }
 
 #[test]
 fn an_open_quote_is_an_error() {
     let folder = tempdir().unwrap();
-    let (code, text, _) = step(
-        folder.path(),
-        &[("INPUT_URL", "embedded"), ("INPUT_ARGS", "--report 'html=a")],
-    );
+    let (code, text, _) =
+        step(folder.path(), &[("INPUT_URL", "embedded"), ("INPUT_ARGS", "--report 'html=a")]);
     assert_eq!(code, 2, "{text}");
     assert!(text.contains("::error::the input `args` has a quote"), "{text}");
 }

@@ -64,11 +64,7 @@ fn the_headers_of_the_user_take_precedence() {
         assert!(head.contains("\r\norigin: https://a.test\r\n"), "{head}");
         assert!(!head.contains("wallet.example\r\nsec"), "{head}");
     }
-    assert!(
-        heads
-            .iter()
-            .any(|head| head.contains("sec-fetch-site: cross-site"))
-    );
+    assert!(heads.iter().any(|head| head.contains("sec-fetch-site: cross-site")));
 }
 
 #[test]
@@ -89,15 +85,9 @@ fn a_client_whose_headers_are_refused_is_named_and_a_replay_sends_its_headers() 
         ],
     );
     assert_eq!(code, 0, "a warning: {out}{err}");
-    assert!(
-        out.contains("WARNING  ") && out.contains("breaks     request.headers"),
-        "{out}"
-    );
+    assert!(out.contains("WARNING  ") && out.contains("breaks     request.headers"), "{out}");
     assert!(out.contains("the headers of web3j"), "{out}");
-    assert!(
-        out.contains("-H 'content-type: application/json; charset=utf-8'"),
-        "{out}"
-    );
+    assert!(out.contains("-H 'content-type: application/json; charset=utf-8'"), "{out}");
     let read = |name| {
         let text = fs::read_to_string(folder.path().join(name)).unwrap();
         serde_json::from_str::<Value>(&text).unwrap()

@@ -25,10 +25,7 @@ fn two_runs_are_compared_by_their_reports() {
     let folder = tempdir().unwrap();
     let (good, bad) = (sound(), wrong());
     for (server, file) in [(&good, "good.json"), (&bad, "bad.json")] {
-        run(
-            folder.path(),
-            &[&server.url(), "--cases", "8", "--report", &format!("json={file}")],
-        );
+        run(folder.path(), &[&server.url(), "--cases", "8", "--report", &format!("json={file}")]);
     }
     for (before, after, expected, headline) in [
         ("good.json", "bad.json", 1, "WORSE"),
@@ -41,10 +38,7 @@ fn two_runs_are_compared_by_their_reports() {
         assert!(out.starts_with(headline), "{before} {after}: {out}");
     }
     let (_, out, _) = run(folder.path(), &["compare", "good.json", "bad.json"]);
-    assert!(
-        out.contains("sponsored-result.callGasLimit  passed -> failed"),
-        "{out}"
-    );
+    assert!(out.contains("sponsored-result.callGasLimit  passed -> failed"), "{out}");
     let (code, _, err) = run(folder.path(), &["compare", "good.json", "none.json"]);
     assert_eq!(code, 2);
     assert!(err.contains("none.json: "), "{err}");
@@ -57,29 +51,13 @@ fn two_targets_are_compared_with_the_same_seed() {
     let arguments = ["compare", &good.url(), &bad.url(), "--cases", "8", "--seed", "5"];
     let (code, out, err) = run(folder.path(), &arguments);
     assert_eq!(code, 1, "{out}{err}");
-    assert!(
-        out.contains("Fails at the second only\n  sponsored-result.callGasLimit"),
-        "{out}"
-    );
+    assert!(out.contains("Fails at the second only\n  sponsored-result.callGasLimit"), "{out}");
     assert!(!out.contains("the seeds differ"), "{out}");
-    let (code, out, _) = run(
-        folder.path(),
-        &[
-            "compare",
-            &good.url(),
-            &good.url(),
-            "--cases",
-            "8",
-            "--rule",
-            "answer.*",
-        ],
-    );
+    let (code, out, _) =
+        run(folder.path(), &["compare", &good.url(), &good.url(), "--cases", "8", "--rule", "answer.*"]);
     assert_eq!(code, 0, "{out}");
     assert!(out.starts_with("ALIKE"), "{out}");
-    let (code, out, _) = run(
-        folder.path(),
-        &["compare", &good.url(), &nobody(), "--cases", "8"],
-    );
+    let (code, out, _) = run(folder.path(), &["compare", &good.url(), &nobody(), "--cases", "8"]);
     assert_eq!(code, 3, "{out}");
     assert!(out.starts_with("COULD NOT COMPARE"), "{out}");
 }
@@ -101,37 +79,18 @@ fn a_matrix_is_a_page_and_a_badge_for_each() {
     let folder = tempdir().unwrap();
     let (good, bad) = (sound(), wrong());
     for (server, file) in [(&good, "good.json"), (&bad, "bad.json")] {
-        run(
-            folder.path(),
-            &[&server.url(), "--cases", "8", "--report", &format!("json={file}")],
-        );
+        run(folder.path(), &[&server.url(), "--cases", "8", "--report", &format!("json={file}")]);
     }
-    let (code, out, err) = run(
-        folder.path(),
-        &[
-            "matrix",
-            "good.json",
-            "bad.json",
-            "-o",
-            "page.html",
-            "--badges",
-            "badges",
-        ],
-    );
+    let (code, out, err) =
+        run(folder.path(), &["matrix", "good.json", "bad.json", "-o", "page.html", "--badges", "badges"]);
     assert_eq!(code, 0, "{out}{err}");
     let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap();
     assert!(read("page.html").contains("sponsored-result.callGasLimit"));
     assert!(read("badges/bad.svg").contains("2 broken"));
     assert!(read("badges/good.svg").starts_with("<svg"));
     std::fs::write(folder.path().join("no.json"), "{}").unwrap();
-    let (code, _, err) = run(
-        folder.path(),
-        &["matrix", "no.json", "none.json", "-o", "none.html"],
-    );
+    let (code, _, err) = run(folder.path(), &["matrix", "no.json", "none.json", "-o", "none.html"]);
     assert_eq!(code, 2);
-    assert!(
-        err.contains("no.json: this is not a report") && err.contains("none.json: "),
-        "{err}"
-    );
+    assert!(err.contains("no.json: this is not a report") && err.contains("none.json: "), "{err}");
     assert!(!folder.path().join("none.html").exists());
 }

@@ -12,45 +12,26 @@ use crate::{
 #[test]
 fn wrong_usage_is_2_and_says_what_is_wrong() {
     let folder = tempdir().unwrap();
-    fs::write(
-        folder.path().join("typo.toml"),
-        "[target]\nulr = \"http://127.0.0.1:1/\"\n",
-    )
-    .unwrap();
+    fs::write(folder.path().join("typo.toml"), "[target]\nulr = \"http://127.0.0.1:1/\"\n").unwrap();
     for (arguments, said) in [
         (&["--no-such-flag"][..], "no-such-flag"),
         (&["http://127.0.0.1:1/", "--cases", "many"], "many"),
         (&["http://127.0.0.1:1/", "--cases", "0"], "at least 1"),
         (&["http://127.0.0.1:1/", "--jobs", "0"], "from 1 to"),
         (&["http://127.0.0.1:1/", "--timeout", "soon"], "10s"),
-        (
-            &["http://127.0.0.1:1/", "--rule", "answer.idd"],
-            "did you mean `answer.id`?",
-        ),
-        (
-            &["https://127.0.0.1:1/", "--cacert", "gone.pem"],
-            "--cacert gone.pem: ",
-        ),
+        (&["http://127.0.0.1:1/", "--rule", "answer.idd"], "did you mean `answer.id`?"),
+        (&["https://127.0.0.1:1/", "--cacert", "gone.pem"], "--cacert gone.pem: "),
         (&["127.0.0.1:1"], "scheme"),
         (&["http://127.0.0.1:99999/"], "port"),
         (&["http://127.0.0.1:1/", "-H", "novalue"], "Name: value"),
-        (
-            &["http://127.0.0.1:1/", "-H", "x: ${NOT_SET_HERE}"],
-            "NOT_SET_HERE is not set",
-        ),
+        (&["http://127.0.0.1:1/", "-H", "x: ${NOT_SET_HERE}"], "NOT_SET_HERE is not set"),
         (&["http://127.0.0.1:1/", "--config", "gone.toml"], "gone.toml"),
         (&["--config", "typo.toml"], "did you mean `url`?"),
         (&["explain", "answer.idd"], "did you mean `answer.id`?"),
-        (
-            &["chek", "http://127.0.0.1:1/"],
-            "there is no command `chek` (did you mean `check`?)",
-        ),
+        (&["chek", "http://127.0.0.1:1/"], "there is no command `chek` (did you mean `check`?)"),
         (&["rulse"], "did you mean `rules`?"),
         (&["check.test"], "no scheme"),
-        (
-            &["selftest", "--only", "wrong-id"],
-            "matches `wrong-id` (did you mean `",
-        ),
+        (&["selftest", "--only", "wrong-id"], "matches `wrong-id` (did you mean `"),
         (&["replay", "gone.json"], "gone.json"),
     ] {
         let (code, out, err) = run(folder.path(), arguments);
@@ -70,10 +51,7 @@ fn a_file_without_end_is_2() {
     ] {
         let (code, out, err) = run(folder.path(), arguments);
         assert_eq!(code, 2, "{arguments:?}: {out}{err}");
-        assert!(
-            err.contains("/dev/zero: the file has more than"),
-            "{arguments:?}: {err}"
-        );
+        assert!(err.contains("/dev/zero: the file has more than"), "{arguments:?}: {err}");
     }
 }
 
@@ -94,11 +72,7 @@ fn flags_are_above_the_environment_and_that_above_the_file() {
     file(&gone);
     let (code, ..) = run(folder.path(), &[]);
     assert_eq!(code, 3);
-    let (code, out, _) = finish(
-        binary(folder.path())
-            .env("PAYMASTER_URL", &url)
-            .env("PAYMASTER_SEED", "6"),
-    );
+    let (code, out, _) = finish(binary(folder.path()).env("PAYMASTER_URL", &url).env("PAYMASTER_SEED", "6"));
     assert_eq!(code, 0, "{out}");
     assert!(out.contains("seed 6"), "{out}");
     let mut command = binary(folder.path());
@@ -124,37 +98,17 @@ fn headers_of_every_source_are_sent() {
             "post /a?b=c http/1.1",
             "content-type: application/json",
         ];
-        let body = if sent.iter().all(|part| head.contains(part)) {
-            r#"{"jsonrpc":"2.0"}"#
-        } else {
-            ""
-        };
-        let answer = format!(
-            "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
-            body.len()
-        );
+        let body = if sent.iter().all(|part| head.contains(part)) { r#"{"jsonrpc":"2.0"}"# } else { "" };
+        let answer =
+            format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}", body.len());
         crate::server::write(&mut stream, answer.as_bytes());
     });
-    fs::write(
-        folder.path().join("paymaster.toml"),
-        "[target]\nheaders = [\"x-file: from-file\"]\n",
-    )
-    .unwrap();
+    fs::write(folder.path().join("paymaster.toml"), "[target]\nheaders = [\"x-file: from-file\"]\n").unwrap();
     let mut command = binary(folder.path());
     command
         .env("PAYMASTER_HEADERS", "x-env: from-env")
-        .args([
-            &format!("{url}a?b=c"),
-            "-H",
-            "x-file: from-flag",
-            "--max-requests",
-            "200",
-            "--no-shrink",
-        ])
+        .args([&format!("{url}a?b=c"), "-H", "x-file: from-flag", "--max-requests", "200", "--no-shrink"])
         .args(["--rule", "answer.json-text"]);
     let (_, out, err) = finish(&mut command);
-    assert!(
-        out.contains("1 passed"),
-        "every body was JSON, so every header was there: {out}{err}"
-    );
+    assert!(out.contains("1 passed"), "every body was JSON, so every header was there: {out}{err}");
 }

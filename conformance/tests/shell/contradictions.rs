@@ -20,10 +20,8 @@ fn judged(url: &str, profile: &str) -> (i32, String, [String; 2]) {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("paymaster.toml"), profile).unwrap();
     let reports = ["--report", "html=page.html", "--report", "markdown=page.md"];
-    let (code, out, err) = run(
-        folder.path(),
-        &[&[url, "--cases", "8", "--no-shrink"][..], &reports].concat(),
-    );
+    let (code, out, err) =
+        run(folder.path(), &[&[url, "--cases", "8", "--no-shrink"][..], &reports].concat());
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
     let heading = out.split("\n\n").next().unwrap_or_default().to_owned();
     (code, flat(&heading) + &err, [read("page.html"), read("page.md")])
@@ -37,10 +35,7 @@ fn a_listed_token_or_operation_that_is_never_served_is_named() {
         "[operations]\nsponsorable = [{{ sender = \"{DENIED}\", nonce = \"1\", callData = \"0x\" }}]\n\
          [[accounts]]\nname = \"BICONOMY\"\nversion = \"2.0.0\"\n"
     );
-    for (profile, line) in [
-        (tokens, "tokens.supported[1]"),
-        (operations, "operations.sponsorable[0]"),
-    ] {
+    for (profile, line) in [(tokens, "tokens.supported[1]"), (operations, "operations.sponsorable[0]")] {
         let (code, out, pages) = judged(&server.url(), &profile);
         assert_eq!(code, 1, "{out}");
         let words =
@@ -58,10 +53,8 @@ fn a_listed_token_or_operation_that_is_never_served_is_named() {
 #[test]
 fn a_fault_of_a_target_that_serves_what_the_profile_lists_is_no_contradiction() {
     let server = Injected::fault("fee-decimal-string");
-    let (code, out, pages) = judged(
-        &server.url,
-        &format!("[tokens]\nsupported = [{{ address = \"{USDC}\" }}]\n"),
-    );
+    let (code, out, pages) =
+        judged(&server.url, &format!("[tokens]\nsupported = [{{ address = \"{USDC}\" }}]\n"));
     assert_eq!(code, 1, "{out}");
     assert!(!out.contains("either the profile"), "{out}");
     for page in pages {

@@ -21,10 +21,7 @@ fn defects_of(url: &str) -> Vec<Value> {
 }
 
 fn headlines(defects: &[Value]) -> Vec<&str> {
-    defects
-        .iter()
-        .map(|defect| defect["headline"].as_str().unwrap())
-        .collect()
+    defects.iter().map(|defect| defect["headline"].as_str().unwrap()).collect()
 }
 
 /// A number as a string and a missing member are two things to repair, although both are in every quote.
@@ -51,11 +48,7 @@ fn two_members_that_are_wrong_in_every_answer_are_two_defects() {
 /// An answer that is wrong as a whole breaks many rules and is one thing to repair.
 #[test]
 fn an_answer_that_is_wrong_as_a_whole_is_one_defect() {
-    for wrong in [
-        json!({"result": null}),
-        json!({"result": "0x"}),
-        json!({"result": {}}),
-    ] {
+    for wrong in [json!({"result": null}), json!({"result": "0x"}), json!({"result": {}})] {
         let answered = wrong.clone();
         let server = Server::changing(move |_, request, answer| {
             let is_quote =
@@ -68,10 +61,7 @@ fn an_answer_that_is_wrong_as_a_whole_is_one_defect() {
             }
         });
         let defects = defects_of(&server.url());
-        let failing: Vec<Value> = defects
-            .into_iter()
-            .filter(|defect| defect["fails"] == true)
-            .collect();
+        let failing: Vec<Value> = defects.into_iter().filter(|defect| defect["fails"] == true).collect();
         assert_eq!(failing.len(), 1, "{wrong}: {:#?}", headlines(&failing));
     }
 }
@@ -82,11 +72,7 @@ fn wrong_now_and_then(only_with_call_data: bool) -> Server {
     let (quotes, others) = (AtomicUsize::new(0), AtomicUsize::new(0));
     Server::changing(move |_, request, answer| {
         let is_call = request["params"][0]["callData"] != "0x" || !only_with_call_data;
-        let answers = if request["method"] == "pm_getFeeQuoteOrData" {
-            &quotes
-        } else {
-            &others
-        };
+        let answers = if request["method"] == "pm_getFeeQuoteOrData" { &quotes } else { &others };
         if let Some(result) = answer.get_mut("result").and_then(Value::as_object_mut)
             && is_call
             && answers.fetch_add(1, Ordering::Relaxed).is_multiple_of(25)

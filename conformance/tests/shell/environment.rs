@@ -22,18 +22,12 @@ fn an_empty_variable_of_the_tools_is_2_and_named() {
         for (name, arguments) in own.iter().map(|name| (*name, &["--dry-run"][..])).chain([
             ("PAYMASTER_URL", &["proxy", "--listen", "127.0.0.1:0"][..]),
             ("PAYMASTER_CONFIG", &["judge", "gone.har"][..]),
-            (
-                "PAYMASTER_KEY",
-                &["judge", "gone.har", "--config", "headers.toml"][..],
-            ),
+            ("PAYMASTER_KEY", &["judge", "gone.har", "--config", "headers.toml"][..]),
             ("PAYMASTER_KEY", &["--config", "headers.toml"][..]),
         ]) {
             let (code, out, err) = finish(binary(folder.path()).env(name, blank).args(arguments));
             assert_eq!(code, 2, "{name} {arguments:?}: {out}{err}");
-            assert!(
-                err.contains(&format!("{name} is set, but empty")),
-                "{arguments:?}: {err}"
-            );
+            assert!(err.contains(&format!("{name} is set, but empty")), "{arguments:?}: {err}");
             assert!(out.is_empty(), "{out}");
         }
     }
@@ -44,15 +38,7 @@ fn other_variables_count_as_not_set_when_they_are_empty() {
     let folder = tempdir().unwrap();
     let server = Server::hooked(|_, _, response| response);
     let mut command = binary(folder.path());
-    for name in [
-        "http_proxy",
-        "HTTP_PROXY",
-        "all_proxy",
-        "no_proxy",
-        "NO_COLOR",
-        "SSL_CERT_FILE",
-        "TERM",
-    ] {
+    for name in ["http_proxy", "HTTP_PROXY", "all_proxy", "no_proxy", "NO_COLOR", "SSL_CERT_FILE", "TERM"] {
         command.env(name, "");
     }
     let (code, out, err) = finish(command.args([&server.url(), "--cases", "4", "--allow-incomplete"]));
@@ -64,38 +50,12 @@ fn a_variable_that_an_argument_overrides_is_not_looked_at() {
     let folder = tempdir().unwrap();
     fs::write(folder.path().join("p.toml"), "").unwrap();
     let mut command = binary(folder.path());
-    for name in [
-        "URL",
-        "CONFIG",
-        "CASES",
-        "SEED",
-        "JOBS",
-        "RATE",
-        "TIMEOUT",
-        "TIME_LIMIT",
-    ] {
+    for name in ["URL", "CONFIG", "CASES", "SEED", "JOBS", "RATE", "TIMEOUT", "TIME_LIMIT"] {
         command.env(format!("PAYMASTER_{name}"), "");
     }
-    command.args([
-        "http://127.0.0.1:1/",
-        "--config",
-        "p.toml",
-        "--cases",
-        "4",
-        "--seed",
-        "1",
-        "--jobs",
-        "1",
-    ]);
-    let (code, out, err) = finish(command.args([
-        "--rate",
-        "9",
-        "--timeout",
-        "1s",
-        "--time-limit",
-        "9s",
-        "--dry-run",
-    ]));
+    command.args(["http://127.0.0.1:1/", "--config", "p.toml", "--cases", "4", "--seed", "1", "--jobs", "1"]);
+    let (code, out, err) =
+        finish(command.args(["--rate", "9", "--timeout", "1s", "--time-limit", "9s", "--dry-run"]));
     assert_eq!(code, 0, "{out}{err}");
     assert!(!out.contains(EMBEDDED_WARNING), "{out}");
 }
@@ -140,19 +100,12 @@ fn the_embedded_server_is_the_target_only_where_nothing_names_one_and_every_repo
     assert_eq!(flat(&out).matches(EMBEDDED_WARNING).count(), 2, "{out}{err}");
     let (code, out, err) = run(folder.path(), &["matrix", "r.json", "-o", "new/m.html"]);
     assert_eq!(code, 0, "{out}{err}");
-    assert!(
-        out.contains(&format!("no badge for r: {EMBEDDED_WARNING}")),
-        "{out}"
-    );
+    assert!(out.contains(&format!("no badge for r: {EMBEDDED_WARNING}")), "{out}");
     let page = fs::read_to_string(folder.path().join("new/m.html")).unwrap();
     assert!(page.contains(EMBEDDED_WARNING), "{page}");
     // The profile names a URL, and an empty one is no URL.
     for url in ["http://127.0.0.1:1/", ""] {
-        fs::write(
-            folder.path().join("paymaster.toml"),
-            format!("[target]\nurl = \"{url}\"\n"),
-        )
-        .unwrap();
+        fs::write(folder.path().join("paymaster.toml"), format!("[target]\nurl = \"{url}\"\n")).unwrap();
         let (code, out, err) = run(folder.path(), &small);
         assert_eq!(code, if url.is_empty() { 2 } else { 3 }, "{out}{err}");
         assert!(!flat(&out).contains(EMBEDDED_WARNING), "{out}");

@@ -41,10 +41,7 @@ fn what_the_target_shows_becomes_a_profile_that_accuses_nobody() {
     let server = Server::hooked(|_, _, response| response);
     let (code, out, err) = run(folder.path(), &["init", &server.url(), "-o", "new/found.toml"]);
     assert_eq!(code, 0, "{out}{err}");
-    assert!(
-        out.contains("4 tokens supported") && out.contains("wrote new/found.toml"),
-        "{out}"
-    );
+    assert!(out.contains("4 tokens supported") && out.contains("wrote new/found.toml"), "{out}");
     let text = fs::read_to_string(folder.path().join("new/found.toml")).unwrap();
     for words in [
         "# found: quoted",
@@ -65,11 +62,7 @@ fn what_the_target_shows_becomes_a_profile_that_accuses_nobody() {
     let refused = "#: refused = [{ sender = \"0x...\", nonce = \"0\", callData = \"0x...\" }]";
     let denied = "refused-senders = [\"0x00000000000000000000000000000000deadbeef\"]";
     let whole = text.replace(refused, denied).replace("#: ", "");
-    fs::write(
-        folder.path().join("whole.toml"),
-        whole.replace("complete = true\n", ""),
-    )
-    .unwrap();
+    fs::write(folder.path().join("whole.toml"), whole.replace("complete = true\n", "")).unwrap();
     let check = [&server.url(), "--cases", "8", "--config", "whole.toml"];
     let (code, out, err) = run(folder.path(), &check);
     assert_eq!(code, 0, "{out}{err}");
@@ -96,19 +89,13 @@ fn without_an_answer_of_the_service_there_is_no_file() {
     let folder = tempdir().unwrap();
     let denying = raw(|mut stream| {
         while request_head(&mut stream).is_some() {
-            write(
-                &mut stream,
-                b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n",
-            );
+            write(&mut stream, b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n");
         }
     });
     for (url, words) in [(nobody(), "could not ask"), (denying, "HTTP 401")] {
         let (code, out, err) = run(folder.path(), &["init", &url]);
         assert_eq!(code, 3, "{out}{err}");
-        assert!(
-            err.contains(words) && err.contains("no file was written"),
-            "{err}"
-        );
+        assert!(err.contains(words) && err.contains("no file was written"), "{err}");
         assert!(!folder.path().join("paymaster.toml").exists());
     }
 }
@@ -117,11 +104,8 @@ fn without_an_answer_of_the_service_there_is_no_file() {
 fn secrets_are_not_written() {
     let folder = tempdir().unwrap();
     let server = Server::changing(|_, _, answer| {
-        for quote in answer
-            .pointer_mut("/result/feeQuotes")
-            .into_iter()
-            .filter_map(Value::as_array_mut)
-            .flatten()
+        for quote in
+            answer.pointer_mut("/result/feeQuotes").into_iter().filter_map(Value::as_array_mut).flatten()
         {
             quote["symbol"] = "path-secret-1".into();
         }
@@ -134,16 +118,10 @@ fn secrets_are_not_written() {
     assert_eq!(code, 0, "{out}{err}");
     let text = fs::read_to_string(folder.path().join("paymaster.toml")).unwrap();
     for secret in ["path-secret-1", "header-secret-2"] {
-        assert!(
-            !text.contains(secret) && !out.contains(secret),
-            "{secret}: {out}{text}"
-        );
+        assert!(!text.contains(secret) && !out.contains(secret), "{secret}: {out}{text}");
     }
     assert!(text.contains("set PAYMASTER_URL"), "{text}");
-    assert!(
-        text.contains("#: headers = [\"x-key: ${PAYMASTER_HEADER_X_KEY}\"]"),
-        "{text}"
-    );
+    assert!(text.contains("#: headers = [\"x-key: ${PAYMASTER_HEADER_X_KEY}\"]"), "{text}");
 }
 
 #[test]
@@ -154,15 +132,9 @@ fn a_target_that_refuses_everything_is_shown_with_the_one_key_to_write() {
     assert_eq!(code, 0, "{out}{err}");
     let shown = "\"AA20 account not deployed\\n[tokens]\\u{1b}[31m\"";
     assert!(out.contains(shown) && !out.contains('\u{1b}'), "{out}");
-    assert!(
-        out.contains("it needs one key") && out.contains("sponsorable = ["),
-        "{out}"
-    );
+    assert!(out.contains("it needs one key") && out.contains("sponsorable = ["), "{out}");
     let text = fs::read_to_string(folder.path().join("paymaster.toml")).unwrap();
-    assert!(
-        text.contains(shown) && text.contains("#: sponsorable = ["),
-        "{text}"
-    );
+    assert!(text.contains(shown) && text.contains("#: sponsorable = ["), "{text}");
     let (code, out, err) = run(folder.path(), &[&server.url(), "--cases", "4"]);
     assert_eq!(code, 4, "{out}{err}");
 }
@@ -175,15 +147,8 @@ fn waiting(out: &str) -> (usize, usize, String) {
         let (head, _) = text.split_once(word).unwrap();
         head.rsplit(' ').next().unwrap().parse::<usize>().unwrap()
     };
-    let line = out
-        .lines()
-        .skip_while(|line| !line.starts_with("Missing"))
-        .find(|line| line.contains(" = "));
-    (
-        before(counts, " inconclusive"),
-        before(rest, " inconclusive"),
-        line.unwrap().trim().to_owned(),
-    )
+    let line = out.lines().skip_while(|line| !line.starts_with("Missing")).find(|line| line.contains(" = "));
+    (before(counts, " inconclusive"), before(rest, " inconclusive"), line.unwrap().trim().to_owned())
 }
 
 #[test]
@@ -215,13 +180,7 @@ fn an_incomplete_run_names_the_line_that_most_rules_wait_for() {
     let (inconclusive, waits, line) = waiting(&out);
     assert!(waits > 30 && line.starts_with("sponsorable = "), "{out}");
     let pasted = filled(&line, ACCOUNT);
-    let after = check(
-        &server.url(),
-        &format!("[operations]\n{pasted}\n{tokens}{accounts}"),
-    );
+    let after = check(&server.url(), &format!("[operations]\n{pasted}\n{tokens}{accounts}"));
     let rest = waiting(&after).0;
-    assert!(
-        rest <= inconclusive - waits,
-        "{rest} of {inconclusive} after {waits}: {after}"
-    );
+    assert!(rest <= inconclusive - waits, "{rest} of {inconclusive} after {waits}: {after}");
 }

@@ -101,14 +101,8 @@ fn check(name: &str, ordeal: &Ordeal, code: i32, said: &str) {
     assert!(told.contains(said), "{name} is not named `{said}`: {told}");
     assert_eq!(ordeal.report["exit_code"], code, "{name}");
     let report = ordeal.report.to_string();
-    assert!(
-        report.contains(said),
-        "{name} is not named in the report: {report}"
-    );
-    assert!(
-        !told.contains("the time limit"),
-        "{name} is not given up soon: {told}"
-    );
+    assert!(report.contains(said), "{name} is not named in the report: {report}");
+    assert!(!told.contains("the time limit"), "{name} is not given up soon: {told}");
     if let Some(peak) = ordeal.peak {
         assert!(peak <= MOST_KIB, "{name}: {peak} KiB resident");
     }
@@ -150,11 +144,7 @@ fn silence_and_slowness_meet_the_total_deadline() {
         thread::sleep(Duration::from_mins(1));
         drop(stream);
     });
-    outlast(
-        "silence",
-        &silent,
-        "no complete answer within 2.0 s (waiting for the response head)",
-    );
+    outlast("silence", &silent, "no complete answer within 2.0 s (waiting for the response head)");
     let stalling = answering(|stream| {
         write(stream, b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{");
         thread::sleep(Duration::from_mins(1));
@@ -169,11 +159,7 @@ fn silence_and_slowness_meet_the_total_deadline() {
         write(stream, b"HTTP/1.1 200 OK\r\nx: ");
         drip(stream);
     });
-    outlast(
-        "a drip of headers",
-        &dripping,
-        "(waiting for the end of the response head)",
-    );
+    outlast("a drip of headers", &dripping, "(waiting for the end of the response head)");
 }
 
 #[test]
@@ -221,22 +207,12 @@ fn heads_without_end_are_not_read_whole() {
         }
         write(stream, b"content-length: 2\r\n\r\n{}");
     });
-    endure(
-        "10 MB of headers",
-        &fat,
-        3,
-        "the response head is larger than 32768 bytes",
-    );
+    endure("10 MB of headers", &fat, 3, "the response head is larger than 32768 bytes");
     let many = answering(|stream| {
         let headers: Vec<String> = (0..500).map(|number| format!("x-{number}: a\r\n")).collect();
         answer(stream, &headers.concat(), b"{}");
     });
-    endure(
-        "500 headers",
-        &many,
-        3,
-        "the response head has more than 128 lines",
-    );
+    endure("500 headers", &many, 3, "the response head has more than 128 lines");
 }
 
 #[test]
@@ -249,12 +225,7 @@ fn what_is_no_json_to_be_read_is_named() {
         let start = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 2, 3, 0xEC, 0xC1];
         answer(stream, "content-encoding: gzip\r\n", &start);
     });
-    endure(
-        "a gzip bomb",
-        &bomb,
-        3,
-        "a content coding that was not requested (Content-Encoding: gzip)",
-    );
+    endure("a gzip bomb", &bomb, 3, "a content coding that was not requested (Content-Encoding: gzip)");
 }
 
 #[test]
@@ -268,48 +239,25 @@ fn connections_that_end_early_are_told_apart() {
     let closing = raw(|mut stream| {
         read_request(&mut stream);
     });
-    endure(
-        "a close",
-        &closing,
-        3,
-        "the connection was closed before an answer came",
-    );
+    endure("a close", &closing, 3, "the connection was closed before an answer came");
     let cutting = raw(|mut stream| {
         read_request(&mut stream);
         write(&mut stream, b"HTTP/1.1 200 OK\r\ncontent-le");
     });
-    endure(
-        "a cut head",
-        &cutting,
-        3,
-        "closed in the middle of the response head",
-    );
+    endure("a cut head", &cutting, 3, "closed in the middle of the response head");
     let cutting = raw(|mut stream| {
         read_request(&mut stream);
         write(&mut stream, b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{");
     });
-    endure(
-        "a cut body",
-        &cutting,
-        1,
-        "end of file before message length reached",
-    );
+    endure("a cut body", &cutting, 1, "end of file before message length reached");
 }
 
 #[test]
 fn redirects_are_named_and_not_followed() {
     let itself = answering(|stream| {
-        write(
-            stream,
-            b"HTTP/1.1 307 Temporary Redirect\r\nlocation: /loop\r\ncontent-length: 0\r\n\r\n",
-        );
+        write(stream, b"HTTP/1.1 307 Temporary Redirect\r\nlocation: /loop\r\ncontent-length: 0\r\n\r\n");
     });
-    endure(
-        "a loop",
-        &itself,
-        3,
-        "HTTP 307 for every valid request, a redirect to /loop",
-    );
+    endure("a loop", &itself, 3, "HTTP 307 for every valid request, a redirect to /loop");
     let elsewhere = Server::hooked(|_, _, response| response);
     let place = elsewhere.url();
     let head = format!("HTTP/1.1 301 Moved Permanently\r\nlocation: {place}\r\ncontent-length: 0\r\n\r\n");
@@ -343,13 +291,7 @@ fn down_at_the_start_is_told_from_death_in_the_middle() {
     let ordeal = dying.join().unwrap();
     let told = &ordeal.told;
     assert_eq!(ordeal.code, 3, "{told}");
-    assert!(
-        told.contains("the target stopped answering from 127.0.0.1:"),
-        "{told}"
-    );
+    assert!(told.contains("the target stopped answering from 127.0.0.1:"), "{told}");
     assert!(!told.contains("no answer from"), "{told}");
-    assert!(
-        told.contains(" passed, "),
-        "what was judged until then is told: {told}"
-    );
+    assert!(told.contains(" passed, "), "what was judged until then is told: {told}");
 }

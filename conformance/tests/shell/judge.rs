@@ -96,10 +96,7 @@ fn what_a_check_recorded_is_judged_again_with_the_same_verdict() {
     // What was found can be sent again.
     let replays = fs::read_dir(folder.path().join("paymaster-replays")).unwrap();
     let replay = replays.map(|file| file.unwrap().path()).next().unwrap();
-    let (code, out, err) = run(
-        folder.path(),
-        &["replay", &replay.display().to_string(), &server.url()],
-    );
+    let (code, out, err) = run(folder.path(), &["replay", &replay.display().to_string(), &server.url()]);
     assert_eq!(code, 1, "{out}{err}");
     assert!(out.starts_with("STILL THERE"), "{out}");
 }
@@ -117,9 +114,8 @@ fn with_nonce(id: u64, nonce: &str) -> Value {
     });
     let mut recorded = entry(url);
     recorded["request"]["postData"]["text"] = sent.to_string().into();
-    recorded["response"]["content"]["text"] = json!({"jsonrpc": "2.0", "id": id, "result": result})
-        .to_string()
-        .into();
+    recorded["response"]["content"]["text"] =
+        json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string().into();
     recorded
 }
 
@@ -129,15 +125,8 @@ fn a_recorded_failure_is_compared_with_the_nearest_request_that_passed() {
     let folder = tempdir().unwrap();
     let mut far = with_nonce(5, "0x7");
     let text = far["request"]["postData"]["text"].as_str().unwrap();
-    far["request"]["postData"]["text"] = text
-        .replace("\"callData\":\"0x\"", "\"callData\":\"0x12\"")
-        .into();
-    let entries = [
-        far,
-        with_nonce(6, "0x1"),
-        with_nonce(7, "0x0"),
-        with_nonce(8, "0x0"),
-    ];
+    far["request"]["postData"]["text"] = text.replace("\"callData\":\"0x\"", "\"callData\":\"0x12\"").into();
+    let entries = [far, with_nonce(6, "0x1"), with_nonce(7, "0x0"), with_nonce(8, "0x0")];
     fs::write(folder.path().join("w.har"), har(&entries)).unwrap();
     let arguments = ["judge", "w.har", "--report", "json=r.json"];
     let (code, out, err) = run(folder.path(), &arguments);
@@ -189,10 +178,8 @@ fn a_browsers_recording_is_judged_and_tells_no_secret() {
     // One exchange shows too little for a pass.
     let (code, out, _) = run(folder.path(), &["judge", "w.har", "--rule", "answer.jsonrpc"]);
     assert_eq!(code, 4, "{out}");
-    let (code, ..) = run(
-        folder.path(),
-        &["judge", "w.har", "--rule", "answer.jsonrpc", "--allow-incomplete"],
-    );
+    let (code, ..) =
+        run(folder.path(), &["judge", "w.har", "--rule", "answer.jsonrpc", "--allow-incomplete"]);
     assert_eq!(code, 0);
 }
 
@@ -232,10 +219,8 @@ fn lines_without_headers_say_nothing_of_headers() {
         "response": {"status": 200, "body": {"jsonrpc": "2.0", "id": 7, "error": {"code": 1, "message": "m"}}},
     });
     fs::write(folder.path().join("t.ndjson"), format!("{line}\n")).unwrap();
-    let (code, out, err) = run(
-        folder.path(),
-        &["judge", "t.ndjson", "--rule", "http.content-type", "--strict"],
-    );
+    let (code, out, err) =
+        run(folder.path(), &["judge", "t.ndjson", "--rule", "http.content-type", "--strict"]);
     assert_eq!(code, 4, "an error is no result: {out}{err}");
     assert!(out.contains("http.content-type 0/10"), "{out}");
 }

@@ -25,15 +25,7 @@ fn sound() -> Server {
 /// Judges by the two rules that matter here.
 fn check(folder: &Path, server: &Server, more: &[&str]) -> (i32, String, String) {
     let url = server.url();
-    let mut arguments = vec![
-        url.as_str(),
-        "--cases",
-        "20",
-        "--rule",
-        RULE,
-        "--rule",
-        "answer.id",
-    ];
+    let mut arguments = vec![url.as_str(), "--cases", "20", "--rule", RULE, "--rule", "answer.id"];
     arguments.extend(more);
     run(folder, &arguments)
 }
@@ -69,18 +61,12 @@ fn what_is_listed_fails_no_run_and_what_is_not_does() {
         assert!(out.contains("r7 (us, until 9999-12-31)"), "{out}");
     }
     // Known for one method only: the other one fails.
-    list(
-        folder.path(),
-        &entry("failing", "method = \"pm_sponsorUserOperation\""),
-    );
+    list(folder.path(), &entry("failing", "method = \"pm_sponsorUserOperation\""));
     let (code, out, _) = check(folder.path(), &server, &KNOWN);
     assert_eq!(code, 1, "{out}");
     assert!(out.contains(&format!("breaks     {RULE}")), "{out}");
     assert!(out.contains("pm_getFeeQuoteOrData in mode SPONSORED"), "{out}");
-    assert!(
-        !out.contains("sponsor-sponsored at"),
-        "what is known is no failure: {out}"
-    );
+    assert!(!out.contains("sponsor-sponsored at"), "what is known is no failure: {out}");
 }
 
 #[test]
@@ -101,21 +87,12 @@ fn an_entry_that_outlived_its_failure_fails_the_run() {
     list(folder.path(), &entry("flaky", ""));
     let (code, out, _) = check(folder.path(), &server, &KNOWN);
     assert_eq!(code, 0, "passing once proves nothing of a flaky one: {out}");
-    list(
-        folder.path(),
-        &(entry("failing", "") + &entry("failing", "pointer = \"/result/other\"")),
-    );
+    list(folder.path(), &(entry("failing", "") + &entry("failing", "pointer = \"/result/other\"")));
     let (code, out, _) = check(folder.path(), &broken, &KNOWN);
     assert_eq!(code, 1, "{out}");
-    assert!(
-        out.starts_with("KNOWN-FAILURES LIST IS OUT OF DATE: 1 entry matches nothing"),
-        "{out}"
-    );
+    assert!(out.starts_with("KNOWN-FAILURES LIST IS OUT OF DATE: 1 entry matches nothing"), "{out}");
     assert!(out.contains("matches nothing"), "{out}");
-    list(
-        folder.path(),
-        &entry("failing", "").replace("9999-12-31", "2020-01-31"),
-    );
+    list(folder.path(), &entry("failing", "").replace("9999-12-31", "2020-01-31"));
     let (code, out, _) = check(folder.path(), &broken, &KNOWN);
     assert_eq!(code, 1, "{out}");
     assert!(
@@ -126,31 +103,16 @@ fn an_entry_that_outlived_its_failure_fails_the_run() {
     );
     assert!(out.contains("expired on 2020-01-31"), "{out}");
     assert!(out.contains(&format!("breaks     {RULE}")), "{out}");
-    let (code, out, _) = check(
-        folder.path(),
-        &server,
-        &[&KNOWN[..], &["--report", "json=r.json"]].concat(),
-    );
+    let (code, out, _) = check(folder.path(), &server, &[&KNOWN[..], &["--report", "json=r.json"]].concat());
     assert_eq!(code, 1, "{out}");
-    assert!(
-        out.starts_with("KNOWN-FAILURES LIST IS OUT OF DATE: 1 entry expired"),
-        "{out}"
-    );
+    assert!(out.starts_with("KNOWN-FAILURES LIST IS OUT OF DATE: 1 entry expired"), "{out}");
     let report: Value =
         serde_json::from_str(&fs::read_to_string(folder.path().join("r.json")).unwrap()).unwrap();
     assert_eq!(report["conclusion"], "list-out-of-date");
     // Nothing is said of entries about rules that are not judged, or of a run that was cut short.
     let (code, out, _) = run(
         folder.path(),
-        &[
-            &server.url(),
-            "--cases",
-            "20",
-            "--rule",
-            "answer.id",
-            "--known-failing",
-            "known.toml",
-        ],
+        &[&server.url(), "--cases", "20", "--rule", "answer.id", "--known-failing", "known.toml"],
     );
     assert_eq!(code, 0, "{out}");
 }
@@ -180,10 +142,7 @@ fn what_failed_is_written_with_its_reason_and_the_rest_of_the_file_is_kept() {
     assert_eq!(code, 0, "{out}{err}");
     let (_, _, err) = check(folder.path(), &server, &update);
     assert!(err.contains("nothing to write"), "{err}");
-    assert_eq!(
-        fs::read_to_string(folder.path().join("known.toml")).unwrap(),
-        text
-    );
+    assert_eq!(fs::read_to_string(folder.path().join("known.toml")).unwrap(), text);
 }
 
 #[test]
@@ -206,17 +165,9 @@ fn the_configuration_names_a_list_beside_it_and_the_json_report_tells_it() {
     let folder = tempdir().unwrap();
     let server = wrong();
     fs::create_dir(folder.path().join("ci")).unwrap();
-    fs::write(
-        folder.path().join("ci/p.toml"),
-        "[run]\nknown-failing = \"list.toml\"\n",
-    )
-    .unwrap();
+    fs::write(folder.path().join("ci/p.toml"), "[run]\nknown-failing = \"list.toml\"\n").unwrap();
     fs::write(folder.path().join("ci/list.toml"), entry("failing", "")).unwrap();
-    let (code, out, err) = check(
-        folder.path(),
-        &server,
-        &["--config", "ci/p.toml", "--report", "json=-"],
-    );
+    let (code, out, err) = check(folder.path(), &server, &["--config", "ci/p.toml", "--report", "json=-"]);
     assert_eq!(code, 0, "{err}");
     let report: Value = serde_json::from_str(&out).unwrap();
     let schema = serde_json::from_str(include_str!("../../report.schema.json")).unwrap();

@@ -10,9 +10,7 @@ fn answering(most: usize, retry_after: &'static str) -> Server {
     Server::hooked(move |number, _, mut response| {
         if number >= most {
             *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
-            response
-                .headers_mut()
-                .insert("retry-after", retry_after.parse().unwrap());
+            response.headers_mut().insert("retry-after", retry_after.parse().unwrap());
         }
         response
     })
@@ -32,10 +30,7 @@ fn a_target_that_answered_and_asks_to_wait_beyond_the_time_limit_leaves_a_run_in
         ),
         "{out}"
     );
-    assert!(
-        out.contains(" passed, "),
-        "what was judged until then is reported: {out}"
-    );
+    assert!(out.contains(" passed, "), "what was judged until then is reported: {out}");
     assert!(!out.contains("check that the target is running"), "{out}");
     assert!(plain.contains("fewer --cases"), "{out}");
     assert_eq!(server.requests(), 801);
@@ -56,10 +51,7 @@ fn a_target_that_asks_to_wait_without_end_leaves_a_run_incomplete() {
     let folder = tempdir().unwrap();
     let (code, out, err) = run(folder.path(), &[&answering(300, "0").url(), "--jobs", "1"]);
     assert_eq!(code, 4, "{out}{err}");
-    assert!(
-        out.contains("answered 429 to each of 3 requests 8 times"),
-        "{out}"
-    );
+    assert!(out.contains("answered 429 to each of 3 requests 8 times"), "{out}");
     let (code, out, err) = run(folder.path(), &[&answering(0, "0").url(), "--jobs", "1"]);
     assert_eq!(code, 3, "nothing was ever answered: {out}{err}");
 }
@@ -95,10 +87,8 @@ fn a_run_at_a_known_rate_says_at_its_start_how_long_it_takes_and_what_fits() {
         assert_eq!(printed.contains(": --cases "), more.contains(&"2m"), "{printed}");
     }
     // What was printed at the start to fit does.
-    let (code, out, err) = run(
-        folder.path(),
-        &[&url, "--rate", "2000", "--cases", "4", "--allow-incomplete"],
-    );
+    let (code, out, err) =
+        run(folder.path(), &[&url, "--rate", "2000", "--cases", "4", "--allow-incomplete"]);
     assert_eq!(code, 0, "{out}{err}");
     assert_eq!(err.lines().count(), 1, "{err}");
     assert!(err.starts_with("at 2000 requests a second, about "), "{err}");

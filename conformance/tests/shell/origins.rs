@@ -70,10 +70,8 @@ fn no_command_sends_them_to_another_origin() {
     let (own, other) = (Recorder::start(), Recorder::start());
     let (recorded, file) = replay_file(folder.path());
     let sent = recorded.requests();
-    for (url, reason) in [
-        (Some(own.url.as_str()), "the origin of target.url"),
-        (None, "without target.url"),
-    ] {
+    for (url, reason) in [(Some(own.url.as_str()), "the origin of target.url"), (None, "without target.url")]
+    {
         profile(folder.path(), url);
         for arguments in [
             &[other.url.as_str()][..],

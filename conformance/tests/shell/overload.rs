@@ -18,14 +18,8 @@ fn observed(url: &str, more: &[&str]) -> (i32, String, Value) {
     let folder = tempdir().unwrap();
     let profile = profile_of(&paymaster_reference_server::Config::default());
     fs::write(folder.path().join("p.toml"), toml::to_string(&profile).unwrap()).unwrap();
-    let arguments = [
-        url,
-        "--config=p.toml",
-        "--jobs=32",
-        "--cases=4",
-        "--allow-incomplete",
-        "--report=json=r.json",
-    ];
+    let arguments =
+        [url, "--config=p.toml", "--jobs=32", "--cases=4", "--allow-incomplete", "--report=json=r.json"];
     let (code, out, err) = run(folder.path(), &[&arguments, more].concat());
     let report = fs::read_to_string(folder.path().join("r.json")).unwrap();
     let mut report: Value = serde_json::from_str(&report).unwrap();
@@ -48,10 +42,7 @@ fn a_target_that_takes_few_requests_at_a_time_breaks_nothing_and_its_limit_is_re
         let (observation, _) = observations.iter().next().unwrap();
         let (jobs, words) = observation.split_once(' ').unwrap();
         assert!(["1", "2", "4", "8", "16"].contains(&jobs), "{observation}");
-        assert!(
-            words.ends_with(&format!("at a time; with more, {sign}")),
-            "{observation}"
-        );
+        assert!(words.ends_with(&format!("at a time; with more, {sign}")), "{observation}");
     }
 }
 
@@ -82,10 +73,7 @@ fn a_rate_limit_in_a_json_rpc_error_is_waited_for_and_breaks_nothing() {
     let server = limiting(|number, _| (300..312).contains(&number));
     let (code, printed, _) = observed(&server.url(), &["--strict"]);
     assert_eq!(code, 0, "{printed}");
-    assert!(
-        printed.contains("CONFORMS") && !printed.contains("WARNING"),
-        "{printed}"
-    );
+    assert!(printed.contains("CONFORMS") && !printed.contains("WARNING"), "{printed}");
 }
 
 #[test]

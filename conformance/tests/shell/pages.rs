@@ -20,10 +20,7 @@ const WIDTH: usize = 110;
 const COMMAND_LINE: &str = "$ paymaster-conformance http://127.0.0.1:3000/\n";
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("..")
-        .canonicalize()
-        .unwrap()
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
 }
 
 fn pages() -> Vec<PathBuf> {
@@ -39,9 +36,7 @@ fn pages() -> Vec<PathBuf> {
 
 fn anchors(text: &str) -> BTreeSet<String> {
     let headings = text.lines().filter(|line| line.starts_with('#'));
-    headings
-        .map(|line| anchor(&line.trim_start_matches('#').trim().replace('`', "")))
-        .collect()
+    headings.map(|line| anchor(&line.trim_start_matches('#').trim().replace('`', ""))).collect()
 }
 
 #[test]
@@ -51,11 +46,7 @@ fn every_link_leads_to_a_file_and_a_heading() {
         let links = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
         for link in links.filter(|link| !link.contains("://") && !link.contains(' ')) {
             let (file, heading) = link.split_once('#').unwrap_or((link, ""));
-            let target = if file.is_empty() {
-                page.clone()
-            } else {
-                page.parent().unwrap().join(file)
-            };
+            let target = if file.is_empty() { page.clone() } else { page.parent().unwrap().join(file) };
             assert!(target.exists(), "{}: {link}", page.display());
             if !heading.is_empty() {
                 let there = fs::read_to_string(&target).unwrap();
@@ -74,19 +65,13 @@ fn every_picture_is_small_and_in_a_page() {
         files.partition(|path| path.extension().is_some_and(|suffix| suffix == "png"));
     assert_eq!(others, [folder.join("make")]);
     assert!((1..=6).contains(&pictures.len()), "{pictures:?}");
-    let texts: Vec<String> = pages()
-        .iter()
-        .map(|page| fs::read_to_string(page).unwrap())
-        .collect();
+    let texts: Vec<String> = pages().iter().map(|page| fs::read_to_string(page).unwrap()).collect();
     for path in pictures {
         let name = path.file_name().unwrap().to_str().unwrap();
         let bytes = fs::metadata(&path).unwrap().len();
         assert!(bytes < 150_000, "{name}: {bytes} bytes");
         let embedded = format!("pictures/{name})");
-        assert!(
-            texts.iter().any(|text| text.contains(&embedded)),
-            "{name} is in no page"
-        );
+        assert!(texts.iter().any(|text| text.contains(&embedded)), "{name} is in no page");
     }
 }
 
@@ -114,9 +99,7 @@ fn every_path_in_the_pages_for_contributors_exists() {
 fn the_screen_in_the_readme_is_what_the_binary_prints() {
     let folder = tempdir().unwrap();
     let server = Server::changing(|_, _, answer| {
-        let quotes = answer
-            .pointer_mut("/result/feeQuotes")
-            .and_then(Value::as_array_mut);
+        let quotes = answer.pointer_mut("/result/feeQuotes").and_then(Value::as_array_mut);
         for quote in quotes.into_iter().flatten() {
             quote["decimal"] = Value::from(quote["decimal"].to_string());
         }

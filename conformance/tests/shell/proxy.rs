@@ -35,10 +35,7 @@ impl Middleman {
                 thread::spawn(move || lead(stream, &log, &target));
             }
         });
-        Self {
-            url: format!("http://user:proxy-pass-1@{address}"),
-            heads,
-        }
+        Self { url: format!("http://user:proxy-pass-1@{address}"), heads }
     }
 
     fn heads(&self) -> Vec<String> {
@@ -62,9 +59,7 @@ fn lead(mut client: TcpStream, log: &Mutex<Vec<String>>, target: &str) {
     let tunnel = text.starts_with("CONNECT ");
     log.lock().unwrap().push(text);
     if tunnel {
-        client
-            .write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")
-            .unwrap();
+        client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").unwrap();
     } else {
         server.write_all(&head).unwrap();
     }
@@ -85,12 +80,7 @@ fn join(mut client: TcpStream, mut server: TcpStream) {
 
 fn run_with(variable: &str, proxy: &str, arguments: &[&str]) -> (i32, String, String) {
     let folder = tempdir().unwrap();
-    finish(
-        binary(folder.path())
-            .env(variable, proxy)
-            .args(arguments)
-            .args(SMALL),
-    )
+    finish(binary(folder.path()).env(variable, proxy).args(arguments).args(SMALL))
 }
 
 /// What the credentials of [`Middleman`] become.
@@ -108,14 +98,8 @@ fn plain_requests_name_their_whole_url_to_the_proxy() {
         assert_eq!(code, 0, "{variable}: {out}{err}");
         let heads = proxy.heads();
         let head = heads.first().expect("a connection");
-        assert!(
-            head.starts_with("POST http://paymaster.test/key-12345 HTTP/1.1\r\n"),
-            "{head}"
-        );
-        assert!(
-            head.to_lowercase().contains(&AUTHORIZATION.to_lowercase()),
-            "{head}"
-        );
+        assert!(head.starts_with("POST http://paymaster.test/key-12345 HTTP/1.1\r\n"), "{head}");
+        assert!(head.to_lowercase().contains(&AUTHORIZATION.to_lowercase()), "{head}");
     }
 }
 
@@ -126,18 +110,11 @@ fn tls_goes_through_a_tunnel_that_sees_no_key() {
     let (code, out, err) = run_with(
         "HTTPS_PROXY",
         &proxy.url,
-        &[
-            "https://paymaster.test/key-12345",
-            "--cacert",
-            &certificate("test-ca"),
-        ],
+        &["https://paymaster.test/key-12345", "--cacert", &certificate("test-ca")],
     );
     assert_eq!(code, 0, "{out}{err}");
     for head in proxy.heads() {
-        assert!(
-            head.starts_with("CONNECT paymaster.test:443 HTTP/1.1\r\n"),
-            "{head}"
-        );
+        assert!(head.starts_with("CONNECT paymaster.test:443 HTTP/1.1\r\n"), "{head}");
         assert!(head.contains("Basic dXNlcjpwcm94eS1wYXNzLTE="), "{head}");
         assert!(!head.contains("key-12345"), "{head}");
     }
@@ -172,20 +149,8 @@ fn a_proxy_that_does_not_help_is_named_and_its_password_is_not() {
         );
     });
     for (variable, proxy, url, code, said) in [
-        (
-            "http_proxy",
-            gone.as_str(),
-            "http://paymaster.test/",
-            3,
-            "the proxy 127.0.0.1:",
-        ),
-        (
-            "https_proxy",
-            &refusing,
-            "https://paymaster.test/",
-            3,
-            "wants a user and a password (407)",
-        ),
+        ("http_proxy", gone.as_str(), "http://paymaster.test/", 3, "the proxy 127.0.0.1:"),
+        ("https_proxy", &refusing, "https://paymaster.test/", 3, "wants a user and a password (407)"),
         (
             "http_proxy",
             "socks4://u:proxy-pass-1@h",
@@ -193,13 +158,7 @@ fn a_proxy_that_does_not_help_is_named_and_its_password_is_not() {
             2,
             "only http://, socks5:// and socks5h:// proxies",
         ),
-        (
-            "http_proxy",
-            "ftp://u:proxy-pass-1@h",
-            "http://paymaster.test/",
-            2,
-            "http_proxy is no URL",
-        ),
+        ("http_proxy", "ftp://u:proxy-pass-1@h", "http://paymaster.test/", 2, "http_proxy is no URL"),
     ] {
         let (ended, out, err) = run_with(variable, proxy, &[url, "--cacert", &certificate("test-ca")]);
         assert_eq!(ended, code, "{proxy}: {out}{err}");
@@ -282,9 +241,7 @@ fn socks(mut client: TcpStream, log: &Mutex<Vec<(String, String)>>, target: &str
         _ => String::from_utf8(counted(&mut client)?).unwrap(),
     };
     let port = u16::from_be_bytes(bytes(&mut client, 2)?.try_into().unwrap());
-    log.lock()
-        .unwrap()
-        .push((format!("{user}:{password}"), format!("{host} {port}")));
+    log.lock().unwrap().push((format!("{user}:{password}"), format!("{host} {port}")));
     client.write_all(&[5, 0, 0, 1, 0, 0, 0, 0, 0, 0])?;
     join(client, TcpStream::connect(target)?);
     Ok(())
@@ -301,10 +258,7 @@ fn socks_proxies_carry_plain_requests() {
     let (code, out, err) = run_with("all_proxy", &url, &["http://paymaster.test/key-12345"]);
     assert_eq!(code, 0, "{out}{err}");
     let credentials = || "user:proxy-pass-1".to_owned();
-    assert_eq!(
-        proxy.requests(),
-        [(credentials(), "paymaster.test 80".to_owned())]
-    );
+    assert_eq!(proxy.requests(), [(credentials(), "paymaster.test 80".to_owned())]);
     let proxy = Socks::to(address);
     let url = proxy.url("socks5", "proxy-pass-1");
     let (code, out, err) = run_with("http_proxy", &url, &["http://localhost:81/"]);
@@ -338,10 +292,7 @@ fn a_socks_proxy_that_refuses_the_password_is_named() {
     let (code, out, err) = run_with("all_proxy", &url, &["http://paymaster.test/"]);
     assert_eq!(code, 3, "{out}{err}");
     let text = flat(&format!("{out}{err}"));
-    let message = format!(
-        "the proxy {}: SOCKS error: credentials not accepted",
-        proxy.address
-    );
+    let message = format!("the proxy {}: SOCKS error: credentials not accepted", proxy.address);
     assert!(text.contains(&message), "{text}");
     assert!(!text.contains("wrong-pass-2"), "{text}");
 }

@@ -87,11 +87,8 @@ fn violations_are_told_once_as_they_pass_and_counted_at_the_end() {
     let folder = tempdir().unwrap();
     let server = Server::changing(|_, _, answer| answer["id"] = Value::from("seven"));
     let upstream = format!("{}api/upstream-key-1", server.url());
-    let proxy = Proxy::start(
-        folder.path(),
-        &upstream,
-        &["--report", "har-all=w.har", "--report", "json=r.json"],
-    );
+    let proxy =
+        Proxy::start(folder.path(), &upstream, &["--report", "har-all=w.har", "--report", "json=r.json"]);
     for _ in 0..3 {
         let (head, body) = proxy.call();
         assert!(head.starts_with("http/1.1 200 ok"), "{head}");
@@ -147,16 +144,10 @@ fn traffic_passes_unchanged() {
         "two words!",
     );
     let sent = seen.recv().unwrap();
-    assert!(
-        sent.starts_with("PUT /base/some/path?k=v&a=b HTTP/1.1\r\n"),
-        "{sent}"
-    );
+    assert!(sent.starts_with("PUT /base/some/path?k=v&a=b HTTP/1.1\r\n"), "{sent}");
     assert!(sent.ends_with("\r\n\r\ntwo words!"), "{sent}");
     let lower = sent.to_ascii_lowercase();
-    assert!(
-        lower.contains("x-api-key: k\r\n") && lower.contains("origin: http://page\r\n"),
-        "{sent}"
-    );
+    assert!(lower.contains("x-api-key: k\r\n") && lower.contains("origin: http://page\r\n"), "{sent}");
     assert!(
         !lower.contains("accept-encoding")
             && !lower.contains("host: wallet")
@@ -171,10 +162,7 @@ fn traffic_passes_unchanged() {
     assert!(!head.contains("x-hop"), "{head}");
     assert_eq!(body, "{ }");
     // A preflight request is passed on like any other.
-    proxy.ask(
-        "OPTIONS / HTTP/1.1\r\nAccess-Control-Request-Method: POST\r\nOrigin: http://page",
-        "",
-    );
+    proxy.ask("OPTIONS / HTTP/1.1\r\nAccess-Control-Request-Method: POST\r\nOrigin: http://page", "");
     let sent = seen.recv().unwrap();
     assert!(sent.starts_with("OPTIONS /base?k=v HTTP/1.1\r\n"), "{sent}");
     let (code, out, err) = proxy.end();
@@ -192,11 +180,7 @@ fn an_upstream_may_speak_tls_and_http_2() {
         let (head, body) = proxy.call();
         assert!(head.starts_with("http/1.1 200"), "{offered}: {head}");
         assert!(body.contains("paymasterAndData"), "{body}");
-        assert_eq!(
-            server.seen(),
-            [(version, format!("localhost:{}", server.port()))],
-            "{offered}"
-        );
+        assert_eq!(server.seen(), [(version, format!("localhost:{}", server.port()))], "{offered}");
         let (code, out, err) = proxy.end();
         assert_eq!(code, 4, "one exchange shows too little: {out}{err}");
         // Who is not trusted is not asked.
@@ -218,13 +202,7 @@ fn an_upstream_that_is_not_there_is_told_and_not_judged() {
     assert!(head.contains("x-paymaster-conformance-proxy:"), "{head}");
     let error: Value = serde_json::from_str(&body).unwrap();
     assert_eq!(error["id"], 7);
-    assert!(
-        error["error"]["message"]
-            .as_str()
-            .unwrap()
-            .contains("no connection"),
-        "{error}"
-    );
+    assert!(error["error"]["message"].as_str().unwrap().contains("no connection"), "{error}");
     let (code, out, err) = proxy.end();
     assert_eq!(code, 3, "{out}{err}");
     assert!(out.contains("left out 1: the upstream was not reached"), "{out}");
@@ -236,10 +214,7 @@ fn an_upstream_that_breaks_off_has_broken_a_rule() {
     let folder = tempdir().unwrap();
     let upstream = raw(|mut stream| {
         crate::server::read_request(&mut stream);
-        write(
-            &mut stream,
-            b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{\"json",
-        );
+        write(&mut stream, b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{\"json");
     });
     let proxy = Proxy::start(folder.path(), &upstream, &[]);
     let (head, _) = proxy.call();
@@ -256,10 +231,7 @@ fn what_it_cannot_do_it_says_at_once() {
     let address = taken.local_addr().unwrap().to_string();
     for (arguments, words) in [
         (vec!["proxy"], "give --upstream URL"),
-        (
-            vec!["proxy", "--upstream", "h/key-to-hide"],
-            "--upstream: the URL has no scheme",
-        ),
+        (vec!["proxy", "--upstream", "h/key-to-hide"], "--upstream: the URL has no scheme"),
         (
             vec!["proxy", "--upstream", "http://127.0.0.1:1/", "--listen", &address],
             "give another address with --listen",
@@ -292,16 +264,10 @@ fn no_artefact_has_a_secret_of_the_wallet_that_the_target_echoes() {
     let options: Vec<&str> = options.iter().map(String::as_str).collect();
     let proxy = Proxy::start(folder.path(), &server.url(), &options);
     let (path, headers) = canaries_of_a_wallet();
-    let lines: Vec<String> = headers
-        .iter()
-        .map(|(name, value)| format!("{name}: {value}"))
-        .collect();
+    let lines: Vec<String> = headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
     let lines = lines.join("\r\n");
     for _ in 0..14 {
-        proxy.ask(
-            &format!("POST {path} HTTP/1.1\r\ncontent-type: application/json\r\n{lines}"),
-            CALL,
-        );
+        proxy.ask(&format!("POST {path} HTTP/1.1\r\ncontent-type: application/json\r\n{lines}"), CALL);
     }
     let (code, out, err) = proxy.end();
     assert_eq!(code, 1, "{out}{err}");
@@ -312,10 +278,8 @@ fn no_artefact_has_a_secret_of_the_wallet_that_the_target_echoes() {
 fn no_artefact_has_a_secret_of_a_recording_that_its_answers_echo() {
     let folder = tempdir().unwrap();
     let (path, headers) = canaries_of_a_wallet();
-    let headers: Vec<Value> = headers
-        .iter()
-        .map(|(name, value)| json!({"name": name, "value": value}))
-        .collect();
+    let headers: Vec<Value> =
+        headers.iter().map(|(name, value)| json!({"name": name, "value": value})).collect();
     let echo = secrets::canaries().join(" ");
     let answers = [
         json!({"jsonrpc": "2.0", "id": 7, "error": {"code": "c", "message": echo}}),

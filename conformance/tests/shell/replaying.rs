@@ -45,28 +45,15 @@ fn behind_a_wrong_key_or_path_it_could_not_test() {
     let file = finding(folder.path());
     let json_rpc = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no key"}}"#;
     for status in ["401 Unauthorized", "403 Forbidden", "404 Not Found"] {
-        for body in [
-            "",
-            "<html>no such page</html>",
-            r#"{"message":"no key"}"#,
-            json_rpc,
-        ] {
+        for body in ["", "<html>no such page</html>", r#"{"message":"no key"}"#, json_rpc] {
             let (code, out, err) = run(folder.path(), &["replay", &file, &always(status, body)]);
             assert_eq!(code, 3, "{status} {body}: {out}{err}");
-            let said = format!(
-                "HTTP {} for every request: look at the path, the headers and the key",
-                &status[..3]
-            );
-            assert!(
-                err.contains(&said) && out.is_empty(),
-                "{status} {body}: {out}{err}"
-            );
+            let said =
+                format!("HTTP {} for every request: look at the path, the headers and the key", &status[..3]);
+            assert!(err.contains(&said) && out.is_empty(), "{status} {body}: {out}{err}");
         }
     }
-    let (code, out, err) = run(
-        folder.path(),
-        &["replay", &file, &always("502 Bad Gateway", "<html>")],
-    );
+    let (code, out, err) = run(folder.path(), &["replay", &file, &always("502 Bad Gateway", "<html>")]);
     assert_eq!(code, 3, "{out}{err}");
     assert!(err.contains("HTTP 502 for every request"), "{err}");
 }
@@ -150,17 +137,11 @@ fn the_printed_line_works_when_pasted() {
         while let Some(head) = request_head(&mut stream) {
             let lower = head.to_ascii_lowercase();
             let knows = head.contains(&format!("{PATH} ")) && SENT.iter().all(|line| lower.contains(line));
-            let (status, body) = if knows {
-                ("200 OK", r#"[{"jsonrpc":"2.0"}]"#)
-            } else {
-                ("401 Unauthorized", "")
-            };
+            let (status, body) =
+                if knows { ("200 OK", r#"[{"jsonrpc":"2.0"}]"#) } else { ("401 Unauthorized", "") };
             let length = body.len();
             let head = format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\n");
-            write(
-                &mut stream,
-                format!("{head}content-length: {length}\r\n\r\n{body}").as_bytes(),
-            );
+            write(&mut stream, format!("{head}content-length: {length}\r\n\r\n{body}").as_bytes());
         }
     });
     let folder = tempdir().unwrap();
@@ -173,29 +154,9 @@ fn the_printed_line_works_when_pasted() {
     let profile_key = ("PROFILE_KEY", "secret-profile-6");
     let mut command = binary(folder.path());
     command
-        .args([
-            &url,
-            "--cases",
-            "4",
-            "--rule",
-            "answer.object",
-            "--config",
-            "my profile.toml",
-        ])
-        .args([
-            "-H",
-            "x-flag: secret-flag-3",
-            "-H",
-            "x-flag-env: Bearer ${FLAG_KEY}",
-        ])
-        .args([
-            "--replay-dir",
-            "what's broken",
-            "--report",
-            "markdown=r.md",
-            "--report",
-            "junit=r.xml",
-        ])
+        .args([&url, "--cases", "4", "--rule", "answer.object", "--config", "my profile.toml"])
+        .args(["-H", "x-flag: secret-flag-3", "-H", "x-flag-env: Bearer ${FLAG_KEY}"])
+        .args(["--replay-dir", "what's broken", "--report", "markdown=r.md", "--report", "junit=r.xml"])
         .env("PAYMASTER_HEADERS", "x-environment: secret-list-5")
         .env("FLAG_KEY", "secret-env-4")
         .env(profile_key.0, profile_key.1);
@@ -254,10 +215,7 @@ fn the_printed_line_names_the_url_and_trusts_whom_the_run_trusted() {
         let (code, out, err) = run(folder.path(), &[&[url.as_str()], &only[..], &trust].concat());
         assert_eq!(code, 1, "{out}{err}");
         let line = line(&out);
-        assert!(
-            line.contains(&format!(" {url} --config paymaster.toml --")),
-            "{line}"
-        );
+        assert!(line.contains(&format!(" {url} --config paymaster.toml --")), "{line}");
         let (code, told) = paste(folder.path(), line, &[]);
         assert_eq!(code, 1, "{line}: {told}");
         assert!(told.starts_with("STILL THERE"), "{told}");
@@ -269,19 +227,9 @@ fn the_line_of_recorded_traffic_names_the_file_only_where_its_headers_may_be_sen
     let folder = tempdir().unwrap();
     let server = Server::changing(|_, _, answer| answer["id"] = "seven".into());
     let url = server.url();
-    let only = [
-        "--cases",
-        "1",
-        "--rule",
-        "answer.id",
-        "--report",
-        "har-all=all.har",
-    ];
+    let only = ["--cases", "1", "--rule", "answer.id", "--report", "har-all=all.har"];
     run(folder.path(), &[&[url.as_str()], &only[..]].concat());
-    for (name, of) in [
-        ("own.toml", url.as_str()),
-        ("other.toml", "http://elsewhere.test/"),
-    ] {
+    for (name, of) in [("own.toml", url.as_str()), ("other.toml", "http://elsewhere.test/")] {
         let text = format!("[target]\nurl = \"{of}\"\nheaders = [\"x-api-key: k3y-of-the-profile\"]\n");
         fs::write(folder.path().join(name), text).unwrap();
         let (code, out, err) = run(folder.path(), &["judge", "all.har", "--config", name]);
@@ -310,14 +258,7 @@ fn wrong_about(members: &'static [&'static str]) -> Server {
 fn a_folder_says_of_each_defect_what_became_of_it() {
     let folder = tempdir().unwrap();
     let server = wrong_about(&["feeQuotes", "paymasterAddress"]);
-    let rules = [
-        "--cases",
-        "4",
-        "--rule",
-        RULE,
-        "--rule",
-        "quote-result.paymasterAddress",
-    ];
+    let rules = ["--cases", "4", "--rule", RULE, "--rule", "quote-result.paymasterAddress"];
     let (code, out, err) = run(folder.path(), &[&[server.url().as_str()], &rules[..]].concat());
     assert_eq!(code, 1, "{out}{err}");
     let replays = folder.path().join("paymaster-replays");
@@ -343,11 +284,7 @@ fn a_folder_says_of_each_defect_what_became_of_it() {
 
     let sound = wrong_about(&[]);
     let (code, out, _) = replay(&sound.url());
-    assert_eq!(
-        (code, out.lines().last()),
-        (0, Some("2 defects: 2 fixed")),
-        "{out}"
-    );
+    assert_eq!((code, out.lines().last()), (0, Some("2 defects: 2 fixed")), "{out}");
     let (code, out, _) = replay(&always("401 Unauthorized", ""));
     assert_eq!(code, 3, "{out}");
     assert!(out.contains("2 defects: 2 could not be tested"), "{out}");
@@ -363,14 +300,8 @@ fn a_folder_says_of_each_defect_what_became_of_it() {
     }
     let (code, out, _) = replay(&half.url());
     assert_eq!(code, 1, "{out}");
-    assert!(
-        out.starts_with("STILL THERE     quote-result.feeQuotes-1  expected "),
-        "{out}"
-    );
-    assert!(
-        out.contains("\nFIXED           quote-result.paymasterAddress-1  the rule held "),
-        "{out}"
-    );
+    assert!(out.starts_with("STILL THERE     quote-result.feeQuotes-1  expected "), "{out}");
+    assert!(out.contains("\nFIXED           quote-result.paymasterAddress-1  the rule held "), "{out}");
 
     fs::create_dir(folder.path().join("empty")).unwrap();
     let (code, _, err) = run(folder.path(), &["replay", "empty"]);
@@ -423,9 +354,7 @@ fn a_run_over_other_rules_sets_earlier_replay_files_aside() {
     let names = |folder: std::path::PathBuf| -> Vec<String> {
         let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
         let files = entries.filter(|entry| entry.file_type().unwrap().is_file());
-        files
-            .map(|file| file.file_name().into_string().unwrap())
-            .collect()
+        files.map(|file| file.file_name().into_string().unwrap()).collect()
     };
     let replays = folder.path().join("paymaster-replays");
     let first = names(replays.clone());
@@ -454,24 +383,13 @@ fn a_defect_is_fixed_when_none_of_its_findings_is_seen() {
         })
     };
     let server = missing(&["ERC20", "SPONSORED"]);
-    let (code, out, err) = run(
-        folder.path(),
-        &[&server.url(), "--cases", "4", "--rule", "answer.id"],
-    );
+    let (code, out, err) = run(folder.path(), &[&server.url(), "--cases", "4", "--rule", "answer.id"]);
     assert_eq!(code, 1, "{out}{err}");
-    let replay = |modes| {
-        run(
-            folder.path(),
-            &["replay", "paymaster-replays", &missing(modes).url()],
-        )
-    };
+    let replay = |modes| run(folder.path(), &["replay", "paymaster-replays", &missing(modes).url()]);
     let (code, out, _) = replay(&["SPONSORED"]);
     assert_eq!(code, 1, "{out}");
     assert!(out.starts_with("STILL THERE     requests"), "{out}");
-    assert!(
-        out.contains("\n  FIXED  ") && out.contains("\n  STILL THERE  "),
-        "{out}"
-    );
+    assert!(out.contains("\n  FIXED  ") && out.contains("\n  STILL THERE  "), "{out}");
     assert!(out.ends_with("1 defect: 1 still there\n"), "{out}");
     let (code, out, _) = replay(&[]);
     assert_eq!(code, 0, "{out}");
@@ -491,23 +409,15 @@ fn every_finding_of_a_run_is_judged_again() {
         }
     });
     let folder = tempdir().unwrap();
-    fs::write(
-        folder.path().join("paymaster.toml"),
-        "[operations]\naccepts = \"any\"\nsponsors = \"any\"\n",
-    )
-    .unwrap();
+    fs::write(folder.path().join("paymaster.toml"), "[operations]\naccepts = \"any\"\nsponsors = \"any\"\n")
+        .unwrap();
     let (code, out, err) = run(folder.path(), &[&server.url(), "--cases", "60"]);
     assert_eq!(code, 1, "{out}{err}");
-    let files = fs::read_dir(folder.path().join("paymaster-replays"))
-        .unwrap()
-        .count();
+    let files = fs::read_dir(folder.path().join("paymaster-replays")).unwrap().count();
     assert!(files > 3, "{out}");
     let (code, told, err) = run(folder.path(), &["replay", "paymaster-replays", &server.url()]);
     assert_eq!(code, 1, "{told}{err}");
-    let again = told
-        .lines()
-        .filter(|line| line.starts_with("  STILL THERE"))
-        .count();
+    let again = told.lines().filter(|line| line.starts_with("  STILL THERE")).count();
     assert_eq!(again, files, "{told}");
 }
 
@@ -571,15 +481,9 @@ fn what_is_broken_now_and_then_is_sent_as_often_as_99_percent_need() {
     let mut rare = finding.clone();
     rare["finding"]["share"] = json!({"broken": 1, "judged": 1_000_000});
     fs::write(folder.path().join("rare.json"), rare.to_string()).unwrap();
-    let (code, out, err) = run(
-        folder.path(),
-        &["replay", "rare.json", &now_and_then(false).url()],
-    );
+    let (code, out, err) = run(folder.path(), &["replay", "rare.json", &now_and_then(false).url()]);
     assert_eq!(code, 4, "{out}{err}");
-    assert!(
-        out.starts_with("NOT PROVED") && out.contains("99 % needs"),
-        "{out}"
-    );
+    assert!(out.starts_with("NOT PROVED") && out.contains("99 % needs"), "{out}");
 }
 
 /// A server that refuses the bytes that it has seen, and gives every result another id while it is `broken`.
@@ -648,10 +552,7 @@ fn a_target_that_refuses_every_request_proves_nothing() {
     let (code, out, err) = run(folder.path(), &["replay", file, &wrong(false, true).url()]);
     assert_eq!(code, 4, "{out}{err}");
     assert!(out.starts_with("NOT PROVED  answer.id"), "{out}");
-    assert!(
-        out.contains("is refused now: HTTP 200") && out.contains("not ready"),
-        "{out}"
-    );
+    assert!(out.contains("is refused now: HTTP 200") && out.contains("not ready"), "{out}");
     let (code, out, err) = run(folder.path(), &["replay", file, &wrong(false, false).url()]);
     assert_eq!(code, 0, "{out}{err}");
 }

@@ -36,24 +36,13 @@ fn the_json_report_is_valid_against_its_schema() {
         assert!(errors.is_empty(), "{errors:#?}");
         assert_eq!(report["exit_code"], expected);
     }
-    let (_, out, _) = run(
-        folder.path(),
-        &[&server.url(), "--cases", "8", "--report", "json=-"],
-    );
+    let (_, out, _) = run(folder.path(), &[&server.url(), "--cases", "8", "--report", "json=-"]);
     let report = json(&out);
     let finding = &report["findings"][0];
-    assert_eq!(
-        finding["rule"], "sponsored-result.callGasLimit",
-        "stated rules come first"
-    );
+    assert_eq!(finding["rule"], "sponsored-result.callGasLimit", "stated rules come first");
     assert_eq!(finding["reproduced"], 3);
     assert_eq!(finding["attempts"].as_array().map(Vec::len), Some(3));
-    assert!(
-        folder
-            .path()
-            .join(finding["replay_file"].as_str().unwrap())
-            .exists()
-    );
+    assert!(folder.path().join(finding["replay_file"].as_str().unwrap()).exists());
 }
 
 #[test]
@@ -61,29 +50,15 @@ fn findings_and_counts_are_the_same_whatever_the_concurrency() {
     let folder = tempdir().unwrap();
     let server = wrong();
     let report = |jobs: &str| {
-        let (_, out, _) = run(
-            folder.path(),
-            &[
-                &server.url(),
-                "--cases",
-                "15",
-                "--jobs",
-                jobs,
-                "--report",
-                "json=-",
-            ],
-        );
+        let (_, out, _) =
+            run(folder.path(), &[&server.url(), "--cases", "15", "--jobs", jobs, "--report", "json=-"]);
         let mut report = json(&out);
         report["took_ms"] = Value::Null;
         report
     };
     let alone = report("1");
     assert_eq!(alone, report("16"));
-    assert!(
-        alone["findings"]
-            .as_array()
-            .is_some_and(|findings| findings.len() > 1)
-    );
+    assert!(alone["findings"].as_array().is_some_and(|findings| findings.len() > 1));
 }
 
 #[test]
@@ -93,16 +68,7 @@ fn another_seed_is_another_run() {
     let request = |seed: &str| {
         let (_, out, _) = run(
             folder.path(),
-            &[
-                &server.url(),
-                "--cases",
-                "4",
-                "--seed",
-                seed,
-                "--report",
-                "json=-",
-                "--no-shrink",
-            ],
+            &[&server.url(), "--cases", "4", "--seed", seed, "--report", "json=-", "--no-shrink"],
         );
         json(&out)["findings"][0]["requests"].clone()
     };
@@ -114,10 +80,7 @@ fn another_seed_is_another_run() {
 fn junit_has_one_case_a_rule() {
     let folder = tempdir().unwrap();
     let server = wrong();
-    let (code, _, _) = run(
-        folder.path(),
-        &[&server.url(), "--cases", "8", "--report", "junit=junit.xml"],
-    );
+    let (code, _, _) = run(folder.path(), &[&server.url(), "--cases", "8", "--report", "junit=junit.xml"]);
     assert_eq!(code, 1);
     let xml = std::fs::read_to_string(folder.path().join("junit.xml")).unwrap();
     let (_, rules, _) = run(folder.path(), &["rules", "--json"]);
@@ -129,18 +92,9 @@ fn junit_has_one_case_a_rule() {
         let from = xml.find(&format!("<testcase name=\"{id}\"")).unwrap();
         &xml[from..from + xml[from..].find("</testcase>").unwrap()]
     };
-    assert!(
-        case("sponsored-result.callGasLimit").contains("<failure "),
-        "{xml}"
-    );
-    assert!(
-        case("interoperability.mode-member").contains("<skipped message=\"warning: "),
-        "{xml}"
-    );
-    assert!(
-        case("error.refusal-is-none").contains("<skipped message=\"inconclusive: "),
-        "{xml}"
-    );
+    assert!(case("sponsored-result.callGasLimit").contains("<failure "), "{xml}");
+    assert!(case("interoperability.mode-member").contains("<skipped message=\"warning: "), "{xml}");
+    assert!(case("error.refusal-is-none").contains("<skipped message=\"inconclusive: "), "{xml}");
     assert!(!xml.contains('\u{1b}'));
     let nobody = crate::server::nobody();
     run(folder.path(), &[&nobody, "--report", "junit=junit.xml"]);
@@ -168,10 +122,7 @@ fn a_report_that_cannot_be_written_loses_none_of_the_others() {
     ];
     let (code, out, err) = run(folder.path(), &arguments);
     assert_eq!(code, 2, "{out}{err}");
-    assert!(
-        err.contains("the JSON report could not be written: blocked"),
-        "{err}"
-    );
+    assert!(err.contains("the JSON report could not be written: blocked"), "{err}");
     assert!(out.starts_with("NOTHING BROKEN"), "{out}");
     assert!(folder.path().join("junit.xml").exists());
 }
@@ -185,15 +136,7 @@ fn a_full_disk_is_2_with_the_verdict_and_leaves_the_earlier_report() {
         let folder = tempdir().unwrap();
         std::os::unix::fs::symlink("/dev/full", folder.path().join("full")).unwrap();
         let full = format!("{format}=full");
-        let arguments = [
-            &server.url(),
-            "--cases",
-            "4",
-            "--rule",
-            "answer.id",
-            "--report",
-            &full,
-        ];
+        let arguments = [&server.url(), "--cases", "4", "--rule", "answer.id", "--report", &full];
         let (code, out, err) = run(folder.path(), &arguments);
         assert_eq!(code, 2, "{format}: {out}{err}");
         assert!(out.starts_with("VIOLATIONS"), "{out}");
@@ -232,15 +175,7 @@ fn secrets_stand_in_no_output() {
     let mut command = binary(folder.path());
     command
         .env("KEY", "env-secret-4")
-        .args([
-            &url,
-            "--cases",
-            "6",
-            "--report",
-            "json=report.json",
-            "--report",
-            "junit=junit.xml",
-        ])
+        .args([&url, "--cases", "6", "--report", "json=report.json", "--report", "junit=junit.xml"])
         .args(["-H", "x-a: header-secret-3", "-H", "x-b: Bearer ${KEY}"]);
     let (code, out, err) = finish(&mut command);
     assert_eq!(code, 1, "{out}{err}");
@@ -251,19 +186,11 @@ fn secrets_stand_in_no_output() {
         everything.push((path.display().to_string(), std::fs::read_to_string(path).unwrap()));
     }
     for (name, text) in everything {
-        for secret in [
-            "path-secret-1",
-            "query-secret-2",
-            "header-secret-3",
-            "env-secret-4",
-        ] {
+        for secret in ["path-secret-1", "query-secret-2", "header-secret-3", "env-secret-4"] {
             assert!(!text.contains(secret), "{secret} in {name}");
         }
     }
     assert!(out.contains("\"$PAYMASTER_URL\""), "{out}");
     assert!(out.contains("-H \"x-b: Bearer ${KEY}\""), "{out}");
-    assert!(
-        out.contains("tokenInfo") || out.contains("sponsorshipInfo"),
-        "{out}"
-    );
+    assert!(out.contains("tokenInfo") || out.contains("sponsorshipInfo"), "{out}");
 }

@@ -55,10 +55,7 @@ fn fail_fast_ends_at_the_first_confirmed_violation() {
     let (code, out, err) = run(folder.path(), &[&[server.url().as_str()], &options[..]].concat());
     assert_eq!(code, 1, "{out}{err}");
     assert!(out.contains("breaks     answer.id"), "{out}");
-    assert!(
-        flat(&out).contains("cut short: --fail-fast ends the run"),
-        "{out}"
-    );
+    assert!(flat(&out).contains("cut short: --fail-fast ends the run"), "{out}");
     assert!(server.requests() < 300, "{}", server.requests());
     // A violation that is not seen again does not end it, and neither does a warning.
     let once = Server::changing(|number, _, answer| {
@@ -66,10 +63,7 @@ fn fail_fast_ends_at_the_first_confirmed_violation() {
             answer["id"] = "seven".into();
         }
     });
-    run(
-        folder.path(),
-        &[once.url().as_str(), "--fail-fast", "--cases", "10"],
-    );
+    run(folder.path(), &[once.url().as_str(), "--fail-fast", "--cases", "10"]);
     assert!(once.requests() > 1_000, "{}", once.requests());
 }
 
@@ -81,28 +75,15 @@ fn fail_fast_names_the_cause_of_the_defect() {
     let (code, out, err) = run(folder.path(), &[&server.url, "--fail-fast"]);
     assert_eq!(code, 1, "{out}{err}");
     assert!(flat(&out).contains("cause wrong with initCode"), "{out}");
-    assert!(
-        flat(&out).contains("cut short: --fail-fast ends the run"),
-        "{out}"
-    );
+    assert!(flat(&out).contains("cut short: --fail-fast ends the run"), "{out}");
 }
 
 #[test]
 fn a_rule_that_every_answer_exercises_sends_few_requests_of_every_kind() {
     let folder = tempdir().unwrap();
-    for (fault, rule) in [
-        ("id-null-in-errors", "answer.id"),
-        ("half-of-message", "answer.http-message"),
-    ] {
+    for (fault, rule) in [("id-null-in-errors", "answer.id"), ("half-of-message", "answer.http-message")] {
         let server = Injected::fault(fault);
-        let arguments = [
-            server.url.as_str(),
-            "--rule",
-            rule,
-            "--no-shrink",
-            "--report",
-            "json=r.json",
-        ];
+        let arguments = [server.url.as_str(), "--rule", rule, "--no-shrink", "--report", "json=r.json"];
         let (code, out, err) = run(folder.path(), &arguments);
         assert_eq!(code, 1, "{fault}: {out}{err}");
         let report: serde_json::Value =
@@ -117,10 +98,7 @@ fn the_estimate_of_a_limited_run_says_what_a_quick_one_takes() {
     let folder = tempdir().unwrap();
     let (_, out, _) = run(folder.path(), &["--dry-run", "--rate", "20"]);
     let text = flat(&out);
-    assert!(
-        text.contains("; --quick takes about ") && text.contains(" requests."),
-        "{text}"
-    );
+    assert!(text.contains("; --quick takes about ") && text.contains(" requests."), "{text}");
     let (_, out, _) = run(folder.path(), &["--dry-run", "--rate", "20", "--quick"]);
     assert!(!out.contains("--quick takes"), "{out}");
 }

@@ -62,10 +62,7 @@ fn plant(folder: &Path, url: &str) -> assert_cmd::Command {
     command
         .env("CANARY", ENVIRONMENT)
         .env("https_proxy", format!("http://user:{PROXY}@127.0.0.1:9"))
-        .env(
-            "PAYMASTER_HEADERS",
-            "authorization: Basic OmNhbmFyeS1iYXNpYy1NbjExMjIz",
-        )
+        .env("PAYMASTER_HEADERS", "authorization: Basic OmNhbmFyeS1iYXNpYy1NbjExMjIz")
         .args(["-H", &format!("x-key: {HEADER}")])
         .args(["-H", &format!("cookie: session={COOKIE}; theme=dark")])
         .args(["-H", "x-env: Bearer ${CANARY}"])
@@ -75,10 +72,7 @@ fn plant(folder: &Path, url: &str) -> assert_cmd::Command {
 
 /// Everything that a run leaves: what it printed, and every file.
 pub(crate) fn artefacts(folder: &Path, printed: (String, String)) -> Vec<(String, String)> {
-    let mut all = vec![
-        ("standard output".to_owned(), printed.0),
-        ("standard error".to_owned(), printed.1),
-    ];
+    let mut all = vec![("standard output".to_owned(), printed.0), ("standard error".to_owned(), printed.1)];
     let mut folders = vec![folder.to_owned()];
     while let Some(next) = folders.pop() {
         for entry in fs::read_dir(next).unwrap() {
@@ -87,10 +81,7 @@ pub(crate) fn artefacts(folder: &Path, printed: (String, String)) -> Vec<(String
                 folders.push(path);
             } else {
                 let bytes = fs::read(&path).unwrap();
-                all.push((
-                    path.display().to_string(),
-                    String::from_utf8_lossy(&bytes).into_owned(),
-                ));
+                all.push((path.display().to_string(), String::from_utf8_lossy(&bytes).into_owned()));
             }
         }
     }
@@ -115,10 +106,7 @@ pub(crate) fn search(artefacts: &[(String, String)]) {
 }
 
 pub(crate) fn formats() -> Vec<String> {
-    FORMATS
-        .iter()
-        .map(|format| format!("--report={0}=report.{0}", format.name))
-        .collect()
+    FORMATS.iter().map(|format| format!("--report={0}=report.{0}", format.name)).collect()
 }
 
 /// The reference server that echoes every canary: in an error's message and data, in results, as a member, in headers, in what is
@@ -175,25 +163,14 @@ fn no_artefact_tells_a_secret_that_the_target_echoes() {
     command.args(["--cases", "40", "--jobs", "4"]).args(formats());
     let (code, out, err) = finish(&mut command);
     assert_eq!(code, 1, "{out}{err}");
-    assert!(
-        out.contains("\"$PAYMASTER_URL\"") && out.contains("-H \"x-env: Bearer ${CANARY}\""),
-        "{out}"
-    );
+    assert!(out.contains("\"$PAYMASTER_URL\"") && out.contains("-H \"x-env: Bearer ${CANARY}\""), "{out}");
     // The page shows the requests and answers of every finding; the terminal one of each defect.
     let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
-    for name in [
-        "tokenInfo",
-        "sponsorshipInfo",
-        "pm_sponsorUserOperation",
-        "feeQuotes",
-    ] {
+    for name in ["tokenInfo", "sponsorshipInfo", "pm_sponsorUserOperation", "feeQuotes"] {
         assert!(page.contains(name), "{name} is gone: {page}");
     }
     let all = artefacts(folder.path(), (out, err));
-    assert!(
-        all.len() > FORMATS.len() + 2,
-        "reports and replay files are there"
-    );
+    assert!(all.len() > FORMATS.len() + 2, "reports and replay files are there");
     search(&all);
 }
 
@@ -240,9 +217,7 @@ fn what_is_replayed_works_when_the_secret_is_given_again() {
     let server = raw(|mut stream| {
         while let Some(head) = crate::server::request_head(&mut stream) {
             let knows = head.contains(&format!("/key/{PATH}?apikey={QUERY} "))
-                && head
-                    .to_lowercase()
-                    .contains(&format!("x-key: {HEADER}").to_lowercase());
+                && head.to_lowercase().contains(&format!("x-key: {HEADER}").to_lowercase());
             let answer = if knows {
                 "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 19\r\n\r\n[{\"jsonrpc\":\"2.0\"}]"
             } else {
@@ -260,10 +235,7 @@ fn what_is_replayed_works_when_the_secret_is_given_again() {
     search(&artefacts(folder.path(), (out.clone(), err)));
     let line = out.lines().find_map(|line| line.strip_prefix("  cURL "));
     let line = line.expect("a cURL line").trim();
-    assert!(
-        flat_has(&out, "(export PAYMASTER_URL, PAYMASTER_HEADER_X_KEY first)"),
-        "{out}"
-    );
+    assert!(flat_has(&out, "(export PAYMASTER_URL, PAYMASTER_HEADER_X_KEY first)"), "{out}");
     let told = std::process::Command::new("sh")
         .args(["-c", &format!("{line} -w ' %{{http_code}}'")])
         .env("PAYMASTER_URL", &url)
@@ -272,11 +244,7 @@ fn what_is_replayed_works_when_the_secret_is_given_again() {
         .unwrap();
     // 127: no cURL on this machine.
     if told.status.code() != Some(127) {
-        assert_eq!(
-            String::from_utf8_lossy(&told.stdout),
-            "[{\"jsonrpc\":\"2.0\"}] 200",
-            "{line}"
-        );
+        assert_eq!(String::from_utf8_lossy(&told.stdout), "[{\"jsonrpc\":\"2.0\"}] 200", "{line}");
     }
     let file = fs::read_dir(folder.path().join("paymaster-replays")).unwrap();
     let file = file.map(|entry| entry.unwrap().path()).min().unwrap();
@@ -292,9 +260,7 @@ fn what_is_replayed_works_when_the_secret_is_given_again() {
     assert_eq!(code, 2, "{told}");
     assert!(told.contains("set PAYMASTER_URL"), "{told}");
     let (code, told) = replay(&|command| {
-        command
-            .env("PAYMASTER_URL", &url)
-            .env("PAYMASTER_HEADERS", &header);
+        command.env("PAYMASTER_URL", &url).env("PAYMASTER_HEADERS", &header);
     });
     assert_eq!(code, 1, "{told}");
     assert!(told.starts_with("STILL THERE"), "{told}");
@@ -308,30 +274,18 @@ fn flat_has(text: &str, part: &str) -> bool {
 #[test]
 fn declared_and_common_segments_are_shown_and_business_is_untouched() {
     let folder = tempdir().unwrap();
-    fs::write(
-        folder.path().join("paymaster.toml"),
-        "[target]\npublic-path-segments = [\"Tenant-42\"]\n",
-    )
-    .unwrap();
+    fs::write(folder.path().join("paymaster.toml"), "[target]\npublic-path-segments = [\"Tenant-42\"]\n")
+        .unwrap();
     let server = Server::changing(|_, _, answer| {
         if answer.pointer("/result/feeQuotes").is_some() {
             answer["result"]["feeQuotes"] =
                 Value::from("tokenInfo mainnet Tenant-42 sponsorship v2 137 tokenList");
         }
     });
-    let url = format!(
-        "{}Tenant-42/tokenInfo/mainnet/sponsorship/v2/137?list=tokenList",
-        server.url()
-    );
+    let url = format!("{}Tenant-42/tokenInfo/mainnet/sponsorship/v2/137?list=tokenList", server.url());
     let mut command = binary(folder.path());
     let (code, out, err) = finish(command.args([&url, "--cases", "8", "--report", "json=report.json"]));
     assert_eq!(code, 1, "{out}{err}");
-    assert!(
-        crate::flat(&out).contains("tokenInfo mainnet Tenant-42 sponsorship v2 137 tokenList"),
-        "{out}"
-    );
-    assert!(
-        out.contains("/Tenant-42/***/mainnet/sponsorship/v2/137?list=***"),
-        "{out}"
-    );
+    assert!(crate::flat(&out).contains("tokenInfo mainnet Tenant-42 sponsorship v2 137 tokenList"), "{out}");
+    assert!(out.contains("/Tenant-42/***/mainnet/sponsorship/v2/137?list=***"), "{out}");
 }

@@ -24,10 +24,7 @@ use tokio_rustls::TlsAcceptor;
 
 /// The file of a certificate in the folder of the tests' certificates.
 pub(crate) fn certificate(name: &str) -> String {
-    format!(
-        "{}/tests/shell/certificates/{name}.pem",
-        env!("CARGO_MANIFEST_DIR")
-    )
+    format!("{}/tests/shell/certificates/{name}.pem", env!("CARGO_MANIFEST_DIR"))
 }
 
 /// A TLS server that lives as long as the test.
@@ -47,9 +44,7 @@ impl Secure {
     /// The same on 127.0.0.1, with answers that break a rule.
     #[cfg(unix)]
     pub(crate) fn broken(name: &str, alpn: &[&str]) -> Self {
-        Self::serving("127.0.0.1:0", name, alpn, |body| {
-            body.replace("\"MODE\"", "\"NODE\"")
-        })
+        Self::serving("127.0.0.1:0", name, alpn, |body| body.replace("\"MODE\"", "\"NODE\""))
     }
 
     fn serving(address: &str, name: &str, alpn: &[&str], change: fn(String) -> String) -> Self {
@@ -64,11 +59,8 @@ impl Secure {
             .unwrap();
         config.alpn_protocols = alpn.iter().map(|name| name.as_bytes().to_vec()).collect();
         let acceptor = TlsAcceptor::from(Arc::new(config));
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .unwrap();
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let listener = TcpListener::bind(address).unwrap();
         listener.set_nonblocking(true).unwrap();
         let address = listener.local_addr().unwrap();
@@ -106,20 +98,14 @@ impl Secure {
                     });
                     let stream = TokioIo::new(stream);
                     let _ = if two {
-                        http2::Builder::new(TokioExecutor::new())
-                            .serve_connection(stream, answer)
-                            .await
+                        http2::Builder::new(TokioExecutor::new()).serve_connection(stream, answer).await
                     } else {
                         http1::Builder::new().serve_connection(stream, answer).await
                     };
                 });
             }
         });
-        Self {
-            address,
-            seen,
-            _runtime: runtime,
-        }
+        Self { address, seen, _runtime: runtime }
     }
 
     /// The same on 127.0.0.1.

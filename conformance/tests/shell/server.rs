@@ -34,11 +34,8 @@ impl Server {
     pub(crate) fn hooked(
         hook: impl Fn(usize, &[u8], Response<Full<Bytes>>) -> Response<Full<Bytes>> + Send + Sync + 'static,
     ) -> Self {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .unwrap();
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let taken = bound("127.0.0.1:0".parse().unwrap());
         let address = taken.local_addr().unwrap();
         // Until this process ends, so that no other server gets the port of this one.
@@ -57,24 +54,13 @@ impl Server {
                     (Arc::clone(&hook), Arc::clone(&service), Arc::clone(&counter));
                 tokio::spawn(async move {
                     let answer = service_fn(move |request| {
-                        answer(
-                            request,
-                            Arc::clone(&hook),
-                            Arc::clone(&service),
-                            Arc::clone(&counter),
-                        )
+                        answer(request, Arc::clone(&hook), Arc::clone(&service), Arc::clone(&counter))
                     });
-                    let _ = http1::Builder::new()
-                        .serve_connection(TokioIo::new(stream), answer)
-                        .await;
+                    let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), answer).await;
                 });
             }
         });
-        Self {
-            address,
-            requests,
-            _runtime: runtime,
-        }
+        Self { address, requests, _runtime: runtime }
     }
 
     /// The reference server whose answers are changed, where they are objects.
@@ -118,19 +104,14 @@ async fn answer(
     counter: Arc<AtomicUsize>,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
     let number = counter.fetch_add(1, Ordering::SeqCst);
-    let body = request
-        .into_body()
-        .collect()
-        .await
-        .map(http_body_util::Collected::to_bytes)
-        .unwrap_or_default();
+    let body =
+        request.into_body().collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
     let reply = service.handle_bytes(&body, 1_800_000_000);
     let mut response = Response::new(Full::new(reply.body.unwrap_or_default().into()));
     *response.status_mut() = hyper::StatusCode::from_u16(reply.status).unwrap();
-    response.headers_mut().insert(
-        "content-type",
-        hyper::header::HeaderValue::from_static("application/json"),
-    );
+    response
+        .headers_mut()
+        .insert("content-type", hyper::header::HeaderValue::from_static("application/json"));
     Ok(hook(number, &body, response))
 }
 
@@ -154,11 +135,8 @@ impl Injected {
     fn serve(inject: impl FnOnce(InjectedService) -> InjectedService) -> Self {
         let config = Config::default();
         let service = inject(Service::new(&config).unwrap().into());
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .unwrap();
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let embedded = runtime.block_on(Embedded::serve(&config, service)).unwrap();
         let url = embedded.url.clone();
         // It serves until the runtime ends.
@@ -166,10 +144,7 @@ impl Injected {
             std::future::pending::<()>().await;
             drop(embedded);
         });
-        Self {
-            url,
-            _runtime: runtime,
-        }
+        Self { url, _runtime: runtime }
     }
 }
 

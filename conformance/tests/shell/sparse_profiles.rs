@@ -29,10 +29,7 @@ fn account(request: &Value) -> Option<&str> {
 }
 
 fn refuse(answer: &mut Value, message: &str) {
-    if let Some(answer) = answer
-        .as_object_mut()
-        .filter(|answer| answer.contains_key("result"))
-    {
+    if let Some(answer) = answer.as_object_mut().filter(|answer| answer.contains_key("result")) {
         answer.remove("result");
         answer.insert("error".to_owned(), json!({"code": -32602, "message": message}));
     }
@@ -60,10 +57,7 @@ fn an_account_that_neither_the_profile_names_nor_the_target_serves_may_be_refuse
             let server = knows_only(name, with_an_error);
             for profile in [&any, &listed] {
                 let (code, out) = judged(&server, profile);
-                assert!(
-                    [0, 4].contains(&code),
-                    "{name} {with_an_error}: {code}\n{profile}\n{out}"
-                );
+                assert!([0, 4].contains(&code), "{name} {with_an_error}: {code}\n{profile}\n{out}");
             }
         }
     }

@@ -34,11 +34,7 @@ fn without_a_url_the_embedded_server_conforms() {
     assert!(out.starts_with("CONFORMS  http://127.0.0.1:"), "{out}");
     assert_eq!(err, "");
     assert!(!out.contains('\u{1b}'), "colours in a pipe");
-    assert_eq!(
-        std::fs::read_dir(folder.path()).unwrap().count(),
-        0,
-        "files left behind"
-    );
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "files left behind");
 }
 
 #[test]
@@ -147,16 +143,10 @@ fn violations_are_1_with_a_finding_that_can_be_replayed() {
         }
     });
     let url = server.url();
-    let (code, out, err) = run(
-        folder.path(),
-        &[&url, "--cases", "12", "--rule", "quote-result.*"],
-    );
+    let (code, out, err) = run(folder.path(), &[&url, "--cases", "12", "--rule", "quote-result.*"]);
     assert_eq!(code, 1, "{out}{err}");
     assert!(out.starts_with("VIOLATIONS"), "{out}");
-    assert!(
-        out.contains("breaks     quote-result.feeQuotes (section 2.7, stated)"),
-        "{out}"
-    );
+    assert!(out.contains("breaks     quote-result.feeQuotes (section 2.7, stated)"), "{out}");
     assert!(out.contains("reproduced 3/3"), "{out}");
     let file = "paymaster-replays/quote-result.feeQuotes-1.json";
     let (code, out, err) = run(folder.path(), &["replay", file]);
@@ -179,19 +169,11 @@ fn the_curl_line_works_as_printed() {
         }
     });
     let url = server.url();
-    let (code, out, _) = run(
-        folder.path(),
-        &[&url, "--cases", "4", "--rule", "answer.id", "--allow-incomplete"],
-    );
+    let (code, out, _) =
+        run(folder.path(), &[&url, "--cases", "4", "--rule", "answer.id", "--allow-incomplete"]);
     assert_eq!(code, 1, "{out}");
-    let line = out
-        .lines()
-        .find_map(|line| line.strip_prefix("  cURL "))
-        .expect("a cURL line");
-    let Ok(output) = std::process::Command::new("sh")
-        .args(["-c", line.trim()])
-        .output()
-    else {
+    let line = out.lines().find_map(|line| line.strip_prefix("  cURL ")).expect("a cURL line");
+    let Ok(output) = std::process::Command::new("sh").args(["-c", line.trim()]).output() else {
         return;
     };
     if output.status.code() == Some(127) {
@@ -214,10 +196,7 @@ fn a_warning_fails_only_a_strict_run() {
     let url = server.url();
     let (code, out, _) = run(folder.path(), &small(&url, &[]));
     assert_eq!(code, 0, "{out}");
-    assert!(
-        out.contains("WARNING  ") && out.contains("breaks     interoperability.mode-member"),
-        "{out}"
-    );
+    assert!(out.contains("WARNING  ") && out.contains("breaks     interoperability.mode-member"), "{out}");
     let (code, out, _) = run(folder.path(), &small(&url, &["--strict"]));
     assert_eq!(code, 1, "{out}");
 }
@@ -234,23 +213,10 @@ fn what_is_broken_once_and_not_again_is_flaky() {
         }
     });
     let url = server.url();
-    let (code, out, _) = run(
-        folder.path(),
-        &[
-            &url,
-            "--cases",
-            "20",
-            "--jobs",
-            "1",
-            "--rule",
-            "quote-result.feeQuotes",
-        ],
-    );
+    let (code, out, _) =
+        run(folder.path(), &[&url, "--cases", "20", "--jobs", "1", "--rule", "quote-result.feeQuotes"]);
     assert_eq!(code, 1, "{out}");
-    assert!(
-        out.contains("FLAKY DEFECT 1") && out.contains("breaks     quote-result.feeQuotes"),
-        "{out}"
-    );
+    assert!(out.contains("FLAKY DEFECT 1") && out.contains("breaks     quote-result.feeQuotes"), "{out}");
     assert!(out.contains("reproduced 0/3"), "{out}");
 }
 
@@ -264,9 +230,7 @@ fn retry_after_is_honoured_and_not_judged() {
             _ => return response,
         };
         *response.status_mut() = status;
-        response
-            .headers_mut()
-            .insert("retry-after", pause.parse().unwrap());
+        response.headers_mut().insert("retry-after", pause.parse().unwrap());
         response
     });
     let url = server.url();
@@ -306,12 +270,7 @@ fn answers_of_a_gateway_leave_a_run_incomplete() {
         }
         response
     });
-    let arguments = [
-        server.url(),
-        "--cases".to_owned(),
-        "12".to_owned(),
-        "--no-shrink".to_owned(),
-    ];
+    let arguments = [server.url(), "--cases".to_owned(), "12".to_owned(), "--no-shrink".to_owned()];
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let (code, out, err) = run(folder.path(), &arguments);
     assert_eq!(code, 4, "{out}{err}");
@@ -332,10 +291,7 @@ fn a_target_that_dies_in_the_middle_is_told_from_one_that_is_wrong() {
     let (code, out, _) = run.join().unwrap();
     assert_eq!(code, 3, "{out}");
     assert!(out.contains("stopped answering"), "{out}");
-    assert!(
-        out.contains(" passed, "),
-        "what was judged until then is reported: {out}"
-    );
+    assert!(out.contains(" passed, "), "what was judged until then is reported: {out}");
 }
 
 #[test]
@@ -343,10 +299,7 @@ fn too_short_a_content_length_is_a_broken_message() {
     let folder = tempdir().unwrap();
     let url = raw(|mut stream| {
         while read_request(&mut stream) {
-            write(
-                &mut stream,
-                b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}surplus",
-            );
+            write(&mut stream, b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}surplus");
         }
     });
     let (code, out, _) = run(folder.path(), &[&url, "--timeout", "2s"]);
@@ -371,10 +324,7 @@ fn an_answer_larger_than_we_read_is_neither_broken_nor_a_pass() {
     let judged = [&url, "--cases", "12", "--rule", "answer.json-text"];
     let (code, out, err) = run(folder.path(), &judged);
     assert_eq!(code, 4, "{out}{err}");
-    assert!(
-        out.contains("larger than 1048576 bytes: more than we read"),
-        "{out}"
-    );
+    assert!(out.contains("larger than 1048576 bytes: more than we read"), "{out}");
     let (code, out, err) = run(folder.path(), &small(&url, &["--rule", "answer.json-text"]));
     assert_eq!(code, 0, "{out}{err}");
 }
@@ -383,9 +333,7 @@ fn an_answer_larger_than_we_read_is_neither_broken_nor_a_pass() {
 fn connections_that_close_after_each_answer_are_reopened() {
     let folder = tempdir().unwrap();
     let server = Server::hooked(|_, _, mut response| {
-        response
-            .headers_mut()
-            .insert("connection", "close".parse().unwrap());
+        response.headers_mut().insert("connection", "close".parse().unwrap());
         response
     });
     let url = server.url();
@@ -400,9 +348,7 @@ fn redirects_are_answers() {
     let location = elsewhere.url();
     let server = Server::hooked(move |_, _, mut response| {
         *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
-        response
-            .headers_mut()
-            .insert("location", location.parse().unwrap());
+        response.headers_mut().insert("location", location.parse().unwrap());
         response
     });
     let url = server.url();
@@ -442,27 +388,16 @@ fn refusing(status: u16, body: &'static str) -> Server {
 #[test]
 fn behind_a_wrong_key_or_path_nothing_could_be_tested_whatever_the_body_is() {
     let folder = tempdir().unwrap();
-    for (status, words) in [
-        (401, "check the key"),
-        (403, "check the key and the headers"),
-        (404, "check the path"),
-    ] {
-        for body in [
-            "no key",
-            "<html>no</html>",
-            r#"{"message":"Forbidden"}"#,
-            "[]",
-            "",
-        ] {
+    for (status, words) in
+        [(401, "check the key"), (403, "check the key and the headers"), (404, "check the path")]
+    {
+        for body in ["no key", "<html>no</html>", r#"{"message":"Forbidden"}"#, "[]", ""] {
             let server = refusing(status, body);
             let url = server.url();
             let (code, out, err) = run(folder.path(), &[&url]);
             assert_eq!(code, 3, "{status} {body}: {out}{err}");
             assert!(out.starts_with("COULD NOT TEST"), "{out}");
-            assert!(
-                out.contains(&format!("HTTP {status} for every valid request: ")),
-                "{out}"
-            );
+            assert!(out.contains(&format!("HTTP {status} for every valid request: ")), "{out}");
             assert!(out.contains(words), "{out}");
             assert!(!out.contains("DEFECT") && !out.contains("WARNING"), "{out}");
             assert!(server.requests() < 100, "{} requests", server.requests());
@@ -474,17 +409,11 @@ fn behind_a_wrong_key_or_path_nothing_could_be_tested_whatever_the_body_is() {
 fn recorded_refusals_could_not_be_tested_either() {
     let folder = tempdir().unwrap();
     let server = refusing(403, r#"{"message":"Forbidden"}"#);
-    run(
-        folder.path(),
-        &[&server.url(), "--report", "ndjson-all=all.ndjson"],
-    );
+    run(folder.path(), &[&server.url(), "--report", "ndjson-all=all.ndjson"]);
     let (code, out, err) = run(folder.path(), &["judge", "all.ndjson"]);
     assert_eq!(code, 3, "{out}{err}");
     assert!(out.starts_with("COULD NOT TEST"), "{out}");
     assert!(out.contains("HTTP 403 for every valid request: "), "{out}");
-    assert!(
-        out.contains("record calls with the key, the headers and the path"),
-        "{out}"
-    );
+    assert!(out.contains("record calls with the key, the headers and the path"), "{out}");
     assert!(!out.contains("DEFECT") && !out.contains("WARNING"), "{out}");
 }

@@ -12,10 +12,7 @@ const RULE: &str = "sponsored-result.callGasLimit";
 /// Exit code and both outputs, in one text.
 fn told(folder: &Path, arguments: &[&str]) -> String {
     let (code, out, err) = run(folder, arguments);
-    format!(
-        "$ paymaster-conformance {}\n{out}{err}exit code {code}\n",
-        arguments.join(" ")
-    )
+    format!("$ paymaster-conformance {}\n{out}{err}exit code {code}\n", arguments.join(" "))
 }
 
 fn wrong() -> Server {
@@ -30,12 +27,7 @@ fn wrong() -> Server {
 fn rules_are_explained() {
     let folder = tempdir().unwrap();
     let mut text = String::new();
-    for id in [
-        "quote-result.feeQuotes",
-        "sponsor.decision-inputs",
-        "dialect.amount-notation",
-        "answer.di",
-    ] {
+    for id in ["quote-result.feeQuotes", "sponsor.decision-inputs", "dialect.amount-notation", "answer.di"] {
         text += &told(folder.path(), &["explain", id]);
         text.push('\n');
     }
@@ -60,10 +52,7 @@ fn a_finding_is_replayed() {
     let folder = tempdir().unwrap();
     let server = wrong();
     let sound = Server::hooked(|_, _, response| response);
-    run(
-        folder.path(),
-        &[&server.url(), "--cases", "4", "--rule", RULE, "--replay-dir", "r"],
-    );
+    run(folder.path(), &[&server.url(), "--cases", "4", "--rule", RULE, "--replay-dir", "r"]);
     let file = format!("r/{RULE}-1.json");
     let mut text = told(folder.path(), &["replay", &file, &server.url()]).replace(&server.url(), "URL");
     text += &told(folder.path(), &["replay", &file, &sound.url()]).replace(&sound.url(), "URL");
@@ -100,10 +89,7 @@ fn every_shell_gets_a_script_and_every_command_a_page() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let (code, out, err) = run(folder.path(), &["completions", shell]);
         assert_eq!(code, 0, "{err}");
-        assert!(
-            out.contains("paymaster-conformance") && out.contains("known-failing"),
-            "{shell}"
-        );
+        assert!(out.contains("paymaster-conformance") && out.contains("known-failing"), "{shell}");
     }
     let (code, _, err) = run(folder.path(), &["completions", "cmd"]);
     assert_eq!(code, 2);

@@ -29,28 +29,18 @@ fn the_version_is_the_one_that_the_target_offers() {
         (&[], Version::HTTP_11),
     ] {
         let server = Secure::new("sound", offered);
-        let (code, out, err) = small(
-            &server.url("localhost"),
-            &["--strict", "--cacert", &certificate("test-ca")],
-        );
+        let (code, out, err) =
+            small(&server.url("localhost"), &["--strict", "--cacert", &certificate("test-ca")]);
         assert_eq!(code, 0, "{offered:?}: {out}{err}");
         let told = format!(
             "behaviour.http-version: {}",
-            if version == Version::HTTP_2 {
-                "HTTP/2 ("
-            } else {
-                "HTTP/1.1 ("
-            }
+            if version == Version::HTTP_2 { "HTTP/2 (" } else { "HTTP/1.1 (" }
         );
         assert!(out.contains(&told), "{out}");
         let seen = server.seen();
         assert!(seen.len() > 100, "{}", seen.len());
         let host = format!("localhost:{}", server.port());
-        assert!(
-            seen.iter().all(|request| *request == (version, host.clone())),
-            "{offered:?}: {:?}",
-            seen[0]
-        );
+        assert!(seen.iter().all(|request| *request == (version, host.clone())), "{offered:?}: {:?}", seen[0]);
     }
 }
 
@@ -80,10 +70,7 @@ fn what_is_wrong_with_a_certificate_is_named() {
         let (code, out, err) = small(&server.url("localhost"), &more);
         assert_eq!(code, 3, "{name}: {out}{err}");
         let flat = out.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(
-            flat.contains(said) && flat.contains("--insecure"),
-            "{name}: {out}"
-        );
+        assert!(flat.contains(said) && flat.contains("--insecure"), "{name}: {out}");
         assert_eq!(server.seen().len(), 0, "{name}: a request was sent all the same");
     }
 }
@@ -93,10 +80,7 @@ fn the_platforms_roots_can_be_set_by_the_usual_variable() {
     let server = Secure::new("sound", &[]);
     let folder = tempdir().unwrap();
     let mut command = binary(folder.path());
-    command
-        .env("SSL_CERT_FILE", certificate("test-ca"))
-        .arg(server.url("127.0.0.1"))
-        .args(SMALL);
+    command.env("SSL_CERT_FILE", certificate("test-ca")).arg(server.url("127.0.0.1")).args(SMALL);
     let (code, out, err) = finish(&mut command);
     assert_eq!(code, 0, "{out}{err}");
 }
@@ -131,16 +115,10 @@ fn curl_line(out: &str) -> &str {
 fn insecure_warns_in_every_report_and_curl_is_told() {
     let server = Secure::new("expired", &["h2"]);
     let folder = tempdir().unwrap();
-    fs::write(
-        folder.path().join("paymaster.toml"),
-        "[target]\ninsecure = true\n",
-    )
-    .unwrap();
+    fs::write(folder.path().join("paymaster.toml"), "[target]\ninsecure = true\n").unwrap();
     let url = server.url("localhost");
     let mut command = binary(folder.path());
-    command
-        .args([&url, "--report", "json=r.json", "--report", "junit=r.xml"])
-        .args(SMALL);
+    command.args([&url, "--report", "json=r.json", "--report", "junit=r.xml"]).args(SMALL);
     let (code, out, err) = finish(&mut command);
     assert_eq!(code, 0, "{out}{err}");
     let warning = "was not verified (--insecure)";

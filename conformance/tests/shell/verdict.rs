@@ -37,17 +37,11 @@ fn told(folder: &Path) -> Vec<(&'static str, String)> {
     let har = json("r.har")["log"]["comment"].take();
     vec![
         ("json", plain(&json("r.json")["verdict"])),
-        (
-            "ndjson",
-            plain(&serde_json::from_str::<Value>(&last).unwrap()["verdict"]),
-        ),
+        ("ndjson", plain(&serde_json::from_str::<Value>(&last).unwrap()["verdict"])),
         ("sarif", plain(&run["properties"]["verdict"])),
         ("exit code", plain(&run["invocations"][0]["exitCodeDescription"])),
         ("junit", between("r.junit", "name=\"verdict\" value=\"", "\"")),
-        (
-            "markdown",
-            between("r.markdown", "## Paymaster conformance: ", "\n"),
-        ),
+        ("markdown", between("r.markdown", "## Paymaster conformance: ", "\n")),
         ("title", between("r.html", "<title>", " · ")),
         ("har", plain(&har).split_once(" · ").unwrap().0.to_owned()),
     ]
@@ -63,16 +57,10 @@ fn report(folder: &Path, server: &Server, more: &[&str]) -> (i32, String) {
     let (code, out, err) = run(folder, &arguments);
     let schema = serde_json::from_str(include_str!("../../report.schema.json")).unwrap();
     let report = serde_json::from_str(&read(folder, "r.json")).unwrap();
-    assert!(
-        jsonschema::draft202012::new(&schema).unwrap().is_valid(&report),
-        "{report}"
-    );
+    assert!(jsonschema::draft202012::new(&schema).unwrap().is_valid(&report), "{report}");
     let line = flat(&out);
     for (name, verdict) in told(folder) {
-        assert!(
-            line.to_lowercase().starts_with(&verdict.to_lowercase()),
-            "{name}: {verdict}: {out}{err}"
-        );
+        assert!(line.to_lowercase().starts_with(&verdict.to_lowercase()), "{name}: {verdict}: {out}{err}");
     }
     (code, out)
 }
@@ -109,23 +97,13 @@ fn known_failures_are_part_of_the_verdict_and_of_the_badge() {
             answer["result"]["callGasLimit"] = Value::from("many");
         }
     });
-    let more = [
-        "--config",
-        "p.toml",
-        "--known-failing",
-        "known.toml",
-        "--cases",
-        "250",
-    ];
+    let more = ["--config", "p.toml", "--known-failing", "known.toml", "--cases", "250"];
     let url = server.url();
     let mut arguments = vec![url.as_str(), "--report", "json=r.json"];
     arguments.extend(more);
     let (code, out, err) = run(folder.path(), &arguments);
     assert_eq!(code, 0, "{out}{err}");
-    assert!(
-        out.starts_with("CONFORMS but for 1 known failure  http://"),
-        "{out}"
-    );
+    assert!(out.starts_with("CONFORMS but for 1 known failure  http://"), "{out}");
     run(folder.path(), &["matrix", "r.json", "-o", "m.html"]);
     assert!(read(folder.path(), "r.svg").contains(">conforms but for 1 known failure</text>"));
     assert!(read(folder.path(), "m.html").contains("conforms but for 1 known failure"));
@@ -139,28 +117,16 @@ fn a_part_of_the_rules_gets_a_verdict_of_its_own_and_no_badge() {
     let (code, out) = report(folder.path(), &server, &["--rule", "answer.id"]);
     assert_eq!(code, 0, "{out}");
     let all = rule_count();
-    assert!(
-        out.starts_with(&format!("NOTHING BROKEN in what was judged: 1 of {all} rules  ")),
-        "{out}"
-    );
+    assert!(out.starts_with(&format!("NOTHING BROKEN in what was judged: 1 of {all} rules  ")), "{out}");
     let (code, out, err) = run(folder.path(), &["matrix", "r.json", "-o", "m.html"]);
     assert_eq!(code, 0, "{out}{err}");
     assert!(
-        out.contains(&format!(
-            "no badge for r: 1 of {all} rules judged, since --rule left out {}",
-            all - 1
-        )),
+        out.contains(&format!("no badge for r: 1 of {all} rules judged, since --rule left out {}", all - 1)),
         "{out}"
     );
-    assert!(
-        !folder.path().join("r.svg").exists(),
-        "the old badge is left: {out}"
-    );
+    assert!(!folder.path().join("r.svg").exists(), "the old badge is left: {out}");
     let page = read(folder.path(), "m.html");
-    assert!(
-        page.contains(&format!("nothing broken in what was judged: 1 of {all} rules")),
-        "{page}"
-    );
+    assert!(page.contains(&format!("nothing broken in what was judged: 1 of {all} rules")), "{page}");
     assert!(!page.contains("<svg class=\"badge\""), "{page}");
     // Of a run over all rules, the badge says how far it came.
     let (code, out) = report(folder.path(), &server, &["--allow-incomplete"]);
@@ -192,18 +158,12 @@ fn a_run_without_any_result_does_not_pass() {
         assert_eq!(code, 4, "{more:?}: {out}");
         let expected = "INCOMPLETE: no request got a result; nothing broken in what was judged: ";
         assert!(out.starts_with(expected), "{more:?}: {out}");
-        assert!(
-            flat(&out).contains("a run without any result does not pass"),
-            "{out}"
-        );
+        assert!(flat(&out).contains("a run without any result does not pass"), "{out}");
     }
     // No answer is one of the service: nothing can be said of the rule.
     let page = Server::hooked(|_, _, response| response.map(|_| Full::from("<html>")));
-    let (code, out) = report(
-        folder.path(),
-        &page,
-        &["--allow-incomplete", "--rule", "quote-result.feeQuotes"],
-    );
+    let (code, out) =
+        report(folder.path(), &page, &["--allow-incomplete", "--rule", "quote-result.feeQuotes"]);
     assert_eq!(code, 3, "{out}");
     assert!(out.contains("no answer is one of JSON-RPC"), "{out}");
 }
@@ -211,17 +171,9 @@ fn a_run_without_any_result_does_not_pass() {
 #[test]
 fn rules_that_do_not_apply_are_named_with_the_reason() {
     let folder = tempdir().unwrap();
-    fs::write(
-        folder.path().join("p.toml"),
-        "[operations]\naccepts = \"listed\"\n",
-    )
-    .unwrap();
+    fs::write(folder.path().join("p.toml"), "[operations]\naccepts = \"listed\"\n").unwrap();
     let server = sound();
-    let (code, out) = report(
-        folder.path(),
-        &server,
-        &["--config", "p.toml", "--allow-incomplete"],
-    );
+    let (code, out) = report(folder.path(), &server, &["--config", "p.toml", "--allow-incomplete"]);
     assert_eq!(code, 0, "{out}");
     let json: Value = serde_json::from_str(&read(folder.path(), "r.json")).unwrap();
     let rules = json["rules"].as_array().unwrap();
@@ -233,19 +185,13 @@ fn rules_that_do_not_apply_are_named_with_the_reason() {
     assert!(unmet.len() >= 3, "{unmet:?}");
     let reason = "the profile says that only listed operations are accepted";
     let text = flat(&out);
-    let (_, named) = text
-        .split_once("Not applicable: these rules were not judged ")
-        .unwrap();
+    let (_, named) = text.split_once("Not applicable: these rules were not judged ").unwrap();
     assert!(named.contains(&format!(" -> {reason}")), "{out}");
     for rule in &unmet {
         assert!(named.contains(rule), "{rule}: {out}");
     }
     assert!(
-        text.contains(&format!(
-            " of {} rules; {} rules do not apply http",
-            rule_count(),
-            unmet.len()
-        )),
+        text.contains(&format!(" of {} rules; {} rules do not apply http", rule_count(), unmet.len())),
         "{out}"
     );
     let markdown = read(folder.path(), "r.markdown");

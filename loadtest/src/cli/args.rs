@@ -91,14 +91,7 @@ pub(crate) struct LoadArgs {
     #[arg(short, long, value_name = "RATE", value_parser = Rate::parse, help_heading = "Load")]
     pub(crate) rate: Option<Rate>,
     /// How the arrivals of --rate are spread: at regular distances, or at random as those of many clients.
-    #[arg(
-        long,
-        value_name = "HOW",
-        value_enum,
-        default_value_t,
-        requires = "rate",
-        help_heading = "Load"
-    )]
+    #[arg(long, value_name = "HOW", value_enum, default_value_t, requires = "rate", help_heading = "Load")]
     pub(crate) arrivals: Arrivals,
     /// The measured time, for example 30s or 5m [default: 10s].
     #[arg(short, long, value_name = "TIME", value_parser = duration::parse, help_heading = "Load", conflicts_with = "test_plan")]
@@ -149,12 +142,7 @@ pub(crate) struct LoadArgs {
 
     /// Write a report. Its format is its ending (.json, .html, .md, .xml) or named: json, html, markdown, junit. PATH may be `-` for
     /// standard output; missing folders are made. Repeatable.
-    #[arg(
-        short = 'o',
-        long = "report",
-        value_name = "[FORMAT=]PATH",
-        help_heading = "Reports"
-    )]
+    #[arg(short = 'o', long = "report", value_name = "[FORMAT=]PATH", help_heading = "Reports")]
     pub(crate) reports: Vec<String>,
     #[command(flatten, next_help_heading = "Reports")]
     pub(crate) metrics: MetricsArgs,
@@ -165,12 +153,7 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "FILE", help_heading = "Reports")]
     pub(crate) goose_report: Vec<PathBuf>,
     /// An earlier JSON report of goose, with which its report compares.
-    #[arg(
-        long,
-        value_name = "FILE",
-        requires = "goose_report",
-        help_heading = "Reports"
-    )]
+    #[arg(long, value_name = "FILE", requires = "goose_report", help_heading = "Reports")]
     pub(crate) goose_baseline: Option<PathBuf>,
 
     #[command(flatten)]

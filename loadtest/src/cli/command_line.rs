@@ -30,10 +30,7 @@ fn shown(arguments: impl Iterator<Item = OsString>, target: Option<&GivenTarget<
     let mut line = "paymaster-loadtest".to_owned();
     for argument in arguments {
         let text = argument.to_string_lossy();
-        let safe = target.map_or_else(
-            || text.clone().into_owned(),
-            |target| target.without_secrets(&text),
-        );
+        let safe = target.map_or_else(|| text.clone().into_owned(), |target| target.without_secrets(&text));
         line.push(' ');
         line.push_str(&shell::word(&escape_controls(&safe)));
     }
@@ -57,9 +54,7 @@ impl GivenTarget<'_> {
         }
         // A header stands behind its option or in the same argument: `-H`, `-HNAME: VALUE`, `--header=NAME: VALUE`.
         let headers = self.headers.iter().filter(|header| !header.is_empty());
-        let header = headers
-            .filter(|header| argument.ends_with(*header))
-            .max_by_key(|header| header.len());
+        let header = headers.filter(|header| argument.ends_with(*header)).max_by_key(|header| header.len());
         match header {
             Some(header) => {
                 let option = argument.strip_suffix(header.as_str()).unwrap_or_default();
@@ -76,11 +71,7 @@ fn safe_header(header: &str) -> String {
         return REDACTED.to_owned();
     };
     let is_public = !Redactor::is_secret_header(&name.trim().to_ascii_lowercase());
-    if is_public || value.contains("${") {
-        header.to_owned()
-    } else {
-        format!("{name}: {REDACTED}")
-    }
+    if is_public || value.contains("${") { header.to_owned() } else { format!("{name}: {REDACTED}") }
 }
 
 #[cfg(test)]
@@ -109,16 +100,8 @@ mod tests {
         );
         // Values of fewer than six letters too.
         let headers = ["x-key: s3c", "authorization: Bearer ${KEY}", "accept: text/html"];
-        let given = [
-            "-H",
-            headers[0],
-            "-kHx-key: s3c",
-            "--header=x-key: s3c",
-            "-H",
-            headers[1],
-            "-H",
-            headers[2],
-        ];
+        let given =
+            ["-H", headers[0], "-kHx-key: s3c", "--header=x-key: s3c", "-H", headers[1], "-H", headers[2]];
         assert_eq!(
             line(&given, &headers),
             "paymaster-loadtest -H 'x-key: ***' '-kHx-key: ***' '--header=x-key: ***' -H 'authorization: Bearer ${KEY}' -H 'accept: text/html'"
@@ -130,10 +113,7 @@ mod tests {
     fn a_line_without_a_target_is_as_it_was_given_and_not_endless() {
         let missing = vec![OsString::from("--missing=host_1"); 1_000];
         let text = shown(missing.into_iter(), None);
-        assert!(
-            text.starts_with("paymaster-loadtest --missing=host_1 --missing="),
-            "{text}"
-        );
+        assert!(text.starts_with("paymaster-loadtest --missing=host_1 --missing="), "{text}");
         assert_eq!(text.chars().count(), LONGEST + 3);
     }
 }

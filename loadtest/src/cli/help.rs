@@ -9,12 +9,9 @@ use crate::{
 
 /// The list of scenarios.
 pub(super) fn scenarios() -> String {
-    let rows = SCENARIOS.iter().map(|scenario| {
-        format!(
-            "  {:<18} {} (weight {})",
-            scenario.id, scenario.about, scenario.weight
-        )
-    });
+    let rows = SCENARIOS
+        .iter()
+        .map(|scenario| format!("  {:<18} {} (weight {})", scenario.id, scenario.about, scenario.weight));
     let all = format!("  {MIXED:<18} all of them, by their weights");
     rows.chain([all]).collect::<Vec<_>>().join("\n")
 }

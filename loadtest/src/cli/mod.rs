@@ -33,11 +33,7 @@ pub fn main() -> ExitCode {
     };
     let code = execute(cli).unwrap_or_else(|error| {
         let code = error.exit_code();
-        let prefix = if code == codes::COULD_NOT_TEST {
-            "could not test: "
-        } else {
-            ""
-        };
+        let prefix = if code == codes::COULD_NOT_TEST { "could not test: " } else { "" };
         out::error(&format!("{prefix}{error}"));
         code
     });

@@ -16,11 +16,7 @@ pub struct RunClock {
 impl RunClock {
     /// A clock that is not started. `length` includes the warm-up.
     pub fn new(warm_up: Duration, length: Duration) -> Self {
-        Self {
-            started: OnceLock::new(),
-            warm_up,
-            length,
-        }
+        Self { started: OnceLock::new(), warm_up, length }
     }
 
     /// The start of the run. The first call starts it.
@@ -61,8 +57,6 @@ impl RunClock {
 
     /// The time from the end of the warm-up to `moment`; `None` in the warm-up.
     pub fn measured(&self, moment: Instant) -> Option<Duration> {
-        moment
-            .saturating_duration_since(self.start())
-            .checked_sub(self.warm_up)
+        moment.saturating_duration_since(self.start()).checked_sub(self.warm_up)
     }
 }

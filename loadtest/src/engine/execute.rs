@@ -55,11 +55,7 @@ pub enum EngineError {
 impl From<GooseError> for EngineError {
     fn from(cause: GooseError) -> Self {
         match cause {
-            GooseError::InvalidOption {
-                option,
-                value,
-                detail,
-            } => Self::GooseOption {
+            GooseError::InvalidOption { option, value, detail } => Self::GooseOption {
                 option: escape_controls(&option),
                 value: escape_controls(&value),
                 detail: escape_controls(&detail),

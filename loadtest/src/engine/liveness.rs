@@ -102,10 +102,7 @@ mod tests {
     fn failed_connections_end_a_run_sooner_than_timeouts() {
         let connect = || Failure::Connect("refused".to_owned());
         let broken = || Failure::Broken("reset".to_owned());
-        let timeout = || Failure::Timeout {
-            waiting_for: paymaster_exchange::Stage::Head,
-            after: SECOND,
-        };
+        let timeout = || Failure::Timeout { waiting_for: paymaster_exchange::Stage::Head, after: SECOND };
         let cut = || Failure::Cut("short".to_owned());
         for (failures, stopped_after) in [
             (vec![connect(), broken()], Some(7)),

@@ -79,9 +79,7 @@ impl StepPlan {
         let mut plan = String::new();
         let mut last = 0;
         for (value, time) in &self.0 {
-            last = whole(*value)
-                .filter(|users| *users <= MOST_USERS)
-                .ok_or(PlanError::Users(*value))?;
+            last = whole(*value).filter(|users| *users <= MOST_USERS).ok_or(PlanError::Users(*value))?;
             if time.subsec_nanos() > 0 {
                 return Err(PlanError::FractionalTime(*time));
             }
@@ -120,11 +118,7 @@ fn span(text: &str) -> Option<Duration> {
     let (mut total, mut rest) = (0_u64, text);
     for (unit, seconds) in [('h', 3_600), ('m', 60), ('s', 1)] {
         if let Some((number, behind)) = rest.split_once(unit) {
-            total = number
-                .parse::<u64>()
-                .ok()?
-                .checked_mul(seconds)?
-                .checked_add(total)?;
+            total = number.parse::<u64>().ok()?.checked_mul(seconds)?.checked_add(total)?;
             rest = behind;
         }
     }
@@ -137,20 +131,14 @@ mod tests {
 
     #[expect(clippy::unnecessary_wraps, reason = "compared with a result")]
     fn user_plan(users: usize, plan: &str) -> Result<UserPlan, PlanError> {
-        Ok(UserPlan {
-            users,
-            plan: plan.to_owned(),
-        })
+        Ok(UserPlan { users, plan: plan.to_owned() })
     }
 
     #[test]
     fn steps_have_the_notation_of_goose() {
         let steps = StepPlan::parse("10, 30s; 100,1m30s;0,5").unwrap();
         assert_eq!(steps.length(), Duration::from_secs(125));
-        assert_eq!(
-            steps.users(Duration::from_secs(9)),
-            user_plan(100, "10,30s;100,90s;0,5s")
-        );
+        assert_eq!(steps.users(Duration::from_secs(9)), user_plan(100, "10,30s;100,90s;0,5s"));
         let open_end = StepPlan::parse("10,30s").unwrap().users(Duration::from_secs(9));
         assert_eq!(open_end, user_plan(10, "10,30s;10,10s;0,0s"));
         for plan in [
@@ -179,19 +167,11 @@ mod tests {
             assert!(error.contains(word), "{text}: {error}");
         }
         assert!(StepPlan::parse("1.5,30s").unwrap().users(Duration::ZERO).is_err());
-        assert!(
-            StepPlan::parse("99999,30s")
-                .unwrap()
-                .users(Duration::ZERO)
-                .is_err()
-        );
+        assert!(StepPlan::parse("99999,30s").unwrap().users(Duration::ZERO).is_err());
     }
 
     #[test]
     fn times_are_rounded_up_to_whole_seconds() {
-        assert_eq!(
-            constant(5, Duration::ZERO, Duration::from_millis(1_500)),
-            "5,0s;5,2s;0,0s"
-        );
+        assert_eq!(constant(5, Duration::ZERO, Duration::from_millis(1_500)), "5,0s;5,2s;0,0s");
     }
 }

@@ -92,14 +92,7 @@ fn line(run: &RunState, answers: u64, rate: f64, elapsed: Duration) -> String {
         for label in figures.labels.values() {
             counts.merge(&label.counts);
         }
-        if let Some(slot) = figures
-            .series
-            .slots
-            .iter()
-            .rev()
-            .nth(1)
-            .or(figures.series.slots.last())
-        {
+        if let Some(slot) = figures.series.slots.iter().rev().nth(1).or(figures.series.slots.last()) {
             p95 = p95.max(slot.percentile(95.0));
         }
     }

@@ -212,8 +212,7 @@ impl RunState {
 
     /// Notes an answer to a measured request. `elapsed` is the time since the start.
     pub(crate) fn note_answer(&self, elapsed: Duration) {
-        self.last_answer
-            .fetch_max(nanoseconds(elapsed), Ordering::Relaxed);
+        self.last_answer.fetch_max(nanoseconds(elapsed), Ordering::Relaxed);
     }
 
     /// When the last answer to a measured request arrived, after the start.
@@ -225,11 +224,7 @@ impl RunState {
     /// the arrivals answers after the end. If the target stopped answering, it is the last answer in any case.
     pub(crate) fn measured_until(&self, ran_for: Duration, stopped_answering: bool) -> Duration {
         let last = self.last_answer();
-        if stopped_answering && !last.is_zero() {
-            last
-        } else {
-            ran_for.max(last)
-        }
+        if stopped_answering && !last.is_zero() { last } else { ran_for.max(last) }
     }
 
     /// The clock of the run.
@@ -239,9 +234,7 @@ impl RunState {
 
     /// Lets no new iteration start. Those in progress may finish.
     pub(crate) fn drain(&self, reason: EndReason) {
-        let first = self
-            .ended
-            .compare_exchange(0, reason as u8, Ordering::AcqRel, Ordering::Acquire);
+        let first = self.ended.compare_exchange(0, reason as u8, Ordering::AcqRel, Ordering::Acquire);
         if first.is_ok() || matches!(reason, EndReason::Interrupted | EndReason::TargetStopped) {
             self.ended.store(reason as u8, Ordering::Release);
         }
@@ -268,14 +261,9 @@ impl RunState {
     /// Why the run ended; `None` while it goes on.
     pub fn ended(&self) -> Option<EndReason> {
         let ended = self.ended.load(Ordering::Acquire);
-        [
-            EndReason::TimeElapsed,
-            EndReason::RequestBudget,
-            EndReason::Interrupted,
-            EndReason::TargetStopped,
-        ]
-        .into_iter()
-        .find(|reason| *reason as u8 == ended)
+        [EndReason::TimeElapsed, EndReason::RequestBudget, EndReason::Interrupted, EndReason::TargetStopped]
+            .into_iter()
+            .find(|reason| *reason as u8 == ended)
     }
 
     /// How long new iterations were started.

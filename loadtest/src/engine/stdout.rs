@@ -55,8 +55,6 @@ mod platform {
     }
 
     pub(super) fn restore(original: &Original) -> io::Result<()> {
-        FileDescriptor::redirect_stdio(original, StdioDescriptor::Stdout)
-            .map(drop)
-            .map_err(io::Error::other)
+        FileDescriptor::redirect_stdio(original, StdioDescriptor::Stdout).map(drop).map_err(io::Error::other)
     }
 }

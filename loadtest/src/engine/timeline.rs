@@ -43,9 +43,7 @@ impl UsersOverTime {
         let mut series = recorded.series;
         // Users may stay a little longer than the run.
         let slots = end.as_millis().div_ceil(u128::from(series.seconds) * 1_000);
-        series
-            .slots
-            .truncate(usize::try_from(slots).unwrap_or(usize::MAX));
+        series.slots.truncate(usize::try_from(slots).unwrap_or(usize::MAX));
         series
     }
 
@@ -100,23 +98,13 @@ mod tests {
         for schedule in [Schedule::new(0.0, &ramp), Schedule::new(0.0, &ramp).poisson(3)] {
             let users = UsersOverTime::default();
             let mut series = TimeSeries::default();
-            add(
-                &mut series,
-                &users,
-                Some(&schedule),
-                &clock,
-                SECOND * 7,
-                SECOND * 9,
-            );
+            add(&mut series, &users, Some(&schedule), &clock, SECOND * 7, SECOND * 9);
             let arrivals: Vec<u64> = series.slots.iter().map(|slot| slot.arrivals).collect();
             assert_eq!(arrivals.len(), 5);
             let measured = schedule.total() - schedule.due_before(SECOND * 2);
             assert_eq!(arrivals.iter().sum::<u64>(), measured, "{arrivals:?}");
             // The ramp goes on in the first two measured seconds.
-            assert!(
-                arrivals[0] < arrivals[1] && arrivals[1] < arrivals[3] + 40,
-                "{arrivals:?}"
-            );
+            assert!(arrivals[0] < arrivals[1] && arrivals[1] < arrivals[3] + 40, "{arrivals:?}");
         }
     }
 
@@ -126,14 +114,7 @@ mod tests {
         let schedule = Schedule::constant(100.0, SECOND * 10);
         let mut series = TimeSeries::default();
         let users = UsersOverTime::default();
-        add(
-            &mut series,
-            &users,
-            Some(&schedule),
-            &clock,
-            SECOND * 5 / 2,
-            SECOND * 3,
-        );
+        add(&mut series, &users, Some(&schedule), &clock, SECOND * 5 / 2, SECOND * 3);
         let arrivals: Vec<u64> = series.slots.iter().map(|slot| slot.arrivals).collect();
         assert_eq!(arrivals, [100, 100, 50]);
     }

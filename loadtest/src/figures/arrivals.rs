@@ -43,8 +43,7 @@ impl ArrivalCounts {
 
     /// Arrivals that were sent and of which a request got no answer.
     pub fn unanswered(&self) -> u64 {
-        self.due
-            .saturating_sub(self.served() + self.unsent + self.held_back)
+        self.due.saturating_sub(self.served() + self.unsent + self.held_back)
     }
 
     /// The requested arrivals per second; `None` in the closed model.
@@ -124,18 +123,10 @@ mod tests {
 
     #[test]
     fn every_arrival_is_accounted_for() {
-        let mut arrivals = ArrivalCounts {
-            due: 10,
-            unsent: 2,
-            held_back: 1,
-            ..ArrivalCounts::default()
-        };
+        let mut arrivals = ArrivalCounts { due: 10, unsent: 2, held_back: 1, ..ArrivalCounts::default() };
         arrivals.serve(1.5, false);
         arrivals.serve(0.5, true);
-        assert_eq!(
-            (arrivals.in_time, arrivals.late, arrivals.unanswered()),
-            (1, 1, 5)
-        );
+        assert_eq!((arrivals.in_time, arrivals.late, arrivals.unanswered()), (1, 1, 5));
         let mut both = arrivals;
         both.merge(&arrivals);
         assert_eq!((both.due, both.served(), both.unanswered()), (20, 4, 10));

@@ -39,11 +39,7 @@ pub struct GeneratorUsage {
 impl CpuTimes {
     /// The current CPU times.
     pub fn now() -> Self {
-        Self {
-            taken: Instant::now(),
-            own: own_seconds(),
-            machine: machine_ticks(),
-        }
+        Self { taken: Instant::now(), own: own_seconds(), machine: machine_ticks() }
     }
 
     /// The CPU use since these times.
@@ -105,11 +101,7 @@ fn own_seconds() -> Option<f64> {
 fn machine_ticks() -> Option<(f64, f64)> {
     let stat = fs::read_to_string("/proc/stat").ok()?;
     let line = stat.lines().next()?.strip_prefix("cpu ")?;
-    let ticks: Vec<f64> = line
-        .split_ascii_whitespace()
-        .take(8)
-        .map_while(|tick| tick.parse().ok())
-        .collect();
+    let ticks: Vec<f64> = line.split_ascii_whitespace().take(8).map_while(|tick| tick.parse().ok()).collect();
     let all: f64 = ticks.iter().sum();
     // The fields `idle` and `iowait`.
     let idle = ticks.get(3)? + ticks.get(4)?;
@@ -131,17 +123,10 @@ mod tests {
 
     #[test]
     fn a_generator_that_is_the_limit_is_a_warning() {
-        for (own, machine, warned) in [
-            (0.9, 0.9, true),
-            (0.5, 0.99, true),
-            (0.1, 0.99, false),
-            (0.5, 0.6, false),
-        ] {
-            assert_eq!(
-                generator(own, machine).warning().is_some(),
-                warned,
-                "{own} {machine}"
-            );
+        for (own, machine, warned) in
+            [(0.9, 0.9, true), (0.5, 0.99, true), (0.1, 0.99, false), (0.5, 0.6, false)]
+        {
+            assert_eq!(generator(own, machine).warning().is_some(), warned, "{own} {machine}");
         }
         assert_eq!(GeneratorUsage::default().warning(), None);
     }

@@ -48,8 +48,7 @@ impl Default for LatencyHistogram {
 impl LatencyHistogram {
     /// Counts one latency.
     pub fn record(&mut self, latency: Duration) {
-        self.0
-            .saturating_record(u64::try_from(latency.as_nanos()).unwrap_or(LONGEST));
+        self.0.saturating_record(u64::try_from(latency.as_nanos()).unwrap_or(LONGEST));
     }
 
     /// Adds other latencies.
@@ -64,14 +63,7 @@ impl LatencyHistogram {
         // It fails if `earlier` has latencies that are not in this one. Then the difference is everything.
         let _ = more.subtract(&earlier.0);
         let recorded = more.iter_recorded();
-        recorded
-            .map(|step| {
-                (
-                    Duration::from_nanos(step.value_iterated_to()),
-                    step.count_at_value(),
-                )
-            })
-            .collect()
+        recorded.map(|step| (Duration::from_nanos(step.value_iterated_to()), step.count_at_value())).collect()
     }
 
     /// For each of these ascending bounds (in seconds) the number of latencies up to it that exceed the bound before, and the sum of all
@@ -145,9 +137,8 @@ impl LatencyHistogram {
     /// Reads the output of [`Self::encode`].
     pub fn decode(text: &str) -> Result<Self, HistogramError> {
         let bytes = STANDARD.decode(text)?;
-        let read: Histogram<u64> = Deserializer::new()
-            .deserialize(&mut bytes.as_slice())
-            .map_err(HistogramError::Format)?;
+        let read: Histogram<u64> =
+            Deserializer::new().deserialize(&mut bytes.as_slice()).map_err(HistogramError::Format)?;
         let mut own = Self::default();
         own.0.add(&read)?;
         Ok(own)

@@ -140,11 +140,7 @@ impl Figures {
         let latency = sample.outcome.is_timed().then_some(sample.latency);
         match self.labels.get_mut(sample.label) {
             Some(label) => label.record(sample, latency),
-            None => self
-                .labels
-                .entry(sample.label.to_owned())
-                .or_default()
-                .record(sample, latency),
+            None => self.labels.entry(sample.label.to_owned()).or_default().record(sample, latency),
         }
         self.series.record(at, sample.outcome, sample.latency);
     }
@@ -155,11 +151,7 @@ impl Figures {
         let key = if is_known || self.wrong.len() < DISTINCT {
             key
         } else {
-            WrongKey {
-                rule: key.rule,
-                label: OTHER.to_owned(),
-                pointer: String::new(),
-            }
+            WrongKey { rule: key.rule, label: OTHER.to_owned(), pointer: String::new() }
         };
         self.merge_wrong(key, 1, example);
     }
@@ -208,10 +200,7 @@ impl Figures {
         let mut total = LabelFigures::default();
         for (label, figures) in &self.labels {
             let inside = scope.is_none_or(|scope| {
-                label == scope
-                    || label
-                        .strip_prefix(scope)
-                        .is_some_and(|rest| rest.starts_with('/'))
+                label == scope || label.strip_prefix(scope).is_some_and(|rest| rest.starts_with('/'))
             });
             if inside {
                 total.merge(figures);
@@ -270,11 +259,7 @@ mod tests {
         for n in 0..200 {
             figures.add_failure(format!("failure {n}"));
             figures.add_wrong(
-                WrongKey {
-                    rule: "r".to_owned(),
-                    label: format!("{n}"),
-                    pointer: String::new(),
-                },
+                WrongKey { rule: "r".to_owned(), label: format!("{n}"), pointer: String::new() },
                 || Example {
                     expected: String::new(),
                     actual: String::new(),

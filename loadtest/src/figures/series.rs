@@ -94,10 +94,7 @@ pub struct TimeSeries {
 
 impl Default for TimeSeries {
     fn default() -> Self {
-        Self {
-            seconds: 1,
-            slots: Vec::new(),
-        }
+        Self { seconds: 1, slots: Vec::new() }
     }
 }
 
@@ -211,17 +208,10 @@ mod tests {
             series.record(Duration::from_secs(second), Outcome::Good, MS);
         }
         assert!(series.slots.len() <= MOST_SLOTS);
-        assert_eq!(
-            series.slots.iter().map(|slot| slot.counts.all()).sum::<u64>(),
-            10_000
-        );
+        assert_eq!(series.slots.iter().map(|slot| slot.counts.all()).sum::<u64>(), 10_000);
         assert_eq!(series.seconds, 32);
         let rates = series.whole(Duration::from_secs(10_000)).iter();
-        assert!(
-            rates
-                .map(|slot| series.rate(slot.counts.all()))
-                .all(|rate| (rate - 1.0).abs() < 1e-9)
-        );
+        assert!(rates.map(|slot| series.rate(slot.counts.all())).all(|rate| (rate - 1.0).abs() < 1e-9));
     }
 
     /// 9,000 arrivals in three seconds against a target that serves 1,000 per second.
@@ -237,11 +227,7 @@ mod tests {
         series.cover(length);
         let rates = |of: fn(&TimeSlot) -> u64| -> Vec<u64> { series.whole(length).iter().map(of).collect() };
         assert_eq!(rates(|slot| slot.due), [3_000, 3_000, 3_000, 0, 0, 0, 0, 0, 0]);
-        assert!(
-            rates(|slot| slot.counts.answered())
-                .iter()
-                .all(|rate| rate.abs_diff(1_000) <= 1)
-        );
+        assert!(rates(|slot| slot.counts.answered()).iter().all(|rate| rate.abs_diff(1_000) <= 1));
     }
 
     #[test]
@@ -287,11 +273,7 @@ mod tests {
         other.merge(&series);
         assert_eq!(users(&other)[..3], [8.5, 13.0, 3.0]);
         series.merge(&TimeSeries {
-            slots: vec![TimeSlot {
-                user_ms: 2_000,
-                arrivals: 5,
-                ..TimeSlot::default()
-            }],
+            slots: vec![TimeSlot { user_ms: 2_000, arrivals: 5, ..TimeSlot::default() }],
             ..TimeSeries::default()
         });
         assert_eq!((users(&series)[0], series.slots[0].arrivals), (6.0, 5));

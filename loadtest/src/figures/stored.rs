@@ -89,11 +89,7 @@ impl Serialize for TimeSeries {
             counts: slot.counts,
             classes: slot.classes.iter().copied().collect(),
         });
-        StoredSeries {
-            seconds: self.seconds,
-            slots: slots.collect(),
-        }
-        .serialize(serializer)
+        StoredSeries { seconds: self.seconds, slots: slots.collect() }.serialize(serializer)
     }
 }
 
@@ -110,9 +106,6 @@ impl<'de> Deserialize<'de> for TimeSeries {
             counts: slot.counts,
             classes: slot.classes.into_iter().collect(),
         });
-        Ok(Self {
-            seconds: stored.seconds,
-            slots: slots.collect(),
-        })
+        Ok(Self { seconds: stored.seconds, slots: slots.collect() })
     }
 }

@@ -92,21 +92,12 @@ pub struct Assessment {
 
 impl Assessment {
     fn new(outcome: Outcome, judged: bool) -> Self {
-        Self {
-            outcome,
-            judged,
-            violations: Vec::new(),
-            error_code: None,
-            failure: None,
-        }
+        Self { outcome, judged, violations: Vec::new(), error_code: None, failure: None }
     }
 
     /// An exchange without a JSON-RPC answer.
     fn unanswered(outcome: Outcome, failure: String) -> Self {
-        Self {
-            failure: Some(failure),
-            ..Self::new(outcome, false)
-        }
+        Self { failure: Some(failure), ..Self::new(outcome, false) }
     }
 
     /// An answer that HTTP alone refused.
@@ -120,11 +111,7 @@ impl Assessment {
         let AnswerContent::Error(code) = content else {
             return Self::new(Outcome::Good, judged);
         };
-        let outcome = if template.expects_error {
-            Outcome::Good
-        } else {
-            Outcome::RpcError
-        };
+        let outcome = if template.expects_error { Outcome::Good } else { Outcome::RpcError };
         Self {
             error_code: Some(code.map_or_else(|| "none".to_owned(), |code| code.to_string())),
             ..Self::new(outcome, judged)
@@ -158,11 +145,7 @@ impl AnswerJudge {
         let single = |rule: &&'static Rule| {
             !matches!(rule.check, Check::Group(..)) && !RULES_OF_TIMES.contains(&rule.id)
         };
-        Self {
-            judge: Judge::new(rules().filter(counts).filter(single).collect()),
-            context,
-            share,
-        }
+        Self { judge: Judge::new(rules().filter(counts).filter(single).collect()), context, share }
     }
 
     /// What a response counts as if an equal answer is known.
@@ -180,11 +163,7 @@ impl AnswerJudge {
 
     fn recall_answer(&self, answer: &ReadAnswer<'_>, sent: SentRequest<'_>) -> Option<Assessment> {
         let judged = self.share.includes(sent.number);
-        let cache = if judged {
-            &sent.template.judged
-        } else {
-            &sent.template.unjudged
-        };
+        let cache = if judged { &sent.template.judged } else { &sent.template.unjudged };
         let content = cache.find(answer)?;
         Some(Assessment::accepted(sent.template, content, judged))
     }
@@ -233,10 +212,7 @@ impl AnswerJudge {
             .filter_map(|judgement| Some((judgement.rule, judgement.violations.into_iter().next()?)))
             .collect();
         if !violations.is_empty() {
-            return Assessment {
-                violations,
-                ..Assessment::new(Outcome::Wrong, true)
-            };
+            return Assessment { violations, ..Assessment::new(Outcome::Wrong, true) };
         }
         let [view] = &views;
         if view.answer.object().is_none() {

@@ -79,14 +79,8 @@ enum Slot {
 impl AnswerSkeleton {
     /// The skeleton of an answer; none if such an answer must always be judged.
     pub(crate) fn of(answer: &ReadAnswer<'_>) -> Option<Self> {
-        let mut walker = Walker {
-            body: answer.body,
-            at: 0,
-            from: 0,
-            parts: Vec::new(),
-            seen: [0; DEEPEST],
-            depth: 0,
-        };
+        let mut walker =
+            Walker { body: answer.body, at: 0, from: 0, parts: Vec::new(), seen: [0; DEEPEST], depth: 0 };
         walker.walk(answer.id)?;
         Some(Self {
             status: answer.status,
@@ -140,9 +134,7 @@ fn value_length(bytes: &[u8]) -> Option<usize> {
         let end = memchr::memchr2(b'"', b'\\', &bytes[1..])?;
         return (bytes[end + 1] == b'"').then_some(end + 2);
     }
-    bytes
-        .iter()
-        .position(|byte| !matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E'))
+    bytes.iter().position(|byte| !matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E'))
 }
 
 /// The class of a value with its quotes; none for a value that must stay as it is.
@@ -268,9 +260,7 @@ fn is_integer(text: &[u8]) -> bool {
 
 /// Whether every byte is a hex digit. Without an early end, so that the compiler can look at several bytes at once.
 fn is_hex(digits: &[u8]) -> bool {
-    digits
-        .iter()
-        .fold(true, |all, digit| all & digit.is_ascii_hexdigit())
+    digits.iter().fold(true, |all, digit| all & digit.is_ascii_hexdigit())
 }
 
 #[cfg(test)]
@@ -350,18 +340,9 @@ mod tests {
         assert!(!alike(r#"{"result":{"id":17}}"#, r#"{"result":{"id":18}}"#));
         let skeleton = AnswerSkeleton::of(&answer("[1]", "17")).unwrap();
         for other in [
-            ReadAnswer {
-                status: 201,
-                ..answer("[1]", "17")
-            },
-            ReadAnswer {
-                content_type: "text/plain",
-                ..answer("[1]", "17")
-            },
-            ReadAnswer {
-                token: "0x1",
-                ..answer("[1]", "17")
-            },
+            ReadAnswer { status: 201, ..answer("[1]", "17") },
+            ReadAnswer { content_type: "text/plain", ..answer("[1]", "17") },
+            ReadAnswer { token: "0x1", ..answer("[1]", "17") },
         ] {
             assert!(!skeleton.matches(&other), "{other:?}");
         }
@@ -385,17 +366,7 @@ mod tests {
     /// What the skeleton relies on: a row rule accepts all values of a class or none of them.
     #[test]
     fn a_row_rule_accepts_a_class_as_a_whole() {
-        let texts = [
-            "0xab",
-            "0xABCDEF",
-            "0x00",
-            "0x1",
-            "0x12",
-            "0xfff",
-            "1",
-            "42",
-            "1000000000000000000000",
-        ];
+        let texts = ["0xab", "0xABCDEF", "0x00", "0x1", "0x12", "0xfff", "1", "42", "1000000000000000000000"];
         let numbers = ["1", "7", "12345678901234567890123", "1.5", "0.25", "12.50"];
         for document in ["sponsored-result", "token-sponsor-result", "fee-quote"] {
             for (member, form) in VARYING {
@@ -403,12 +374,9 @@ mod tests {
                     continue;
                 };
                 let mut verdicts = std::collections::BTreeMap::new();
-                let texts = texts.iter().map(|text| {
-                    (
-                        class_of_text(text.as_bytes(), form),
-                        Value::String((*text).to_owned()),
-                    )
-                });
+                let texts = texts
+                    .iter()
+                    .map(|text| (class_of_text(text.as_bytes(), form), Value::String((*text).to_owned())));
                 let numbers = numbers.iter().map(|text| {
                     let class = class_of_number(text.as_bytes(), form);
                     (class, serde_json::from_str(text).unwrap())
@@ -417,12 +385,7 @@ mod tests {
                     if let Some(class) = class {
                         let verdict = row.is_valid(&value);
                         let first = *verdicts.entry(class).or_insert(verdict);
-                        assert_eq!(
-                            verdict,
-                            first,
-                            "{document}.{} {value}",
-                            String::from_utf8_lossy(member)
-                        );
+                        assert_eq!(verdict, first, "{document}.{} {value}", String::from_utf8_lossy(member));
                     }
                 }
             }

@@ -28,49 +28,27 @@ impl Server {
         let mut config = Config::default();
         config.signing.enabled = false;
         let service = Service::new(&config).unwrap();
-        let service = InjectedService::from(service)
-            .with_variants(variants)
-            .with_faults(faults);
+        let service = InjectedService::from(service).with_variants(variants).with_faults(faults);
         let embedded = Embedded::serve(&config, service).await.unwrap();
         // With some faults the server never answers.
-        let limits = Limits {
-            timeout: Duration::from_millis(500),
-            ..Limits::default()
-        };
+        let limits = Limits { timeout: Duration::from_millis(500), ..Limits::default() };
         let transport = Transport::new(Target::parse(&embedded.url).unwrap(), limits, &[]);
-        Self {
-            embedded,
-            transport,
-            line: PooledConnection::default(),
-        }
+        Self { embedded, transport, line: PooledConnection::default() }
     }
 
     async fn exchange(&mut self, template: &RequestTemplate, number: u64) -> Exchange {
-        self.line
-            .exchange(&self.transport, template.body(number, None))
-            .await
+        self.line.exchange(&self.transport, template.body(number, None)).await
     }
 }
 
 fn mix(context: &Context) -> Mix {
-    Mix::new(
-        "mixed",
-        &Weights::new(),
-        &mut RequestGenerator::new(context, 1, 6),
-    )
-    .unwrap()
+    Mix::new("mixed", &Weights::new(), &mut RequestGenerator::new(context, 1, 6)).unwrap()
 }
 
 /// The outcome by the rules alone, without the cache.
 fn by_the_rules(judge: &AnswerJudge, exchange: &Exchange, template: &RequestTemplate) -> Outcome {
     // With escapes the answer has no skeleton, so that nothing is kept of it.
-    let unlike = ReadAnswer {
-        status: 0,
-        content_type: "",
-        body: br#""\""#,
-        id: b"",
-        token: "",
-    };
+    let unlike = ReadAnswer { status: 0, content_type: "", body: br#""\""#, id: b"", token: "" };
     judge.judge(exchange, template, &unlike).outcome
 }
 
@@ -81,11 +59,7 @@ async fn both_ways(server: &mut Server, judge: &AnswerJudge, mix: &Mix, times: u
         // The same 12 iterations repeat, so that most answers are in the cache.
         for template in mix.sequence(number % 12) {
             let exchange = server.exchange(template, number).await;
-            let sent = SentRequest {
-                template,
-                number,
-                token: None,
-            };
+            let sent = SentRequest { template, number, token: None };
             let assessment = judge.assess(&exchange, sent);
             let outcome = assessment.outcome;
             if !outcome.is_answer() {
@@ -110,11 +84,7 @@ fn assess(judge: &AnswerJudge, template: &RequestTemplate, outcome: Result<Respo
         received: None,
         sent_as: None,
     };
-    let sent = SentRequest {
-        template,
-        number: 0,
-        token: None,
-    };
+    let sent = SentRequest { template, number: 0, token: None };
     judge.assess(&exchange, sent)
 }
 
@@ -131,15 +101,9 @@ fn an_answer_beyond_our_limits_is_not_wrong() {
         body: format!("{}{}", "[".repeat(depth), "]".repeat(depth)).into(),
     });
     let assessment = assess(&judge, template, answer);
-    assert_eq!(
-        (assessment.outcome, assessment.judged),
-        (Outcome::Transport, false)
-    );
+    assert_eq!((assessment.outcome, assessment.judged), (Outcome::Transport, false));
     assert!(
-        assessment
-            .failure
-            .as_deref()
-            .is_some_and(|failure| failure.ends_with("more than we read")),
+        assessment.failure.as_deref().is_some_and(|failure| failure.ends_with("more than we read")),
         "{assessment:?}"
     );
 }
@@ -172,11 +136,7 @@ async fn an_unjudged_answer_is_parsed_once_and_cached_apart_from_judged_ones() {
     let template = &mix.sequence(0)[0];
     for number in 0..3 {
         let exchange = server.exchange(template, number).await;
-        let sent = SentRequest {
-            template,
-            number,
-            token: None,
-        };
+        let sent = SentRequest { template, number, token: None };
         let unjudged = none_judged.assess(&exchange, sent);
         assert_eq!((unjudged.outcome, unjudged.judged), (Outcome::Good, false));
         assert_eq!(template.unjudged.len(), 1);
@@ -210,12 +170,8 @@ async fn the_cache_changes_no_outcome_whatever_the_fault() {
 #[tokio::test]
 async fn a_wrong_answer_in_25_is_4_percent() {
     let context = Context::new(profile_of(&Config::default()));
-    let mix = Mix::new(
-        "sponsor-sponsored",
-        &Weights::new(),
-        &mut RequestGenerator::new(&context, 1, 6),
-    )
-    .unwrap();
+    let mix =
+        Mix::new("sponsor-sponsored", &Weights::new(), &mut RequestGenerator::new(&context, 1, 6)).unwrap();
     let judge = AnswerJudge::new(context, JudgedShare::ALL, false);
     let fault = find_fault("result-true-now-and-then").unwrap();
     let mut server = Server::start(vec![fault], vec![]).await;
@@ -234,19 +190,11 @@ async fn an_answer_to_another_request_is_wrong() {
         if crossed {
             exchange.request = template.body(6, None);
         }
-        let sent = SentRequest {
-            template,
-            number: if crossed { 6 } else { 5 },
-            token: None,
-        };
+        let sent = SentRequest { template, number: if crossed { 6 } else { 5 }, token: None };
         let assessment = judge.assess(&exchange, sent);
         assert_eq!(assessment.outcome == Outcome::Wrong, crossed);
         assert_eq!(
-            assessment
-                .violations
-                .iter()
-                .map(|(rule, _)| rule.id)
-                .collect::<Vec<_>>(),
+            assessment.violations.iter().map(|(rule, _)| rule.id).collect::<Vec<_>>(),
             if crossed { vec!["answer.id"] } else { vec![] }
         );
     }
@@ -261,10 +209,7 @@ fn without_an_answer_there_is_nothing_to_judge() {
     let refused = |status: u16, header: Option<&str>| {
         Ok(Response {
             status,
-            headers: header
-                .map(|value| ("retry-after".to_owned(), value.to_owned()))
-                .into_iter()
-                .collect(),
+            headers: header.map(|value| ("retry-after".to_owned(), value.to_owned())).into_iter().collect(),
             body: "busy".into(),
         })
     };
@@ -292,13 +237,7 @@ fn without_an_answer_there_is_nothing_to_judge() {
 
 #[test]
 fn a_share_is_exact_and_spread() {
-    for (text, of_1000) in [
-        ("10%", 100),
-        ("all", 1_000),
-        ("none", 0),
-        ("33.3%", 333),
-        ("100%", 1_000),
-    ] {
+    for (text, of_1000) in [("10%", 100), ("all", 1_000), ("none", 0), ("33.3%", 333), ("100%", 1_000)] {
         let share = JudgedShare::parse(text).unwrap();
         let taken = (0..1_000).filter(|number| share.includes(*number)).count();
         assert!(taken.abs_diff(of_1000) <= 1, "{text}: {taken}");

@@ -72,20 +72,14 @@ struct Snapshot {
 
 impl Default for LiveFigures {
     fn default() -> Self {
-        Self(Arc::new(Shared {
-            state: Mutex::default(),
-            final_page: watch::Sender::new(false),
-        }))
+        Self(Arc::new(Shared { state: Mutex::default(), final_page: watch::Sender::new(false) }))
     }
 }
 
 impl LiveFigures {
     /// A run begins.
     pub(crate) fn begin(&self, run: &Arc<RunState>, cpu: CpuTimes) {
-        self.state().running = Some(Running {
-            run: Arc::clone(run),
-            cpu,
-        });
+        self.state().running = Some(Running { run: Arc::clone(run), cpu });
     }
 
     /// The run ended with this summary.

@@ -38,27 +38,16 @@ impl MetricsServer {
         let listen = || {
             let listener = TcpListener::bind(&address)?;
             listener.set_nonblocking(true)?;
-            Ok((
-                listener.local_addr()?,
-                tokio::net::TcpListener::from_std(listener)?,
-            ))
+            Ok((listener.local_addr()?, tokio::net::TcpListener::from_std(listener)?))
         };
-        let (bound, listener) = listen().map_err(|cause| MetricsError {
-            address: address.clone(),
-            cause,
-        })?;
+        let (bound, listener) = listen().map_err(|cause| MetricsError { address: address.clone(), cause })?;
         let (shutdown, shut) = oneshot::channel::<()>();
         let source = live.clone();
         let serving = tokio::spawn(serve_metrics(listener, move || source.text(), async {
             // A dropped sender ends it as well.
             let _ = shut.await;
         }));
-        Ok(Self {
-            address: bound,
-            live: live.clone(),
-            shutdown,
-            serving,
-        })
+        Ok(Self { address: bound, live: live.clone(), shutdown, serving })
     }
 
     /// The URL of the page.

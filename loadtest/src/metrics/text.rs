@@ -64,10 +64,7 @@ impl Page {
         let about = "Answers that were judged, by scenario";
         let mut judged = encoder.encode_descriptor("judged_answers", about, None, MetricType::Counter)?;
         for (scenario, of) in &figures.labels {
-            count(
-                judged.encode_family(&[("scenario", scenario.as_str())])?,
-                of.judged,
-            )?;
+            count(judged.encode_family(&[("scenario", scenario.as_str())])?, of.judged)?;
         }
         Ok(())
     }
@@ -80,9 +77,12 @@ impl Page {
         let mut histograms = encoder.encode_descriptor("request_duration", about, Some(&unit), kind)?;
         for (scenario, LabelFigures { latency, .. }) in &self.0.figures.labels {
             let (buckets, sum) = latency.buckets(&bounds);
-            histograms
-                .encode_family(&[("scenario", scenario.as_str())])?
-                .encode_histogram::<NoLabels>(sum, latency.len(), &buckets, None)?;
+            histograms.encode_family(&[("scenario", scenario.as_str())])?.encode_histogram::<NoLabels>(
+                sum,
+                latency.len(),
+                &buckets,
+                None,
+            )?;
         }
         Ok(())
     }
@@ -102,21 +102,12 @@ impl Page {
     }
 
     fn users(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-        let Snapshot {
-            is_running,
-            users,
-            busy,
-            ..
-        } = self.0;
+        let Snapshot { is_running, users, busy, .. } = self.0;
         let mut gauge = |name, about, value: usize| {
             let value = u64::try_from(value).unwrap_or(u64::MAX);
             set(encoder, name, about, &value)
         };
-        gauge(
-            "running",
-            "1 while a run goes on, 0 before and after",
-            usize::from(is_running),
-        )?;
+        gauge("running", "1 while a run goes on, 0 before and after", usize::from(is_running))?;
         gauge("users", "Users, each with its own connection", users)?;
         gauge("busy_users", "Users that wait for an answer", busy)
     }
@@ -125,10 +116,7 @@ impl Page {
         let arrivals = &self.0.figures.arrivals;
         let counter = MetricType::Counter;
         let about = "Open model: arrivals that were due";
-        count(
-            encoder.encode_descriptor("arrivals_due", about, None, counter)?,
-            arrivals.due,
-        )?;
+        count(encoder.encode_descriptor("arrivals_due", about, None, counter)?, arrivals.due)?;
         let about =
             "Open model: arrivals whose requests were all answered, by whether they began at most 1 ms late";
         let mut served = encoder.encode_descriptor("arrivals_served", about, None, counter)?;
@@ -136,41 +124,25 @@ impl Page {
         count(served.encode_family(&[("began", "late")])?, arrivals.late)?;
         let about = "Open model: arrivals that began more than 1 ms late, because no connection was free or because the generator was slow";
         let mut late = encoder.encode_descriptor("arrivals_late", about, None, counter)?;
-        count(
-            late.encode_family(&[("cause", "no-free-connection")])?,
-            arrivals.waited,
-        )?;
-        count(
-            late.encode_family(&[("cause", "slow-generator")])?,
-            arrivals.delayed,
-        )?;
+        count(late.encode_family(&[("cause", "no-free-connection")])?, arrivals.waited)?;
+        count(late.encode_family(&[("cause", "slow-generator")])?, arrivals.delayed)?;
         let about = "Open model: arrivals that were never sent, because no connection was free until the end or because the target asked for a pause";
         let mut dropped = encoder.encode_descriptor("arrivals_dropped", about, None, counter)?;
-        count(
-            dropped.encode_family(&[("cause", "no-free-connection")])?,
-            arrivals.unsent,
-        )?;
+        count(dropped.encode_family(&[("cause", "no-free-connection")])?, arrivals.unsent)?;
         count(dropped.encode_family(&[("cause", "pause")])?, arrivals.held_back)?;
         let about = "Open model: arrivals that are due and wait for a free connection";
         set(encoder, "arrivals_waiting", about, &self.0.waiting)
     }
 
     fn generator(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-        let Snapshot {
-            cpu_seconds, usage, ..
-        } = &self.0;
+        let Snapshot { cpu_seconds, usage, .. } = &self.0;
         let about = "CPU time of the generator in its runs";
         let (unit, kind) = (Unit::Seconds, MetricType::Counter);
         encoder
             .encode_descriptor("generator_cpu", about, Some(&unit), kind)?
             .encode_counter(cpu_seconds, NO_EXEMPLAR)?;
         let cores = u64::try_from(usage.cores).unwrap_or(u64::MAX);
-        set(
-            encoder,
-            "generator_cores",
-            "Cores that the generator may use",
-            &cores,
-        )?;
+        set(encoder, "generator_cores", "Cores that the generator may use", &cores)?;
         let about = "The part of these cores that the generator used in the run, from 0 to 1";
         let own = usage.cpu_share.unwrap_or_default();
         set(encoder, "generator_cpu_share", about, &own)?;
@@ -192,7 +164,5 @@ fn set(
     about: &str,
     value: &impl EncodeGaugeValue,
 ) -> fmt::Result {
-    encoder
-        .encode_descriptor(name, about, None, MetricType::Gauge)?
-        .encode_gauge(value)
+    encoder.encode_descriptor(name, about, None, MetricType::Gauge)?.encode_gauge(value)
 }

@@ -20,10 +20,7 @@ pub fn next(summary: &RunSummary) -> Vec<String> {
             && explained.insert(rule.id)
             && explained.len() <= 3
         {
-            advice.push(format!(
-                "{}: {} (`paymaster-conformance explain {}`)",
-                rule.id, rule.hint, rule.id
-            ));
+            advice.push(format!("{}: {} (`paymaster-conformance explain {}`)", rule.id, rule.hint, rule.id));
         }
     }
     if counts.of(Outcome::RpcError) > 0 {

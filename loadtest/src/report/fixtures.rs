@@ -53,10 +53,7 @@ fn summary(mut figures: Figures) -> RunSummary {
         command: "paymaster-loadtest 'http://127.0.0.1:3000/***' -t 'p95<200ms'".to_owned(),
         target: "http://127.0.0.1:3000/***".to_owned(),
         scenarios: vec!["quote-erc20".to_owned(), "journey".to_owned()],
-        model: LoadModel {
-            users: 10,
-            ..LoadModel::default()
-        },
+        model: LoadModel { users: 10, ..LoadModel::default() },
         seed: 1,
         ..RunSummary::new(figures, length)
     }

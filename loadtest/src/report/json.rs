@@ -127,13 +127,7 @@ mod tests {
         }
         summary.figures.series.cover(Duration::from_hours(1));
         summary.seconds = 3_600.0;
-        let classes: usize = summary
-            .figures
-            .series
-            .slots
-            .iter()
-            .map(|slot| slot.classes.len())
-            .sum();
+        let classes: usize = summary.figures.series.slots.iter().map(|slot| slot.classes.len()).sum();
         let slots = summary.figures.series.slots.len();
         assert!(slots >= 450 && classes > 140 * slots, "{slots} {classes}");
         let text = render(&summary, None).unwrap();

@@ -31,11 +31,7 @@ pub(super) fn render(
     let untested = summary.verdict == RunVerdict::CouldNotTest;
     for judged in &summary.thresholds {
         let status = if untested {
-            non_success(
-                NonSuccessKind::Error,
-                "could not test",
-                summary.cut_short.as_deref(),
-            )
+            non_success(NonSuccessKind::Error, "could not test", summary.cut_short.as_deref())
         } else if judged.met {
             TestCaseStatus::success()
         } else {
@@ -111,11 +107,7 @@ mod tests {
             assert!(xml.replace("&apos;", "'").contains(part), "{part}: {xml}");
         }
         let xml = render(&fixtures::failed(), None).unwrap();
-        assert_eq!(
-            xml.matches("fee-quote.maxGasFee (40 answers in all)").count(),
-            3 * 2,
-            "{xml}"
-        );
+        assert_eq!(xml.matches("fee-quote.maxGasFee (40 answers in all)").count(), 3 * 2, "{xml}");
     }
 
     #[test]

@@ -42,10 +42,7 @@ pub(super) fn render(
     if let Some(date) = date(summary.began) {
         writeln!(out, "\nBegan {date}.")?;
     }
-    for command in [&summary.command]
-        .into_iter()
-        .filter(|command| !command.is_empty())
-    {
+    for command in [&summary.command].into_iter().filter(|command| !command.is_empty()) {
         writeln!(out, "\nCommand: `{}`", code(command))?;
     }
     for command in &summary.merged_commands {
@@ -89,11 +86,7 @@ pub(super) fn render(
                 Change::Same => "same",
                 Change::Unclear => "unclear",
             };
-            writeln!(
-                out,
-                "| {} | {} | {} | {mark} | {} |",
-                row.name, row.before, row.after, row.note
-            )?;
+            writeln!(out, "| {} | {} | {} | {mark} | {} |", row.name, row.before, row.after, row.note)?;
         }
     }
     let shares = workers::lines(summary);
@@ -138,11 +131,7 @@ fn wrong(out: &mut String, group: &WrongGroup<'_>, judged: u64) -> std::fmt::Res
         )?;
     }
     if group.hidden() > 0 {
-        writeln!(
-            out,
-            "\n{} in the JSON report.",
-            count(group.hidden(), "more example")
-        )?;
+        writeln!(out, "\n{} in the JSON report.", count(group.hidden(), "more example"))?;
     }
     Ok(())
 }
@@ -160,22 +149,14 @@ fn row(out: &mut String, label: &str, figures: &LabelFigures, seconds: f64) -> s
         let latency = figures.latency.percentile(percent);
         write!(out, " {} |", latency.map_or_else(|| "-".to_owned(), duration))?;
     }
-    writeln!(
-        out,
-        " {} | {} |",
-        number(wrong),
-        number(figures.counts.failed() - wrong)
-    )
+    writeln!(out, " {} | {} |", number(wrong), number(figures.counts.failed() - wrong))
 }
 
 /// Escapes a text, so that it is no markup of Markdown or HTML.
 fn escaped(raw: &str) -> String {
     let mut safe = String::new();
     for letter in escape_controls(raw).chars() {
-        if matches!(
-            letter,
-            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '&'
-        ) {
+        if matches!(letter, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '&') {
             safe.push('\\');
         }
         safe.push(letter);
@@ -201,14 +182,8 @@ mod tests {
     #[test]
     fn texts_of_the_target_are_escaped() {
         let page = render(&fixtures::failed(), None).unwrap();
-        assert!(
-            page.starts_with("# Load test: FAILED: 2 thresholds missed\n"),
-            "{page}"
-        );
-        assert!(
-            page.contains("\\<b\\>") && !page.contains("<b>") && !page.contains('\u{1b}'),
-            "{page}"
-        );
+        assert!(page.starts_with("# Load test: FAILED: 2 thresholds missed\n"), "{page}");
+        assert!(page.contains("\\<b\\>") && !page.contains("<b>") && !page.contains('\u{1b}'), "{page}");
         assert!(page.contains("| `wrong-rate<=0%` | "), "{page}");
         assert!(
             page.contains("\nBegan 2026-03-01 12:00:00 UTC.\n")

@@ -59,34 +59,22 @@ pub struct ReportFormat {
 /// Every format of report files.
 pub static FORMATS: &[ReportFormat] = &[
     ReportFormat {
-        names: FormatNames {
-            name: "json",
-            endings: &["json"],
-        },
+        names: FormatNames { name: "json", endings: &["json"] },
         about: "everything, to merge and to compare",
         render: json::render,
     },
     ReportFormat {
-        names: FormatNames {
-            name: "html",
-            endings: &["html", "htm"],
-        },
+        names: FormatNames { name: "html", endings: &["html", "htm"] },
         about: "a page with plots, in one file",
         render: html::render,
     },
     ReportFormat {
-        names: FormatNames {
-            name: "markdown",
-            endings: &["md"],
-        },
+        names: FormatNames { name: "markdown", endings: &["md"] },
         about: "Markdown, for a pull request",
         render: markdown::render,
     },
     ReportFormat {
-        names: FormatNames {
-            name: "junit",
-            endings: &["xml"],
-        },
+        names: FormatNames { name: "junit", endings: &["xml"] },
         about: "JUnit, one test case for each threshold",
         render: junit::render,
     },
@@ -108,10 +96,7 @@ impl RequestedReport {
         let names: Vec<FormatNames> = FORMATS.iter().map(|format| format.names).collect();
         let requested = arguments.iter().map(|text| {
             let requested = report_file::parse(text, DEFAULT_STEM, &names)?;
-            Ok(Self {
-                format: &FORMATS[requested.format],
-                destination: requested.destination,
-            })
+            Ok(Self { format: &FORMATS[requested.format], destination: requested.destination })
         });
         requested.collect()
     }
@@ -129,9 +114,7 @@ impl RequestedReport {
             && number > 1
         {
             let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-            let ending = path
-                .extension()
-                .map(|ending| format!(".{}", ending.to_string_lossy()));
+            let ending = path.extension().map(|ending| format!(".{}", ending.to_string_lossy()));
             path.set_file_name(format!("{stem}-{number}{}", ending.unwrap_or_default()));
         }
         report
@@ -143,14 +126,9 @@ impl RequestedReport {
             Destination::Stdout => "standard output".to_owned(),
             Destination::File(path) => path.display().to_string(),
         };
-        let text = (self.format.render)(summary, comparison).map_err(|cause| ReportError::Render {
-            place: place(),
-            cause,
-        })?;
-        self.destination.write(&text).map_err(|cause| ReportError::Write {
-            place: place(),
-            cause,
-        })
+        let text = (self.format.render)(summary, comparison)
+            .map_err(|cause| ReportError::Render { place: place(), cause })?;
+        self.destination.write(&text).map_err(|cause| ReportError::Write { place: place(), cause })
     }
 }
 
@@ -178,18 +156,11 @@ mod tests {
     #[test]
     fn later_runs_have_files_of_their_own() {
         let report = |text: &str| RequestedReport::parse(&[text.to_owned()]).unwrap().remove(0);
-        for (text, first, second) in [
-            ("a.b/own.json", "a.b/own.json", "a.b/own-2.json"),
-            ("html=own", "own", "own-2"),
-        ] {
-            assert_eq!(
-                report(text).of_run(1).destination,
-                Destination::File(first.into())
-            );
-            assert_eq!(
-                report(text).of_run(2).destination,
-                Destination::File(second.into())
-            );
+        for (text, first, second) in
+            [("a.b/own.json", "a.b/own.json", "a.b/own-2.json"), ("html=own", "own", "own-2")]
+        {
+            assert_eq!(report(text).of_run(1).destination, Destination::File(first.into()));
+            assert_eq!(report(text).of_run(2).destination, Destination::File(second.into()));
         }
         assert!(report("json=-").of_run(2).is_on_stdout());
     }

@@ -25,11 +25,7 @@ pub(super) fn verdict(summary: &RunSummary) -> String {
         details.push(correctness(summary));
         details.extend(missing_latency_threshold(summary));
     }
-    if details.is_empty() {
-        word.to_owned()
-    } else {
-        format!("{word}: {}", details.join("; "))
-    }
+    if details.is_empty() { word.to_owned() } else { format!("{word}: {}", details.join("; ")) }
 }
 
 /// How many of the judged answers were right.
@@ -39,10 +35,7 @@ fn correctness(summary: &RunSummary) -> String {
     if total.judged == 0 {
         "no answer was judged".to_owned()
     } else if wrong > 0 {
-        format!(
-            "{} of the judged answers were wrong, which a threshold permits",
-            share(wrong, total.judged)
-        )
+        format!("{} of the judged answers were wrong, which a threshold permits", share(wrong, total.judged))
     } else if total.judged < total.counts.answered() {
         "every judged answer was right".to_owned()
     } else {
@@ -64,10 +57,7 @@ fn missing_latency_threshold(summary: &RunSummary) -> Option<String> {
     }
     let median = summary.figures.total(None).latency.percentile(50.0)?;
     let of = if some { " for all requests" } else { "" };
-    Some(format!(
-        "no latency threshold was given{of}, p50 was {}",
-        duration(median)
-    ))
+    Some(format!("no latency threshold was given{of}, p50 was {}", duration(median)))
 }
 
 /// The number of requests, and of answers if not every request was answered.
@@ -88,11 +78,7 @@ fn shortfall(summary: &RunSummary) -> Option<String> {
     } else {
         format!(" with {}", count(summary.model.users as u64, "user"))
     };
-    Some(format!(
-        "asked for {}, reached {}{why}",
-        rate(shortfall.requested),
-        rate(shortfall.reached)
-    ))
+    Some(format!("asked for {}, reached {}{why}", rate(shortfall.requested), rate(shortfall.reached)))
 }
 
 /// The requests that are in no figure: those of discovery, and those of the warm-up.
@@ -104,10 +90,7 @@ pub(super) fn in_no_figure(summary: &RunSummary) -> Vec<String> {
         wrong => format!(", {} of them wrong", number(wrong)),
     };
     [
-        (
-            discovery.requests,
-            format!("of discovery, in {time} before the load, are in no figure"),
-        ),
+        (discovery.requests, format!("of discovery, in {time} before the load, are in no figure")),
         (warm_up.all(), format!("of the warm-up are in no figure{wrong}")),
     ]
     .into_iter()
@@ -119,15 +102,9 @@ pub(super) fn in_no_figure(summary: &RunSummary) -> Vec<String> {
 /// The arrivals of the open model and how they ended; `None` in the closed model.
 pub(super) fn arrivals(arrivals: &ArrivalCounts) -> Option<String> {
     arrivals.requested_rate()?;
-    let mut parts = vec![format!(
-        "{} asked for in {}",
-        count(arrivals.due, "arrival"),
-        seconds(arrivals.seconds)
-    )];
-    for (times, ending) in [
-        (arrivals.in_time, "served in time"),
-        (arrivals.late, "served late"),
-    ] {
+    let mut parts =
+        vec![format!("{} asked for in {}", count(arrivals.due, "arrival"), seconds(arrivals.seconds))];
+    for (times, ending) in [(arrivals.in_time, "served in time"), (arrivals.late, "served late")] {
         parts.push(format!("{} {ending}", number(times)));
     }
     for (times, ending) in [
@@ -232,10 +209,7 @@ mod tests {
         let by_generator = "INCOMPLETE: asked for 45.0/s, reached 38.6/s, because the generator was slow";
         assert_eq!(judged(overload(20, 400)), by_generator);
         let mut full = overload(400, 20);
-        full.generators = vec![GeneratorUsage {
-            cpu_share: Some(0.9),
-            ..GeneratorUsage::default()
-        }];
+        full.generators = vec![GeneratorUsage { cpu_share: Some(0.9), ..GeneratorUsage::default() }];
         assert_eq!(judged(full), by_generator);
         // The arrivals in progress were dropped.
         let mut interrupted = overload(400, 20);

@@ -67,11 +67,7 @@ fn headline(out: &mut String, summary: &RunSummary, paint: Paint) {
     let target = escape_controls(&summary.target);
     let mut lines = wrapped(&words, WIDTH).join("\n");
     let last = lines.lines().last().unwrap_or_default();
-    let gap = if last.len() + 2 + target.chars().count() > WIDTH {
-        "\n  "
-    } else {
-        "  "
-    };
+    let gap = if last.len() + 2 + target.chars().count() > WIDTH { "\n  " } else { "  " };
     let word = words.split(':').next().unwrap_or_default();
     let painted = match summary.verdict {
         RunVerdict::Passed => paint.good(word),
@@ -126,11 +122,7 @@ fn wrong_answers(out: &mut String, summary: &RunSummary, paint: Paint) {
     }
     let more = groups.len().saturating_sub(SHOWN) as u64;
     if more > 0 {
-        let _ = writeln!(
-            out,
-            "\n{} more of wrong answers: see the JSON report",
-            count(more, "kind")
-        );
+        let _ = writeln!(out, "\n{} more of wrong answers: see the JSON report", count(more, "kind"));
     }
 }
 
@@ -206,29 +198,14 @@ fn thresholds(out: &mut String, summary: &RunSummary, paint: Paint) {
     }
     let _ = writeln!(out, "\n{}", paint.bold("thresholds"));
     for judged in &summary.thresholds {
-        let mark = if judged.met {
-            paint.good("met   ")
-        } else {
-            paint.bad("missed")
-        };
-        let note = if judged.by_default {
-            paint.dim("  (default)")
-        } else {
-            String::new()
-        };
+        let mark = if judged.met { paint.good("met   ") } else { paint.bad("missed") };
+        let note = if judged.by_default { paint.dim("  (default)") } else { String::new() };
         let _ = writeln!(out, "  {mark} {:<28} {}{note}", judged.threshold, judged.observed);
     }
 }
 
 fn figures(out: &mut String, summary: &RunSummary, paint: Paint) {
-    let widest = summary
-        .figures
-        .labels
-        .keys()
-        .map(String::len)
-        .max()
-        .unwrap_or(0)
-        .max("scenario".len());
+    let widest = summary.figures.labels.keys().map(String::len).max().unwrap_or(0).max("scenario".len());
     let mut header = format!("{:<widest$} {:>10} {:>10}", "scenario", "requests", "rate");
     for percent in PERCENTILES {
         let _ = write!(header, " {:>8}", format!("p{percent}"));
@@ -253,12 +230,7 @@ fn figures(out: &mut String, summary: &RunSummary, paint: Paint) {
         Some(rate) => format!("closed model, at most {rate} requests per second"),
         None => "closed model".to_owned(),
     };
-    let _ = writeln!(
-        out,
-        "{model_words}, {}, seed {}",
-        count(model.users as u64, "user"),
-        summary.seed
-    );
+    let _ = writeln!(out, "{model_words}, {}, seed {}", count(model.users as u64, "user"), summary.seed);
     for line in in_no_figure(summary) {
         let _ = writeln!(out, "{line}");
     }
@@ -306,11 +278,8 @@ fn row(out: &mut String, label: &str, widest: usize, figures: &LabelFigures, sec
 
 /// Renders a comparison: a part of the report, and the output of `compare`.
 pub fn compared(out: &mut String, comparison: &RunComparison, paint: Paint) {
-    let _ = writeln!(
-        out,
-        "\n{}",
-        paint.bold(&format!("compared with {}", escape_controls(&comparison.before)))
-    );
+    let _ =
+        writeln!(out, "\n{}", paint.bold(&format!("compared with {}", escape_controls(&comparison.before))));
     for row in &comparison.rows {
         let mark = match row.direction {
             Change::Worse => paint.bad("worse "),
@@ -318,10 +287,7 @@ pub fn compared(out: &mut String, comparison: &RunComparison, paint: Paint) {
             Change::Same => "same  ".to_owned(),
             Change::Unclear => paint.odd("unclear"),
         };
-        let _ = writeln!(
-            out,
-            "  {mark} {:<28} {:>12} -> {:>12}  {}",
-            row.name, row.before, row.after, row.note
-        );
+        let _ =
+            writeln!(out, "  {mark} {:<28} {:>12} -> {:>12}  {}", row.name, row.before, row.after, row.note);
     }
 }

@@ -22,9 +22,7 @@ pub(super) fn lines(summary: &RunSummary) -> Vec<String> {
         .chain(complete)
         .take(SHOWN)
         .map(|worker| {
-            let index = worker
-                .index
-                .map_or_else(String::new, |index| format!(" (index {index})"));
+            let index = worker.index.map_or_else(String::new, |index| format!(" (index {index})"));
             let state = worker.state().map(|state| format!(", {state}"));
             format!(
                 "{}{index}: {}, {} ({}){}",
@@ -46,9 +44,8 @@ pub(super) fn lines(summary: &RunSummary) -> Vec<String> {
 /// The CPU use of many load generators in one line; none if there are few.
 pub(super) fn generators(all: &[GeneratorUsage]) -> Option<String> {
     let shares = all.iter().filter_map(|generator| generator.cpu_share);
-    let (least, most) = shares.fold((f64::MAX, 0.0_f64), |(least, most), share| {
-        (least.min(share), most.max(share))
-    });
+    let (least, most) =
+        shares.fold((f64::MAX, 0.0_f64), |(least, most), share| (least.min(share), most.max(share)));
     (all.len() > GENERATORS && least <= most).then(|| {
         format!(
             "{} load generators used {:.0} to {:.0} % of their cores",
@@ -88,10 +85,7 @@ mod tests {
 
     #[test]
     fn many_generators_are_one_line() {
-        let generator = |share: f64| GeneratorUsage {
-            cpu_share: Some(share),
-            ..GeneratorUsage::default()
-        };
+        let generator = |share: f64| GeneratorUsage { cpu_share: Some(share), ..GeneratorUsage::default() };
         assert_eq!(generators(&[generator(0.5)]), None);
         let many: Vec<_> = [0.1, 0.2, 0.3, 0.4, 0.5].into_iter().map(generator).collect();
         let line = generators(&many).unwrap();

@@ -55,11 +55,7 @@ pub(super) fn groups(wrong: &[WrongAnswers]) -> Vec<WrongGroup<'_>> {
                 group.times += kind.times;
                 group.kinds.push(kind);
             }
-            None => groups.push(WrongGroup {
-                rule: &kind.key.rule,
-                times: kind.times,
-                kinds: vec![kind],
-            }),
+            None => groups.push(WrongGroup { rule: &kind.key.rule, times: kind.times, kinds: vec![kind] }),
         }
     }
     groups.sort_by_key(|group| std::cmp::Reverse(group.times));
@@ -73,11 +69,7 @@ mod tests {
 
     fn kind(rule: &str, label: &str, pointer: &str, expected: &str, times: u64) -> WrongAnswers {
         WrongAnswers {
-            key: WrongKey {
-                rule: rule.to_owned(),
-                label: label.to_owned(),
-                pointer: pointer.to_owned(),
-            },
+            key: WrongKey { rule: rule.to_owned(), label: label.to_owned(), pointer: pointer.to_owned() },
             times,
             example: Example {
                 expected: expected.to_owned(),

@@ -58,20 +58,12 @@ pub struct ComparedFigure {
 pub enum CompareError {
     /// They sent different scenarios.
     #[error("{name}: it sent {before}, and this run sent {after}")]
-    DifferentScenarios {
-        name: String,
-        before: String,
-        after: String,
-    },
+    DifferentScenarios { name: String, before: String, after: String },
     /// They differ in model, rate or users.
     #[error(
         "{name}: it {before}, and this run {after}: only runs of the same model, rate and users can be compared"
     )]
-    DifferentModels {
-        name: String,
-        before: String,
-        after: String,
-    },
+    DifferentModels { name: String, before: String, after: String },
 }
 
 /// The comparison of two runs.
@@ -126,10 +118,7 @@ impl RunComparison {
             let counts = summary.figures.total(None).counts;
             (counts.failed(), counts.all())
         }));
-        Ok(Self {
-            before: name.to_owned(),
-            rows,
-        })
+        Ok(Self { before: name.to_owned(), rows })
     }
 
     /// Whether anything became worse.
@@ -144,24 +133,14 @@ impl RunComparison {
 }
 
 fn described(model: &LoadModel) -> String {
-    let rate = model
-        .rate
-        .as_deref()
-        .map(|rate| format!(" at {rate}/s"))
-        .unwrap_or_default();
-    format!(
-        "was {}{rate} with {}",
-        model.name.word(),
-        text::count(model.users as u64, "user")
-    )
+    let rate = model.rate.as_deref().map(|rate| format!(" at {rate}/s")).unwrap_or_default();
+    format!("was {}{rate} with {}", model.name.word(), text::count(model.users as u64, "user"))
 }
 
 fn rate(before: &RunSummary, after: &RunSummary, tolerance: f64) -> ComparedFigure {
     let slots = |summary: &RunSummary| -> Vec<f64> {
         let whole = summary.figures.series.whole(summary.length()).iter();
-        whole
-            .map(|slot| summary.figures.series.rate(slot.counts.answered()))
-            .collect()
+        whole.map(|slot| summary.figures.series.rate(slot.counts.answered())).collect()
     };
     let (old, new) = (slots(before), slots(after));
     measured("answers a second", &old, &new, tolerance, true, text::rate)
@@ -170,10 +149,7 @@ fn rate(before: &RunSummary, after: &RunSummary, tolerance: f64) -> ComparedFigu
 fn latency(before: &RunSummary, after: &RunSummary, percent: f64, tolerance: f64) -> ComparedFigure {
     let slots = |summary: &RunSummary| -> Vec<f64> {
         let slots = summary.figures.series.whole(summary.length()).iter();
-        slots
-            .filter_map(|slot| slot.percentile(percent))
-            .map(|latency| latency.as_secs_f64())
-            .collect()
+        slots.filter_map(|slot| slot.percentile(percent)).map(|latency| latency.as_secs_f64()).collect()
     };
     let name = format!("p{percent} latency");
     let shown = |seconds| text::duration(Duration::try_from_secs_f64(seconds).unwrap_or_default());
@@ -246,11 +222,7 @@ fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let half = sorted.len() / 2;
-    if sorted.len() % 2 == 1 {
-        sorted[half]
-    } else {
-        f64::midpoint(sorted[half - 1], sorted[half])
-    }
+    if sorted.len() % 2 == 1 { sorted[half] } else { f64::midpoint(sorted[half - 1], sorted[half]) }
 }
 
 /// Compares shares. `of` gives count and total of a run; a difference of at most `tolerance` does not count.
@@ -331,10 +303,7 @@ mod tests {
         let wrong = directions(&run(100, 10, 0), &run(100, 10, 25));
         assert_eq!(
             wrong,
-            [
-                ("wrong answers".to_owned(), Change::Worse),
-                ("failed requests".to_owned(), Change::Worse)
-            ]
+            [("wrong answers".to_owned(), Change::Worse), ("failed requests".to_owned(), Change::Worse)]
         );
     }
 
@@ -342,11 +311,7 @@ mod tests {
     fn short_runs_are_unclear_and_different_ones_are_an_error() {
         let mut short = run(100, 10, 0);
         short.seconds = 3.0;
-        assert!(
-            RunComparison::of("b", &short, &run(100, 10, 0), 0.05)
-                .unwrap()
-                .is_unclear()
-        );
+        assert!(RunComparison::of("b", &short, &run(100, 10, 0), 0.05).unwrap().is_unclear());
         let mut other = run(100, 10, 0);
         other.scenarios = vec!["journey".to_owned()];
         assert!(RunComparison::of("b", &other, &run(100, 10, 0), 0.05).is_err());

@@ -39,9 +39,8 @@ pub fn merge(
     missing: &[String],
 ) -> Result<RunSummary, MergeError> {
     let usual = usual_setup(runs);
-    let (left_out, runs): (Vec<_>, Vec<_>) = runs
-        .iter()
-        .partition(|run| setup_of(run).is_some() && setup_of(run) != usual);
+    let (left_out, runs): (Vec<_>, Vec<_>) =
+        runs.iter().partition(|run| setup_of(run).is_some() && setup_of(run) != usual);
     let runs = &runs[..];
     let Some((first, others)) = runs.split_first() else {
         return Err(MergeError::Empty);
@@ -49,10 +48,7 @@ pub fn merge(
     let mut figures = first.figures.clone();
     for other in others {
         if other.target != first.target {
-            return Err(MergeError::DifferentTargets(
-                first.target.clone(),
-                other.target.clone(),
-            ));
+            return Err(MergeError::DifferentTargets(first.target.clone(), other.target.clone()));
         }
         if other.model.name != first.model.name {
             return Err(MergeError::DifferentModels(first.model.name, other.model.name));
@@ -73,10 +69,8 @@ pub fn merge(
     let mut model = first.model.clone();
     let of_workers = || runs.iter().flat_map(|run| &run.workers);
     // Users that moved from one worker of a master to another are in the sum twice.
-    let sum: usize = of_workers()
-        .filter(|worker| worker.all_users.is_some())
-        .map(|worker| worker.users)
-        .sum();
+    let sum: usize =
+        of_workers().filter(|worker| worker.all_users.is_some()).map(|worker| worker.users).sum();
     let most = of_workers().filter_map(|worker| worker.all_users).max();
     model.users =
         runs.iter().map(|run| run.model.users).sum::<usize>() - sum.saturating_sub(most.unwrap_or(sum));
@@ -85,11 +79,7 @@ pub fn merge(
     // Each worker of a distributed run names the rate of the whole run.
     let is_whole =
         runs.iter().all(|run| !run.workers.is_empty()) && rates.windows(2).all(|pair| pair[0] == pair[1]);
-    let shown_rates = if is_whole {
-        &rates[..rates.len().min(1)]
-    } else {
-        &rates
-    };
+    let shown_rates = if is_whole { &rates[..rates.len().min(1)] } else { &rates };
     model.rate = (!rates.is_empty()).then(|| total_rate(shown_rates));
     let without_figures = left_out.iter().flat_map(|run| &run.workers);
     let mut workers: Vec<WorkerShare> = of_workers()
@@ -170,10 +160,7 @@ fn thresholds_of(runs: &[&RunSummary]) -> Vec<Threshold> {
 /// The sum of constant rates. Rates in steps are listed.
 fn total_rate(rates: &[&str]) -> String {
     let numbers: Option<Vec<f64>> = rates.iter().map(|rate| rate.parse().ok()).collect();
-    numbers.map_or_else(
-        || rates.join(" + "),
-        |numbers| numbers.iter().sum::<f64>().to_string(),
-    )
+    numbers.map_or_else(|| rates.join(" + "), |numbers| numbers.iter().sum::<f64>().to_string())
 }
 
 #[cfg(test)]
@@ -191,11 +178,8 @@ mod tests {
         assert!((merged.rate() - 199.0).abs() < 1e-9);
         // 4 % wrong in one shard is 2 % in both.
         let own = |text: &str| vec![text.parse().unwrap(), "error-rate<5%".parse().unwrap()];
-        let judged = |text| {
-            merge(&[fixtures::passed(), fixtures::failed()], &own(text), &[])
-                .unwrap()
-                .verdict
-        };
+        let judged =
+            |text| merge(&[fixtures::passed(), fixtures::failed()], &own(text), &[]).unwrap().verdict;
         assert_eq!(judged("wrong-rate<2.1%"), RunVerdict::Passed);
         assert_eq!(judged("wrong-rate<1.9%"), RunVerdict::Failed);
     }
@@ -243,12 +227,7 @@ mod tests {
     #[test]
     fn a_worker_with_another_setup_is_left_out_and_named() {
         let of = |index, target| of_worker(index, target, 5, None);
-        let merged = merge(
-            &[of(0, "http://b/"), of(1, "http://a/"), of(2, "http://a/")],
-            &[],
-            &[],
-        )
-        .unwrap();
+        let merged = merge(&[of(0, "http://b/"), of(1, "http://a/"), of(2, "http://a/")], &[], &[]).unwrap();
         assert_eq!(merged.verdict, RunVerdict::Incomplete);
         assert_eq!((merged.target.as_str(), merged.model.users), ("http://a/", 10));
         assert_eq!(merged.figures.total(None).counts.all(), 2_000);
@@ -295,11 +274,7 @@ mod tests {
         let worker = |name: &str, complete: bool| {
             let mut run = fixtures::passed();
             run.model.rate = Some("500".to_owned());
-            run.workers = vec![WorkerShare {
-                index: Some(1),
-                complete,
-                ..WorkerShare::missing(name)
-            }];
+            run.workers = vec![WorkerShare { index: Some(1), complete, ..WorkerShare::missing(name) }];
             run
         };
         let whole = merge(&[worker("a", true), worker("b", true)], &[], &[]).unwrap();
@@ -309,10 +284,7 @@ mod tests {
         assert_eq!(lost.verdict, RunVerdict::Incomplete);
         assert!(lost.cut_short.unwrap().contains("worker b (index 1) was lost"));
         let silent = merge(&[worker("a", true)], &[], &["p".to_owned()]).unwrap();
-        assert_eq!(
-            (silent.verdict, silent.workers.len()),
-            (RunVerdict::Incomplete, 2)
-        );
+        assert_eq!((silent.verdict, silent.workers.len()), (RunVerdict::Incomplete, 2));
         // A missed threshold fails the run all the same.
         let missed = ["p50<1us".parse().unwrap()];
         let failed = merge(&[worker("a", true), worker("b", false)], &missed, &[]).unwrap();
@@ -329,12 +301,7 @@ mod tests {
             command: command.to_owned(),
             ..fixtures::passed()
         };
-        let merged = merge(
-            &[run(20, "p -u 5"), run(10, "p -u 6"), run(30, "p -u 5")],
-            &[],
-            &[],
-        )
-        .unwrap();
+        let merged = merge(&[run(20, "p -u 5"), run(10, "p -u 6"), run(30, "p -u 5")], &[], &[]).unwrap();
         assert_eq!(merged.began, 10);
         assert_eq!(merged.merged_commands, ["p -u 5", "p -u 6"]);
         let slots = |summary: &RunSummary| -> Vec<(u64, u64)> {
@@ -343,10 +310,7 @@ mod tests {
         };
         let of_one = slots(&fixtures::passed());
         assert!(of_one.iter().all(|(users, _)| *users > 0), "{of_one:?}");
-        let of_three: Vec<_> = of_one
-            .iter()
-            .map(|(users, arrivals)| (users * 3, arrivals * 3))
-            .collect();
+        let of_three: Vec<_> = of_one.iter().map(|(users, arrivals)| (users * 3, arrivals * 3)).collect();
         assert_eq!(slots(&merged), of_three);
     }
 

@@ -173,9 +173,7 @@ pub enum SummaryErrorCause {
 impl RunSummary {
     /// A summary of these figures, without a verdict and without facts about the run. `length` is the measured time.
     pub fn new(mut figures: Figures, length: Duration) -> Self {
-        figures
-            .wrong
-            .sort_by(|left, right| (right.times, &left.key).cmp(&(left.times, &right.key)));
+        figures.wrong.sort_by(|left, right| (right.times, &left.key).cmp(&(left.times, &right.key)));
         Self {
             format: FORMAT.to_owned(),
             verdict: RunVerdict::CouldNotTest,
@@ -216,9 +214,7 @@ impl RunSummary {
         let arrivals = &self.figures.arrivals;
         let is_whole = self.cut_short.is_none() || self.stopped_answering;
         Some(RateShortfall {
-            requested: arrivals
-                .requested_rate()
-                .filter(|_| is_whole && !arrivals.is_reached())?,
+            requested: arrivals.requested_rate().filter(|_| is_whole && !arrivals.is_reached())?,
             reached: arrivals.reached_rate()?,
             by_generator: self.is_generator_slow(),
         })
@@ -259,13 +255,7 @@ impl RunSummary {
             let share = part as f64 * 100.0 / of.max(1) as f64;
             share
         };
-        let ArrivalCounts {
-            due,
-            unsent,
-            waited,
-            delayed,
-            ..
-        } = self.figures.arrivals;
+        let ArrivalCounts { due, unsent, waited, delayed, .. } = self.figures.arrivals;
         if share(unsent, due) > 0.0 {
             warnings.push(format!(
                 "{unsent} of {due} arrivals were never sent: no connection was free; raise --users ({} now)",
@@ -301,10 +291,7 @@ impl RunSummary {
 
     /// Reads a JSON report from a file.
     pub fn read(path: &Path) -> Result<Self, SummaryError> {
-        Self::read_file(path).map_err(|cause| SummaryError {
-            path: path.to_owned(),
-            cause,
-        })
+        Self::read_file(path).map_err(|cause| SummaryError { path: path.to_owned(), cause })
     }
 
     fn read_file(path: &Path) -> Result<Self, SummaryErrorCause> {

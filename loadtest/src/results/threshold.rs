@@ -109,10 +109,7 @@ impl Threshold {
 
     /// Whether it limits the latency.
     pub fn limits_latency(&self) -> bool {
-        matches!(
-            self.metric,
-            Metric::Percentile(_) | Metric::Average | Metric::Maximum
-        )
+        matches!(self.metric, Metric::Percentile(_) | Metric::Average | Metric::Maximum)
     }
 
     /// Whether it limits the reached part of the requested rate.
@@ -125,10 +122,8 @@ impl Threshold {
         let observed = observe(self.metric, figures, self.scope(), length);
         ThresholdResult {
             threshold: self.clone(),
-            observed: observed.map_or_else(
-                || "nothing was measured".to_owned(),
-                |value| shown(self.metric, value),
-            ),
+            observed: observed
+                .map_or_else(|| "nothing was measured".to_owned(), |value| shown(self.metric, value)),
             met: observed.is_some_and(|value| self.operator.holds(value, self.limit)),
             by_default,
         }
@@ -137,9 +132,7 @@ impl Threshold {
 
 /// Judges the thresholds of a user and the defaults that they do not replace.
 pub fn judge_all(thresholds: &[Threshold], figures: &Figures, length: Duration) -> Vec<ThresholdResult> {
-    let results = thresholds
-        .iter()
-        .map(|threshold| threshold.judge(figures, length, false));
+    let results = thresholds.iter().map(|threshold| threshold.judge(figures, length, false));
     let defaults = DEFAULTS.iter().filter_map(|text| text.parse::<Threshold>().ok());
     let applicable = defaults.filter(|default| {
         let replaces = |own: &Threshold| own.metric == default.metric && own.scope.is_none();
@@ -150,9 +143,7 @@ pub fn judge_all(thresholds: &[Threshold], figures: &Figures, length: Duration) 
         };
         !thresholds.iter().any(replaces) && !unknown
     });
-    results
-        .chain(applicable.map(|threshold| threshold.judge(figures, length, true)))
-        .collect()
+    results.chain(applicable.map(|threshold| threshold.judge(figures, length, true))).collect()
 }
 
 fn observe(metric: Metric, figures: &Figures, scope: Option<&str>, length: Duration) -> Option<f64> {
@@ -235,10 +226,7 @@ impl FromStr for Threshold {
     type Err = ThresholdError;
 
     fn from_str(text: &str) -> Result<Self, ThresholdError> {
-        Self::read(text).map_err(|cause| ThresholdError {
-            text: text.to_owned(),
-            cause,
-        })
+        Self::read(text).map_err(|cause| ThresholdError { text: text.to_owned(), cause })
     }
 }
 
@@ -249,9 +237,7 @@ impl Threshold {
             None => (text, None),
         };
         if let Some(scope) = scope
-            && !SCENARIOS
-                .iter()
-                .any(|known| known.id == scope || known.labels.contains(&scope))
+            && !SCENARIOS.iter().any(|known| known.id == scope || known.labels.contains(&scope))
         {
             let known: Vec<_> = SCENARIOS.iter().map(|scenario| scenario.id).collect();
             return Err(ThresholdErrorCause::UnknownScenario {
@@ -259,10 +245,9 @@ impl Threshold {
                 known: known.join(", "),
             });
         }
-        let found = OPERATORS.iter().find_map(|(sign, operator)| {
-            rule.split_once(sign)
-                .map(|(left, right)| (left, *operator, right))
-        });
+        let found = OPERATORS
+            .iter()
+            .find_map(|(sign, operator)| rule.split_once(sign).map(|(left, right)| (left, *operator, right)));
         let Some((name, operator, value)) = found else {
             return Err(ThresholdErrorCause::Syntax);
         };
@@ -278,13 +263,7 @@ impl Threshold {
         if is_share && (limit > 100.0 || operator == Operator::More && limit >= 100.0) {
             return Err(ThresholdErrorCause::ShareAbove100);
         }
-        Ok(Self {
-            text: text.trim().to_owned(),
-            metric,
-            operator,
-            limit,
-            scope: scope.map(str::to_owned),
-        })
+        Ok(Self { text: text.trim().to_owned(), metric, operator, limit, scope: scope.map(str::to_owned) })
     }
 }
 
@@ -302,10 +281,7 @@ fn read_metric(name: &str) -> Result<Metric, ThresholdErrorCause> {
         };
     }
     let known: Vec<_> = METRICS.iter().map(|(name, _)| *name).collect();
-    Err(ThresholdErrorCause::UnknownMetric {
-        name: name.to_owned(),
-        known: known.join(", "),
-    })
+    Err(ThresholdErrorCause::UnknownMetric { name: name.to_owned(), known: known.join(", ") })
 }
 
 fn read_limit(metric: Metric, text: &str) -> Result<f64, ThresholdErrorCause> {
@@ -347,9 +323,7 @@ impl Serialize for Threshold {
 
 impl<'de> Deserialize<'de> for Threshold {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?
-            .parse()
-            .map_err(serde::de::Error::custom)
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
     }
 }
 
@@ -376,11 +350,7 @@ mod tests {
                 _ => (Outcome::Timeout, 1_000),
             };
             figures.record(&Sample {
-                label: if n % 2 == 0 {
-                    "quote-erc20"
-                } else {
-                    "journey/quote"
-                },
+                label: if n % 2 == 0 { "quote-erc20" } else { "journey/quote" },
                 at: Some(Duration::ZERO),
                 latency: Duration::from_millis(millis),
                 outcome,
@@ -388,12 +358,7 @@ mod tests {
             });
         }
         // Of the 100 arrivals, 4 were never served.
-        figures.arrivals = ArrivalCounts {
-            due: 100,
-            seconds: 10.0,
-            in_time: 96,
-            ..ArrivalCounts::default()
-        };
+        figures.arrivals = ArrivalCounts { due: 100, seconds: 10.0, in_time: 96, ..ArrivalCounts::default() };
         figures
     }
 
@@ -453,20 +418,13 @@ mod tests {
         let missed = |own: &[&str]| -> Vec<String> {
             let own: Vec<Threshold> = own.iter().map(|text| text.parse().unwrap()).collect();
             let judged = judge_all(&own, &figures(), SECOND);
-            judged
-                .iter()
-                .filter(|judged| !judged.met)
-                .map(|judged| judged.threshold.to_string())
-                .collect()
+            judged.iter().filter(|judged| !judged.met).map(|judged| judged.threshold.to_string()).collect()
         };
         let mut slow = figures();
         slow.arrivals.last_begun = 11.0;
         let results = judge_all(&[], &slow, SECOND * 12);
         let of_rate = results.iter().find(|result| result.threshold.limits_arrivals());
-        assert!(
-            of_rate.is_some_and(|result| !result.met && result.observed == "87.27%"),
-            "{results:?}"
-        );
+        assert!(of_rate.is_some_and(|result| !result.met && result.observed == "87.27%"), "{results:?}");
         slow.arrivals = ArrivalCounts::default();
         let closed = judge_all(&[], &slow, SECOND);
         assert!(!closed.iter().any(|result| result.threshold.limits_arrivals()));
@@ -474,10 +432,7 @@ mod tests {
         assert_eq!(missed(&["wrong-rate<5%"]), ["error-rate<1%"]);
         assert_eq!(missed(&["wrong-rate<5%", "error-rate<11%"]), Vec::<String>::new());
         // A threshold for one scenario does not replace a default, which is for all.
-        assert_eq!(
-            missed(&["wrong-rate<5% for quote-erc20", "error-rate<11%"]),
-            ["wrong-rate<=0%"]
-        );
+        assert_eq!(missed(&["wrong-rate<5% for quote-erc20", "error-rate<11%"]), ["wrong-rate<=0%"]);
     }
 
     #[test]

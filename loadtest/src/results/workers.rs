@@ -40,10 +40,7 @@ pub struct WorkerShare {
 impl WorkerShare {
     /// A worker of which no figures arrived.
     pub fn missing(name: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            ..Self::default()
-        }
+        Self { name: name.to_owned(), ..Self::default() }
     }
 
     /// The same worker without its figures, because its setup is not `usual`.
@@ -51,11 +48,7 @@ impl WorkerShare {
         let own = |name| self.setup.get(name).map_or("", String::as_str);
         let different = usual.iter().filter(|(name, value)| own(*name) != *value);
         let differences = different.map(|(name, value)| format!("{name} {} instead of {value}", own(name)));
-        Self {
-            requests: 0,
-            differences: differences.collect(),
-            ..self.clone()
-        }
+        Self { requests: 0, differences: differences.collect(), ..self.clone() }
     }
 
     /// What happened to it, in a word or two; none if its figures are complete and in the report.
@@ -81,10 +74,7 @@ impl WorkerShare {
         if !self.differences.is_empty() {
             why = format!("its setup is different: {}", self.differences.join(", "));
         } else if !self.complete {
-            let _ = write!(
-                why,
-                ", and those of at most {LOST_SECONDS} s after that are missing"
-            );
+            let _ = write!(why, ", and those of at most {LOST_SECONDS} s after that are missing");
         }
         Some(format!("worker {name} (index {index}) was {state}: {why}"))
     }
@@ -96,31 +86,16 @@ mod tests {
 
     #[test]
     fn a_lost_worker_is_named_with_what_was_lost() {
-        let lost = WorkerShare {
-            index: Some(2),
-            seconds: 9.04,
-            ..WorkerShare::missing("host_1")
-        };
+        let lost = WorkerShare { index: Some(2), seconds: 9.04, ..WorkerShare::missing("host_1") };
         let text = lost.problem().unwrap();
         assert!(
             text.contains("host_1 (index 2)") && text.contains("9.0 s") && text.contains("3 s"),
             "{text}"
         );
-        assert!(
-            WorkerShare::missing("p")
-                .problem()
-                .unwrap()
-                .contains("sent no figures")
-        );
-        let complete = WorkerShare {
-            complete: true,
-            ..lost
-        };
+        assert!(WorkerShare::missing("p").problem().unwrap().contains("sent no figures"));
+        let complete = WorkerShare { complete: true, ..lost };
         assert_eq!(complete.problem(), None);
-        let interrupted = WorkerShare {
-            interrupted: true,
-            ..complete
-        };
+        let interrupted = WorkerShare { interrupted: true, ..complete };
         assert_eq!(
             interrupted.problem().unwrap(),
             "worker host_1 (index 2) was interrupted: its figures end 9.0 s after its start"

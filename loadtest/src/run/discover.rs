@@ -66,10 +66,7 @@ async fn send(
     loop {
         *requests += 1;
         let exchange = connection.exchange(&target.transport, body.clone()).await;
-        let decision = exchange
-            .outcome
-            .as_ref()
-            .map(|response| retries.decide(response, SystemTime::now));
+        let decision = exchange.outcome.as_ref().map(|response| retries.decide(response, SystemTime::now));
         let Ok(ThrottleDecision::Wait(pause)) = decision else {
             return exchange;
         };

@@ -53,12 +53,7 @@ pub async fn run(
     signal: impl Future<Output = ()> + Send,
 ) -> Result<RunSummary, RunError> {
     let mut signal = pin!(signal);
-    let TargetSetup {
-        settings: target,
-        redactor,
-        embedded,
-        ..
-    } = setup;
+    let TargetSetup { settings: target, redactor, embedded, .. } = setup;
     let limit = target.rate;
     let timing = Timing::of(options, &target)?;
     let (context, discovery) = tokio::select! {
@@ -89,9 +84,7 @@ pub async fn run(
         },
         clock,
     ));
-    let began = SystemTime::now()
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or_default();
+    let began = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let cpu_times = CpuTimes::now();
     live.begin(&run, cpu_times);
     execute(&run, ProgressLine::default(), signal.as_mut()).await?;
@@ -125,9 +118,7 @@ fn measured(run: &RunState) -> RunSummary {
     let ran_for = run.ran_for();
     let mut figures = run.figures_over_time(ran_for);
     let stopped = run.ended() == Some(EndReason::TargetStopped);
-    let length = run
-        .measured_until(ran_for, stopped)
-        .saturating_sub(run.clock().warm_up());
+    let length = run.measured_until(ran_for, stopped).saturating_sub(run.clock().warm_up());
     figures.series.cover(length);
     RunSummary::new(figures, length)
 }
@@ -148,9 +139,7 @@ fn judged(mut summary: RunSummary, options: &RunOptions, run: &RunState) -> RunS
 /// stopped answering shortly before the end would look like one with a few failed requests.
 async fn still_answers(run: &RunState) -> bool {
     let body = run.settings.mix.sequence(0)[0].body(run.sent(), None);
-    let exchange = PooledConnection::default()
-        .exchange(&run.settings.transport, body)
-        .await;
+    let exchange = PooledConnection::default().exchange(&run.settings.transport, body).await;
     exchange.outcome.is_ok()
 }
 
@@ -172,18 +161,9 @@ impl Timing {
         let slack = target.transport.limits.timeout * 2 + Duration::from_secs(5);
         let timing = if let Some(plan) = &options.test_plan {
             let users = plan.users(slack)?;
-            Self {
-                users: users.users,
-                plan: users.plan,
-                unmeasured: options.warm_up,
-                length: plan.length(),
-            }
+            Self { users: users.users, plan: users.plan, unmeasured: options.warm_up, length: plan.length() }
         } else {
-            let default = if options.rate.is_some() {
-                OPEN_USERS
-            } else {
-                CLOSED_USERS
-            };
+            let default = if options.rate.is_some() { OPEN_USERS } else { CLOSED_USERS };
             let users = options.users.unwrap_or(default);
             if !(1..=plan::MOST_USERS).contains(&users) {
                 return Err(RunError::Users);
@@ -249,10 +229,7 @@ fn load_model(options: &RunOptions, pacing: &Pacing, limit: Option<f64>, timing:
     };
     match pacing {
         Pacing::Closed => model,
-        Pacing::Capped(_) => LoadModel {
-            rate: limit.map(|limit| limit.to_string()),
-            ..model
-        },
+        Pacing::Capped(_) => LoadModel { rate: limit.map(|limit| limit.to_string()), ..model },
         Pacing::Open(timetable) => LoadModel {
             name: ModelName::Open,
             rate: options.rate.as_ref().map(Rate::to_string),
@@ -272,10 +249,7 @@ async fn check_target(
     target: &TargetSettings,
     limit: Option<f64>,
 ) -> Result<(), RunError> {
-    let requested = options
-        .rate
-        .as_ref()
-        .map(|rate| rate.highest() * MOST_REQUESTS_PER_ITERATION);
+    let requested = options.rate.as_ref().map(|rate| rate.highest() * MOST_REQUESTS_PER_ITERATION);
     check_load(target, requested.or(limit), options.own_target).await
 }
 
@@ -287,9 +261,8 @@ pub(crate) async fn check_load(
 ) -> Result<(), RunError> {
     let address = target.transport.target.address();
     let resolved = tokio::net::lookup_host(&address).await;
-    let addresses: Vec<IpAddr> = resolved
-        .map(|all| all.map(|socket| socket.ip()).collect())
-        .unwrap_or_default();
+    let addresses: Vec<IpAddr> =
+        resolved.map(|all| all.map(|socket| socket.ip()).collect()).unwrap_or_default();
     target_check::check(&addresses, requests, own_target)?;
     Ok(())
 }

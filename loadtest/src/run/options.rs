@@ -93,10 +93,7 @@ impl Rate {
                 Err(RateError::OutOfRange)
             };
         }
-        let rate = text
-            .trim()
-            .parse::<f64>()
-            .map_err(|_| RateError::Syntax(text.to_owned()))?;
+        let rate = text.trim().parse::<f64>().map_err(|_| RateError::Syntax(text.to_owned()))?;
         if (0.001..=HIGHEST_RATE).contains(&rate) {
             Ok(Self::Constant(rate))
         } else {

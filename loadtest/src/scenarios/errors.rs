@@ -29,12 +29,7 @@ pub(super) fn make(
     let mut by_relation: Vec<_> = RELATIONS
         .iter()
         .map(|relation| {
-            let plan = Plan::of(
-                std::slice::from_ref(relation),
-                generator.context,
-                generator.seed,
-                cases,
-            );
+            let plan = Plan::of(std::slice::from_ref(relation), generator.context, generator.seed, cases);
             let bodies = plan.flat_map(|group| group.members).filter_map(|member| {
                 // The answer is recognized by its id, so a call without one is left out.
                 let request: Value = serde_json::from_slice(&member.body).ok()?;

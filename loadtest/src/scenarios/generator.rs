@@ -26,12 +26,7 @@ pub struct RequestGenerator<'a> {
 impl<'a> RequestGenerator<'a> {
     /// A generator with this seed that makes `size` request sequences for each scenario.
     pub fn new(context: &'a Context, seed: u64, size: usize) -> Self {
-        Self {
-            context,
-            seed,
-            size,
-            source: Source::new(seed, context),
-        }
+        Self { context, seed, size, source: Source::new(seed, context) }
     }
 
     /// Whether the call data of operations may be changed. It may not where the target accepts listed operations only.

@@ -16,17 +16,12 @@ pub(super) fn make(
     scenario: &Scenario,
     generator: &mut RequestGenerator<'_>,
 ) -> Result<Vec<RequestSequence>, ScenarioError> {
-    let (quote_base, sponsor_base) = (
-        Base::accepted(Pair::QUOTE_ERC20),
-        Base::accepted(Pair::SPONSOR_ERC20),
-    );
+    let (quote_base, sponsor_base) = (Base::accepted(Pair::QUOTE_ERC20), Base::accepted(Pair::SPONSOR_ERC20));
     let member = generator.context.dialect.fee_token_member.clone();
     let distinct = generator.distinct();
     let mut sequences = Vec::with_capacity(generator.size);
     for _ in 0..generator.size {
-        let drawn = generator
-            .request(&quote_base)
-            .zip(generator.request(&sponsor_base));
+        let drawn = generator.request(&quote_base).zip(generator.request(&sponsor_base));
         let (quote, mut sponsor) = drawn.ok_or_else(|| scenario.profile_too_small())?;
         sponsor["params"][0] = quote["params"][0].clone();
         sponsor["params"][1]["tokenInfo"][&member] = json!(TOKEN_SLOT);

@@ -64,12 +64,7 @@ impl Mix {
             sum += u64::from(*weight);
             sum
         });
-        Self {
-            scenarios,
-            bounds: bounds.collect(),
-            seed,
-            left_out,
-        }
+        Self { scenarios, bounds: bounds.collect(), seed, left_out }
     }
 
     /// A mix of the same requests with other weights. Scenarios without a weight are left out; none if no scenario remains.
@@ -147,17 +142,13 @@ fn chosen(name: &str, weights: &Weights) -> Result<Vec<(&'static Scenario, u32)>
 
 /// Reads a weight that is written as `NAME=NUMBER`, for example `journey=3`.
 pub fn parse_weight(text: &str) -> Result<(String, u32), ScenarioError> {
-    let (name, weight) = text
-        .split_once('=')
-        .ok_or_else(|| ScenarioError::WeightSyntax(text.to_owned()))?;
+    let (name, weight) = text.split_once('=').ok_or_else(|| ScenarioError::WeightSyntax(text.to_owned()))?;
     let name = name.trim();
     if find(name).is_none() {
         return Err(unknown_name(name));
     }
-    let weight = weight.trim().parse().map_err(|source| ScenarioError::Weight {
-        text: text.to_owned(),
-        source,
-    })?;
+    let weight =
+        weight.trim().parse().map_err(|source| ScenarioError::Weight { text: text.to_owned(), source })?;
     Ok((name.to_owned(), weight))
 }
 
@@ -206,20 +197,16 @@ mod tests {
         assert_eq!(labels(&mix(1), 200), labels(&mix(1), 200));
         assert_ne!(labels(&mix(1), 200), labels(&mix(2), 200));
         // Users of a worker take the same mix with other weights.
-        let only = mix(1)
-            .reweighted(|name| u32::from(name == "errors") * u32::MAX)
-            .unwrap();
+        let only = mix(1).reweighted(|name| u32::from(name == "errors") * u32::MAX).unwrap();
         assert!(labels(&only, 200).iter().all(|label| *label == "errors"));
     }
 
     #[test]
     fn weights_name_scenarios() {
         assert_eq!(parse_weight("journey=3"), Ok(("journey".to_owned(), 3)));
-        for (text, word) in [
-            ("journey", "SCENARIO=NUMBER"),
-            ("jurney=3", "no scenario"),
-            ("journey=-1", "whole number"),
-        ] {
+        for (text, word) in
+            [("journey", "SCENARIO=NUMBER"), ("jurney=3", "no scenario"), ("journey=-1", "whole number")]
+        {
             let refusal = parse_weight(text).unwrap_err().to_string();
             assert!(refusal.contains(word), "{refusal}");
         }

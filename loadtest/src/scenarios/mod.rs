@@ -70,10 +70,7 @@ pub fn find(id: &str) -> Option<&'static Scenario> {
 
 /// The error for a name that is not that of a scenario.
 pub(crate) fn unknown_name(name: &str) -> ScenarioError {
-    ScenarioError::Unknown {
-        name: name.to_owned(),
-        known: names().join(", "),
-    }
+    ScenarioError::Unknown { name: name.to_owned(), known: names().join(", ") }
 }
 
 /// Every name that a user may give: those of [`SCENARIOS`] and [`MIXED`].

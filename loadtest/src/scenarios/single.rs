@@ -22,9 +22,7 @@ pub(super) fn make(
     let distinct = generator.distinct();
     let mut sequences = Vec::with_capacity(generator.size);
     for _ in 0..generator.size {
-        let request = generator
-            .request(&base)
-            .ok_or_else(|| scenario.profile_too_small())?;
+        let request = generator.request(&base).ok_or_else(|| scenario.profile_too_small())?;
         sequences.push(vec![RequestTemplate::new(scenario.labels[0], &request, distinct)]);
     }
     Ok(sequences)

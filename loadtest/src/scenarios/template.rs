@@ -40,14 +40,10 @@ impl RequestTemplate {
             request["id"] = json!(FIRST_ID);
         }
         let text = request.to_string();
-        let id_at = text
-            .find(&format!("\"id\":{FIRST_ID}"))
-            .map(|at| at + "\"id\":".len());
+        let id_at = text.find(&format!("\"id\":{FIRST_ID}")).map(|at| at + "\"id\":".len());
         let data = request["params"][0]["callData"].as_str().unwrap_or_default();
-        let data_at = text
-            .find(data)
-            .filter(|_| distinct && has_room(data))
-            .map(|at| at + data.len() - DATA_DIGITS);
+        let data_at =
+            text.find(data).filter(|_| distinct && has_room(data)).map(|at| at + data.len() - DATA_DIGITS);
         let token_at = text.find(TOKEN_SLOT);
         Self {
             label,
@@ -96,10 +92,9 @@ impl RequestTemplate {
         if let Some(at) = self.data_at {
             write_hex(&mut body[at..at + DATA_DIGITS], number);
         }
-        if let (Some(at), Some(token)) = (
-            self.token_at,
-            token.filter(|token| token.len() == TOKEN_SLOT.len()),
-        ) {
+        if let (Some(at), Some(token)) =
+            (self.token_at, token.filter(|token| token.len() == TOKEN_SLOT.len()))
+        {
             body[at..at + token.len()].copy_from_slice(token.as_bytes());
         }
     }
@@ -160,11 +155,9 @@ mod tests {
 
     #[test]
     fn call_data_that_must_not_change_is_kept() {
-        for (data, distinct) in [
-            ("0x", true),
-            ("0xb61d27f6", true),
-            ("0xb61d27f600112233445566778899", false),
-        ] {
+        for (data, distinct) in
+            [("0x", true), ("0xb61d27f6", true), ("0xb61d27f600112233445566778899", false)]
+        {
             let template = RequestTemplate::new("x", &request(data), distinct);
             let sent: Value = serde_json::from_slice(&template.body(7, None)).unwrap();
             assert_eq!(sent["params"][0]["callData"], data);

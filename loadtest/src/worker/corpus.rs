@@ -107,10 +107,7 @@ mod tests {
                 let template = &corpus.mix.sequence(number)[0];
                 let body: Value = serde_json::from_slice(&template.body(number, None)).unwrap();
                 assert!(ids.insert(body["id"].to_string()), "{index}: {number}");
-                assert!(
-                    operations.insert(body["params"][0].to_string()),
-                    "{index}: {number}"
-                );
+                assert!(operations.insert(body["params"][0].to_string()), "{index}: {number}");
                 templates.insert(template.body(0, None));
             }
         }

@@ -92,11 +92,7 @@ mod tests {
             let whole = joined(&mut known, part);
             if round % 299 == 0 {
                 std::fs::write(&path, whole.to_string()).unwrap();
-                assert_eq!(
-                    RunSummary::read(&path).unwrap().figures,
-                    summary.figures,
-                    "{round}"
-                );
+                assert_eq!(RunSummary::read(&path).unwrap().figures, summary.figures, "{round}");
             }
         }
         assert_eq!(summary.figures.series.seconds, 2);

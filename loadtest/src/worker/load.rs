@@ -81,11 +81,7 @@ impl Load {
             left_out: corpus.mix.left_out().iter().map(ToString::to_string).collect(),
             seed: settings.seed,
             model: LoadModel {
-                name: if settings.rate.is_some() {
-                    ModelName::Open
-                } else {
-                    ModelName::Closed
-                },
+                name: if settings.rate.is_some() { ModelName::Open } else { ModelName::Closed },
                 rate: settings
                     .rate
                     .as_ref()
@@ -99,10 +95,7 @@ impl Load {
             ..RunSummary::new(crate::figures::Figures::default(), Duration::ZERO)
         };
         // The settings have a mix for users of goose. Here every user has a lane.
-        let mix = corpus
-            .mix
-            .reweighted(|_| 1)
-            .unwrap_or_else(|| unreachable!("a corpus has a scenario"));
+        let mix = corpus.mix.reweighted(|_| 1).unwrap_or_else(|| unreachable!("a corpus has a scenario"));
         let run = Arc::new(RunState::new(
             RunSettings {
                 transport: settings.transport,
@@ -184,10 +177,7 @@ impl Load {
         }
         match unknown {
             None => Ok(()),
-            Some(class) => Err(UsersError::UnknownClass {
-                class,
-                known: self.corpus.mix.names().join(", "),
-            }),
+            Some(class) => Err(UsersError::UnknownClass { class, known: self.corpus.mix.names().join(", ") }),
         }
     }
 
@@ -196,11 +186,8 @@ impl Load {
         if self.rate.is_none() {
             return;
         }
-        let weight = |name: &str| {
-            counts
-                .get(name)
-                .map_or(0, |count| u32::try_from(*count).unwrap_or(u32::MAX))
-        };
+        let weight =
+            |name: &str| counts.get(name).map_or(0, |count| u32::try_from(*count).unwrap_or(u32::MAX));
         let Some(mix) = self.corpus.mix.reweighted(weight) else {
             return;
         };
@@ -252,9 +239,7 @@ impl Load {
             let shard = self.corpus.shard;
             let spread = match self.arrivals_spread {
                 Arrivals::Regular => Spread::Regular { part: shard.part() },
-                Arrivals::Poisson => Spread::Poisson {
-                    seed: shard.seed(self.facts.seed),
-                },
+                Arrivals::Poisson => Spread::Poisson { seed: shard.seed(self.facts.seed) },
             };
             timetable.replace(self.shares.schedule(&rate, spread));
         }
@@ -303,8 +288,5 @@ impl Load {
 
 /// The time in seconds since 1970.
 pub(super) fn epoch() -> f64 {
-    SystemTime::now()
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or_default()
-        .as_secs_f64()
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }

@@ -14,10 +14,7 @@ pub fn render(weights: &Weights) -> Result<String, ScenarioError> {
     }
     let weighted = SCENARIOS.iter().map(|scenario| {
         let named = weights.get(scenario.id).copied();
-        (
-            scenario.id,
-            named.unwrap_or(if weights.is_empty() { scenario.weight } else { 0 }),
-        )
+        (scenario.id, named.unwrap_or(if weights.is_empty() { scenario.weight } else { 0 }))
     });
     let classes: Vec<String> = weighted
         .filter(|(_, weight)| *weight > 0)
@@ -37,10 +34,7 @@ mod tests {
     fn every_scenario_is_a_class() {
         let file = render(&Weights::new()).unwrap();
         for scenario in SCENARIOS {
-            assert!(
-                file.contains(&format!("\"{}\": {}", scenario.id, scenario.weight)),
-                "{file}"
-            );
+            assert!(file.contains(&format!("\"{}\": {}", scenario.id, scenario.weight)), "{file}");
         }
         assert!(!file.contains(PLACE));
         let file = render(&Weights::from([("journey".to_owned(), 5)])).unwrap();

@@ -104,11 +104,7 @@ pub async fn serve(
     live: &LiveFigures,
     signal: impl Future<Output = ()> + Send,
 ) -> Result<(), WorkerError> {
-    let TargetSetup {
-        settings: target,
-        redactor,
-        ..
-    } = setup;
+    let TargetSetup { settings: target, redactor, .. } = setup;
     let master = with_port(&options.master);
     let mut signal = pin!(signal);
     let (context, _) = tokio::select! {
@@ -149,16 +145,10 @@ pub async fn serve(
             Err(cause) => cause,
         };
         if worker.patience_left().is_zero() {
-            return Err(WorkerError::NoMaster {
-                master,
-                patience: worker.options.patience,
-                cause,
-            });
+            return Err(WorkerError::NoMaster { master, patience: worker.options.patience, cause });
         }
         if worker.served == served {
-            worker.note_once(&format!(
-                "no Locust master at {master} yet: {cause}; trying again"
-            ));
+            worker.note_once(&format!("no Locust master at {master} yet: {cause}; trying again"));
         } else {
             say(&format!("the master at {master} was lost: {cause}"));
         }

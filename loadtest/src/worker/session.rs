@@ -204,8 +204,7 @@ impl<'a> Session<'a> {
         match incoming {
             Incoming::Ping(context) => self.connection.pong(&context).await,
             Incoming::Ignored => {
-                self.worker
-                    .note_once("the master sent a frame that Locust does not use; it is ignored");
+                self.worker.note_once("the master sent a frame that Locust does not use; it is ignored");
                 Ok(())
             }
             Incoming::Message(bytes) => match message::read(&bytes) {
@@ -216,8 +215,7 @@ impl<'a> Session<'a> {
                     self.handle(message).await
                 }
                 Err(cause) => {
-                    self.worker
-                        .note_once(&format!("the master sent {cause}; it is ignored"));
+                    self.worker.note_once(&format!("the master sent {cause}; it is ignored"));
                     Ok(())
                 }
             },
@@ -254,11 +252,7 @@ impl<'a> Session<'a> {
             None if self.refused.is_none() => WorkerState::Ready,
             _ => WorkerState::Running,
         };
-        let heartbeat = Heartbeat {
-            state,
-            current_cpu_usage,
-            current_memory_usage,
-        };
+        let heartbeat = Heartbeat { state, current_cpu_usage, current_memory_usage };
         self.send(&FromWorker::Heartbeat(heartbeat)).await?;
         let Some(load) = &mut self.load else {
             return Ok(());

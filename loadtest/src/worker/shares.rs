@@ -42,12 +42,9 @@ impl Shares {
     /// When the arrivals of this worker are due, if `rate` is that of the whole run.
     pub(super) fn schedule(&self, rate: &Rate, spread: Spread) -> Schedule {
         let pieces = match rate {
-            Rate::Constant(rate) => vec![Piece {
-                from: *rate,
-                to: *rate,
-                start: 0.0,
-                seconds: FOREVER.as_secs_f64(),
-            }],
+            Rate::Constant(rate) => {
+                vec![Piece { from: *rate, to: *rate, start: 0.0, seconds: FOREVER.as_secs_f64() }]
+            }
             Rate::Steps(steps) => pieces(steps.as_slice()),
         };
         let mut steps = Vec::new();
@@ -79,17 +76,8 @@ impl Shares {
             if at > last.start && at < last.start + last.seconds {
                 let middle = last.from + (last.to - last.from) * (at - last.start) / last.seconds;
                 let seconds = at - last.start;
-                parts.push(Piece {
-                    to: middle,
-                    seconds,
-                    ..last
-                });
-                parts.push(Piece {
-                    from: middle,
-                    start: at,
-                    seconds: last.seconds - seconds,
-                    ..last
-                });
+                parts.push(Piece { to: middle, seconds, ..last });
+                parts.push(Piece { from: middle, start: at, seconds: last.seconds - seconds, ..last });
             } else {
                 parts.push(last);
             }
@@ -113,12 +101,7 @@ fn pieces(steps: &[(f64, Duration)]) -> Vec<Piece> {
     for (to, length) in steps {
         let seconds = length.as_secs_f64();
         if seconds > 0.0 {
-            pieces.push(Piece {
-                from,
-                to: *to,
-                start,
-                seconds,
-            });
+            pieces.push(Piece { from, to: *to, start, seconds });
             start += seconds;
         }
         from = *to;
@@ -150,9 +133,7 @@ mod tests {
             let sum: u64 = parts
                 .into_iter()
                 .map(|(share, part)| {
-                    shares(&[(0, share)])
-                        .schedule(&rate, Spread::Regular { part })
-                        .due_by(SECOND * 9)
+                    shares(&[(0, share)]).schedule(&rate, Spread::Regular { part }).due_by(SECOND * 9)
                 })
                 .sum();
             assert!(whole.abs_diff(sum) <= 3, "{rate}: {whole} and {sum}");
@@ -185,10 +166,7 @@ mod tests {
         let rate = Rate::Constant(100.0);
         let pause = shares(&[(0, 0.5), (2, 0.0), (4, 0.5)]);
         let schedule = pause.schedule(&rate, REGULAR);
-        assert_eq!(
-            schedule.due_by(SECOND * 2),
-            schedule.due_by(Duration::from_millis(3_990))
-        );
+        assert_eq!(schedule.due_by(SECOND * 2), schedule.due_by(Duration::from_millis(3_990)));
         assert_eq!(schedule.due_by(SECOND * 6), 201);
         assert_eq!(Shares::default().schedule(&rate, REGULAR).due_by(SECOND * 60), 0);
         assert!((pause.last() - 0.5).abs() < 1e-9);
@@ -205,9 +183,7 @@ mod tests {
         ];
         let mut all = Vec::new();
         for (index, shares) in (0..).zip(workers) {
-            let spread = Spread::Poisson {
-                seed: seed * 7 + index,
-            };
+            let spread = Spread::Poisson { seed: seed * 7 + index };
             let schedule = shares.schedule(&rate, spread);
             let due = (0..schedule.due_by(end)).map(|index| schedule.due(index).unwrap());
             all.extend(due.map(|due| due.as_secs_f64()));
@@ -226,38 +202,23 @@ mod tests {
             assert!((count - 60_000.0).abs() < 4.0 * 245.0, "{seed}: {count}");
             let distances: Vec<f64> = all.windows(2).map(|pair| (pair[1] - pair[0]) * 1e3).collect();
             let mean = distances.iter().sum::<f64>() / count;
-            let variance = distances
-                .iter()
-                .map(|distance| (distance - mean).powi(2))
-                .sum::<f64>()
-                / count;
-            assert!(
-                (mean - 1.0).abs() < 0.03 && (variance - 1.0).abs() < 0.06,
-                "{seed}: {mean} {variance}"
-            );
+            let variance = distances.iter().map(|distance| (distance - mean).powi(2)).sum::<f64>() / count;
+            assert!((mean - 1.0).abs() < 0.03 && (variance - 1.0).abs() < 0.06, "{seed}: {mean} {variance}");
             for (limit, expected) in [(0.1, 0.0952), (1.0, 0.6321), (3.0, 0.9502)] {
                 let share = distances.iter().filter(|distance| **distance <= limit).count() as f64 / count;
                 assert!((share - expected).abs() < 0.01, "{seed}: {limit}: {share}");
             }
-            let pairs = distances
-                .windows(2)
-                .map(|pair| (pair[0] - mean) * (pair[1] - mean));
+            let pairs = distances.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean));
             let correlation = pairs.sum::<f64>() / count / variance;
             assert!(correlation.abs() < 0.02, "{seed}: {correlation}");
             // Arrivals in windows of 10 ms: as many as the variance of a Poisson distribution says.
             let mut windows = vec![0.0; 6_000];
             for due in &all {
-                let later = windows
-                    .iter_mut()
-                    .zip(1..)
-                    .find(|(_, end)| *due < f64::from(*end) / 100.0);
+                let later = windows.iter_mut().zip(1..).find(|(_, end)| *due < f64::from(*end) / 100.0);
                 *later.unwrap().0 += 1.0;
             }
-            let spread = windows
-                .iter()
-                .map(|arrivals: &f64| (arrivals - 10.0).powi(2))
-                .sum::<f64>()
-                / 6_000.0;
+            let spread =
+                windows.iter().map(|arrivals: &f64| (arrivals - 10.0).powi(2)).sum::<f64>() / 6_000.0;
             assert!((spread - 10.0).abs() < 1.0, "{seed}: {spread}");
         }
         assert_eq!(poisson(1, SECOND * 3), poisson(1, SECOND * 3));

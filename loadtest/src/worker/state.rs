@@ -90,11 +90,7 @@ impl Worker {
         corpus: &Arc<Corpus>,
         name: &str,
     ) -> Result<Load, BeginError> {
-        let rate = options
-            .rate()
-            .map(Rate::parse)
-            .transpose()
-            .map_err(BeginError::Rate)?;
+        let rate = options.rate().map(Rate::parse).transpose().map_err(BeginError::Rate)?;
         let arrivals = match options.paymaster_arrivals.as_deref().unwrap_or_default() {
             "" => Arrivals::default(),
             name => Arrivals::from_str(name, false).map_err(BeginError::Arrivals)?,
@@ -152,10 +148,7 @@ impl Worker {
     fn setup(&self) -> BTreeMap<String, String> {
         let mut profile = self.target.profile.clone();
         // Headers may differ, and the URL is compared as reports show it.
-        profile.target = Target {
-            requests_per_second: self.target.rate,
-            ..Target::default()
-        };
+        profile.target = Target { requests_per_second: self.target.rate, ..Target::default() };
         let mut sum = flate2::Crc::new();
         sum.update(serde_json::to_string(&profile).unwrap_or_default().as_bytes());
         let options = &self.options;
@@ -235,10 +228,7 @@ fn host() -> String {
 impl MasterOptions {
     /// The rate, if the master has one.
     fn rate(&self) -> Option<&str> {
-        self.paymaster_rate
-            .as_deref()
-            .map(str::trim)
-            .filter(|rate| !rate.is_empty())
+        self.paymaster_rate.as_deref().map(str::trim).filter(|rate| !rate.is_empty())
     }
 
     /// Whether arrivals follow a rate.

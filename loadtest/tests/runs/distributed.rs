@@ -27,11 +27,7 @@ fn errors_of_a_worker_name_their_cause() {
     for (arguments, expected, word) in [
         (&["worker", &refusing][..], 2, "--master"),
         (master, 2, "needs the URL"),
-        (
-            &[master, &["http://192.0.2.1/"]].concat(),
-            2,
-            "--i-own-this-target",
-        ),
+        (&[master, &["http://192.0.2.1/"]].concat(), 2, "--i-own-this-target"),
         (&[master, &[&refusing]].concat(), 3, "could not test"),
         (&[master, &[&refusing, "-o", "report.pdf"]].concat(), 2, ".html"),
         (&["locustfile", "--weight", "nothing=1"], 2, "no scenario"),
@@ -59,10 +55,7 @@ fn a_worker_gives_up_when_there_is_no_master() {
     let arguments = ["worker", "--master", &master, "--patience", "1s", &url];
     let Finished { code, err, .. } = run(folder.path(), &arguments);
     assert_eq!(code, 3, "{err}");
-    assert!(
-        err.contains("no Locust master at 127.0.0.1:") && err.contains("for 1 s"),
-        "{err}"
-    );
+    assert!(err.contains("no Locust master at 127.0.0.1:") && err.contains("for 1 s"), "{err}");
 }
 
 /// The greeting of a Locust master, and its READY command.
@@ -138,10 +131,7 @@ fn worker(folder: &Path, master: &str, arguments: &[&str]) -> Finished {
 fn no_master_keeps_a_worker_longer_than_its_patience() {
     let scripts: [(Script, &str); 8] = [
         // It never acknowledges the worker.
-        (
-            |stream| await_bytes(stream, None),
-            "does not acknowledge this worker",
-        ),
+        (|stream| await_bytes(stream, None), "does not acknowledge this worker"),
         (
             |stream| {
                 stream.write_all(b"\0\x7fhalf a frame")?;
@@ -201,10 +191,7 @@ fn no_master_keeps_a_worker_longer_than_its_patience() {
                 let last = format!("no Locust master at {master} for 1 s: ");
                 assert!(err.contains(&last), "{place}: {err}");
                 // On a machine that is too slow, not even the handshake is complete in time.
-                assert!(
-                    err.contains(cause) || err.contains("no answer within"),
-                    "{place}: {err}"
-                );
+                assert!(err.contains(cause) || err.contains("no answer within"), "{place}: {err}");
             });
         }
     });
@@ -220,13 +207,7 @@ fn each_run_of_a_worker_has_a_report_of_its_own() {
     let master = master(|stream| {
         let spawn = |timestamp| {
             let user_classes_count = BTreeMap::from([("errors", 1)]);
-            message(
-                "spawn",
-                Spawn {
-                    timestamp,
-                    user_classes_count,
-                },
-            )
+            message("spawn", Spawn { timestamp, user_classes_count })
         };
         stream.write_all(&[ack(), spawn(1.0)].concat())?;
         await_bytes(stream, Some(b"\xa5stats"))?;
@@ -305,8 +286,5 @@ fn random_arrivals_are_those_of_the_seed() {
     let (first, again, other) = (due("1"), due("1"), due("2"));
     assert_eq!(first, again);
     assert_ne!(first, other);
-    assert!(
-        first.abs_diff(200) < 60 && other.abs_diff(200) < 60,
-        "{first} {other}"
-    );
+    assert!(first.abs_diff(200) < 60 && other.abs_diff(200) < 60, "{first} {other}");
 }

@@ -16,14 +16,9 @@ fn page(name: &str) -> String {
 
 /// The lines of the shell blocks of a page. A line that ends with a backslash goes on in the next one.
 fn lines(page: &str) -> Vec<String> {
-    let blocks = page
-        .split("```sh\n")
-        .skip(1)
-        .map(|rest| rest.split("```").next().unwrap());
+    let blocks = page.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap());
     let joined = blocks.map(|block| block.replace("\\\n", " "));
-    joined
-        .flat_map(|block| block.lines().map(str::to_owned).collect::<Vec<_>>())
-        .collect()
+    joined.flat_map(|block| block.lines().map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
 /// The words of a line as a shell has them: blanks separate, single quotes keep together, `#` begins a comment.
@@ -57,11 +52,7 @@ fn words(line: &str) -> Vec<String> {
 fn commands(name: &str) -> Vec<Vec<String>> {
     let lines = lines(&page(name));
     let all = lines.iter().map(|line| words(line));
-    let own = all.filter(|words| {
-        words
-            .first()
-            .is_some_and(|program| program == "paymaster-loadtest")
-    });
+    let own = all.filter(|words| words.first().is_some_and(|program| program == "paymaster-loadtest"));
     own.map(|words| words[1..].to_vec()).collect()
 }
 
@@ -71,10 +62,7 @@ fn serve() -> String {
     listener.set_nonblocking(true).unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(listener).unwrap();
             let service = InjectedService::from(Service::new(&Config::default()).unwrap());
@@ -89,11 +77,7 @@ fn serve() -> String {
 #[test]
 fn the_commands_of_the_guide_work_in_their_order() {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(
-        folder.path().join("paymaster.toml"),
-        Config::default().to_profile(&[]).unwrap(),
-    )
-    .unwrap();
+    fs::write(folder.path().join("paymaster.toml"), Config::default().to_profile(&[]).unwrap()).unwrap();
     let url = serve();
     let commands = commands("load-testing.md");
     assert!(commands.len() > 12, "{}", commands.len());
@@ -103,12 +87,9 @@ fn the_commands_of_the_guide_work_in_their_order() {
         if sends {
             given.extend(["--max-requests", "40"].map(str::to_owned));
             // In the ramp and the warm-up nothing is measured, and the final figures have no reader.
-            for (flag, value) in [
-                ("--ramp", "1ms"),
-                ("--warm-up", "1ms"),
-                ("--metrics-wait", "1ms"),
-                ("--metrics", "0"),
-            ] {
+            for (flag, value) in
+                [("--ramp", "1ms"), ("--warm-up", "1ms"), ("--metrics-wait", "1ms"), ("--metrics", "0")]
+            {
                 if let Some(place) = given.iter().position(|word| word == flag) {
                     value.clone_into(&mut given[place + 1]);
                 }
@@ -148,15 +129,12 @@ fn the_commands_for_several_machines_are_valid() {
 fn the_workers_of_the_guide_may_load_a_public_host() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("paymaster.toml"), "").unwrap();
-    let workers: Vec<Vec<String>> = commands("distributed.md")
-        .into_iter()
-        .filter(|arguments| arguments[0] == "worker")
-        .collect();
+    let workers: Vec<Vec<String>> =
+        commands("distributed.md").into_iter().filter(|arguments| arguments[0] == "worker").collect();
     assert!(workers.len() > 1, "{workers:?}");
     for arguments in workers {
-        let given = arguments
-            .iter()
-            .map(|word| word.replace("https://staging.example/", "http://192.0.2.1/"));
+        let given =
+            arguments.iter().map(|word| word.replace("https://staging.example/", "http://192.0.2.1/"));
         let output = command(folder.path())
             .env("API_KEY", "k3y")
             .args(given)

@@ -23,19 +23,11 @@ fn an_empty_variable_is_2_and_the_embedded_server_is_not_loaded() {
 #[test]
 fn a_comparison_says_that_the_embedded_server_was_loaded() {
     let folder = tempfile::tempdir().unwrap();
-    let load = run(
-        folder.path(),
-        &["--max-requests", "40", "--users", "2", "-o", "a.json"],
-    );
+    let load = run(folder.path(), &["--max-requests", "40", "--users", "2", "-o", "a.json"]);
     assert_eq!(load.code, 0, "{}{}", load.out, load.err);
     assert!(load.out.contains(EMBEDDED_WARNING), "{}", load.out);
     let compared = run(folder.path(), &["compare", "a.json", "a.json"]);
-    assert_eq!(
-        compared.out.matches(EMBEDDED_WARNING).count(),
-        2,
-        "{}",
-        compared.out
-    );
+    assert_eq!(compared.out.matches(EMBEDDED_WARNING).count(), 2, "{}", compared.out);
 }
 
 #[test]
@@ -43,35 +35,16 @@ fn a_mistyped_command_is_2_with_the_right_one() {
     let folder = tempfile::tempdir().unwrap();
     let finished = run(folder.path(), &["mrege", "a.json", "b.json"]);
     assert_eq!(finished.code, 2);
-    assert!(
-        finished
-            .err
-            .contains("there is no command `mrege` (did you mean `merge`?)"),
-        "{}",
-        finished.err
-    );
+    assert!(finished.err.contains("there is no command `mrege` (did you mean `merge`?)"), "{}", finished.err);
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_report_that_cannot_be_written_is_2_whatever_the_verdict() {
     let folder = tempfile::tempdir().unwrap();
-    let arguments = [
-        "--max-requests",
-        "40",
-        "--users",
-        "2",
-        "--fault",
-        "id-null",
-        "-o",
-        "json=/dev/full",
-    ];
+    let arguments = ["--max-requests", "40", "--users", "2", "--fault", "id-null", "-o", "json=/dev/full"];
     let finished = run(folder.path(), &arguments);
     assert_eq!(finished.code, 2, "{}", finished.err);
     assert!(finished.out.starts_with("FAILED"), "{}", finished.out);
-    assert!(
-        finished.err.contains("a report could not be written"),
-        "{}",
-        finished.err
-    );
+    assert!(finished.err.contains("a report could not be written"), "{}", finished.err);
 }

@@ -38,15 +38,8 @@ fn dying_server(served: usize) -> String {
     let left = AtomicUsize::new(served);
     serve(move |_, id| {
         let one_less = |left: usize| left.checked_sub(1);
-        let alive = || {
-            left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less)
-                .is_ok()
-        };
-        if !is_load(id) || alive() {
-            sponsored(id)
-        } else {
-            String::new()
-        }
+        let alive = || left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_less).is_ok();
+        if !is_load(id) || alive() { sponsored(id) } else { String::new() }
     })
 }
 
@@ -54,17 +47,7 @@ fn dying_server(served: usize) -> String {
 fn a_rate_that_was_not_reached_is_stated_and_fails_by_default() {
     let folder = tempfile::tempdir().unwrap();
     let url = slow_server();
-    let arguments = [
-        url.as_str(),
-        "-s",
-        "sponsor-sponsored",
-        "--rate",
-        "400",
-        "-d",
-        "1s",
-        "-u",
-        "4",
-    ];
+    let arguments = [url.as_str(), "-s", "sponsor-sponsored", "--rate", "400", "-d", "1s", "-u", "4"];
     let reports = ["-o", "a.json", "-o", "a.html", "-o", "a.md"];
     let Finished { code, out, err } = run(folder.path(), &[&arguments[..], &reports].concat());
     assert_eq!(code, 1, "{out}{err}");
@@ -82,15 +65,9 @@ fn a_rate_that_was_not_reached_is_stated_and_fails_by_default() {
     assert!(out.contains("400 arrivals asked for in 1 s, "), "{out}");
 
     let derived = &report["derived"]["all"];
-    let (answers, rate) = (
-        &derived["answers"],
-        derived["answers-per-second"].as_f64().unwrap(),
-    );
+    let (answers, rate) = (&derived["answers"], derived["answers-per-second"].as_f64().unwrap());
     let seconds = report["seconds"].as_f64().unwrap();
-    assert!(
-        (rate - answers.as_f64().unwrap() / seconds).abs() < 1e-6,
-        "{derived}"
-    );
+    assert!((rate - answers.as_f64().unwrap() / seconds).abs() < 1e-6, "{derived}");
     assert!(rate <= 100.0, "the server cannot do more: {rate}");
     let shown = format!(": {rate:.1}/s ");
     assert!(rate > 99.9 || out.contains(&shown), "{shown} in {out}");
@@ -111,10 +88,7 @@ fn a_rate_that_was_not_reached_is_stated_and_fails_by_default() {
         assert!(page.contains(stated) && page.contains(" served late"), "{page}");
     }
     let page = std::fs::read_to_string(folder.path().join("a.html")).unwrap();
-    let plot = page
-        .split("<figcaption>Arrivals and answers a second")
-        .nth(1)
-        .unwrap();
+    let plot = page.split("<figcaption>Arrivals and answers a second").nth(1).unwrap();
     let plot = plot.split("</figure>").next().unwrap();
     let marks = plot.split("<span style=\"top:").skip(1);
     assert!(marks.clone().count() > 1, "{plot}");
@@ -122,28 +96,15 @@ fn a_rate_that_was_not_reached_is_stated_and_fails_by_default() {
         let rate: f64 = mark.trim_end_matches("/s").replace(' ', "").parse().unwrap();
         assert!(rate <= 400.0 && mark.ends_with("/s"), "{mark} in a plot: {plot}");
     }
-    assert!(
-        plot.contains("arrivals asked for") && plot.contains(">answers<"),
-        "{plot}"
-    );
+    assert!(plot.contains("arrivals asked for") && plot.contains(">answers<"), "{plot}");
     assert!(page.contains("<figcaption>Users"), "{page}");
-    let asked: Vec<u64> = slots
-        .iter()
-        .map(|slot| slot["arrivals"].as_u64().unwrap())
-        .collect();
-    assert_eq!(
-        asked[0], 400,
-        "the schedule asks for all in the first second: {asked:?}"
-    );
+    let asked: Vec<u64> = slots.iter().map(|slot| slot["arrivals"].as_u64().unwrap()).collect();
+    assert_eq!(asked[0], 400, "the schedule asks for all in the first second: {asked:?}");
     assert_eq!(asked.iter().sum::<u64>(), 400, "{asked:?}");
 
     // Two generators request twice the rate. A threshold of the user replaces the default.
     for (threshold, expected, begin) in [
-        (
-            "rps>=1",
-            1,
-            "FAILED: 1 threshold missed; asked for 800/s, reached ",
-        ),
+        ("rps>=1", 1, "FAILED: 1 threshold missed; asked for 800/s, reached "),
         ("reached-rate>=1%", 0, "PASSED: asked for 800/s, reached "),
     ] {
         let Finished { code, out, err } = run(folder.path(), &["merge", "a.json", "a.json", "-t", threshold]);
@@ -159,17 +120,7 @@ fn a_rate_that_was_not_reached_is_stated_and_fails_by_default() {
 fn a_target_that_stops_answering_ends_the_run_early_with_its_figures() {
     let folder = tempfile::tempdir().unwrap();
     let url = dying_server(200);
-    let arguments = [
-        url.as_str(),
-        "-s",
-        "sponsor-sponsored",
-        "-d",
-        "5m",
-        "-u",
-        "4",
-        "-o",
-        "a.json",
-    ];
+    let arguments = [url.as_str(), "-s", "sponsor-sponsored", "-d", "5m", "-u", "4", "-o", "a.json"];
     let Finished { code, out, err } = run(folder.path(), &arguments);
     assert_eq!(code, 3, "{out}{err}");
     assert!(
@@ -185,10 +136,7 @@ fn a_target_that_stops_answering_ends_the_run_early_with_its_figures() {
         .split_whitespace()
         .filter_map(|word| word.parse().ok())
         .collect();
-    assert!(
-        (outage[0] - seconds).abs() < 0.06 && outage[1] >= 2.0,
-        "{seconds}: {outage:?}"
-    );
+    assert!((outage[0] - seconds).abs() < 0.06 && outage[1] >= 2.0, "{seconds}: {outage:?}");
     assert_eq!(count(&report, "good"), 200, "{out}");
     // Refused connections do not count as throughput, and there is a pause between them.
     let derived = &report["derived"]["all"];
@@ -243,18 +191,15 @@ fn a_target_that_stops_answering_shortly_before_the_end_could_not_be_tested_eith
 fn requests_without_an_answer_do_not_count_as_throughput() {
     let folder = tempfile::tempdir().unwrap();
     // A gateway refuses half of the requests.
-    let url = serve(|number, id| {
-        if number % 2 == 0 && is_load(id) {
-            http("502 Bad Gateway", "", "no")
-        } else {
-            sponsored(id)
-        }
-    });
+    let url =
+        serve(
+            |number, id| {
+                if number % 2 == 0 && is_load(id) { http("502 Bad Gateway", "", "no") } else { sponsored(id) }
+            },
+        );
     let limits = ["--max-requests", "200", "-o", "a.json"];
-    let Finished { code, out, err } = run(
-        folder.path(),
-        &[&[url.as_str(), "-s", "sponsor-sponsored"], &limits[..]].concat(),
-    );
+    let Finished { code, out, err } =
+        run(folder.path(), &[&[url.as_str(), "-s", "sponsor-sponsored"], &limits[..]].concat());
     assert_eq!(code, 1, "{out}{err}");
     let report = read(folder.path(), "a.json");
     let good = count(&report, "good");
@@ -262,14 +207,8 @@ fn requests_without_an_answer_do_not_count_as_throughput() {
     let derived = &report["derived"]["all"];
     assert_eq!(derived["answers"], good);
     let rate = derived["answers-per-second"].as_f64().unwrap() * report["seconds"].as_f64().unwrap();
-    assert!(
-        (rate - derived["answers"].as_f64().unwrap()).abs() < 1e-6,
-        "{derived}"
-    );
-    assert!(
-        out.contains(&format!("{good} answers to 200 requests in ")),
-        "{out}"
-    );
+    assert!((rate - derived["answers"].as_f64().unwrap()).abs() < 1e-6, "{derived}");
+    assert!(out.contains(&format!("{good} answers to 200 requests in ")), "{out}");
 }
 
 /// A report of eight seconds with 100 answers each, all with latencies of this class. A class that is higher by 16 is twice as long.
@@ -342,16 +281,9 @@ fn a_report_has_date_and_command_line_without_secrets_and_users_over_time() {
         "paymaster-loadtest '{url}***?token=***' -s sponsor-sponsored --test-plan '2,1s;4,1s;4,1s;0,0s' -H 'x-api-key: ***' -H 'x-short: ***' --timeout 2s -o a.json"
     );
     let report = read(folder.path(), "a.json");
-    assert!(
-        report["command"].as_str().unwrap().starts_with(&shown),
-        "{} {shown}",
-        report["command"]
-    );
+    assert!(report["command"].as_str().unwrap().starts_with(&shown), "{} {shown}", report["command"]);
     let date = report["derived"]["began"].as_str().unwrap();
-    assert!(
-        date.len() == "2026-03-01T12:00:00Z".len() && date.ends_with('Z'),
-        "{date}"
-    );
+    assert!(date.len() == "2026-03-01T12:00:00Z".len() && date.ends_with('Z'), "{date}");
     for name in ["a.json", "a.html", "a.md", "a.xml"] {
         let text = std::fs::read_to_string(folder.path().join(name)).unwrap();
         // Three letters may be in an encoded histogram by chance.
@@ -366,10 +298,7 @@ fn a_report_has_date_and_command_line_without_secrets_and_users_over_time() {
 
     // Users rise to four.
     let slots = report["series"]["slots"].as_array().unwrap();
-    let users: Vec<u64> = slots
-        .iter()
-        .map(|slot| slot["user_ms"].as_u64().unwrap())
-        .collect();
+    let users: Vec<u64> = slots.iter().map(|slot| slot["user_ms"].as_u64().unwrap()).collect();
     assert!(users.iter().all(|users| *users <= 4_000), "{users:?}");
     assert!(users[0] > 0 && users.iter().max() > users.first(), "{users:?}");
 
@@ -377,10 +306,7 @@ fn a_report_has_date_and_command_line_without_secrets_and_users_over_time() {
     let Finished { code, out, err } = run(folder.path(), &["merge", "a.json", "a.json", "-o", "both.json"]);
     assert_eq!(code, 0, "{out}{err}");
     let both = read(folder.path(), "both.json");
-    assert_eq!(
-        both["command"],
-        "paymaster-loadtest merge a.json a.json -o both.json"
-    );
+    assert_eq!(both["command"], "paymaster-loadtest merge a.json a.json -o both.json");
     assert_eq!(both["merged_commands"].as_array().unwrap().len(), 1, "{both}");
     assert_eq!(both["began"], report["began"]);
     let sums: Vec<u64> = both["series"]["slots"]

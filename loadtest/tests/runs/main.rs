@@ -29,10 +29,7 @@ fn all_scenarios_against_the_embedded_server() {
         "{out}"
     );
     assert!(out.contains("  http://127.0.0.1:"), "{out}");
-    assert!(
-        !out.contains(|letter: char| letter.is_control() && letter != '\n'),
-        "{out:?}"
-    );
+    assert!(!out.contains(|letter: char| letter.is_control() && letter != '\n'), "{out:?}");
     let labels: Vec<_> = report["labels"].as_object().unwrap().keys().cloned().collect();
     let mut expected: Vec<_> = SCENARIOS.iter().flat_map(|scenario| scenario.labels).collect();
     expected.sort();
@@ -41,28 +38,16 @@ fn all_scenarios_against_the_embedded_server() {
     assert_eq!(report["derived"]["all"]["requests"], 600);
     // The weights: 3 for journeys, 1 for errors, 2 for each other scenario. 600 requests are 480 iterations, drawn by the seed.
     let times = |label: &str| report["labels"][label]["counts"]["good"].as_f64().unwrap();
-    for (label, expected, deviation) in [
-        ("errors", 40.0, 6.0),
-        ("quote-erc20", 80.0, 8.2),
-        ("journey/sponsor", 120.0, 9.5),
-    ] {
-        assert!(
-            (times(label) - expected).abs() < 4.0 * deviation,
-            "{label}: {out}"
-        );
+    for (label, expected, deviation) in
+        [("errors", 40.0, 6.0), ("quote-erc20", 80.0, 8.2), ("journey/sponsor", 120.0, 9.5)]
+    {
+        assert!((times(label) - expected).abs() < 4.0 * deviation, "{label}: {out}");
     }
 }
 
 #[test]
 fn a_wrong_answer_in_25_fails_the_run_as_4_percent_with_rule_and_example() {
-    let arguments = [
-        "-s",
-        "sponsor-sponsored",
-        "--max-requests",
-        "500",
-        "--fault",
-        "id-wrong-now-and-then",
-    ];
+    let arguments = ["-s", "sponsor-sponsored", "--max-requests", "500", "--fault", "id-wrong-now-and-then"];
     let (Finished { code, out, .. }, report) = load(&arguments);
     assert_eq!(code, 1, "{out}");
     let wrong = count(&report, "wrong");
@@ -98,14 +83,7 @@ fn an_answer_that_breaks_two_rules_is_one_wrong_answer_and_counts_for_each() {
 
 #[test]
 fn answers_that_belong_to_another_request_are_caught() {
-    let arguments = [
-        "-s",
-        "sponsor-erc20",
-        "--max-requests",
-        "200",
-        "--fault",
-        "id-of-previous",
-    ];
+    let arguments = ["-s", "sponsor-erc20", "--max-requests", "200", "--fault", "id-of-previous"];
     let (Finished { code, .. }, report) = load(&arguments);
     assert_eq!(code, 1);
     assert!(count(&report, "wrong") >= 150, "{}", count(&report, "wrong"));
@@ -138,14 +116,7 @@ fn thresholds_decide_the_exit_code() {
 fn a_report_has_its_format_by_name_or_by_ending_and_missing_folders_are_made() {
     let folder = tempfile::tempdir().unwrap();
     let limits = ["-s", "quote-erc20", "--max-requests", "20"];
-    let reports = [
-        "-o",
-        "new/a/page.html",
-        "-o",
-        "junit=new/b/result",
-        "-o",
-        "json=-",
-    ];
+    let reports = ["-o", "new/a/page.html", "-o", "junit=new/b/result", "-o", "json=-"];
     let Finished { code, out, err } = run(folder.path(), &[&limits[..], &reports].concat());
     assert_eq!(code, 0, "{out}{err}");
     let read = |path: &str| std::fs::read_to_string(folder.path().join(path)).unwrap();
@@ -188,16 +159,8 @@ fn shards_are_merged_and_runs_compared() {
 fn errors_name_their_cause() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("bad.toml"), "[load]\nown-targets = true\n").unwrap();
-    std::fs::write(
-        folder.path().join("weights.toml"),
-        "[load]\nweights = { nothing = 1 }\n",
-    )
-    .unwrap();
-    std::fs::write(
-        folder.path().join("limit.toml"),
-        "[target]\nrequests-per-second = 5\n",
-    )
-    .unwrap();
+    std::fs::write(folder.path().join("weights.toml"), "[load]\nweights = { nothing = 1 }\n").unwrap();
+    std::fs::write(folder.path().join("limit.toml"), "[target]\nrequests-per-second = 5\n").unwrap();
     std::fs::write(
         folder.path().join("elsewhere.toml"),
         "[target]\nurl = \"http://127.0.0.1:1/\"\nheaders = [\"x-api-key: k3y-of-the-profile\"]\n",
@@ -219,11 +182,7 @@ fn errors_name_their_cause() {
         (&["http://192.0.2.1/"], 2, "--i-own-this-target"),
         (&["http://192.0.2.1/", "--rate", "6"], 2, "--i-own-this-target"),
         (&[&refusing], 3, "could not test"),
-        (
-            &[&refusing, "--config", "elsewhere.toml"],
-            2,
-            "target.headers (x-api-key) are not sent to",
-        ),
+        (&[&refusing, "--config", "elsewhere.toml"], 2, "target.headers (x-api-key) are not sent to"),
         (&["ftp://127.0.0.1/"], 2, "http"),
     ] {
         let output = command(folder.path()).args(arguments).output().unwrap();
@@ -249,17 +208,8 @@ fn a_stall_of_the_target_shows_in_the_open_model() {
         }
         sponsored(id)
     });
-    let arguments = [
-        url.as_str(),
-        "-s",
-        "sponsor-sponsored",
-        "--rate",
-        "100",
-        "--duration",
-        "2s",
-        "--users",
-        "8",
-    ];
+    let arguments =
+        [url.as_str(), "-s", "sponsor-sponsored", "--rate", "100", "--duration", "2s", "--users", "8"];
     let (Finished { code, out, err }, report) =
         load(&[&arguments[..], &["--threshold", "p99<100ms"]].concat());
     assert_eq!(code, 1, "{out}{err}");
@@ -282,15 +232,7 @@ fn rate_limits_are_counted_separately_and_respected_when_requested() {
         }
     };
     let url = serve(limiting);
-    let arguments = [
-        url.as_str(),
-        "-s",
-        "sponsor-sponsored",
-        "--duration",
-        "2s",
-        "--users",
-        "2",
-    ];
+    let arguments = [url.as_str(), "-s", "sponsor-sponsored", "--duration", "2s", "--users", "2"];
     let (Finished { code, out, .. }, report) = load(&arguments);
     assert_eq!(code, 1, "{out}");
     let eager = count(&report, "rate-limited");
@@ -343,17 +285,11 @@ fn an_interrupt_ends_with_a_report() {
             .spawn()
             .unwrap();
         measuring.recv_timeout(Duration::from_mins(1)).unwrap();
-        let sent = Command::new("kill")
-            .args([signal, &child.id().to_string()])
-            .status()
-            .unwrap();
+        let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
         assert!(sent.success());
         let Finished { code, out, err } = child.wait_with_output().unwrap().into();
         assert_eq!(code, 4, "{signal}: {out}{err}");
-        assert!(
-            out.starts_with("INCOMPLETE") && out.contains("cut short: interrupted"),
-            "{out}"
-        );
+        assert!(out.starts_with("INCOMPLETE") && out.contains("cut short: interrupted"), "{out}");
         assert!(folder.path().join("report.json").exists());
     }
 }
@@ -361,10 +297,7 @@ fn an_interrupt_ends_with_a_report() {
 /// Sends Ctrl-C to a process.
 #[cfg(unix)]
 fn interrupt(child: &std::process::Child) {
-    let sent = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status()
-        .unwrap();
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(sent.success());
 }
 
@@ -419,14 +352,7 @@ fn an_interrupt_ends_the_wait_for_prometheus_with_the_exit_code_of_the_run() {
 
 #[test]
 fn users_follow_a_test_plan_and_the_warm_up_is_left_out() {
-    let arguments = [
-        "-s",
-        "quote-sponsored",
-        "--test-plan",
-        "1,1s;3,1s;0,0s",
-        "--warm-up",
-        "1s",
-    ];
+    let arguments = ["-s", "quote-sponsored", "--test-plan", "1,1s;3,1s;0,0s", "--warm-up", "1s"];
     let (Finished { code, out, err }, report) = load(&arguments);
     assert_eq!(code, 0, "{out}{err}");
     assert!(report["warm_up"]["good"].as_u64().unwrap() > 0, "{out}");
@@ -438,14 +364,7 @@ fn users_follow_a_test_plan_and_the_warm_up_is_left_out() {
 fn goose_writes_its_report_when_requested() {
     let folder = tempfile::tempdir().unwrap();
     let output = command(folder.path())
-        .args([
-            "-s",
-            "quote-erc20",
-            "--max-requests",
-            "120",
-            "--goose-report",
-            "goose.json",
-        ])
+        .args(["-s", "quote-erc20", "--max-requests", "120", "--goose-report", "goose.json"])
         .output()
         .unwrap();
     let Finished { code, out, err } = output.into();

@@ -46,16 +46,11 @@ impl Running {
     /// The page, if the port is still open.
     fn page(&self) -> Option<Page> {
         let mut stream = TcpStream::connect(&self.address).ok()?;
-        stream
-            .write_all(b"GET /metrics HTTP/1.1\r\nhost: localhost\r\n\r\n")
-            .ok()?;
+        stream.write_all(b"GET /metrics HTTP/1.1\r\nhost: localhost\r\n\r\n").ok()?;
         let mut answer = String::new();
         stream.read_to_string(&mut answer).ok()?;
         let (head, body) = answer.split_once("\r\n\r\n")?;
-        assert!(
-            head.contains("application/openmetrics-text; version=1.0.0"),
-            "{head}"
-        );
+        assert!(head.contains("application/openmetrics-text; version=1.0.0"), "{head}");
         Some(Page::parse(body))
     }
 
@@ -109,11 +104,7 @@ impl Page {
                 });
                 assert!(is_declared, "{line}");
                 let name = series.strip_prefix("paymaster_load_").expect(line);
-                assert_eq!(
-                    samples.insert(name.to_owned(), value.parse().unwrap()),
-                    None,
-                    "{line}"
-                );
+                assert_eq!(samples.insert(name.to_owned(), value.parse().unwrap()), None, "{line}");
             }
         }
         Self(samples)
@@ -133,10 +124,7 @@ impl Page {
 
     /// The sum of the samples of a name.
     fn sum(&self, name: &str) -> f64 {
-        let samples = self
-            .0
-            .iter()
-            .filter(|(series, _)| series.starts_with(&format!("{name}{{")));
+        let samples = self.0.iter().filter(|(series, _)| series.starts_with(&format!("{name}{{")));
         samples.map(|(_, value)| value).sum()
     }
 }
@@ -186,20 +174,11 @@ fn compare(page: &Page, report: &Value) {
         ("arrivals_dropped_total{cause=\"no-free-connection\"}", "unsent"),
         ("arrivals_dropped_total{cause=\"pause\"}", "held_back"),
     ] {
-        assert_eq!(
-            page.count(series),
-            report["arrivals"][member].as_u64().unwrap(),
-            "{series}"
-        );
+        assert_eq!(page.count(series), report["arrivals"][member].as_u64().unwrap(), "{series}");
     }
-    let cpu = report["generators"][0]["cpu_seconds"]
-        .as_f64()
-        .unwrap_or_default();
+    let cpu = report["generators"][0]["cpu_seconds"].as_f64().unwrap_or_default();
     assert!((page.0["generator_cpu_seconds_total"] - cpu).abs() < 1e-9);
-    assert_eq!(
-        page.count("running") + page.count("users") + page.count("arrivals_waiting"),
-        0
-    );
+    assert_eq!(page.count("running") + page.count("users") + page.count("arrivals_waiting"), 0);
 }
 
 fn report(folder: &Path) -> Value {
@@ -209,10 +188,7 @@ fn report(folder: &Path) -> Value {
 #[test]
 fn the_final_page_has_the_numbers_of_the_report() {
     for (arguments, expected) in [
-        (
-            &["--max-requests", "400", "--fault", "id-wrong-now-and-then"][..],
-            1,
-        ),
+        (&["--max-requests", "400", "--fault", "id-wrong-now-and-then"][..], 1),
         // Judged in part, in the open model and with a warm-up.
         (
             &[
@@ -256,28 +232,12 @@ fn late_and_dropped_arrivals_are_those_of_the_report() {
         http("503 Service Unavailable", "retry-after: 60\r\n", "busy")
     });
     let folder = tempfile::tempdir().unwrap();
-    let arguments = [
-        url.as_str(),
-        "-s",
-        "sponsor-sponsored",
-        "--rate",
-        "200",
-        "-d",
-        "1s",
-        "-u",
-        "1",
-    ];
+    let arguments = [url.as_str(), "-s", "sponsor-sponsored", "--rate", "200", "-d", "1s", "-u", "1"];
     let more = ["--respect-retry-after", "-o", "a.json"];
     let (page, _) = Running::start(folder.path(), &[&arguments[..], &more].concat()).finish();
     compare(&page, &report(folder.path()));
-    assert!(
-        page.count("arrivals_dropped_total{cause=\"pause\"}") > 100,
-        "{page:?}"
-    );
-    assert!(
-        page.count("arrivals_late_total{cause=\"no-free-connection\"}") > 0,
-        "{page:?}"
-    );
+    assert!(page.count("arrivals_dropped_total{cause=\"pause\"}") > 100, "{page:?}");
+    assert!(page.count("arrivals_late_total{cause=\"no-free-connection\"}") > 0, "{page:?}");
 }
 
 #[test]
@@ -287,11 +247,7 @@ fn a_page_in_the_middle_of_a_run_shows_what_happened_so_far() {
     let (sent, closed) = (AtomicUsize::new(0), Arc::clone(&gate));
     let url = serve(move |_, id| {
         // Each user waits once, with its first request after the answered ones.
-        let number = if id.len() < 13 {
-            0
-        } else {
-            sent.fetch_add(1, Ordering::SeqCst)
-        };
+        let number = if id.len() < 13 { 0 } else { sent.fetch_add(1, Ordering::SeqCst) };
         if (answered..answered + users).contains(&number) {
             closed.wait();
         }
@@ -300,17 +256,7 @@ fn a_page_in_the_middle_of_a_run_shows_what_happened_so_far() {
     let folder = tempfile::tempdir().unwrap();
     let running = Running::start(
         folder.path(),
-        &[
-            &url,
-            "-s",
-            "sponsor-sponsored",
-            "-u",
-            "3",
-            "--max-requests",
-            "20",
-            "-o",
-            "a.json",
-        ],
+        &[&url, "-s", "sponsor-sponsored", "-u", "3", "--max-requests", "20", "-o", "a.json"],
     );
     let good = "requests_total{scenario=\"sponsor-sponsored\",outcome=\"good\"}";
     let page = running.wait_for(|page| page.count(good) == answered as u64 && page.count("busy_users") == 3);
@@ -333,20 +279,12 @@ fn a_port_that_cannot_be_used_ends_the_command_before_the_load() {
         counted.fetch_add(1, Ordering::SeqCst);
         sponsored(id)
     });
-    for address in [
-        port.as_str(),
-        &format!("127.0.0.1:{port}"),
-        "port",
-        "127.0.0.1:99999",
-    ] {
+    for address in [port.as_str(), &format!("127.0.0.1:{port}"), "port", "127.0.0.1:99999"] {
         for command in [&["run", &url][..], &["worker", "--master", "127.0.0.1:1", &url]] {
             let arguments = [command, &["--metrics", address]].concat();
             let Finished { code, err, .. } = run(folder.path(), &arguments);
             assert_eq!(code, 2, "{err}");
-            assert!(
-                err.contains("cannot listen on 127.0.0.1:") && err.contains("--metrics"),
-                "{err}"
-            );
+            assert!(err.contains("cannot listen on 127.0.0.1:") && err.contains("--metrics"), "{err}");
         }
     }
     assert_eq!(asked.load(Ordering::SeqCst), 0);

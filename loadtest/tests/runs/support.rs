@@ -33,11 +33,7 @@ pub(crate) struct Finished {
 impl From<Output> for Finished {
     fn from(output: Output) -> Self {
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        Self {
-            code: output.status.code().unwrap_or(-1),
-            out: text(output.stdout),
-            err: text(output.stderr),
-        }
+        Self { code: output.status.code().unwrap_or(-1), out: text(output.stdout), err: text(output.stderr) }
     }
 }
 
@@ -58,9 +54,7 @@ pub(crate) fn load(arguments: &[&str]) -> (Finished, Value) {
 /// The number of requests with this outcome in a JSON report.
 pub(crate) fn count(report: &Value, outcome: &str) -> u64 {
     let labels = report["labels"].as_object().unwrap();
-    let counts = labels
-        .values()
-        .map(|label| label["counts"][outcome].as_u64().unwrap());
+    let counts = labels.values().map(|label| label["counts"][outcome].as_u64().unwrap());
     counts.sum()
 }
 
@@ -91,18 +85,11 @@ fn converse(
     let (mut buffer, mut chunk) = (Vec::new(), [0_u8; 8_192]);
     loop {
         let text = String::from_utf8_lossy(&buffer).into_owned();
-        let length = text
-            .to_ascii_lowercase()
-            .split("content-length: ")
-            .nth(1)
-            .and_then(|rest| {
-                let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
-                digits.parse::<usize>().ok()
-            });
-        let whole = text
-            .find("\r\n\r\n")
-            .zip(length)
-            .map(|(head, length)| head + 4 + length);
+        let length = text.to_ascii_lowercase().split("content-length: ").nth(1).and_then(|rest| {
+            let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
+            digits.parse::<usize>().ok()
+        });
+        let whole = text.find("\r\n\r\n").zip(length).map(|(head, length)| head + 4 + length);
         if let Some(whole) = whole.filter(|whole| buffer.len() >= *whole) {
             let id = text.split("\"id\":").nth(1).unwrap_or("1,");
             let id: String = id.chars().take_while(char::is_ascii_digit).collect();

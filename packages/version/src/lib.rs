@@ -13,10 +13,7 @@ mod tests {
         let (version, build) = super::BUILD.split_once(" (").unwrap();
         assert_eq!(version, env!("CARGO_PKG_VERSION"));
         let (commit, target) = build.strip_suffix(')').unwrap().split_once(", ").unwrap();
-        assert!(
-            commit == "debug build" || commit.starts_with("commit "),
-            "{commit}"
-        );
+        assert!(commit == "debug build" || commit.starts_with("commit "), "{commit}");
         assert!(target.starts_with(std::env::consts::ARCH), "{target}");
     }
 }

@@ -176,22 +176,12 @@ impl Arguments {
 
     /// The arguments that change the profile of the server.
     pub(crate) fn of_profile(&self) -> Vec<String> {
-        let config = self
-            .config
-            .iter()
-            .map(|path| ("--config", path.display().to_string()));
-        let senders = self
-            .deny_sender
-            .iter()
-            .map(|sender| ("--deny-sender", sender.clone()));
+        let config = self.config.iter().map(|path| ("--config", path.display().to_string()));
+        let senders = self.deny_sender.iter().map(|sender| ("--deny-sender", sender.clone()));
         // The profile leaves out what is not true of a variant.
         let variants = self.injections.variant.iter();
         let variants = variants.map(|name| ("--variant", name.clone()));
-        config
-            .chain(senders)
-            .chain(variants)
-            .flat_map(|(flag, value)| [flag.to_owned(), value])
-            .collect()
+        config.chain(senders).chain(variants).flat_map(|(flag, value)| [flag.to_owned(), value]).collect()
     }
 }
 
@@ -240,14 +230,8 @@ mod tests {
         )
         .unwrap();
         let path = file.path().display().to_string();
-        let arguments = Arguments::parse_from([
-            "server",
-            "--config",
-            &path,
-            "--listen",
-            "127.0.0.1:2",
-            "--no-signing",
-        ]);
+        let arguments =
+            Arguments::parse_from(["server", "--config", &path, "--listen", "127.0.0.1:2", "--no-signing"]);
         let config = arguments.configuration(&Environment::default()).unwrap();
         assert_eq!(config.listen, "127.0.0.1:2");
         assert_eq!(config.error_status, 400);

@@ -22,9 +22,7 @@ pub(crate) fn level(filter: Option<&str>) -> Result<LevelFilter, Box<dyn Error>>
         format!("--log (or RUST_LOG) must be off, error, warn, info, debug or a filter of `tracing`: {cause}")
     })?;
     let levels = [Level::TRACE, Level::DEBUG, Level::INFO, Level::WARN, Level::ERROR];
-    let mut enabled = levels
-        .into_iter()
-        .filter(|level| targets.would_enable(TARGET, level));
+    let mut enabled = levels.into_iter().filter(|level| targets.would_enable(TARGET, level));
     Ok(enabled.next().map_or(LevelFilter::OFF, LevelFilter::from))
 }
 

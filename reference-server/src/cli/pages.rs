@@ -37,12 +37,7 @@ impl Pages {
             return Ok(None);
         };
         let mut script = Vec::new();
-        clap_complete::generate(
-            shell,
-            &mut Arguments::command(),
-            "paymaster-reference-server",
-            &mut script,
-        );
+        clap_complete::generate(shell, &mut Arguments::command(), "paymaster-reference-server", &mut script);
         Ok(Some(String::from_utf8_lossy(&script).into_owned()))
     }
 }

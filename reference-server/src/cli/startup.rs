@@ -71,10 +71,7 @@ impl Started<'_> {
             origins if origins.iter().any(|origin| origin == "*") => {
                 "web pages of every origin can read the responses (--cors-origin limits them)".to_owned()
             }
-            origins => format!(
-                "web pages of these origins can read the responses: {}",
-                origins.join(", ")
-            ),
+            origins => format!("web pages of these origins can read the responses: {}", origins.join(", ")),
         }
     }
 
@@ -84,15 +81,8 @@ impl Started<'_> {
             return "signing is off: the signatures are zeros".to_owned();
         }
         let public = signing.key == Secret::new(SigningConfig::TEST_KEY);
-        let warning = if public {
-            ", a public test key: never send funds to it"
-        } else {
-            ""
-        };
-        format!(
-            "signatures are for chain {} and by {}{warning}",
-            signing.chain_id, self.signer
-        )
+        let warning = if public { ", a public test key: never send funds to it" } else { "" };
+        format!("signatures are for chain {} and by {}{warning}", signing.chain_id, self.signer)
     }
 
     fn nonces(&self) -> String {
@@ -109,11 +99,7 @@ impl Started<'_> {
     /// The commands that judge this server.
     fn commands(&self) -> String {
         let sibling = Path::new(self.program).with_file_name(HARNESS);
-        let harness = if sibling.is_file() {
-            sibling.display().to_string()
-        } else {
-            HARNESS.to_owned()
-        };
+        let harness = if sibling.is_file() { sibling.display().to_string() } else { HARNESS.to_owned() };
         let mut text = "to judge it, paste into another terminal in the same folder:\n".to_owned();
         let mut command = |words: &[&str], rest: &str| {
             let words: Vec<_> = words.iter().map(|word| quoted(word)).collect();
@@ -175,11 +161,9 @@ mod tests {
 
     #[test]
     fn a_server_on_every_address_is_reached_by_loopback() {
-        for (address, expected) in [
-            ("0.0.0.0:1", "127.0.0.1:1"),
-            ("[::]:2", "[::1]:2"),
-            ("192.0.2.1:3", "192.0.2.1:3"),
-        ] {
+        for (address, expected) in
+            [("0.0.0.0:1", "127.0.0.1:1"), ("[::]:2", "[::1]:2"), ("192.0.2.1:3", "192.0.2.1:3")]
+        {
             assert_eq!(reachable(address.parse().unwrap()).to_string(), expected);
         }
     }

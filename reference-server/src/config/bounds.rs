@@ -53,10 +53,7 @@ impl Bounds {
             return Some(format!("bounds.max_depth must be at most {}", Self::DEEPEST));
         }
         if self.max_header_bytes < Self::SMALLEST_HEADER_BOUND {
-            return Some(format!(
-                "bounds.max_header_bytes must be at least {}",
-                Self::SMALLEST_HEADER_BOUND
-            ));
+            return Some(format!("bounds.max_header_bytes must be at least {}", Self::SMALLEST_HEADER_BOUND));
         }
         None
     }

@@ -19,9 +19,7 @@ const NULL: &str = "null";
 
 impl Default for CorsConfig {
     fn default() -> Self {
-        Self {
-            origins: vec![ANY.to_owned()],
-        }
+        Self { origins: vec![ANY.to_owned()] }
     }
 }
 
@@ -43,11 +41,7 @@ impl Cors {
             })
         });
         let origins = origins.collect::<Result<Vec<_>, _>>()?;
-        Ok(if origins.iter().any(|origin| origin == ANY) {
-            Self::Any
-        } else {
-            Self::Listed(origins)
-        })
+        Ok(if origins.iter().any(|origin| origin == ANY) { Self::Any } else { Self::Listed(origins) })
     }
 
     /// Whether pages of that origin may read responses.
@@ -104,13 +98,7 @@ mod tests {
             assert!(cors.allows(sent.as_bytes()), "{configured} {sent}");
         }
         let listed = cors(&["http://localhost:5173"]).unwrap();
-        for other in [
-            "http://localhost",
-            "https://localhost:5173",
-            "http://localhost:51730",
-            "null",
-            "",
-        ] {
+        for other in ["http://localhost", "https://localhost:5173", "http://localhost:51730", "null", ""] {
             assert!(!listed.allows(other.as_bytes()), "{other}");
         }
         assert!(!cors(&[]).unwrap().allows(b"null"));

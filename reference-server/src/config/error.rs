@@ -53,10 +53,7 @@ pub enum ConfigError {
 
 impl ConfigError {
     pub(super) fn toml(text: &str, error: &toml::de::Error) -> Self {
-        let before = error
-            .span()
-            .and_then(|span| text.get(..span.start))
-            .unwrap_or_default();
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
         let index = before.matches('\n').count();
         let key = text.lines().nth(index).and_then(|line| line.split_once('='));
         Self::Toml {
@@ -67,21 +64,13 @@ impl ConfigError {
     }
 
     pub(crate) fn value(key: &str, wanted: &str, found: &str) -> Self {
-        Self::Value {
-            key: key.to_owned(),
-            wanted: wanted.to_owned(),
-            found: found.to_owned(),
-        }
+        Self::Value { key: key.to_owned(), wanted: wanted.to_owned(), found: found.to_owned() }
     }
 }
 
 /// A key as it follows the number of its line.
 fn named(key: &str) -> String {
-    if key.is_empty() {
-        String::new()
-    } else {
-        format!(", `{key}`")
-    }
+    if key.is_empty() { String::new() } else { format!(", `{key}`") }
 }
 
 /// The question whether another key is meant.

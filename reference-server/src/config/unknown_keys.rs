@@ -58,10 +58,7 @@ mod tests {
                 "[[tokens]]\nsymbol = \"A\"\ndecimal = 1",
                 "unknown key `tokens.decimal`: did you mean `tokens.decimals`?",
             ),
-            (
-                "[signing]\nkeys = 1",
-                "unknown key `signing.keys`: did you mean `signing.key`?",
-            ),
+            ("[signing]\nkeys = 1", "unknown key `signing.keys`: did you mean `signing.key`?"),
             ("zzz = 1", "unknown key `zzz`"),
         ] {
             assert_eq!(Config::from_toml(toml).unwrap_err().to_string(), expected);

@@ -19,11 +19,7 @@ fn names_are_unique_and_well_formed() {
         let well_formed =
             |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
         assert!(fault.name.chars().all(well_formed), "{}", fault.name);
-        assert!(
-            fault.about.len() > 6,
-            "{} has too short a description",
-            fault.name
-        );
+        assert!(fault.about.len() > 6, "{} has too short a description", fault.name);
     }
     assert!(seen.len() >= 100, "only {} faults", seen.len());
 }
@@ -41,11 +37,7 @@ fn every_fault_breaks_a_clause_that_is_judged() {
                 continue;
             }
             let clause = find_clause(id).unwrap_or_else(|| panic!("{}: no clause {id}", fault.name));
-            assert!(
-                !clause.basis.is_observed(),
-                "{}: {id} is only observed",
-                fault.name
-            );
+            assert!(!clause.basis.is_observed(), "{}: {id} is only observed", fault.name);
             assert!(clause.unjudged.is_none(), "{}: {id} is not judged", fault.name);
         }
     }
@@ -98,19 +90,13 @@ fn every_fault_depends_on_a_member_that_requests_have() {
             fault.name
         );
     }
-    assert!(
-        members >= 100,
-        "only {members} faults depend on a member of the request"
-    );
+    assert!(members >= 100, "only {members} faults depend on a member of the request");
 }
 
 #[test]
 fn the_nearest_fault_is_named() {
     let error = find_fault("sponsored-mode-misssing").unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "unknown fault `sponsored-mode-misssing`: did you mean `sponsored-mode-missing`?"
-    );
+    assert_eq!(error, "unknown fault `sponsored-mode-misssing`: did you mean `sponsored-mode-missing`?");
     let error = find_fault("zzz").unwrap_err().to_string();
     assert_eq!(error, "unknown fault `zzz`: --list-faults lists them");
 }
@@ -119,19 +105,13 @@ fn the_nearest_fault_is_named() {
 async fn responses(service: &InjectedService) -> Vec<WireResponse> {
     let mut responses = Vec::new();
     for pair in bodies().chunks(2) {
-        let (first, second) = tokio::join!(
-            service.response(arrival(&pair[0]), &pair[0], NOW, &SenderNonces::Zero),
-            async {
+        let (first, second) =
+            tokio::join!(service.response(arrival(&pair[0]), &pair[0], NOW, &SenderNonces::Zero), async {
                 match pair.get(1) {
-                    Some(body) => Some(
-                        service
-                            .response(arrival(body), body, NOW, &SenderNonces::Zero)
-                            .await,
-                    ),
+                    Some(body) => Some(service.response(arrival(body), body, NOW, &SenderNonces::Zero).await),
                     None => None,
                 }
-            }
-        );
+            });
         responses.push(first);
         responses.extend(second);
     }
@@ -151,12 +131,7 @@ fn broken_rows(body: &[u8], response: &WireResponse) -> HashSet<String> {
         return broken;
     };
     check(pair.result_document(), result, &mut broken);
-    for quote in result
-        .get("feeQuotes")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten()
-    {
+    for quote in result.get("feeQuotes").and_then(Value::as_array).into_iter().flatten() {
         if let Some(quote) = quote.as_object() {
             check("fee-quote", quote, &mut broken);
         }
@@ -174,9 +149,9 @@ fn check(document: &str, object: &Map<String, Value>, broken: &mut HashSet<Strin
     for (member, _) in schema["properties"].as_object().expect("an object") {
         let row = format!("{document}.{member}");
         let holds = match object.get(member) {
-            Some(value) => member_validator(document, member)
-                .expect("a member of the schema")
-                .is_valid(value),
+            Some(value) => {
+                member_validator(document, member).expect("a member of the schema").is_valid(value)
+            }
             None => !required.iter().any(|required| required == member),
         };
         if !holds {
@@ -186,11 +161,8 @@ fn check(document: &str, object: &Map<String, Value>, broken: &mut HashSet<Strin
 }
 
 /// Faults whose value is wrong but valid according to the schema.
-const WRONG_CONTENT: [&str; 3] = [
-    "fee-symbol-of-another",
-    "fee-decimal-of-another",
-    "fee-decimal-of-previous",
-];
+const WRONG_CONTENT: [&str; 3] =
+    ["fee-symbol-of-another", "fee-decimal-of-another", "fee-decimal-of-previous"];
 
 #[tokio::test]
 async fn a_fault_breaks_its_row_and_no_other() {
@@ -209,11 +181,7 @@ async fn a_fault_breaks_its_row_and_no_other() {
             }
         }
         if is_row(fault.clause) && !WRONG_CONTENT.contains(&fault.name) {
-            assert!(
-                broken.contains(fault.clause),
-                "{} does not break its row",
-                fault.name
-            );
+            assert!(broken.contains(fault.clause), "{} does not break its row", fault.name);
         }
         broken.retain(|row| !fault.names(row));
         if !broken.is_empty() {
@@ -245,8 +213,5 @@ async fn every_fault_changes_an_answer() {
             without_effect.push(fault.name);
         }
     }
-    assert!(
-        without_effect.is_empty(),
-        "these change nothing: {without_effect:?}"
-    );
+    assert!(without_effect.is_empty(), "these change nothing: {without_effect:?}");
 }

@@ -71,10 +71,7 @@ async fn post<S: Respond>(
         Err(error) => {
             let (response, code) = refuse_body(error, bounds);
             if let Some(observation) = observation {
-                observation.subject = Subject::Http {
-                    method: Cow::Borrowed("POST"),
-                    outcome: code.name(),
-                };
+                observation.subject = Subject::Http { method: Cow::Borrowed("POST"), outcome: code.name() };
             }
             return Ok(response.map(Either::Left));
         }
@@ -82,10 +79,7 @@ async fn post<S: Respond>(
     let mut copy = ResponseCopy::new(observation.is_some());
     let response = service.respond(&head.headers, &body, &mut copy).await;
     if let Some(observation) = observation {
-        observation.subject = Subject::JsonRpc {
-            request: body,
-            response: copy,
-        };
+        observation.subject = Subject::JsonRpc { request: body, response: copy };
     }
     Ok(response?.map(Either::Right))
 }
@@ -119,22 +113,12 @@ fn refuse_body(error: BodyError, bounds: &Bounds) -> (Response<Full<Bytes>>, Err
             let reason = format!("more than {} bytes", bounds.max_body_bytes);
             (413, ErrorCode::BodyTooLarge, reason)
         }
-        BodyError::Late => (
-            408,
-            ErrorCode::BodyIncomplete,
-            "it did not arrive in time".to_owned(),
-        ),
-        BodyError::Broken => (
-            400,
-            ErrorCode::BodyIncomplete,
-            "it did not arrive whole".to_owned(),
-        ),
+        BodyError::Late => (408, ErrorCode::BodyIncomplete, "it did not arrive in time".to_owned()),
+        BodyError::Broken => (400, ErrorCode::BodyIncomplete, "it did not arrive whole".to_owned()),
     };
     let mut response = Response::from(Reply::refusal(status, code, &reason));
     // The rest of the body must not be parsed as the next request.
-    response
-        .headers_mut()
-        .insert(CONNECTION, HeaderValue::from_static("close"));
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     (response, code)
 }
 

@@ -33,10 +33,7 @@ pub(super) async fn serve<S: Respond>(
     shutdown: Watcher,
 ) {
     let progress = Arc::new(Progress::new());
-    let socket = Socket {
-        stream,
-        progress: Arc::clone(&progress),
-    };
+    let socket = Socket { stream, progress: Arc::clone(&progress) };
     let bounds = server.service.bounds();
     let tick_bounds = TickBounds::new(bounds);
     let max_header_bytes = bounds.max_header_bytes;

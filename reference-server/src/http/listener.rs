@@ -59,9 +59,7 @@ impl PipeConnector {
     /// [`io::ErrorKind::ConnectionRefused`] when the listener was dropped.
     pub fn connect(&self) -> io::Result<DuplexStream> {
         let (client, server) = duplex(PIPE_BYTES);
-        self.0
-            .send(server)
-            .map_err(|_| io::Error::from(io::ErrorKind::ConnectionRefused))?;
+        self.0.send(server).map_err(|_| io::Error::from(io::ErrorKind::ConnectionRefused))?;
         Ok(client)
     }
 }
@@ -102,19 +100,10 @@ mod tests {
             "POST / HTTP/1.1\r\nhost: here\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
             body.len()
         );
-        stream
-            .write_all(request.as_bytes())
-            .await
-            .expect("the server reads");
+        stream.write_all(request.as_bytes()).await.expect("the server reads");
         let mut answer = String::new();
-        stream
-            .read_to_string(&mut answer)
-            .await
-            .expect("the response ends when the server closes");
-        assert!(
-            answer.starts_with("HTTP/1.1 200") && answer.contains(r#""id":7"#),
-            "{answer}"
-        );
+        stream.read_to_string(&mut answer).await.expect("the response ends when the server closes");
+        assert!(answer.starts_with("HTTP/1.1 200") && answer.contains(r#""id":7"#), "{answer}");
         shutdown.send(()).expect("the server is running");
         serving.await.expect("the server ends");
         let refused = connector.connect().expect_err("the listener was dropped");

@@ -36,23 +36,14 @@ const TICKS_OF_SHORTEST: u32 = 4;
 
 impl TickBounds {
     pub(super) fn new(bounds: &Bounds) -> Self {
-        let [head, idle, total] = [
-            bounds.header_timeout_ms,
-            bounds.idle_timeout_ms,
-            bounds.total_timeout_ms,
-        ]
-        .map(Duration::from_millis);
+        let [head, idle, total] = [bounds.header_timeout_ms, bounds.idle_timeout_ms, bounds.total_timeout_ms]
+            .map(Duration::from_millis);
         let period = (head.min(idle).min(total) / TICKS_OF_SHORTEST).max(SHORTEST_PERIOD);
         let ticks = |timeout: Duration| {
             let ticks = timeout.as_nanos().div_ceil(period.as_nanos());
             u32::try_from(ticks).unwrap_or(u32::MAX)
         };
-        Self {
-            period,
-            head: ticks(head),
-            idle: ticks(idle),
-            total: ticks(total),
-        }
+        Self { period, head: ticks(head), idle: ticks(idle), total: ticks(total) }
     }
 
     /// The time between two ticks.
@@ -127,11 +118,7 @@ impl Progress {
         let in_request = self.request_ticks.fetch_add(1, Ordering::Relaxed);
         let phase = self.phase.load(Ordering::Relaxed);
         if phase == Phase::Idle as u8 {
-            return if in_phase >= bounds.idle {
-                Err("idle for too long")
-            } else {
-                Ok(())
-            };
+            return if in_phase >= bounds.idle { Err("idle for too long") } else { Ok(()) };
         }
         if in_request >= bounds.total {
             return Err("the request took too long");

@@ -49,10 +49,7 @@ pub struct ResponseCopy {
 
 impl ResponseCopy {
     pub(crate) fn new(is_wanted: bool) -> Self {
-        Self {
-            is_wanted,
-            text: None,
-        }
+        Self { is_wanted, text: None }
     }
 
     /// Keeps the text, if a copy is wanted.

@@ -28,11 +28,7 @@ pub(crate) enum Behaviour {
     /// Replaces a result by an error.
     Refuse,
     /// Changes one member of a result. `row` is the id of the clause about that member, such as `sponsored-result.MODE`.
-    Row {
-        row: &'static str,
-        quotes: QuoteSelection,
-        change: MemberChange,
-    },
+    Row { row: &'static str, quotes: QuoteSelection, change: MemberChange },
     /// Changes a result that is an object.
     Result(fn(&RequestView<'_>, &mut Map<String, Value>)),
     /// Changes an error object.

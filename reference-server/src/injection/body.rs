@@ -31,20 +31,11 @@ const FLUSH_TIME: Duration = Duration::from_millis(1);
 
 impl PieceBody {
     fn new(pieces: impl IntoIterator<Item = Bytes>) -> Self {
-        Self {
-            pieces: pieces.into_iter().collect(),
-            pause: Duration::ZERO,
-            waiting: None,
-            fails: false,
-        }
+        Self { pieces: pieces.into_iter().collect(), pause: Duration::ZERO, waiting: None, fails: false }
     }
 
     fn failing(piece: Bytes) -> Self {
-        Self {
-            pause: FLUSH_TIME,
-            fails: true,
-            ..Self::new([piece])
-        }
+        Self { pause: FLUSH_TIME, fails: true, ..Self::new([piece]) }
     }
 }
 

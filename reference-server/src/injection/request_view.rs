@@ -36,10 +36,7 @@ impl RequestView<'_> {
         if !self.operation().is_object() || !self.mode_object().is_object() {
             return None;
         }
-        pair_of(
-            Method::from_name(self.request["method"].as_str()?)?,
-            self.mode_object(),
-        )
+        pair_of(Method::from_name(self.request["method"].as_str()?)?, self.mode_object())
     }
 
     pub(crate) fn is(&self, pair: Pair) -> bool {
@@ -55,13 +52,11 @@ impl RequestView<'_> {
     }
 
     pub(crate) fn is_quote(&self) -> bool {
-        self.pair()
-            .is_some_and(|pair| pair.method == Method::GetFeeQuoteOrData)
+        self.pair().is_some_and(|pair| pair.method == Method::GetFeeQuoteOrData)
     }
 
     pub(crate) fn is_sponsor(&self) -> bool {
-        self.pair()
-            .is_some_and(|pair| pair.method == Method::SponsorUserOperation)
+        self.pair().is_some_and(|pair| pair.method == Method::SponsorUserOperation)
     }
 
     /// Whether this is a well-formed call of one of the two methods, and not a notification.

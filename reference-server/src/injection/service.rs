@@ -66,12 +66,7 @@ impl From<Service> for InjectedService {
     /// The service with nothing injected.
     fn from(service: Service) -> Self {
         let tokens = service.tokens().map(|token| token.to_string()).collect();
-        Self {
-            service,
-            active: Vec::new(),
-            tokens,
-            in_flight: AtomicUsize::new(0),
-        }
+        Self { service, active: Vec::new(), tokens, in_flight: AtomicUsize::new(0) }
     }
 }
 
@@ -105,9 +100,7 @@ impl Respond for InjectedService {
     }
 
     fn resets_connections(&self) -> bool {
-        self.active
-            .iter()
-            .any(|active| matches!(active.injection.behaviour, Behaviour::Reset))
+        self.active.iter().any(|active| matches!(active.injection.behaviour, Behaviour::Reset))
     }
 }
 
@@ -131,11 +124,7 @@ impl InjectedService {
     }
 
     fn inject(&mut self, injection: &'static Injection, origin: Origin) {
-        self.active.push(ActiveInjection {
-            injection,
-            origin,
-            memory: Memory::default(),
-        });
+        self.active.push(ActiveInjection { injection, origin, memory: Memory::default() });
     }
 
     /// The response to a body, whatever is injected. `now` is Unix time, in seconds.
@@ -203,13 +192,7 @@ impl InjectedService {
         is_spared_by_faults: fn(&RequestView<'_>) -> bool,
     ) -> impl Iterator<Item = (&'static Injection, RequestView<'a>)> {
         self.active.iter().filter_map(move |active| {
-            let view = RequestView {
-                raw,
-                request,
-                arrival,
-                memory: &active.memory,
-                tokens: &self.tokens,
-            };
+            let view = RequestView { raw, request, arrival, memory: &active.memory, tokens: &self.tokens };
             let applies = active.origin == Origin::Variant || !is_spared_by_faults(&view);
             applies.then_some((active.injection, view))
         })
@@ -235,15 +218,10 @@ impl InjectedService {
             .iter()
             .zip(texts)
             .filter_map(|(element, text)| {
-                self.answer(arrival, text.get().as_bytes(), element, now, nonces, |_| true)
-                    .1
+                self.answer(arrival, text.get().as_bytes(), element, now, nonces, |_| true).1
             })
             .collect();
-        if answers.is_empty() {
-            (204, None)
-        } else {
-            (200, Some(Value::Array(answers)))
-        }
+        if answers.is_empty() { (204, None) } else { (200, Some(Value::Array(answers))) }
     }
 
     /// The HTTP status and the response to one request.
@@ -293,11 +271,7 @@ fn change_answer(injection: &Injection, view: &RequestView<'_>, answer: &mut Map
                 answer.insert("error".to_owned(), error);
             }
         }
-        Behaviour::Row {
-            row,
-            quotes: selection,
-            change,
-        } => {
+        Behaviour::Row { row, quotes: selection, change } => {
             let Some((document, member)) = row.split_once('.') else {
                 return;
             };

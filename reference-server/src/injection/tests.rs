@@ -46,12 +46,7 @@ async fn no_injection_panics_on_malformed_requests() {
     let bodies = malformed();
     assert!(bodies.len() > 100);
     let alone = faults()
-        .map(|fault| {
-            (
-                InjectedService::from(service()).with_faults([fault]),
-                &fault.injection,
-            )
-        })
+        .map(|fault| (InjectedService::from(service()).with_faults([fault]), &fault.injection))
         .chain(variants().map(|variant| {
             let service = InjectedService::from(service()).with_variants([variant]);
             (service, &variant.injection)
@@ -63,15 +58,11 @@ async fn no_injection_panics_on_malformed_requests() {
             _ => bodies.len(),
         };
         for body in bodies.iter().take(many) {
-            service
-                .response(arrival(body), body, NOW, &SenderNonces::Zero)
-                .await;
+            service.response(arrival(body), body, NOW, &SenderNonces::Zero).await;
         }
     }
     // Together, each injection reads what those before it have changed.
-    let all = InjectedService::from(service())
-        .with_faults(faults())
-        .with_variants(variants());
+    let all = InjectedService::from(service()).with_faults(faults()).with_variants(variants());
     for body in bodies.iter().step_by(11) {
         all.response(arrival(body), body, NOW, &SenderNonces::Zero).await;
     }

@@ -14,10 +14,7 @@ const DIFFERING_BIT: u8 = b'{' ^ b'[';
 fn count_openings(body: &[u8]) -> usize {
     body.chunks(usize::from(u8::MAX))
         .map(|piece| {
-            let count: u8 = piece
-                .iter()
-                .map(|byte| u8::from(byte | DIFFERING_BIT == OPENING))
-                .sum();
+            let count: u8 = piece.iter().map(|byte| u8::from(byte | DIFFERING_BIT == OPENING)).sum();
             usize::from(count)
         })
         .sum()

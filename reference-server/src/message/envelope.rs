@@ -89,10 +89,7 @@ pub(crate) struct Violation {
 
 impl Violation {
     pub(crate) fn new(pointer: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self {
-            pointer: pointer.into(),
-            reason: reason.into(),
-        }
+        Self { pointer: pointer.into(), reason: reason.into() }
     }
 }
 

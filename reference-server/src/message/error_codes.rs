@@ -51,9 +51,7 @@ impl ErrorCode {
 
     /// The cause with this number in `error.code`.
     pub(crate) fn of(code: i64) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|known| i64::from(known.code()) == code)
+        Self::ALL.into_iter().find(|known| i64::from(known.code()) == code)
     }
 
     /// The name in logs and metrics.
@@ -123,10 +121,7 @@ mod tests {
         assert_eq!(codes.len(), ErrorCode::ALL.len());
         let reserved = [-32700, -32600, -32601, -32602];
         for code in codes {
-            assert!(
-                reserved.contains(&code) || (-32099..=-32000).contains(&code),
-                "{code}"
-            );
+            assert!(reserved.contains(&code) || (-32099..=-32000).contains(&code), "{code}");
         }
     }
 }

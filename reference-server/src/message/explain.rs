@@ -28,21 +28,9 @@ pub(crate) struct Explanation<'a> {
 /// Explains why `text` is refused; none when it is a notification, which gets no answer. `typed` is the error of the fast
 /// path. It is used where the schemas accept the request: they cannot see that a member occurs twice.
 pub(crate) fn explain<'a>(text: &'a str, typed: &str) -> Option<Explanation<'a>> {
-    let refused = |version, id, code, violations| {
-        Some(Explanation {
-            version,
-            id,
-            code,
-            violations,
-        })
-    };
+    let refused = |version, id, code, violations| Some(Explanation { version, id, code, violations });
     let invalid = |version, id, pointer: &str, reason: &str| {
-        refused(
-            version,
-            id,
-            ErrorCode::InvalidRequest,
-            vec![Violation::new(pointer, reason)],
-        )
+        refused(version, id, ErrorCode::InvalidRequest, vec![Violation::new(pointer, reason)])
     };
 
     let call = match serde_json::from_str::<RawMembers<'_>>(text) {
@@ -57,10 +45,7 @@ pub(crate) fn explain<'a>(text: &'a str, typed: &str) -> Option<Explanation<'a>>
         }
     };
     let text_of = |raw: &RawValue| serde_json::from_str::<String>(raw.get()).ok();
-    let version = call
-        .jsonrpc
-        .and_then(text_of)
-        .and_then(|text| known_version(&text));
+    let version = call.jsonrpc.and_then(text_of).and_then(|text| known_version(&text));
     let answered = version.unwrap_or(DEFAULT_VERSION);
     let id = call.id.and_then(id_text);
     if call.id.is_some() && id.is_none() {
@@ -72,10 +57,7 @@ pub(crate) fn explain<'a>(text: &'a str, typed: &str) -> Option<Explanation<'a>>
     let Some(method) = call.method.and_then(text_of) else {
         return invalid(answered, id, "/method", "must be a string");
     };
-    if call
-        .params
-        .is_some_and(|params| !params.get().starts_with(['[', '{']))
-    {
+    if call.params.is_some_and(|params| !params.get().starts_with(['[', '{'])) {
         return invalid(answered, id, "/params", "must be an array or an object");
     }
     id?;
@@ -87,11 +69,7 @@ pub(crate) fn explain<'a>(text: &'a str, typed: &str) -> Option<Explanation<'a>>
         Ok(request) => schema_violations(method, request),
         Err(error) => vec![Violation::new("", error.to_string())],
     };
-    let violations = if violations.is_empty() {
-        vec![Violation::new("", typed)]
-    } else {
-        violations
-    };
+    let violations = if violations.is_empty() { vec![Violation::new("", typed)] } else { violations };
     refused(answered, id, ErrorCode::InvalidParams, violations)
 }
 
@@ -163,11 +141,7 @@ fn type_words(kind: &TypeKind, found: &Value) -> String {
     let wanted: Vec<String> = wanted
         .iter()
         .map(|noun| {
-            let article = if noun.starts_with(['a', 'i', 'o']) {
-                "an"
-            } else {
-                "a"
-            };
+            let article = if noun.starts_with(['a', 'i', 'o']) { "an" } else { "a" };
             format!("{article} {noun}")
         })
         .collect();
@@ -178,10 +152,7 @@ fn type_words(kind: &TypeKind, found: &Value) -> String {
 const PATTERN_WORDS: [(&str, &str); 3] = [
     ("address", "must be an address: 0x and 40 hex digits"),
     ("hex-bytes", "must be bytes in hex: 0x and two digits a byte"),
-    (
-        "amount",
-        "must be an integer from 0 to 2^256-1: 0x and hex digits, or decimal digits",
-    ),
+    ("amount", "must be an integer from 0 to 2^256-1: 0x and hex digits, or decimal digits"),
 ];
 
 fn pattern_words(pattern: &str) -> String {
@@ -191,8 +162,5 @@ fn pattern_words(pattern: &str) -> String {
             let of_document = resolved(document).and_then(|schema| schema.get("pattern"));
             of_document.and_then(Value::as_str) == Some(pattern)
         })
-        .map_or_else(
-            || format!("must match {pattern}"),
-            |(_, words)| (*words).to_owned(),
-        )
+        .map_or_else(|| format!("must match {pattern}"), |(_, words)| (*words).to_owned())
 }

@@ -65,10 +65,7 @@ impl<'a> Request<'a> {
         let effective = effective_mode(method, named, has_token_info).ok_or(RequestError::Missing("mode"))?;
         let terms = match (method, effective) {
             (Method::GetFeeQuoteOrData, Mode::Sponsored) => Terms::Sponsorship {
-                info: mode
-                    .sponsorship_info
-                    .ok_or(RequestError::Missing("sponsorshipInfo"))?
-                    .read()?,
+                info: mode.sponsorship_info.ok_or(RequestError::Missing("sponsorshipInfo"))?.read()?,
                 // The expiry applies to the other method (section 2.3).
                 seconds: None,
             },
@@ -76,11 +73,9 @@ impl<'a> Request<'a> {
                 info: read_or_default(mode.sponsorship_info)?,
                 seconds: mode.expiry_duration.map(|seconds| seconds.0),
             },
-            (Method::GetFeeQuoteOrData, Mode::Erc20) => Terms::Quotes(
-                mode.token_info
-                    .ok_or(RequestError::Missing("tokenInfo"))?
-                    .read()?,
-            ),
+            (Method::GetFeeQuoteOrData, Mode::Erc20) => {
+                Terms::Quotes(mode.token_info.ok_or(RequestError::Missing("tokenInfo"))?.read()?)
+            }
             (Method::SponsorUserOperation, Mode::Erc20) => {
                 Terms::TokenPayment(read_or_default(mode.token_info)?)
             }

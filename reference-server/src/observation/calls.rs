@@ -103,19 +103,12 @@ fn call(request: &Value, response: Option<&Value>) -> Call {
         }
         _ => None,
     };
-    Call {
-        method,
-        mode,
-        outcome: response.map_or(outcome::NO_RESPONSE, outcome_of),
-    }
+    Call { method, mode, outcome: response.map_or(outcome::NO_RESPONSE, outcome_of) }
 }
 
 fn outcome_of(response: &Value) -> &'static str {
     if let Some(error) = response.get("error").filter(|error| !error.is_null()) {
-        return error["code"]
-            .as_i64()
-            .and_then(ErrorCode::of)
-            .map_or(outcome::OTHER_ERROR, ErrorCode::name);
+        return error["code"].as_i64().and_then(ErrorCode::of).map_or(outcome::OTHER_ERROR, ErrorCode::name);
     }
     match response.get("result") {
         Some(result) if result["paymasterAndData"] == "0x" => outcome::NOT_SPONSORED,

@@ -59,11 +59,7 @@ impl Default for Metrics {
             "Time from the head of an HTTP request to its response, by method and mode",
             durations.clone(),
         );
-        Self {
-            registry,
-            requests,
-            durations,
-        }
+        Self { registry, requests, durations }
     }
 }
 
@@ -71,22 +67,12 @@ impl Metrics {
     /// Counts the calls of one HTTP request.
     pub(crate) fn count(&self, calls: &[Call], took: Duration) {
         for call in calls {
-            let labels = RequestLabels {
-                method: method(call),
-                mode: mode(call),
-                outcome: call.outcome,
-            };
+            let labels = RequestLabels { method: method(call), mode: mode(call), outcome: call.outcome };
             self.requests.get_or_create(&labels).inc();
         }
         let labels = match calls {
-            [call] => DurationLabels {
-                method: method(call),
-                mode: mode(call),
-            },
-            _ => DurationLabels {
-                method: "batch",
-                mode: NONE,
-            },
+            [call] => DurationLabels { method: method(call), mode: mode(call) },
+            _ => DurationLabels { method: "batch", mode: NONE },
         };
         self.durations.get_or_create(&labels).observe(took.as_secs_f64());
     }

@@ -30,10 +30,7 @@ impl Observer {
         (self.logs || self.metrics.is_some()).then(|| Observation {
             observer: self.clone(),
             started: Instant::now(),
-            subject: Subject::Http {
-                method: Cow::Borrowed(""),
-                outcome: "",
-            },
+            subject: Subject::Http { method: Cow::Borrowed(""), outcome: "" },
         })
     }
 }
@@ -50,10 +47,7 @@ pub(crate) enum Subject {
     /// JSON-RPC: the body, and a copy of that of the response.
     JsonRpc { request: Bytes, response: ResponseCopy },
     /// Something else, with this HTTP method.
-    Http {
-        method: Cow<'static, str>,
-        outcome: &'static str,
-    },
+    Http { method: Cow<'static, str>, outcome: &'static str },
 }
 
 impl Observation {
@@ -62,11 +56,9 @@ impl Observation {
         let took = self.started.elapsed();
         let calls = match &self.subject {
             Subject::JsonRpc { request, response } => calls(request, response.text()),
-            Subject::Http { method, outcome } => vec![Call {
-                method: CallMethod::None(method.clone()),
-                mode: None,
-                outcome,
-            }],
+            Subject::Http { method, outcome } => {
+                vec![Call { method: CallMethod::None(method.clone()), mode: None, outcome }]
+            }
         };
         if let Some(metrics) = &self.observer.metrics {
             metrics.count(&calls, took);
@@ -120,10 +112,8 @@ impl fmt::Display for OneLine<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = &self.0[..self.0.len().min(LONGEST_BODY)];
         let text = String::from_utf8_lossy(shown);
-        let text: String = text
-            .chars()
-            .map(|letter| if letter.is_control() { ' ' } else { letter })
-            .collect();
+        let text: String =
+            text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
         match self.0.len() {
             0 => formatter.write_str("(none)"),
             length if length > LONGEST_BODY => write!(formatter, "{text}... ({length} bytes)"),

@@ -45,10 +45,7 @@ impl SenderNonces {
     pub(crate) fn of(&self, sender: Address) -> Result<U256, NonceError> {
         match self {
             Self::Zero => Ok(U256::ZERO),
-            Self::LookedUp(nonces) => nonces
-                .get(&sender)
-                .cloned()
-                .unwrap_or(Err(NonceError::NotLookedUp)),
+            Self::LookedUp(nonces) => nonces.get(&sender).cloned().unwrap_or(Err(NonceError::NotLookedUp)),
         }
     }
 }

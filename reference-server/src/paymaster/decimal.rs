@@ -58,10 +58,7 @@ impl Ratio {
             numerator /= ten;
             exponent -= 1;
         }
-        Self {
-            numerator,
-            denominator: power_of_ten(exponent),
-        }
+        Self { numerator, denominator: power_of_ten(exponent) }
     }
 
     /// `amount` times the ratio, rounded up to a whole number.
@@ -83,9 +80,7 @@ pub(crate) fn widen(value: U256) -> Wide {
 /// `value` in 256 bits, or none when it needs more.
 fn narrow(value: Wide) -> Option<U256> {
     let (low, high) = value.as_limbs().split_at(U256::LIMBS);
-    high.iter()
-        .all(|limb| *limb == 0)
-        .then(|| U256::from_limbs_slice(low))
+    high.iter().all(|limb| *limb == 0).then(|| U256::from_limbs_slice(low))
 }
 
 /// Appends `value` in decimal digits.
@@ -133,17 +128,7 @@ mod tests {
         assert_eq!(read("1831.52"), Some(("183152".to_owned(), 2)));
         assert_eq!(read("7"), Some(("70".to_owned(), 1)));
         assert_eq!(read("0.000000000000000001"), Some(("1".to_owned(), 18)));
-        for text in [
-            "",
-            ".",
-            "1.",
-            ".5",
-            "-1",
-            "1e3",
-            "1,5",
-            "0.0000000000000000001",
-            "1234567890123",
-        ] {
+        for text in ["", ".", "1.", ".5", "-1", "1e3", "1,5", "0.0000000000000000001", "1234567890123"] {
             assert_eq!(read(text), None, "{text}");
         }
     }

@@ -83,16 +83,12 @@ impl Settings {
         write_mode(out, Mode::Sponsored);
         out.extend_from_slice(br#""paymasterAndData":""#);
         if self.policy.sponsors(operation, info) {
-            let nonce = self
-                .signer
-                .sender_nonce(nonces, operation.sender)
-                .map_err(|cause| Refusal {
-                    code: ErrorCode::ChainUnavailable,
-                    pointer: SENDER_POINTER,
-                    reason: cause.to_string(),
-                })?;
-            self.signer
-                .write_sponsorship(out, operation, &gas, nonce, now, seconds);
+            let nonce = self.signer.sender_nonce(nonces, operation.sender).map_err(|cause| Refusal {
+                code: ErrorCode::ChainUnavailable,
+                pointer: SENDER_POINTER,
+                reason: cause.to_string(),
+            })?;
+            self.signer.write_sponsorship(out, operation, &gas, nonce, now, seconds);
         } else {
             out.extend_from_slice(b"0x");
         }

@@ -66,10 +66,7 @@ impl Policy {
 
     /// Whether the operation is sponsored.
     pub(crate) fn sponsors(&self, operation: &Operation<'_>, info: &SponsorshipInfo<'_>) -> bool {
-        let name = info
-            .smart_account_info
-            .as_ref()
-            .and_then(|info| info.name.as_ref());
+        let name = info.smart_account_info.as_ref().and_then(|info| info.name.as_ref());
         let name_allowed = self.account_names.is_empty()
             || name.is_none_or(|name| self.account_names.iter().any(|allowed| *allowed == name.0));
         name_allowed

@@ -135,11 +135,7 @@ impl Signer {
 
     /// The nonce that a sponsorship of `sender` covers; 0 when signing is off.
     pub(crate) fn sender_nonce(&self, nonces: &SenderNonces, sender: Address) -> Result<U256, NonceError> {
-        if self.is_enabled() {
-            nonces.of(sender)
-        } else {
-            Ok(U256::ZERO)
-        }
+        if self.is_enabled() { nonces.of(sender) } else { Ok(U256::ZERO) }
     }
 
     /// Appends the hex of a sponsorship that is valid for `seconds` from `now`, or for the configured time.
@@ -157,14 +153,7 @@ impl Signer {
         let paymaster = self.sponsorship_paymaster;
         let signature = self.sign(|| {
             let packed = pack(operation, gas, paymaster_and_data_length(&terms));
-            let head = (
-                packed,
-                self.chain_id,
-                paymaster,
-                sender_nonce,
-                valid_until,
-                VALID_AFTER,
-            );
+            let head = (packed, self.chain_id, paymaster, sender_nonce, valid_until, VALID_AFTER);
             keccak256(head.abi_encode_params())
         });
         write_hex(out, &[paymaster.as_slice(), &terms, &signature]);

@@ -48,38 +48,10 @@ impl Token {
                 logo_url: format!("https://tokens.example/{}.png", symbol.to_lowercase()),
             };
         vec![
-            token(
-                "0xda5289fcaaf71d52a80a254da614a192b693e977",
-                "USDC",
-                6,
-                "1831.52",
-                "1.0",
-                10,
-            ),
-            token(
-                "0x27a44456bedb94dbd59d0f0a14fe977c777fc5c3",
-                "DAI",
-                18,
-                "1832.075",
-                "0.9997",
-                12,
-            ),
-            token(
-                "0x8eb24319393716668d768dcec29356ae9cffe285",
-                "WBTC",
-                8,
-                "0.0531",
-                "34491.9",
-                15,
-            ),
-            token(
-                "0x6d0a35c04e2e0e2b3a6f1a0b9c1d5f4c7e8a9b02",
-                "EURS",
-                2,
-                "1694.3",
-                "1.081",
-                0,
-            ),
+            token("0xda5289fcaaf71d52a80a254da614a192b693e977", "USDC", 6, "1831.52", "1.0", 10),
+            token("0x27a44456bedb94dbd59d0f0a14fe977c777fc5c3", "DAI", 18, "1832.075", "0.9997", 12),
+            token("0x8eb24319393716668d768dcec29356ae9cffe285", "WBTC", 8, "0.0531", "34491.9", 15),
+            token("0x6d0a35c04e2e0e2b3a6f1a0b9c1d5f4c7e8a9b02", "EURS", 2, "1694.3", "1.081", 0),
         ]
     }
 }
@@ -104,11 +76,7 @@ impl TokenTable {
         };
         for token in tokens {
             let priced = PricedToken::new(token)?;
-            if table
-                .by_address
-                .insert(priced.address, table.tokens.len())
-                .is_some()
-            {
+            if table.by_address.insert(priced.address, table.tokens.len()).is_some() {
                 return Err(ConfigError::value(
                     "tokens.address",
                     "an address that no other token has",
@@ -127,9 +95,7 @@ impl TokenTable {
 
     /// The token at `address`, or none when it is not supported.
     pub(crate) fn get(&self, address: &Address) -> Option<&PricedToken> {
-        self.by_address
-            .get(address)
-            .and_then(|index| self.tokens.get(*index))
+        self.by_address.get(address).and_then(|index| self.tokens.get(*index))
     }
 }
 
@@ -170,11 +136,7 @@ impl PricedToken {
             return wrong("tokens.decimals", "at most 36", &token.decimals.to_string());
         }
         if token.premium_percent > Token::HIGHEST_PREMIUM {
-            return wrong(
-                "tokens.premium_percent",
-                "at most 1000",
-                &token.premium_percent.to_string(),
-            );
+            return wrong("tokens.premium_percent", "at most 1000", &token.premium_percent.to_string());
         }
         if !is_url(&token.logo_url) {
             return wrong("tokens.logo_url", "an absolute URL", &token.logo_url);

@@ -53,10 +53,7 @@ pub(super) const VARIANTS: &[Variant] = &[
             if result.contains_key("callGasLimit") {
                 result.insert("callGasLimit".to_owned(), (50_000 + count).into());
                 result.insert("verificationGasLimit".to_owned(), (90_000 + 3 * count).into());
-                result.insert(
-                    "preVerificationGas".to_owned(),
-                    (45_000 + 7 * count).to_string().into(),
-                );
+                result.insert("preVerificationGas".to_owned(), (45_000 + 7 * count).to_string().into());
             }
         }),
     ),
@@ -93,9 +90,7 @@ pub(super) const VARIANTS: &[Variant] = &[
         "preVerificationGas is a hex quantity in token mode, which the table allows as a string",
         Behaviour::Result(|_, result| {
             if let Some(value) = result.get_mut("preVerificationGas") {
-                let amount = text_of(value)
-                    .parse::<alloy_primitives::U256>()
-                    .unwrap_or_default();
+                let amount = text_of(value).parse::<alloy_primitives::U256>().unwrap_or_default();
                 *value = format!("{amount:#x}").into();
             }
         }),
@@ -126,9 +121,7 @@ pub(super) const VARIANTS: &[Variant] = &[
         "valid-until-milliseconds",
         "validUntil is in milliseconds",
         Behaviour::Result(|_, result| {
-            each_quote(result, "validUntil", |value| {
-                parsed(&format!("{}000", text_of(value)))
-            });
+            each_quote(result, "validUntil", |value| parsed(&format!("{}000", text_of(value))));
         }),
     ),
     Variant::new(
@@ -165,9 +158,7 @@ pub(super) const VARIANTS: &[Variant] = &[
         "max-gas-fee-many-digits",
         "maxGasFee has more digits than a double",
         Behaviour::Result(|_, result| {
-            each_quote(result, "maxGasFee", |_| {
-                parsed("0.1234567890123456789012345678901234567890")
-            });
+            each_quote(result, "maxGasFee", |_| parsed("0.1234567890123456789012345678901234567890"));
         }),
     ),
     Variant::new(

@@ -111,10 +111,7 @@ fn is_single(view: &RequestView<'_>) -> bool {
 
 /// Changes the code of the two errors about tokens, which a service may choose.
 fn recode_token_error(error: &mut Map<String, Value>, code: i32) {
-    if error
-        .get("code")
-        .is_some_and(|code| *code == -32001 || *code == -32002)
-    {
+    if error.get("code").is_some_and(|code| *code == -32001 || *code == -32002) {
         error.insert("code".to_owned(), code.into());
     }
 }

@@ -27,11 +27,8 @@ pub(super) const VARIANTS: &[Variant] = &[
                 .skip(1)
                 .filter(|address| !is_strict(address) && view.supports(address))
                 .collect();
-            let is_unknown = |token: &Value| {
-                unknown
-                    .iter()
-                    .any(|other| other.eq_ignore_ascii_case(&text_of(token)))
-            };
+            let is_unknown =
+                |token: &Value| unknown.iter().any(|other| other.eq_ignore_ascii_case(&text_of(token)));
             if unknown.is_empty() {
                 return;
             }
@@ -56,21 +53,14 @@ pub(super) const VARIANTS: &[Variant] = &[
 
 /// The sender, and the tokens of a call.
 fn addresses(view: &RequestView<'_>) -> Vec<String> {
-    let tokens = view
-        .preferred()
-        .into_iter()
-        .chain(view.token_list())
-        .chain(view.fee_token());
+    let tokens = view.preferred().into_iter().chain(view.token_list()).chain(view.fee_token());
     let sender = text_of(&view.operation()["sender"]);
     std::iter::once(sender).chain(tokens.map(str::to_owned)).collect()
 }
 
 /// Whether a strict parser takes the letter case of an address. What is no address is left to the service.
 fn is_strict(text: &str) -> bool {
-    let Some(address) = text
-        .strip_prefix("0x")
-        .and_then(|digits| digits.parse::<Address>().ok())
-    else {
+    let Some(address) = text.strip_prefix("0x").and_then(|digits| digits.parse::<Address>().ok()) else {
         return true;
     };
     text == format!("{address:#x}") || text == address.to_checksum(None)

@@ -28,42 +28,23 @@ pub(super) const VARIANTS: &[Variant] = &[
         }),
     )
     .when(has_large_data),
-    Variant::refusal(
-        "long-token-lists-refused",
-        "refuses lists of more than 10 tokens",
-        |view| view.token_list().len() > 10,
-    ),
-    Variant::refusal(
-        "repeated-tokens-refused",
-        "refuses lists that name a token twice",
-        |view| {
-            let list = view.token_list();
-            let is_repeated = |(place, token): (usize, &&str)| {
-                list[..place]
-                    .iter()
-                    .any(|other| other.eq_ignore_ascii_case(token))
-            };
-            list.iter().enumerate().any(is_repeated)
-        },
-    ),
-    Variant::refusal(
-        "long-ids-refused",
-        "refuses ids of more than 64 letters",
-        |view| view.id_string().is_some_and(|id| id.chars().count() > 64),
-    ),
-    Variant::refusal(
-        "ids-of-other-scripts-refused",
-        "refuses ids that are not printable ASCII",
-        |view| {
-            view.id_string()
-                .is_some_and(|id| !id.bytes().all(|byte| (b' '..=b'~').contains(&byte)))
-        },
-    ),
-    Variant::refusal(
-        "large-ids-refused",
-        "refuses integer ids above 2^53",
-        has_large_id,
-    ),
+    Variant::refusal("long-token-lists-refused", "refuses lists of more than 10 tokens", |view| {
+        view.token_list().len() > 10
+    }),
+    Variant::refusal("repeated-tokens-refused", "refuses lists that name a token twice", |view| {
+        let list = view.token_list();
+        let is_repeated = |(place, token): (usize, &&str)| {
+            list[..place].iter().any(|other| other.eq_ignore_ascii_case(token))
+        };
+        list.iter().enumerate().any(is_repeated)
+    }),
+    Variant::refusal("long-ids-refused", "refuses ids of more than 64 letters", |view| {
+        view.id_string().is_some_and(|id| id.chars().count() > 64)
+    }),
+    Variant::refusal("ids-of-other-scripts-refused", "refuses ids that are not printable ASCII", |view| {
+        view.id_string().is_some_and(|id| !id.bytes().all(|byte| (b' '..=b'~').contains(&byte)))
+    }),
+    Variant::refusal("large-ids-refused", "refuses integer ids above 2^53", has_large_id),
     Variant::new(
         "large-ids-rounded",
         "rounds integer ids above 2^53, as JSON parsers with doubles do",
@@ -74,26 +55,17 @@ pub(super) const VARIANTS: &[Variant] = &[
     )
     .when(has_large_id)
     .warns(&["json-rpc.large-ids"]),
-    Variant::refusal(
-        "gas-above-a-block-refused",
-        "refuses gas limits above 30 million",
-        |view| {
-            let mut limits = GAS_LIMITS.iter().filter_map(|name| view.amount(name));
-            limits.any(|limit| limit > U256::from(30_000_000))
-        },
-    ),
+    Variant::refusal("gas-above-a-block-refused", "refuses gas limits above 30 million", |view| {
+        let mut limits = GAS_LIMITS.iter().filter_map(|name| view.amount(name));
+        limits.any(|limit| limit > U256::from(30_000_000))
+    }),
     Variant::refusal("gas-of-zero-refused", "refuses gas limits of 0", |view| {
         let mut limits = GAS_LIMITS.iter().filter_map(|name| view.amount(name));
         limits.any(|limit| limit.is_zero())
     }),
-    Variant::refusal(
-        "high-fees-refused",
-        "refuses fees of 0 and above 10,000 gwei",
-        |view| {
-            view.amount("maxFeePerGas")
-                .is_some_and(|fee| fee.is_zero() || fee > U256::from(HIGH_FEE))
-        },
-    ),
+    Variant::refusal("high-fees-refused", "refuses fees of 0 and above 10,000 gwei", |view| {
+        view.amount("maxFeePerGas").is_some_and(|fee| fee.is_zero() || fee > U256::from(HIGH_FEE))
+    }),
     Variant::refusal(
         "priority-above-fee-refused",
         "refuses a maxPriorityFeePerGas above maxFeePerGas",
@@ -104,10 +76,7 @@ pub(super) const VARIANTS: &[Variant] = &[
         "refuses durations below a minute and above an hour",
         |view| {
             let duration = &view.mode_object()["expiryDuration"];
-            duration.is_number()
-                && !duration
-                    .as_u64()
-                    .is_some_and(|seconds| (60..=3_600).contains(&seconds))
+            duration.is_number() && !duration.as_u64().is_some_and(|seconds| (60..=3_600).contains(&seconds))
         },
     ),
     Variant::refusal(
@@ -121,9 +90,7 @@ pub(super) const VARIANTS: &[Variant] = &[
 ];
 
 fn has_large_data(view: &RequestView<'_>) -> bool {
-    ["callData", "initCode"]
-        .iter()
-        .any(|name| view.byte_count(name) > 4_096)
+    ["callData", "initCode"].iter().any(|name| view.byte_count(name) > 4_096)
 }
 
 fn has_large_id(view: &RequestView<'_>) -> bool {

@@ -67,19 +67,10 @@ pub(super) const VARIANTS: &[Variant] = &[
     }),
     Variant::configured("no-token", "supports no token", |config| config.tokens.clear())
         .untrue(&[Statement::OneOperation]),
-    Variant::refusal("token-mode-alone", "refuses the sponsored mode", |view| {
-        view.is_sponsored_mode()
-    })
-    .untrue(&[Statement::AcceptsAny, Statement::Accounts]),
-    Variant::refusal("sponsored-mode-alone", "refuses the token mode", |view| {
-        view.is_token_mode()
-    })
-    .untrue(&[
-        Statement::AcceptsAny,
-        Statement::Tokens,
-        Statement::OneToken,
-        Statement::OneOperation,
-    ]),
+    Variant::refusal("token-mode-alone", "refuses the sponsored mode", |view| view.is_sponsored_mode())
+        .untrue(&[Statement::AcceptsAny, Statement::Accounts]),
+    Variant::refusal("sponsored-mode-alone", "refuses the token mode", |view| view.is_token_mode())
+        .untrue(&[Statement::AcceptsAny, Statement::Tokens, Statement::OneToken, Statement::OneOperation]),
 ];
 
 fn unsponsored(result: &mut Map<String, Value>) {

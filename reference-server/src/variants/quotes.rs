@@ -144,9 +144,6 @@ fn names_both(view: &RequestView<'_>) -> bool {
 
 /// How often the list names the token; at least 1, for a token that is quoted without being listed.
 fn times_listed(list: &[&str], token: &str) -> usize {
-    let times = list
-        .iter()
-        .filter(|listed| listed.eq_ignore_ascii_case(token))
-        .count();
+    let times = list.iter().filter(|listed| listed.eq_ignore_ascii_case(token)).count();
     times.max(1)
 }

@@ -7,68 +7,45 @@ use super::Variant;
 use crate::injection::{Behaviour, RequestView};
 
 pub(super) const VARIANTS: &[Variant] = &[
-    Variant::refusal(
-        "sponsorship-refused",
-        "accepts the mode SPONSORED, not SPONSORSHIP",
-        |view| view.mode_object()["mode"] == "SPONSORSHIP",
-    ),
-    Variant::refusal(
-        "token-address-refused",
-        "accepts feeTokenAddress, not tokenAddress",
-        |view| view.is(Pair::SPONSOR_ERC20) && view.token_info().get("feeTokenAddress").is_none(),
-    ),
-    Variant::refusal(
-        "fee-token-address-refused",
-        "accepts tokenAddress, not feeTokenAddress",
-        |view| view.is(Pair::SPONSOR_ERC20) && view.token_info().get("tokenAddress").is_none(),
-    ),
-    Variant::refusal(
-        "version-2-0-0-refused",
-        "accepts jsonrpc 2.0, not 2.0.0",
-        |view| view.request["jsonrpc"] == "2.0.0",
-    ),
+    Variant::refusal("sponsorship-refused", "accepts the mode SPONSORED, not SPONSORSHIP", |view| {
+        view.mode_object()["mode"] == "SPONSORSHIP"
+    }),
+    Variant::refusal("token-address-refused", "accepts feeTokenAddress, not tokenAddress", |view| {
+        view.is(Pair::SPONSOR_ERC20) && view.token_info().get("feeTokenAddress").is_none()
+    }),
+    Variant::refusal("fee-token-address-refused", "accepts tokenAddress, not feeTokenAddress", |view| {
+        view.is(Pair::SPONSOR_ERC20) && view.token_info().get("tokenAddress").is_none()
+    }),
+    Variant::refusal("version-2-0-0-refused", "accepts jsonrpc 2.0, not 2.0.0", |view| {
+        view.request["jsonrpc"] == "2.0.0"
+    }),
     Variant::refusal("version-2-0-refused", "accepts jsonrpc 2.0.0, not 2.0", |view| {
         view.request["jsonrpc"] == "2.0"
     }),
-    Variant::refusal(
-        "hex-amounts-refused",
-        "reads amounts as decimal strings only",
-        |view| amounts(view).any(|amount| amount.as_str().is_none_or(|text| text.starts_with("0x"))),
-    ),
-    Variant::refusal(
-        "decimal-amounts-refused",
-        "reads amounts as hex quantities only",
-        |view| amounts(view).any(|amount| amount.as_str().is_none_or(|text| !text.starts_with("0x"))),
-    ),
-    Variant::refusal(
-        "number-amounts-refused",
-        "reads amounts as strings only",
-        |view| amounts(view).any(Value::is_number),
-    ),
-    Variant::refusal(
-        "unlisted-members-refused",
-        "refuses members that the tables do not list",
-        has_unlisted,
-    ),
+    Variant::refusal("hex-amounts-refused", "reads amounts as decimal strings only", |view| {
+        amounts(view).any(|amount| amount.as_str().is_none_or(|text| text.starts_with("0x")))
+    }),
+    Variant::refusal("decimal-amounts-refused", "reads amounts as hex quantities only", |view| {
+        amounts(view).any(|amount| amount.as_str().is_none_or(|text| !text.starts_with("0x")))
+    }),
+    Variant::refusal("number-amounts-refused", "reads amounts as strings only", |view| {
+        amounts(view).any(Value::is_number)
+    }),
+    Variant::refusal("unlisted-members-refused", "refuses members that the tables do not list", has_unlisted),
     Variant::refusal(
         "fractional-ids-refused",
         "refuses ids that have a fraction, which JSON-RPC advises against",
         |view| view.id_number().is_some_and(|digits| digits.contains('.')),
     ),
-    Variant::refusal(
-        "quote-without-mode-refused",
-        "requires a mode in quotes too",
-        |view| view.mode_object().get("mode").is_none(),
-    ),
+    Variant::refusal("quote-without-mode-refused", "requires a mode in quotes too", |view| {
+        view.mode_object().get("mode").is_none()
+    }),
     Variant::refusal(
         "all-nine-members-required",
         "requires every member of the operation in sponsored mode",
         |view| {
             view.is_sponsored_mode()
-                && AMOUNTS
-                    .iter()
-                    .chain(&["initCode"])
-                    .any(|member| view.operation().get(member).is_none())
+                && AMOUNTS.iter().chain(&["initCode"]).any(|member| view.operation().get(member).is_none())
         },
     ),
     Variant::refusal(
@@ -76,10 +53,7 @@ pub(super) const VARIANTS: &[Variant] = &[
         "requires every member of the operation in quotes",
         |view| {
             view.is_quote()
-                && AMOUNTS
-                    .iter()
-                    .chain(&["initCode"])
-                    .any(|member| view.operation().get(member).is_none())
+                && AMOUNTS.iter().chain(&["initCode"]).any(|member| view.operation().get(member).is_none())
         },
     ),
     Variant::refusal(
@@ -97,11 +71,9 @@ pub(super) const VARIANTS: &[Variant] = &[
         Behaviour::Request(|_, request| without_nulls(&mut request["params"])),
     )
     .when(|view| view.is_call()),
-    Variant::refusal(
-        "empty-token-list-refused",
-        "refuses quotes that name no token",
-        |view| view.is(Pair::QUOTE_ERC20) && view.preferred().is_none() && view.token_list().is_empty(),
-    ),
+    Variant::refusal("empty-token-list-refused", "refuses quotes that name no token", |view| {
+        view.is(Pair::QUOTE_ERC20) && view.preferred().is_none() && view.token_list().is_empty()
+    }),
     Variant::new(
         "malformed-params-served",
         "serves requests with wrong parameters",
@@ -152,26 +124,16 @@ fn amounts<'a>(view: &'a RequestView<'_>) -> impl Iterator<Item = &'a Value> {
 }
 
 fn has_unlisted(view: &RequestView<'_>) -> bool {
-    const MODE_MEMBERS: [&str; 5] = [
-        "mode",
-        "calculateGasLimits",
-        "expiryDuration",
-        "sponsorshipInfo",
-        "tokenInfo",
-    ];
+    const MODE_MEMBERS: [&str; 5] =
+        ["mode", "calculateGasLimits", "expiryDuration", "sponsorshipInfo", "tokenInfo"];
     const OTHERS: [&str; 3] = ["sender", "initCode", "callData"];
     let keys = |value: &Value| -> Vec<String> {
         let object = value.as_object();
-        object
-            .into_iter()
-            .flat_map(|object| object.keys().cloned())
-            .collect()
+        object.into_iter().flat_map(|object| object.keys().cloned()).collect()
     };
     let listed = |key: &String| AMOUNTS.contains(&key.as_str()) || OTHERS.contains(&key.as_str());
     keys(view.operation()).iter().any(|key| !listed(key))
-        || keys(view.mode_object())
-            .iter()
-            .any(|key| !MODE_MEMBERS.contains(&key.as_str()))
+        || keys(view.mode_object()).iter().any(|key| !MODE_MEMBERS.contains(&key.as_str()))
 }
 
 /// Removes members that are null, at any depth.

@@ -12,10 +12,7 @@ pub(super) const VARIANTS: &[Variant] = &[
         "answers have additional members",
         Behaviour::Answer(|_, answer| {
             answer.insert("requestId".to_owned(), "7f3b".into());
-            answer.insert(
-                "meta".to_owned(),
-                json!({ "node": 3, "cached": false, "data": null }),
-            );
+            answer.insert("meta".to_owned(), json!({ "node": 3, "cached": false, "data": null }));
         }),
     ),
     Variant::new(
@@ -85,13 +82,7 @@ pub(super) const VARIANTS: &[Variant] = &[
         Behaviour::Text(|_, text| {
             *text = text
                 .iter()
-                .flat_map(|byte| {
-                    if *byte == b'/' {
-                        b"\\/".to_vec()
-                    } else {
-                        vec![*byte]
-                    }
-                })
+                .flat_map(|byte| if *byte == b'/' { b"\\/".to_vec() } else { vec![*byte] })
                 .collect();
         }),
     ),
@@ -181,8 +172,7 @@ fn upper_case(text: &str) -> String {
 
 /// An address in the mixed case of ERC-55; any other text unchanged.
 fn checksummed(text: &str) -> String {
-    text.parse::<alloy_primitives::Address>()
-        .map_or_else(|_| text.to_owned(), |address| address.to_string())
+    text.parse::<alloy_primitives::Address>().map_or_else(|_| text.to_owned(), |address| address.to_string())
 }
 
 /// Replaces the data of a sponsored operation; the data `0x` is left unchanged.
@@ -197,11 +187,7 @@ fn pseudo_random_data(view: &RequestView<'_>) -> String {
     let count = view.memory.count();
     let seed = alloy_primitives::keccak256(count.to_be_bytes());
     let bytes = usize::try_from(count % 7).unwrap_or_default();
-    format!(
-        "0x{}{}",
-        alloy_primitives::hex::encode(seed),
-        "a7".repeat(bytes * 11)
-    )
+    format!("0x{}{}", alloy_primitives::hex::encode(seed), "a7".repeat(bytes * 11))
 }
 
 /// Writes every letter within a string as an escape; existing escapes are left unchanged.

@@ -18,16 +18,8 @@ fn names_are_unique_and_faults_have_others() {
     let mut seen = HashSet::new();
     for variant in variants() {
         assert!(seen.insert(variant.name), "{} occurs twice", variant.name);
-        assert!(
-            crate::find_fault(variant.name).is_err(),
-            "{} is a fault too",
-            variant.name
-        );
-        assert!(
-            variant.about.len() > 6,
-            "{} has too short a description",
-            variant.name
-        );
+        assert!(crate::find_fault(variant.name).is_err(), "{} is a fault too", variant.name);
+        assert!(variant.about.len() > 6, "{} has too short a description", variant.name);
     }
     assert!(seen.len() >= 40, "only {} variants", seen.len());
 }
@@ -52,11 +44,7 @@ async fn responses(service: &InjectedService) -> Vec<WireResponse> {
     let mut responses = Vec::new();
     for _ in 0..ROUNDS {
         for body in bodies() {
-            responses.push(
-                service
-                    .response(arrival(&body), &body, NOW, &SenderNonces::Zero)
-                    .await,
-            );
+            responses.push(service.response(arrival(&body), &body, NOW, &SenderNonces::Zero).await);
         }
     }
     responses
@@ -76,10 +64,7 @@ async fn every_variant_changes_a_response_and_keeps_every_answer_valid() {
             check(variant.name, body, response);
         }
     }
-    assert!(
-        without_effect.is_empty(),
-        "these change nothing: {without_effect:?}"
-    );
+    assert!(without_effect.is_empty(), "these change nothing: {without_effect:?}");
 }
 
 /// Checks a response against the schemas.
@@ -98,10 +83,7 @@ fn check(variant: &str, body: &[u8], response: &WireResponse) {
     );
     let must_retry = matches!(response.status, 413 | 429 | 503);
     let Some(text) = response.body.as_ref().filter(|_| !must_retry) else {
-        assert!(
-            must_retry || response.status == 204,
-            "{variant}: no answer to {request_text}"
-        );
+        assert!(must_retry || response.status == 204, "{variant}: no answer to {request_text}");
         return;
     };
     let answer: Value = serde_json::from_slice(&decoded(response, text)).expect("the response is JSON");
@@ -125,10 +107,7 @@ fn check(variant: &str, body: &[u8], response: &WireResponse) {
             .iter_errors(answer)
             .map(|error| format!("{}: {error}", error.instance_path()))
             .collect();
-        assert!(
-            errors.is_empty(),
-            "{variant}: {errors:?} in {answer} for {request_text}"
-        );
+        assert!(errors.is_empty(), "{variant}: {errors:?} in {answer} for {request_text}");
         if let Some(request) = request.filter(|_| !id.is_null() && variant != "large-ids-rounded") {
             assert_eq!(*id, request["id"], "{variant}");
         }
@@ -137,10 +116,7 @@ fn check(variant: &str, body: &[u8], response: &WireResponse) {
 
 /// The text of a body whose content coding the response announces.
 fn decoded(response: &WireResponse, body: &[u8]) -> Vec<u8> {
-    let coding = response
-        .headers
-        .iter()
-        .find(|(name, _)| *name == "content-encoding");
+    let coding = response.headers.iter().find(|(name, _)| *name == "content-encoding");
     let mut text = Vec::new();
     let read = match coding.map(|(_, coding)| *coding) {
         Some("gzip") => GzDecoder::new(body).read_to_end(&mut text),

@@ -154,11 +154,7 @@ fn pointers(value: &Value, at: &str, found: &mut Vec<String>) {
     match value {
         Value::Object(members) => {
             for (name, member) in members {
-                pointers(
-                    member,
-                    &format!("{at}/{}", name.replace('~', "~0").replace('/', "~1")),
-                    found,
-                );
+                pointers(member, &format!("{at}/{}", name.replace('~', "~0").replace('/', "~1")), found);
             }
         }
         Value::Array(items) => {
@@ -228,17 +224,11 @@ fn schema_accepts(request: &Value) -> bool {
     let is_quote = request["method"] == json!("pm_getFeeQuoteOrData");
     if is_quote && let Some(mode) = request.pointer_mut("/params/1").and_then(Value::as_object_mut) {
         // A quote request may omit the mode, which the schemas require.
-        let has_tokens = mode
-            .get("tokenInfo")
-            .and_then(Value::as_object)
-            .is_some_and(|info| !info.is_empty());
-        mode.entry("mode")
-            .or_insert_with(|| json!(if has_tokens { "ERC20" } else { "SPONSORED" }));
+        let has_tokens =
+            mode.get("tokenInfo").and_then(Value::as_object).is_some_and(|info| !info.is_empty());
+        mode.entry("mode").or_insert_with(|| json!(if has_tokens { "ERC20" } else { "SPONSORED" }));
     }
-    let message = match (
-        is_quote,
-        request.pointer("/params/1/mode") == Some(&json!("ERC20")),
-    ) {
+    let message = match (is_quote, request.pointer("/params/1/mode") == Some(&json!("ERC20"))) {
         (true, true) => Message::QuoteErc20Request,
         (true, false) => Message::QuoteSponsoredRequest,
         (false, true) => Message::SponsorErc20Request,
@@ -322,11 +312,7 @@ fn typed_path_and_schemas_agree_on_every_single_replacement() {
                 *request.pointer_mut(pointer).expect("it was found") =
                     serde_json::from_str(replacement).expect("the replacements are json");
                 let expected = schema_accepts(&request);
-                assert_eq!(
-                    server_accepts(&request.to_string()),
-                    expected,
-                    "{pointer}: {replacement}"
-                );
+                assert_eq!(server_accepts(&request.to_string()), expected, "{pointer}: {replacement}");
                 if expected {
                     accepted += 1;
                 } else {
@@ -335,19 +321,13 @@ fn typed_path_and_schemas_agree_on_every_single_replacement() {
             }
         }
     }
-    assert!(
-        accepted > 500 && refused > 500,
-        "both verdicts occur: {accepted} and {refused}"
-    );
+    assert!(accepted > 500 && refused > 500, "both verdicts occur: {accepted} and {refused}");
 }
 
 #[test]
 fn the_samples_are_valid() {
     for request in the_four_pairs() {
-        assert!(
-            schema_accepts(&request) && server_accepts(&request.to_string()),
-            "{request}"
-        );
+        assert!(schema_accepts(&request) && server_accepts(&request.to_string()), "{request}");
     }
     let mut unsupported = the_four_pairs()[3].clone();
     unsupported["params"][1]["tokenInfo"]["feeTokenAddress"] = json!(UNKNOWN_TOKEN);

@@ -34,11 +34,7 @@ fn a_body_above_the_bound_gets_413() {
     let mut client = server.connect();
     let call = call();
     client.post("/", &format!("{call}{}", " ".repeat(4096 - call.len())));
-    assert_eq!(
-        client.answer().expect("an answer").status,
-        200,
-        "exactly at the bound"
-    );
+    assert_eq!(client.answer().expect("an answer").status, 200, "exactly at the bound");
 }
 
 #[test]
@@ -49,10 +45,7 @@ fn a_body_whose_announced_length_is_too_large_is_not_read() {
     assert_eq!(client.answer().expect("an answer").status, 413);
     let mut client = server.connect();
     client.send("POST / HTTP/1.1\r\nhost: a\r\nexpect: 100-continue\r\ncontent-length: 4097\r\n\r\n");
-    assert_eq!(
-        client.answer().expect("an error, and no 100 Continue").status,
-        413
-    );
+    assert_eq!(client.answer().expect("an error, and no 100 Continue").status, 413);
 }
 
 #[test]
@@ -77,10 +70,7 @@ fn endless_chunks_are_cut_off() {
 fn a_head_above_the_bound_gets_431() {
     let server = Server::start(&config(|bounds| bounds.max_header_bytes = 1024));
     let mut client = server.connect();
-    client.send(format!(
-        "POST / HTTP/1.1\r\nhost: a\r\nx: {}\r\n\r\n",
-        "y".repeat(2000)
-    ));
+    client.send(format!("POST / HTTP/1.1\r\nhost: a\r\nx: {}\r\n\r\n", "y".repeat(2000)));
     assert_eq!(client.answer().expect("an answer").status, 431);
     assert!(client.is_closed());
     let mut client = server.connect();

@@ -73,18 +73,12 @@ fn read_body(stream: &TcpStream) -> Value {
 
 fn reply(mut stream: &TcpStream, text: &str) {
     // The server may have closed the connection during a long response.
-    let _ = write!(
-        stream,
-        "HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{text}",
-        text.len()
-    );
+    let _ = write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{text}", text.len());
 }
 
 /// The nonce of a sender is the last digit of its address.
 fn last_digit(request: &Value) -> String {
-    let data = request["params"][0]["data"]
-        .as_str()
-        .expect("a well-formed request");
+    let data = request["params"][0]["data"].as_str().expect("a well-formed request");
     let digit = data.chars().last().expect("a well-formed request");
     json!({ "jsonrpc": "2.0", "id": request["id"], "result": format!("0x{}{digit}", "0".repeat(63)) })
         .to_string()
@@ -123,9 +117,7 @@ fn the_hash_covers_the_nonce_of_the_contract() {
     let answer = ask(&config(node.url()), &of_sender(SEVEN));
     assert_eq!(recovered_sponsorship(SEVEN, 7, &answer), TEST_ACCOUNT);
     assert_ne!(recovered_sponsorship(SEVEN, 0, &answer), TEST_ACCOUNT);
-    let [question] = &node.received()[..] else {
-        panic!("{:?}", node.received())
-    };
+    let [question] = &node.received()[..] else { panic!("{:?}", node.received()) };
     assert_eq!(question["method"], "eth_call");
     assert_eq!(question["params"][1], "latest");
     let to = question["params"][0]["to"].as_str().unwrap();
@@ -141,10 +133,7 @@ fn each_sender_of_a_batch_is_looked_up_once() {
     let batch = json!([of_sender(SEVEN), of_sender(NINE), of_sender(SEVEN)]);
     let answers = ask(&config(node.url()), &batch);
     for (index, (sender, nonce)) in [(SEVEN, 7), (NINE, 9), (SEVEN, 7)].into_iter().enumerate() {
-        assert_eq!(
-            recovered_sponsorship(sender, nonce, &answers[index]),
-            TEST_ACCOUNT
-        );
+        assert_eq!(recovered_sponsorship(sender, nonce, &answers[index]), TEST_ACCOUNT);
     }
     assert_eq!(node.received().len(), 2);
 }
@@ -178,23 +167,11 @@ fn a_chain_that_does_not_answer_causes_an_error_with_the_reason() {
     let patient = 5_000;
     for (answer, word) in [
         (ask(&config(refusing), &sponsored()), "no connection"),
+        (answer_within(&Node::start(|_| None), 100), "no answer within 100 ms"),
+        (answer_within(&Node::start(|_| Some("x".repeat(100_000))), patient), "larger than 65536 bytes"),
+        (answer_within(&Node::start(|_| Some("{".to_owned())), patient), "not that of a JSON-RPC node"),
         (
-            answer_within(&Node::start(|_| None), 100),
-            "no answer within 100 ms",
-        ),
-        (
-            answer_within(&Node::start(|_| Some("x".repeat(100_000))), patient),
-            "larger than 65536 bytes",
-        ),
-        (
-            answer_within(&Node::start(|_| Some("{".to_owned())), patient),
-            "not that of a JSON-RPC node",
-        ),
-        (
-            answer_within(
-                &Node::start(|_| Some(r#"{"id":1,"result":"0x"}"#.to_owned())),
-                patient,
-            ),
+            answer_within(&Node::start(|_| Some(r#"{"id":1,"result":"0x"}"#.to_owned())), patient),
             "no VerifyingPaymaster is deployed",
         ),
     ] {

@@ -23,28 +23,13 @@ fn it_serves_and_stops_at_either_signal() {
 #[test]
 fn the_effective_configuration_is_printed() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
-    file.write_all(b"quote_valid_seconds = 5\n[signing]\nchain_id = 10\n")
-        .unwrap();
+    file.write_all(b"quote_valid_seconds = 5\n[signing]\nchain_id = 10\n").unwrap();
     let path = file.path().display().to_string();
-    let printed = run(&[
-        "--config",
-        &path,
-        "--chain-id",
-        "137",
-        "--no-signing",
-        "--print-config",
-    ]);
+    let printed = run(&["--config", &path, "--chain-id", "137", "--no-signing", "--print-config"]);
     assert!(printed.status.success());
     let config = Config::from_toml(&text(&printed.stdout)).unwrap();
-    let mut expected = Config {
-        quote_valid_seconds: 5,
-        ..Config::default()
-    };
-    expected.signing = SigningConfig {
-        enabled: false,
-        chain_id: 137,
-        ..SigningConfig::default()
-    };
+    let mut expected = Config { quote_valid_seconds: 5, ..Config::default() };
+    expected.signing = SigningConfig { enabled: false, chain_id: 137, ..SigningConfig::default() };
     assert_eq!(config, expected);
 }
 
@@ -67,30 +52,18 @@ fn an_empty_variable_is_2_and_an_argument_overrides_it() {
 fn a_file_without_end_is_2() {
     let refused = run(&["--config", "/dev/zero", "--print-config"]);
     assert_eq!(refused.status.code(), Some(2));
-    assert!(
-        text(&refused.stderr).contains("/dev/zero"),
-        "{}",
-        text(&refused.stderr)
-    );
+    assert!(text(&refused.stderr).contains("/dev/zero"), "{}", text(&refused.stderr));
 }
 
 #[test]
 fn a_real_key_is_never_shown() {
     let key = format!("0x{}", "5a".repeat(32));
-    let printed = command()
-        .env("PAYMASTER_SIGNING_KEY", &key)
-        .arg("--print-config")
-        .output()
-        .unwrap();
+    let printed = command().env("PAYMASTER_SIGNING_KEY", &key).arg("--print-config").output().unwrap();
     assert!(printed.status.success());
     assert!(!text(&printed.stdout).contains(&key));
     let broken = run(&["--signing-key", &key[..40]]);
     assert_eq!(broken.status.code(), Some(2));
-    assert!(
-        !text(&broken.stderr).contains(&key[..40]),
-        "{}",
-        text(&broken.stderr)
-    );
+    assert!(!text(&broken.stderr).contains(&key[..40]), "{}", text(&broken.stderr));
 }
 
 #[test]
@@ -100,30 +73,17 @@ fn a_wrong_configuration_gives_exit_code_2_and_the_reason() {
         ("[bounds]\nmax_depth = 5000", "bounds.max_depth"),
         ("[[tokens]]\nsymbol = \"A\"", "missing field `address`"),
         ("quote_valid_seconds = \"long\"", "quote_valid_seconds"),
-        (
-            "[policy]\ndenied_senders = [\"0x1\"]",
-            "`policy.denied_senders` must be an address",
-        ),
-        (
-            "[signing]\ntoken_paymaster = \"x\"",
-            "`signing.token_paymaster` must be an address",
-        ),
+        ("[policy]\ndenied_senders = [\"0x1\"]", "`policy.denied_senders` must be an address"),
+        ("[signing]\ntoken_paymaster = \"x\"", "`signing.token_paymaster` must be an address"),
         ("]", "invalid toml"),
     ] {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(toml.as_bytes()).unwrap();
         let output = run(&["--config", &file.path().display().to_string()]);
         assert_eq!(output.status.code(), Some(2), "{toml}");
-        assert!(
-            text(&output.stderr).contains(expected),
-            "{toml}: {}",
-            text(&output.stderr)
-        );
+        assert!(text(&output.stderr).contains(expected), "{toml}: {}", text(&output.stderr));
     }
-    assert_eq!(
-        run(&["--config", "/nonexistent/file.toml"]).status.code(),
-        Some(2)
-    );
+    assert_eq!(run(&["--config", "/nonexistent/file.toml"]).status.code(), Some(2));
     assert_eq!(run(&["--unknown"]).status.code(), Some(2));
     assert_eq!(run(&["--error-status", "500"]).status.code(), Some(2));
     assert_eq!(run(&["--log", "a=b=c"]).status.code(), Some(2));
@@ -149,9 +109,7 @@ fn tokens_are_checked() {
     };
     let problem = |toml: &str| {
         let config = Config::from_toml(toml).expect("it is toml");
-        paymaster_reference_server::Service::new(&config)
-            .err()
-            .map(|error| error.to_string())
+        paymaster_reference_server::Service::new(&config).err().map(|error| error.to_string())
     };
     assert_eq!(problem(&token("")), None);
     for change in [
@@ -167,16 +125,9 @@ fn tokens_are_checked() {
     ] {
         let key = change.split(' ').next().unwrap();
         let message = problem(&token(change)).unwrap_or_default();
-        assert!(
-            message.contains(&format!("`tokens.{key}` must be")),
-            "{change}: {message}"
-        );
+        assert!(message.contains(&format!("`tokens.{key}` must be")), "{change}: {message}");
     }
-    assert!(
-        problem(&format!("{}{}", token(""), token("")))
-            .unwrap()
-            .contains("no other token has")
-    );
+    assert!(problem(&format!("{}{}", token(""), token(""))).unwrap().contains("no other token has"));
 }
 
 #[test]
@@ -185,25 +136,15 @@ fn an_address_in_use_gives_exit_code_3() {
     let address = taken.local_addr().unwrap().to_string();
     let output = run(&["--listen", &address]);
     assert_eq!(output.status.code(), Some(3));
-    assert!(
-        text(&output.stderr).contains("cannot listen on"),
-        "{}",
-        text(&output.stderr)
-    );
+    assert!(text(&output.stderr).contains("cannot listen on"), "{}", text(&output.stderr));
     assert_eq!(json!(text(&output.stdout)), json!(""));
 }
 
 #[test]
 fn an_unknown_fault_or_variant_is_refused_with_the_nearest_one() {
     for (arguments, expected) in [
-        (
-            ["--fault", "id-mising"],
-            "error: unknown fault `id-mising`: did you mean `id-missing`?\n",
-        ),
-        (
-            ["--variant", "chunkd"],
-            "error: unknown variant `chunkd`: did you mean `chunked`?\n",
-        ),
+        (["--fault", "id-mising"], "error: unknown fault `id-mising`: did you mean `id-missing`?\n"),
+        (["--variant", "chunkd"], "error: unknown variant `chunkd`: did you mean `chunked`?\n"),
     ] {
         let output = run(&arguments);
         assert_eq!(output.status.code(), Some(2));
@@ -216,19 +157,9 @@ fn a_closed_pipe_is_not_an_error() {
     for argument in ["--list-faults", "--print-config"] {
         let (reader, writer) = std::io::pipe().expect("a pipe");
         drop(reader);
-        let output = command()
-            .arg(argument)
-            .stdout(writer)
-            .stderr(Stdio::piped())
-            .spawn();
-        let output = output
-            .and_then(Child::wait_with_output)
-            .expect("the command runs");
-        assert_eq!(
-            (output.status.code(), text(&output.stderr)),
-            (Some(0), String::new()),
-            "{argument}"
-        );
+        let output = command().arg(argument).stdout(writer).stderr(Stdio::piped()).spawn();
+        let output = output.and_then(Child::wait_with_output).expect("the command runs");
+        assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()), "{argument}");
     }
 }
 
@@ -241,13 +172,9 @@ fn the_lists_are_the_tables() {
         let names = lines.lines().filter_map(|line| line.split_whitespace().next());
         names.map(str::to_owned).collect::<Vec<_>>()
     };
-    let faults: Vec<_> = paymaster_reference_server::faults()
-        .map(|fault| fault.name)
-        .collect();
+    let faults: Vec<_> = paymaster_reference_server::faults().map(|fault| fault.name).collect();
     assert_eq!(listed("--list-faults"), faults);
-    let variants: Vec<_> = paymaster_reference_server::variants()
-        .map(|variant| variant.name)
-        .collect();
+    let variants: Vec<_> = paymaster_reference_server::variants().map(|variant| variant.name).collect();
     assert_eq!(listed("--list-variants"), variants);
 }
 

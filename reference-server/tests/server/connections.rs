@@ -19,11 +19,7 @@ fn any_path_is_served() {
         client.post(path, &call(7));
         let answer = client.answer().expect("an answer");
         assert_eq!(answer.status, 200);
-        assert!(
-            answer.head.contains("content-type: application/json\r\n"),
-            "{}",
-            answer.head
-        );
+        assert!(answer.head.contains("content-type: application/json\r\n"), "{}", answer.head);
         assert_eq!(answer.json()["id"], json!(7));
         assert!(answer.json().get("result").is_some());
     }
@@ -145,9 +141,8 @@ fn an_http_1_0_client_is_answered_and_its_connection_closed() {
 fn garbage_does_not_disturb_others() {
     let server = Server::start(&Config::default());
     let mut other = server.connect();
-    let large: Vec<u8> = (0..100_000_u32)
-        .map(|number| number.wrapping_mul(2_654_435_761).to_be_bytes()[1])
-        .collect();
+    let large: Vec<u8> =
+        (0..100_000_u32).map(|number| number.wrapping_mul(2_654_435_761).to_be_bytes()[1]).collect();
     for garbage in [
         b"\r\n\r\n\r\n\0\0\0".as_slice(),
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",

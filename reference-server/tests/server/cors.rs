@@ -55,18 +55,12 @@ fn only_listed_origins_can_call_it() {
     for origin in [PAGE, "null"] {
         let allowed = format!("access-control-allow-origin: {origin}\r\n");
         for answer in [preflight(&server, origin), post_from(&server, origin)] {
-            assert!(
-                answer.contains(&allowed) && answer.contains("vary: origin\r\n"),
-                "{answer}"
-            );
+            assert!(answer.contains(&allowed) && answer.contains("vary: origin\r\n"), "{answer}");
         }
     }
     let refused = preflight(&server, OTHER);
     assert!(refused.starts_with("http/1.1 403"), "{refused}");
-    assert!(
-        refused.contains(OTHER) && refused.contains("cors.origins"),
-        "{refused}"
-    );
+    assert!(refused.contains(OTHER) && refused.contains("cors.origins"), "{refused}");
     for answer in [refused, post_from(&server, OTHER)] {
         assert!(!answer.contains("access-control-allow"), "{answer}");
         assert!(answer.contains("vary: origin\r\n"), "{answer}");
@@ -77,21 +71,11 @@ fn only_listed_origins_can_call_it() {
 fn what_no_page_sends_is_answered_as_before() {
     let server = Running::start(&[]);
     let answer = server.post("/", &the_four_pairs()[3].to_string());
-    assert!(
-        !answer.contains("access-control") && !answer.contains("vary"),
-        "{answer}"
-    );
+    assert!(!answer.contains("access-control") && !answer.contains("vary"), "{answer}");
     // Without both headers it is no preflight request.
-    for headers in [
-        &[][..],
-        &["origin: http://a.example"],
-        &["access-control-request-method: POST"],
-    ] {
+    for headers in [&[][..], &["origin: http://a.example"], &["access-control-request-method: POST"]] {
         let answer = server.send("OPTIONS", "/", headers);
-        assert!(
-            answer.starts_with("http/1.1 405") && answer.contains("allow: post\r\n"),
-            "{answer}"
-        );
+        assert!(answer.starts_with("http/1.1 405") && answer.contains("allow: post\r\n"), "{answer}");
     }
 }
 
@@ -103,11 +87,9 @@ fn health_is_shown_by_get_at_its_path_alone() {
         assert!(answer.starts_with("http/1.1 200"), "{answer}");
         assert!(answer.ends_with(r#"{"status":"ok"}"#), "{answer}");
     }
-    for (method, path, allow) in [
-        ("GET", "/", "post"),
-        ("GET", "/key/health", "post"),
-        ("PUT", "/health", "get, post"),
-    ] {
+    for (method, path, allow) in
+        [("GET", "/", "post"), ("GET", "/key/health", "post"), ("PUT", "/health", "get, post")]
+    {
         let answer = server.send(method, path, &[]);
         assert!(answer.starts_with("http/1.1 405"), "{answer}");
         assert!(answer.contains(&format!("allow: {allow}\r\n")), "{answer}");

@@ -30,10 +30,7 @@ fn response(server: &Server) -> (String, bool) {
 /// The length of the body according to the head, and the length received.
 fn announced_and_received(response: &str) -> (usize, usize) {
     let (head, body) = response.split_once("\r\n\r\n").expect("a head");
-    let length = head
-        .lines()
-        .find_map(|line| line.strip_prefix("content-length: "))
-        .expect("a length");
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).expect("a length");
     (length.parse().expect("a number"), body.len())
 }
 
@@ -44,16 +41,10 @@ fn responses_end_early() {
     assert!(!reset && sent == length);
 
     let (text, reset) = response(&faulty("length-too-long"));
-    assert_eq!(
-        (announced_and_received(&text), reset),
-        ((length + 10, length), false)
-    );
+    assert_eq!((announced_and_received(&text), reset), ((length + 10, length), false));
 
     let (text, reset) = response(&faulty("half-of-message"));
-    assert_eq!(
-        (announced_and_received(&text), reset),
-        ((length, length / 2), false)
-    );
+    assert_eq!((announced_and_received(&text), reset), ((length, length / 2), false));
 
     let (text, reset) = response(&faulty("chunks-without-end"));
     assert!(text.contains("transfer-encoding: chunked") && !reset, "{text}");
@@ -99,14 +90,8 @@ fn rare_framing_is_valid() {
     let json = |text: &str| serde_json::from_str::<Value>(text).expect("json");
 
     let (head, body) = send("close-delimited");
-    assert!(
-        head.starts_with("HTTP/1.0 200") && head.contains("connection: close"),
-        "{head}"
-    );
-    assert!(
-        !head.contains("content-length") && !head.contains("chunked"),
-        "{head}"
-    );
+    assert!(head.starts_with("HTTP/1.0 200") && head.contains("connection: close"), "{head}");
+    assert!(!head.contains("content-length") && !head.contains("chunked"), "{head}");
     assert_eq!(json(&body), expected);
 
     let (head, body) = send("closed-after-answer");

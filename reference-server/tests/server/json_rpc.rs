@@ -101,50 +101,17 @@ fn each_cause_has_its_code() {
         ("[]", -32600),
         (r#"{"jsonrpc":"2.0","id":1}"#, -32600),
         (r#"{"jsonrpc":"2.0","id":1,"method":1}"#, -32600),
-        (
-            r#"{"jsonrpc":"2.0","id":1,"method":"pm_getFeeQuoteOrData","params":"x"}"#,
-            -32600,
-        ),
-        (
-            r#"{"id":1,"method":"pm_getFeeQuoteOrData","params":[{},{}]}"#,
-            -32600,
-        ),
-        (
-            r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"pm_getFeeQuoteOrData","params":[]}"#,
-            -32600,
-        ),
-        (
-            r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}"#,
-            -32601,
-        ),
-        (
-            r#"{"jsonrpc":"2.0","id":1,"method":"PM_GETFEEQUOTEORDATA","params":[]}"#,
-            -32601,
-        ),
-        (
-            r#"{"jsonrpc":"2.0","id":1,"method":"pm_getFeeQuoteOrData"}"#,
-            -32602,
-        ),
-        (
-            r#"{"jsonrpc":"2.0","id":1,"method":"pm_getFeeQuoteOrData","params":{}}"#,
-            -32602,
-        ),
-        (
-            r#"{"jsonrpc":"2.0","id":1,"method":"pm_getFeeQuoteOrData","params":[]}"#,
-            -32602,
-        ),
-        (
-            r#"{"jsonrpc":"2.0","id":1,"method":"pm_sponsorUserOperation","params":[{}]}"#,
-            -32602,
-        ),
-        (
-            r#"{"jsonrpc":"2.0","id":1,"method":"pm_sponsorUserOperation","params":[{},{},{}]}"#,
-            -32602,
-        ),
-        (
-            r#"{"jsonrpc":"2.0","id":1,"method":"pm_sponsorUserOperation","params":[[],[]]}"#,
-            -32602,
-        ),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"pm_getFeeQuoteOrData","params":"x"}"#, -32600),
+        (r#"{"id":1,"method":"pm_getFeeQuoteOrData","params":[{},{}]}"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"pm_getFeeQuoteOrData","params":[]}"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}"#, -32601),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"PM_GETFEEQUOTEORDATA","params":[]}"#, -32601),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"pm_getFeeQuoteOrData"}"#, -32602),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"pm_getFeeQuoteOrData","params":{}}"#, -32602),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"pm_getFeeQuoteOrData","params":[]}"#, -32602),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"pm_sponsorUserOperation","params":[{}]}"#, -32602),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"pm_sponsorUserOperation","params":[{},{},{}]}"#, -32602),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"pm_sponsorUserOperation","params":[[],[]]}"#, -32602),
     ] {
         let answer = answer_with(&service(), text);
         assert_eq!(answer["error"]["code"], json!(code), "{text}: {answer}");
@@ -153,11 +120,7 @@ fn each_cause_has_its_code() {
         assert!(answer.get("id").is_some(), "{answer}");
     }
     let not_utf8 = service().handle_bytes(b"{\"jsonrpc\":\"2.0\xff\"}", NOW);
-    assert!(
-        String::from_utf8(not_utf8.body.unwrap())
-            .unwrap()
-            .contains("-32700")
-    );
+    assert!(String::from_utf8(not_utf8.body.unwrap()).unwrap().contains("-32700"));
 }
 
 #[test]
@@ -172,12 +135,7 @@ fn invalid_params_are_explained_member_by_member() {
     let data = answer["error"]["data"].as_array().unwrap().clone();
     let mut found: Vec<(&str, &str)> = data
         .iter()
-        .map(|violation| {
-            (
-                violation["pointer"].as_str().unwrap(),
-                violation["reason"].as_str().unwrap(),
-            )
-        })
+        .map(|violation| (violation["pointer"].as_str().unwrap(), violation["reason"].as_str().unwrap()))
         .collect();
     found.sort_unstable();
     assert_eq!(
@@ -187,10 +145,7 @@ fn invalid_params_are_explained_member_by_member() {
             ("/params/0/maxFeePerGas", "must be at least 0"),
             ("/params/0/nonce", "is required"),
             ("/params/0/sender", "must be an address: 0x and 40 hex digits"),
-            (
-                "/params/1/tokenInfo/tokenList/1",
-                "must be an address: 0x and 40 hex digits"
-            ),
+            ("/params/1/tokenInfo/tokenList/1", "must be an address: 0x and 40 hex digits"),
         ]
     );
     let message = answer["error"]["message"].as_str().unwrap();
@@ -204,13 +159,7 @@ fn a_member_that_occurs_twice_is_refused() {
     assert_ne!(text, twice);
     let answer = answer_with(&service(), &twice);
     assert_eq!(answer["error"]["code"], json!(-32602));
-    assert!(
-        answer["error"]["message"]
-            .as_str()
-            .unwrap()
-            .contains("duplicate field `nonce`"),
-        "{answer}"
-    );
+    assert!(answer["error"]["message"].as_str().unwrap().contains("duplicate field `nonce`"), "{answer}");
 }
 
 #[test]
@@ -225,10 +174,7 @@ fn a_notification_is_never_answered() {
     }
     let mut valid = the_four_pairs()[0].clone();
     valid.as_object_mut().unwrap().remove("id");
-    assert_eq!(
-        service().handle_bytes(valid.to_string().as_bytes(), NOW).status,
-        204
-    );
+    assert_eq!(service().handle_bytes(valid.to_string().as_bytes(), NOW).status, 204);
 }
 
 #[test]
@@ -242,10 +188,7 @@ fn a_batch_is_answered_in_its_order_without_its_notifications() {
     let answers = answer(&batch);
     let answers = answers.as_array().unwrap();
     let ids: Vec<&Value> = answers.iter().map(|answer| &answer["id"]).collect();
-    assert_eq!(
-        ids,
-        [&json!("a"), &Value::Null, &json!(1), &Value::Null, &json!(9)]
-    );
+    assert_eq!(ids, [&json!("a"), &Value::Null, &json!(1), &Value::Null, &json!(9)]);
     assert!(answers[0].get("result").is_some() && answers[2].get("result").is_some());
     assert_eq!(answers[1]["error"]["code"], json!(-32600));
     assert_eq!(answers[3]["error"]["code"], json!(-32600));
@@ -259,37 +202,22 @@ fn batches_and_nesting_are_bounded() {
     config.bounds.max_depth = 8;
     let service = Service::new(&config).unwrap();
     let call = the_four_pairs()[0].clone();
-    assert_eq!(
-        answer_with(&service, &json!([call, call, call]).to_string())
-            .as_array()
-            .unwrap()
-            .len(),
-        3
-    );
+    assert_eq!(answer_with(&service, &json!([call, call, call]).to_string()).as_array().unwrap().len(), 3);
     let refused = answer_with(&service, &json!([call, call, call, call]).to_string());
     assert_eq!(refused["error"]["code"], json!(-32600), "{refused}");
 
     let mut deep = call;
     deep["params"][1]["sponsorshipInfo"]["webhookData"] = json!({ "a": { "b": { "c": {} } } });
-    assert!(
-        answer_with(&service, &deep.to_string()).get("result").is_some(),
-        "exactly 8 levels"
-    );
+    assert!(answer_with(&service, &deep.to_string()).get("result").is_some(), "exactly 8 levels");
     deep["params"][1]["sponsorshipInfo"]["webhookData"] = json!({ "a": { "b": { "c": { "d": [] } } } });
     let refused = answer_with(&service, &deep.to_string());
     assert_eq!(refused["error"]["code"], json!(-32700), "{refused}");
-    assert!(
-        refused["error"]["message"].as_str().unwrap().contains("8 levels"),
-        "{refused}"
-    );
+    assert!(refused["error"]["message"].as_str().unwrap().contains("8 levels"), "{refused}");
 }
 
 #[test]
 fn the_status_of_errors_is_configured() {
-    let config = Config {
-        error_status: 400,
-        ..Config::default()
-    };
+    let config = Config { error_status: 400, ..Config::default() };
     let strict = Service::new(&config).unwrap();
     let status = |service: &Service, text: &str| service.handle_bytes(text.as_bytes(), NOW).status;
     let valid = the_four_pairs()[0].to_string();
@@ -307,14 +235,8 @@ fn member_order_white_space_and_escapes_change_nothing() {
     let expected = answer(request);
     let reordered = format!(
         " {{\n\"params\" : [ {}, {} ],\t\"id\": 1, \"extra\": [{{}}], \"me\\u0074hod\": \"pm_\\u0073ponsorUserOperation\", \"jsonrpc\": \"2.\\u0030\" }}\r\n",
-        operation()
-            .to_string()
-            .replace("0xb61d27f6", "\\u0030xb61d27f6")
-            .replace("sender", "s\\u0065nder"),
-        request["params"][1]
-            .to_string()
-            .replace("ERC20", "ERC2\\u0030")
-            .replace("0xda", "0x\\u0064a"),
+        operation().to_string().replace("0xb61d27f6", "\\u0030xb61d27f6").replace("sender", "s\\u0065nder"),
+        request["params"][1].to_string().replace("ERC20", "ERC2\\u0030").replace("0xda", "0x\\u0064a"),
     );
     assert_eq!(answer_with(&service(), &reordered), expected);
 }

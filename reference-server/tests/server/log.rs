@@ -17,9 +17,7 @@ fn log_of(arguments: &[&str], bodies: &[String]) -> String {
 
 /// The fields of the lines about requests, without the time: `batch method mode outcome status`.
 fn requests(log: &str) -> Vec<String> {
-    let lines = log
-        .lines()
-        .filter_map(|line| line.split_once(" INFO request ").map(|(_, fields)| fields));
+    let lines = log.lines().filter_map(|line| line.split_once(" INFO request ").map(|(_, fields)| fields));
     lines
         .map(|fields| {
             let (fields, ms) = fields.rsplit_once(" ms=").expect("a time comes last");
@@ -72,10 +70,7 @@ fn what_is_no_json_rpc_has_a_line_too() {
         server.send(
             "OPTIONS",
             "/CANARY",
-            &[
-                &format!("origin: {origin}"),
-                "access-control-request-method: POST",
-            ],
+            &[&format!("origin: {origin}"), "access-control-request-method: POST"],
         );
     }
     crate::running::exchange(
@@ -132,10 +127,7 @@ fn the_level_is_that_of_the_flag_or_of_the_environment() {
     for level in ["off", "error", "warn", "info,paymaster_reference_server=warn"] {
         assert_eq!(log_of(&["--log", level], &body), "", "{level}");
     }
-    let silent = crate::running::command()
-        .env("RUST_LOG", "off")
-        .args(["--listen", "no port"])
-        .output();
+    let silent = crate::running::command().env("RUST_LOG", "off").args(["--listen", "no port"]).output();
     assert_eq!(silent.expect("the command runs").status.code(), Some(3));
 }
 
@@ -145,11 +137,7 @@ fn no_level_shows_the_path_or_a_header() {
     for body in [the_four_pairs()[0].to_string(), "{".to_owned(), "{}".to_owned()] {
         server.post("/api/v2/137/CANARY.key?also=CANARY", &body);
     }
-    server.send(
-        "GET",
-        "/CANARY",
-        &["x-api-key: CANARY", "origin: http://a.example"],
-    );
+    server.send("GET", "/CANARY", &["x-api-key: CANARY", "origin: http://a.example"]);
     let log = server.stop("TERM").log;
     assert_eq!(requests(&log).len(), 4, "{log}");
     assert!(!log.contains("CANARY"), "{log}");

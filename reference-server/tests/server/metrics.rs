@@ -40,22 +40,14 @@ impl Samples {
 
     /// The value of the sample with exactly these labels; 0 when there is none.
     fn get(&self, name: &str, labels: &[(&str, &str)]) -> f64 {
-        let mut labels: Vec<_> = labels
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-            .collect();
+        let mut labels: Vec<_> =
+            labels.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
         labels.sort();
-        self.0
-            .get(&(format!("paymaster_server_{name}"), labels))
-            .copied()
-            .unwrap_or_default()
+        self.0.get(&(format!("paymaster_server_{name}"), labels)).copied().unwrap_or_default()
     }
 
     fn requests(&self, method: &str, mode: &str, outcome: &str) -> f64 {
-        self.get(
-            "requests_total",
-            &[("method", method), ("mode", mode), ("outcome", outcome)],
-        )
+        self.get("requests_total", &[("method", method), ("mode", mode), ("outcome", outcome)])
     }
 
     /// The sum of all samples of that name.
@@ -105,10 +97,7 @@ fn requests_are_counted_by_method_mode_and_outcome() {
     let (server, address) = start(&[]);
     assert!(address.starts_with("127.0.0.1:"), "{address}");
     let (head, before) = scrape(&address);
-    assert!(
-        head.contains("content-type: application/openmetrics-text; version=1.0.0"),
-        "{head}"
-    );
+    assert!(head.contains("content-type: application/openmetrics-text; version=1.0.0"), "{head}");
     assert!(before.sum("requests_total").abs() < 0.5);
 
     let unsupported =
@@ -119,10 +108,7 @@ fn requests_are_counted_by_method_mode_and_outcome() {
     }
     server.post("/", &unsupported);
     server.post("/", &json!([quote_sponsored, sponsored, sponsored]).to_string());
-    server.post(
-        "/",
-        &json!({ "id": 1, "jsonrpc": "2.0", "method": "A\"}\n" }).to_string(),
-    );
+    server.post("/", &json!({ "id": 1, "jsonrpc": "2.0", "method": "A\"}\n" }).to_string());
     server.post("/", "{");
     server.send("GET", "/health", &[]);
 
@@ -137,10 +123,7 @@ fn requests_are_counted_by_method_mode_and_outcome() {
         ("none", "none", "health", 1.0),
     ] {
         let counted = after.requests(method, mode, outcome);
-        assert!(
-            (counted - count).abs() < 0.5,
-            "{method} {mode} {outcome}: {counted}"
-        );
+        assert!((counted - count).abs() < 0.5, "{method} {mode} {outcome}: {counted}");
     }
     assert!((after.sum("requests_total") - 10.0).abs() < 0.5);
 }
@@ -177,10 +160,7 @@ fn latencies_are_a_histogram_of_http_requests() {
             .map(|(bound, value)| (bound.trim_start_matches('+').parse().expect("a number"), *value))
             .collect();
         by_bound.sort_by(|left, right| left.0.total_cmp(&right.0));
-        assert!(
-            by_bound.is_sorted_by(|left, right| left.1 <= right.1),
-            "{by_bound:?}"
-        );
+        assert!(by_bound.is_sorted_by(|left, right| left.1 <= right.1), "{by_bound:?}");
     }
 }
 
@@ -195,10 +175,8 @@ fn a_fault_counts_as_what_was_sent() {
 #[test]
 fn the_page_has_one_path_and_one_method() {
     let (_server, address) = start(&[]);
-    for (request, status) in [
-        ("GET / HTTP/1.1", "http/1.1 404"),
-        ("POST /metrics HTTP/1.1", "http/1.1 405"),
-    ] {
+    for (request, status) in [("GET / HTTP/1.1", "http/1.1 404"), ("POST /metrics HTTP/1.1", "http/1.1 405")]
+    {
         let answer = exchange(&address, &format!("{request}\r\nhost: localhost\r\n\r\n"));
         assert!(answer.starts_with(status), "{answer}");
     }
@@ -208,12 +186,7 @@ fn the_page_has_one_path_and_one_method() {
 fn an_address_in_use_or_malformed_gives_exit_code_3() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
-    for address in [
-        port.as_str(),
-        &format!(":{port}"),
-        &format!("127.0.0.1:{port}"),
-        "port",
-    ] {
+    for address in [port.as_str(), &format!(":{port}"), &format!("127.0.0.1:{port}"), "port"] {
         let output = run(&["--listen", "127.0.0.1:0", "--metrics", address]);
         assert_eq!(output.status.code(), Some(3));
         let error = text(&output.stderr);

@@ -19,9 +19,7 @@ fn every_flag_is_in_the_page_and_every_flag_of_the_page_exists() {
     let flags = |text: &str| {
         let words = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-');
         let flags = words.filter(|word| word.starts_with("--") && word.len() > 3);
-        flags
-            .map(str::to_owned)
-            .collect::<std::collections::BTreeSet<_>>()
+        flags.map(str::to_owned).collect::<std::collections::BTreeSet<_>>()
     };
     let table = page();
     let table = table.split("## Options").nth(1).expect("a section");
@@ -49,9 +47,7 @@ fn every_key_of_the_file_is_in_the_page() {
 #[test]
 fn the_start_is_the_one_of_the_page() {
     let page = page();
-    let (_, shown) = page
-        .split_once("$ paymaster-reference-server\n")
-        .expect("a start");
+    let (_, shown) = page.split_once("$ paymaster-reference-server\n").expect("a start");
     let (shown, _) = shown.split_once("```").expect("its end");
     let printed = Running::start(&[]).stop("TERM").printed;
     let (_, printed) = printed.split_once('\n').expect("lines");
@@ -76,10 +72,7 @@ fn the_tokens_of_the_page_are_quoted() {
     let answer = server.post("/", &request.to_string());
     let (_, body) = answer.split_once("\r\n\r\n").expect("a response");
     let answer: Value = serde_json::from_str(body).expect("json");
-    for (token, quoted) in tokens
-        .iter()
-        .zip(answer["result"]["feeQuotes"].as_array().expect("quotes"))
-    {
+    for (token, quoted) in tokens.iter().zip(answer["result"]["feeQuotes"].as_array().expect("quotes")) {
         assert_eq!(quoted["tokenAddress"], token.address.as_str(), "{quoted}");
         assert_eq!(quoted["symbol"], token.symbol.as_str());
         let fee = quoted["maxGasFee"].to_string();

@@ -11,10 +11,7 @@ fn quoted(token_info: &Value) -> Value {
 
 fn symbols(result: &Value) -> Vec<&str> {
     let quotes = result["feeQuotes"].as_array().expect("an array");
-    quotes
-        .iter()
-        .map(|quote| quote["symbol"].as_str().expect("a string"))
-        .collect()
+    quotes.iter().map(|quote| quote["symbol"].as_str().expect("a string")).collect()
 }
 
 #[test]
@@ -47,10 +44,7 @@ fn a_quote_has_all_its_members() {
     let result = quoted(&json!({ "preferredToken": USDC }));
     assert_eq!(result["MODE"], json!("ERC20"));
     assert_eq!(result["mode"], json!("ERC20"));
-    assert_eq!(
-        result["paymasterAddress"],
-        json!("0x00000f7365ca6c59a2c93719ad53d567ed49c14c")
-    );
+    assert_eq!(result["paymasterAddress"], json!("0x00000f7365ca6c59a2c93719ad53d567ed49c14c"));
     let quote = &result["feeQuotes"][0];
     assert_eq!(quote["symbol"], json!("USDC"));
     assert_eq!(quote["decimal"], json!(6));
@@ -82,19 +76,11 @@ fn absent_gas_limits_are_estimated_from_the_data() {
 fn the_largest_amounts_do_not_overflow() {
     let max = "115792089237316195423570985008687907853269984665640564039457584007913129639935";
     let mut operation = operation();
-    for name in [
-        "callGasLimit",
-        "verificationGasLimit",
-        "preVerificationGas",
-        "maxFeePerGas",
-    ] {
+    for name in ["callGasLimit", "verificationGasLimit", "preVerificationGas", "maxFeePerGas"] {
         operation[name] = json!(max);
     }
-    let result = result(&request(
-        "pm_getFeeQuoteOrData",
-        &operation,
-        &json!({ "mode": "ERC20", "tokenInfo": {} }),
-    ));
+    let result =
+        result(&request("pm_getFeeQuoteOrData", &operation, &json!({ "mode": "ERC20", "tokenInfo": {} })));
     for quote in result["feeQuotes"].as_array().unwrap() {
         let fee = quote["maxGasFee"].to_string();
         let (whole, _) = fee.split_once('.').unwrap_or((&fee, ""));
@@ -116,10 +102,7 @@ fn an_empty_token_info_or_list_gets_all_tokens() {
     for info in [json!({}), json!({ "tokenList": [] })] {
         assert_eq!(symbols(&quoted(&info)), ["USDC", "DAI", "WBTC", "EURS"]);
     }
-    assert_eq!(
-        symbols(&quoted(&json!({ "tokenList": [], "preferredToken": DAI }))),
-        ["DAI"]
-    );
+    assert_eq!(symbols(&quoted(&json!({ "tokenList": [], "preferredToken": DAI }))), ["DAI"]);
 }
 
 #[test]
@@ -155,14 +138,8 @@ fn the_mode_of_a_quote_without_mode_follows_from_its_token_info() {
     let info = crate::support::sponsorship_info();
     let tokens = json!({ "preferredToken": USDC });
     let mode = |mode: Value| result(&quote(&mode))["mode"].clone();
-    assert_eq!(
-        mode(json!({ "tokenInfo": tokens, "sponsorshipInfo": info })),
-        json!("ERC20")
-    );
-    assert_eq!(
-        mode(json!({ "tokenInfo": {}, "sponsorshipInfo": info })),
-        json!("SPONSORED")
-    );
+    assert_eq!(mode(json!({ "tokenInfo": tokens, "sponsorshipInfo": info })), json!("ERC20"));
+    assert_eq!(mode(json!({ "tokenInfo": {}, "sponsorshipInfo": info })), json!("SPONSORED"));
     assert_eq!(mode(json!({ "sponsorshipInfo": info })), json!("SPONSORED"));
 }
 

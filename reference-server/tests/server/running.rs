@@ -53,12 +53,7 @@ impl Running {
             .spawn()
             .expect("the command runs");
         let stdout = BufReader::new(child.stdout.take().expect("the stream is piped"));
-        let mut server = Self {
-            child,
-            address: String::new(),
-            stdout,
-            printed: String::new(),
-        };
+        let mut server = Self { child, address: String::new(), stdout, printed: String::new() };
         server.address = server.line("listening on http://");
         server
     }
@@ -67,10 +62,7 @@ impl Running {
     pub(crate) fn line(&mut self, start: &str) -> String {
         loop {
             let from = self.printed.len();
-            let count = self
-                .stdout
-                .read_line(&mut self.printed)
-                .expect("the output is text");
+            let count = self.stdout.read_line(&mut self.printed).expect("the output is text");
             assert!(count > 0, "no line begins with {start:?} in {}", self.printed);
             if let Some(rest) = self.printed[from..].trim_end().strip_prefix(start) {
                 return rest.to_owned();
@@ -102,14 +94,8 @@ impl Running {
         let stderr = self.child.stderr.as_mut().expect("the stream is piped");
         stderr.read_to_string(&mut log).expect("the log is text");
         let mut printed = std::mem::take(&mut self.printed);
-        self.stdout
-            .read_to_string(&mut printed)
-            .expect("the output is text");
-        Stopped {
-            code: status.code(),
-            printed,
-            log,
-        }
+        self.stdout.read_to_string(&mut printed).expect("the output is text");
+        Stopped { code: status.code(), printed, log }
     }
 }
 

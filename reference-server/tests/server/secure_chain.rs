@@ -24,10 +24,7 @@ use crate::support::{sponsor, sponsorship_info};
 
 /// A certificate of the tests of paymaster-conformance; its README says how they were made.
 fn certificate(name: &str) -> String {
-    let folder = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../conformance/tests/shell/certificates"
-    );
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../conformance/tests/shell/certificates");
     format!("{folder}/{name}.pem")
 }
 
@@ -58,10 +55,7 @@ impl SecureNode {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()?;
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         let connections = Arc::new(AtomicUsize::new(0));
         let requests = Arc::new(AtomicUsize::new(0));
         let (counter, answered) = (Arc::clone(&connections), Arc::clone(&requests));
@@ -81,21 +75,14 @@ impl SecureNode {
                 tokio::spawn(async move {
                     let stream = TokioIo::new(stream);
                     let _ = if is_http2 {
-                        http2::Builder::new(TokioExecutor::new())
-                            .serve_connection(stream, serve)
-                            .await
+                        http2::Builder::new(TokioExecutor::new()).serve_connection(stream, serve).await
                     } else {
                         http1::Builder::new().serve_connection(stream, serve).await
                     };
                 });
             }
         });
-        Ok(Self {
-            address,
-            connections,
-            requests,
-            _runtime: runtime,
-        })
+        Ok(Self { address, connections, requests, _runtime: runtime })
     }
 
     fn url(&self) -> String {
@@ -126,19 +113,10 @@ fn sponsored(server: &Running) -> Value {
 fn nonces_are_read_over_tls_on_one_connection() {
     for alpn in [&["h2", "http/1.1"][..], &["http/1.1"], &[]] {
         let node = SecureNode::start("sound", alpn);
-        let server = Running::start(&[
-            "--chain-rpc",
-            &node.url(),
-            "--chain-cacert",
-            &certificate("test-ca"),
-        ]);
+        let server = Running::start(&["--chain-rpc", &node.url(), "--chain-cacert", &certificate("test-ca")]);
         for _ in 0..3 {
             let answer = sponsored(&server);
-            assert_eq!(
-                recovered_sponsorship(SENDER, 7, &answer),
-                TEST_ACCOUNT,
-                "{answer}"
-            );
+            assert_eq!(recovered_sponsorship(SENDER, 7, &answer), TEST_ACCOUNT, "{answer}");
         }
         assert_eq!(node.requests.load(Ordering::SeqCst), 3, "{alpn:?}");
         assert_eq!(node.connections.load(Ordering::SeqCst), 1, "{alpn:?}");
@@ -163,23 +141,13 @@ fn a_node_that_is_not_trusted_causes_an_error_with_the_remedy() {
         let answer = sponsored(&server);
         assert_eq!(answer["error"]["code"], -32003, "{answer}");
         let message = answer["error"]["message"].as_str().unwrap();
-        assert!(
-            message.contains(expected) && message.contains("--chain-insecure"),
-            "{message}"
-        );
-        assert!(
-            !message.contains("CANARY") && !message.contains(" --cacert"),
-            "{message}"
-        );
+        assert!(message.contains(expected) && message.contains("--chain-insecure"), "{message}");
+        assert!(!message.contains("CANARY") && !message.contains(" --cacert"), "{message}");
         assert_eq!(node.requests.load(Ordering::SeqCst), 0);
 
         let server = Running::start(&["--chain-rpc", &url, "--chain-insecure"]);
         let answer = sponsored(&server);
-        assert_eq!(
-            recovered_sponsorship(SENDER, 7, &answer),
-            TEST_ACCOUNT,
-            "{answer}"
-        );
+        assert_eq!(recovered_sponsorship(SENDER, 7, &answer), TEST_ACCOUNT, "{answer}");
     }
 }
 

@@ -91,11 +91,7 @@ fn recovered(hash: [u8; 32], signature: &[u8]) -> String {
 }
 
 fn number(value: &Value) -> u128 {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
-        .parse()
-        .expect("a number")
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned).parse().expect("a number")
 }
 
 /// The bytes of `paymasterAndData` and the returned gas limits.
@@ -105,11 +101,7 @@ fn signed_result(service: &Service, request: &Value) -> (Vec<u8>, [u128; 3]) {
 
 fn read_result(answer: &Value) -> (Vec<u8>, [u128; 3]) {
     let result = &answer["result"];
-    let data = result["paymasterAndData"]
-        .as_str()
-        .expect("a string")
-        .strip_prefix("0x")
-        .expect("0x");
+    let data = result["paymasterAndData"].as_str().expect("a string").strip_prefix("0x").expect("0x");
     let gas =
         ["callGasLimit", "verificationGasLimit", "preVerificationGas"].map(|name| number(&result[name]));
     (bytes(data), gas)
@@ -154,21 +146,14 @@ fn sponsorship_hash_after(
 pub(crate) fn recovered_sponsorship(sender: &str, sender_nonce: u128, answer: &Value) -> String {
     let (data, gas) = read_result(answer);
     let (_, sample) = sample(gas);
-    let signed = Signed {
-        sender: &sender[2..],
-        ..sample
-    };
+    let signed = Signed { sender: &sender[2..], ..sample };
     let valid_until = u64::from_be_bytes(data[44..52].try_into().expect("8 bytes"));
     let hash = sponsorship_hash_after(&signed, CHAIN_ID, sender_nonce, valid_until);
     recovered(hash, &data[84..])
 }
 
 fn sponsored(operation: &Value, seconds: &Value) -> Value {
-    request(
-        "pm_sponsorUserOperation",
-        operation,
-        &json!({ "mode": "SPONSORED", "expiryDuration": seconds }),
-    )
+    request("pm_sponsorUserOperation", operation, &json!({ "mode": "SPONSORED", "expiryDuration": seconds }))
 }
 
 #[test]
@@ -198,25 +183,11 @@ fn the_hash_covers_init_code_long_data_and_estimated_limits() {
     }
     let (data, gas) = signed_result(&service(), &sponsored(&operation, &json!(10)));
     let (_, sample) = sample(gas);
-    let signed = Signed {
-        nonce: u128::MAX,
-        init_code: &init_code,
-        call_data: &call_data,
-        ..sample
-    };
-    assert_eq!(
-        recovered(sponsorship_hash(&signed, CHAIN_ID, NOW + 10), &data[84..]),
-        TEST_ACCOUNT
-    );
+    let signed = Signed { nonce: u128::MAX, init_code: &init_code, call_data: &call_data, ..sample };
+    assert_eq!(recovered(sponsorship_hash(&signed, CHAIN_ID, NOW + 10), &data[84..]), TEST_ACCOUNT);
     // The contract would reject the signature for a limit other than the returned one.
-    let other = Signed {
-        gas: [gas[0] + 1, gas[1], gas[2]],
-        ..signed
-    };
-    assert_ne!(
-        recovered(sponsorship_hash(&other, CHAIN_ID, NOW + 10), &data[84..]),
-        TEST_ACCOUNT
-    );
+    let other = Signed { gas: [gas[0] + 1, gas[1], gas[2]], ..signed };
+    assert_ne!(recovered(sponsorship_hash(&other, CHAIN_ID, NOW + 10), &data[84..]), TEST_ACCOUNT);
 }
 
 #[test]
@@ -229,14 +200,8 @@ fn chain_and_key_are_the_configured_ones() {
     let (operation, _) = sample([0; 3]);
     let (data, gas) = signed_result(&service, &sponsored(&operation, &json!(1)));
     let hash = sponsorship_hash(&sample(gas).1, 137, NOW + 1);
-    assert_eq!(
-        recovered(hash, &data[84..]),
-        "7e5f4552091a69125d5dfcb7b8c2659029395bdf"
-    );
-    assert_eq!(
-        service.signer_address().to_lowercase(),
-        "0x7e5f4552091a69125d5dfcb7b8c2659029395bdf"
-    );
+    assert_eq!(recovered(hash, &data[84..]), "7e5f4552091a69125d5dfcb7b8c2659029395bdf");
+    assert_eq!(service.signer_address().to_lowercase(), "0x7e5f4552091a69125d5dfcb7b8c2659029395bdf");
 }
 
 #[test]
@@ -247,10 +212,7 @@ fn the_expiry_is_rounded_down_and_has_a_default() {
         match seconds {
             Some(seconds) => request["params"][1]["expiryDuration"] = seconds,
             None => {
-                request["params"][1]
-                    .as_object_mut()
-                    .unwrap()
-                    .remove("expiryDuration");
+                request["params"][1].as_object_mut().unwrap().remove("expiryDuration");
             }
         }
         let (data, _) = signed_result(&service(), &request);
@@ -260,10 +222,7 @@ fn the_expiry_is_rounded_down_and_has_a_default() {
     assert_eq!(valid_until(None), now + 300);
     assert_eq!(valid_until(Some(json!(0))), now);
     assert_eq!(valid_until(Some(json!(2.9))), now + 2);
-    assert_eq!(
-        valid_until(Some(serde_json::from_str("1e30").unwrap())),
-        (1 << 48) - 1
-    );
+    assert_eq!(valid_until(Some(serde_json::from_str("1e30").unwrap())), (1 << 48) - 1);
 }
 
 #[test]
@@ -272,21 +231,14 @@ fn a_token_payment_covers_token_rate_and_expiry() {
     let mode = json!({ "mode": "ERC20", "tokenInfo": { "feeTokenAddress": USDC } });
     let (data, gas) = signed_result(&service(), &request("pm_sponsorUserOperation", &operation, &mode));
     let (_, signed) = sample(gas);
-    let terms = [
-        address_word(&USDC[2..]),
-        word(1_831_520_000_000_000_000_000),
-        word(u128::from(NOW) + 300),
-        word(0),
-    ];
+    let terms =
+        [address_word(&USDC[2..]), word(1_831_520_000_000_000_000_000), word(u128::from(NOW) + 300), word(0)];
     assert_eq!(data.len(), 20 + 128 + 65);
     assert_eq!(data[..20], bytes(TOKEN_PAYMASTER));
     assert_eq!(data[20..148], terms.concat());
     let packed = pack(&signed, 20 + 128 + 65);
     let head = [word(CHAIN_ID), address_word(TOKEN_PAYMASTER), word(0)];
-    assert_eq!(
-        recovered(hash(&packed, &[&head[..], &terms].concat()), &data[148..]),
-        TEST_ACCOUNT
-    );
+    assert_eq!(recovered(hash(&packed, &[&head[..], &terms].concat()), &data[148..]), TEST_ACCOUNT);
 }
 
 #[test]

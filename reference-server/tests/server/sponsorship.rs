@@ -75,18 +75,13 @@ fn the_policy_refuses_senders_names_and_large_data() {
     denied["sender"] = json!(PolicyConfig::DENIED_SENDER.to_uppercase().replace("0X", "0x"));
     let named = json!({ "smartAccountInfo": { "name": "NOBODY", "version": "1.0.0" } });
     let mut large = operation();
-    large["callData"] = json!(format!(
-        "0x{}",
-        "00".repeat(PolicyConfig::default().max_call_data_bytes + 1)
-    ));
+    large["callData"] = json!(format!("0x{}", "00".repeat(PolicyConfig::default().max_call_data_bytes + 1)));
     for request in accepted {
         assert!(!is_refused(&result(&request)));
     }
-    for requests in [
-        both(&denied, &sponsorship_info()),
-        both(&operation(), &named),
-        both(&large, &sponsorship_info()),
-    ] {
+    for requests in
+        [both(&denied, &sponsorship_info()), both(&operation(), &named), both(&large, &sponsorship_info())]
+    {
         for request in requests {
             let result = result(&request);
             assert!(is_refused(&result), "{result}");
@@ -94,24 +89,14 @@ fn the_policy_refuses_senders_names_and_large_data() {
             assert!(result["callGasLimit"].is_number());
         }
     }
-    large["callData"] = json!(format!(
-        "0x{}",
-        "00".repeat(PolicyConfig::default().max_call_data_bytes)
-    ));
-    assert!(
-        !is_refused(&result(&both(&large, &sponsorship_info())[0])),
-        "exactly at the bound"
-    );
+    large["callData"] = json!(format!("0x{}", "00".repeat(PolicyConfig::default().max_call_data_bytes)));
+    assert!(!is_refused(&result(&both(&large, &sponsorship_info())[0])), "exactly at the bound");
 }
 
 #[test]
 fn the_policy_is_the_configured_one() {
     let config = Config {
-        policy: PolicyConfig {
-            denied_senders: vec![],
-            account_names: vec![],
-            max_call_data_bytes: 3,
-        },
+        policy: PolicyConfig { denied_senders: vec![], account_names: vec![], max_call_data_bytes: 3 },
         ..Config::default()
     };
     let service = Service::new(&config).unwrap();
@@ -141,10 +126,7 @@ fn only_the_operation_and_the_info_decide() {
         ] {
             for mut request in both(&operation, &sponsorship_info()) {
                 request["id"] = json!("other");
-                request["params"][1]
-                    .as_object_mut()
-                    .unwrap()
-                    .extend(extra.as_object().unwrap().clone());
+                request["params"][1].as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
                 assert_eq!(is_refused(&result(&request)), refused, "{request}");
             }
         }
@@ -171,14 +153,8 @@ fn sponsorship_is_another_name_of_sponsored() {
 fn the_mode_is_mandatory_and_one_of_three() {
     assert_eq!(error_code(&sponsor(&json!({ "sponsorshipInfo": {} }))), -32602);
     for mode in [json!("sponsored"), json!(""), json!(null), json!(1)] {
-        assert_eq!(
-            error_code(&sponsor(&json!({ "mode": mode, "sponsorshipInfo": {} }))),
-            -32602
-        );
-        assert_eq!(
-            error_code(&quote(&json!({ "mode": mode, "sponsorshipInfo": {} }))),
-            -32602
-        );
+        assert_eq!(error_code(&sponsor(&json!({ "mode": mode, "sponsorshipInfo": {} }))), -32602);
+        assert_eq!(error_code(&quote(&json!({ "mode": mode, "sponsorshipInfo": {} }))), -32602);
     }
 }
 
@@ -192,25 +168,14 @@ fn a_missing_and_an_unsupported_token_have_their_own_codes() {
         assert_eq!(error_code(&sponsor(&mode)), -32001, "{mode}");
     }
     for name in ["feeTokenAddress", "tokenAddress"] {
-        let answer = answer(&sponsor(
-            &json!({ "mode": "ERC20", "tokenInfo": { name: UNKNOWN_TOKEN } }),
-        ));
+        let answer = answer(&sponsor(&json!({ "mode": "ERC20", "tokenInfo": { name: UNKNOWN_TOKEN } })));
         assert_eq!(answer["error"]["code"], json!(-32002));
-        assert_eq!(
-            answer["error"]["data"][0]["pointer"],
-            json!(format!("/params/1/tokenInfo/{name}"))
-        );
+        assert_eq!(answer["error"]["data"][0]["pointer"], json!(format!("/params/1/tokenInfo/{name}")));
     }
-    for malformed in [
-        json!({ "feeTokenAddress": "0x12" }),
-        json!({ "feeTokenAddress": null }),
-        json!([]),
-        json!(null),
-    ] {
-        assert_eq!(
-            error_code(&sponsor(&json!({ "mode": "ERC20", "tokenInfo": malformed }))),
-            -32602
-        );
+    for malformed in
+        [json!({ "feeTokenAddress": "0x12" }), json!({ "feeTokenAddress": null }), json!([]), json!(null)]
+    {
+        assert_eq!(error_code(&sponsor(&json!({ "mode": "ERC20", "tokenInfo": malformed }))), -32602);
     }
 }
 
@@ -222,9 +187,6 @@ fn the_token_has_two_names_and_any_letter_case() {
         json!({ "feeTokenAddress": USDC.to_uppercase().replace("0X", "0x") }),
         json!({ "feeTokenAddress": USDC, "tokenAddress": UNKNOWN_TOKEN }),
     ] {
-        assert_eq!(
-            result(&sponsor(&json!({ "mode": "ERC20", "tokenInfo": info }))),
-            expected
-        );
+        assert_eq!(result(&sponsor(&json!({ "mode": "ERC20", "tokenInfo": info }))), expected);
     }
 }

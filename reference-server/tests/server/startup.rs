@@ -53,10 +53,7 @@ fn the_start_says_what_is_served() {
     ] {
         assert!(own.contains(expected), "{expected}: {own}");
     }
-    assert!(
-        !own.contains("test key") && !own.contains("CANARY") && !own.contains(&key),
-        "{own}"
-    );
+    assert!(!own.contains("test key") && !own.contains("CANARY") && !own.contains(&key), "{own}");
 
     let unsigned = printed(&["--no-signing"]);
     assert!(unsigned.contains("the signatures are zeros"), "{unsigned}");
@@ -70,10 +67,7 @@ fn the_start_says_which_fault_is_on_and_which_clause_it_breaks() {
     let printed = printed(&["--fault", fault.name, "--variant", "chunked"]);
     for expected in [
         format!("fault {}: {}\n", fault.name, fault.about),
-        format!(
-            "it breaks {} (section {}): {}\n",
-            clause.id, clause.section, clause.text
-        ),
+        format!("it breaks {} (section {}): {}\n", clause.id, clause.section, clause.text),
         format!("--rule {}\n", clause.id),
         "variant chunked: ".to_owned(),
         "it is lawful".to_owned(),
@@ -89,10 +83,7 @@ fn a_clause_that_only_warns_is_judged_strictly() {
         .find(|fault| find_clause(fault.clause).unwrap().basis != paymaster_schemas::Basis::Stated)
         .expect("there is such a fault");
     let printed = printed(&["--fault", warned.name]);
-    assert!(
-        printed.contains(&format!("--rule {} --strict\n", warned.clause)),
-        "{printed}"
-    );
+    assert!(printed.contains(&format!("--rule {} --strict\n", warned.clause)), "{printed}");
 }
 
 #[test]
@@ -103,10 +94,7 @@ fn the_printed_command_of_a_variant_names_it() {
     let without = Config::default().to_profile(&[]).unwrap();
     let variant = find_variant("large-call-data-refused").unwrap();
     let with = Config::default().to_profile(&[variant]).unwrap();
-    assert!(
-        without.contains("[limits]") && !with.contains("[limits]"),
-        "{with}"
-    );
+    assert!(without.contains("[limits]") && !with.contains("[limits]"), "{with}");
 }
 
 #[test]
@@ -118,23 +106,10 @@ fn the_printed_command_writes_the_profile_of_this_server() {
     std::fs::write(&file, config).unwrap();
     let file = file.display().to_string();
     let denied = "0x00000000000000000000000000000000000000d1";
-    let printed = printed(&[
-        "--config",
-        &file,
-        "--deny-sender",
-        denied,
-        "--fault",
-        "id-missing",
-    ]);
-    let command = printed
-        .lines()
-        .find(|line| line.contains("--print-profile"))
-        .unwrap_or_else(|| panic!("{printed}"));
-    let done = Command::new("sh")
-        .args(["-c", command])
-        .current_dir(folder.path())
-        .output()
-        .expect("a shell");
+    let printed = printed(&["--config", &file, "--deny-sender", denied, "--fault", "id-missing"]);
+    let command =
+        printed.lines().find(|line| line.contains("--print-profile")).unwrap_or_else(|| panic!("{printed}"));
+    let done = Command::new("sh").args(["-c", command]).current_dir(folder.path()).output().expect("a shell");
     assert!(done.status.success(), "{}", text(&done.stderr));
     let profile = std::fs::read_to_string(folder.path().join("reference-profile.toml")).unwrap();
     let mut expected = Config::from_toml(config).unwrap();

@@ -97,18 +97,13 @@ pub(crate) fn answer(request: &Value) -> Value {
 /// The `result` in the response of the default service.
 pub(crate) fn result(request: &Value) -> Value {
     let answer = answer(request);
-    answer
-        .get("result")
-        .cloned()
-        .unwrap_or_else(|| panic!("no result in {answer}"))
+    answer.get("result").cloned().unwrap_or_else(|| panic!("no result in {answer}"))
 }
 
 /// The error code in the response of the default service.
 pub(crate) fn error_code(request: &Value) -> i64 {
     let answer = answer(request);
-    answer["error"]["code"]
-        .as_i64()
-        .unwrap_or_else(|| panic!("no error in {answer}"))
+    answer["error"]["code"].as_i64().unwrap_or_else(|| panic!("no error in {answer}"))
 }
 
 /// A server of its own on a free port, stopped when dropped.
@@ -128,14 +123,10 @@ impl Server {
         let (stop, stopped) = oneshot::channel();
         let (address_sender, address_receiver) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .expect("a runtime starts");
+            let runtime =
+                tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime starts");
             runtime.block_on(async {
-                let listener = tokio::net::TcpListener::bind("127.0.0.1:0")
-                    .await
-                    .expect("a port is free");
+                let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port is free");
                 address_sender
                     .send(listener.local_addr().expect("a listener has an address"))
                     .expect("the test waits");
@@ -168,13 +159,8 @@ impl Server {
 
     pub(crate) fn connect(&self) -> Client {
         let stream = TcpStream::connect(self.address).expect("the server listens");
-        stream
-            .set_read_timeout(Some(READ_TIMEOUT))
-            .expect("a timeout can be set");
-        Client {
-            stream,
-            read: Vec::new(),
-        }
+        stream.set_read_timeout(Some(READ_TIMEOUT)).expect("a timeout can be set");
+        Client { stream, read: Vec::new() }
     }
 }
 
@@ -283,10 +269,7 @@ impl Client {
                 true
             }
             Err(error)
-                if matches!(
-                    error.kind(),
-                    std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut
-                ) =>
+                if matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut) =>
             {
                 panic!("the server neither answers nor closes")
             }

@@ -3,24 +3,9 @@
 use super::{Basis::Stated, Clause, clause};
 
 pub(super) const CLAUSES: &[Clause] = &[
-    clause(
-        Stated,
-        "7",
-        "error.object",
-        "The member `error` of an answer is an object.",
-    ),
-    clause(
-        Stated,
-        "7",
-        "error.code",
-        "An error object has the member `code`, an integer.",
-    ),
-    clause(
-        Stated,
-        "7",
-        "error.message",
-        "An error object has the member `message`, a string.",
-    ),
+    clause(Stated, "7", "error.object", "The member `error` of an answer is an object."),
+    clause(Stated, "7", "error.code", "An error object has the member `code`, an integer."),
+    clause(Stated, "7", "error.message", "An error object has the member `message`, a string."),
     clause(
         Stated,
         "4.2",

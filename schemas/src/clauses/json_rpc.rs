@@ -75,16 +75,6 @@ pub(super) const CLAUSES: &[Clause] = &[
         "json-rpc.unique-members",
         "No member name occurs twice in one object of an answer, not even with the same value.",
     ),
-    clause(
-        JsonRpc,
-        "1",
-        "http.status-of-result",
-        "An answer with a result has the HTTP status 200.",
-    ),
-    clause(
-        JsonRpc,
-        "1",
-        "http.content-type",
-        "An answer has the content type `application/json`.",
-    ),
+    clause(JsonRpc, "1", "http.status-of-result", "An answer with a result has the HTTP status 200."),
+    clause(JsonRpc, "1", "http.content-type", "An answer has the content type `application/json`."),
 ];

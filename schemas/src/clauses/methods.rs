@@ -3,12 +3,7 @@
 use super::{Basis::Stated, Clause, clause, unjudged};
 
 pub(super) const CLAUSES: &[Clause] = &[
-    clause(
-        Stated,
-        "4",
-        "endpoint.both-methods",
-        "Both methods are served at the same URL with HTTP POST.",
-    ),
+    clause(Stated, "4", "endpoint.both-methods", "Both methods are served at the same URL with HTTP POST."),
     clause(
         Stated,
         "4.1",

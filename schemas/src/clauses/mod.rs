@@ -89,13 +89,7 @@ pub struct Clause {
 
 /// A clause that a rule or an observer judges.
 const fn clause(basis: Basis, section: &'static str, id: &'static str, text: &'static str) -> Clause {
-    Clause {
-        id,
-        section,
-        basis,
-        text,
-        unjudged: None,
-    }
+    Clause { id, section, basis, text, unjudged: None }
 }
 
 /// A clause that no rule and no observer judges, with the reason.
@@ -106,13 +100,7 @@ const fn unjudged(
     text: &'static str,
     reason: &'static str,
 ) -> Clause {
-    Clause {
-        id,
-        section,
-        basis,
-        text,
-        unjudged: Some(reason),
-    }
+    Clause { id, section, basis, text, unjudged: Some(reason) }
 }
 
 const GROUPS: [&[Clause]; 10] = [
@@ -149,10 +137,7 @@ mod tests {
         for clause in clauses() {
             assert!(seen.insert(clause.id), "{} is listed twice", clause.id);
             assert!(
-                clause
-                    .id
-                    .chars()
-                    .all(|c| c.is_ascii_alphanumeric() || "-._".contains(c)),
+                clause.id.chars().all(|c| c.is_ascii_alphanumeric() || "-._".contains(c)),
                 "{} has odd characters",
                 clause.id
             );
@@ -164,17 +149,9 @@ mod tests {
     fn every_clause_has_a_section_and_a_text() {
         for clause in clauses() {
             let section = clause.section;
-            assert!(
-                section.starts_with(|c: char| c.is_ascii_digit()),
-                "{}: section {section}",
-                clause.id
-            );
+            assert!(section.starts_with(|c: char| c.is_ascii_digit()), "{}: section {section}", clause.id);
             assert!(clause.text.len() > 20, "{} has no real text", clause.id);
-            assert!(
-                clause.unjudged.is_none_or(|reason| reason.len() > 20),
-                "{}: no real reason",
-                clause.id
-            );
+            assert!(clause.unjudged.is_none_or(|reason| reason.len() > 20), "{}: no real reason", clause.id);
         }
     }
 }

@@ -43,12 +43,7 @@ pub(super) const CLAUSES: &[Clause] = &[
         "dialect.amount-notation",
         "Whether amounts of the operation are accepted as decimal strings, as hex quantities, or as both.",
     ),
-    clause(
-        NotShown,
-        "2.8",
-        "behaviour.valid-until-unit",
-        "The unit of validUntil: seconds or milliseconds.",
-    ),
+    clause(NotShown, "2.8", "behaviour.valid-until-unit", "The unit of validUntil: seconds or milliseconds."),
     clause(
         NotShown,
         "8",
@@ -91,12 +86,7 @@ pub(super) const CLAUSES: &[Clause] = &[
         "behaviour.error-codes",
         "The error codes for a missing token and for an unsupported token.",
     ),
-    clause(
-        NotShown,
-        "7",
-        "behaviour.error-status",
-        "The HTTP status of an answer with an error.",
-    ),
+    clause(NotShown, "7", "behaviour.error-status", "The HTTP status of an answer with an error."),
     clause(
         NotShown,
         "2.2",

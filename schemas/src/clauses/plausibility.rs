@@ -15,30 +15,15 @@ pub(super) const CLAUSES: &[Clause] = &[
         "plausibility.token-price",
         "`maxGasFeeUSD` divided by `maxGasFee`, the price of the token, stays within two orders of magnitude. For stable tokens it is near a dollar.",
     ),
-    clause(
-        Plausibility,
-        "2.8",
-        "plausibility.exchange-rate",
-        "`exchangeRate` is above 0.",
-    ),
+    clause(Plausibility, "2.8", "plausibility.exchange-rate", "`exchangeRate` is above 0."),
     clause(
         Plausibility,
         "2.7",
         "plausibility.one-quote-a-token",
         "`feeQuotes` has at most one quote for each token.",
     ),
-    clause(
-        Plausibility,
-        "2.8",
-        "plausibility.valid-until",
-        "`validUntil` is not 0.",
-    ),
-    clause(
-        Plausibility,
-        "2.8",
-        "plausibility.symbol",
-        "`symbol` is not empty.",
-    ),
+    clause(Plausibility, "2.8", "plausibility.valid-until", "`validUntil` is not 0."),
+    clause(Plausibility, "2.8", "plausibility.symbol", "`symbol` is not empty."),
     clause(
         Plausibility,
         "2.8",

@@ -31,12 +31,7 @@ pub(super) const CLAUSES: &[Clause] = &[
         "request.listed-fields-suffice",
         "An operation with the nine listed members is served without `signature` and `paymasterAndData`.",
     ),
-    clause(
-        Stated,
-        "2.2",
-        "request.nonce-uint256",
-        "Every `nonce` from 0 to 2^256-1 is accepted.",
-    ),
+    clause(Stated, "2.2", "request.nonce-uint256", "Every `nonce` from 0 to 2^256-1 is accepted."),
     clause(
         Stated,
         "2.2",

@@ -21,34 +21,14 @@ pub(super) const CLAUSES: &[Clause] = &[
         "answer.single-valued-members",
         "No member name occurs twice in one object of an answer with different values, because parsers would then read different answers.",
     ),
-    clause(
-        Stated,
-        "1",
-        "answer.object",
-        "The answer to a single request is one JSON object.",
-    ),
-    clause(
-        Stated,
-        "1",
-        "answer.result-or-error",
-        "An answer has exactly one of `result` and `error`.",
-    ),
-    clause(
-        Stated,
-        "2.10",
-        "answer.jsonrpc",
-        "An answer has `jsonrpc`, with the version of its request.",
-    ),
+    clause(Stated, "1", "answer.object", "The answer to a single request is one JSON object."),
+    clause(Stated, "1", "answer.result-or-error", "An answer has exactly one of `result` and `error`."),
+    clause(Stated, "2.10", "answer.jsonrpc", "An answer has `jsonrpc`, with the version of its request."),
     clause(
         Stated,
         "2.10",
         "answer.id",
         "An answer has the `id` of its request: the same JSON type and the same value.",
     ),
-    clause(
-        Stated,
-        "2.10",
-        "answer.result-object",
-        "The member `result` of an answer is an object.",
-    ),
+    clause(Stated, "2.10", "answer.result-object", "The member `result` of an answer is an object."),
 ];

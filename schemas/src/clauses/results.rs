@@ -3,12 +3,7 @@
 use super::{Basis::Stated, Clause, clause};
 
 pub(super) const CLAUSES: &[Clause] = &[
-    clause(
-        Stated,
-        "2.6",
-        "sponsored-result.MODE",
-        "A sponsored result has `MODE`, exactly `SPONSORED`.",
-    ),
+    clause(Stated, "2.6", "sponsored-result.MODE", "A sponsored result has `MODE`, exactly `SPONSORED`."),
     clause(
         Stated,
         "2.6",
@@ -33,12 +28,7 @@ pub(super) const CLAUSES: &[Clause] = &[
         "sponsored-result.callGasLimit",
         "A sponsored result has `callGasLimit`, a number of gas units.",
     ),
-    clause(
-        Stated,
-        "2.7",
-        "quote-result.MODE",
-        "A token-mode quote has `MODE`, exactly `ERC20`.",
-    ),
+    clause(Stated, "2.7", "quote-result.MODE", "A token-mode quote has `MODE`, exactly `ERC20`."),
     clause(
         Stated,
         "2.7",
@@ -57,12 +47,7 @@ pub(super) const CLAUSES: &[Clause] = &[
         "quote-result.unsupportedTokens",
         "If a token-mode quote has `unsupportedTokens`, it is an array of token addresses.",
     ),
-    clause(
-        Stated,
-        "2.8",
-        "fee-quote.symbol",
-        "Each fee quote has `symbol`, the token's symbol as a string.",
-    ),
+    clause(Stated, "2.8", "fee-quote.symbol", "Each fee quote has `symbol`, the token's symbol as a string."),
     clause(
         Stated,
         "2.8",
@@ -99,12 +84,7 @@ pub(super) const CLAUSES: &[Clause] = &[
         "fee-quote.premiumPercentage",
         "Each fee quote has `premiumPercentage`, a percentage written as digits in a string.",
     ),
-    clause(
-        Stated,
-        "2.8",
-        "fee-quote.validUntil",
-        "Each fee quote has `validUntil`, an integer timestamp.",
-    ),
+    clause(Stated, "2.8", "fee-quote.validUntil", "Each fee quote has `validUntil`, an integer timestamp."),
     clause(
         Stated,
         "2.8",

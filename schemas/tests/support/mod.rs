@@ -30,11 +30,7 @@ const LISTS: &[&str] = &["prefixItems", "anyOf", "oneOf"];
 pub(crate) fn walk(schema: &Value, pointer: &str, visit: &mut dyn FnMut(&str, &Value)) {
     visit(pointer, schema);
     let Value::Object(members) = schema else {
-        assert_eq!(
-            schema,
-            &Value::Bool(true),
-            "{pointer}: a subschema is an object or true"
-        );
+        assert_eq!(schema, &Value::Bool(true), "{pointer}: a subschema is an object or true");
         return;
     };
     for (keyword, value) in members {

@@ -82,9 +82,7 @@ pub fn parse(text: &str, stem: &str, formats: &[FormatNames]) -> Result<Requeste
         let format = named(name).ok_or_else(|| unknown_format(name, formats))?;
         let destination = match path {
             "" => {
-                return Err(ReportFileError::NoPath {
-                    name: name.to_owned(),
-                });
+                return Err(ReportFileError::NoPath { name: name.to_owned() });
             }
             "-" => Destination::Stdout,
             path => file(path),
@@ -93,21 +91,12 @@ pub fn parse(text: &str, stem: &str, formats: &[FormatNames]) -> Result<Requeste
     }
     if let Some(format) = named(text) {
         let ending = formats[format].endings.first().copied().unwrap_or_default();
-        return Ok(RequestedFile {
-            format,
-            destination: file(&format!("{stem}.{ending}")),
-        });
+        return Ok(RequestedFile { format, destination: file(&format!("{stem}.{ending}")) });
     }
     match by_ending(text, formats) {
-        Some(format) => Ok(RequestedFile {
-            format,
-            destination: file(text),
-        }),
+        Some(format) => Ok(RequestedFile { format, destination: file(text) }),
         None if is_name(text) => Err(unknown_format(text, formats)),
-        None => Err(ReportFileError::UnknownEnding {
-            path: text.to_owned(),
-            known: endings(formats),
-        }),
+        None => Err(ReportFileError::UnknownEnding { path: text.to_owned(), known: endings(formats) }),
     }
 }
 
@@ -125,10 +114,7 @@ fn by_ending(path: &str, formats: &[FormatNames]) -> Option<usize> {
         lengths.map(str::len).max()
     };
     let candidates = formats.iter().enumerate();
-    candidates
-        .filter_map(|(number, format)| Some((longest(format)?, number)))
-        .max()
-        .map(|(_, number)| number)
+    candidates.filter_map(|(number, format)| Some((longest(format)?, number))).max().map(|(_, number)| number)
 }
 
 fn unknown_format(name: &str, formats: &[FormatNames]) -> ReportFileError {
@@ -289,22 +275,10 @@ mod tests {
     use super::*;
 
     const FORMATS: &[FormatNames] = &[
-        FormatNames {
-            name: "json",
-            endings: &["json"],
-        },
-        FormatNames {
-            name: "html",
-            endings: &["html", "htm"],
-        },
-        FormatNames {
-            name: "har",
-            endings: &["har"],
-        },
-        FormatNames {
-            name: "har-all",
-            endings: &["all.har"],
-        },
+        FormatNames { name: "json", endings: &["json"] },
+        FormatNames { name: "html", endings: &["html", "htm"] },
+        FormatNames { name: "har", endings: &["har"] },
+        FormatNames { name: "har-all", endings: &["all.har"] },
     ];
 
     #[test]
@@ -330,9 +304,8 @@ mod tests {
     /// What a folder contains.
     fn names(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).unwrap();
-        let mut names: Vec<String> = entries
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         names
     }
@@ -375,15 +348,9 @@ mod tests {
     #[test]
     fn what_names_no_format_is_refused_with_those_that_there_are() {
         for (text, words) in [
-            (
-                "jsn=x",
-                "there is no report format `jsn` (did you mean `json`?); there are json, html",
-            ),
+            ("jsn=x", "there is no report format `jsn` (did you mean `json`?); there are json, html"),
             ("pdf", "there is no report format `pdf`; there are"),
-            (
-                "a.pdf",
-                "a.pdf: the ending names no report format; there are .json, .html",
-            ),
+            ("a.pdf", "a.pdf: the ending names no report format; there are .json, .html"),
             ("json=", "names no file"),
             ("-", "FORMAT=-"),
         ] {

@@ -41,11 +41,7 @@ impl Paint {
     }
 
     fn with(self, style: Style, text: &str) -> String {
-        if self.colours {
-            format!("{style}{text}{style:#}")
-        } else {
-            text.to_owned()
-        }
+        if self.colours { format!("{style}{text}{style:#}") } else { text.to_owned() }
     }
 }
 
@@ -74,10 +70,8 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
             lines.push(std::mem::take(&mut line));
         }
         while word.chars().count() > width {
-            let (head, tail): (String, String) = (
-                word.chars().take(width).collect(),
-                word.chars().skip(width).collect(),
-            );
+            let (head, tail): (String, String) =
+                (word.chars().take(width).collect(), word.chars().skip(width).collect());
             lines.push(head);
             word = tail;
         }
@@ -98,10 +92,7 @@ mod tests {
 
     #[test]
     fn control_characters_are_escaped() {
-        assert_eq!(
-            escape_controls("a\u{1b}[31m\nb\u{202e}"),
-            "a\\u{1b}[31m\\nb\\u{202e}"
-        );
+        assert_eq!(escape_controls("a\u{1b}[31m\nb\u{202e}"), "a\\u{1b}[31m\\nb\\u{202e}");
     }
 
     #[test]

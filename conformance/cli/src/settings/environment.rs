@@ -21,18 +21,9 @@ pub const VARIABLES: &[(&str, &str)] = &[
         "https_proxy",
         "the proxy for https:// targets, likewise; an http:// proxy is asked to CONNECT (HTTPS_PROXY too)",
     ),
-    (
-        "all_proxy",
-        "the proxy for both, where the one above is not set (ALL_PROXY too)",
-    ),
-    (
-        "no_proxy",
-        "hosts that are reached without a proxy, separated by commas (NO_PROXY too)",
-    ),
-    (
-        "SSL_CERT_FILE",
-        "root certificates to trust instead of the platform's",
-    ),
+    ("all_proxy", "the proxy for both, where the one above is not set (ALL_PROXY too)"),
+    ("no_proxy", "hosts that are reached without a proxy, separated by commas (NO_PROXY too)"),
+    ("SSL_CERT_FILE", "root certificates to trust instead of the platform's"),
     ("SSL_CERT_DIR", "a folder of root certificates to trust, likewise"),
     ("NO_COLOR", "when set and not empty: no colours"),
 ];
@@ -44,9 +35,6 @@ pub(crate) fn declines_colours(environment: &Environment) -> bool {
 
 /// The table as text, for the help.
 pub fn help() -> String {
-    let rows = VARIABLES
-        .iter()
-        .map(|(name, meaning)| format!("  {name:<22} {meaning}"))
-        .collect::<Vec<_>>();
+    let rows = VARIABLES.iter().map(|(name, meaning)| format!("  {name:<22} {meaning}")).collect::<Vec<_>>();
     format!("Environment:\n{}", rows.join("\n"))
 }

@@ -135,14 +135,10 @@ pub fn read(path: Option<&Path>) -> Result<(Profile, RunTable), FileError> {
     let Some(path) = path else {
         return Ok(Default::default());
     };
-    let text = files::read_text(path, files::WRITTEN_BY_HAND).map_err(|source| FileError::Read {
-        path: path.to_owned(),
-        source,
-    })?;
-    let (profile, mut run) = parse(&text).map_err(|source| FileError::Contents {
-        path: path.to_owned(),
-        source,
-    })?;
+    let text = files::read_text(path, files::WRITTEN_BY_HAND)
+        .map_err(|source| FileError::Read { path: path.to_owned(), source })?;
+    let (profile, mut run) =
+        parse(&text).map_err(|source| FileError::Contents { path: path.to_owned(), source })?;
     if let (Some(list), Some(folder)) = (&mut run.known_failing, path.parent()) {
         *list = folder.join(&*list);
     }
@@ -164,10 +160,7 @@ pub fn parse(text: &str) -> Result<(Profile, RunTable), ContentsError> {
         dialect: contents.dialect,
     };
     validation::check(&profile)?;
-    let run = RunTable {
-        load: contents.load,
-        ..contents.run
-    };
+    let run = RunTable { load: contents.load, ..contents.run };
     Ok((profile, run))
 }
 
@@ -197,18 +190,13 @@ mod tests {
 
     #[test]
     fn unknown_keys_are_placed_and_the_nearest_is_named() {
-        let refusal = parse("[target]\nurl = \"http://h/\"\n\n[tokens]\nsuported = []\n")
-            .unwrap_err()
-            .to_string();
+        let refusal =
+            parse("[target]\nurl = \"http://h/\"\n\n[tokens]\nsuported = []\n").unwrap_err().to_string();
         assert!(refusal.starts_with("line 5, column 1: "), "{refusal}");
         assert!(refusal.ends_with("(did you mean `supported`?)"), "{refusal}");
-        let refusal = parse("[operations]\naccepts = \"anny\"\n")
-            .unwrap_err()
-            .to_string();
+        let refusal = parse("[operations]\naccepts = \"anny\"\n").unwrap_err().to_string();
         assert!(refusal.contains("did you mean `any`?"), "{refusal}");
-        let refusal = parse("[operations]\nvary = [\"nonce\", \"calldata\"]\n")
-            .unwrap_err()
-            .to_string();
+        let refusal = parse("[operations]\nvary = [\"nonce\", \"calldata\"]\n").unwrap_err().to_string();
         assert!(refusal.starts_with("line 2, column 18: "), "{refusal}");
         assert!(refusal.contains("did you mean `callData`?"), "{refusal}");
     }

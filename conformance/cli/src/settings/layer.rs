@@ -113,10 +113,7 @@ impl Layer {
         Self {
             url: self.url.or(below.url),
             // The two exclude each other: the first source that sets one of them decides about both.
-            cacert: self
-                .cacert
-                .clone()
-                .or(below.cacert.filter(|_| self.insecure.is_none())),
+            cacert: self.cacert.clone().or(below.cacert.filter(|_| self.insecure.is_none())),
             insecure: self.insecure.or(below.insecure.filter(|_| self.cacert.is_none())),
             cases: self.cases.or(below.cases),
             seed: self.seed.or(below.seed),
@@ -134,10 +131,7 @@ impl Layer {
 
     /// The limits of an exchange.
     pub fn limits(&self) -> Limits {
-        Limits {
-            timeout: self.timeout.unwrap_or(Limits::default().timeout),
-            ..Limits::default()
-        }
+        Limits { timeout: self.timeout.unwrap_or(Limits::default().timeout), ..Limits::default() }
     }
 
     /// The layer of the configuration file.
@@ -188,11 +182,7 @@ impl Layer {
             timeout: args.timeout,
             time_limit: args.time_limit,
             max_requests: args.max_requests,
-            shrink_requests: if args.no_shrink {
-                Some(0)
-            } else {
-                args.shrink_requests
-            },
+            shrink_requests: if args.no_shrink { Some(0) } else { args.shrink_requests },
             strict: args.strictness.strict.then_some(true),
             allow_incomplete: args.strictness.allow_incomplete.then_some(true),
             known_failing: None, // only commands that judge have the flag: see `known` in their command line
@@ -242,9 +232,7 @@ fn read<T>(
     text: Option<&str>,
     parse: impl FnOnce(&str) -> Result<T, ValueError>,
 ) -> Result<Option<T>, SettingError> {
-    text.map(parse)
-        .transpose()
-        .map_err(|source| SettingError::Malformed { name, source })
+    text.map(parse).transpose().map_err(|source| SettingError::Malformed { name, source })
 }
 
 fn duration(text: &str) -> Result<Duration, ValueError> {
@@ -252,17 +240,11 @@ fn duration(text: &str) -> Result<Duration, ValueError> {
 }
 
 fn whole_number<T: FromStr<Err = ParseIntError>>(text: &str) -> Result<T, ValueError> {
-    text.parse().map_err(|source| ValueError::WholeNumber {
-        text: text.to_owned(),
-        source,
-    })
+    text.parse().map_err(|source| ValueError::WholeNumber { text: text.to_owned(), source })
 }
 
 fn number(text: &str) -> Result<f64, ValueError> {
-    text.parse().map_err(|source| ValueError::Number {
-        text: text.to_owned(),
-        source,
-    })
+    text.parse().map_err(|source| ValueError::Number { text: text.to_owned(), source })
 }
 
 #[cfg(test)]
@@ -271,29 +253,16 @@ mod tests {
 
     #[test]
     fn the_first_layer_that_has_a_setting_decides() {
-        let below = Layer {
-            cases: Some(1),
-            seed: Some(1),
-            ..Layer::default()
-        };
-        let above = Layer {
-            cases: Some(2),
-            ..Layer::default()
-        };
+        let below = Layer { cases: Some(1), seed: Some(1), ..Layer::default() };
+        let above = Layer { cases: Some(2), ..Layer::default() };
         let both = above.over(below);
         assert_eq!((both.cases, both.seed), (Some(2), Some(1)));
     }
 
     #[test]
     fn one_source_decides_which_certificates_are_trusted() {
-        let strict = Layer {
-            cacert: Some("ca.pem".into()),
-            ..Layer::default()
-        };
-        let lax = Layer {
-            insecure: Some(true),
-            ..Layer::default()
-        };
+        let strict = Layer { cacert: Some("ca.pem".into()), ..Layer::default() };
+        let lax = Layer { insecure: Some(true), ..Layer::default() };
         assert_eq!(strict.clone().over(lax.clone()), strict);
         assert_eq!(lax.clone().over(strict), lax);
     }
@@ -301,31 +270,12 @@ mod tests {
     #[test]
     fn nonsense_is_refused() {
         for layer in [
-            Layer {
-                cases: Some(0),
-                ..Layer::default()
-            },
-            Layer {
-                jobs: Some(0),
-                ..Layer::default()
-            },
-            Layer {
-                rate: Some(f64::NAN),
-                ..Layer::default()
-            },
-            Layer {
-                rate: Some(0.0),
-                ..Layer::default()
-            },
-            Layer {
-                max_requests: Some(0),
-                ..Layer::default()
-            },
-            Layer {
-                cacert: Some("ca.pem".into()),
-                insecure: Some(true),
-                ..Layer::default()
-            },
+            Layer { cases: Some(0), ..Layer::default() },
+            Layer { jobs: Some(0), ..Layer::default() },
+            Layer { rate: Some(f64::NAN), ..Layer::default() },
+            Layer { rate: Some(0.0), ..Layer::default() },
+            Layer { max_requests: Some(0), ..Layer::default() },
+            Layer { cacert: Some("ca.pem".into()), insecure: Some(true), ..Layer::default() },
         ] {
             assert!(layer.checked().is_err());
         }

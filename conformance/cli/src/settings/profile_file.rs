@@ -21,19 +21,12 @@ impl ProfileFile {
     /// The file at a path; none where it cannot be read any more.
     pub fn read(path: &Path) -> Option<Self> {
         let text = files::read_text(path, files::WRITTEN_BY_HAND).ok()?;
-        Some(Self {
-            in_repository: in_repository(path),
-            ..Self::new(path, text)
-        })
+        Some(Self { in_repository: in_repository(path), ..Self::new(path, text) })
     }
 
     /// A file with that text. Without a look at the disk, a relative path is taken as one from the root of the repository.
     pub fn new(path: &Path, text: String) -> Self {
-        Self {
-            shown: path.display().to_string(),
-            in_repository: relative(path),
-            text,
-        }
+        Self { shown: path.display().to_string(), in_repository: relative(path), text }
     }
 
     /// The first line, from 1, that has this text as a whole quoted value, in any letter case. Comments do not count.
@@ -41,9 +34,7 @@ impl ProfileFile {
         let value = value.to_lowercase();
         self.line(|line| {
             let line = line.to_lowercase();
-            ['"', '\'']
-                .iter()
-                .any(|quote| line.contains(&format!("{quote}{value}{quote}")))
+            ['"', '\''].iter().any(|quote| line.contains(&format!("{quote}{value}{quote}")))
         })
     }
 
@@ -61,9 +52,7 @@ impl ProfileFile {
 
 impl fmt::Debug for ProfileFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ProfileFile")
-            .field("shown", &self.shown)
-            .finish_non_exhaustive()
+        f.debug_struct("ProfileFile").field("shown", &self.shown).finish_non_exhaustive()
     }
 }
 
@@ -71,11 +60,7 @@ impl fmt::Debug for ProfileFile {
 fn in_repository(path: &Path) -> Option<String> {
     let whole = path.canonicalize().ok()?;
     let root = whole.ancestors().find(|folder| folder.join(".git").exists());
-    let working = || {
-        std::env::current_dir()
-            .and_then(|folder| folder.canonicalize())
-            .ok()
-    };
+    let working = || std::env::current_dir().and_then(|folder| folder.canonicalize()).ok();
     let root: PathBuf = root.map(Path::to_owned).or_else(working)?;
     relative(whole.strip_prefix(root).ok()?)
 }
@@ -112,10 +97,7 @@ mod tests {
     #[test]
     fn a_path_starts_at_the_repository() {
         let folder = tempfile::tempdir().unwrap();
-        let (root, inner) = (
-            folder.path().join("repository"),
-            folder.path().join("repository/a/b"),
-        );
+        let (root, inner) = (folder.path().join("repository"), folder.path().join("repository/a/b"));
         fs::create_dir_all(root.join(".git")).unwrap();
         fs::create_dir_all(&inner).unwrap();
         fs::write(inner.join("p.toml"), "").unwrap();

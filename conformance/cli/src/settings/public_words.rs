@@ -42,9 +42,8 @@ const WORDS: [&str; 34] = [
 ];
 
 /// Further such words, too short to be a key alone, which occur joined to others by `-` or `_`.
-const SHORT_WORDS: [&str; 12] = [
-    "api", "base", "bsc", "dev", "eth", "json", "main", "prod", "rpc", "test", "token", "user",
-];
+const SHORT_WORDS: [&str; 12] =
+    ["api", "base", "bsc", "dev", "eth", "json", "main", "prod", "rpc", "test", "token", "user"];
 
 /// Whether a text is a common word, a name of the specification, a number or a version. Words joined by `-` or `_` are checked one by one.
 pub fn is_common(text: &str) -> bool {
@@ -67,15 +66,9 @@ mod tests {
 
     #[test]
     fn words_of_the_field_and_names_of_the_specification_are_public() {
-        for word in [
-            "sponsorship",
-            "tokenInfo",
-            "pm_sponsorUserOperation",
-            "json-rpc",
-            "mainnet",
-            "v2",
-            "137",
-        ] {
+        for word in
+            ["sponsorship", "tokenInfo", "pm_sponsorUserOperation", "json-rpc", "mainnet", "v2", "137"]
+        {
             assert!(is_common(word), "{word}");
         }
         for key in ["correcthorse", "k-123456", "mainnet-s3cret"] {

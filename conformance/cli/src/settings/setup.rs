@@ -125,11 +125,7 @@ impl Setup {
     pub fn for_embedded(self, profile: Profile) -> Self {
         Self {
             layer: self.layer,
-            profile: Profile {
-                target: profile::Target::default(),
-                dialect: self.profile.dialect,
-                ..profile
-            },
+            profile: Profile { target: profile::Target::default(), dialect: self.profile.dialect, ..profile },
             load: self.load,
             config: None,
             headers: Vec::new(),
@@ -141,12 +137,8 @@ impl Setup {
     /// The target at a URL. An error where headers of the configuration file may not be sent to it.
     pub fn target(&self, url: &str) -> Result<Target, SetupError> {
         let target = Target::parse(url)?;
-        headers::check_origin(&self.headers, &self.profile.target, &target).map_err(|source| {
-            SetupError::Origin {
-                file: self.config.clone(),
-                source,
-            }
-        })?;
+        headers::check_origin(&self.headers, &self.profile.target, &target)
+            .map_err(|source| SetupError::Origin { file: self.config.clone(), source })?;
         Ok(target)
     }
 
@@ -158,10 +150,7 @@ impl Setup {
     }
 
     fn trust(&self) -> Trust {
-        Trust {
-            cacert: self.layer.cacert.clone(),
-            insecure: self.layer.insecure.unwrap_or_default(),
-        }
+        Trust { cacert: self.layer.cacert.clone(), insecure: self.layer.insecure.unwrap_or_default() }
     }
 
     fn connector(&self, target: &Target) -> Result<Connector, ConnectorError> {
@@ -195,10 +184,9 @@ impl Setup {
             target.is_loopback(),
             &self.profile.target.public_path_segments,
         );
-        let whole = target.query().map_or_else(
-            || target.path().to_owned(),
-            |query| format!("{}?{query}", target.path()),
-        );
+        let whole = target
+            .query()
+            .map_or_else(|| target.path().to_owned(), |query| format!("{}?{query}", target.path()));
         let shown = format!("{}://{}{path}", target.scheme(), target.address());
         let (curl_options, connection_warnings) = trust_notes(&self.trust(), target.is_https());
         let shown_target = ShownTarget {
@@ -218,11 +206,8 @@ impl Setup {
         };
         let layer = self.layer;
         let limits = layer.limits();
-        let headers: Vec<_> = self
-            .headers
-            .iter()
-            .map(|header| (header.name.clone(), header.value.clone()))
-            .collect();
+        let headers: Vec<_> =
+            self.headers.iter().map(|header| (header.name.clone(), header.value.clone())).collect();
         let settings = Settings {
             transport: Transport::new(target, limits, &headers).with_connector(connector),
             shown_target: shown_target.shown.clone(),
@@ -240,11 +225,7 @@ impl Setup {
                 allow_incomplete: layer.allow_incomplete.unwrap_or_default(),
             },
         };
-        Ok(RunSetup {
-            settings,
-            shown_target,
-            redactor,
-        })
+        Ok(RunSetup { settings, shown_target, redactor })
     }
 }
 

@@ -41,13 +41,6 @@ pub fn read(
         let (url, profile) = embedded().map_err(SetupError::Embedded)?;
         (setup.for_embedded(profile), url)
     };
-    let RunSetup {
-        settings, redactor, ..
-    } = setup.settings(&url)?;
-    Ok(TargetSetup {
-        settings,
-        redactor,
-        load,
-        embedded: is_embedded,
-    })
+    let RunSetup { settings, redactor, .. } = setup.settings(&url)?;
+    Ok(TargetSetup { settings, redactor, load, embedded: is_embedded })
 }

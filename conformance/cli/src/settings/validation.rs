@@ -38,40 +38,26 @@ pub(crate) fn check(profile: &Profile) -> Result<(), ProfileError> {
     }
     for (index, token) in profile.tokens.unsupported.iter().enumerate() {
         address(token, || format!("tokens.unsupported[{index}]"))?;
-        if profile
-            .tokens
-            .supported
-            .iter()
-            .any(|supported| supported.address.eq_ignore_ascii_case(token))
-        {
+        if profile.tokens.supported.iter().any(|supported| supported.address.eq_ignore_ascii_case(token)) {
             return Err(ProfileError::Contradiction { index });
         }
     }
     for (index, account) in profile.accounts.iter().enumerate() {
         let parts: Vec<&str> = account.version.split('.').collect();
         let dotted = parts.len() == 3
-            && parts
-                .iter()
-                .all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
+            && parts.iter().all(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()));
         if !dotted {
-            return Err(ProfileError::Version {
-                index,
-                version: account.version.clone(),
-            });
+            return Err(ProfileError::Version { index, version: account.version.clone() });
         }
     }
     let operations = &profile.operations;
     for (index, sender) in operations.refused_senders.iter().enumerate() {
         address(sender, || format!("operations.refused-senders[{index}]"))?;
     }
-    for (name, list) in [
-        ("sponsorable", &operations.sponsorable),
-        ("refused", &operations.refused),
-    ] {
+    for (name, list) in [("sponsorable", &operations.sponsorable), ("refused", &operations.refused)] {
         for (index, operation) in list.iter().enumerate() {
-            sender(operation).map_or(Ok(()), |sender| {
-                address(sender, || format!("operations.{name}[{index}].sender"))
-            })?;
+            sender(operation)
+                .map_or(Ok(()), |sender| address(sender, || format!("operations.{name}[{index}].sender")))?;
         }
     }
     Ok(())
@@ -85,14 +71,7 @@ fn address(text: &str, key: impl FnOnce() -> String) -> Result<(), ProfileError>
     let well_formed = text
         .strip_prefix("0x")
         .is_some_and(|digits| digits.len() == 40 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
-    if well_formed {
-        Ok(())
-    } else {
-        Err(ProfileError::NoAddress {
-            key: key(),
-            text: text.to_owned(),
-        })
-    }
+    if well_formed { Ok(()) } else { Err(ProfileError::NoAddress { key: key(), text: text.to_owned() }) }
 }
 
 #[cfg(test)]
@@ -103,18 +82,9 @@ mod tests {
     fn implausible_values_are_refused_with_their_place() {
         for (text, place) in [
             ("[tokens]\nunsupported = [\"0x12\"]", "tokens.unsupported[0]"),
-            (
-                "[[accounts]]\nname = \"A\"\nversion = \"2.0\"",
-                "accounts[0].version",
-            ),
-            (
-                "[operations]\nrefused-senders = [\"me\"]",
-                "operations.refused-senders[0]",
-            ),
-            (
-                "[[operations.refused]]\nsender = \"me\"",
-                "operations.refused[0].sender",
-            ),
+            ("[[accounts]]\nname = \"A\"\nversion = \"2.0\"", "accounts[0].version"),
+            ("[operations]\nrefused-senders = [\"me\"]", "operations.refused-senders[0]"),
+            ("[[operations.refused]]\nsender = \"me\"", "operations.refused[0].sender"),
         ] {
             let refusal = parse(text).unwrap_err().to_string();
             assert!(refusal.contains(place), "{refusal}");

@@ -31,10 +31,7 @@ pub(crate) async fn decoded(
         return Ok(response);
     }
     if codings.len() > MOST_CODINGS {
-        return Err(Failure::Cut(format!(
-            "the body has {} content codings",
-            codings.len()
-        )));
+        return Err(Failure::Cut(format!("the body has {} content codings", codings.len())));
     }
     let body = match decode_all(&codings, &response.body, limit.min(SMALL)) {
         Err(Failure::TooLarge { .. }) if limit > SMALL => {
@@ -43,10 +40,7 @@ pub(crate) async fn decoded(
         }
         decoded => decoded?,
     };
-    Ok(Response {
-        body: body.into(),
-        ..response
-    })
+    Ok(Response { body: body.into(), ..response })
 }
 
 /// The codings of a body in the order in which they were applied, in lower case and without `identity`.
@@ -78,9 +72,7 @@ fn permits(accept_encoding: Option<&str>, coding: &str) -> bool {
             (name.trim_start_matches("x-") == wanted).then_some(!is_refused)
         })
     };
-    weight(coding.trim_start_matches("x-"))
-        .or_else(|| weight("*"))
-        .unwrap_or(false)
+    weight(coding.trim_start_matches("x-")).or_else(|| weight("*")).unwrap_or(false)
 }
 
 /// A coding that is decoded.
@@ -107,13 +99,9 @@ impl Coding {
         let most = most as u64;
         match self {
             Self::Gzip => MultiGzDecoder::new(body).take(most).read_to_end(&mut decoded)?,
-            Self::Brotli => Decompressor::new(body, BUFFER)
-                .take(most)
-                .read_to_end(&mut decoded)?,
+            Self::Brotli => Decompressor::new(body, BUFFER).take(most).read_to_end(&mut decoded)?,
             // RFC 9110 means the zlib format; some servers send the bare stream, which every client reads too.
-            Self::Deflate => Inflate::new(body, is_zlib(body))
-                .take(most)
-                .read_to_end(&mut decoded)?,
+            Self::Deflate => Inflate::new(body, is_zlib(body)).take(most).read_to_end(&mut decoded)?,
         };
         Ok(decoded)
     }
@@ -138,11 +126,7 @@ struct Inflate<'a> {
 
 impl<'a> Inflate<'a> {
     fn new(body: &'a [u8], zlib: bool) -> Self {
-        Self {
-            rest: body,
-            state: Decompress::new(zlib),
-            ended: false,
-        }
+        Self { rest: body, state: Decompress::new(zlib), ended: false }
     }
 }
 
@@ -175,22 +159,15 @@ fn decode_all(codings: &[String], body: &Bytes, limit: usize) -> Result<Vec<u8>,
         let Some(coding) = Coding::named(name) else {
             continue;
         };
-        decoded = coding
-            .decode(&decoded, limit.saturating_add(1))
-            .map_err(|cause| {
-                let cause = match cause.kind() {
-                    io::ErrorKind::UnexpectedEof => "it ends too early".to_owned(),
-                    _ => cause.to_string(),
-                };
-                Failure::Cut(format!(
-                    "the body is not {name}, which its content-encoding announces: {cause}"
-                ))
-            })?;
+        decoded = coding.decode(&decoded, limit.saturating_add(1)).map_err(|cause| {
+            let cause = match cause.kind() {
+                io::ErrorKind::UnexpectedEof => "it ends too early".to_owned(),
+                _ => cause.to_string(),
+            };
+            Failure::Cut(format!("the body is not {name}, which its content-encoding announces: {cause}"))
+        })?;
         if decoded.len() > limit {
-            return Err(Failure::TooLarge {
-                part: Part::Body,
-                limit,
-            });
+            return Err(Failure::TooLarge { part: Part::Body, limit });
         }
     }
     Ok(decoded)
@@ -263,12 +240,9 @@ mod tests {
 
     #[tokio::test]
     async fn other_codings_stay_as_they_are() {
-        for (coding, accepted) in [
-            ("gzip", "identity"),
-            ("gzip", "gzip;q=0, *"),
-            ("gzip", "br"),
-            ("zstd", "gzip, zstd"),
-        ] {
+        for (coding, accepted) in
+            [("gzip", "identity"), ("gzip", "gzip;q=0, *"), ("gzip", "br"), ("zstd", "gzip, zstd")]
+        {
             let body = gzip(TEXT);
             let read = read(coding, Some(accepted), body.clone()).await;
             assert_eq!(read.as_deref(), Ok(&body[..]), "{coding} {accepted:?}");
@@ -312,11 +286,7 @@ mod tests {
     async fn the_limit_is_that_of_the_decoded_body() {
         for (size, fits) in [(100_000, true), (100_001, false), (50_000_000, false)] {
             for body in [gzip(&vec![b' '; size]), gzip(&gzip(&vec![b' '; size]))] {
-                let coding = if body.len() < 1_000 && size > 1_000_000 {
-                    "gzip, gzip"
-                } else {
-                    "gzip"
-                };
+                let coding = if body.len() < 1_000 && size > 1_000_000 { "gzip, gzip" } else { "gzip" };
                 let decoded = read(coding, Some("gzip"), body).await;
                 match decoded {
                     Err(Failure::TooLarge { limit: 100_000, .. }) => assert!(!fits, "{size}"),

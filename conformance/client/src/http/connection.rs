@@ -87,10 +87,7 @@ impl Connection {
             .await?;
         // The exchange in progress and `ready` report the end of the connection.
         let task = tokio::spawn(async { drop(connection.await) });
-        let sender = Sender::Http2 {
-            sender,
-            _task: Task(task.abort_handle()),
-        };
+        let sender = Sender::Http2 { sender, _task: Task(task.abort_handle()) };
         Ok(Self::new(sender, None, tap))
     }
 
@@ -98,22 +95,13 @@ impl Connection {
     pub(crate) async fn http1(stream: BoxedStream) -> Result<Self, hyper::Error> {
         let tap = Arc::new(Tap::default());
         let stream = TokioIo::new(TappedStream::new(stream, Arc::clone(&tap)));
-        let (sender, driver) = http1::Builder::new()
-            .max_headers(MAX_HEADERS)
-            .max_buf_size(MAX_HEAD)
-            .handshake(stream)
-            .await?;
+        let (sender, driver) =
+            http1::Builder::new().max_headers(MAX_HEADERS).max_buf_size(MAX_HEAD).handshake(stream).await?;
         Ok(Self::new(Sender::Http1(sender), Some(Box::pin(driver)), tap))
     }
 
     fn new(sender: Sender, driver: Option<Pin<Box<Driver>>>, tap: Arc<Tap>) -> Self {
-        Self {
-            sender,
-            driver,
-            tap,
-            error: None,
-            exchanges: 0,
-        }
+        Self { sender, driver, tap, error: None, exchanges: 0 }
     }
 
     /// The HTTP version of the connection.
@@ -131,12 +119,7 @@ impl Connection {
 
     /// Waits until a request can be sent. False when the connection is closed.
     pub(crate) async fn ready(&mut self) -> bool {
-        let Self {
-            sender,
-            driver,
-            error,
-            ..
-        } = self;
+        let Self { sender, driver, error, .. } = self;
         match sender {
             Sender::Http1(sender) => {
                 drive(driver, error, sender.ready()).await.is_ok() && self.driver.is_some()

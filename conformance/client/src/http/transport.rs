@@ -41,10 +41,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            timeout: Duration::from_secs(10),
-            body: 1024 * 1024,
-        }
+        Self { timeout: Duration::from_secs(10), body: 1024 * 1024 }
     }
 }
 
@@ -131,24 +128,12 @@ impl Transport {
     /// The head of an HTTP/1.1 request up to the value of `content-length`, byte for byte as hyper writes it; none if a header of the
     /// user changes how a message is sent.
     pub(crate) fn plain_head(&self) -> Option<Vec<u8>> {
-        let changes = [
-            CONTENT_LENGTH,
-            TRANSFER_ENCODING,
-            CONNECTION,
-            EXPECT,
-            UPGRADE,
-            TE,
-            TRAILER,
-            ACCEPT_ENCODING,
-        ];
+        let changes =
+            [CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION, EXPECT, UPGRADE, TE, TRAILER, ACCEPT_ENCODING];
         if self.own.iter().any(|name| changes.contains(name)) {
             return None;
         }
-        let uri = if self.connector.forwards() {
-            &self.absolute
-        } else {
-            &self.target.path
-        };
+        let uri = if self.connector.forwards() { &self.absolute } else { &self.target.path };
         let mut head = format!("POST {uri} HTTP/1.1\r\n").into_bytes();
         for (name, value) in &self.headers {
             head.extend_from_slice(name.as_str().as_bytes());
@@ -186,9 +171,7 @@ pub struct PooledConnection {
 
 impl std::fmt::Debug for PooledConnection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PooledConnection")
-            .field("stage", &self.stage)
-            .finish_non_exhaustive()
+        f.debug_struct("PooledConnection").field("stage", &self.stage).finish_non_exhaustive()
     }
 }
 
@@ -196,10 +179,7 @@ impl PooledConnection {
     /// An established connection, over which `exchanges` requests were sent.
     pub(crate) fn over(mut connection: Connection, exchanges: u64) -> Self {
         connection.exchanges = exchanges;
-        Self {
-            connection: Some(connection),
-            ..Self::default()
-        }
+        Self { connection: Some(connection), ..Self::default() }
     }
 
     /// Whether it has a connection.
@@ -209,8 +189,7 @@ impl PooledConnection {
 
     /// Sends a body and reads the response. Errors stand in the outcome of the exchange.
     pub async fn exchange(&mut self, transport: &Transport, body: Bytes) -> Exchange {
-        self.exchange_within(transport, body, &MemoryPermit::default())
-            .await
+        self.exchange_within(transport, body, &MemoryPermit::default()).await
     }
 
     /// The same. A large response is read when `permit` is acquired; the time of waiting for the permit counts neither for the
@@ -232,8 +211,7 @@ impl PooledConnection {
         sent_as: Option<&'static HeaderSet>,
         permit: &MemoryPermit,
     ) -> Exchange {
-        self.exchange_since(transport, body, sent_as, permit, Instant::now())
-            .await
+        self.exchange_since(transport, body, sent_as, permit, Instant::now()).await
     }
 
     /// The same for an exchange that began at `started`.
@@ -275,18 +253,12 @@ impl PooledConnection {
             self.connection = None;
         }
         let took = started.elapsed().saturating_sub(waited);
-        let accepted = headers
-            .get(ACCEPT_ENCODING)
-            .map(|value| value.to_str().unwrap_or_default());
+        let accepted = headers.get(ACCEPT_ENCODING).map(|value| value.to_str().unwrap_or_default());
         let outcome = match outcome {
             Ok(response) => coding::decoded(response, accepted, transport.limits.body, permit).await,
             Err(failure) => Err(failure),
         };
-        Exchange {
-            sent_as,
-            received: Some(SystemTime::now()),
-            ..Exchange::new(body, outcome, took)
-        }
+        Exchange { sent_as, received: Some(SystemTime::now()), ..Exchange::new(body, outcome, took) }
     }
 
     /// The HTTP version of the last exchange; none before the first connection.
@@ -343,11 +315,7 @@ impl PooledConnection {
 
     /// Reads the rest of a large response.
     async fn rest(&mut self, partial: Box<Partial>, limit: usize) -> Result<Response, Failure> {
-        let Partial {
-            head,
-            mut body,
-            start,
-        } = *partial;
+        let Partial { head, mut body, start } = *partial;
         let announced = usize::try_from(body.size_hint().lower()).unwrap_or(limit);
         let mut whole = BytesMut::with_capacity(limit.min(start.len() + announced));
         whole.extend_from_slice(&start);
@@ -357,17 +325,11 @@ impl PooledConnection {
         };
         while let Some(data) = next(connection, &mut body).await? {
             if whole.len() + data.len() > limit {
-                return Err(Failure::TooLarge {
-                    part: Part::Body,
-                    limit,
-                });
+                return Err(Failure::TooLarge { part: Part::Body, limit });
             }
             whole.extend_from_slice(&data);
         }
-        Ok(Response {
-            body: whole.freeze(),
-            ..head
-        })
+        Ok(Response { body: whole.freeze(), ..head })
     }
 
     /// Fails where bytes follow the response that was read.
@@ -430,10 +392,7 @@ async fn read(
 ) -> Result<Reading, Failure> {
     let (head, mut body) = response.into_parts();
     if body.size_hint().lower() > limit as u64 {
-        return Err(Failure::TooLarge {
-            part: Part::Body,
-            limit,
-        });
+        return Err(Failure::TooLarge { part: Part::Body, limit });
     }
     let head = Response {
         status: head.status.as_u16(),
@@ -457,36 +416,25 @@ async fn read(
     while let Some(data) = next(connection, &mut body).await? {
         let length = whole.as_ref().map_or(first.len(), BytesMut::len) + data.len();
         if length > limit {
-            return Err(Failure::TooLarge {
-                part: Part::Body,
-                limit,
-            });
+            return Err(Failure::TooLarge { part: Part::Body, limit });
         }
         if first.is_empty() && whole.is_none() {
             first = data;
         } else {
-            whole
-                .get_or_insert_with(|| BytesMut::from(&first[..]))
-                .extend_from_slice(&data);
+            whole.get_or_insert_with(|| BytesMut::from(&first[..])).extend_from_slice(&data);
         }
         if length > SMALL {
             let start = whole.unwrap_or_else(|| BytesMut::from(&first[..]));
             return Ok(Reading::Large(Box::new(Partial { head, body, start })));
         }
     }
-    Ok(Reading::Whole(Response {
-        body: whole.map_or(first, BytesMut::freeze),
-        ..head
-    }))
+    Ok(Reading::Whole(Response { body: whole.map_or(first, BytesMut::freeze), ..head }))
 }
 
 /// The next bytes of a body; none at its end.
 async fn next(connection: &mut Connection, body: &mut Incoming) -> Result<Option<Bytes>, Failure> {
     while let Some(frame) = connection.drive(body.frame()).await {
-        if let Ok(data) = frame
-            .map_err(|cause| diagnosis::incomplete_body(&cause))?
-            .into_data()
-        {
+        if let Ok(data) = frame.map_err(|cause| diagnosis::incomplete_body(&cause))?.into_data() {
             return Ok(Some(data));
         }
     }

@@ -47,17 +47,13 @@ pub(super) fn read(bytes: &[u8]) -> HeadReading {
 }
 
 fn plain(response: &httparse::Response<'_, '_>, length: usize, bytes: &[u8]) -> Option<PlainHead> {
-    let status = response
-        .code
-        .filter(|code| *code >= 200 && !matches!(code, 204 | 304))?;
+    let status = response.code.filter(|code| *code >= 200 && !matches!(code, 204 | 304))?;
     (response.version == Some(1)).then_some(())?;
     let (mut content_length, mut content_type) = (None, 0..0);
     for (place, line) in response.headers.iter().enumerate() {
         let is = |name: &str| line.name.eq_ignore_ascii_case(name);
         let earlier = &response.headers[..place];
-        let is_repeated = earlier
-            .iter()
-            .any(|other| other.name.eq_ignore_ascii_case(line.name));
+        let is_repeated = earlier.iter().any(|other| other.name.eq_ignore_ascii_case(line.name));
         let value = std::str::from_utf8(line.value).ok()?;
         if is("content-length") {
             let is_number =
@@ -71,12 +67,7 @@ fn plain(response: &httparse::Response<'_, '_>, length: usize, bytes: &[u8]) -> 
         let ends_the_connection = is("connection") && !value.eq_ignore_ascii_case("keep-alive");
         (!is_repeated && !changes_the_body && !ends_the_connection).then_some(())?;
     }
-    Some(PlainHead {
-        status,
-        length,
-        content_length: content_length?,
-        content_type,
-    })
+    Some(PlainHead { status, length, content_length: content_length?, content_type })
 }
 
 /// The header lines of a plain head, as hyper gives them: names in lower case.
@@ -104,10 +95,7 @@ mod tests {
         let HeadReading::Plain(head) = read(text) else {
             panic!("{:?}", read(text));
         };
-        assert_eq!(
-            (head.status, head.length, head.content_length),
-            (200, text.len() - 2, 12)
-        );
+        assert_eq!((head.status, head.length, head.content_length), (200, text.len() - 2, 12));
         assert_eq!(&text[head.content_type.clone()], b"application/json");
         assert_eq!(lines(text)[1], ("content-length".to_owned(), "12".to_owned()));
         for end in 0..head.length {

@@ -129,9 +129,7 @@ enum Step {
 
 impl std::fmt::Debug for LeanConnection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("LeanConnection")
-            .field("is_full", &self.is_full)
-            .finish_non_exhaustive()
+        f.debug_struct("LeanConnection").field("is_full", &self.is_full).finish_non_exhaustive()
     }
 }
 
@@ -209,11 +207,7 @@ impl LeanConnection {
     fn failed(&self, body_at: usize, failure: Failure, started: Instant) -> Exchange {
         Exchange {
             received: Some(std::time::SystemTime::now()),
-            ..Exchange::new(
-                Bytes::copy_from_slice(&self.request[body_at..]),
-                Err(failure),
-                started.elapsed(),
-            )
+            ..Exchange::new(Bytes::copy_from_slice(&self.request[body_at..]), Err(failure), started.elapsed())
         }
     }
 
@@ -222,10 +216,7 @@ impl LeanConnection {
             HeadReading::Plain(_) => Stage::Body,
             _ => diagnosis::waiting_for_head(&self.received),
         };
-        Failure::Timeout {
-            waiting_for: stage,
-            after,
-        }
+        Failure::Timeout { waiting_for: stage, after }
     }
 
     /// Leaves the exchange to the full client, with what was received so far.
@@ -242,10 +233,8 @@ impl LeanConnection {
                 self.full = PooledConnection::over(connection, u64::from(open.is_reused));
             }
         }
-        let exchange = self
-            .full
-            .exchange_since(transport, body, None, &MemoryPermit::default(), started)
-            .await;
+        let exchange =
+            self.full.exchange_since(transport, body, None, &MemoryPermit::default(), started).await;
         if !is_sent {
             // The full client takes the request for sent. What follows it would be taken for its rest.
             self.full = PooledConnection::default();
@@ -270,10 +259,7 @@ impl LeanConnection {
                     Ok(Ok(connected)) => connected,
                     Ok(Err(cause)) => return Err(Failure::Connect(cause.to_string())),
                     Err(_) => {
-                        return Err(Failure::Timeout {
-                            waiting_for: stage,
-                            after,
-                        });
+                        return Err(Failure::Timeout { waiting_for: stage, after });
                     }
                 };
                 if connected.protocol == Protocol::Http2 {
@@ -284,10 +270,7 @@ impl LeanConnection {
                     self.full = PooledConnection::over(connection, 0);
                     return Ok(Step::Unusual { is_sent: true });
                 }
-                self.open = Some(OpenStream {
-                    stream: connected.stream,
-                    is_reused: false,
-                });
+                self.open = Some(OpenStream { stream: connected.stream, is_reused: false });
             }
             let was_reused = self.open.as_ref().is_some_and(|open| open.is_reused);
             self.received.clear();
@@ -317,13 +300,7 @@ impl LeanConnection {
 
     /// Sends the rest of the request, and reads what came of the response.
     fn poll(&mut self, cx: &mut Context<'_>, sent: &mut Sent, limit: usize) -> Poll<Step> {
-        let Self {
-            open,
-            request,
-            received,
-            known,
-            ..
-        } = self;
+        let Self { open, request, received, known, .. } = self;
         let Some(OpenStream { stream, is_reused }) = open else {
             return Poll::Ready(Step::Closed);
         };
@@ -331,9 +308,7 @@ impl LeanConnection {
             Poll::Ready(if *is_reused && received.is_empty() {
                 Step::Closed
             } else {
-                Step::Unusual {
-                    is_sent: sent.is_flushed,
-                }
+                Step::Unusual { is_sent: sent.is_flushed }
             })
         };
         while sent.bytes < request.len() {

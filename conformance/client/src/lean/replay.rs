@@ -26,14 +26,7 @@ pub(super) struct Replay {
 
 impl Replay {
     pub(super) fn new(stream: BoxedStream, first: Vec<u8>) -> Self {
-        Self {
-            stream,
-            first,
-            read: 0,
-            in_request: true,
-            has_written: false,
-            waiting: None,
-        }
+        Self { stream, first, read: 0, in_request: true, has_written: false, waiting: None }
     }
 }
 

@@ -51,10 +51,7 @@ async fn request(stream: &mut TcpStream) -> Option<Vec<u8>> {
     let mut request = Vec::new();
     loop {
         let text = String::from_utf8_lossy(&request);
-        let length = text
-            .split("content-length: ")
-            .nth(1)
-            .and_then(|rest| rest.split('\r').next());
+        let length = text.split("content-length: ").nth(1).and_then(|rest| rest.split('\r').next());
         let head = text.find("\r\n\r\n").map(|at| at + 4);
         if let (Some(head), Some(length)) = (head, length)
             && request.len() >= head + length.parse::<usize>().unwrap()
@@ -66,14 +63,8 @@ async fn request(stream: &mut TcpStream) -> Option<Vec<u8>> {
 }
 
 fn transport(url: &str) -> Transport {
-    let limits = Limits {
-        timeout: Duration::from_millis(300),
-        body: 50_000,
-    };
-    let key = (
-        HeaderName::from_static("x-api-key"),
-        HeaderValue::from_static("k"),
-    );
+    let limits = Limits { timeout: Duration::from_millis(300), body: 50_000 };
+    let key = (HeaderName::from_static("x-api-key"), HeaderValue::from_static("k"));
     Transport::new(Target::parse(url).unwrap(), limits, &[key])
 }
 
@@ -83,9 +74,7 @@ async fn lean(url: &str, exchanges: usize) -> Vec<Exchange> {
     let (transport, mut connection, mut all) = (transport(url), LeanConnection::default(), Vec::new());
     for _ in 0..exchanges {
         let write = |out: &mut Vec<u8>| out.extend_from_slice(BODY.as_bytes());
-        let reply = connection
-            .exchange(&transport, Instant::now(), BODY.len(), write)
-            .await;
+        let reply = connection.exchange(&transport, Instant::now(), BODY.len(), write).await;
         all.push(match reply {
             Reply::Plain(plain) => plain.to_exchange(),
             Reply::Other(exchange) => exchange,
@@ -97,11 +86,7 @@ async fn lean(url: &str, exchanges: usize) -> Vec<Exchange> {
 async fn full(url: &str, exchanges: usize) -> Vec<Exchange> {
     let (transport, mut connection, mut all) = (transport(url), PooledConnection::default(), Vec::new());
     for _ in 0..exchanges {
-        all.push(
-            connection
-                .exchange(&transport, Bytes::from_static(BODY.as_bytes()))
-                .await,
-        );
+        all.push(connection.exchange(&transport, Bytes::from_static(BODY.as_bytes())).await);
     }
     all
 }
@@ -117,18 +102,10 @@ const CLOSES: bool = true;
 
 #[tokio::test]
 async fn both_clients_give_the_same_outcome_for_the_same_bytes() {
-    let large: &'static [u8] = format!(
-        "HTTP/1.1 200 OK\r\ncontent-length: 40000\r\n\r\n{}",
-        " ".repeat(40_000)
-    )
-    .into_bytes()
-    .leak();
-    let huge: &'static [u8] = format!(
-        "HTTP/1.1 200 OK\r\ncontent-length: 60000\r\n\r\n{}",
-        " ".repeat(60_000)
-    )
-    .into_bytes()
-    .leak();
+    let large: &'static [u8] =
+        format!("HTTP/1.1 200 OK\r\ncontent-length: 40000\r\n\r\n{}", " ".repeat(40_000)).into_bytes().leak();
+    let huge: &'static [u8] =
+        format!("HTTP/1.1 200 OK\r\ncontent-length: 60000\r\n\r\n{}", " ".repeat(60_000)).into_bytes().leak();
     let cases: Vec<Vec<Vec<Action>>> = vec![
         vec![vec![(OK, OPEN), (OK, OPEN), (OK, OPEN)]],
         // Idle connections that the target closes, with and without an announcement.
@@ -176,26 +153,17 @@ async fn both_clients_give_the_same_outcome_for_the_same_bytes() {
         let plain = |requests: &Mutex<Vec<Vec<u8>>>, url: &str| -> Vec<String> {
             let host = url.trim_start_matches("http://").trim_end_matches("/path?query");
             let requests = requests.lock().unwrap();
-            let texts = requests
-                .iter()
-                .map(|request| String::from_utf8_lossy(request).replace(host, "HOST"));
+            let texts = requests.iter().map(|request| String::from_utf8_lossy(request).replace(host, "HOST"));
             texts.collect()
         };
-        assert_eq!(
-            plain(&lean_requests, &lean_url),
-            plain(&full_requests, &full_url),
-            "{connections:?}"
-        );
+        assert_eq!(plain(&lean_requests, &lean_url), plain(&full_requests, &full_url), "{connections:?}");
     }
 }
 
 /// Connections of a test that is the target itself. Each begins with these bytes of the target.
 fn scripted(
     first: &'static [u8],
-) -> (
-    Transport,
-    tokio::sync::mpsc::UnboundedReceiver<tokio::io::DuplexStream>,
-) {
+) -> (Transport, tokio::sync::mpsc::UnboundedReceiver<tokio::io::DuplexStream>) {
     let (sender, accepted) = tokio::sync::mpsc::unbounded_channel();
     let plain = transport("http://127.0.0.1:1/");
     let connector = Connector::in_process(
@@ -216,9 +184,7 @@ macro_rules! exchange {
     ($is_lean:expr, $lean:expr, $full:expr, $transport:expr, $target:expr) => {{
         let ours = async {
             if !$is_lean {
-                return $full
-                    .exchange(&$transport, Bytes::from_static(BODY.as_bytes()))
-                    .await;
+                return $full.exchange(&$transport, Bytes::from_static(BODY.as_bytes())).await;
             }
             let write = |out: &mut Vec<u8>| out.extend_from_slice(BODY.as_bytes());
             let begins = Instant::now();
@@ -256,30 +222,20 @@ async fn bytes_that_came_before_the_request_are_no_answer_to_it() {
 #[tokio::test]
 async fn a_connection_that_begins_with_bytes_of_the_target_is_described() {
     let (transport, mut target) = scripted(TIMED_OUT);
-    let exchange = PooledConnection::default()
-        .exchange(&transport, Bytes::new())
-        .await;
+    let exchange = PooledConnection::default().exchange(&transport, Bytes::new()).await;
     let text = exchange.outcome.unwrap_err().to_string();
-    assert!(
-        text.ends_with("an HTTP response with status 408 came before the request was sent"),
-        "{text}"
-    );
+    assert!(text.ends_with("an HTTP response with status 408 came before the request was sent"), "{text}");
     assert!(target.recv().await.is_some());
 }
 
 #[tokio::test]
 async fn a_plain_target_needs_no_full_client_and_an_unusual_one_keeps_its_connection() {
-    for (actions, is_plain) in [
-        ([(OK, OPEN), (OK, OPEN)], true),
-        ([(CHUNKED, OPEN), (OK, OPEN)], false),
-    ] {
+    for (actions, is_plain) in [([(OK, OPEN), (OK, OPEN)], true), ([(CHUNKED, OPEN), (OK, OPEN)], false)] {
         let (url, _) = target(vec![actions.to_vec()]).await;
         let (transport, mut connection) = (transport(&url), LeanConnection::default());
         for _ in 0..2 {
             let write = |out: &mut Vec<u8>| out.extend_from_slice(BODY.as_bytes());
-            let reply = connection
-                .exchange(&transport, Instant::now(), BODY.len(), write)
-                .await;
+            let reply = connection.exchange(&transport, Instant::now(), BODY.len(), write).await;
             assert_eq!(matches!(reply, Reply::Plain(_)), is_plain, "{reply:?}");
         }
     }
@@ -291,45 +247,24 @@ async fn an_exchange_that_began_late_ends_at_its_deadline() {
     let (url, _) = target(vec![vec![(OK, OPEN), (b"", OPEN)]]).await;
     let (transport, mut connection) = (transport(&url), LeanConnection::default());
     let write = |out: &mut Vec<u8>| out.extend_from_slice(BODY.as_bytes());
-    let reply = connection
-        .exchange(&transport, Instant::now(), BODY.len(), write)
-        .await;
+    let reply = connection.exchange(&transport, Instant::now(), BODY.len(), write).await;
     assert!(matches!(reply, Reply::Plain(_)), "{reply:?}");
     tokio::time::sleep(Duration::from_millis(200)).await;
     let started = Instant::now();
     let reply = connection.exchange(&transport, started, BODY.len(), write).await;
-    assert!(
-        started.elapsed() >= transport.limits.timeout,
-        "{:?}",
-        started.elapsed()
-    );
-    let Reply::Other(exchange) = reply else {
-        panic!("{reply:?}")
-    };
-    assert!(
-        matches!(exchange.outcome, Err(Failure::Timeout { .. })),
-        "{exchange:?}"
-    );
+    assert!(started.elapsed() >= transport.limits.timeout, "{:?}", started.elapsed());
+    let Reply::Other(exchange) = reply else { panic!("{reply:?}") };
+    assert!(matches!(exchange.outcome, Err(Failure::Timeout { .. })), "{exchange:?}");
 }
 
 #[test]
 fn headers_that_change_a_message_are_left_to_the_full_client() {
     let with = |name: &'static str| {
         let header = (HeaderName::from_static(name), HeaderValue::from_static("x"));
-        Transport::new(
-            Target::parse("http://127.0.0.1:1/").unwrap(),
-            Limits::default(),
-            &[header],
-        )
+        Transport::new(Target::parse("http://127.0.0.1:1/").unwrap(), Limits::default(), &[header])
     };
     assert!(with("x-api-key").plain_head().is_some());
-    for name in [
-        "transfer-encoding",
-        "content-length",
-        "connection",
-        "expect",
-        "accept-encoding",
-    ] {
+    for name in ["transfer-encoding", "content-length", "connection", "expect", "accept-encoding"] {
         assert_eq!(with(name).plain_head(), None, "{name}");
     }
 }

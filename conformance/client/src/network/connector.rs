@@ -52,9 +52,7 @@ pub struct Connected {
 
 impl fmt::Debug for Connected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connected")
-            .field("protocol", &self.protocol)
-            .finish_non_exhaustive()
+        f.debug_struct("Connected").field("protocol", &self.protocol).finish_non_exhaustive()
     }
 }
 
@@ -143,11 +141,7 @@ impl Connector {
         } else {
             Security::Plain
         };
-        Ok(Self {
-            proxy: proxies.for_target(target)?,
-            security,
-            ..Self::direct(target)
-        })
+        Ok(Self { proxy: proxies.for_target(target)?, security, ..Self::direct(target) })
     }
 
     /// A connector without a proxy for an http:// target.
@@ -160,39 +154,26 @@ impl Connector {
             target: target.clone(),
             tcp,
             proxy: None,
-            security: if target.is_https() {
-                Security::Unset
-            } else {
-                Security::Plain
-            },
+            security: if target.is_https() { Security::Unset } else { Security::Plain },
             in_process: None,
         }
     }
 
     /// A connector to a server in this process.
     pub fn in_process(target: &Target, server: InProcess) -> Self {
-        Self {
-            in_process: Some(server),
-            ..Self::direct(target)
-        }
+        Self { in_process: Some(server), ..Self::direct(target) }
     }
 
     /// Makes a connection. `stage` always names what it waits for, for the caller whose deadline interrupts it.
     pub async fn connect(&self, stage: &mut Stage) -> Result<Connected, ConnectError> {
         *stage = Stage::Connection;
-        let plain = |stream| Connected {
-            stream,
-            protocol: Protocol::Http1,
-        };
+        let plain = |stream| Connected { stream, protocol: Protocol::Http1 };
         if let Some(server) = &self.in_process {
             return Ok(plain(Box::new(server().map_err(ConnectError::InProcess)?)));
         }
         let mut stream = if let Some(proxy) = &self.proxy {
             let connected = self.tcp(proxy.uri()).await;
-            connected.map_err(|source| ConnectError::Proxy {
-                proxy: proxy.to_string(),
-                source,
-            })?
+            connected.map_err(|source| ConnectError::Proxy { proxy: proxy.to_string(), source })?
         } else {
             let uri = Uri::try_from(format!("http://{}/", self.target.address()));
             let uri = uri.map_err(|cause| ConnectError::Target(Box::new(cause)))?;
@@ -209,18 +190,12 @@ impl Connector {
         };
         *stage = Stage::TlsHandshake;
         // hyper-rustls' connector makes this same call, but hides when TCP ends and TLS begins: the deadline must name which it was.
-        let stream = connector
-            .connect(name.clone(), stream)
-            .await
-            .map_err(HandshakeError)?;
+        let stream = connector.connect(name.clone(), stream).await.map_err(HandshakeError)?;
         let protocol = match stream.get_ref().1.alpn_protocol() {
             Some(b"h2") => Protocol::Http2,
             _ => Protocol::Http1,
         };
-        Ok(Connected {
-            stream: Box::new(stream),
-            protocol,
-        })
+        Ok(Connected { stream: Box::new(stream), protocol })
     }
 
     async fn tcp(&self, uri: Uri) -> Result<BoxedStream, Box<dyn Error + Send + Sync>> {
@@ -231,10 +206,8 @@ impl Connector {
     /// Whether requests are handed to an HTTP proxy with their whole URL. That is so for http:// targets; for https:// targets, and
     /// with a SOCKS proxy, there is a tunnel.
     pub fn forwards(&self) -> bool {
-        let through_http = self
-            .proxy
-            .as_ref()
-            .is_some_and(|proxy| matches!(proxy.kind, ProxyKind::Http { .. }));
+        let through_http =
+            self.proxy.as_ref().is_some_and(|proxy| matches!(proxy.kind, ProxyKind::Http { .. }));
         through_http && matches!(self.security, Security::Plain)
     }
 

@@ -90,10 +90,7 @@ impl Proxies {
             secrets.extend(credentials(value));
             is_set = true;
         }
-        Ok(Self {
-            matcher: is_set.then(|| Arc::new(builder.build())),
-            secrets,
-        })
+        Ok(Self { matcher: is_set.then(|| Arc::new(builder.build())), secrets })
     }
 
     /// The parts of the variables that must not stand in any output.
@@ -163,10 +160,7 @@ impl Proxy {
             let auth = intercept.raw_auth();
             auth.map(|(user, password)| (user.to_owned(), password.to_owned()))
         };
-        let socks5 = |resolver| ProxyKind::Socks5 {
-            credentials: credentials(),
-            resolver,
-        };
+        let socks5 = |resolver| ProxyKind::Socks5 { credentials: credentials(), resolver };
         let (kind, default_port) = match uri.scheme_str().unwrap_or("http") {
             "http" => {
                 let authorization = intercept.basic_auth().cloned();
@@ -175,17 +169,12 @@ impl Proxy {
             "socks5" => (socks5(Resolver::Here), 1080),
             "socks5h" => (socks5(Resolver::Proxy), 1080),
             scheme => {
-                return Err(ProxyError::Scheme {
-                    scheme: scheme.to_owned(),
-                });
+                return Err(ProxyError::Scheme { scheme: scheme.to_owned() });
             }
         };
         let host = uri.host().unwrap_or_default();
         let port = uri.port_u16().unwrap_or(default_port);
-        Ok(Self {
-            address: format!("{host}:{port}"),
-            kind,
-        })
+        Ok(Self { address: format!("{host}:{port}"), kind })
     }
 
     /// The URL of the proxy without credentials, for hyper-util's connectors.
@@ -230,32 +219,12 @@ mod tests {
             (&[("http_proxy", "http://p:81")], "http://a.test/", Some("p:81")),
             (&[("http_proxy", "http://p:81")], "https://a.test/", None),
             (&[("HTTP_PROXY", "p:81")], "http://a.test/", Some("p:81")),
-            (
-                &[("HTTP_PROXY", "p:81"), ("REQUEST_METHOD", "GET")],
-                "http://a.test/",
-                None,
-            ),
+            (&[("HTTP_PROXY", "p:81"), ("REQUEST_METHOD", "GET")], "http://a.test/", None),
             (&[("HTTPS_PROXY", "http://p")], "https://a.test/", Some("p:80")),
-            (
-                &[("all_proxy", "http://[::1]:9")],
-                "https://a.test/",
-                Some("[::1]:9"),
-            ),
-            (
-                &[("all_proxy", "http://p:1"), ("NO_PROXY", "b.test,a.test")],
-                "https://a.test/",
-                None,
-            ),
-            (
-                &[("http_proxy", "http://p:1"), ("no_proxy", "127.0.0.0/8,::1")],
-                "http://127.0.0.1:3/",
-                None,
-            ),
-            (
-                &[("http_proxy", "http://p:1"), ("no_proxy", "::1")],
-                "http://[::1]:3/",
-                None,
-            ),
+            (&[("all_proxy", "http://[::1]:9")], "https://a.test/", Some("[::1]:9")),
+            (&[("all_proxy", "http://p:1"), ("NO_PROXY", "b.test,a.test")], "https://a.test/", None),
+            (&[("http_proxy", "http://p:1"), ("no_proxy", "127.0.0.0/8,::1")], "http://127.0.0.1:3/", None),
+            (&[("http_proxy", "http://p:1"), ("no_proxy", "::1")], "http://[::1]:3/", None),
             (&[("http_proxy", "")], "http://a.test/", None),
             (&[("all_proxy", "socks5h://p")], "http://a.test/", Some("p:1080")),
         ] {
@@ -267,26 +236,17 @@ mod tests {
     fn what_cannot_be_used_is_refused_without_showing_it() {
         let refusal = proxies(&[("https_proxy", "ftp://u:topsecret@p")]);
         let refusal = refusal.unwrap_err().to_string();
-        assert!(
-            refusal.contains("https_proxy") && !refusal.contains("topsecret"),
-            "{refusal}"
-        );
+        assert!(refusal.contains("https_proxy") && !refusal.contains("topsecret"), "{refusal}");
         let target = Target::parse("http://a.test/").unwrap();
         let socks = proxies(&[("all_proxy", "socks4://u:topsecret@p:1")]).unwrap();
         let refusal = socks.for_target(&target).unwrap_err().to_string();
-        assert!(
-            refusal.contains("socks4") && !refusal.contains("topsecret"),
-            "{refusal}"
-        );
+        assert!(refusal.contains("socks4") && !refusal.contains("topsecret"), "{refusal}");
     }
 
     #[test]
     fn credentials_are_secret_in_every_form() {
         let proxies = proxies(&[("http_proxy", "http://user:topsecret@p:1")]).unwrap();
-        assert_eq!(
-            proxies.secrets(),
-            ["user:topsecret", "dXNlcjp0b3BzZWNyZXQ=", "topsecret"]
-        );
+        assert_eq!(proxies.secrets(), ["user:topsecret", "dXNlcjp0b3BzZWNyZXQ=", "topsecret"]);
         let target = Target::parse("http://a.test/").unwrap();
         let proxy = proxies.for_target(&target).unwrap().unwrap();
         let ProxyKind::Http { authorization } = &proxy.kind else {
@@ -299,16 +259,11 @@ mod tests {
     #[test]
     fn socks_resolves_here_or_at_the_proxy() {
         let target = Target::parse("https://a.test/").unwrap();
-        for (url, expected) in [
-            ("socks5://user:a%20b@p", Resolver::Here),
-            ("socks5h://user:a%20b@p", Resolver::Proxy),
-        ] {
+        for (url, expected) in
+            [("socks5://user:a%20b@p", Resolver::Here), ("socks5h://user:a%20b@p", Resolver::Proxy)]
+        {
             let chosen = proxies(&[("all_proxy", url)]).unwrap().for_target(&target);
-            let ProxyKind::Socks5 {
-                credentials,
-                resolver,
-            } = chosen.unwrap().unwrap().kind
-            else {
+            let ProxyKind::Socks5 { credentials, resolver } = chosen.unwrap().unwrap().kind else {
                 panic!("a SOCKS proxy");
             };
             assert_eq!(resolver, expected);

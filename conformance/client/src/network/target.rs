@@ -67,14 +67,8 @@ impl Target {
         if authority.contains('@') {
             return Err(UrlError::UserInfo);
         }
-        let whole: Uri = format!("http://{authority}/")
-            .parse()
-            .map_err(UrlError::Authority)?;
-        let path = if path.starts_with('/') {
-            path.to_owned()
-        } else {
-            format!("/{path}")
-        };
+        let whole: Uri = format!("http://{authority}/").parse().map_err(UrlError::Authority)?;
+        let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
         let path: Uri = path.parse().map_err(UrlError::Path)?;
         let bracketed = whole.host().unwrap_or_default();
         let host = bracketed.trim_start_matches('[').trim_end_matches(']');
@@ -144,10 +138,7 @@ impl Target {
     /// Whether the host is this machine.
     pub fn is_loopback(&self) -> bool {
         self.host.eq_ignore_ascii_case("localhost")
-            || self
-                .host
-                .parse::<std::net::IpAddr>()
-                .is_ok_and(|address| address.is_loopback())
+            || self.host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
     }
 
     /// The path, without the query.
@@ -169,13 +160,7 @@ mod tests {
     fn urls_are_parsed_into_parts() {
         for (url, host, port, path, address) in [
             ("http://127.0.0.1:3000", "127.0.0.1", 3000, "/", "127.0.0.1:3000"),
-            (
-                "http://localhost/a/b?c=d#e",
-                "localhost",
-                80,
-                "/a/b?c=d",
-                "localhost:80",
-            ),
+            ("http://localhost/a/b?c=d#e", "localhost", 80, "/a/b?c=d", "localhost:80"),
             ("HTTP://[::1]:81?k=v", "::1", 81, "/?k=v", "[::1]:81"),
             ("http://[::1]/", "::1", 80, "/", "[::1]:80"),
             ("https://[::1]/", "::1", 443, "/", "[::1]:443"),
@@ -195,22 +180,18 @@ mod tests {
         let origin = |url| Target::parse(url).unwrap().origin();
         assert_eq!(origin("https://Host.test/key?k=v"), "https://host.test:443");
         assert_eq!(origin("https://host.test:443"), origin("HTTPS://HOST.test/other"));
-        for other in [
-            "http://host.test:443",
-            "https://host.test:8443",
-            "https://a.host.test",
-            "https://host.test.",
-        ] {
+        for other in
+            ["http://host.test:443", "https://host.test:8443", "https://a.host.test", "https://host.test."]
+        {
             assert_ne!(origin(other), origin("https://host.test"), "{other}");
         }
     }
 
     #[test]
     fn a_proxy_gets_the_whole_url() {
-        for (url, whole) in [
-            ("http://localhost:/a?b", "http://localhost/a?b"),
-            ("https://[::1]:8443", "https://[::1]:8443/"),
-        ] {
+        for (url, whole) in
+            [("http://localhost:/a?b", "http://localhost/a?b"), ("https://[::1]:8443", "https://[::1]:8443/")]
+        {
             assert_eq!(Target::parse(url).unwrap().absolute().to_string(), whole);
         }
     }
@@ -227,10 +208,7 @@ mod tests {
         ] {
             let refusal = Target::parse(url).unwrap_err().to_string();
             assert!(refusal.contains(word), "{url}: {refusal}");
-            assert!(
-                !refusal.contains("secret") && !refusal.contains("pw"),
-                "{refusal}"
-            );
+            assert!(!refusal.contains("secret") && !refusal.contains("pw"), "{refusal}");
         }
     }
 }

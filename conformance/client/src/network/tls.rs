@@ -111,11 +111,7 @@ fn provider() -> Result<CryptoProvider, TlsError> {
         && std::arch::is_aarch64_feature_detected!("aes")
         && std::arch::is_aarch64_feature_detected!("pmull")
         && std::arch::is_aarch64_feature_detected!("sha2");
-    if able {
-        Ok(rustls_graviola::default_provider())
-    } else {
-        Err(TlsError::NoCryptography)
-    }
+    if able { Ok(rustls_graviola::default_provider()) } else { Err(TlsError::NoCryptography) }
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
@@ -125,17 +121,12 @@ fn provider() -> Result<CryptoProvider, TlsError> {
 
 fn roots_of_file(path: &Path) -> Result<RootCertStore, TlsError> {
     fn failed<E: Error + Send + Sync + 'static>(path: &Path) -> impl FnOnce(E) -> TlsError {
-        |cause| TlsError::CaFile {
-            path: path.display().to_string(),
-            source: Box::new(cause),
-        }
+        |cause| TlsError::CaFile { path: path.display().to_string(), source: Box::new(cause) }
     }
     let mut roots = RootCertStore::empty();
     let text = files::read(path, files::WRITTEN_BY_HAND).map_err(failed(path))?;
     for certificate in CertificateDer::pem_slice_iter(&text) {
-        roots
-            .add(certificate.map_err(failed(path))?)
-            .map_err(failed(path))?;
+        roots.add(certificate.map_err(failed(path))?).map_err(failed(path))?;
     }
     if roots.is_empty() {
         let path = path.display().to_string();
@@ -146,10 +137,7 @@ fn roots_of_file(path: &Path) -> Result<RootCertStore, TlsError> {
 
 fn platform_roots() -> Result<RootCertStore, TlsError> {
     let environment = Environment::of_process();
-    let found = match (
-        environment.get("SSL_CERT_FILE")?,
-        environment.get("SSL_CERT_DIR")?,
-    ) {
+    let found = match (environment.get("SSL_CERT_FILE")?, environment.get("SSL_CERT_DIR")?) {
         (None, None) => unnamed_roots(),
         _ => rustls_native_certs::load_native_certs(),
     };
@@ -224,10 +212,7 @@ fn handshake_text(cause: &io::Error) -> String {
     let inner = cause.get_ref().and_then(|inner| inner.downcast_ref());
     match inner {
         Some(rustls::Error::InvalidCertificate(cause)) => {
-            format!(
-                "TLS: {}, or go on without looking with --insecure",
-                certificate_text(cause)
-            )
+            format!("TLS: {}, or go on without looking with --insecure", certificate_text(cause))
         }
         Some(rustls::Error::InvalidMessage(_)) => {
             "TLS: what answers on this port does not speak TLS: is it an http:// URL?".to_owned()

@@ -77,15 +77,10 @@ pub(crate) async fn open(
     proxy: &Proxy,
     target: &Target,
 ) -> Result<BoxedStream, TunnelError> {
-    let failed = |source: Box<dyn Error + Send + Sync>| TunnelError::Failed {
-        proxy: proxy.to_string(),
-        source,
-    };
+    let failed =
+        |source: Box<dyn Error + Send + Sync>| TunnelError::Failed { proxy: proxy.to_string(), source };
     let address = match &proxy.kind {
-        ProxyKind::Socks5 {
-            resolver: Resolver::Here,
-            ..
-        } => resolved(target).await?,
+        ProxyKind::Socks5 { resolver: Resolver::Here, .. } => resolved(target).await?,
         _ => target.address(),
     };
     let destination: Uri = address.parse().map_err(|cause| failed(Box::new(cause)))?;
@@ -116,10 +111,7 @@ pub(crate) async fn open(
 /// The first address of the target's host. hyper-util can look it up too (`local_dns`), but blocks the thread meanwhile.
 async fn resolved(target: &Target) -> Result<String, TunnelError> {
     let host = target.host();
-    let unresolved = |source| TunnelError::Unresolved {
-        host: host.to_owned(),
-        source,
-    };
+    let unresolved = |source| TunnelError::Unresolved { host: host.to_owned(), source };
     let mut addresses = lookup_host((host, target.port)).await.map_err(unresolved)?;
     match addresses.next() {
         Some(address) => Ok(address.to_string()),
@@ -147,11 +139,7 @@ fn refusal(
     } else if status.is_empty() || status == "200" {
         TunnelError::Failed { proxy, source }
     } else {
-        TunnelError::Refused {
-            proxy,
-            address: address.to_owned(),
-            status: status.to_owned(),
-        }
+        TunnelError::Refused { proxy, address: address.to_owned(), status: status.to_owned() }
     }
 }
 
@@ -169,11 +157,7 @@ impl Service<Uri> for Connected {
     }
 
     fn call(&mut self, _: Uri) -> Self::Future {
-        ready(
-            self.0
-                .take()
-                .ok_or_else(|| io::Error::other("the connection is in use")),
-        )
+        ready(self.0.take().ok_or_else(|| io::Error::other("the connection is in use")))
     }
 }
 
@@ -207,19 +191,14 @@ mod tests {
 
     #[tokio::test]
     async fn a_proxy_is_asked_for_a_tunnel_to_host_and_port() {
-        let request = answered(b"HTTP/1.1 200 Connection established\r\n\r\n")
-            .await
-            .unwrap();
+        let request = answered(b"HTTP/1.1 200 Connection established\r\n\r\n").await.unwrap();
         assert!(request.starts_with(b"CONNECT a.test:443 HTTP/1.1\r\nHost: a.test:443\r\n"));
     }
 
     #[tokio::test]
     async fn a_refused_tunnel_is_named_by_its_status() {
         for (answer, message) in [
-            (
-                &b"HTTP/1.1 403 Forbidden\r\n\r\n"[..],
-                "refused a tunnel to a.test:443 (status 403)",
-            ),
+            (&b"HTTP/1.1 403 Forbidden\r\n\r\n"[..], "refused a tunnel to a.test:443 (status 403)"),
             (b"HTTP/1.0 407\r\n\r\n", "wants a user and a password (407)"),
             (b"SSH-2.0-OpenSSH_9\r\n", "the proxy p:81 does not speak HTTP/1.1"),
             (b"", "the proxy p:81: tunnel error: unexpected end of file"),

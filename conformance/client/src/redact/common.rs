@@ -11,9 +11,7 @@ pub fn is_version(text: &str) -> bool {
 pub(super) fn is_plain(segment: &str) -> bool {
     let suspicious = ["key", "secret", "token", "pass"];
     let word = segment.len() <= 16
-        && segment
-            .bytes()
-            .all(|byte| byte.is_ascii_lowercase() || byte == b'-' || byte == b'_')
+        && segment.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-' || byte == b'_')
         && !suspicious.iter().any(|part| segment.contains(part));
     word || is_version(segment)
 }

@@ -56,37 +56,22 @@ pub struct Base {
 impl Base {
     /// A base with an operation that should be accepted and supported tokens only.
     pub const fn accepted(pair: Pair) -> Self {
-        Self {
-            pair,
-            draw: Draw::Accepted,
-            tokens: Tokens::Supported,
-        }
+        Self { pair, draw: Draw::Accepted, tokens: Tokens::Supported }
     }
 
     /// A base with an operation that should be accepted and any lawful mix of tokens.
     pub const fn any_tokens(pair: Pair) -> Self {
-        Self {
-            tokens: Tokens::Any,
-            ..Self::accepted(pair)
-        }
+        Self { tokens: Tokens::Any, ..Self::accepted(pair) }
     }
 
     /// The same with an operation that is sponsored, when the profile states which are.
     pub const fn sponsored(pair: Pair) -> Self {
-        Self {
-            pair,
-            draw: Draw::Sponsored,
-            tokens: Tokens::Supported,
-        }
+        Self { pair, draw: Draw::Sponsored, tokens: Tokens::Supported }
     }
 
     /// A base with an operation that is not sponsored.
     pub const fn refused(pair: Pair) -> Self {
-        Self {
-            pair,
-            draw: Draw::Refused,
-            tokens: Tokens::Supported,
-        }
+        Self { pair, draw: Draw::Refused, tokens: Tokens::Supported }
     }
 }
 
@@ -222,10 +207,7 @@ pub const WHOLE_FROM: u32 = 40;
 impl Rounds {
     /// So many rounds, and half of them in a short run.
     pub const fn scaled(most: u32) -> Self {
-        Self::Scaled {
-            most,
-            least: most.div_ceil(2),
-        }
+        Self::Scaled { most, least: most.div_ceil(2) }
     }
 
     /// One round for each entry of a table, and half of them in a short run.
@@ -331,22 +313,13 @@ impl Group {
 
     /// The same group built from another base, with the same request headers; none when the relation cannot be built from it.
     pub fn rebuilt(&self, base: Value, context: &Context) -> Option<Self> {
-        let seed = BuildInput {
-            pair: self.pair,
-            base: &base,
-            round: self.round,
-            context,
-        };
+        let seed = BuildInput { pair: self.pair, base: &base, round: self.round, context };
         let mut members = (self.relation.members)(&seed, &mut Ids::starting_at(self.first_id));
         let sent_as = self.members.first().and_then(|member| member.sent_as);
         for member in &mut members {
             member.sent_as = member.sent_as.or(sent_as);
         }
-        (!members.is_empty()).then_some(Self {
-            base,
-            members,
-            ..self.clone()
-        })
+        (!members.is_empty()).then_some(Self { base, members, ..self.clone() })
     }
 }
 
@@ -357,14 +330,9 @@ mod tests {
     #[test]
     fn a_short_run_has_a_part_of_the_rounds_and_every_variant_with_some_base() {
         let rounds = Rounds::scaled(9);
-        assert_eq!(
-            [1, 20, 30, 39, 40, 250].map(|cases| rounds.count(cases)),
-            [5, 5, 7, 8, 9, 9]
-        );
+        assert_eq!([1, 20, 30, 39, 40, 250].map(|cases| rounds.count(cases)), [5, 5, 7, 8, 9, 9]);
         let of_base = |base, cases| -> Vec<u32> {
-            (0..rounds.count(cases))
-                .map(|place| rounds.round_at(place, base, cases))
-                .collect()
+            (0..rounds.count(cases)).map(|place| rounds.round_at(place, base, cases)).collect()
         };
         assert_eq!(of_base(0, 20), [0, 1, 2, 3, 4]);
         assert_eq!(of_base(1, 20), [5, 6, 7, 8, 0]);

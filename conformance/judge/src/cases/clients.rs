@@ -54,10 +54,7 @@ pub static CLIENTS: &[HeaderSet] = &[
     HeaderSet {
         name: "browser", // fetch of a wallet's page in Firefox
         lines: &[
-            (
-                "user-agent",
-                "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0",
-            ),
+            ("user-agent", "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"),
             ("accept", "*/*"),
             ("accept-language", "en-US,en;q=0.5"),
             ("accept-encoding", "gzip, deflate, br"),
@@ -87,11 +84,7 @@ pub static CLIENTS: &[HeaderSet] = &[
     },
     HeaderSet {
         name: "curl", // no accept-encoding: every coding is acceptable
-        lines: &[
-            ("user-agent", "curl/8.5.0"),
-            ("accept", "*/*"),
-            ("content-type", "application/json"),
-        ],
+        lines: &[("user-agent", "curl/8.5.0"), ("accept", "*/*"), ("content-type", "application/json")],
     },
 ];
 
@@ -153,9 +146,7 @@ mod tests {
             assert_eq!(counts.len(), CLIENTS.len());
             let even = GROUPS / 4 / CLIENTS.len();
             assert!(
-                counts
-                    .values()
-                    .all(|count| (even * 8 / 10..even * 12 / 10).contains(count)),
+                counts.values().all(|count| (even * 8 / 10..even * 12 / 10).contains(count)),
                 "{counts:?}"
             );
         }

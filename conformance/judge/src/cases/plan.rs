@@ -69,10 +69,7 @@ impl<'a> Plan<'a> {
     /// The part of the plan that a scope includes. Its groups are numbered from 0.
     #[must_use]
     pub fn within(self, scope: &Scope) -> Self {
-        Self {
-            scope: scope.clone(),
-            ..self
-        }
+        Self { scope: scope.clone(), ..self }
     }
 
     fn next_base(&mut self) {
@@ -97,9 +94,8 @@ impl Iterator for Plan<'_> {
                 self.next_base();
                 continue;
             }
-            let source = self
-                .source
-                .get_or_insert_with(|| Source::new(self.seed ^ salt(relation.id), self.context));
+            let source =
+                self.source.get_or_insert_with(|| Source::new(self.seed ^ salt(relation.id), self.context));
             let Some(request) = source.base(base) else {
                 self.next_base();
                 continue;
@@ -138,36 +134,19 @@ pub(crate) fn group(
     context: &Context,
 ) -> Option<(Group, u64)> {
     let mut ids = Ids::starting_at(first_id);
-    let seed = BuildInput {
-        pair: Some(base.pair),
-        base: &request,
-        round,
-        context,
-    };
+    let seed = BuildInput { pair: Some(base.pair), base: &request, round, context };
     let members = (relation.members)(&seed, &mut ids);
     if members.is_empty() {
         return None;
     }
     let pair = Some(base.pair);
-    Some((
-        Group {
-            number: 0,
-            relation,
-            pair,
-            base: request,
-            round,
-            first_id,
-            members,
-        },
-        ids.next_id(),
-    ))
+    Some((Group { number: 0, relation, pair, base: request, round, first_id, members }, ids.next_id()))
 }
 
 /// A number that depends on a name alone: FNV-1a.
 fn salt(name: &str) -> u64 {
-    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
-    })
+    name.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
 }
 
 #[cfg(test)]
@@ -197,10 +176,8 @@ mod tests {
     }
 
     fn rich() -> Context {
-        let supported = ["a", "b", "c"].map(|digit| Token {
-            address: format!("0x{}", digit.repeat(40)),
-            ..Token::default()
-        });
+        let supported = ["a", "b", "c"]
+            .map(|digit| Token { address: format!("0x{}", digit.repeat(40)), ..Token::default() });
         Context::new(Profile {
             tokens: TokenLists {
                 supported: supported.into(),

@@ -33,10 +33,7 @@ impl Scope {
         if rules::left_out(selected) == 0 {
             return Self::default();
         }
-        let mut scope = Self {
-            whole: Some(BTreeSet::new()),
-            ..Self::default()
-        };
+        let mut scope = Self { whole: Some(BTreeSet::new()), ..Self::default() };
         for rule in selected {
             let needed = needs::of(rule);
             scope.others |= needed.others;
@@ -90,10 +87,6 @@ impl Scope {
 
     /// How often a rule must hold before it passes.
     pub fn quota(&self, rule: &Rule) -> u64 {
-        if self.quick {
-            rule.quota.min(QUICK_QUOTA)
-        } else {
-            rule.quota
-        }
+        if self.quick { rule.quota.min(QUICK_QUOTA) } else { rule.quota }
     }
 }

@@ -211,12 +211,8 @@ fn sizes(context: &Context, seed: u64) -> (Vec<(&'static str, u64)>, Vec<Group>)
             requests.push((wanted, request));
         }
     }
-    let groups = requests
-        .into_iter()
-        .flat_map(|(wanted, request)| groups(wanted, vec![request], context));
-    let groups = groups
-        .enumerate()
-        .map(|(number, group)| Group { number, ..group });
+    let groups = requests.into_iter().flat_map(|(wanted, request)| groups(wanted, vec![request], context));
+    let groups = groups.enumerate().map(|(number, group)| Group { number, ..group });
     (tried, groups.collect())
 }
 
@@ -226,10 +222,7 @@ fn groups(wanted: Base, requests: Vec<Value>, context: &Context) -> Vec<Group> {
     for request in requests {
         if let Some((built, next)) = group(&DISCOVERY, wanted, request, 0, next_id, context) {
             next_id = next;
-            groups.push(Group {
-                number: groups.len(),
-                ..built
-            });
+            groups.push(Group { number: groups.len(), ..built });
         }
     }
     groups
@@ -237,10 +230,7 @@ fn groups(wanted: Base, requests: Vec<Value>, context: &Context) -> Vec<Group> {
 
 fn note_decision(known: &mut Vec<(Map<String, Value>, BTreeSet<Decision>)>, exchange: &Exchange) {
     let request = ParsedRequest::of(&exchange.request);
-    let Some(call) = request
-        .valid_call()
-        .filter(|call| call.pair.mode == Mode::Sponsored)
-    else {
+    let Some(call) = request.valid_call().filter(|call| call.pair.mode == Mode::Sponsored) else {
         return;
     };
     let Some(operation) = call.operation().as_object() else {

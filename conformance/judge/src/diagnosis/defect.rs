@@ -42,9 +42,7 @@ impl Defect {
     pub fn rules(&self, findings: &[Finding]) -> Vec<&'static Rule> {
         let mut known = BTreeSet::new();
         let own = self.findings.iter().filter_map(|number| findings.get(*number));
-        own.map(|finding| finding.rule)
-            .filter(|rule| known.insert(rule.id))
-            .collect()
+        own.map(|finding| finding.rule).filter(|rule| known.insert(rule.id)).collect()
     }
 
     /// Whether it breaks a rule that fails a run.
@@ -80,18 +78,12 @@ pub fn defects(
         if is_known_failure(finding) {
             continue;
         }
-        let mut same = Defect {
-            findings: vec![number],
-            links: Vec::new(),
-        };
+        let mut same = Defect { findings: vec![number], links: Vec::new() };
         // A finding may connect defects that were separate so far.
         defects.retain_mut(|defect| {
             let link = defect.findings.iter().find_map(|other| {
                 let kinship = kinship(finding, findings.get(*other)?, outcomes)?;
-                Some(Link {
-                    findings: [*other, number],
-                    kinship,
-                })
+                Some(Link { findings: [*other, number], kinship })
             });
             if let Some(link) = link {
                 same.findings.append(&mut defect.findings);
@@ -103,16 +95,10 @@ pub fn defects(
         defects.push(same);
     }
     for defect in &mut defects {
-        defect
-            .findings
-            .sort_by_key(|number| rank(&findings[*number], *number));
+        defect.findings.sort_by_key(|number| rank(&findings[*number], *number));
         defect.links.sort_by_key(|link| link.findings);
     }
-    defects.sort_by_key(|defect| {
-        defect
-            .shown(findings)
-            .map(|shown| rank(shown, defect.findings[0]).0)
-    });
+    defects.sort_by_key(|defect| defect.shown(findings).map(|shown| rank(shown, defect.findings[0]).0));
     defects
 }
 

@@ -144,11 +144,7 @@ fn one_more<'a>(longer: &'a [Value], shorter: &[Value]) -> Option<&'a Value> {
     if longer.len() != shorter.len() + 1 {
         return None;
     }
-    let index = longer
-        .iter()
-        .zip(shorter)
-        .position(|(one, other)| one != other)
-        .unwrap_or(shorter.len());
+    let index = longer.iter().zip(shorter).position(|(one, other)| one != other).unwrap_or(shorter.len());
     (longer[index + 1..] == shorter[index..]).then(|| &longer[index])
 }
 
@@ -192,11 +188,7 @@ fn compare(pointer: &str, failing: &Value, passing: &Value, found: &mut Vec<Diff
                 }
             }
             for (name, value) in right.iter().filter(|(name, _)| !left.contains_key(*name)) {
-                found.push(Difference {
-                    pointer: place(name),
-                    failing: None,
-                    passing: Some(value.clone()),
-                });
+                found.push(Difference { pointer: place(name), failing: None, passing: Some(value.clone()) });
             }
         }
         (Value::Array(left), Value::Array(right))

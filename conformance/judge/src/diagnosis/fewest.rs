@@ -15,12 +15,7 @@ pub struct Fewest<T> {
 impl<T: Clone> Fewest<T> {
     /// A search that starts with all changes.
     pub fn new(all: Vec<T>) -> Self {
-        Self {
-            kept: all,
-            parts: 2,
-            next: 0,
-            complements: false,
-        }
+        Self { kept: all, parts: 2, next: 0, complements: false }
     }
 
     /// The next subset to try; none at the end.
@@ -56,11 +51,7 @@ impl<T: Clone> Fewest<T> {
 
     /// The last trial was enough.
     pub fn was_enough(&mut self, trial: Vec<T>) {
-        self.parts = if self.complements {
-            (self.parts - 1).max(2)
-        } else {
-            2
-        };
+        self.parts = if self.complements { (self.parts - 1).max(2) } else { 2 };
         self.kept = trial;
         self.parts = self.parts.min(self.kept.len()).max(2);
         self.next = 0;

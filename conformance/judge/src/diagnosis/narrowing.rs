@@ -27,22 +27,13 @@ pub struct Narrowing {
 impl Narrowing {
     /// A narrowing of this difference.
     pub fn new(difference: Difference) -> Self {
-        Self {
-            candidates: candidates(&difference),
-            difference,
-            proposed: None,
-            halvings: 0,
-            found: false,
-        }
+        Self { candidates: candidates(&difference), difference, proposed: None, halvings: 0, found: false }
     }
 
     /// The next value to send at the place of the difference; none at the end.
     pub fn next_value(&mut self) -> Option<Value> {
-        let next = if self.found {
-            self.between()
-        } else {
-            self.candidates.pop_front().or_else(|| self.between())
-        };
+        let next =
+            if self.found { self.between() } else { self.candidates.pop_front().or_else(|| self.between()) };
         self.proposed.clone_from(&next);
         next
     }
@@ -94,17 +85,10 @@ fn middle(one: BigUint, other: BigUint) -> Option<BigUint> {
     let between = |number: &BigUint| low < *number && *number < high;
     let power = |bits: u64| BigUint::from(1_u8) << bits;
     let by_bits = power(low.bits().midpoint(high.bits()));
-    let before_high = if high == BigUint::ZERO {
-        BigUint::ZERO
-    } else {
-        &high - 1_u8
-    };
+    let before_high = if high == BigUint::ZERO { BigUint::ZERO } else { &high - 1_u8 };
     let is_power = high.count_ones() == 1;
     let halfway: BigUint = (&low + &high) / 2_u8;
-    [Some(by_bits), is_power.then_some(before_high), Some(halfway)]
-        .into_iter()
-        .flatten()
-        .find(between)
+    [Some(by_bits), is_power.then_some(before_high), Some(halfway)].into_iter().flatten().find(between)
 }
 
 /// Values between the two of a difference, those that say most first.

@@ -30,10 +30,7 @@ pub struct RecentExchanges(VecDeque<(Group, Exchange)>);
 impl RecentExchanges {
     /// Keeps an exchange, unless it is long or has no answer.
     pub fn keep(&mut self, group: &Group, exchange: &Exchange) {
-        let answer = exchange
-            .outcome
-            .as_ref()
-            .map_or(usize::MAX, |answer| answer.body.len());
+        let answer = exchange.outcome.as_ref().map_or(usize::MAX, |answer| answer.body.len());
         if exchange.request.len().max(answer) > LONGEST_KEPT {
             return;
         }
@@ -46,12 +43,7 @@ impl RecentExchanges {
     /// Adds to a finding in what its request differs from the nearest one of the same method and mode for which the rule held, or that
     /// the rule never held for them: `ever_held` says whether it did.
     pub fn explain(&self, finding: &mut Finding, context: &Context, ever_held: bool) {
-        if let Some(Nearest {
-            differences,
-            is_only_there,
-            group,
-            exchange,
-        }) = self.nearest(finding, context)
+        if let Some(Nearest { differences, is_only_there, group, exchange }) = self.nearest(finding, context)
         {
             let member = group.members.first();
             finding.cause = Some(Cause::Recorded {
@@ -65,20 +57,15 @@ impl RecentExchanges {
                 member: 0,
             });
         } else if !ever_held && finding.times > 1 && finding.pair.is_some() {
-            finding.cause = Some(Cause::Every {
-                pair: finding.pair,
-                answers: WrongAnswers::All,
-            });
+            finding.cause = Some(Cause::Every { pair: finding.pair, answers: WrongAnswers::All });
         }
     }
 
     /// The nearest exchange for which the rule held, with the members in which its request differs.
     fn nearest(&self, finding: &Finding, context: &Context) -> Option<Nearest<'_>> {
         let failing: Value = serde_json::from_slice(&finding.group.members.first()?.body).ok()?;
-        let got_result = finding
-            .exchanges
-            .first()
-            .is_some_and(|exchange| Answer::of(exchange).result().is_some());
+        let got_result =
+            finding.exchanges.first().is_some_and(|exchange| Answer::of(exchange).result().is_some());
         let is_about_the_id = finding.violation.pointer == "/id";
         let (recheck, key) = (Recheck::new(finding.rule, context), finding.key());
         let requirement = |body: &[u8]| {
@@ -102,10 +89,7 @@ impl RecentExchanges {
         });
         let passing: Vec<_> = passing.collect();
         let (all, _, group, exchange) = passing.iter().min_by_key(|(differences, _, _, exchange)| {
-            (
-                requirement(&exchange.request) != own_requirement,
-                differences.len(),
-            )
+            (requirement(&exchange.request) != own_requirement, differences.len())
         })?;
         // A value that a request which passed has too does not decide alone.
         let has_it = |request: &Value, difference: &Difference| {

@@ -70,9 +70,7 @@ pub(super) fn kinship(one: &Finding, two: &Finding, outcomes: &Outcomes) -> Opti
         let is_one = match shared {
             Shared::Same | Shared::Every | Shared::Most => true,
             Shared::Few => false,
-            Shared::Unknown => [one, two]
-                .iter()
-                .any(|finding| finding.cause == Some(Cause::Concurrency)),
+            Shared::Unknown => [one, two].iter().any(|finding| finding.cause == Some(Cause::Concurrency)),
         };
         if is_one {
             return Some(Kinship::NowAndThen);
@@ -124,12 +122,7 @@ impl Shared {
         if key == other || key.pair != other.pair {
             return Self::Unknown;
         }
-        let Overlap {
-            first,
-            second,
-            both,
-            neither,
-        } = outcomes.overlap((one.rule, &key), (two.rule, &other));
+        let Overlap { first, second, both, neither } = outcomes.overlap((one.rule, &key), (two.rule, &other));
         match () {
             () if first == 0 || second == 0 => Self::Unknown,
             () if both == first && both == second && neither > 0 => Self::Same,
@@ -211,8 +204,7 @@ fn explains(cause: &Cause, finding: &Finding) -> Option<bool> {
 }
 
 fn is_within(few: &[Difference], many: &[Difference]) -> bool {
-    few.iter()
-        .all(|one| many.iter().any(|other| is_same_member(one, other)))
+    few.iter().all(|one| many.iter().any(|other| is_same_member(one, other)))
 }
 
 /// Whether two differences are about one member of the request, in the same way.
@@ -264,9 +256,5 @@ fn is_beyond(boundary: &Difference, other: &Difference) -> bool {
     let (Some(failing), Some(passing), Some(value)) = (failing, passing, number(&other.failing)) else {
         return false;
     };
-    if failing > passing {
-        value >= failing
-    } else {
-        value <= failing
-    }
+    if failing > passing { value >= failing } else { value <= failing }
 }

@@ -45,11 +45,7 @@ pub fn headline(finding: &Finding, pairs: &BTreeSet<Option<Pair>>) -> String {
     // The reason for the expectation stands with the rules.
     let expected = violation.expected.split(": according to the profile").next();
     // Some texts are sentences: "the member is missing".
-    let got = if violation.actual.starts_with("the ") {
-        "but"
-    } else {
-        "got"
-    };
+    let got = if violation.actual.starts_with("the ") { "but" } else { "got" };
     format!(
         "{subject}{space}{condition}: expected {}{at}, {got} {}",
         cut(expected.unwrap_or_default(), 2 * LONGEST_VALUE),
@@ -86,10 +82,8 @@ pub fn condition(cause: &Cause) -> String {
         Cause::Headers { client, lines } => match lines.as_slice() {
             [] => format!("with the request headers of {client}"),
             lines => {
-                let lines: Vec<String> = lines
-                    .iter()
-                    .map(|(name, value)| format!("{name}: {value}"))
-                    .collect();
+                let lines: Vec<String> =
+                    lines.iter().map(|(name, value)| format!("{name}: {value}")).collect();
                 format!("with the request header {}", lines.join(" and "))
             }
         },
@@ -259,11 +253,7 @@ fn passing(difference: &Difference) -> String {
 fn side(difference: &Difference, is_failing: bool) -> String {
     let name = member_name(&difference.pointer);
     if let Some((element, failing_has_it)) = difference.element() {
-        let with = if failing_has_it == is_failing {
-            "with"
-        } else {
-            "without"
-        };
+        let with = if failing_has_it == is_failing { "with" } else { "without" };
         return format!("{with} {} in {name}", shown(element));
     }
     let (own, other) = if is_failing {
@@ -274,18 +264,15 @@ fn side(difference: &Difference, is_failing: bool) -> String {
     match (own, other) {
         (None, _) => format!("without {name}"),
         (Some(own), None) => format!("with {name} {}", shown(own)),
-        (Some(own), Some(other)) => format!(
-            "with {name} {}",
-            shown_beside(&own.to_string(), &other.to_string())
-        ),
+        (Some(own), Some(other)) => {
+            format!("with {name} {}", shown_beside(&own.to_string(), &other.to_string()))
+        }
     }
 }
 
 /// The name of a member of the request, for people: `nonce`, `tokenInfo.feeTokenAddress`, `id`.
 pub fn member_name(pointer: &str) -> String {
-    let path = ["/params/0/", "/params/1/", "/"]
-        .iter()
-        .find_map(|parent| pointer.strip_prefix(parent));
+    let path = ["/params/0/", "/params/1/", "/"].iter().find_map(|parent| pointer.strip_prefix(parent));
     match path {
         None => "the body".to_owned(),
         Some("params/0") => "the operation".to_owned(),
@@ -301,26 +288,15 @@ fn shown(value: &Value) -> String {
 /// A text beside one that differs from it: where it is long, the part around the first difference is left in.
 fn shown_beside(text: &str, other: &str) -> String {
     let length = text.chars().count();
-    let same = text
-        .chars()
-        .zip(other.chars())
-        .take_while(|(one, other)| one == other);
+    let same = text.chars().zip(other.chars()).take_while(|(one, other)| one == other);
     let start = same.count().saturating_sub(BEFORE_THE_DIFFERENCE);
     let is_visible = start + BEFORE_THE_DIFFERENCE < LONGEST_VALUE / 2;
     if length <= LONGEST_VALUE || is_visible {
         return cut(text, LONGEST_VALUE);
     }
     let head: String = text.chars().take(BEFORE_THE_DIFFERENCE).collect();
-    let rest: String = text
-        .chars()
-        .skip(start)
-        .take(LONGEST_VALUE - BEFORE_THE_DIFFERENCE)
-        .collect();
-    let end = if start + rest.chars().count() < length {
-        "…"
-    } else {
-        ""
-    };
+    let rest: String = text.chars().skip(start).take(LONGEST_VALUE - BEFORE_THE_DIFFERENCE).collect();
+    let end = if start + rest.chars().count() < length { "…" } else { "" };
     format!("{head}…{rest}{end} ({length} characters)")
 }
 

@@ -24,10 +24,8 @@ fn objects_and_params_are_compared_member_by_member() {
     let mut passing = request(&json!("7"));
     passing["params"][1]["tokenInfo"] = json!({ "preferredToken": "0x2", "tokenList": [] });
     let found = differences(&failing, &passing);
-    let places: Vec<(&str, DifferenceKind)> = found
-        .iter()
-        .map(|difference| (difference.pointer.as_str(), difference.kind()))
-        .collect();
+    let places: Vec<(&str, DifferenceKind)> =
+        found.iter().map(|difference| (difference.pointer.as_str(), difference.kind())).collect();
     assert_eq!(
         places,
         [
@@ -43,11 +41,8 @@ fn objects_and_params_are_compared_member_by_member() {
 #[test]
 fn kinds_of_differences() {
     let kind = |pointer: &str, failing: Value, passing: Value| {
-        let difference = Difference {
-            pointer: pointer.to_owned(),
-            failing: Some(failing),
-            passing: Some(passing),
-        };
+        let difference =
+            Difference { pointer: pointer.to_owned(), failing: Some(failing), passing: Some(passing) };
         difference.kind()
     };
     let (nonce, data) = ("/params/0/nonce", "/params/0/callData");
@@ -56,10 +51,7 @@ fn kinds_of_differences() {
     assert_eq!(kind(nonce, json!("16"), json!("0x11")), DifferenceKind::Number);
     // Call data of digits is no number.
     assert_eq!(kind(data, json!("0x10"), json!("0x11")), DifferenceKind::Value);
-    assert_eq!(
-        kind(data, json!("0xAB"), json!("0xab")),
-        DifferenceKind::LetterCase
-    );
+    assert_eq!(kind(data, json!("0xAB"), json!("0xab")), DifferenceKind::LetterCase);
     assert_eq!(kind("/id", json!(1), json!("1")), DifferenceKind::Type);
     assert_eq!(kind("/id", json!(1), json!(2)), DifferenceKind::Number);
 }
@@ -77,10 +69,7 @@ fn the_fewest_changes_are_found() {
         }
         assert_eq!(fewest.finish(), needed);
         // One of 16 takes a few trials, all of 16 the most.
-        assert!(
-            trials <= if needed.len() == 1 { 8 } else { 100 },
-            "{needed:?}: {trials}"
-        );
+        assert!(trials <= if needed.len() == 1 { 8 } else { 100 }, "{needed:?}: {trials}");
     }
 }
 
@@ -102,10 +91,7 @@ fn narrowed(pointer: &str, failing: Value, passing: Value, holds: impl Fn(&Value
     }
     assert!(trials <= 80, "{trials} values were tried");
     let difference = narrowing.finish();
-    (
-        difference.failing.expect("there was one"),
-        difference.passing.expect("there was one"),
-    )
+    (difference.failing.expect("there was one"), difference.passing.expect("there was one"))
 }
 
 #[test]
@@ -115,12 +101,7 @@ fn numbers_are_narrowed_to_their_boundary() {
         |limit: u128| move |value: &Value| amount(value).is_some_and(|amount| amount <= limit.into());
     let nonce = "/params/0/nonce";
     for (failing, passing, limit, boundary) in [
-        (
-            "0x123456789abcdef012345",
-            "5",
-            (1 << 64) - 1,
-            ("0x10000000000000000", "0xffffffffffffffff"),
-        ),
+        ("0x123456789abcdef012345", "5", (1 << 64) - 1, ("0x10000000000000000", "0xffffffffffffffff")),
         ("9999999", "5", 999_999, ("1000000", "999999")),
     ] {
         let narrowed = narrowed(nonce, json!(failing), json!(passing), at_most(limit));
@@ -133,11 +114,7 @@ fn numbers_are_narrowed_to_their_boundary() {
 
 #[test]
 fn texts_are_narrowed_to_letter_case_and_notation() {
-    let is_lower = |value: &Value| {
-        value
-            .as_str()
-            .is_some_and(|text| text == text.to_ascii_lowercase())
-    };
+    let is_lower = |value: &Value| value.as_str().is_some_and(|text| text == text.to_ascii_lowercase());
     let narrowed_sender = narrowed("/params/0/sender", json!("0xAbC1"), json!("0xdef2"), is_lower);
     assert_eq!(narrowed_sender, (json!("0xAbC1"), json!("0xabc1")));
     let is_hex = |value: &Value| value.as_str().is_some_and(|text| text.starts_with("0x"));
@@ -149,21 +126,12 @@ fn texts_are_narrowed_to_letter_case_and_notation() {
 fn lists_are_narrowed_to_an_element() {
     let holds = |value: &Value| !value.as_array().is_some_and(|list| list.contains(&json!("0xb")));
     let list = json!(["0xa", "0xb", "0xc"]);
-    let narrowed = narrowed(
-        "/params/1/tokenInfo/tokenList",
-        list.clone(),
-        json!(["0xd"]),
-        holds,
-    );
+    let narrowed = narrowed("/params/1/tokenInfo/tokenList", list.clone(), json!(["0xd"]), holds);
     assert_eq!(narrowed, (list, json!(["0xa", "0xc"])));
 }
 
 fn difference(pointer: &str, failing: Option<Value>, passing: Option<Value>) -> Difference {
-    Difference {
-        pointer: pointer.to_owned(),
-        failing,
-        passing,
-    }
+    Difference { pointer: pointer.to_owned(), failing, passing }
 }
 
 #[test]
@@ -171,10 +139,7 @@ fn a_cause_states_which_requests_break_the_rule() {
     let (nonce, list) = ("/params/0/nonce", "/params/1/tokenInfo/tokenList");
     let cause = Cause::Members(vec![difference(nonce, Some(json!("0")), Some(json!("1")))]);
     let states = |nonce: Value| cause.states(&request(&nonce));
-    assert_eq!(
-        [states(json!("0")), states(json!("1")), states(json!("7"))],
-        [Some(true), Some(false), None]
-    );
+    assert_eq!([states(json!("0")), states(json!("1")), states(json!("7"))], [Some(true), Some(false), None]);
     // One element of a list decides, whatever else is in the list.
     let element = Cause::Members(vec![difference(list, Some(json!(["0x1"])), Some(json!([])))]);
     let with_list = |tokens: Value| {
@@ -185,9 +150,7 @@ fn a_cause_states_which_requests_break_the_rule() {
     assert_eq!(with_list(json!(["0x2", "0x1"])), Some(true));
     assert_eq!(with_list(json!(["0x2"])), Some(false));
     // One passing value is enough for the rule to hold; all failing ones are needed to break it.
-    let Cause::Members(mut both) = cause.clone() else {
-        unreachable!("it names members")
-    };
+    let Cause::Members(mut both) = cause.clone() else { unreachable!("it names members") };
     both.push(difference("/id", Some(json!(1)), None));
     let both = Cause::Form(both);
     assert_eq!(both.states(&request(&json!("0"))), Some(true));
@@ -200,10 +163,7 @@ fn a_cause_states_which_requests_break_the_rule() {
 fn the_smallest_members_that_differ_are_named() {
     let (failing, passing) = (json!({ "a": 1, "b": { "c": 2 } }), json!({ "a": 1, "b": {} }));
     let inside = difference("/params/1/tokenInfo", Some(failing.clone()), Some(passing)).inside();
-    assert_eq!(
-        inside,
-        [difference("/params/1/tokenInfo/b/c", Some(json!(2)), None)]
-    );
+    assert_eq!(inside, [difference("/params/1/tokenInfo/b/c", Some(json!(2)), None)]);
     let whole = difference("/params/1/tokenInfo", Some(failing), None);
     assert_eq!(whole.clone().inside(), [whole]);
 }
@@ -231,11 +191,7 @@ fn an_answer_is_right_in_the_respect_in_question_only() {
 }
 
 fn exchange(body: &str) -> Exchange {
-    let response = Response {
-        status: 200,
-        headers: Vec::new(),
-        body: body.to_owned().into(),
-    };
+    let response = Response { status: 200, headers: Vec::new(), body: body.to_owned().into() };
     Exchange::new("{}".into(), Ok(response), Duration::ZERO)
 }
 
@@ -243,11 +199,8 @@ fn exchange(body: &str) -> Exchange {
 #[test]
 fn the_part_of_a_long_value_that_differs_is_visible() {
     let data = |end: &str| json!(format!("0x{}{end}", "ab".repeat(100)));
-    let cause = Cause::Members(vec![difference(
-        "/params/0/callData",
-        Some(data("cafe")),
-        Some(data("beef")),
-    )]);
+    let cause =
+        Cause::Members(vec![difference("/params/0/callData", Some(data("cafe")), Some(data("beef")))]);
     let text = explanation(&cause);
     assert!(text.contains("cafe\"") && text.contains("beef\""), "{text}");
     assert!(text.len() < 260, "{text}");

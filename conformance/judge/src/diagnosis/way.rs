@@ -85,9 +85,7 @@ impl Way {
     /// Whether the other place is missing because it is in this one, which has no object or list.
     pub(super) fn is_reason_for(&self, other: &Self) -> bool {
         let containers = [Value::Array(Vec::new()), Value::Object(Map::new())];
-        let is_container = containers
-            .iter()
-            .any(|value| self.found == Found::Type(discriminant(value)));
+        let is_container = containers.iter().any(|value| self.found == Found::Type(discriminant(value)));
         other.found == Found::Nothing
             && self.place != other.place
             && encloses(&self.place, &other.place)
@@ -102,9 +100,7 @@ impl Way {
 
 /// Whether a pointer is another one, or an object or list around it.
 pub(super) fn encloses(outer: &str, inner: &str) -> bool {
-    inner
-        .strip_prefix(outer)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 fn whole(answer: &Answer<'_>, finding: &Finding) -> Option<WholeAnswer> {

@@ -36,18 +36,12 @@ pub struct NotJson {
 impl NotJson {
     /// Something is wrong with the bytes.
     pub(crate) fn new(cause: impl Into<String>) -> Self {
-        Self {
-            cause: cause.into(),
-            is_our_limit: false,
-        }
+        Self { cause: cause.into(), is_our_limit: false }
     }
 
     /// The text exceeds a bound of this judge.
     pub(crate) fn our_limit(cause: String) -> Self {
-        Self {
-            cause,
-            is_our_limit: true,
-        }
+        Self { cause, is_our_limit: true }
     }
 }
 
@@ -61,11 +55,7 @@ impl Document {
     /// Reads one JSON text that fills all of `bytes`.
     pub fn parse(bytes: &[u8]) -> Result<Self, NotJson> {
         if bytes.iter().all(u8::is_ascii_whitespace) {
-            return Err(NotJson::new(if bytes.is_empty() {
-                "an empty body"
-            } else {
-                "only white space"
-            }));
+            return Err(NotJson::new(if bytes.is_empty() { "an empty body" } else { "only white space" }));
         }
         if bytes.starts_with(b"\xEF\xBB\xBF") {
             return Err(NotJson::new("a byte order mark in front"));
@@ -74,11 +64,7 @@ impl Document {
             .map_err(|cause| NotJson::new(format!("invalid UTF-8 at byte {}", cause.valid_up_to())))?;
         let mut duplicates = Vec::new();
         let mut deserializer = serde_json::Deserializer::from_str(text);
-        let seed = Node {
-            path: &Path::Root,
-            duplicates: &mut duplicates,
-            left: &Cell::new(MOST_VALUES),
-        };
+        let seed = Node { path: &Path::Root, duplicates: &mut duplicates, left: &Cell::new(MOST_VALUES) };
         let value = seed.deserialize(&mut deserializer).map_err(|cause| {
             let message = cause.to_string();
             if message.starts_with("recursion limit") {
@@ -89,9 +75,7 @@ impl Document {
                 NotJson::new(format!("no JSON: {message}"))
             }
         })?;
-        deserializer
-            .end()
-            .map_err(|_| NotJson::new("more bytes after the JSON text"))?;
+        deserializer.end().map_err(|_| NotJson::new("more bytes after the JSON text"))?;
         Ok(Self { value, duplicates })
     }
 }
@@ -181,11 +165,7 @@ impl<'de> Visitor<'de> for Node<'_> {
         let mut array = Vec::new();
         loop {
             let path = Path::Item(self.path, array.len());
-            let seed = Node {
-                path: &path,
-                duplicates: &mut *self.duplicates,
-                left: self.left,
-            };
+            let seed = Node { path: &path, duplicates: &mut *self.duplicates, left: self.left };
             match items.next_element_seed(seed)? {
                 Some(item) => array.push(item),
                 None => return Ok(Value::Array(array)),
@@ -200,9 +180,7 @@ impl<'de> Visitor<'de> for Node<'_> {
         while let Some(name) = members.next_key::<String>()? {
             if name == NUMBER_KEY && object.is_empty() {
                 let text: Value = members.next_value()?;
-                let number = text
-                    .as_str()
-                    .and_then(|text| serde_json::from_str::<Number>(text).ok());
+                let number = text.as_str().and_then(|text| serde_json::from_str::<Number>(text).ok());
                 match number {
                     Some(number) => return Ok(Value::Number(number)),
                     None => object.insert(name, text),
@@ -235,20 +213,9 @@ mod tests {
 
     #[test]
     fn numbers_keep_every_digit() {
-        for text in [
-            "232808808808808800000",
-            "1.10",
-            "-0",
-            "1E+400",
-            "9007199254740993",
-            "[1,2.5]",
-        ] {
+        for text in ["232808808808808800000", "1.10", "-0", "1E+400", "9007199254740993", "[1,2.5]"] {
             let document = Document::parse(text.as_bytes()).unwrap();
-            assert_eq!(
-                document.value,
-                serde_json::from_str::<Value>(text).unwrap(),
-                "{text}"
-            );
+            assert_eq!(document.value, serde_json::from_str::<Value>(text).unwrap(), "{text}");
         }
     }
 
@@ -260,14 +227,7 @@ mod tests {
         assert_eq!(refused(b"\xEF\xBB\xBF{}"), "a byte order mark in front");
         assert_eq!(refused(b"{\"a\":\"\xFF\"}"), "invalid UTF-8 at byte 6");
         assert_eq!(refused(b"{}{}"), "more bytes after the JSON text");
-        for text in [
-            "{\"a\":NaN}",
-            "{\"a\":1,}",
-            "{'a':1}",
-            "nul",
-            "<html>",
-            "{\"a\":01}",
-        ] {
+        for text in ["{\"a\":NaN}", "{\"a\":1,}", "{'a':1}", "nul", "<html>", "{\"a\":01}"] {
             assert!(refused(text.as_bytes()).starts_with("no JSON"), "{text}");
         }
         assert!(Document::parse(b" {} \r\n").is_ok());
@@ -290,11 +250,8 @@ mod tests {
     fn repeated_members_are_sorted() {
         let text = r#"{"f":1,"b":1,"d":1,"a":1,"e":1,"c":1,"c":1,"e":1,"a":1,"d":1,"b":1,"f":1}"#;
         let document = Document::parse(text.as_bytes()).unwrap();
-        let pointers: Vec<&str> = document
-            .duplicates
-            .iter()
-            .map(|duplicate| duplicate.pointer.as_str())
-            .collect();
+        let pointers: Vec<&str> =
+            document.duplicates.iter().map(|duplicate| duplicate.pointer.as_str()).collect();
         assert_eq!(pointers, ["/a", "/b", "/c", "/d", "/e", "/f"]);
     }
 
@@ -304,14 +261,8 @@ mod tests {
         assert_eq!(
             document.duplicates,
             [
-                Duplicate {
-                    pointer: "/a/0/b~1c".into(),
-                    conflicting: false
-                },
-                Duplicate {
-                    pointer: "/d".into(),
-                    conflicting: true
-                },
+                Duplicate { pointer: "/a/0/b~1c".into(), conflicting: false },
+                Duplicate { pointer: "/d".into(), conflicting: true },
             ]
         );
     }

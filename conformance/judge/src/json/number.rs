@@ -29,19 +29,13 @@ impl Exact {
         let dropped = i64::try_from(all.len() - significant.len()).ok()?;
         let places = i64::try_from(fraction.len()).ok()?;
         if significant.is_empty() || significant == "-" {
-            return all.contains('0').then_some(Self {
-                digits: BigInt::ZERO,
-                exponent: 0,
-            });
+            return all.contains('0').then_some(Self { digits: BigInt::ZERO, exponent: 0 });
         }
         let digits = significant.parse::<BigInt>().ok()?;
         if digits == BigInt::ZERO {
             return Some(Self { digits, exponent: 0 });
         }
-        Some(Self {
-            digits,
-            exponent: exponent.checked_sub(places)?.checked_add(dropped)?,
-        })
+        Some(Self { digits, exponent: exponent.checked_sub(places)?.checked_add(dropped)? })
     }
 
     /// Whether the value has no fraction.
@@ -51,9 +45,7 @@ impl Exact {
 
     /// The value as a non-negative integer; none for a fraction, a negative number and a number of too many digits.
     pub fn whole(&self) -> Option<BigUint> {
-        let zeros = u32::try_from(self.exponent)
-            .ok()
-            .filter(|zeros| *zeros as usize <= LONGEST)?;
+        let zeros = u32::try_from(self.exponent).ok().filter(|zeros| *zeros as usize <= LONGEST)?;
         Some(self.digits.to_biguint()? * BigUint::from(10_u8).pow(zeros))
     }
 }
@@ -104,14 +96,9 @@ mod tests {
 
     #[test]
     fn integers_and_fractions_are_distinguished() {
-        for (text, integer) in [
-            ("1.0", true),
-            ("1.5", false),
-            ("15e-1", false),
-            ("15e1", true),
-            ("1e-0", true),
-            ("0.0", true),
-        ] {
+        for (text, integer) in
+            [("1.0", true), ("1.5", false), ("15e-1", false), ("15e1", true), ("1e-0", true), ("0.0", true)]
+        {
             assert_eq!(Exact::parse(text).unwrap().is_integer(), integer, "{text}");
         }
     }

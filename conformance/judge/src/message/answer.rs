@@ -107,19 +107,13 @@ impl<'a> Answer<'a> {
 
 /// The result of one answer, alone or in a batch, when it has one and no error.
 pub fn result_of(answer: &Map<String, Value>) -> Option<&Value> {
-    if present(answer, "error").is_some() {
-        None
-    } else {
-        present(answer, "result")
-    }
+    if present(answer, "error").is_some() { None } else { present(answer, "result") }
 }
 
 /// The error of one answer, alone or in a batch, when it has one and no result.
 pub fn error_of(answer: &Map<String, Value>) -> Option<&Value> {
     let alone = !answer.contains_key("result");
-    answer
-        .get("error")
-        .filter(|error| alone || !error.is_null() && present(answer, "result").is_none())
+    answer.get("error").filter(|error| alone || !error.is_null() && present(answer, "result").is_none())
 }
 
 /// The tokens that the result of a quote quotes, lower case.
@@ -134,9 +128,7 @@ pub(crate) fn unsupported_tokens(result: &Value) -> BTreeSet<String> {
 
 fn addresses(list: &Value, address: fn(&Value) -> &Value) -> BTreeSet<String> {
     let items = list.as_array().into_iter().flatten();
-    items
-        .filter_map(|item| Some(address(item).as_str()?.to_ascii_lowercase()))
-        .collect()
+    items.filter_map(|item| Some(address(item).as_str()?.to_ascii_lowercase())).collect()
 }
 
 /// The error for a body with a content coding. A coding that the request permits is decoded before, if we can.
@@ -151,9 +143,7 @@ fn coded(exchange: &Exchange, response: &Response) -> Option<NotJson> {
             "a body in a content coding that was not requested (Content-Encoding: {coding})"
         )),
         _ if DECODED.iter().any(|decoded| names(coding, decoded)) => return None,
-        _ => NotJson::our_limit(format!(
-            "a body in the content coding {coding}, which we do not decode"
-        )),
+        _ => NotJson::our_limit(format!("a body in the content coding {coding}, which we do not decode")),
     };
     Some(not_json)
 }
@@ -163,8 +153,7 @@ const DECODED: [&str; 4] = ["gzip", "x-gzip", "deflate", "br"];
 
 /// Whether a list of a header has this item.
 fn names(list: &str, item: &str) -> bool {
-    list.split(',')
-        .any(|known| known.trim().eq_ignore_ascii_case(item.trim()))
+    list.split(',').any(|known| known.trim().eq_ignore_ascii_case(item.trim()))
 }
 
 /// A member that is present and not null. An answer with a null and a value is read by its value, and another rule reports the

@@ -83,10 +83,7 @@ impl RequestedTokens {
     /// The tokens of preferredToken and tokenList, in lower case.
     pub fn quoted(&self) -> BTreeSet<String> {
         let listed = self.list.iter().flatten();
-        listed
-            .chain(&self.preferred)
-            .map(|address| address.to_ascii_lowercase())
-            .collect()
+        listed.chain(&self.preferred).map(|address| address.to_ascii_lowercase()).collect()
     }
 }
 
@@ -144,26 +141,14 @@ impl ParsedRequest {
             return Self::UnknownMethod { id };
         };
         let Some(mode) = envelope["params"][1]["mode"].as_str().and_then(Mode::from_name) else {
-            let is_absent = envelope["params"][1]
-                .as_object()
-                .is_some_and(|mode| !mode.contains_key("mode"));
-            return Self::WithoutMode {
-                id,
-                method,
-                is_absent,
-            };
+            let is_absent = envelope["params"][1].as_object().is_some_and(|mode| !mode.contains_key("mode"));
+            return Self::WithoutMode { id, method, is_absent };
         };
         let pair = Pair { method, mode };
         let tokens = RequestedTokens::read(&envelope["params"][1]["tokenInfo"]);
         let valid = paymaster_schemas::validator_for(pair.request_document())
             .is_some_and(|validator| validator.is_valid(&envelope));
-        Self::Call(Call {
-            id,
-            pair,
-            envelope,
-            valid,
-            tokens,
-        })
+        Self::Call(Call { id, pair, envelope, valid, tokens })
     }
 
     /// The id that the answer must have, when the request has one.

@@ -13,14 +13,8 @@ use crate::{
 };
 
 /// The members of an operation that are not gas limits.
-pub(crate) const ORDINARY: [&str; 6] = [
-    "sender",
-    "nonce",
-    "initCode",
-    "callData",
-    "maxFeePerGas",
-    "maxPriorityFeePerGas",
-];
+pub(crate) const ORDINARY: [&str; 6] =
+    ["sender", "nonce", "initCode", "callData", "maxFeePerGas", "maxPriorityFeePerGas"];
 /// The gas limits of an operation.
 pub(crate) const GAS: [&str; 3] = ["callGasLimit", "verificationGasLimit", "preVerificationGas"];
 /// The fees of an operation.
@@ -53,10 +47,7 @@ fn operation(call: &Call, dialect: &Dialect, listed: &[&Map<String, Value>]) -> 
     };
     let required = |name: &&str| !is_optional(name, call.pair);
     has(operation, &ORDINARY)
-        && GAS
-            .iter()
-            .filter(|name| required(name))
-            .all(|name| operation.contains_key(*name))
+        && GAS.iter().filter(|name| required(name)).all(|name| operation.contains_key(*name))
         && operation.keys().all(|name| is_member(name))
         && operation.iter().all(|(name, value)| {
             in_notation(name, value, dialect.amount_notation)
@@ -121,11 +112,7 @@ fn row(pair: Pair, dialect: &Dialect) -> Row<'_> {
         members,
         info: vec!["webhookData", "smartAccountInfo"],
     };
-    let in_tokens = |info| Row {
-        mode: Mode::Erc20.name(),
-        members: &["tokenInfo"],
-        info,
-    };
+    let in_tokens = |info| Row { mode: Mode::Erc20.name(), members: &["tokenInfo"], info };
     match pair {
         Pair::QUOTE_SPONSORED => sponsored(&["sponsorshipInfo"]),
         Pair::SPONSOR_SPONSORED => sponsored(&["sponsorshipInfo", "expiryDuration"]),
@@ -141,9 +128,7 @@ fn has_info(mode: &Map<String, Value>, row: &Row<'_>) -> bool {
             .and_then(Value::as_object)
             .is_some_and(|object| exactly(object, &row.info))
         && mode.get("sponsorshipInfo").is_none_or(|info| {
-            info["smartAccountInfo"]
-                .as_object()
-                .is_some_and(|account| exactly(account, &["name", "version"]))
+            info["smartAccountInfo"].as_object().is_some_and(|account| exactly(account, &["name", "version"]))
         })
 }
 
@@ -177,51 +162,28 @@ mod tests {
         for name in ["nonce", "callGasLimit", "maxFeePerGas"] {
             assert!(hex(name) && decimal(name), "{name}");
             assert!(!in_notation(name, &Value::from("7"), Amounts::Hex), "{name}");
-            assert!(
-                !in_notation(name, &Value::from("0x7"), Amounts::Decimal),
-                "{name}"
-            );
+            assert!(!in_notation(name, &Value::from("0x7"), Amounts::Decimal), "{name}");
             assert!(!in_notation(name, &Value::from(7), Amounts::Decimal), "{name}");
             let in_hex = in_notation(name, &Value::from("0x7"), Amounts::Mixed);
             assert_eq!(in_hex, name != "callGasLimit", "{name}");
-            assert_ne!(
-                in_hex,
-                in_notation(name, &Value::from("7"), Amounts::Mixed),
-                "{name}"
-            );
+            assert_ne!(in_hex, in_notation(name, &Value::from("7"), Amounts::Mixed), "{name}");
         }
         assert!(in_notation("callData", &Value::from("0x7"), Amounts::Decimal));
     }
 
     #[test]
     fn drawn_requests_keep_to_the_tables_until_a_member_is_added_or_removed() {
-        let token = Token {
-            address: format!("0x{}", "ab".repeat(20)),
-            symbol: None,
-            decimals: None,
-        };
-        let tokens = TokenLists {
-            supported: vec![token],
-            unsupported: Vec::new(),
-            complete: false,
-        };
-        let context = Context::new(Profile {
-            tokens,
-            ..Profile::default()
-        });
+        let token = Token { address: format!("0x{}", "ab".repeat(20)), symbol: None, decimals: None };
+        let tokens = TokenLists { supported: vec![token], unsupported: Vec::new(), complete: false };
+        let context = Context::new(Profile { tokens, ..Profile::default() });
         let mut source = Source::new(1, &context);
         let keeps = |request: &Value| match ParsedRequest::of(request.to_string().as_bytes()) {
             ParsedRequest::Call(call) => keeps_to_the_tables(&call, &context.dialect, &[]),
             _ => false,
         };
         for pair in Pair::ALL {
-            let request = source
-                .base(&Base {
-                    pair,
-                    draw: Draw::Accepted,
-                    tokens: Tokens::Supported,
-                })
-                .unwrap();
+            let request =
+                source.base(&Base { pair, draw: Draw::Accepted, tokens: Tokens::Supported }).unwrap();
             assert!(keeps(&request), "{request}");
             for place in ["/params/0", "/params/1"] {
                 let mut more = request.clone();
@@ -229,12 +191,7 @@ mod tests {
                 assert!(!keeps(&more), "{more}");
                 for name in request.pointer(place).unwrap().as_object().unwrap().keys() {
                     let mut fewer = request.clone();
-                    fewer
-                        .pointer_mut(place)
-                        .unwrap()
-                        .as_object_mut()
-                        .unwrap()
-                        .remove(name);
+                    fewer.pointer_mut(place).unwrap().as_object_mut().unwrap().remove(name);
                     let may_go = match pair {
                         Pair::SPONSOR_ERC20 => GAS.contains(&name.as_str()),
                         Pair::QUOTE_ERC20 => name == "calculateGasLimits",

@@ -66,18 +66,12 @@ const VERIFICATIONS: U256 = U256::from_limbs([3, 0, 0, 0]);
 
 /// The data of a call of EntryPoint that simulates the validation of the whole operation.
 pub fn simulation_call(completed: &CompletedOperation) -> Vec<u8> {
-    simulateValidationCall {
-        userOp: completed.operation.clone(),
-    }
-    .abi_encode()
+    simulateValidationCall { userOp: completed.operation.clone() }.abi_encode()
 }
 
 /// The data of a call of EntryPoint that returns the operation's hash.
 pub fn hash_call(completed: &CompletedOperation) -> Vec<u8> {
-    getUserOpHashCall {
-        userOp: completed.operation.clone(),
-    }
-    .abi_encode()
+    getUserOpHashCall { userOp: completed.operation.clone() }.abi_encode()
 }
 
 /// The data of the call with which EntryPoint has a paymaster validate the operation of that hash. It is sent alone when the

@@ -79,9 +79,7 @@ impl CompletedOperation {
 }
 
 fn bytes(value: &Value) -> Option<Bytes> {
-    hex::decode(value.as_str()?.strip_prefix("0x")?)
-        .ok()
-        .map(Bytes::from)
+    hex::decode(value.as_str()?.strip_prefix("0x")?).ok().map(Bytes::from)
 }
 
 fn uint(value: &Value) -> Option<U256> {

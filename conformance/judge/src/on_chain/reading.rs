@@ -101,13 +101,7 @@ pub fn read_simulation(called: &CallOutcome, mode: Mode, now: u64) -> Simulation
     let validated = ValidationResult::abi_decode(data)
         .map(|result| result.returnInfo)
         .or_else(|_| ValidationResultWithAggregation::abi_decode(data).map(|result| result.returnInfo));
-    if let Ok(ReturnInfo {
-        sigFailed,
-        validAfter,
-        validUntil,
-        ..
-    }) = validated
-    {
+    if let Ok(ReturnInfo { sigFailed, validAfter, validUntil, .. }) = validated {
         return if sigFailed {
             SimulationOutcome::CallThePaymaster(
                 "the account or the paymaster finds its signature wrong".to_owned(),
@@ -165,9 +159,7 @@ pub fn read_paymaster_call(called: &CallOutcome, mode: Mode, now: u64) -> Simula
 /// In token mode a paymaster may revert because the account has no tokens, which is not a fault of the service.
 fn refused_or_unpaid(reason: String, reverted: bool, mode: Mode) -> Simulation {
     if reverted && mode == Mode::Erc20 {
-        Simulation::Unclear(format!(
-            "{reason} (does the account lack tokens or an allowance?)"
-        ))
+        Simulation::Unclear(format!("{reason} (does the account lack tokens or an allowance?)"))
     } else {
         Simulation::Refused(reason)
     }

@@ -151,15 +151,7 @@ impl Rule {
         hint: &'static str,
         check: fn(&View<'_>, &Context, &mut Report),
     ) -> Self {
-        Self {
-            id,
-            clause: id,
-            quota,
-            advice,
-            hint,
-            not_applicable: always,
-            check: Check::Exchange(check),
-        }
+        Self { id, clause: id, quota, advice, hint, not_applicable: always, check: Check::Exchange(check) }
     }
 
     /// Its place among all rules.

@@ -26,11 +26,7 @@ pub(crate) fn describe_answer(answer: &Answer<'_>) -> String {
         Answer::NotJson(response, cause) => format!("HTTP {}, {cause}", response.status),
         Answer::Json(response, document) => {
             if let Some(error) = answer.error() {
-                format!(
-                    "error {} {}",
-                    shown_member(error.get("code")),
-                    shown_member(error.get("message"))
-                )
+                format!("error {} {}", shown_member(error.get("code")), shown_member(error.get("message")))
             } else if let Some(result) = answer.result() {
                 format!("result {}", shown(result))
             } else {

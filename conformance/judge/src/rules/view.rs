@@ -110,14 +110,11 @@ impl<'a> View<'a> {
     /// Whether a request beyond the tables, or larger than ordinary, was refused with an HTTP status and without JSON-RPC: 400 to 499,
     /// or 500 to 599 for an invalid request. Sections 7 and 8 do not show the answer to such requests, so this is lawful.
     pub fn refused_by_status(&self) -> bool {
-        let by_status = self
-            .answer
-            .response()
-            .is_some_and(|response| match response.status {
-                400..500 => true,
-                500..600 => self.valid_call().is_none(),
-                _ => false,
-            });
+        let by_status = self.answer.response().is_some_and(|response| match response.status {
+            400..500 => true,
+            500..600 => self.valid_call().is_none(),
+            _ => false,
+        });
         let may_be_refused = self.beyond_the_tables() || self.beyond.is_some();
         may_be_refused && by_status && !self.answer.is_json_rpc()
     }

@@ -84,14 +84,8 @@ mod tests {
     fn verdicts_of_rules_conclude_a_run() {
         let (stated, warning) = ("answer.id", "interoperability.mode-member");
         let plain = Strictness::default();
-        let strict = Strictness {
-            strict: true,
-            ..plain
-        };
-        let lenient = Strictness {
-            allow_incomplete: true,
-            ..plain
-        };
+        let strict = Strictness { strict: true, ..plain };
+        let lenient = Strictness { allow_incomplete: true, ..plain };
         for (rule, verdict, strictness, expected) in [
             (stated, Verdict::Passed, plain, Conclusion::Conforms),
             (stated, Verdict::NotApplicable, plain, Conclusion::Conforms),
@@ -115,50 +109,22 @@ mod tests {
 
     #[test]
     fn the_state_of_a_run_changes_its_conclusion() {
-        let lenient = Strictness {
-            allow_incomplete: true,
-            ..Strictness::default()
-        };
+        let lenient = Strictness { allow_incomplete: true, ..Strictness::default() };
         let state = RunState::default();
         for (state, strictly, leniently) in [
             (
-                RunState {
-                    end: End::GaveUp,
-                    no_result: true,
-                    ..state
-                },
+                RunState { end: End::GaveUp, no_result: true, ..state },
                 Conclusion::CouldNotTest,
                 Conclusion::CouldNotTest,
             ),
+            (RunState { end: End::Stopped, ..state }, Conclusion::Incomplete, Conclusion::Incomplete),
+            (RunState { no_result: true, ..state }, Conclusion::Incomplete, Conclusion::Incomplete),
             (
-                RunState {
-                    end: End::Stopped,
-                    ..state
-                },
-                Conclusion::Incomplete,
-                Conclusion::Incomplete,
-            ),
-            (
-                RunState {
-                    no_result: true,
-                    ..state
-                },
-                Conclusion::Incomplete,
-                Conclusion::Incomplete,
-            ),
-            (
-                RunState {
-                    has_unjudged_answers: true,
-                    ..state
-                },
+                RunState { has_unjudged_answers: true, ..state },
                 Conclusion::Incomplete,
                 Conclusion::NothingBroken,
             ),
-            (
-                RunState { left_out: 1, ..state },
-                Conclusion::NothingBroken,
-                Conclusion::NothingBroken,
-            ),
+            (RunState { left_out: 1, ..state }, Conclusion::NothingBroken, Conclusion::NothingBroken),
         ] {
             let passed = [outcome("answer.object", Verdict::Passed)];
             let ends = |outcomes: &[RuleOutcome], strictness| conclude(outcomes, &[], strictness, state);

@@ -58,10 +58,7 @@ impl KeptPromises {
 
     /// The lines that were never kept, in the order of the profile.
     pub(crate) fn contradictions(&self) -> Vec<Contradiction> {
-        let never = self
-            .0
-            .iter()
-            .filter(|(_, count)| count.kept == 0 && count.broken > 0);
+        let never = self.0.iter().filter(|(_, count)| count.kept == 0 && count.broken > 0);
         never
             .map(|(line, count)| Contradiction {
                 line: match line {
@@ -124,9 +121,7 @@ impl KeptPromises {
         if view.expectation != Expectation::Sponsored || context.profile.operations.sponsorable.is_empty() {
             return;
         }
-        let operation = view
-            .valid_call()
-            .and_then(|call| context.sponsorable_index(call.operation()));
+        let operation = view.valid_call().and_then(|call| context.sponsorable_index(call.operation()));
         let Some(index) = operation else {
             return;
         };

@@ -43,12 +43,7 @@ impl Examples {
         }
         examples.truncate(MOST_EXAMPLES - 1);
         let group = Arc::clone(shared.get_or_insert_with(|| Arc::new(group.clone())));
-        let example = Example {
-            group,
-            member,
-            pair,
-            got_error: view.answer.error().is_some(),
-        };
+        let example = Example { group, member, pair, got_error: view.answer.error().is_some() };
         examples.insert(place, example);
     }
 

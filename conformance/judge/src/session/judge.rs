@@ -87,11 +87,7 @@ fn apply(rule: &'static Rule, views: &[View<'_>], group: Option<&Group>, context
                 check(view, context, &mut report);
             }
         }
-        Check::Row {
-            document,
-            member: row,
-            expected,
-        } => {
+        Check::Row { document, member: row, expected } => {
             for (member, view) in views.iter().enumerate() {
                 report.set_member(member);
                 check_row(document, row, expected, view, context, &mut report);

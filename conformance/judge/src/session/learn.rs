@@ -97,10 +97,7 @@ impl Learner {
         self.served.count(&call);
         self.base.served_accounts.learn(&call, result);
         for (forms, notation) in self.forms.iter_mut().zip(NOTATIONS) {
-            let dialect = Dialect {
-                amount_notation: notation,
-                ..Dialect::default()
-            };
+            let dialect = Dialect { amount_notation: notation, ..Dialect::default() };
             if forms.len() < MOST_FORMS && forms::is_of_client(&call, &dialect) {
                 forms.learn(&call, &dialect);
             }
@@ -121,13 +118,8 @@ impl Learner {
         }
         let pins = &self.base.profile.dialect;
         let served = &self.served;
-        let Dialect {
-            jsonrpc_version,
-            sponsored_name,
-            fee_token_member,
-            amount_notation,
-            ..
-        } = &mut context.dialect;
+        let Dialect { jsonrpc_version, sponsored_name, fee_token_member, amount_notation, .. } =
+            &mut context.dialect;
         if pins.jsonrpc_version.is_none() {
             choose(jsonrpc_version, &served.versions);
         }
@@ -162,11 +154,7 @@ impl Learner {
             && distinguishes_readings(preferred, list)
             && self.readings.len() < MOST_READINGS
         {
-            self.readings.push(Reading {
-                preferred: preferred.clone(),
-                list: list.clone(),
-                quoted,
-            });
+            self.readings.push(Reading { preferred: preferred.clone(), list: list.clone(), quoted });
         }
     }
 
@@ -181,12 +169,7 @@ impl Learner {
     fn quoted_tokens(&self, context: &Context) -> QuotedTokens {
         let supported = |token: &str| context.support(token) == Support::Supported;
         let mut read = ReadingCounts::default();
-        for Reading {
-            preferred,
-            list,
-            quoted,
-        } in &self.readings
-        {
+        for Reading { preferred, list, quoted } in &self.readings {
             read.count(preferred, list, quoted, supported);
         }
         read.most()
@@ -222,17 +205,13 @@ impl Served {
 }
 
 fn is_written(operation: &Map<String, Value>, notation: Amounts) -> bool {
-    operation
-        .iter()
-        .all(|(name, value)| in_notation(name, value, notation))
+    operation.iter().all(|(name, value)| in_notation(name, value, notation))
 }
 
 /// Sets the reading that was served most often. The current one stays unless another was served more often.
 fn choose(reading: &mut String, served: &BTreeMap<impl AsRef<str> + Ord, u64>) {
-    let own = served
-        .iter()
-        .find(|(name, _)| name.as_ref() == reading.as_str())
-        .map_or(0, |(_, times)| *times);
+    let own =
+        served.iter().find(|(name, _)| name.as_ref() == reading.as_str()).map_or(0, |(_, times)| *times);
     let most = served.iter().max_by_key(|(_, times)| **times);
     if let Some((name, _)) = most.filter(|(_, times)| **times > own) {
         name.as_ref().clone_into(reading);
@@ -264,21 +243,14 @@ mod tests {
                 {"mode": "ERC20", "tokenInfo": info},
             ],
         });
-        let quotes: Vec<Value> = quoted
-            .iter()
-            .map(|token| json!({"tokenAddress": token}))
-            .collect();
+        let quotes: Vec<Value> = quoted.iter().map(|token| json!({"tokenAddress": token})).collect();
         let answer = json!({"jsonrpc": "2.0", "id": 1, "result": {"feeQuotes": quotes, "unsupportedTokens": unsupported}});
         Exchange {
             on_chain: None,
             received: None,
             sent_as: None,
             request: Bytes::from(request.to_string()),
-            outcome: Ok(Response {
-                status: 200,
-                headers: Vec::new(),
-                body: Bytes::from(answer.to_string()),
-            }),
+            outcome: Ok(Response { status: 200, headers: Vec::new(), body: Bytes::from(answer.to_string()) }),
             took: std::time::Duration::ZERO,
         }
     }
@@ -296,11 +268,7 @@ mod tests {
         assert_eq!(context.dialect.quoted_tokens, QuotedTokens::Preferred);
         assert_eq!(context.support(A), Support::Supported);
         learner.see(&quote(&both, &[B], &[A]));
-        assert_eq!(
-            learner.context().support(A),
-            Support::Unknown,
-            "quoted once, unsupported once"
-        );
+        assert_eq!(learner.context().support(A), Support::Unknown, "quoted once, unsupported once");
     }
 
     /// A sponsor request in sponsored mode as `change` leaves it, with its result.
@@ -327,11 +295,7 @@ mod tests {
         let answer = json!({"jsonrpc": "2.0", "id": 1, "result": result});
         Exchange {
             request: Bytes::from(request.to_string()),
-            outcome: Ok(Response {
-                status: 200,
-                headers: Vec::new(),
-                body: Bytes::from(answer.to_string()),
-            }),
+            outcome: Ok(Response { status: 200, headers: Vec::new(), body: Bytes::from(answer.to_string()) }),
             ..quote(&json!({}), &[], &[])
         }
     }
@@ -366,14 +330,8 @@ mod tests {
         learner.see(&with_a_note);
         let context = learner.context();
         assert!(within_tables(&context, &as_account_client));
-        assert!(
-            !within_tables(&context, &sponsored(with_placeholders)),
-            "another form"
-        );
-        assert!(
-            !within_tables(&context, &with_a_note),
-            "no published client sends it"
-        );
+        assert!(!within_tables(&context, &sponsored(with_placeholders)), "another form");
+        assert!(!within_tables(&context, &with_a_note), "no published client sends it");
     }
 
     #[test]

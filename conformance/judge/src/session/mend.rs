@@ -16,9 +16,7 @@ use crate::{
 pub(super) fn mended(exchange: &Exchange, pointers: &[&str]) -> Option<Exchange> {
     let request = ParsedRequest::of(&exchange.request);
     let call = request.valid_call()?;
-    let now = exchange
-        .received
-        .and_then(|now| now.duration_since(UNIX_EPOCH).ok());
+    let now = exchange.received.and_then(|now| now.duration_since(UNIX_EPOCH).ok());
     let right = right_answer(call, now.unwrap_or_default());
     let response = exchange.outcome.as_ref().ok();
     let body = response.and_then(|response| serde_json::from_slice(&response.body).ok());
@@ -39,9 +37,7 @@ pub(super) fn mended(exchange: &Exchange, pointers: &[&str]) -> Option<Exchange>
 /// Mends one place. An answer that is wrong as a whole, or an error in the place of a result, becomes the right answer.
 fn mend(answer: &mut Value, pointer: &str, right: &Value) {
     let value = right.pointer(&without_indices(pointer).replace('*', "0"));
-    let parent = pointer
-        .rsplit_once('/')
-        .map(|(parent, name)| (answer.pointer_mut(parent), name));
+    let parent = pointer.rsplit_once('/').map(|(parent, name)| (answer.pointer_mut(parent), name));
     match (value, parent) {
         (Some(value), Some((Some(Value::Object(object)), name))) if name != "result" => {
             object.insert(name.to_owned(), value.clone());

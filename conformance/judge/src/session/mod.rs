@@ -173,8 +173,7 @@ impl Session {
         judgements.retain(|judgement| !left_out(judgement.rule));
         (self.observe)(&views, &self.context, &mut self.tally.observations);
         self.note_covered(group, exchanges, &views, &judgements);
-        self.tally
-            .add(group, exchanges, &views, judgements, &self.context)
+        self.tally.add(group, exchanges, &views, judgements, &self.context)
     }
 
     /// Counts what rules would judge in these answers without the listed failures.
@@ -191,10 +190,7 @@ impl Session {
             for violation in &judgement.violations {
                 let pair = views.get(violation.member).and_then(|view| view.request.pair());
                 if let Some(entry) = self.known.covers(&Key::of(judgement.rule, pair, violation)) {
-                    wrong
-                        .entry(violation.member)
-                        .or_default()
-                        .push(&violation.pointer);
+                    wrong.entry(violation.member).or_default().push(&violation.pointer);
                     entries.insert(entry.rule);
                 }
             }
@@ -203,17 +199,13 @@ impl Session {
             return;
         }
         let mended = exchanges.iter().enumerate().map(|(number, exchange)| {
-            let mended = wrong
-                .get(&number)
-                .and_then(|pointers| mend::mended(exchange, pointers));
+            let mended = wrong.get(&number).and_then(|pointers| mend::mended(exchange, pointers));
             mended.unwrap_or_else(|| exchange.clone())
         });
         let mended: Vec<Exchange> = mended.collect();
         let times = |judgement: &Judgement| judgement.held + judgement.violations.len() as u64;
         for judgement in self.judge.group(group, &mended, &self.context) {
-            let before = judgements
-                .iter()
-                .find(|before| before.rule.id == judgement.rule.id);
+            let before = judgements.iter().find(|before| before.rule.id == judgement.rule.id);
             let more = times(&judgement).saturating_sub(before.map_or(0, times));
             if more > 0 {
                 self.tally.cover(judgement.rule, more, &entries);
@@ -226,10 +218,7 @@ impl Session {
         for member in &group.members {
             let request = ParsedRequest::of(&member.body);
             if let Some(call) = request.valid_call() {
-                self.tally
-                    .access
-                    .outcomes
-                    .leave_out(group.relation.id, call, &reason);
+                self.tally.access.outcomes.leave_out(group.relation.id, call, &reason);
             }
         }
         *self.unjudged.entry(reason).or_default() += 1;
@@ -237,11 +226,7 @@ impl Session {
 
     /// Adds an observation about the whole run.
     pub fn observe(&mut self, clause: &'static str, value: String, times: u64) {
-        self.tally
-            .observations
-            .entry(clause)
-            .or_default()
-            .insert(value, times);
+        self.tally.observations.entry(clause).or_default().insert(value, times);
     }
 
     /// Adds what another session of the same run counted.
@@ -345,16 +330,11 @@ impl Session {
             &self.scope,
         );
         let outcomes = &self.tally.access.outcomes;
-        for outcome in rules
-            .iter_mut()
-            .filter(|outcome| outcome.verdict == Verdict::Inconclusive)
-        {
+        for outcome in rules.iter_mut().filter(|outcome| outcome.verdict == Verdict::Inconclusive) {
             let is_related = matches!(outcome.rule.check, Check::Group(..));
             let unrelated = (is_recorded && is_related).then(|| UNRELATED.to_owned());
             let unfinished = || cut_short.as_ref().map(|_| UNFINISHED.to_owned());
-            let why = unrelated
-                .or_else(|| outcomes.why_unjudged(outcome.rule))
-                .or_else(unfinished);
+            let why = unrelated.or_else(|| outcomes.why_unjudged(outcome.rule)).or_else(unfinished);
             if why.is_none() {
                 outcome.waits_for = missing_line(outcome.rule, &self.context);
             }
@@ -363,15 +343,9 @@ impl Session {
         }
         let has_tokens = !self.context.profile.tokens.is_none_supported();
         let is_about = |pair: &Pair| has_tokens || pair.mode == Mode::Sponsored;
-        let refusal = outcomes
-            .refusal()
-            .filter(|refusal| refusal.pairs.iter().any(is_about));
+        let refusal = outcomes.refusal().filter(|refusal| refusal.pairs.iter().any(is_about));
         // A run that ended early does not evaluate the list of known failures.
-        let list = if complete || is_recorded {
-            known.as_slice()
-        } else {
-            &[]
-        };
+        let list = if complete || is_recorded { known.as_slice() } else { &[] };
         let conclusion = conclude(&rules, list, ending.strictness, state);
         let defects = defects(&ending.findings, self.tally.requests(), |finding| {
             ending.known.covers(&finding.key()).is_some()

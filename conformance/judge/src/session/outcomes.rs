@@ -111,10 +111,7 @@ pub(super) struct GroupOutcomes {
 
 impl GroupOutcomes {
     pub(super) fn of(members: usize) -> Self {
-        Self {
-            rules: vec![RuleSet::default(); members],
-            broken: Vec::new(),
-        }
+        Self { rules: vec![RuleSet::default(); members], broken: Vec::new() }
     }
 
     /// A rule judged this member. `rule` is the number of the rule.
@@ -126,10 +123,7 @@ impl GroupOutcomes {
 
     /// This member breaks a rule at a place; gives whether it was not known to.
     pub(super) fn broken(&mut self, member: usize, key: &Key) -> bool {
-        let is_new = !self
-            .broken
-            .iter()
-            .any(|(other, known)| *other == member && known == key);
+        let is_new = !self.broken.iter().any(|(other, known)| *other == member && known == key);
         if is_new {
             self.broken.push((member, key.clone()));
         }
@@ -148,11 +142,7 @@ impl Outcomes {
             return;
         }
         for ((member, view), rules) in (0..).zip(views).zip(judged.rules) {
-            let request = JudgedRequest {
-                pair: view.request.pair(),
-                answer: AnswerKind::of(view),
-                rules,
-            };
+            let request = JudgedRequest { pair: view.request.pair(), answer: AnswerKind::of(view), rules };
             self.requests.insert(RequestPlace { group, member }, request);
         }
         for (member, key) in judged.broken {
@@ -196,14 +186,14 @@ impl Outcomes {
     pub fn of_rule<'a>(&'a self, rule: &Rule) -> impl Iterator<Item = RequestOutcome> + use<'a> {
         let number = rule.number();
         let places = self.places_of(rule.id).collect::<Vec<_>>();
-        self.requests()
-            .filter(move |(_, request)| request.rules.contains(number))
-            .map(move |(place, request)| RequestOutcome {
+        self.requests().filter(move |(_, request)| request.rules.contains(number)).map(
+            move |(place, request)| RequestOutcome {
                 place,
                 pair: request.pair,
                 answer: request.answer,
                 is_broken: places.iter().any(|places| places.contains(&place)),
-            })
+            },
+        )
     }
 
     /// How many requests of a method and mode this rule judged, and how many of them broke it. `None` are requests without a pair.
@@ -243,17 +233,8 @@ impl Outcomes {
         };
         let (first, second) = (judged(broken), judged(other_broken));
         let both = broken.intersection(other_broken).count();
-        let all = self
-            .requests
-            .values()
-            .filter(|request| is_judged(request))
-            .count();
-        Overlap {
-            first,
-            second,
-            both,
-            neither: all + both - first - second,
-        }
+        let all = self.requests.values().filter(|request| is_judged(request)).count();
+        Overlap { first, second, both, neither: all + both - first - second }
     }
 
     /// A run of so many groups of one request of this pair, which these rules judged, with the groups that broke them.
@@ -271,15 +252,9 @@ impl Outcomes {
         let answer = AnswerKind::Result;
         let place = |group| RequestPlace { group, member: 0 };
         let requests = (0..groups).map(|group| (place(group), JudgedRequest { pair, answer, rules }));
-        let broken = broken
-            .iter()
-            .map(|(key, groups)| (key.clone(), groups.iter().copied().map(place).collect()));
-        Self {
-            all: groups.into(),
-            requests: requests.collect(),
-            broken: broken.collect(),
-            ..Self::default()
-        }
+        let broken =
+            broken.iter().map(|(key, groups)| (key.clone(), groups.iter().copied().map(place).collect()));
+        Self { all: groups.into(), requests: requests.collect(), broken: broken.collect(), ..Self::default() }
     }
 
     fn places_of(&self, rule: &'static str) -> impl Iterator<Item = &BTreeSet<RequestPlace>> {
@@ -361,11 +336,7 @@ mod tests {
             let mut rules = RuleSet::default();
             rules.insert(0);
             for member in 0..2 {
-                let request = JudgedRequest {
-                    pair: None,
-                    answer: AnswerKind::Result,
-                    rules,
-                };
+                let request = JudgedRequest { pair: None, answer: AnswerKind::Result, rules };
                 outcomes.requests.insert(RequestPlace { group, member }, request);
             }
             if group % 3 == 0 {
@@ -378,11 +349,7 @@ mod tests {
     }
 
     fn key() -> Key {
-        Key {
-            rule: first().id,
-            pair: None,
-            pointer: "/id".to_owned(),
-        }
+        Key { rule: first().id, pair: None, pointer: "/id".to_owned() }
     }
 
     fn first() -> &'static Rule {
@@ -398,14 +365,8 @@ mod tests {
         assert!((MOST_REQUESTS / 2..=MOST_REQUESTS).contains(&kept), "{kept}");
         for tenth in 0..10 {
             let range = tenth * 20_000..(tenth + 1) * 20_000;
-            let here = outcomes
-                .requests()
-                .filter(|(place, _)| range.contains(&place.group))
-                .count();
-            assert!(
-                here.abs_diff(kept / 10) <= kept / 200,
-                "{here} of {kept} in {range:?}"
-            );
+            let here = outcomes.requests().filter(|(place, _)| range.contains(&place.group)).count();
+            assert!(here.abs_diff(kept / 10) <= kept / 200, "{here} of {kept} in {range:?}");
         }
         let share = outcomes.share(first(), None);
         assert_eq!(share.judged, kept);

@@ -80,11 +80,7 @@ pub struct Circumstances {
 
 impl Default for Circumstances {
     fn default() -> Self {
-        Self {
-            in_flight: 1,
-            earlier: 0,
-            connections: 1,
-        }
+        Self { in_flight: 1, earlier: 0, connections: 1 }
     }
 }
 
@@ -171,12 +167,7 @@ impl Original {
             actual: violation.actual.clone(),
             status: answer.and_then(|answer| Some(answer.response()?.status)),
             served: answers.iter().map(is_served).collect(),
-            other_places: summary
-                .places
-                .iter()
-                .filter(is_other)
-                .map(|key| key.pointer.clone())
-                .collect(),
+            other_places: summary.places.iter().filter(is_other).map(|key| key.pointer.clone()).collect(),
             share: Some(match finding.cause {
                 Some(Cause::Chance { broken, sent }) => share(broken.into(), sent.into()),
                 // The requests that the search for the cause found in place of others broke the rule when they were sent again.
@@ -202,10 +193,7 @@ impl Original {
 impl<'a> Recheck<'a> {
     /// A recheck with this rule and this context of the target.
     pub fn new(rule: &'static Rule, context: &'a Context) -> Self {
-        Self {
-            judge: Judge::new(vec![rule]),
-            context,
-        }
+        Self { judge: Judge::new(vec![rule]), context }
     }
 
     /// The violation at the same place as before, when the rule is broken there again.
@@ -225,12 +213,7 @@ impl<'a> Recheck<'a> {
         };
         let mut outcome = Outcome::NotJudged;
         for judgement in self.judge.views(&views, Some(group), self.context) {
-            let Judgement {
-                rule,
-                violations,
-                held,
-                ..
-            } = judgement;
+            let Judgement { rule, violations, held, .. } = judgement;
             if violations.is_empty() && held > 0 {
                 outcome = Outcome::Held;
             }
@@ -256,11 +239,8 @@ impl<'a> Recheck<'a> {
         let judgements = self.judge.views(&views, Some(group), self.context);
         let is_judged = !judgements.is_empty();
         let mut violations = judgements.into_iter().flat_map(|judgement| judgement.violations);
-        let is_elsewhere = |violation: &Violation| {
-            original
-                .other_places
-                .contains(&without_indices(&violation.pointer))
-        };
+        let is_elsewhere =
+            |violation: &Violation| original.other_places.contains(&without_indices(&violation.pointer));
         if let Some(violation) = violations.find(|violation| !is_elsewhere(violation)) {
             return Replayed::Broken(violation);
         }
@@ -305,9 +285,7 @@ impl<'a> Recheck<'a> {
 
 /// Whether an answer has a result that does not refuse the operation (section 4.2).
 fn is_served(answer: &Answer<'_>) -> bool {
-    answer
-        .result()
-        .is_some_and(|result| result["paymasterAndData"] != "0x")
+    answer.result().is_some_and(|result| result["paymasterAndData"] != "0x")
 }
 
 /// Why the target could not be tested, when no request reached the service: all got 401, 403, 404 or 407, or an answer of a
@@ -327,10 +305,7 @@ fn rejected_before_service(views: &[View<'_>], original: &Original) -> Option<St
     } else {
         "the service itself answered none"
     };
-    views
-        .iter()
-        .all(away)
-        .then(|| format!("{} for every request: {advice}", names.join(" or ")))
+    views.iter().all(away).then(|| format!("{} for every request: {advice}", names.join(" or ")))
 }
 
 #[cfg(test)]

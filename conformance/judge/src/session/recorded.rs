@@ -104,9 +104,7 @@ impl RecordedSession {
         let response = exchange.outcome.as_ref();
         let without_headers = response.is_ok_and(|response| response.headers.is_empty());
         let left_out = |rule: &Rule| without_headers && rule.id == CONTENT_TYPE_RULE;
-        let new = self
-            .session
-            .judge_except(&group, std::slice::from_ref(exchange), left_out);
+        let new = self.session.judge_except(&group, std::slice::from_ref(exchange), left_out);
         self.withheld.extend(new);
         self.recent.keep(&group, exchange);
         if self.session.is_denied() {
@@ -141,10 +139,7 @@ impl RecordedSession {
             findings,
             known: &self.known,
             strictness,
-            recorded: Some(Recorded {
-                exchanges: self.exchanges,
-                skipped,
-            }),
+            recorded: Some(Recorded { exchanges: self.exchanges, skipped }),
             requests: 0,
             connections: 1,
             took,

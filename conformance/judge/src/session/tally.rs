@@ -167,20 +167,13 @@ impl Tally {
     /// Requests of a method and mode for which a rule held, in the order of the plan.
     pub fn examples(&self, rule: &Rule, pair: Option<Pair>) -> Vec<Example> {
         let count = self.rules.get(rule.id);
-        count
-            .into_iter()
-            .flat_map(|count| count.examples.of(pair).cloned())
-            .collect()
+        count.into_iter().flat_map(|count| count.examples.of(pair).cloned()).collect()
     }
 
     /// Requests for which a rule held.
     pub fn examples_of(&self, rule: &Rule) -> Vec<Example> {
         let count = self.rules.get(rule.id);
-        count
-            .into_iter()
-            .flat_map(|count| count.examples.all())
-            .cloned()
-            .collect()
+        count.into_iter().flat_map(|count| count.examples.all()).cloned().collect()
     }
 
     /// Requests for which some rule held, each once.
@@ -222,9 +215,7 @@ impl Tally {
             .map(|rule| self.outcome(rule, scope.quota(rule), findings, context, known))
             .collect();
         let passed = |rule: &'static str| {
-            outcomes
-                .iter()
-                .any(|outcome| outcome.rule.id == rule && outcome.verdict == Verdict::Passed)
+            outcomes.iter().any(|outcome| outcome.rule.id == rule && outcome.verdict == Verdict::Passed)
         };
         let states = known.outcomes(rules, &self.seen.keys(), passed, complete);
         for outcome in &mut outcomes {
@@ -273,11 +264,7 @@ impl Tally {
     ) -> RuleOutcome {
         let count = self.rules.get(rule.id).cloned().unwrap_or_default();
         let (verdict, reason) = if count.broken > 0 {
-            let mut entries = self
-                .seen
-                .keys()
-                .filter(|key| key.rule == rule.id)
-                .map(|key| known.covers(key));
+            let mut entries = self.seen.keys().filter(|key| key.rule == rule.id).map(|key| known.covers(key));
             // The rule fails when one of its broken places is not listed as known.
             if entries.clone().all(|entry| entry.is_some()) {
                 let reason = entries.next().flatten().map(|entry| entry.reason.clone());
@@ -294,25 +281,14 @@ impl Tally {
             (Verdict::NotApplicable, Some(reason.to_owned()))
         } else if count.held < quota && count.held + count.covered >= quota {
             let entries: Vec<&str> = count.covered_by.iter().copied().collect();
-            let reason = format!(
-                "covered by {}: it can be judged once that is mended",
-                entries.join(", ")
-            );
+            let reason = format!("covered by {}: it can be judged once that is mended", entries.join(", "));
             (Verdict::Covered, Some(reason))
         } else if count.held < quota {
             (Verdict::Inconclusive, Some(rule.advice.text().to_owned()))
         } else {
             (Verdict::Passed, None)
         };
-        RuleOutcome {
-            rule,
-            verdict,
-            held: count.held,
-            broken: count.broken,
-            quota,
-            reason,
-            waits_for: None,
-        }
+        RuleOutcome { rule, verdict, held: count.held, broken: count.broken, quota, reason, waits_for: None }
     }
 
     fn reach(&mut self, relation: &'static str, view: &View<'_>) {
@@ -341,11 +317,8 @@ impl Tally {
         times: u64,
     ) -> Option<NewlyBroken> {
         let known = self.seen.get_mut(&key);
-        let new = known.is_none().then(|| NewlyBroken {
-            rule,
-            key: key.clone(),
-            violation: violation.clone(),
-        });
+        let new =
+            known.is_none().then(|| NewlyBroken { rule, key: key.clone(), violation: violation.clone() });
         match known {
             Some(known) if !is_before(group, &violation, known) => known.times += times,
             _ => self.keep(

@@ -42,10 +42,8 @@ impl UnjudgedAnswers {
     /// The number of groups for each reason. A run with such groups does not pass. Where HTTP refused every valid request, gateways are
     /// not counted: the run reports that separately.
     pub fn reasons(self, access: &Access) -> BTreeMap<String, usize> {
-        let too_large = self
-            .too_large
-            .into_iter()
-            .map(|(what, groups)| (format!("{what}: more than we read"), groups));
+        let too_large =
+            self.too_large.into_iter().map(|(what, groups)| (format!("{what}: more than we read"), groups));
         let by_gateways = self
             .by_gateways
             .into_iter()
@@ -84,10 +82,8 @@ mod tests {
 
     fn look(answers: &mut UnjudgedAnswers, exchanges: &[Exchange]) -> bool {
         let context = Context::default();
-        let views: Vec<View<'_>> = exchanges
-            .iter()
-            .map(|exchange| View::new(Role::Call, "", exchange, &context))
-            .collect();
+        let views: Vec<View<'_>> =
+            exchanges.iter().map(|exchange| View::new(Role::Call, "", exchange, &context)).collect();
         answers.can_judge(&views)
     }
 
@@ -95,13 +91,7 @@ mod tests {
     fn unjudged_answers_are_counted_by_reason() {
         let too_large = || {
             let limit = 7;
-            exchange(
-                CALL,
-                Err(Failure::TooLarge {
-                    part: paymaster_exchange::Part::Body,
-                    limit,
-                }),
-            )
+            exchange(CALL, Err(Failure::TooLarge { part: paymaster_exchange::Part::Body, limit }))
         };
         let gateway = || exchange(CALL, Ok((502, "<html>")));
         let fine = || exchange(CALL, Ok((200, "{}")));
@@ -109,10 +99,7 @@ mod tests {
         assert!(look(&mut answers, &[fine()]));
         assert_eq!(answers, UnjudgedAnswers::default());
         assert!(!look(&mut answers, &[fine(), too_large()]));
-        assert!(
-            !look(&mut answers, &[gateway(), too_large()]),
-            "it is not judged, for one reason"
-        );
+        assert!(!look(&mut answers, &[gateway(), too_large()]), "it is not judged, for one reason");
         assert!(look(&mut answers, &[gateway(), gateway(), fine()]));
         let mut other = UnjudgedAnswers::default();
         assert!(look(&mut other, &[gateway()]));

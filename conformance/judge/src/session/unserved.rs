@@ -61,10 +61,7 @@ pub struct Refusal {
 impl Outcomes {
     /// Counts the answer to a request of a relation.
     pub(crate) fn see(&mut self, relation: &'static str, view: &View<'_>) {
-        let Some(call) = view
-            .valid_call()
-            .filter(|_| view.within_tables && view.beyond.is_none())
-        else {
+        let Some(call) = view.valid_call().filter(|_| view.within_tables && view.beyond.is_none()) else {
             return;
         };
         let message = view.answer.error().map(|error| {
@@ -116,12 +113,7 @@ impl Outcomes {
             }
         }
         let (times, message) = by_kind.into_values().max()?;
-        Some(Refusal {
-            pairs: pairs.to_vec(),
-            message: message.to_owned(),
-            times,
-            of,
-        })
+        Some(Refusal { pairs: pairs.to_vec(), message: message.to_owned(), times, of })
     }
 
     /// The commonest error message in the methods and modes in which no request got a result.
@@ -172,11 +164,7 @@ impl Outcomes {
         };
         let named = of_affected.difference(&of_served).take(MOST_IN_COMMON);
         let named: Vec<&str> = named.map(String::as_str).collect();
-        if named.is_empty() {
-            String::new()
-        } else {
-            format!("; all have {}", named.join(", "))
-        }
+        if named.is_empty() { String::new() } else { format!("; all have {}", named.join(", ")) }
     }
 }
 
@@ -194,17 +182,12 @@ impl Requests {
             ("method", Some(call.pair.method.name())),
             ("mode", Some(call.pair.mode.name())),
             ("sender", operation["sender"].as_str()),
-            (
-                "initCode",
-                init_code.map(|code| if code == "0x" { code } else { "other than 0x" }),
-            ),
+            ("initCode", init_code.map(|code| if code == "0x" { code } else { "other than 0x" })),
             ("preferredToken", call.tokens.preferred.as_deref()),
             ("feeTokenAddress", call.tokens.fee.as_deref()),
             ("smart account", call.account()),
         ];
-        let one = one
-            .into_iter()
-            .filter_map(|(member, value)| Some((member, value?)));
+        let one = one.into_iter().filter_map(|(member, value)| Some((member, value?)));
         let all = one.chain(listed.map(|token| ("tokenList with", token.as_str())));
         Self {
             times: 1,
@@ -217,8 +200,7 @@ impl Requests {
 /// A message without the words that hold a digit: addresses, amounts, ids.
 pub fn without_values(message: &str) -> String {
     let words = message.split_whitespace();
-    let words: Vec<&str> = words
-        .filter(|word| !word.contains(|letter: char| letter.is_ascii_digit()))
-        .collect();
+    let words: Vec<&str> =
+        words.filter(|word| !word.contains(|letter: char| letter.is_ascii_digit())).collect();
     words.join(" ")
 }

@@ -12,12 +12,8 @@ use crate::{message::request::Call, target::profile::SmartAccount};
 pub(crate) const PUBLISHED: [(&str, &str); 2] = [("BICONOMY", "2.0.0"), ("INFINITISM", "1.0.0")];
 
 /// The smart accounts that discovery sends when the profile names none.
-pub(crate) const CANDIDATES: [(&str, &str); 4] = [
-    ("BICONOMY", "2.0.0"),
-    ("INFINITISM", "1.0.0"),
-    ("BICONOMY", "1.0.0"),
-    ("SAFE", "1.4.1"),
-];
+pub(crate) const CANDIDATES: [(&str, &str); 4] =
+    [("BICONOMY", "2.0.0"), ("INFINITISM", "1.0.0"), ("BICONOMY", "1.0.0"), ("SAFE", "1.4.1")];
 
 /// How the target answered a sponsored-mode request that names a smart account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -53,11 +49,7 @@ impl ServedAccounts {
             self.note(call.pair, account, AccountService::Sponsored);
         }
         if let (Mode::Sponsored, Some(account), Some(data)) = (call.pair.mode, account, data) {
-            let service = if data == "0x" {
-                AccountService::Answered
-            } else {
-                AccountService::Sponsored
-            };
+            let service = if data == "0x" { AccountService::Answered } else { AccountService::Sponsored };
             self.note(call.pair, &account, service);
         }
     }
@@ -77,16 +69,11 @@ impl ServedAccounts {
 
     /// Every account that was served, once for each pair in which it was.
     pub fn all(&self) -> impl Iterator<Item = AccountRecord> {
-        self.0
-            .iter()
-            .map(|((pair, name, version), service)| AccountRecord {
-                pair: *pair,
-                account: SmartAccount {
-                    name: name.clone(),
-                    version: version.clone(),
-                },
-                service: *service,
-            })
+        self.0.iter().map(|((pair, name, version), service)| AccountRecord {
+            pair: *pair,
+            account: SmartAccount { name: name.clone(), version: version.clone() },
+            service: *service,
+        })
     }
 
     /// The accounts that were served in sponsored mode: the candidates of discovery in their order, then the others.
@@ -118,9 +105,6 @@ pub(crate) fn account_of(info: &Value) -> Option<SmartAccount> {
 pub(crate) fn listed(table: &[(&str, &str)]) -> Vec<SmartAccount> {
     table
         .iter()
-        .map(|(name, version)| SmartAccount {
-            name: (*name).to_owned(),
-            version: (*version).to_owned(),
-        })
+        .map(|(name, version)| SmartAccount { name: (*name).to_owned(), version: (*version).to_owned() })
         .collect()
 }

@@ -108,16 +108,11 @@ impl Context {
             tokens.insert(address.to_ascii_lowercase(), Support::Unsupported);
         }
         let dialect = Dialect::pinned(&profile.dialect);
-        let unlisted_tokens = if profile.tokens.complete {
-            Support::Unsupported
-        } else {
-            Support::Unknown
-        };
+        let unlisted_tokens = if profile.tokens.complete { Support::Unsupported } else { Support::Unknown };
         let mut limits = profile.limits.clone();
         let older_name = profile.operations.max_call_data_bytes;
-        limits.call_data_bytes = limits
-            .call_data_bytes
-            .or(older_name.map(|bytes| u64::try_from(bytes).unwrap_or(u64::MAX)));
+        limits.call_data_bytes =
+            limits.call_data_bytes.or(older_name.map(|bytes| u64::try_from(bytes).unwrap_or(u64::MAX)));
         Self {
             profile,
             limits,
@@ -156,18 +151,12 @@ impl Context {
 
     /// Whether a token is supported, as far as is known. The letter case of the address does not matter.
     pub fn support(&self, address: &str) -> Support {
-        self.tokens
-            .get(&address.to_ascii_lowercase())
-            .copied()
-            .unwrap_or(self.unlisted_tokens)
+        self.tokens.get(&address.to_ascii_lowercase()).copied().unwrap_or(self.unlisted_tokens)
     }
 
     /// Every known token with that support, in lower case, sorted.
     pub fn tokens_with(&self, support: Support) -> impl Iterator<Item = &str> {
-        self.tokens
-            .iter()
-            .filter(move |(_, known)| **known == support)
-            .map(|(address, _)| address.as_str())
+        self.tokens.iter().filter(move |(_, known)| **known == support).map(|(address, _)| address.as_str())
     }
 
     /// Smart accounts to send: those of the profile, else those that the target served, else those that published clients send.
@@ -176,11 +165,7 @@ impl Context {
             return self.profile.accounts.clone();
         }
         let served = self.served_accounts.accounts();
-        if served.is_empty() {
-            accounts::listed(&accounts::PUBLISHED)
-        } else {
-            served
-        }
+        if served.is_empty() { accounts::listed(&accounts::PUBLISHED) } else { served }
     }
 
     /// What the tables and the profile require for a call. Outside the tables the expectation is unknown: any well-formed answer is
@@ -203,11 +188,7 @@ impl Context {
         });
         let is_refusable = beyond.is_some()
             && self
-                .beyond(&Parts {
-                    id: &call.id,
-                    operation: &Value::Null,
-                    mode_object: call.mode_object(),
-                })
+                .beyond(&Parts { id: &call.id, operation: &Value::Null, mode_object: call.mode_object() })
                 .is_some();
         let expectation = if within_tables {
             let (operation, mode_object) = (call.operation(), call.mode_object());
@@ -220,11 +201,7 @@ impl Context {
         } else {
             Expectation::Unknown
         };
-        Requirement {
-            within_tables,
-            beyond,
-            expectation,
-        }
+        Requirement { within_tables, beyond, expectation }
     }
 
     /// Whether the target must take the addresses of a call as they are spelled: in lower case, with the checksum of EIP-55, as the
@@ -249,9 +226,7 @@ impl Context {
     pub fn form_extras(&self) -> Extras {
         let account = self.accounts().into_iter().next();
         let account = account.map(|account| json!({"name": account.name, "version": account.version}));
-        Extras {
-            sponsorship_info: json!({"webhookData": {}, "smartAccountInfo": account}),
-        }
+        Extras { sponsorship_info: json!({"webhookData": {}, "smartAccountInfo": account}) }
     }
 
     fn beyond(&self, parts: &Parts<'_>) -> Option<&'static Bound> {
@@ -328,19 +303,12 @@ impl Context {
         if self.profile.accounts.is_empty() {
             return self.served_accounts.service(pair, &account);
         }
-        self.profile
-            .accounts
-            .contains(&account)
-            .then_some(AccountService::Sponsored)
+        self.profile.accounts.contains(&account).then_some(AccountService::Sponsored)
     }
 
     /// Whether the members of an operation are of ordinary size. A target may refuse others.
     fn is_ordinary(&self, operation: &Value) -> bool {
-        let parts = Parts {
-            id: &Value::Null,
-            operation,
-            mode_object: &Value::Null,
-        };
+        let parts = Parts { id: &Value::Null, operation, mode_object: &Value::Null };
         self.beyond(&parts).is_none()
     }
 
@@ -378,9 +346,7 @@ pub(crate) fn shown_support<'a>(
     quoted: &'a BTreeSet<String>,
     unsupported: &'a BTreeSet<String>,
 ) -> impl Iterator<Item = (&'a String, Support)> {
-    let refused = unsupported
-        .intersection(requested)
-        .filter(|token| !quoted.contains(*token));
+    let refused = unsupported.intersection(requested).filter(|token| !quoted.contains(*token));
     quoted
         .difference(unsupported)
         .map(|token| (token, Support::Supported))
@@ -394,10 +360,7 @@ fn besides(known: &Map<String, Value>, operation: &Value, operations: &Operation
     let is_open =
         |name: &str| !is_fixed(name) || FEES.contains(&name) && !FEES.iter().all(|fee| is_fixed(fee));
     let members = operation.as_object().into_iter().flatten();
-    members
-        .filter(|(name, _)| is_open(name))
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect()
+    members.filter(|(name, _)| is_open(name)).map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
 fn has_empty_webhook_data(info: &Value) -> bool {
@@ -413,18 +376,13 @@ fn is_listed_as(known: &Map<String, Value>, sent: &Value, by_value: bool, operat
         known.contains_key(*member)
             || operations.varies(member)
             || sent.get(*member).is_none_or(|data| *data == empty)
-    }) && known
-        .iter()
-        .filter(|(member, _)| !operations.varies(member))
-        .all(|(member, value)| {
-            let sent = sent
-                .get(member)
-                .or((by_value && member == "initCode").then_some(&empty));
-            let is_same = |sent: &Value| {
-                by_value && is_amount(member) && amount(sent).is_some() && amount(sent) == amount(value)
-            };
-            sent == Some(value) || !is_member(member) || sent.is_some_and(is_same)
-        })
+    }) && known.iter().filter(|(member, _)| !operations.varies(member)).all(|(member, value)| {
+        let sent = sent.get(member).or((by_value && member == "initCode").then_some(&empty));
+        let is_same = |sent: &Value| {
+            by_value && is_amount(member) && amount(sent).is_some() && amount(sent) == amount(value)
+        };
+        sent == Some(value) || !is_member(member) || sent.is_some_and(is_same)
+    })
 }
 
 #[cfg(test)]

@@ -209,26 +209,14 @@ mod tests {
         assert_eq!(read(&[("0xAA", &["0xBB", C], &[B, C])]), QuotedTokens::List);
         assert_eq!(read(&[("0xAA", &[B], &[A])]), QuotedTokens::Preferred);
         // No reading explains quotes for some of the listed tokens, or for no token.
-        assert_eq!(
-            read(&[(A, &[B, C], &[A, C]), (A, &[B, C], &[C]), (A, &[B], &[])]),
-            QuotedTokens::Union
-        );
-        assert_eq!(
-            read(&[(A, &[B, C], &[A, C]), (A, &[B, C], &[B, C])]),
-            QuotedTokens::List
-        );
-        assert_eq!(
-            read(&[(A, &[B, C], &[C]), (A, &[B, C], &[A])]),
-            QuotedTokens::Preferred
-        );
+        assert_eq!(read(&[(A, &[B, C], &[A, C]), (A, &[B, C], &[C]), (A, &[B], &[])]), QuotedTokens::Union);
+        assert_eq!(read(&[(A, &[B, C], &[A, C]), (A, &[B, C], &[B, C])]), QuotedTokens::List);
+        assert_eq!(read(&[(A, &[B, C], &[C]), (A, &[B, C], &[A])]), QuotedTokens::Preferred);
         // A listed token that is not supported changes nothing.
         assert_eq!(read(&[(A, &[B, "0x00"], &[A])]), QuotedTokens::Preferred);
         assert_eq!(read(&[(A, &[B, "0x00"], &[B])]), QuotedTokens::List);
         // A preferred token in the list, or no list, does not distinguish the readings.
-        assert_eq!(
-            read(&[(A, &[B, "0xAA"], &[A]), (A, &[], &[A])]),
-            QuotedTokens::Unknown
-        );
+        assert_eq!(read(&[(A, &[B, "0xAA"], &[A]), (A, &[], &[A])]), QuotedTokens::Unknown);
     }
 
     #[test]
@@ -246,17 +234,11 @@ mod tests {
 
     #[test]
     fn the_reading_that_explains_most_quotes_wins_and_a_tie_goes_to_the_default() {
-        let (list, preferred, union): (_, _, (_, &[&str], &[&str])) = (
-            (A, &[B][..], &[B][..]),
-            (A, &[B][..], &[A][..]),
-            (A, &[B], &[A, B]),
-        );
+        let (list, preferred, union): (_, _, (_, &[&str], &[&str])) =
+            ((A, &[B][..], &[B][..]), (A, &[B][..], &[A][..]), (A, &[B], &[A, B]));
         assert_eq!(read(&[list, union]), QuotedTokens::Union);
         assert_eq!(read(&[list, list, union]), QuotedTokens::List);
         assert_eq!(read(&[list, preferred]), QuotedTokens::List);
-        assert_eq!(
-            read(&[list, preferred, preferred, union]),
-            QuotedTokens::Preferred
-        );
+        assert_eq!(read(&[list, preferred, preferred, union]), QuotedTokens::Preferred);
     }
 }

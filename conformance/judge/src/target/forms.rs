@@ -42,11 +42,7 @@ pub static CLIENT_FORMS: &[ClientForm] = &[
         name: "account 4.x",
         clients: "@biconomy/account 4.x and @biconomy/paymaster 4.x",
         rewrite: |request, pair, extras| {
-            in_hex(
-                request,
-                &["nonce", "maxFeePerGas", "maxPriorityFeePerGas"],
-                Hex::Quantity,
-            );
+            in_hex(request, &["nonce", "maxFeePerGas", "maxPriorityFeePerGas"], Hex::Quantity);
             add_placeholders(request);
             add_other_info(request, pair, extras);
             // The smart account leaves the gas limits out in sponsored mode.
@@ -59,11 +55,7 @@ pub static CLIENT_FORMS: &[ClientForm] = &[
         name: "paymaster 4.x",
         clients: "@biconomy/paymaster 4.x with gas limits",
         rewrite: |request, pair, extras| {
-            in_hex(
-                request,
-                &["nonce", "maxFeePerGas", "maxPriorityFeePerGas"],
-                Hex::Quantity,
-            );
+            in_hex(request, &["nonce", "maxFeePerGas", "maxPriorityFeePerGas"], Hex::Quantity);
             add_placeholders(request);
             add_other_info(request, pair, extras);
         },
@@ -172,11 +164,7 @@ impl Form {
         let mut form = BTreeSet::new();
         for (name, value) in operation {
             if is_amount(name) {
-                let own = if is_hex(name, dialect.amount_notation) {
-                    "hex"
-                } else {
-                    "decimal"
-                };
+                let own = if is_hex(name, dialect.amount_notation) { "hex" } else { "decimal" };
                 let notation = notation(value)?;
                 if notation != own {
                     form.insert(format!("{name} {notation}"));
@@ -255,10 +243,7 @@ impl ServedForms {
     pub fn named(&self, pair: Pair) -> Vec<&'static ClientForm> {
         let is_served = |form: &usize| self.named.get(&pair).is_some_and(|served| served.contains(form));
         let forms = all_forms().enumerate();
-        forms
-            .filter(|(place, _)| is_served(place))
-            .map(|(_, form)| form)
-            .collect()
+        forms.filter(|(place, _)| is_served(place)).map(|(_, form)| form).collect()
     }
 }
 
@@ -267,9 +252,7 @@ pub(crate) fn is_of_client(call: &Call, dialect: &Dialect) -> bool {
     let Some(own) = Form::of(call, dialect).filter(|form| !form.is_plain()) else {
         return false;
     };
-    let extras = Extras {
-        sponsorship_info: call.mode_object()["sponsorshipInfo"].clone(),
-    };
+    let extras = Extras { sponsorship_info: call.mode_object()["sponsorshipInfo"].clone() };
     let plain = plain(call, dialect);
     CLIENT_FORMS.iter().any(|form| {
         let request = form.of(&plain, call.pair, &extras);

@@ -236,11 +236,7 @@ fn repeated_tokens(parts: &Parts<'_>) -> Size {
         let mut earlier = tokens[..place].iter();
         earlier.any(|other| other.eq_ignore_ascii_case(token))
     };
-    if tokens.iter().enumerate().any(is_repeated) {
-        Size::Unusual
-    } else {
-        Size::Of(1)
-    }
+    if tokens.iter().enumerate().any(is_repeated) { Size::Unusual } else { Size::Of(1) }
 }
 
 fn id_length(parts: &Parts<'_>) -> Size {
@@ -252,20 +248,14 @@ fn id_length(parts: &Parts<'_>) -> Size {
 }
 
 fn number_id(parts: &Parts<'_>) -> Size {
-    if parts.id.is_number() && !is_exact_integer(parts.id) {
-        Size::Unusual
-    } else {
-        Size::Of(0)
-    }
+    if parts.id.is_number() && !is_exact_integer(parts.id) { Size::Unusual } else { Size::Of(0) }
 }
 
 /// Whether a number is an integer that every JSON parser reads exactly: at most 2^53 - 1, negative or not.
 pub fn is_exact_integer(id: &Value) -> bool {
     let text = id.to_string();
     let magnitude = text.strip_prefix('-').unwrap_or(&text);
-    magnitude
-        .parse::<u64>()
-        .is_ok_and(|magnitude| magnitude <= LARGEST_EXACT_INTEGER)
+    magnitude.parse::<u64>().is_ok_and(|magnitude| magnitude <= LARGEST_EXACT_INTEGER)
 }
 
 /// Whether an id is an integer that JSON parsers with 64-bit floating-point numbers may round.

@@ -178,12 +178,10 @@ impl ServedCapitals {
 
     /// The places of a call that have addresses in capital letters.
     pub fn places_of(call: &Call) -> impl Iterator<Item = Place> {
-        Place::of(call.pair).iter().copied().filter(|place| {
-            place
-                .addresses(call)
-                .iter()
-                .any(|address| is_in_capitals(address))
-        })
+        Place::of(call.pair)
+            .iter()
+            .copied()
+            .filter(|place| place.addresses(call).iter().any(|address| is_in_capitals(address)))
     }
 }
 

@@ -46,10 +46,7 @@ impl RuleState {
 
     /// The state of a rule at the end of a run.
     pub fn of(outcome: &RuleOutcome, strictness: Strictness) -> Self {
-        Self::of_verdict(
-            outcome.verdict,
-            fails_the_run(outcome.rule.basis(), strictness.strict),
-        )
+        Self::of_verdict(outcome.verdict, fails_the_run(outcome.rule.basis(), strictness.strict))
     }
 
     /// The state for a verdict. `fails` is true when a broken rule of this basis fails the run.
@@ -142,11 +139,7 @@ impl Counts {
 
     /// How many rules were judged: they apply to the target, and were exercised often enough to pass or were broken.
     pub fn judged(&self) -> usize {
-        let unjudged = [
-            RuleState::Covered,
-            RuleState::Inconclusive,
-            RuleState::NotApplicable,
-        ];
+        let unjudged = [RuleState::Covered, RuleState::Inconclusive, RuleState::NotApplicable];
         self.rules() - unjudged.into_iter().map(|state| self.get(state)).sum::<usize>()
     }
 

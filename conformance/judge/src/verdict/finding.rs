@@ -23,11 +23,7 @@ pub struct Key {
 impl Key {
     /// The key of a violation.
     pub fn of(rule: &Rule, pair: Option<Pair>, violation: &Violation) -> Self {
-        Self {
-            rule: rule.id,
-            pair,
-            pointer: without_indices(&violation.pointer),
-        }
+        Self { rule: rule.id, pair, pointer: without_indices(&violation.pointer) }
     }
 }
 
@@ -103,10 +99,7 @@ impl Finding {
 
     /// How often the re-sent bytes broke the rule again.
     pub fn reproduced(&self) -> usize {
-        self.attempts
-            .iter()
-            .filter(|attempt| attempt.violation.is_some())
-            .count()
+        self.attempts.iter().filter(|attempt| attempt.violation.is_some()).count()
     }
 
     /// Whether the rule was broken once and no attempt reproduced it.

@@ -84,15 +84,8 @@ impl VerdictLine {
             }
             Conclusion::ListOutOfDate => format!(": {}", self.stale()),
             Conclusion::Incomplete => {
-                let why = if self.no_result {
-                    " no request got a result;"
-                } else {
-                    ""
-                };
-                format!(
-                    ":{why} nothing broken in what was judged{known}: {}",
-                    self.share()
-                )
+                let why = if self.no_result { " no request got a result;" } else { "" };
+                format!(":{why} nothing broken in what was judged{known}: {}", self.share())
             }
             Conclusion::CouldNotTest => String::new(),
         };
@@ -129,10 +122,7 @@ impl VerdictLine {
             }
             Conclusion::Conforms | Conclusion::NothingBroken | Conclusion::Incomplete => {
                 if self.conclusion == Conclusion::Conforms && inconclusive > 0 {
-                    notes.push(format!(
-                        "{} not judged",
-                        count(inconclusive as u128, "advisory rule")
-                    ));
+                    notes.push(format!("{} not judged", count(inconclusive as u128, "advisory rule")));
                 }
                 if self.unjudged > 0 {
                     let groups = count(self.unjudged as u128, "group");
@@ -145,10 +135,7 @@ impl VerdictLine {
         }
         match self.counts.get(RuleState::Covered) {
             0 => {}
-            number => notes.push(format!(
-                "{} covered by known failures",
-                count(number as u128, "rule")
-            )),
+            number => notes.push(format!("{} covered by known failures", count(number as u128, "rule"))),
         }
         match self.counts.get(RuleState::NotApplicable) {
             0 => {}
@@ -163,16 +150,8 @@ impl VerdictLine {
     fn stale(&self) -> String {
         let words = [
             (known::EntryState::Expired, "entry expired", "entries expired"),
-            (
-                known::EntryState::UnexpectedlyPassing,
-                "entry passes now",
-                "entries pass now",
-            ),
-            (
-                known::EntryState::MatchesNothing,
-                "entry matches nothing",
-                "entries match nothing",
-            ),
+            (known::EntryState::UnexpectedlyPassing, "entry passes now", "entries pass now"),
+            (known::EntryState::MatchesNothing, "entry matches nothing", "entries match nothing"),
         ];
         let parts = words.into_iter().filter_map(|(state, one, several)| {
             match self.known.iter().filter(|known| **known == state).count() {
@@ -188,11 +167,7 @@ impl VerdictLine {
 /// `1 rule`, `2 rules`.
 pub fn count(number: impl Into<u128>, one: &str) -> String {
     let number = number.into();
-    if number == 1 {
-        format!("1 {one}")
-    } else {
-        format!("{number} {one}s")
-    }
+    if number == 1 { format!("1 {one}") } else { format!("{number} {one}s") }
 }
 
 #[cfg(test)]
@@ -231,54 +206,31 @@ mod tests {
         for (line, expected) in [
             (line(Conclusion::Conforms, &[passed(81)]), "conforms"),
             (
-                line(
-                    Conclusion::Conforms,
-                    &[passed(75), (KnownFailing, 3), (NotApplicable, 3)],
-                ),
+                line(Conclusion::Conforms, &[passed(75), (KnownFailing, 3), (NotApplicable, 3)]),
                 "conforms but for 3 known failures; 3 rules do not apply",
             ),
             (
                 VerdictLine {
                     cut_short: true,
-                    ..line(
-                        Conclusion::Conforms,
-                        &[passed(79), (Inconclusive, 1), (NotApplicable, 1)],
-                    )
+                    ..line(Conclusion::Conforms, &[passed(79), (Inconclusive, 1), (NotApplicable, 1)])
                 },
                 "conforms; 1 advisory rule not judged; the run was cut short; 1 rule does not apply",
             ),
+            (base(Conclusion::NothingBroken), "nothing broken in what was judged: 27 of 81 rules"),
             (
-                base(Conclusion::NothingBroken),
-                "nothing broken in what was judged: 27 of 81 rules",
-            ),
-            (
-                VerdictLine {
-                    left_out: 80,
-                    ..line(Conclusion::NothingBroken, &[(KnownFailing, 1)])
-                },
+                VerdictLine { left_out: 80, ..line(Conclusion::NothingBroken, &[(KnownFailing, 1)]) },
                 "nothing broken in what was judged but for 1 known failure: 1 of 81 rules",
             ),
+            (base(Conclusion::Incomplete), "incomplete: nothing broken in what was judged: 27 of 81 rules"),
             (
-                base(Conclusion::Incomplete),
-                "incomplete: nothing broken in what was judged: 27 of 81 rules",
-            ),
-            (
-                VerdictLine {
-                    no_result: true,
-                    unjudged: 2,
-                    cut_short: true,
-                    ..base(Conclusion::Incomplete)
-                },
+                VerdictLine { no_result: true, unjudged: 2, cut_short: true, ..base(Conclusion::Incomplete) },
                 "incomplete: no request got a result; nothing broken in what was judged: 27 of 81 rules; \
                  2 groups of requests not judged; the run was cut short",
             ),
             (
                 VerdictLine {
                     known: vec![EntryState::Expired],
-                    ..line(
-                        Conclusion::Violations,
-                        &[(Broken, 2), (KnownFailing, 1), (Inconclusive, 1)],
-                    )
+                    ..line(Conclusion::Violations, &[(Broken, 2), (KnownFailing, 1), (Inconclusive, 1)])
                 },
                 "violations: 2 rules broken, 1 known failure; the known-failures list is out of date: \
                  1 entry expired; 3 of 4 rules judged",
@@ -298,17 +250,8 @@ mod tests {
                 "violations: 2 rules broken; either the profile or the target is wrong about tokens.supported[1], \
                  tokens.supported[3], which the target never served",
             ),
-            (
-                base(Conclusion::CouldNotTest),
-                "could not test; 27 of 81 rules judged",
-            ),
-            (
-                line(
-                    Conclusion::CouldNotTest,
-                    &[(Inconclusive, 79), (NotApplicable, 2)],
-                ),
-                "could not test",
-            ),
+            (base(Conclusion::CouldNotTest), "could not test; 27 of 81 rules judged"),
+            (line(Conclusion::CouldNotTest, &[(Inconclusive, 79), (NotApplicable, 2)]), "could not test"),
         ] {
             assert_eq!(line.sentence(), expected);
         }
@@ -320,15 +263,9 @@ mod tests {
 
         let passed = |number| (Passed, number);
         for (line, expected) in [
+            (line(Conclusion::Violations, &[(Broken, 1), passed(80)]), "violations: 1 rule broken"),
             (
-                line(Conclusion::Violations, &[(Broken, 1), passed(80)]),
-                "violations: 1 rule broken",
-            ),
-            (
-                VerdictLine {
-                    defects: 2,
-                    ..line(Conclusion::Violations, &[(Broken, 6), passed(75)])
-                },
+                VerdictLine { defects: 2, ..line(Conclusion::Violations, &[(Broken, 6), passed(75)]) },
                 "violations: 2 defects, 6 rules broken",
             ),
         ] {
@@ -346,10 +283,7 @@ mod tests {
             EntryState::Expired,
             EntryState::NotReached,
         ] {
-            let line = VerdictLine {
-                known: vec![state],
-                ..line(Conclusion::ListOutOfDate, &[])
-            };
+            let line = VerdictLine { known: vec![state], ..line(Conclusion::ListOutOfDate, &[]) };
             assert_eq!(!line.stale().is_empty(), state.fails_the_run(), "{state:?}");
         }
     }

@@ -119,10 +119,7 @@ fn remedy(line: MissingLine) -> Option<&'static Remedy> {
 /// Whether a rule does not apply to a target without tokens.
 fn needs_tokens(rule: &Rule) -> bool {
     let without = Context::new(Profile {
-        tokens: TokenLists {
-            complete: true,
-            ..TokenLists::default()
-        },
+        tokens: TokenLists { complete: true, ..TokenLists::default() },
         ..Profile::default()
     });
     (rule.not_applicable)(&without).is_some() && (rule.not_applicable)(&Context::default()).is_none()
@@ -167,11 +164,8 @@ fn text(line: MissingLine, context: &Context) -> String {
             for (place, account) in context.accounts().iter().enumerate() {
                 let between = if place > 0 { ", " } else { "" };
                 // Writing to a String cannot fail. Debug escapes quotes as TOML does.
-                let _ = write!(
-                    text,
-                    "{between}{{ name = {:?}, version = {:?} }}",
-                    account.name, account.version
-                );
+                let _ =
+                    write!(text, "{between}{{ name = {:?}, version = {:?} }}", account.name, account.version);
             }
             text + "]"
         }
@@ -201,11 +195,7 @@ mod tests {
     fn every_line_has_a_remedy() {
         for rule in rules() {
             let line = missing_line(rule, &Context::default());
-            assert!(
-                line.is_none_or(|line| line.advice().contains("profile")),
-                "{}",
-                rule.id
-            );
+            assert!(line.is_none_or(|line| line.advice().contains("profile")), "{}", rule.id);
         }
     }
 
@@ -227,11 +217,7 @@ mod tests {
         assert!(lines[0].rules.len() > 20, "{lines:#?}");
         let passed: Vec<RuleOutcome> = outcomes
             .into_iter()
-            .map(|outcome| RuleOutcome {
-                verdict: Verdict::Passed,
-                waits_for: None,
-                ..outcome
-            })
+            .map(|outcome| RuleOutcome { verdict: Verdict::Passed, waits_for: None, ..outcome })
             .collect();
         assert!(by_value(&passed, &Context::default()).is_empty());
     }

@@ -19,14 +19,7 @@ pub(crate) const NO: &str = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"m
 pub(crate) fn group(relation: &str) -> Group {
     let known = find_relation(relation).expect("it is one of ours");
     let quotes = known.bases.iter().all(|base| base.pair == Pair::QUOTE_ERC20);
-    group_of(
-        relation,
-        if quotes {
-            Pair::QUOTE_ERC20
-        } else {
-            Pair::SPONSOR_SPONSORED
-        },
-    )
+    group_of(relation, if quotes { Pair::QUOTE_ERC20 } else { Pair::SPONSOR_SPONSORED })
 }
 
 /// The same of that pair.
@@ -43,20 +36,7 @@ pub(crate) fn group_of(relation: &str, pair: Pair) -> Group {
         base["params"][1] = json!({"mode": "ERC20", "calculateGasLimits": true, "tokenInfo": info});
     }
     let pair = Some(pair);
-    let seed = BuildInput {
-        pair,
-        base: &base,
-        round: 0,
-        context: &Context::default(),
-    };
+    let seed = BuildInput { pair, base: &base, round: 0, context: &Context::default() };
     let members = (relation.members)(&seed, &mut Ids::starting_at(1));
-    Group {
-        number: 0,
-        relation,
-        pair,
-        members,
-        base,
-        round: 0,
-        first_id: 1,
-    }
+    Group { number: 0, relation, pair, members, base, round: 0, first_id: 1 }
 }

@@ -8,10 +8,7 @@ pub(crate) fn address(digit: &str) -> String {
 }
 
 pub(crate) fn tokens() -> TokenLists {
-    let token = |digit| Token {
-        address: address(digit),
-        ..Token::default()
-    };
+    let token = |digit| Token { address: address(digit), ..Token::default() };
     TokenLists {
         supported: ["a", "b", "c"].map(token).into(),
         unsupported: ["e", "f"].map(address).into(),

@@ -42,10 +42,7 @@ pub(crate) fn profile(config: &Config) -> Profile {
         symbol: Some(token.symbol.clone()),
         decimals: u8::try_from(token.decimals).ok(),
     };
-    let account = |name: &String| SmartAccount {
-        name: name.clone(),
-        version: "1.0.0".to_owned(),
-    };
+    let account = |name: &String| SmartAccount { name: name.clone(), version: "1.0.0".to_owned() };
     Profile {
         tokens: TokenLists {
             supported: config.tokens.iter().map(token).collect(),

@@ -36,9 +36,7 @@ fn ended(
     let mut discovery = Discovery::new(Context::new(profile), 1);
     let mut answers = Vec::new();
     while let Some(groups) = discovery.next_round(&answers) {
-        let sent = groups
-            .into_iter()
-            .map(|group| (common::send(service, &group), group));
+        let sent = groups.into_iter().map(|group| (common::send(service, &group), group));
         answers = sent.map(|(sent, group)| (group, sent)).collect();
     }
     let found = discovery.finish();
@@ -71,11 +69,7 @@ fn ended(
 }
 
 fn outcome<'a>(summary: &'a Summary, id: &str) -> &'a RuleOutcome {
-    summary
-        .rules
-        .iter()
-        .find(|outcome| outcome.rule.id == id)
-        .unwrap()
+    summary.rules.iter().find(|outcome| outcome.rule.id == id).unwrap()
 }
 
 fn list(expires: &str) -> KnownFailureList {
@@ -100,10 +94,7 @@ fn with_text_decimals(service: &Service) -> impl Fn(&[u8]) -> (u16, Vec<u8>) {
         let (status, answer) = common::answer(service, body);
         let text = String::from_utf8(answer).unwrap();
         let as_text = |text: String, decimals: u8| {
-            text.replace(
-                &format!("\"decimal\":{decimals},"),
-                &format!("\"decimal\":\"{decimals}\","),
-            )
+            text.replace(&format!("\"decimal\":{decimals},"), &format!("\"decimal\":\"{decimals}\","))
         };
         (status, (0..=18).fold(text, as_text).into_bytes())
     }
@@ -125,12 +116,7 @@ fn what_waits_only_for_a_known_failure_is_covered_by_it() {
     let expired = ended(&with_text_decimals(&service), profile(), list("2026-06-29"), None);
     assert_eq!(outcome(&expired, COVERED).verdict, Verdict::Inconclusive);
     assert_eq!(expired.conclusion, Conclusion::Violations);
-    let without = ended(
-        &with_text_decimals(&service),
-        Profile::default(),
-        list("2026-06-30"),
-        None,
-    );
+    let without = ended(&with_text_decimals(&service), Profile::default(), list("2026-06-30"), None);
     let refused = outcome(&without, "sponsor.refused-gets-0x");
     assert_eq!(refused.verdict, Verdict::Inconclusive);
     assert_eq!(refused.waits_for, Some(MissingLine::Refused));
@@ -144,34 +130,14 @@ fn a_rule_that_a_gateway_keeps_from_judging_waits_for_no_line() {
         Some(Pair::SPONSOR_ERC20) => (502, b"<html>nginx</html>".to_vec()),
         _ => common::answer(&service, body),
     };
-    let summary = ended(
-        &behind_a_gateway,
-        common::profile(&config),
-        KnownFailureList::default(),
-        None,
-    );
+    let summary = ended(&behind_a_gateway, common::profile(&config), KnownFailureList::default(), None);
     assert_eq!(summary.conclusion, Conclusion::Incomplete);
-    for id in [
-        "token-sponsor-result.MODE",
-        "sponsor.erc20-result",
-        "plausibility.token-data-differs",
-    ] {
+    for id in ["token-sponsor-result.MODE", "sponsor.erc20-result", "plausibility.token-data-differs"] {
         let waiting = outcome(&summary, id);
-        assert_eq!(
-            (waiting.verdict, waiting.waits_for),
-            (Verdict::Inconclusive, None),
-            "{id}"
-        );
+        assert_eq!((waiting.verdict, waiting.waits_for), (Verdict::Inconclusive, None), "{id}");
     }
-    let reason = outcome(&summary, "token-sponsor-result.MODE")
-        .reason
-        .clone()
-        .unwrap();
-    for part in [
-        "HTTP 502, and no answer of the service, for ",
-        "all have ",
-        "mode ERC20",
-    ] {
+    let reason = outcome(&summary, "token-sponsor-result.MODE").reason.clone().unwrap();
+    for part in ["HTTP 502, and no answer of the service, for ", "all have ", "mode ERC20"] {
         assert!(reason.contains(part), "{reason}");
     }
     let lines = profile_line::by_value(&summary.rules, &Context::default());
@@ -189,14 +155,8 @@ fn groups_that_were_throttled_are_the_reason_too() {
     let summary = ended(&paymaster, profile, known, Some(Pair::SPONSOR_ERC20));
     let waiting = outcome(&summary, "plausibility.token-data-differs");
     let reason = waiting.reason.as_deref().unwrap();
-    assert_eq!(
-        (waiting.verdict, waiting.waits_for),
-        (Verdict::Inconclusive, None)
-    );
-    assert!(
-        reason.starts_with("the target asked to wait again and again, for "),
-        "{reason}"
-    );
+    assert_eq!((waiting.verdict, waiting.waits_for), (Verdict::Inconclusive, None));
+    assert!(reason.starts_with("the target asked to wait again and again, for "), "{reason}");
 }
 
 #[test]
@@ -211,12 +171,7 @@ fn the_commonest_refusal_is_in_the_summary() {
     };
     let run = |service: &Paymaster<'_>| ended(service, Profile::default(), KnownFailureList::default(), None);
     // The messages differ in values alone.
-    let refuses = |body: &[u8]| {
-        (
-            200,
-            error(body, &format!("AA20 account 0x{} is not deployed", body.len())),
-        )
-    };
+    let refuses = |body: &[u8]| (200, error(body, &format!("AA20 account 0x{} is not deployed", body.len())));
     let summary = run(&refuses);
     let refusal = summary.refusal.unwrap();
     assert_eq!((refusal.pairs.len(), refusal.times), (4, refusal.of));
@@ -226,10 +181,7 @@ fn the_commonest_refusal_is_in_the_summary() {
         _ => common::answer(&service, body),
     };
     let summary = run(&without_tokens);
-    assert_eq!(
-        summary.refusal.as_ref().unwrap().pairs,
-        [Pair::QUOTE_ERC20, Pair::SPONSOR_ERC20]
-    );
+    assert_eq!(summary.refusal.as_ref().unwrap().pairs, [Pair::QUOTE_ERC20, Pair::SPONSOR_ERC20]);
     assert_eq!(summary.refusal.unwrap().message, "ERC20 mode is not enabled");
     // HTTP refuses every request too: nothing is judged, and the message is there.
     let without_key = |body: &[u8]| (401, error(body, "the key is missing"));

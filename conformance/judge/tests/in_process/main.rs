@@ -19,12 +19,7 @@ fn the_reference_server_breaks_nothing_and_reaches_every_rule() {
         // This run uses no chain.
         for rule in rules().filter(|rule| rule.basis() != Basis::OnChain) {
             let times = found.held.get(rule.id).copied().unwrap_or(0);
-            assert!(
-                times >= rule.quota,
-                "{} was reached {times} times, and needs {}",
-                rule.id,
-                rule.quota
-            );
+            assert!(times >= rule.quota, "{} was reached {times} times, and needs {}", rule.id, rule.quota);
         }
     }
 }
@@ -42,11 +37,7 @@ fn a_run_keeps_to_its_number_of_requests_and_reaches_every_rule() {
         for seed in seeds {
             let found = common::run_cases(&paymaster, common::profile(&config), seed, cases);
             let requests: usize = found.requests.values().sum();
-            assert!(
-                requests < most,
-                "{requests} with {cases} cases: {:#?}",
-                found.requests
-            );
+            assert!(requests < most, "{requests} with {cases} cases: {:#?}", found.requests);
             for rule in rules().filter(|rule| rule.basis() != Basis::OnChain) {
                 let times = found.held.get(rule.id).copied().unwrap_or(0);
                 assert!(
@@ -65,21 +56,15 @@ fn without_a_profile_nothing_is_broken_and_the_tokens_are_discovered() {
     let service = Service::new(&Config::default()).unwrap();
     let found = common::run(&service, Profile::default(), 1);
     assert!(found.broken.is_empty(), "{:#?}", found.broken);
-    for rule in [
-        "quote.tokens-quoted",
-        "quote.unsupported-listed",
-        "error.token-unsupported",
-        "sponsor.erc20-result",
-    ] {
+    for rule in
+        ["quote.tokens-quoted", "quote.unsupported-listed", "error.token-unsupported", "sponsor.erc20-result"]
+    {
         assert!(
             found.held.get(rule).is_some_and(|times| *times > 10),
             "{rule} was not reached without a profile"
         );
     }
     for rule in ["sponsor.refused-gets-0x", "sponsor.sponsorable-is-sponsored"] {
-        assert!(
-            !found.held.contains_key(rule),
-            "{rule} cannot be judged without a profile"
-        );
+        assert!(!found.held.contains_key(rule), "{rule} cannot be judged without a profile");
     }
 }

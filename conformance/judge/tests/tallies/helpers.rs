@@ -54,16 +54,10 @@ pub(crate) fn group(number: usize, members: usize) -> Group {
 }
 
 pub(crate) fn answered(status: u16, headers: &[(&str, &str)], body: &str) -> Exchange {
-    let headers = headers
-        .iter()
-        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    let headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     Exchange {
         request: Bytes::from(request().to_string()),
-        outcome: Ok(Response {
-            status,
-            headers: headers.collect(),
-            body: Bytes::from(body.to_owned()),
-        }),
+        outcome: Ok(Response { status, headers: headers.collect(), body: Bytes::from(body.to_owned()) }),
         took: Duration::ZERO,
         on_chain: None,
         received: None,
@@ -91,13 +85,7 @@ pub(crate) fn judgement(id: &str, held: u64, violations: Vec<Violation>) -> Judg
     if held > 0 {
         held_at.insert(0);
     }
-    Judgement {
-        rule: rule(id),
-        number: rule(id).number(),
-        held,
-        held_at,
-        violations,
-    }
+    Judgement { rule: rule(id), number: rule(id).number(), held, held_at, violations }
 }
 
 /// What one group adds.
@@ -120,14 +108,8 @@ pub(crate) fn outcome(
     known: &KnownFailureList,
     findings: &[Finding],
 ) -> RuleOutcome {
-    let (mut outcomes, _) = tally.outcomes(
-        &[rule(id)],
-        findings,
-        &Context::default(),
-        known,
-        true,
-        &Scope::default(),
-    );
+    let (mut outcomes, _) =
+        tally.outcomes(&[rule(id)], findings, &Context::default(), known, true, &Scope::default());
     outcomes.pop().expect("one rule was selected")
 }
 

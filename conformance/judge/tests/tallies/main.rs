@@ -27,15 +27,7 @@ fn a_rule_passes_when_it_meets_its_quota_and_is_never_broken() {
     let quota = rule(ID).quota;
     let mut tally = Tally::default();
     assert_eq!(verdict(&tally, ID), Verdict::Inconclusive);
-    assert_eq!(
-        added(
-            &mut tally,
-            0,
-            &[result()],
-            vec![judgement(ID, quota - 1, Vec::new())]
-        ),
-        [""; 0]
-    );
+    assert_eq!(added(&mut tally, 0, &[result()], vec![judgement(ID, quota - 1, Vec::new())]), [""; 0]);
     assert_eq!(verdict(&tally, ID), Verdict::Inconclusive);
     added(&mut tally, 1, &[result()], vec![judgement(ID, 1, Vec::new())]);
     assert_eq!(verdict(&tally, ID), Verdict::Passed);
@@ -49,11 +41,7 @@ fn a_rule_passes_when_it_meets_its_quota_and_is_never_broken() {
 #[test]
 fn an_answer_counts_once_however_many_of_its_members_are_wrong() {
     let mut tally = Tally::default();
-    let wrong = [
-        "/result/feeQuotes/0/symbol",
-        "/result/feeQuotes/1/symbol",
-        "/result/feeQuotes/2/symbol",
-    ];
+    let wrong = ["/result/feeQuotes/0/symbol", "/result/feeQuotes/1/symbol", "/result/feeQuotes/2/symbol"];
     let places = |member: usize| wrong.map(|pointer| at(member, pointer));
     let all = [places(0), places(1)].concat();
     let new = added(&mut tally, 0, &[result(), result()], vec![judgement(ID, 0, all)]);
@@ -65,10 +53,7 @@ fn an_answer_counts_once_however_many_of_its_members_are_wrong() {
 #[test]
 fn a_rule_that_does_not_apply_needs_no_quota_and_can_be_broken() {
     let context = Context::new(Profile {
-        operations: Operations {
-            sponsors: Some(Sponsors::Any),
-            ..Operations::default()
-        },
+        operations: Operations { sponsors: Some(Sponsors::Any), ..Operations::default() },
         ..Profile::default()
     });
     let found = |tally: &Tally, refuses: &str| {
@@ -85,12 +70,7 @@ fn a_rule_that_does_not_apply_needs_no_quota_and_can_be_broken() {
     for refuses in ["sponsor.refused-gets-0x", "error.refusal-is-none"] {
         let mut tally = Tally::default();
         assert_eq!(found(&tally, refuses), Verdict::NotApplicable);
-        added(
-            &mut tally,
-            0,
-            &[result()],
-            vec![judgement(refuses, 0, vec![at(0, "/result")])],
-        );
+        added(&mut tally, 0, &[result()], vec![judgement(refuses, 0, vec![at(0, "/result")])]);
         assert_eq!(found(&tally, refuses), Verdict::Failed);
     }
 }
@@ -100,39 +80,16 @@ fn a_broken_place_is_new_once_and_keeps_its_first_violation() {
     let mut tally = Tally::default();
     let two = || vec![at(1, "/result/list/3/name"), at(0, "/result/list/12/name")];
     let exchanges = [result(), answered(200, &[], "first")];
+    assert_eq!(added(&mut tally, 5, &exchanges, vec![judgement(ROW, 2, two())]), [ROW]);
     assert_eq!(
-        added(&mut tally, 5, &exchanges, vec![judgement(ROW, 2, two())]),
-        [ROW]
-    );
-    assert_eq!(
-        added(
-            &mut tally,
-            3,
-            &exchanges,
-            vec![judgement(ROW, 0, vec![at(1, "/result/list/0/name")])]
-        ),
+        added(&mut tally, 3, &exchanges, vec![judgement(ROW, 0, vec![at(1, "/result/list/0/name")])]),
         [""; 0]
     );
-    assert_eq!(
-        added(
-            &mut tally,
-            4,
-            &exchanges,
-            vec![judgement(ID, 0, vec![at(0, "/id")])]
-        ),
-        [ID]
-    );
+    assert_eq!(added(&mut tally, 4, &exchanges, vec![judgement(ID, 0, vec![at(0, "/id")])]), [ID]);
     let seen: Vec<(&str, usize, usize, u64)> = tally
         .seen()
         .into_iter()
-        .map(|(key, seen)| {
-            (
-                key.pointer.as_str(),
-                seen.group.number,
-                seen.violation.member,
-                seen.times,
-            )
-        })
+        .map(|(key, seen)| (key.pointer.as_str(), seen.group.number, seen.violation.member, seen.times))
         .collect();
     // Indices make no other place; the first in the order of the plan is shown.
     assert_eq!(seen, [("/result/list/*/name", 3, 1, 3), ("/id", 4, 0, 1)]);
@@ -161,14 +118,7 @@ fn a_run_keeps_which_requests_each_rule_judged() {
     let outcomes = tally.requests();
     let of_rule: Vec<_> = outcomes
         .of_rule(rule(ID))
-        .map(|request| {
-            (
-                request.place.group,
-                request.place.member,
-                request.answer,
-                request.is_broken,
-            )
-        })
+        .map(|request| (request.place.group, request.place.member, request.answer, request.is_broken))
         .collect();
     let expected = [
         (4, 0, AnswerKind::Result, false),
@@ -191,17 +141,8 @@ fn a_run_keeps_which_requests_each_rule_judged() {
 #[test]
 fn requests_are_counted_by_their_answers() {
     let mut tally = Tally::default();
-    let gone = Exchange {
-        outcome: Err(Failure::Cut("gone".to_owned())),
-        ..result()
-    };
-    let exchanges = [
-        result(),
-        result(),
-        answered(200, &[], NO),
-        gone,
-        answered(502, &[], "<html>"),
-    ];
+    let gone = Exchange { outcome: Err(Failure::Cut("gone".to_owned())), ..result() };
+    let exchanges = [result(), result(), answered(200, &[], NO), gone, answered(502, &[], "<html>")];
     added(&mut tally, 0, &exchanges, Vec::new());
     let reached = tally.reached[Pair::SPONSOR_SPONSORED.name()];
     assert_eq!((reached.results, reached.errors, reached.unreadable), (2, 1, 2));
@@ -216,12 +157,7 @@ fn a_run_is_denied_when_every_valid_request_was_refused() {
     let other = |status| away(status, "/no-redirect");
     let redirects = ["/there", "/elsewhere", "/elsewhere"].map(|place| away(307, place));
     let [first, second, third] = redirects;
-    added(
-        &mut tally,
-        0,
-        &[other(401), first, other(401), second, third, other(413)],
-        Vec::new(),
-    );
+    added(&mut tally, 0, &[other(401), first, other(401), second, third, other(413)], Vec::new());
     assert!(!tally.access.is_permanently_denied(), "413 is about one request");
     let cause = tally.denied().expect("nothing was answered");
     assert!(
@@ -278,12 +214,7 @@ fn tallies_add_up_in_any_order() {
             judgement(ROW, number as u64 + 1, vec![at(0, WATCHED_POINTER)]),
             judgement(ID, 4, Vec::new()),
         ];
-        added(
-            &mut tally,
-            number,
-            &[result(), away, answered(200, &[], NO)],
-            found,
-        );
+        added(&mut tally, number, &[result(), away, answered(200, &[], NO)], found);
         let watched = tally.observations.entry("mode-member").or_default();
         *watched.entry("MODE".to_owned()).or_default() += number as u64 + 1;
         tally
@@ -296,10 +227,7 @@ fn tallies_add_up_in_any_order() {
         let row = outcome(&whole, ROW, &KnownFailureList::default(), &[]);
         assert_eq!((row.held, row.broken, row.verdict), (6, 3, Verdict::Failed));
         assert_eq!(
-            (
-                verdict(&whole, ID),
-                outcome(&whole, ID, &KnownFailureList::default(), &[]).held
-            ),
+            (verdict(&whole, ID), outcome(&whole, ID, &KnownFailureList::default(), &[]).held),
             (Verdict::Passed, 12)
         );
         let (_, first) = whole.seen()[0];

@@ -19,36 +19,18 @@ fn quoted_and_unsupported_tokens_are_those_of_the_request() {
     let usdc = fee_quote(USDC, "USDC", 6);
     let dai = fee_quote(DAI, "DAI", 18);
     let answer = |tokens: &[&String], unsupported: Option<&[&str]>| {
-        result(&quotes(
-            &tokens.iter().map(|quote| (*quote).clone()).collect::<Vec<_>>(),
-            unsupported,
-        ))
+        result(&quotes(&tokens.iter().map(|quote| (*quote).clone()).collect::<Vec<_>>(), unsupported))
     };
-    assert_eq!(
-        broken(&quote(USDC, &[USDC, DAI]), &answer(&[&usdc], Some(&[]))),
-        ["quote.tokens-quoted"]
-    );
-    assert_eq!(
-        broken(&quote(USDC, &[USDC]), &answer(&[&usdc, &dai], Some(&[]))),
-        ["quote.only-requested"]
-    );
-    assert_eq!(
-        broken(&quote(NONE, &[USDC]), &answer(&[&usdc], None)),
-        ["quote.unsupported-listed"]
-    );
-    assert_eq!(
-        broken(&quote(NONE, &[USDC]), &answer(&[&usdc], Some(&[]))),
-        ["quote.unsupported-listed"]
-    );
+    assert_eq!(broken(&quote(USDC, &[USDC, DAI]), &answer(&[&usdc], Some(&[]))), ["quote.tokens-quoted"]);
+    assert_eq!(broken(&quote(USDC, &[USDC]), &answer(&[&usdc, &dai], Some(&[]))), ["quote.only-requested"]);
+    assert_eq!(broken(&quote(NONE, &[USDC]), &answer(&[&usdc], None)), ["quote.unsupported-listed"]);
+    assert_eq!(broken(&quote(NONE, &[USDC]), &answer(&[&usdc], Some(&[]))), ["quote.unsupported-listed"]);
     assert_eq!(
         broken(&quote(NONE, &[USDC]), &answer(&[&usdc], Some(&[NONE, DAI]))),
         ["quote.unsupported-only-unsupported"]
     );
     assert_eq!(
-        broken(
-            &quote(USDC, &[USDC, NONE]),
-            &answer(&[&usdc], Some(&[NONE, USDC]))
-        ),
+        broken(&quote(USDC, &[USDC, NONE]), &answer(&[&usdc], Some(&[NONE, USDC]))),
         ["quote.unsupported-only-unsupported"]
     );
 }
@@ -59,11 +41,7 @@ fn a_target_must_keep_its_reading_of_which_tokens_are_quoted() {
         let mut context = context();
         context.dialect.quoted_tokens = reading;
         let quoted: Vec<String> = quoted.iter().map(|token| quote_of(token)).collect();
-        broken_in(
-            &context,
-            &quote(USDC, &[DAI]),
-            Ok(response(&result(&quotes(&quoted, Some(&[]))))),
-        )
+        broken_in(&context, &quote(USDC, &[DAI]), Ok(response(&result(&quotes(&quoted, Some(&[]))))))
     };
     let broken = ["quote.tokens-quoted"];
     for (reading, lawful) in [
@@ -80,10 +58,7 @@ fn a_target_must_keep_its_reading_of_which_tokens_are_quoted() {
     let mut context = context();
     context.dialect.quoted_tokens = QuotedTokens::Preferred;
     let answer = result(&quotes(&[quote_of(DAI)], Some(&[NONE])));
-    assert_eq!(
-        broken_in(&context, &quote(NONE, &[DAI]), Ok(response(&answer))),
-        [""; 0]
-    );
+    assert_eq!(broken_in(&context, &quote(NONE, &[DAI]), Ok(response(&answer))), [""; 0]);
 }
 
 /// Sections 2.5 and 4.1 are about both members. One alone, or an empty list, must meet fewer rules.
@@ -94,23 +69,16 @@ fn without_listed_tokens_only_the_preferred_token_is_required() {
         result(&quotes(&quoted, unsupported))
     };
     let only_preferred = quote(USDC, &[]).replace(",\"tokenList\":[]", "");
-    assert_eq!(
-        broken(&only_preferred, &answer(&[], None)),
-        ["quote.tokens-quoted"]
-    );
+    assert_eq!(broken(&only_preferred, &answer(&[], None)), ["quote.tokens-quoted"]);
     fine(&only_preferred, &answer(&[USDC, DAI], None));
     fine(&quote(USDC, &[]), &answer(&[USDC, DAI], Some(&[])));
     let only_list = quote(USDC, &[DAI, NONE]).replace(&format!("\"preferredToken\":\"{USDC}\","), "");
     fine(&only_list, &answer(&[DAI], None));
-    assert_eq!(
-        broken(&only_list, &answer(&[USDC, DAI], None)),
-        ["quote.only-requested"]
-    );
+    assert_eq!(broken(&only_list, &answer(&[USDC, DAI], None)), ["quote.only-requested"]);
     // An empty list leaves the preferred token, unless the listed tokens alone are quoted.
-    for (reading, expected) in [
-        (QuotedTokens::List, &[][..]),
-        (QuotedTokens::Preferred, &["quote.tokens-quoted"]),
-    ] {
+    for (reading, expected) in
+        [(QuotedTokens::List, &[][..]), (QuotedTokens::Preferred, &["quote.tokens-quoted"])]
+    {
         let mut context = context();
         context.dialect.quoted_tokens = reading;
         let requested = |body: &str| broken_in(&context, &quote(USDC, &[]), Ok(response(body)));
@@ -146,10 +114,7 @@ fn each_reason_not_to_list_a_token_is_enough() {
     assert_eq!(broken(&quote(USDC, &[USDC]), &answer), wrong);
     // Supported.
     let answer = result(&quotes(&[quote_of(USDC)], Some(&[DAI])));
-    assert_eq!(
-        broken(&quote(USDC, &[USDC, DAI]), &answer),
-        ["quote.tokens-quoted", wrong[0]]
-    );
+    assert_eq!(broken(&quote(USDC, &[USDC, DAI]), &answer), ["quote.tokens-quoted", wrong[0]]);
     // Quoted by the same answer, whatever is known of it.
     let quote_of_unheard = fee_quote(UNHEARD, "ANY", 6);
     let answer = result(&quotes(&[quote_of_unheard], Some(&[UNHEARD])));
@@ -163,11 +128,7 @@ fn the_error_code_of_an_unknown_method_breaks_the_endpoint_rule() {
     const WARNS: &str = "json-rpc.reserved-codes";
     let not_found = ERROR.replace("-32001", "-32601");
     for request in [sponsor("1"), sponsor_in(USDC), quote(USDC, &[USDC])] {
-        assert_eq!(
-            broken(&request, &not_found),
-            ["endpoint.both-methods", WARNS],
-            "{request}"
-        );
+        assert_eq!(broken(&request, &not_found), ["endpoint.both-methods", WARNS], "{request}");
     }
     // The error for a token that is not supported may have any code.
     assert_eq!(broken(&sponsor_in(NONE), &not_found), [WARNS]);
@@ -188,11 +149,7 @@ fn a_quote_is_required_when_nothing_in_it_may_be_refused() {
 }
 
 fn quote_of(token: &str) -> String {
-    if token == USDC {
-        fee_quote(USDC, "USDC", 6)
-    } else {
-        fee_quote(DAI, "DAI", 18)
-    }
+    if token == USDC { fee_quote(USDC, "USDC", 6) } else { fee_quote(DAI, "DAI", 18) }
 }
 
 #[test]
@@ -228,10 +185,7 @@ fn symbol_and_decimals_of_a_token_stay_the_same() {
 #[test]
 fn an_address_with_too_many_or_too_few_digits_is_not_a_supported_token() {
     let longer = |token: &str| sponsor_in(&format!("{token}00"));
-    assert_eq!(
-        broken(&longer(USDC), &result(TOKEN_SPONSORED)),
-        ["error.token-unsupported"]
-    );
+    assert_eq!(broken(&longer(USDC), &result(TOKEN_SPONSORED)), ["error.token-unsupported"]);
     fine(&longer(USDC), ERROR);
     for piece in [&USDC[..40], "0x27"] {
         assert_eq!(
@@ -253,11 +207,7 @@ fn an_address_with_too_many_or_too_few_digits_is_not_a_supported_token() {
     let answer = Ok(response(&result(TOKEN_SPONSORED)));
     assert_eq!(broken_in(&zeros, &sponsor_in("0xa1"), answer), [""; 0]);
     // What is written otherwise may be read as an address all the same.
-    for lenient in [
-        format!("0x{}{}", "0".repeat(24), &USDC[2..]),
-        format!("{USDC} "),
-        USDC[2..].to_owned(),
-    ] {
+    for lenient in [format!("0x{}{}", "0".repeat(24), &USDC[2..]), format!("{USDC} "), USDC[2..].to_owned()] {
         fine(&sponsor_in(&lenient), &result(TOKEN_SPONSORED));
         fine(&sponsor_in(&lenient), ERROR);
     }
@@ -275,36 +225,19 @@ fn decisions_must_match_the_profile() {
     assert_eq!(broken(&sponsor("1"), ERROR), ["sponsor.sponsored-result"]);
     assert_eq!(broken(&sponsor_in(USDC), ERROR), ["sponsor.erc20-result"]);
     assert_eq!(broken(&quote(USDC, &[USDC]), ERROR), ["quote.erc20-result"]);
-    assert_eq!(
-        broken(&sponsor_in(NONE), &result(TOKEN_SPONSORED)),
-        ["error.token-unsupported"]
-    );
-    let absent = request(
-        "1",
-        "pm_sponsorUserOperation",
-        r#"{"mode":"ERC20","tokenInfo":{}}"#,
-    );
+    assert_eq!(broken(&sponsor_in(NONE), &result(TOKEN_SPONSORED)), ["error.token-unsupported"]);
+    let absent = request("1", "pm_sponsorUserOperation", r#"{"mode":"ERC20","tokenInfo":{}}"#);
     assert_eq!(broken(&absent, &result(TOKEN_SPONSORED)), ["error.token-absent"]);
     for nothing in ["null", "\"\""] {
         let absent = absent.replace("{}", &format!("{{\"feeTokenAddress\":{nothing}}}"));
-        assert_eq!(
-            broken(&absent, &result(TOKEN_SPONSORED)),
-            ["error.token-absent"],
-            "{absent}"
-        );
+        assert_eq!(broken(&absent, &result(TOKEN_SPONSORED)), ["error.token-absent"], "{absent}");
         fine(&absent, ERROR);
     }
     for nothing in ["7", "false", "[]", "{\"a\":1}"] {
         let malformed = absent.replace("{}", &format!("{{\"feeTokenAddress\":{nothing}}}"));
-        assert_eq!(
-            broken(&malformed, &result(TOKEN_SPONSORED)),
-            ["error.token-absent"]
-        );
+        assert_eq!(broken(&malformed, &result(TOKEN_SPONSORED)), ["error.token-absent"]);
     }
-    assert_eq!(
-        broken(&sponsor_in("USDC"), &result(TOKEN_SPONSORED)),
-        ["error.token-unsupported"]
-    );
+    assert_eq!(broken(&sponsor_in("USDC"), &result(TOKEN_SPONSORED)), ["error.token-unsupported"]);
 }
 
 #[test]
@@ -314,27 +247,14 @@ fn a_listed_operation_needs_a_result_only_exactly_as_listed() {
     let mut listed = operation.as_object().unwrap().clone();
     listed.remove("callGasLimit");
     let mut context = context();
-    context.profile.operations = Operations {
-        accepts: Accepts::Listed,
-        sponsorable: vec![listed],
-        ..Operations::default()
-    };
+    context.profile.operations =
+        Operations { accepts: Accepts::Listed, sponsorable: vec![listed], ..Operations::default() };
     let as_listed = sponsor("1").replace("\"nonce\":\"7\"", "\"nonce\":\"0x7\"");
-    assert_eq!(
-        broken_in(&context, &as_listed, Ok(response(ERROR))),
-        ["sponsor.sponsored-result"]
-    );
-    let in_another_notation = [
-        sponsor("1"),
-        as_listed.replace("\"0x7\"", "7"),
-        as_listed.replace("\"50000\"", "50000"),
-    ];
+    assert_eq!(broken_in(&context, &as_listed, Ok(response(ERROR))), ["sponsor.sponsored-result"]);
+    let in_another_notation =
+        [sponsor("1"), as_listed.replace("\"0x7\"", "7"), as_listed.replace("\"50000\"", "50000")];
     for request in in_another_notation {
-        assert_eq!(
-            broken_in(&context, &request, Ok(response(ERROR))),
-            [""; 0],
-            "{request}"
-        );
+        assert_eq!(broken_in(&context, &request, Ok(response(ERROR))), [""; 0], "{request}");
     }
 }
 
@@ -348,20 +268,11 @@ fn a_sponsor_request_without_mode_gets_no_result() {
     let sponsoring = without(sponsor("1"), "SPONSORED");
     let rule = "request.mode-mandatory";
     assert_eq!(broken(&sponsoring, &result(SPONSORED)), [rule]);
-    assert_eq!(
-        broken(&without(sponsor_in(USDC), "ERC20"), &result(TOKEN_SPONSORED)),
-        [rule]
-    );
+    assert_eq!(broken(&without(sponsor_in(USDC), "ERC20"), &result(TOKEN_SPONSORED)), [rule]);
     fine(&sponsoring, &ERROR.replace("-32001", "-32602"));
     // A quote may do without, and another value is another mistake.
-    fine(
-        &without(quote(USDC, &[USDC]), "ERC20"),
-        &result(&quotes(&[], Some(&[]))),
-    );
-    fine(
-        &sponsor("1").replace("\"SPONSORED\"", "\"FREE\""),
-        &result(SPONSORED),
-    );
+    fine(&without(quote(USDC, &[USDC]), "ERC20"), &result(&quotes(&[], Some(&[]))));
+    fine(&sponsor("1").replace("\"SPONSORED\"", "\"FREE\""), &result(SPONSORED));
 }
 
 #[test]
@@ -382,11 +293,7 @@ fn what_is_named_in_capitals_is_judged_where_the_target_takes_capitals() {
     };
     learn(&mut context, &listed, &[quote_of(DAI)]);
     assert_eq!(judged(&context), [""; 0], "it answers, and knows none");
-    learn(
-        &mut context,
-        &quote(&dai, &[USDC]),
-        &[quote_of(DAI), quote_of(USDC)],
-    );
+    learn(&mut context, &quote(&dai, &[USDC]), &[quote_of(DAI), quote_of(USDC)]);
     assert_eq!(
         judged(&context),
         ["quote.tokens-quoted", "quote.unsupported-only-unsupported"],

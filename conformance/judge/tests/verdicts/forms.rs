@@ -17,45 +17,21 @@ fn the_form_of_an_answer_is_judged_on_its_bytes() {
     assert_eq!(seen(&good.replace("50000", "NaN")), ["answer.json-text"]);
     assert_eq!(seen(&good[..good.len() - 1]), ["answer.json-text"]);
     assert_eq!(seen(&format!("[{good}]")), ["answer.object"]);
-    assert_eq!(
-        seen(&good.replace("\"id\":1", "\"id\":2,\"id\":1")),
-        ["answer.single-valued-members"]
-    );
-    assert_eq!(
-        seen(&good.replace("\"id\":1", "\"id\":1,\"id\":1")),
-        ["json-rpc.unique-members"]
-    );
-    assert_eq!(
-        seen(&good.replace("\"result\"", "\"error\":null,\"result\"")),
-        ["answer.result-or-error"]
-    );
+    assert_eq!(seen(&good.replace("\"id\":1", "\"id\":2,\"id\":1")), ["answer.single-valued-members"]);
+    assert_eq!(seen(&good.replace("\"id\":1", "\"id\":1,\"id\":1")), ["json-rpc.unique-members"]);
+    assert_eq!(seen(&good.replace("\"result\"", "\"error\":null,\"result\"")), ["answer.result-or-error"]);
     assert_eq!(seen(r#"{"jsonrpc":"2.0","id":1}"#), ["answer.result-or-error"]);
-    assert_eq!(
-        seen(r#"{"jsonrpc":"2.0","id":1,"result":[]}"#),
-        ["answer.result-object"]
-    );
+    assert_eq!(seen(r#"{"jsonrpc":"2.0","id":1,"result":[]}"#), ["answer.result-object"]);
     assert_eq!(seen(&good.replace("\"2.0\"", "2.0")), ["answer.jsonrpc"]);
     assert_eq!(seen(&good.replace("\"2.0\"", "\"2.0.0\"")), ["answer.jsonrpc"]);
     let broken_off = Err(Failure::Broken("the body ended early".to_owned()));
     assert_eq!(broken_by(&sponsor("1"), broken_off), ["answer.http-message"]);
-    let not_found = Response {
-        status: 404,
-        ..response("not found")
-    };
+    let not_found = Response { status: 404, ..response("not found") };
     assert_eq!(broken_by(&sponsor("1"), Ok(not_found)), ["endpoint.both-methods"]);
-    let plain = Response {
-        headers: Vec::new(),
-        ..response(&good)
-    };
+    let plain = Response { headers: Vec::new(), ..response(&good) };
     assert_eq!(broken_by(&sponsor("1"), Ok(plain)), ["http.content-type"]);
     assert_eq!(
-        broken_by(
-            &sponsor("1"),
-            Ok(Response {
-                status: 500,
-                ..response(&good)
-            })
-        ),
+        broken_by(&sponsor("1"), Ok(Response { status: 500, ..response(&good) })),
         ["http.status-of-result"]
     );
 }
@@ -63,10 +39,7 @@ fn the_form_of_an_answer_is_judged_on_its_bytes() {
 #[test]
 fn an_id_is_echoed_in_kind_and_exact_value() {
     let answered = |sent: &str, answered: &str| {
-        broken(
-            &sponsor(sent),
-            &result(SPONSORED).replace("\"id\":1", &format!("\"id\":{answered}")),
-        )
+        broken(&sponsor(sent), &result(SPONSORED).replace("\"id\":1", &format!("\"id\":{answered}")))
     };
     for (sent, echo) in [
         ("1", "1.0"),
@@ -92,10 +65,7 @@ fn an_id_is_echoed_in_kind_and_exact_value() {
         assert_eq!(answered(sent, echo), ["answer.id"], "{sent} as {echo}");
     }
     // JSON parsers round integers above 2^53: a warning.
-    assert_eq!(
-        answered("9007199254740993", "9007199254740992"),
-        ["json-rpc.large-ids"]
-    );
+    assert_eq!(answered("9007199254740993", "9007199254740992"), ["json-rpc.large-ids"]);
     let without = result(SPONSORED).replace("\"id\":1,", "");
     assert_eq!(broken(&sponsor("1"), &without), ["answer.id"]);
     // A target may refuse a fractional id.
@@ -106,12 +76,8 @@ fn an_id_is_echoed_in_kind_and_exact_value() {
 
 #[test]
 fn the_form_of_an_error_is_judged() {
-    let seen = |error: &str| {
-        broken(
-            &sponsor_in(NONE),
-            &format!(r#"{{"jsonrpc":"2.0","id":1,"error":{error}}}"#),
-        )
-    };
+    let seen =
+        |error: &str| broken(&sponsor_in(NONE), &format!(r#"{{"jsonrpc":"2.0","id":1,"error":{error}}}"#));
     assert_eq!(seen("\"no\""), ["error.object"]);
     assert_eq!(seen(r#"{"code":"-32001","message":"no"}"#), ["error.code"]);
     assert_eq!(seen(r#"{"code":1.5,"message":"no"}"#), ["error.code"]);
@@ -132,19 +98,10 @@ fn only_a_request_that_needs_an_answer_needs_a_whole_http_message() {
 
 #[test]
 fn json_nested_beyond_our_limit_breaks_nothing() {
-    let deep = |depth: usize| {
-        result(&format!(
-            "{{\"extra\":{}{}}}",
-            "[".repeat(depth),
-            "]".repeat(depth)
-        ))
-    };
+    let deep = |depth: usize| result(&format!("{{\"extra\":{}{}}}", "[".repeat(depth), "]".repeat(depth)));
     assert_eq!(broken(&sponsor("1"), &deep(1_000)), [""; 0]);
     // Cut short, it is no JSON whatever its depth.
-    assert_eq!(
-        broken(&sponsor("1"), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":[[["),
-        ["answer.json-text"]
-    );
+    assert_eq!(broken(&sponsor("1"), "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":[[["), ["answer.json-text"]);
 }
 
 #[test]

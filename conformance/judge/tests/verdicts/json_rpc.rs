@@ -14,28 +14,16 @@ fn reserved_codes_and_notifications_warn() {
     assert_eq!(broken("7", &error(-32700, "null")), ["json-rpc.invalid-request"]);
     assert_eq!(broken("[]", "[]"), ["json-rpc.empty-batch"]);
     let unknown = sponsor("1").replace("pm_sponsorUserOperation", "pm_none");
-    assert_eq!(
-        broken(&unknown, &error(-32600, "1")),
-        ["json-rpc.method-not-found"]
-    );
+    assert_eq!(broken(&unknown, &error(-32600, "1")), ["json-rpc.method-not-found"]);
     let malformed = sponsor("1").replace("\"nonce\":\"7\"", "\"nonce\":{}");
-    assert_eq!(
-        broken(&malformed, &error(-32603, "1")),
-        ["json-rpc.invalid-params"]
-    );
+    assert_eq!(broken(&malformed, &error(-32603, "1")), ["json-rpc.invalid-params"]);
     assert!(broken(&malformed, &error(-32700, "1")).contains(&"json-rpc.reserved-codes"));
     let notification = sponsor("1").replace("\"id\":1,", "");
-    assert_eq!(
-        broken(&notification, &result(SPONSORED)),
-        ["json-rpc.notification"]
-    );
+    assert_eq!(broken(&notification, &result(SPONSORED)), ["json-rpc.notification"]);
     assert_eq!(broken(&notification, ""), [""; 0]);
     let batch = format!("[{},{}]", sponsor("1"), sponsor("2"));
     let second = result(SPONSORED).replace("\"id\":1", "\"id\":2");
-    assert_eq!(
-        broken(&batch, &format!("[{second},{}]", result(SPONSORED))),
-        [""; 0]
-    );
+    assert_eq!(broken(&batch, &format!("[{second},{}]", result(SPONSORED))), [""; 0]);
     assert_eq!(broken(&batch, &format!("[{second}]")), ["json-rpc.batch"]);
     assert_eq!(broken(&batch, &result(SPONSORED)), ["json-rpc.batch"]);
     assert_eq!(broken(&batch, &error(-32600, "null")), ["json-rpc.batch"]);
@@ -55,15 +43,9 @@ fn a_reserved_code_is_that_code_alone() {
     let unknown = sponsor("1").replace("pm_sponsorUserOperation", "pm_none");
     assert_eq!(broken(&unknown, &error("-32601", "1")), [""; 0]);
     assert_eq!(broken(&unknown, &error("-3.2601e4", "1")), [""; 0]);
-    assert_eq!(
-        broken(&unknown, &error("32601", "1")),
-        ["json-rpc.method-not-found"]
-    );
+    assert_eq!(broken(&unknown, &error("32601", "1")), ["json-rpc.method-not-found"]);
     assert_eq!(broken("7", &error("-32600", "null")), [""; 0]);
-    assert_eq!(
-        broken("7", &error("-32602", "null")),
-        ["json-rpc.invalid-request"]
-    );
+    assert_eq!(broken("7", &error("-32602", "null")), ["json-rpc.invalid-request"]);
     // When only the params are of the wrong kind, both codes are right.
     for params in ["1", "null", "\"text\"", "true"] {
         let request =
@@ -78,16 +60,9 @@ fn a_reserved_code_is_that_code_alone() {
         }
     }
     assert_eq!(broken("7", &error("32600", "null")), ["json-rpc.invalid-request"]);
-    let plain = |status, body: &str| Response {
-        status,
-        ..response(body)
-    };
+    let plain = |status, body: &str| Response { status, ..response(body) };
     assert_eq!(broken_by("{", Ok(plain(400, "no"))), ["json-rpc.parse-error"]);
-    assert_eq!(
-        broken_by("{", Ok(plain(200, "no"))),
-        ["json-rpc.parse-error"],
-        "a text is no error"
-    );
+    assert_eq!(broken_by("{", Ok(plain(200, "no"))), ["json-rpc.parse-error"], "a text is no error");
     assert_eq!(broken_by("{", Ok(plain(429, "no"))), [""; 0]);
 }
 
@@ -101,15 +76,8 @@ fn published_clients_need_both_mode_members_and_no_result_with_an_error() {
     let with = |mode: &str| result(&SPONSORED.replace("\"mode\":\"SPONSORED\",", mode));
     assert_eq!(broken(&quoted, &with("\"mode\":\"SPONSORED\",")), [""; 0]);
     assert_eq!(broken(&quoted, &with("")), ["interoperability.mode-member"]);
-    assert_eq!(
-        broken(&quoted, &with("\"mode\":\"ERC20\",")),
-        ["interoperability.mode-member"]
-    );
-    assert_eq!(
-        broken(&sponsor("1"), &with("")),
-        [""; 0],
-        "clients read it in quotes"
-    );
+    assert_eq!(broken(&quoted, &with("\"mode\":\"ERC20\",")), ["interoperability.mode-member"]);
+    assert_eq!(broken(&sponsor("1"), &with("")), [""; 0], "clients read it in quotes");
     let null = ERROR.replace("\"error\"", "\"result\":null,\"error\"");
     assert!(broken(&sponsor_in(NONE), &null).contains(&"interoperability.no-result-beside-error"));
     assert_eq!(broken(&sponsor_in(NONE), ERROR), [""; 0]);
@@ -119,13 +87,7 @@ fn published_clients_need_both_mode_members_and_no_result_with_an_error() {
 fn json_has_several_content_types() {
     let typed = |content_type: &str| {
         let headers = vec![("content-type".to_owned(), content_type.to_owned())];
-        broken_by(
-            &sponsor("1"),
-            Ok(Response {
-                headers,
-                ..response(&result(SPONSORED))
-            }),
-        )
+        broken_by(&sponsor("1"), Ok(Response { headers, ..response(&result(SPONSORED)) }))
     };
     for json in [
         "application/json",
@@ -135,12 +97,7 @@ fn json_has_several_content_types() {
     ] {
         assert_eq!(typed(json), [""; 0], "{json}");
     }
-    for other in [
-        "text/plain",
-        "text/x+json",
-        "application/xml",
-        "application/jsonx",
-    ] {
+    for other in ["text/plain", "text/x+json", "application/xml", "application/jsonx"] {
         assert_eq!(typed(other), ["http.content-type"], "{other}");
     }
 }
@@ -157,29 +114,17 @@ fn a_batch_gets_an_answer_for_each_id_and_none_for_the_rest() {
         (&two, list(&[first.clone(), second.clone()]), &[][..]),
         (&two, list(std::slice::from_ref(&first)), &["json-rpc.batch"]),
         (&two, list(&[first.clone(), first.clone()]), &["json-rpc.batch"]),
-        (
-            &two,
-            list(&[first.clone(), second.clone(), answer("3")]),
-            &["json-rpc.batch"],
-        ),
+        (&two, list(&[first.clone(), second.clone(), answer("3")]), &["json-rpc.batch"]),
         (&two, list(&[first.clone(), answer("3")]), &["json-rpc.batch"]),
         (&two, "{}".to_owned(), &["json-rpc.batch"]),
         // One of two wants no answer.
-        (
-            &list(&[sponsor("1"), silent.clone()]),
-            list(std::slice::from_ref(&first)),
-            &[],
-        ),
+        (&list(&[sponsor("1"), silent.clone()]), list(std::slice::from_ref(&first)), &[]),
         (
             &list(&[sponsor("1"), silent.clone()]),
             list(&[first.clone(), answer("null")]),
             &["json-rpc.notification"],
         ),
-        (
-            &list(&[sponsor("1"), silent.clone()]),
-            "[]".to_owned(),
-            &["json-rpc.batch"],
-        ),
+        (&list(&[sponsor("1"), silent.clone()]), "[]".to_owned(), &["json-rpc.batch"]),
         // None of them does.
         (&list(&[silent.clone(), silent.clone()]), String::new(), &[]),
         (
@@ -188,18 +133,11 @@ fn a_batch_gets_an_answer_for_each_id_and_none_for_the_rest() {
             &["json-rpc.batch", "json-rpc.notification"],
         ),
         // When an element cannot be read, the number of answers is not known.
-        (
-            &list(&[sponsor("1"), unreadable.to_owned()]),
-            list(std::slice::from_ref(&first)),
-            &[],
-        ),
+        (&list(&[sponsor("1"), unreadable.to_owned()]), list(std::slice::from_ref(&first)), &[]),
     ] {
         assert_eq!(broken(requested, &answered), expected, "{requested} {answered}");
     }
-    let away = Response {
-        status: 429,
-        ..response("")
-    };
+    let away = Response { status: 429, ..response("") };
     assert_eq!(broken_by(&two, Ok(away)), [""; 0]);
 }
 

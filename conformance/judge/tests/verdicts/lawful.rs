@@ -14,31 +14,16 @@ use super::{
 #[test]
 fn lawful_answers_break_nothing() {
     fine(&sponsor("1"), &result(SPONSORED));
-    fine(
-        &sponsor_in(USDC),
-        &result(TOKEN_SPONSORED).replace("\"MODE\"", "\"extra\":[],\"MODE\""),
-    );
+    fine(&sponsor_in(USDC), &result(TOKEN_SPONSORED).replace("\"MODE\"", "\"extra\":[],\"MODE\""));
     fine(&sponsor_in(NONE), ERROR);
     fine(&refused("1"), &result(&SPONSORED.replace("0xabcdef", "0x")));
-    let both = [
-        fee_quote(DAI, "DAI", 18),
-        fee_quote(&USDC.to_uppercase().replace("0X", "0x"), "USDC", 6),
-    ];
-    fine(
-        &quote(USDC, &[USDC, DAI, USDC]),
-        &result(&quotes(&both, Some(&[]))),
-    );
+    let both = [fee_quote(DAI, "DAI", 18), fee_quote(&USDC.to_uppercase().replace("0X", "0x"), "USDC", 6)];
+    fine(&quote(USDC, &[USDC, DAI, USDC]), &result(&quotes(&both, Some(&[]))));
     fine(&quote(USDC, &[USDC, DAI]), &result(&quotes(&both, None)));
     fine(&quote(USDC, &[NONE]), &result(&quotes(&both[1..], Some(&[NONE]))));
     fine(&quote(NONE, &[NONE]), &result(&quotes(&[], Some(&[NONE]))));
-    fine(
-        "{",
-        r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":""}}"#,
-    );
-    let error_400 = Response {
-        status: 400,
-        ..response(ERROR)
-    };
+    fine("{", r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":""}}"#);
+    let error_400 = Response { status: 400, ..response(ERROR) };
     assert_eq!(broken_by(&sponsor_in(NONE), Ok(error_400)), [""; 0]);
 }
 
@@ -53,24 +38,14 @@ fn limiters_and_gateways_are_not_the_service() {
             r#"{"error":"Forbidden","statusCode":403}"#,
             r#"[{"error":{"code":1}}]"#,
         ] {
-            let busy = Response {
-                status,
-                headers: Vec::new(),
-                body: Bytes::from_static(body.as_bytes()),
-            };
+            let busy = Response { status, headers: Vec::new(), body: Bytes::from_static(body.as_bytes()) };
             assert_eq!(broken_by(&sponsor("1"), Ok(busy)), [""; 0], "{status} {body}");
         }
         // The service itself answers.
-        let refused = Response {
-            status,
-            ..response(ERROR)
-        };
+        let refused = Response { status, ..response(ERROR) };
         assert!(!broken_by(&sponsor("1"), Ok(refused)).is_empty(), "{status}");
     }
-    assert_eq!(
-        broken_by(&sponsor("1"), Err(Failure::Connect("refused".to_owned()))),
-        [""; 0]
-    );
+    assert_eq!(broken_by(&sponsor("1"), Err(Failure::Connect("refused".to_owned()))), [""; 0]);
 }
 
 #[test]
@@ -78,11 +53,7 @@ fn the_status_of_a_gateway_is_reported() {
     let by_another = |request: &str, status: u16| {
         let exchange = Exchange {
             request: Bytes::from(request.to_owned()),
-            outcome: Ok(Response {
-                status,
-                headers: Vec::new(),
-                body: Bytes::from_static(b"<html>"),
-            }),
+            outcome: Ok(Response { status, headers: Vec::new(), body: Bytes::from_static(b"<html>") }),
             took: Duration::ZERO,
             on_chain: None,
             received: None,
@@ -111,17 +82,10 @@ fn the_status_of_a_gateway_is_reported() {
 
 #[test]
 fn a_request_larger_than_wallets_send_may_be_refused_by_its_status() {
-    let plain = |status| Response {
-        status,
-        ..response("too much")
-    };
+    let plain = |status| Response { status, ..response("too much") };
     let call_data = |bytes: usize| sponsor("1").replace("0xb61d27f6", &format!("0x{}", "ab".repeat(bytes)));
     for status in [400, 413, 422] {
-        assert_eq!(
-            broken_by(&call_data(4097), Ok(plain(status))),
-            [""; 0],
-            "{status}"
-        );
+        assert_eq!(broken_by(&call_data(4097), Ok(plain(status))), [""; 0], "{status}");
     }
     assert_eq!(broken_by(&call_data(4096), Ok(plain(400))), ["answer.json-text"]);
     assert_eq!(broken_by(&call_data(4097), Ok(plain(500))), ["answer.json-text"]);
@@ -142,10 +106,7 @@ fn requests_beyond_the_tables_may_be_refused_in_any_way() {
         quote(USDC, &[DAI]).replace(&format!("\"preferredToken\":\"{USDC}\","), ""),
     ];
     let null = ERROR.replace("\"id\":1", "\"id\":null");
-    let plain = Response {
-        status: 422,
-        ..response("{\"detail\":\"no\"}")
-    };
+    let plain = Response { status: 422, ..response("{\"detail\":\"no\"}") };
     for request in beyond {
         fine(&request, ERROR);
         fine(&request, &null);
@@ -159,19 +120,13 @@ fn requests_beyond_the_tables_may_be_refused_in_any_way() {
 
 #[test]
 fn malformed_requests_may_be_refused_in_any_way() {
-    let crashed = Response {
-        status: 500,
-        ..response("<html>")
-    };
+    let crashed = Response { status: 500, ..response("<html>") };
     for malformed in [
         sponsor("1").replace("\"nonce\":\"7\"", "\"nonce\":{}"),
         sponsor("1").replace("pm_sponsorUserOperation", "pm_none"),
     ] {
         let broken = broken_by(&malformed, Ok(crashed.clone()));
-        assert!(
-            broken.iter().all(|rule| rule.starts_with("json-rpc.")),
-            "{broken:?}"
-        );
+        assert!(broken.iter().all(|rule| rule.starts_with("json-rpc.")), "{broken:?}");
     }
     // What the schemas accept is no malformed request: a server that fails at it is broken.
     for valid in [sponsor("1"), sponsor("1").replace("\"initCode\":\"0x\",", "")] {

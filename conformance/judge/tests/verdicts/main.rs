@@ -42,19 +42,13 @@ fn context() -> Context {
             unsupported: vec![NONE.to_owned()],
             complete: false,
         },
-        accounts: vec![SmartAccount {
-            name: "BICONOMY".to_owned(),
-            version: "2.0.0".to_owned(),
-        }],
+        accounts: vec![SmartAccount { name: "BICONOMY".to_owned(), version: "2.0.0".to_owned() }],
         operations: Operations {
             accepts: Accepts::Any,
             refused_senders: vec![REFUSED.to_owned()],
             ..Operations::default()
         },
-        dialect: Pins {
-            quoted_tokens: Some(QuotedTokens::Union),
-            ..Pins::default()
-        },
+        dialect: Pins { quoted_tokens: Some(QuotedTokens::Union), ..Pins::default() },
         ..Profile::default()
     })
 }
@@ -88,11 +82,7 @@ fn sponsor_in(token: &str) -> String {
 }
 
 fn quote(preferred: &str, list: &[&str]) -> String {
-    let list = list
-        .iter()
-        .map(|token| format!("\"{token}\""))
-        .collect::<Vec<_>>()
-        .join(",");
+    let list = list.iter().map(|token| format!("\"{token}\"")).collect::<Vec<_>>().join(",");
     let info = format!(r#"{{"preferredToken":"{preferred}","tokenList":[{list}]}}"#);
     request(
         "1",
@@ -112,11 +102,7 @@ fn fee_quote(token: &str, symbol: &str, decimal: u8) -> String {
 
 fn quotes(quotes: &[String], unsupported: Option<&[&str]>) -> String {
     let unsupported = unsupported.map_or_else(String::new, |list| {
-        let list = list
-            .iter()
-            .map(|token| format!("\"{token}\""))
-            .collect::<Vec<_>>()
-            .join(",");
+        let list = list.iter().map(|token| format!("\"{token}\"")).collect::<Vec<_>>().join(",");
         format!(r#","unsupportedTokens":[{list}]"#)
     });
     let quotes = quotes.join(",");

@@ -82,14 +82,8 @@ fn a_probe_counts_only_when_its_baseline_is_served() {
             ],
         )
     };
-    assert_eq!(
-        requested(&served, &served, ERROR),
-        ["jsonrpc 2.0: served", "jsonrpc 2.0.0: refused"]
-    );
-    assert_eq!(
-        requested(&served, OTHER_SHAPE, &served),
-        ["jsonrpc 2.0.0: served"]
-    );
+    assert_eq!(requested(&served, &served, ERROR), ["jsonrpc 2.0: served", "jsonrpc 2.0.0: refused"]);
+    assert_eq!(requested(&served, OTHER_SHAPE, &served), ["jsonrpc 2.0.0: served"]);
     assert_eq!(requested(ERROR, &served, &served), NOTHING);
     let without_baseline = [(Role::Probe, "jsonrpc 2.0", sponsor("1"), served.clone())];
     assert_eq!(watch(clause, &without_baseline), NOTHING);
@@ -124,15 +118,9 @@ fn the_spelling_of_the_mode_member() {
         (r#""Mode":"SPONSORED""#, "neither"),
     ] {
         let answer = result(&format!("{{{members}}}"));
-        assert_eq!(
-            watch("dialect.mode-member", &[call(sponsor("1"), answer)]),
-            [answered]
-        );
+        assert_eq!(watch("dialect.mode-member", &[call(sponsor("1"), answer)]), [answered]);
     }
-    assert_eq!(
-        watch("dialect.mode-member", &[call(sponsor("1"), ERROR)]),
-        NOTHING
-    );
+    assert_eq!(watch("dialect.mode-member", &[call(sponsor("1"), ERROR)]), NOTHING);
 }
 
 #[test]
@@ -140,14 +128,8 @@ fn which_tokens_are_quoted_shows_when_the_preferred_one_is_not_listed() {
     let clause = "dialect.quoted-tokens";
     let requested =
         |quoted: &[&str]| watch(clause, &[call(quote(USDC, &[DAI, NONE]), quoting(quoted, None))]);
-    assert_eq!(
-        requested(&[USDC, DAI]),
-        ["the preferred token and the listed ones"]
-    );
-    assert_eq!(
-        requested(&[&USDC.to_uppercase().replace("0X", "0x")]),
-        ["the preferred token alone"]
-    );
+    assert_eq!(requested(&[USDC, DAI]), ["the preferred token and the listed ones"]);
+    assert_eq!(requested(&[&USDC.to_uppercase().replace("0X", "0x")]), ["the preferred token alone"]);
     assert_eq!(requested(&[DAI]), ["the listed tokens alone"]);
     assert_eq!(requested(&[]), ["neither"]);
     // One on the list, one that is not supported, and a list of those: nothing shows.
@@ -167,10 +149,7 @@ fn which_tokens_are_quoted_shows_when_the_preferred_one_is_not_listed() {
 fn the_unit_of_valid_until() {
     let of = |until: &str| {
         let answer = quoting(&[USDC], None).replace("1686847490", until);
-        watch(
-            "behaviour.valid-until-unit",
-            &[call(quote(USDC, &[USDC]), answer)],
-        )
+        watch("behaviour.valid-until-unit", &[call(quote(USDC, &[USDC]), answer)])
     };
     for (until, unit) in [
         ("0", "zero"),
@@ -195,18 +174,10 @@ fn unsupported_tokens_when_there_are_none() {
     assert_eq!(of(Some(&[])), ["empty"]);
     assert_eq!(of(Some(&[NONE])), ["something else"]);
     let with_others = quote(USDC, &[NONE]);
-    assert_eq!(
-        watch(clause, &[call(with_others, quoting(&[USDC], None))]),
-        NOTHING
-    );
-    let naming_none = quote(USDC, &[USDC]).replace(
-        &format!("\"preferredToken\":\"{USDC}\",\"tokenList\":[\"{USDC}\"]"),
-        "",
-    );
-    assert_eq!(
-        watch(clause, &[call(naming_none, quoting(&[USDC], None))]),
-        NOTHING
-    );
+    assert_eq!(watch(clause, &[call(with_others, quoting(&[USDC], None))]), NOTHING);
+    let naming_none = quote(USDC, &[USDC])
+        .replace(&format!("\"preferredToken\":\"{USDC}\",\"tokenList\":[\"{USDC}\"]"), "");
+    assert_eq!(watch(clause, &[call(naming_none, quoting(&[USDC], None))]), NOTHING);
     assert_eq!(watch(clause, &[call(sponsor("1"), result(SPONSORED))]), NOTHING);
 }
 
@@ -227,10 +198,7 @@ fn unsupported_tokens_where_one_member_is_absent() {
 fn the_letter_case_of_token_addresses() {
     let clause = "behaviour.token-letter-case";
     let of = |requested: &str, answered: &str| {
-        watch(
-            clause,
-            &[call(quote(requested, &[DAI]), quoting(&[answered], None))],
-        )
+        watch(clause, &[call(quote(requested, &[DAI]), quoting(&[answered], None))])
     };
     let spelled = USDC.replace("2791bca1", "2791Bca1");
     assert_ne!(spelled, USDC);
@@ -238,30 +206,18 @@ fn the_letter_case_of_token_addresses() {
     assert_eq!(of(&spelled, USDC), ["in a spelling of its own"]);
     assert_eq!(of(USDC, &spelled), NOTHING, "a lower-case request shows nothing");
     let on_the_list = quote(DAI, &[&spelled]);
-    assert_eq!(
-        watch(clause, &[call(on_the_list, quoting(&[DAI, &spelled], None))]),
-        ["as in the request"]
-    );
+    assert_eq!(watch(clause, &[call(on_the_list, quoting(&[DAI, &spelled], None))]), ["as in the request"]);
 }
 
 #[test]
 fn quotes_for_repeated_tokens() {
     let request = quote(USDC, &[USDC, USDC]);
     let requested = |role: Role, label, tokens: &[&str]| {
-        watch(
-            "behaviour.repeated-tokens",
-            &[(role, label, request.clone(), quoting(tokens, None))],
-        )
+        watch("behaviour.repeated-tokens", &[(role, label, request.clone(), quoting(tokens, None))])
     };
     let label = "a token asked for twice";
-    assert_eq!(
-        requested(Role::Probe, label, &[USDC]),
-        ["quoted 1 times when asked for three times"]
-    );
-    assert_eq!(
-        requested(Role::Probe, label, &[USDC, USDC]),
-        ["quoted 2 times when asked for three times"]
-    );
+    assert_eq!(requested(Role::Probe, label, &[USDC]), ["quoted 1 times when asked for three times"]);
+    assert_eq!(requested(Role::Probe, label, &[USDC, USDC]), ["quoted 2 times when asked for three times"]);
     assert_eq!(requested(Role::Probe, "no mode", &[USDC]), NOTHING);
     assert_eq!(requested(Role::Call, label, &[USDC]), NOTHING);
 }
@@ -273,20 +229,11 @@ fn codes_and_statuses_of_errors() {
     assert_eq!(codes(sponsor_in(USDC)), NOTHING);
     let absent = sponsor_in(USDC).replace(&format!("\"feeTokenAddress\":\"{USDC}\""), "");
     assert_eq!(codes(absent), ["no token: -32001"]);
-    assert_eq!(
-        watch(
-            "behaviour.error-codes",
-            &[call(sponsor_in(NONE), result(TOKEN_SPONSORED))]
-        ),
-        NOTHING
-    );
+    assert_eq!(watch("behaviour.error-codes", &[call(sponsor_in(NONE), result(TOKEN_SPONSORED))]), NOTHING);
     let invalid = sponsor_in(NONE).replace("\"sender\"", "\"from\"");
     assert_eq!(codes(invalid), NOTHING, "it is about more than the token");
     assert_eq!(
-        watch(
-            "behaviour.error-status",
-            &[call(sponsor("1"), ERROR), call(sponsor("1"), result(SPONSORED))]
-        ),
+        watch("behaviour.error-status", &[call(sponsor("1"), ERROR), call(sponsor("1"), result(SPONSORED))]),
         ["HTTP 200"]
     );
 }
@@ -295,33 +242,20 @@ fn codes_and_statuses_of_errors() {
 fn gas_limits_beside_those_of_the_request() {
     let clause = "behaviour.gas-limits-returned";
     let of = |request: String, answer: &str| watch(clause, &[call(request, result(answer))]);
-    assert_eq!(
-        of(sponsor("1"), SPONSORED),
-        ["calculateGasLimits true: those of the request"]
-    );
+    assert_eq!(of(sponsor("1"), SPONSORED), ["calculateGasLimits true: those of the request"]);
     let other = SPONSORED.replace("\"callGasLimit\":50000", "\"callGasLimit\":50001");
     assert_eq!(of(sponsor("1"), &other), ["calculateGasLimits true: others"]);
     let fixed = sponsor("1").replace("\"calculateGasLimits\":true", "\"calculateGasLimits\":false");
-    assert_eq!(
-        of(fixed, SPONSORED),
-        ["calculateGasLimits false: those of the request"]
-    );
+    assert_eq!(of(fixed, SPONSORED), ["calculateGasLimits false: those of the request"]);
     let without = sponsor_in(USDC).replace("\"callGasLimit\":\"50000\",", "");
     assert_eq!(of(without, TOKEN_SPONSORED), NOTHING);
-    assert_eq!(
-        watch(clause, &[call(quote(USDC, &[USDC]), quoting(&[USDC], None))]),
-        NOTHING
-    );
+    assert_eq!(watch(clause, &[call(quote(USDC, &[USDC]), quoting(&[USDC], None))]), NOTHING);
 }
 
 #[test]
 fn length_and_constancy_of_the_data() {
-    let of = |answer: &str| {
-        watch(
-            "behaviour.paymaster-and-data-layout",
-            &[call(sponsor("1"), result(answer))],
-        )
-    };
+    let of =
+        |answer: &str| watch("behaviour.paymaster-and-data-layout", &[call(sponsor("1"), result(answer))]);
     assert_eq!(of(SPONSORED), ["SPONSORED mode: 3 bytes"]);
     assert_eq!(of(&SPONSORED.replace("0xabcdef", "0x")), NOTHING);
     let mut quoting = known();
@@ -370,10 +304,7 @@ fn answers_to_malformed_parameters() {
     };
     let malformed = |request: &str| request.replace("\"sender\"", "\"from\"");
     let (sponsoring, quoting) = (malformed(&sponsor_in(USDC)), malformed(&quote(USDC, &[USDC])));
-    assert_eq!(
-        requested(Role::Malformed, sponsoring.clone(), ERROR),
-        ["sponsor in token mode: refused"]
-    );
+    assert_eq!(requested(Role::Malformed, sponsoring.clone(), ERROR), ["sponsor in token mode: refused"]);
     assert_eq!(
         requested(Role::Malformed, quoting, &result(SPONSORED)),
         ["quote in token mode, required broken at /params/0: let through"]
@@ -393,17 +324,10 @@ fn answers_to_malformed_parameters() {
     };
     let served = result(SPONSORED);
     assert_eq!(
-        of(
-            "pattern broken at /params/1/tokenInfo/tokenList/12",
-            malformed(&quote(USDC, &[USDC])),
-            &served
-        ),
+        of("pattern broken at /params/1/tokenInfo/tokenList/12", malformed(&quote(USDC, &[USDC])), &served),
         ["quote in token mode, pattern broken at /params/1/tokenInfo/tokenList/*: let through"]
     );
-    assert_eq!(
-        of("an empty object", "{}".to_owned(), &served),
-        ["an empty object: let through"]
-    );
+    assert_eq!(of("an empty object", "{}".to_owned(), &served), ["an empty object: let through"]);
     assert_eq!(of("an empty object", "{}".to_owned(), ERROR), NOTHING);
 }
 
@@ -415,24 +339,9 @@ fn null_in_place_of_members_and_addresses_in_capitals() {
         let in_capitals = sponsor("1").replace(from, &from.to_uppercase().replace("0X", "0x"));
         [
             (Role::Baseline, "", sponsor("1"), baseline.to_owned()),
-            (
-                Role::Probe,
-                "null as expiryDuration",
-                sponsor("1"),
-                ERROR.to_owned(),
-            ),
-            (
-                Role::Probe,
-                "without expiryDuration",
-                sponsor("1"),
-                served.clone(),
-            ),
-            (
-                Role::Probe,
-                "without webhookData",
-                sponsor("1"),
-                served.replace("0xabcdef", "0x"),
-            ),
+            (Role::Probe, "null as expiryDuration", sponsor("1"), ERROR.to_owned()),
+            (Role::Probe, "without expiryDuration", sponsor("1"), served.clone()),
+            (Role::Probe, "without webhookData", sponsor("1"), served.replace("0xabcdef", "0x")),
             (Role::Probe, "no mode", sponsor("1"), served.clone()),
             (Role::Variant, "", in_capitals, ERROR.to_owned()),
         ]
@@ -446,10 +355,7 @@ fn null_in_place_of_members_and_addresses_in_capitals() {
                 "without webhookData: served, with another decision",
             ][..],
         ),
-        (
-            "behaviour.addresses-in-capitals",
-            &["sender in capitals: refused"],
-        ),
+        ("behaviour.addresses-in-capitals", &["sender in capitals: refused"]),
     ] {
         assert_eq!(watch(clause, &requested(&served)), values);
         assert_eq!(watch(clause, &requested(ERROR)), NOTHING);

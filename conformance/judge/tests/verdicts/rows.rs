@@ -14,14 +14,8 @@ fn every_row_is_broken_by_a_member_that_is_missing_or_of_the_wrong_type_or_form(
             SPONSORED.to_owned(),
             vec![
                 ("MODE", vec!["1", "\"ERC20\"", "\"sponsored\""]),
-                (
-                    "paymasterAndData",
-                    vec!["1", "\"abcdef\"", "\"0xabc\"", "\"0xzz\"", "null", "\"\""],
-                ),
-                (
-                    "preVerificationGas",
-                    vec!["21000", "\"0x5208\"", "\"\"", "\"-1\"", "\"2.1\""],
-                ),
+                ("paymasterAndData", vec!["1", "\"abcdef\"", "\"0xabc\"", "\"0xzz\"", "null", "\"\""]),
+                ("preVerificationGas", vec!["21000", "\"0x5208\"", "\"\"", "\"-1\"", "\"2.1\""]),
                 ("verificationGasLimit", vec!["\"100000\"", "-1", "1.5", "null"]),
                 ("callGasLimit", vec!["\"100000\"", "-1", "1.5", "{}"]),
             ],
@@ -76,45 +70,28 @@ fn every_row_of_a_quote_can_be_broken() {
         for wrong in wrong {
             let mut second = second.clone();
             second[member] = serde_json::from_str(wrong).unwrap();
-            let body = result(&quotes(
-                &[fee_quote(DAI, "DAI", 18), second.to_string()],
-                Some(&[]),
-            ));
+            let body = result(&quotes(&[fee_quote(DAI, "DAI", 18), second.to_string()], Some(&[])));
             let found = broken(&request, &body);
             assert!(found.contains(&id.as_str()), "{member}: {wrong}: {found:?}");
             // An address that cannot be read, or another token's decimals, may be seen from elsewhere too.
             assert!(
-                found
-                    .iter()
-                    .all(|rule| rule.starts_with("fee-quote.") || member == "tokenAddress"),
+                found.iter().all(|rule| rule.starts_with("fee-quote.") || member == "tokenAddress"),
                 "{found:?}"
             );
         }
     }
-    let good = result(&quotes(
-        &[fee_quote(DAI, "DAI", 18), fee_quote(USDC, "USDC", 6)],
-        Some(&[]),
-    ));
+    let good = result(&quotes(&[fee_quote(DAI, "DAI", 18), fee_quote(USDC, "USDC", 6)], Some(&[])));
     assert_eq!(
         broken(&request, &good.replace("\"feeQuotes\":[", "\"feeQuotes\":[7,")),
         ["quote-result.feeQuotes"]
     );
     assert_eq!(
-        broken(
-            &request,
-            &good.replace("\"unsupportedTokens\":[]", "\"unsupportedTokens\":{}")
-        ),
+        broken(&request, &good.replace("\"unsupportedTokens\":[]", "\"unsupportedTokens\":{}")),
         ["quote-result.unsupportedTokens"]
     );
+    assert_eq!(broken(&request, &good.replace("0x00000f7365", "0x")), ["quote-result.paymasterAddress"]);
     assert_eq!(
-        broken(&request, &good.replace("0x00000f7365", "0x")),
-        ["quote-result.paymasterAddress"]
-    );
-    assert_eq!(
-        broken(
-            &request,
-            &good.replace("\"symbol\":\"DAI\"", "\"symbol\":\"USDC\"")
-        ),
+        broken(&request, &good.replace("\"symbol\":\"DAI\"", "\"symbol\":\"USDC\"")),
         ["fee-quote.symbol-of-token"]
     );
     assert_eq!(
@@ -127,10 +104,7 @@ fn every_row_of_a_quote_can_be_broken() {
 #[test]
 fn only_the_mode_may_have_the_value_of_the_request() {
     let request = sponsor("1").replace("\"SPONSORED\"", "\"SPONSORSHIP\"");
-    fine(
-        &request,
-        &result(&SPONSORED.replace("\"SPONSORED\"", "\"SPONSORSHIP\"")),
-    );
+    fine(&request, &result(&SPONSORED.replace("\"SPONSORED\"", "\"SPONSORSHIP\"")));
     fine(&request, &result(SPONSORED));
     for wrong in ["SPONSORED", "SPONSORSHIP"] {
         assert_eq!(

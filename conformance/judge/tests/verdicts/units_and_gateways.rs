@@ -26,24 +26,16 @@ fn answered(request: &str, response: Response) -> Exchange {
 }
 
 fn page(status: u16) -> Response {
-    Response {
-        status,
-        headers: Vec::new(),
-        body: Bytes::from_static(b"<html><h1>nginx</h1></html>"),
-    }
+    Response { status, headers: Vec::new(), body: Bytes::from_static(b"<html><h1>nginx</h1></html>") }
 }
 
 /// How often the unit held, and where it was broken, in a quote with these times after one with these.
 fn units(earlier: &[&str], times: &[&str]) -> (u64, Vec<String>) {
     let quoting = |times: &[&str]| {
         let each = times.iter().zip([USDC, DAI]);
-        let each: Vec<String> = each
-            .map(|(until, token)| fee_quote(token, "T", 6).replace("1686847490", until))
-            .collect();
-        answered(
-            &quote(USDC, &[USDC, DAI]),
-            response(&result(&quotes(&each, None))),
-        )
+        let each: Vec<String> =
+            each.map(|(until, token)| fee_quote(token, "T", 6).replace("1686847490", until)).collect();
+        answered(&quote(USDC, &[USDC, DAI]), response(&result(&quotes(&each, None))))
     };
     let mut context = context();
     for until in earlier {
@@ -73,11 +65,7 @@ fn all_quotes_have_one_unit() {
     // The first quote is one of discovery, the others are right.
     assert_eq!(units(&[MILLISECONDS, SECONDS], &[SECONDS, SECONDS]).1.len(), 2);
     assert_eq!(units(&[], &[SECONDS, MILLISECONDS]).1.len(), 1, "in one answer");
-    assert_eq!(
-        units(&[], &[SECONDS]),
-        fine(0),
-        "there is nothing to compare with"
-    );
+    assert_eq!(units(&[], &[SECONDS]), fine(0), "there is nothing to compare with");
     assert_eq!(units(&[SECONDS], &["0"]), fine(0));
 }
 
@@ -96,10 +84,7 @@ fn a_time_far_from_now_proves_no_unit() {
         assert_eq!(units(&[far], &["1795335364", "1795335364"]).1, [""; 0], "{far}");
     }
     // One day and one year of validity.
-    assert_eq!(
-        units(&["1795335364"], &["1795421704", "1826871304"]),
-        (2, Vec::new())
-    );
+    assert_eq!(units(&["1795335364"], &["1795421704", "1826871304"]), (2, Vec::new()));
 }
 
 #[test]
@@ -113,14 +98,9 @@ fn the_page_of_a_gateway_is_no_answer_to_a_notification() {
 
 fn watch(clause: &str, exchanges: &[Exchange]) -> Vec<String> {
     let context: Context = context();
-    let views = exchanges
-        .iter()
-        .map(|exchange| View::new(Role::Call, "", exchange, &context));
+    let views = exchanges.iter().map(|exchange| View::new(Role::Call, "", exchange, &context));
     let views: Vec<View<'_>> = views.collect();
-    let observer = OBSERVERS
-        .iter()
-        .find(|observer| observer.clause == clause)
-        .unwrap();
+    let observer = OBSERVERS.iter().find(|observer| observer.clause == clause).unwrap();
     let mut seen = Vec::new();
     (observer.watch)(&views, &context, &mut seen);
     seen
@@ -130,14 +110,8 @@ fn watch(clause: &str, exchanges: &[Exchange]) -> Vec<String> {
 fn a_limit_is_what_the_service_refuses_for_its_size() {
     let twice = quote(USDC, &[USDC, USDC]);
     let limits = |response: Response| watch("behaviour.limits", &[answered(&twice, response)]);
-    assert_eq!(
-        limits(page(413)),
-        ["a token that is in the list more than once: HTTP 413"]
-    );
-    assert_eq!(
-        limits(page(400)),
-        ["a token that is in the list more than once: HTTP 400"]
-    );
+    assert_eq!(limits(page(413)), ["a token that is in the list more than once: HTTP 413"]);
+    assert_eq!(limits(page(400)), ["a token that is in the list more than once: HTTP 400"]);
     for status in [401, 403, 429, 502, 503, 504] {
         assert_eq!(limits(page(status)), [""; 0], "{status}");
     }
@@ -151,17 +125,7 @@ fn a_limit_is_what_the_service_refuses_for_its_size() {
         outcome: Err(paymaster_exchange::Failure::Cut("cut".to_owned())),
         ..answered(&twice, page(200))
     };
-    assert_eq!(
-        watch("behaviour.limits", &[unanswered()]),
-        [""; 0],
-        "an outage is no limit"
-    );
-    let beside = [
-        answered(&sponsor("1"), response(&result(SPONSORED))),
-        unanswered(),
-    ];
-    assert_eq!(
-        watch("behaviour.limits", &beside),
-        ["a token that is in the list more than once: no answer"]
-    );
+    assert_eq!(watch("behaviour.limits", &[unanswered()]), [""; 0], "an outage is no limit");
+    let beside = [answered(&sponsor("1"), response(&result(SPONSORED))), unanswered()];
+    assert_eq!(watch("behaviour.limits", &beside), ["a token that is in the list more than once: no answer"]);
 }

@@ -34,11 +34,7 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Com
     let rules = args.chain.applicable(rules)?;
     let known = KnownFailures::read(&args.known, setup.layer.known_failing.as_ref())?;
     let reports = Reports::requested(&args.reports)?;
-    let scope = if args.rules.is_empty() {
-        Scope::default()
-    } else {
-        Scope::of_rules(&rules)
-    };
+    let scope = if args.rules.is_empty() { Scope::default() } else { Scope::of_rules(&rules) };
     let suite = Suite {
         rules,
         scope: if args.quick { scope.quick() } else { scope },
@@ -53,9 +49,8 @@ pub(crate) fn run(args: &CheckArgs, environment: &Environment) -> Result<u8, Com
                     paymaster_cli::embedded::profile_of(&paymaster_reference_server::Config::default());
                 return dry_run::print(&suite, profile, &setup.layer);
             }
-            let embedded = Embedded::start()
-                .await
-                .map_err(|cause| format!("the embedded reference server: {cause}"))?;
+            let embedded =
+                Embedded::start().await.map_err(|cause| format!("the embedded reference server: {cause}"))?;
             let setup = setup.for_embedded(embedded.profile.clone());
             let result = judge(setup, &embedded.url, suite, args, &known, reports, environment).await;
             embedded.stop().await;
@@ -80,11 +75,7 @@ async fn judge(
     environment: &Environment,
 ) -> Result<u8, CommandError> {
     let access = args.chain.access(&setup)?;
-    let RunSetup {
-        settings,
-        shown_target: mut place,
-        mut redactor,
-    } = setup.settings(url)?;
+    let RunSetup { settings, shown_target: mut place, mut redactor } = setup.settings(url)?;
     place.chain_options = args.chain.hide(&mut redactor);
     suite.chain = on_chain::connect(access).await.map_err(|cause| {
         CommandError::could_not_test(redactor.apply(&format!("could not ask the chain: {cause}")))

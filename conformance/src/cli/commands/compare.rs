@@ -40,11 +40,7 @@ pub(crate) fn run(args: &CompareArgs, environment: &Environment) -> Result<u8, C
         Ok::<_, CommandError>((before, after))
     })?;
     let comparison = compare(&before.report, &after.report);
-    let names = SideNames {
-        before: before.name,
-        after: after.name,
-        targets,
-    };
+    let names = SideNames { before: before.name, after: after.name, targets };
     output::print(&render(&comparison, &names, output::paint(environment, false)))?;
     Ok(comparison.exit_code(args.run.strictness.allow_incomplete))
 }
@@ -69,11 +65,7 @@ struct NamedReport {
 
 impl<'a> Side<'a> {
     fn of(text: &'a str) -> Self {
-        if text.contains("://") {
-            Self::Url(text)
-        } else {
-            Self::File(Path::new(text))
-        }
+        if text.contains("://") { Self::Url(text) } else { Self::File(Path::new(text)) }
     }
 
     fn open(&self, args: &CompareArgs, environment: &Environment) -> Result<Source, CommandError> {
@@ -104,11 +96,7 @@ impl Source {
             ..Suite::standard()
         };
         let url = setup.layer.url.clone().unwrap_or_default();
-        let RunSetup {
-            settings,
-            shown_target: place,
-            redactor,
-        } = setup.settings(&url)?;
+        let RunSetup { settings, shown_target: place, redactor } = setup.settings(&url)?;
         let outcome = run::check(&settings, &suite, &stop_at_interrupt(), &mut Progress::default()).await;
         let finished = Finished {
             summary: &outcome.summary,

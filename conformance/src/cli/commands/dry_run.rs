@@ -33,22 +33,17 @@ pub(crate) fn print(suite: &Suite, profile: Profile, layer: &Layer) -> Result<u8
         groups += 1;
         requests += group.members.len();
         let relation = group.relation.id;
-        let place = order
-            .iter()
-            .position(|known| *known == relation)
-            .unwrap_or_else(|| {
-                order.push(relation);
-                order.len() - 1
-            });
+        let place = order.iter().position(|known| *known == relation).unwrap_or_else(|| {
+            order.push(relation);
+            order.len() - 1
+        });
         let pair = group.pair.map_or("-", |pair| pair.name());
         let row = rows.entry((place, relation, pair)).or_default();
         row.0 += 1;
         row.1 += group.members.len();
     }
-    let mut text = format!(
-        "{:<34} {:<20} {:>8} {:>9}\n",
-        "relation", "method and mode", "groups", "requests"
-    );
+    let mut text =
+        format!("{:<34} {:<20} {:>8} {:>9}\n", "relation", "method and mode", "groups", "requests");
     for ((_, relation, pair), (groups, requests)) in rows {
         let _ = writeln!(text, "{relation:<34} {pair:<20} {groups:>8} {requests:>9}");
     }
@@ -65,10 +60,7 @@ pub(crate) fn print(suite: &Suite, profile: Profile, layer: &Layer) -> Result<u8
         let cost = Cost::of(suite, &expected(context), seed, cases, 0);
         let limit = layer.time_limit.unwrap_or(DEFAULT_TIME_LIMIT);
         let estimate = cost.estimate(cases, layer.max_requests, interval, limit);
-        let _ = writeln!(
-            text,
-            "Time, requests about supported tokens included: {estimate}."
-        );
+        let _ = writeln!(text, "Time, requests about supported tokens included: {estimate}.");
     }
     if layer.url.is_none() {
         let _ = writeln!(text, "warning: {EMBEDDED_WARNING}");

@@ -72,23 +72,11 @@ fn ask(url: &str, path: &Path, args: &InitArgs, environment: &Environment) -> Re
     }
     report_file::check_writable(path).map_err(|cause| format!("{}: {cause}", path.display()))?;
     let setup = Setup::read(&args.run, Some(url), environment)?;
-    let RunSetup {
-        settings,
-        shown_target: place,
-        redactor,
-    } = setup.settings(url)?;
-    let given = Given {
-        place: &place,
-        redactor: &redactor,
-        rate: settings.rate,
-    };
+    let RunSetup { settings, shown_target: place, redactor } = setup.settings(url)?;
+    let given = Given { place: &place, redactor: &redactor, rate: settings.rate };
     let surveyed = Runtime::start()?
         .block_on(async { Ok::<_, CommandError>(run::survey(&settings, &stop_at_interrupt()).await) })?;
-    if let Some(cause) = surveyed
-        .ended
-        .as_ref()
-        .filter(|_| !surveyed.result.serves_anything())
-    {
+    if let Some(cause) = surveyed.ended.as_ref().filter(|_| !surveyed.result.serves_anything()) {
         let cause = escape_controls(&redactor.apply(cause));
         return Err(CommandError::could_not_test(format!(
             "could not ask {}: {cause}; no file was written",
@@ -117,11 +105,8 @@ fn ask(url: &str, path: &Path, args: &InitArgs, environment: &Environment) -> Re
 /// Writes a new file, and the folders that it needs.
 fn write(path: &Path, text: &str) -> Result<(), CommandError> {
     report_file::make_folder(path).map_err(at(path))?;
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(path)
-        .map_err(|cause| match cause.kind() {
+    let mut file =
+        OpenOptions::new().write(true).create_new(true).open(path).map_err(|cause| match cause.kind() {
             ErrorKind::AlreadyExists => exists(path),
             _ => at(path)(cause).into(),
         })?;
@@ -130,11 +115,7 @@ fn write(path: &Path, text: &str) -> Result<(), CommandError> {
 }
 
 fn exists(path: &Path) -> CommandError {
-    format!(
-        "{}: the file exists already and is not overwritten: name another file",
-        path.display()
-    )
-    .into()
+    format!("{}: the file exists already and is not overwritten: name another file", path.display()).into()
 }
 
 #[cfg(test)]

@@ -30,18 +30,12 @@ pub(crate) fn run(args: &JudgeArgs, environment: &Environment) -> Result<u8, Com
     } else {
         args.file.display().to_string()
     };
-    let named = |cause: CommandError| CommandError {
-        message: format!("{name}: {}", cause.message),
-        ..cause
-    };
+    let named = |cause: CommandError| CommandError { message: format!("{name}: {}", cause.message), ..cause };
     let text = read(&args.file).map_err(named)?;
     let recording = recorded::read(&text).map_err(|cause| named(cause.into()))?;
     drop(text);
-    let Traffic {
-        exchanges,
-        place,
-        mut skipped,
-    } = choose(recording, args.endpoint.as_deref(), &name, &mut options).map_err(named)?;
+    let Traffic { exchanges, place, mut skipped } =
+        choose(recording, args.endpoint.as_deref(), &name, &mut options).map_err(named)?;
     for secret in exchanges.iter().flat_map(|exchange| &exchange.secrets) {
         options.redactor.hide_header(secret);
     }
@@ -52,11 +46,7 @@ pub(crate) fn run(args: &JudgeArgs, environment: &Environment) -> Result<u8, Com
     let mut took = Duration::ZERO;
     for recorded in exchanges {
         took += recorded.exchange.took;
-        traffic.judge(
-            &recorded.place,
-            recorded.exchange,
-            recorded.ended.unwrap_or_else(SystemTime::now),
-        );
+        traffic.judge(&recorded.place, recorded.exchange, recorded.ended.unwrap_or_else(SystemTime::now));
     }
     skipped.retain(|_, times| *times > 0);
     Ok(traffic.close(skipped, took, environment))
@@ -100,21 +90,14 @@ fn choose(
     name: &str,
     options: &mut TrafficOptions,
 ) -> Result<Traffic, CommandError> {
-    let unnamed = || ShownTarget {
-        shown: name.to_owned(),
-        ..ShownTarget::default()
-    };
+    let unnamed = || ShownTarget { shown: name.to_owned(), ..ShownTarget::default() };
     let mut endpoints = Vec::new();
     for (url, exchanges) in recording.endpoints() {
         let place = match url {
             Some(url) => options.place(url)?,
             None => unnamed(),
         };
-        endpoints.push(Endpoint {
-            url: url.map(str::to_owned),
-            exchanges,
-            place,
-        });
+        endpoints.push(Endpoint { url: url.map(str::to_owned), exchanges, place });
     }
     let matches = |number: usize, url: Option<&str>| match wanted {
         None => true,
@@ -146,14 +129,8 @@ fn choose(
         }
     };
     let mut skipped = recording.skipped;
-    let (exchanges, others): (Vec<_>, Vec<_>) = recording
-        .exchanges
-        .into_iter()
-        .partition(|exchange| exchange.url == url);
+    let (exchanges, others): (Vec<_>, Vec<_>) =
+        recording.exchanges.into_iter().partition(|exchange| exchange.url == url);
     skipped.insert("a call to another endpoint".to_owned(), others.len() as u64);
-    Ok(Traffic {
-        exchanges,
-        place,
-        skipped,
-    })
+    Ok(Traffic { exchanges, place, skipped })
 }

@@ -25,10 +25,7 @@ pub(crate) fn run(args: &MatrixArgs) -> Result<u8, CommandError> {
     let mut errors = Vec::new();
     for path in &args.reports {
         match SavedReport::read(path) {
-            Ok(run) => columns.push(Column {
-                name: name(path, &args.reports),
-                run,
-            }),
+            Ok(run) => columns.push(Column { name: name(path, &args.reports), run }),
             Err(cause) => errors.push(cause),
         }
     }
@@ -67,22 +64,14 @@ pub(crate) fn run(args: &MatrixArgs) -> Result<u8, CommandError> {
 
 /// The name of a report: the name of its file; with the name of its folder, and then with its number, where that is not unique.
 fn name(path: &Path, all: &[PathBuf]) -> String {
-    let stem = |path: &Path| {
-        path.file_stem()
-            .map(|stem| stem.to_string_lossy().into_owned())
-            .unwrap_or_default()
-    };
+    let stem =
+        |path: &Path| path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let long = |path: &Path| {
         let folder = path.parent().and_then(Path::file_name);
-        folder.map_or_else(
-            || stem(path),
-            |folder| format!("{}-{}", folder.to_string_lossy(), stem(path)),
-        )
+        folder.map_or_else(|| stem(path), |folder| format!("{}-{}", folder.to_string_lossy(), stem(path)))
     };
     let unique = |name: &dyn Fn(&Path) -> String| {
-        let same = all
-            .iter()
-            .filter(|other| matrix::file(&name(other)) == matrix::file(&name(path)));
+        let same = all.iter().filter(|other| matrix::file(&name(other)) == matrix::file(&name(path)));
         (same.count() == 1).then(|| name(path))
     };
     unique(&stem).or_else(|| unique(&long)).unwrap_or_else(|| {
@@ -101,9 +90,8 @@ mod tests {
 
     #[test]
     fn column_names_are_unique() {
-        let all: Vec<PathBuf> = ["a.json", "x/b.json", "y/b.json", "z/c.json", "w/z/c.json"]
-            .map(PathBuf::from)
-            .to_vec();
+        let all: Vec<PathBuf> =
+            ["a.json", "x/b.json", "y/b.json", "z/c.json", "w/z/c.json"].map(PathBuf::from).to_vec();
         let names: Vec<String> = all.iter().map(|path| name(path, &all)).collect();
         assert_eq!(names, ["a", "x-b", "y-b", "z-c-4", "z-c-5"]);
     }

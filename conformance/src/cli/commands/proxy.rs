@@ -45,10 +45,7 @@ pub(crate) fn run(args: &ProxyArgs, environment: &Environment) -> Result<u8, Com
         .or_else(|| options.profile.target.url.clone())
         .ok_or("there is no upstream: give --upstream URL, or set PAYMASTER_URL")?;
     let target = Target::parse(&url).map_err(|cause| format!("--upstream: {cause}"))?;
-    let trust = Trust {
-        cacert: args.trust.cacert.clone(),
-        insecure: args.trust.insecure,
-    };
+    let trust = Trust { cacert: args.trust.cacert.clone(), insecure: args.trust.insecure };
     let proxies = Proxies::of(environment)?;
     for secret in proxies.secrets() {
         options.redactor.hide(secret);
@@ -56,19 +53,14 @@ pub(crate) fn run(args: &ProxyArgs, environment: &Environment) -> Result<u8, Com
     let dialler = Connector::new(&target, &trust, &proxies)?;
     let mut place = options.place(&url)?;
     (place.curl_options, place.connection_warnings) = trust_notes(&trust, target.is_https());
-    let limits = Limits {
-        timeout: args.timeout.unwrap_or(Limits::default().timeout),
-        ..Limits::default()
-    };
+    let limits = Limits { timeout: args.timeout.unwrap_or(Limits::default().timeout), ..Limits::default() };
     let is_loopback = target.is_loopback();
     let upstream = Upstream::new(target, dialler, limits);
     let shown = place.shown.clone();
     let paint = output::paint(environment, true);
     Runtime::start()?.block_on(async {
         let listener = listen(&args.listen).await?;
-        let address = listener
-            .local_addr()
-            .map_err(|cause| format!("{}: {cause}", args.listen))?;
+        let address = listener.local_addr().map_err(|cause| format!("{}: {cause}", args.listen))?;
         let traffic = TrafficSession::open(options, place, &args.judging)?;
         announce(address, &shown);
         let stop = stop_at_interrupt();

@@ -48,9 +48,7 @@ pub(crate) fn run(args: &ReplayArgs, environment: &Environment) -> Result<u8, Co
     let replay = Replay::read(&args.file)?;
     Runtime::start()?.block_on(async {
         let mut embedded = EmbeddedServer::default();
-        let sent = replay
-            .send(args, environment, &mut embedded, &stop_at_interrupt())
-            .await;
+        let sent = replay.send(args, environment, &mut embedded, &stop_at_interrupt()).await;
         embedded.stop().await;
         print(&replay, &sent?)
     })
@@ -173,11 +171,7 @@ impl Replay {
             }
         };
         let access = args.chain.access(&setup)?;
-        let RunSetup {
-            settings,
-            shown_target,
-            mut redactor,
-        } = setup.settings(&url)?;
+        let RunSetup { settings, shown_target, mut redactor } = setup.settings(&url)?;
         args.chain.hide(&mut redactor);
         args.chain.applicable(vec![self.rule])?;
         let conclusion = match on_chain::connect(access).await {
@@ -187,11 +181,7 @@ impl Replay {
                 run::replay(&settings, chain, self.rule, &self.group, finding, &context, stop).await
             }
         };
-        Ok(Sent {
-            place: shown_target.shown,
-            conclusion,
-            redactor,
-        })
+        Ok(Sent { place: shown_target.shown, conclusion, redactor })
     }
 }
 
@@ -201,9 +191,7 @@ impl EmbeddedServer {
             server
         } else {
             output::print(&format!("warning: {EMBEDDED_WARNING}\n"))?;
-            Embedded::start()
-                .await
-                .map_err(|cause| format!("the embedded reference server: {cause}"))?
+            Embedded::start().await.map_err(|cause| format!("the embedded reference server: {cause}"))?
         };
         Ok(self.0.insert(server))
     }
@@ -230,9 +218,7 @@ impl Sent {
                 format!("expected {expected}, got {actual}")
             }
             ReplayOutcome::NotProved { reason, answer } => {
-                let answer = answer
-                    .as_ref()
-                    .map(|answer| format!(": {}", words::answer(answer)));
+                let answer = answer.as_ref().map(|answer| format!(": {}", words::answer(answer)));
                 let text = self.shown(&format!("{reason}{}", answer.unwrap_or_default()));
                 compact::cut(&text, LONGEST_ANSWER)
             }

@@ -34,11 +34,8 @@ pub(crate) fn run(args: &SelftestArgs) -> Result<u8, CommandError> {
     }
     let deviations = select(&args.only, every_deviation())?;
     let seeds: Vec<u64> = (1..=args.seeds).collect();
-    let profile_parts: &[ProfilePart] = if args.sparse_profiles {
-        &ProfilePart::SPARSE
-    } else {
-        &[ProfilePart::Whole]
-    };
+    let profile_parts: &[ProfilePart] =
+        if args.sparse_profiles { &ProfilePart::SPARSE } else { &[ProfilePart::Whole] };
     // A sparse profile promises too little for faults to be caught.
     let deviations: Vec<Deviation> = deviations
         .into_iter()
@@ -60,10 +57,7 @@ pub(crate) fn run(args: &SelftestArgs) -> Result<u8, CommandError> {
         let stop = stop_at_interrupt();
         tokio::task::block_in_place(|| run_trials(&trials, &stop))
     })?;
-    let scope = Scope {
-        all: args.only.is_empty() && !args.sparse_profiles,
-        trials: trials.count(),
-    };
+    let scope = Scope { all: args.only.is_empty() && !args.sparse_profiles, trials: trials.count() };
     let report = Report::of(&matrix, &scope);
     let mut text = report.text(&matrix);
     let causes = Causes::of(&matrix);
@@ -127,11 +121,7 @@ struct Report {
 impl Report {
     fn of(matrix: &Matrix, scope: &Scope) -> Self {
         let missing = scope.trials.saturating_sub(matrix.trials.len());
-        let unproven = if scope.all && missing == 0 {
-            matrix.unproven()
-        } else {
-            Vec::new()
-        };
+        let unproven = if scope.all && missing == 0 { matrix.unproven() } else { Vec::new() };
         let wrong = matrix.problems().into_iter().map(|(trial, problem)| {
             let name = trial.deviation.name();
             match trial.profile_part {
@@ -139,13 +129,8 @@ impl Report {
                 part => format!("{name} (seed {}, {}) {problem}", trial.seed, part.name()),
             }
         });
-        let unproven = unproven
-            .into_iter()
-            .map(|rule| format!("no fault proves the rule {}", rule.id));
-        Self {
-            problems: wrong.chain(unproven).collect(),
-            missing,
-        }
+        let unproven = unproven.into_iter().map(|rule| format!("no fault proves the rule {}", rule.id));
+        Self { problems: wrong.chain(unproven).collect(), missing }
     }
 
     fn code(&self) -> u8 {
@@ -170,10 +155,7 @@ impl Report {
         );
         let mut line = |line: &str| writeln!(text, "{line}").expect("writing to a String cannot fail");
         if self.missing > 0 {
-            line(&format!(
-                "  interrupted: {} left out",
-                count(self.missing as u64, "run")
-            ));
+            line(&format!("  interrupted: {} left out", count(self.missing as u64, "run")));
         }
         for problem in &self.problems {
             line(&format!("  {problem}"));
@@ -198,11 +180,7 @@ fn text_of(row: &Row) -> String {
             }
         })
         .collect();
-    let rules = if rules.is_empty() {
-        "-".to_owned()
-    } else {
-        rules.join(", ")
-    };
+    let rules = if rules.is_empty() { "-".to_owned() } else { rules.join(", ") };
     let (kind, verb) = match row.deviation {
         Deviation::Fault(_) => ("fault", "caught by"),
         Deviation::Variant(_) => ("variant", "breaks"),
@@ -224,15 +202,8 @@ mod tests {
             deviation: every_deviation().into_iter().find(named).expect("it is there"),
             seed,
             profile_part: ProfilePart::Whole,
-            broken: broken
-                .iter()
-                .map(|id| find_rule(id).expect("it is there"))
-                .collect(),
-            conclusion: if is_broken {
-                Conclusion::Violations
-            } else {
-                Conclusion::Conforms
-            },
+            broken: broken.iter().map(|id| find_rule(id).expect("it is there")).collect(),
+            conclusion: if is_broken { Conclusion::Violations } else { Conclusion::Conforms },
             cut_short: None,
             defects: Vec::new(),
         }
@@ -250,10 +221,7 @@ mod tests {
                 trial("token-errors-positive", 2, &[]),
             ],
         };
-        let scope = Scope {
-            all: false,
-            trials: 7,
-        };
+        let scope = Scope { all: false, trials: 7 };
         insta::assert_snapshot!(Report::of(&matrix, &scope).text(&matrix));
     }
 

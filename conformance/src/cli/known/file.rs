@@ -47,10 +47,7 @@ pub(super) struct ListError {
 
 impl ListError {
     fn at(text: &str, offset: usize, message: impl Into<String>) -> Self {
-        Self {
-            place: Some(place(text, offset)),
-            message: message.into(),
-        }
+        Self { place: Some(place(text, offset)), message: message.into() }
     }
 }
 
@@ -79,10 +76,9 @@ pub(super) fn parse(text: &str) -> Result<Vec<KnownFailure>, ListError> {
         message: suggest(cause.message().lines().next().unwrap_or_default()),
     })?;
     let mut entries: Vec<KnownFailure> = Vec::new();
-    for (kind, rows) in [
-        (KnownFailureKind::Failing, contents.failing),
-        (KnownFailureKind::Flaky, contents.flaky),
-    ] {
+    for (kind, rows) in
+        [(KnownFailureKind::Failing, contents.failing), (KnownFailureKind::Flaky, contents.flaky)]
+    {
         for row in rows {
             let at = row.rule.span().start;
             let entry = entry(kind, row, text)?;
@@ -102,12 +98,8 @@ fn entry(kind: KnownFailureKind, row: Row, text: &str) -> Result<KnownFailure, L
         let hint = did_you_mean(id, rules().map(|rule| rule.id));
         refusal(text, &row.rule, &format!("there is no rule `{id}`{hint}"))
     })?;
-    let method = named(
-        row.method,
-        text,
-        Method::from_name,
-        "pm_getFeeQuoteOrData or pm_sponsorUserOperation",
-    )?;
+    let method =
+        named(row.method, text, Method::from_name, "pm_getFeeQuoteOrData or pm_sponsorUserOperation")?;
     let mode = named(row.mode, text, Mode::from_name, "SPONSORED or ERC20")?;
     if let Some(pointer) = &row.pointer
         && !(pointer.get_ref().is_empty() || pointer.get_ref().starts_with('/'))
@@ -124,12 +116,7 @@ fn entry(kind: KnownFailureKind, row: Row, text: &str) -> Result<KnownFailure, L
         method,
         mode,
         pointer: row.pointer.map(Spanned::into_inner),
-        reason: written(
-            row.reason,
-            text,
-            "reason",
-            "say why this failure is accepted for now",
-        )?,
+        reason: written(row.reason, text, "reason", "say why this failure is accepted for now")?,
         owner: written(row.owner, text, "owner", "say who owns it")?,
         expires: date(&row.expires, text)?,
     })
@@ -174,12 +161,8 @@ mod tests {
     use super::*;
 
     fn with(line: &str) -> String {
-        let mut rows = vec![
-            "rule = \"answer.id\"",
-            "reason = \"r\"",
-            "owner = \"o\"",
-            "expires = 2027-01-31",
-        ];
+        let mut rows =
+            vec!["rule = \"answer.id\"", "reason = \"r\"", "owner = \"o\"", "expires = 2027-01-31"];
         let key = line.split(' ').next().unwrap();
         rows.retain(|row| !row.starts_with(key));
         format!("[[failing]]\n{line}\n{}\n", rows.join("\n"))
@@ -200,38 +183,14 @@ mod tests {
     #[test]
     fn errors_name_the_place_and_what_to_do() {
         for (line, place, words) in [
-            (
-                "rule = \"answer.di\"",
-                "line 2, column 8",
-                "did you mean `answer.id`?",
-            ),
-            (
-                "method = \"pm_other\"",
-                "line 2, column 10",
-                "is none of pm_getFeeQuoteOrData",
-            ),
+            ("rule = \"answer.di\"", "line 2, column 8", "did you mean `answer.id`?"),
+            ("method = \"pm_other\"", "line 2, column 10", "is none of pm_getFeeQuoteOrData"),
             ("mode = \"erc\"", "line 2, column 8", "is none of SPONSORED"),
-            (
-                "pointer = \"id\"",
-                "line 2, column 11",
-                "a pointer begins with `/`",
-            ),
-            (
-                "reason = \"TODO: say why\"",
-                "line 2, column 10",
-                "say why this failure is accepted",
-            ),
-            (
-                "reason = \" \"",
-                "line 2, column 10",
-                "say why this failure is accepted",
-            ),
+            ("pointer = \"id\"", "line 2, column 11", "a pointer begins with `/`"),
+            ("reason = \"TODO: say why\"", "line 2, column 10", "say why this failure is accepted"),
+            ("reason = \" \"", "line 2, column 10", "say why this failure is accepted"),
             ("owner = \"\"", "line 2, column 9", "say who owns it"),
-            (
-                "expires = 2027-01-31T00:00:00Z",
-                "line 2, column 11",
-                "as in 2027-01-31",
-            ),
+            ("expires = 2027-01-31T00:00:00Z", "line 2, column 11", "as in 2027-01-31"),
             ("expires = \"soon\"", "line 2, column 11", "datetime"),
             ("ruel = \"answer.id\"", "line 2, column 1", "did you mean `rule`?"),
             ("count = 3", "line 2, column 1", "unknown field"),
@@ -240,13 +199,10 @@ mod tests {
             assert!(refusal.starts_with(place), "{line}: {refusal}");
             assert!(refusal.contains(words), "{line}: {refusal}");
         }
-        let twice = parse(&(with("rule = \"answer.id\"") + &with("rule = \"answer.id\"")))
-            .unwrap_err()
-            .to_string();
+        let twice =
+            parse(&(with("rule = \"answer.id\"") + &with("rule = \"answer.id\""))).unwrap_err().to_string();
         assert!(twice.contains("listed twice"), "{twice}");
-        let missing = parse("[[failing]]\nrule = \"answer.id\"\n")
-            .unwrap_err()
-            .to_string();
+        let missing = parse("[[failing]]\nrule = \"answer.id\"\n").unwrap_err().to_string();
         assert!(missing.contains("missing field `reason`"), "{missing}");
     }
 }

@@ -37,11 +37,7 @@ impl KnownFailures {
             owner: args.owner.clone(),
             expires: args.expires.unwrap_or_else(|| in_90_days(today)),
         });
-        Ok(Self {
-            path: named.cloned(),
-            update,
-            list: Arc::new(KnownFailureList { entries, today }),
-        })
+        Ok(Self { path: named.cloned(), update, list: Arc::new(KnownFailureList { entries, today }) })
     }
 
     /// Adds what failed to the file, where that was requested. Returns the exit code, which stays that of the run: the updated list
@@ -65,7 +61,5 @@ impl KnownFailures {
 }
 
 fn in_90_days(today: NaiveDate) -> NaiveDate {
-    today
-        .checked_add_days(chrono::Days::new(90))
-        .unwrap_or(NaiveDate::MAX)
+    today.checked_add_days(chrono::Days::new(90)).unwrap_or(NaiveDate::MAX)
 }

@@ -42,10 +42,7 @@ pub(super) enum UpdateError {
     #[error(transparent)]
     File(#[from] PathError),
     #[error("{}: entries cannot be added to this list: {source}", path.display())]
-    Unreadable {
-        path: PathBuf,
-        source: toml_edit::TomlError,
-    },
+    Unreadable { path: PathBuf, source: toml_edit::TomlError },
 }
 
 /// Adds entries for what failed and is not listed. Returns a message for the user.
@@ -78,11 +75,7 @@ pub(super) fn write(
         let reason = entries.reason.clone().or_else(|| ask(&question(key, finding)));
         unexplained += usize::from(reason.is_none() || owner.is_none());
         let flaky = finding.is_some_and(Finding::is_flaky);
-        let kind = if flaky {
-            KnownFailureKind::Flaky
-        } else {
-            KnownFailureKind::Failing
-        };
+        let kind = if flaky { KnownFailureKind::Flaky } else { KnownFailureKind::Failing };
         // The blocks of both lists may be in any order, so each is appended and the existing bytes stay.
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
@@ -91,10 +84,7 @@ pub(super) fn write(
         text.push_str(&block(kind, row(key, reason, owner.clone(), entries.expires)));
     }
     text.parse::<DocumentMut>()
-        .map_err(|source| UpdateError::Unreadable {
-            path: path.to_owned(),
-            source,
-        })?;
+        .map_err(|source| UpdateError::Unreadable { path: path.to_owned(), source })?;
     report_file::write(path, &text).map_err(at(path))?;
     let written = format!("{}: wrote {}", path.display(), count(new.len()));
     Ok(if unexplained == 0 {
@@ -108,11 +98,7 @@ pub(super) fn write(
 }
 
 fn count(number: usize) -> String {
-    if number == 1 {
-        "1 entry".to_owned()
-    } else {
-        format!("{number} entries")
-    }
+    if number == 1 { "1 entry".to_owned() } else { format!("{number} entries") }
 }
 
 fn row(key: &Key, reason: Option<String>, owner: Option<String>, expires: NaiveDate) -> Table {
@@ -159,9 +145,7 @@ fn question(key: &Key, finding: Option<&Finding>) -> String {
             escape_controls(&violation.actual)
         )
     });
-    let pair = key
-        .pair
-        .map_or(String::new(), |pair| format!(" ({})", pair.name()));
+    let pair = key.pair.map_or(String::new(), |pair| format!(" ({})", pair.name()));
     format!(
         "{}{pair} at `{}`{seen}\n  Why is this accepted for now? ",
         key.rule,

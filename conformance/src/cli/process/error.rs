@@ -19,20 +19,14 @@ pub(crate) struct CommandError {
 impl CommandError {
     /// The target could not be tested.
     pub(crate) fn could_not_test(message: impl fmt::Display) -> Self {
-        Self {
-            code: exit::COULD_NOT_TEST,
-            message: message.to_string(),
-        }
+        Self { code: exit::COULD_NOT_TEST, message: message.to_string() }
     }
 }
 
 /// Every other error is one of usage, configuration or files.
 impl<E: fmt::Display> From<E> for CommandError {
     fn from(cause: E) -> Self {
-        Self {
-            code: exit::USAGE,
-            message: cause.to_string(),
-        }
+        Self { code: exit::USAGE, message: cause.to_string() }
     }
 }
 
@@ -46,8 +40,5 @@ pub(crate) struct PathError {
 
 /// Adds a path to an error of the file system.
 pub(crate) fn at(path: &Path) -> impl Fn(io::Error) -> PathError + '_ {
-    move |source| PathError {
-        path: path.to_owned(),
-        source,
-    }
+    move |source| PathError { path: path.to_owned(), source }
 }

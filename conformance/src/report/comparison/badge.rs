@@ -41,10 +41,7 @@ pub(crate) fn markup(run: &SavedReport) -> Result<Markup, NoBadge> {
         return Err(NoBadge::Embedded);
     }
     if run.left_out > 0 {
-        return Err(NoBadge::PartialRun {
-            judged: run.verdict().share(),
-            left_out: run.left_out,
-        });
+        return Err(NoBadge::PartialRun { judged: run.verdict().share(), left_out: run.left_out });
     }
     let (text, colour) = message(run);
     let width = |text: &str| text.chars().count() * LETTER;
@@ -102,9 +99,6 @@ mod tests {
         }
         run.left_out = 76;
         let why = svg(&run).unwrap_err().to_string();
-        assert!(
-            why.starts_with("4 of 81 rules judged, since --rule left out 76"),
-            "{why}"
-        );
+        assert!(why.starts_with("4 of 81 rules judged, since --rule left out 76"), "{why}");
     }
 }

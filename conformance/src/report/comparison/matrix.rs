@@ -80,9 +80,7 @@ type Clause<'a> = &'a str;
 fn rows(columns: &[Column]) -> Rows<'_> {
     let mut rows = Rows::new();
     for rule in columns.iter().flat_map(|column| &column.run.rules) {
-        let (_, clauses) = rows
-            .entry(sections::key(&rule.section))
-            .or_insert((&rule.section, Vec::new()));
+        let (_, clauses) = rows.entry(sections::key(&rule.section)).or_insert((&rule.section, Vec::new()));
         if !clauses.contains(&rule.clause.as_str()) {
             clauses.push(&rule.clause);
         }
@@ -129,9 +127,7 @@ type Rows<'a> = BTreeMap<Vec<u32>, (&'a str, Vec<Clause<'a>>)>;
 fn totals(rows: &Rows<'_>, columns: &[Column]) -> Markup {
     let clauses = || rows.values().flat_map(|(_, clauses)| clauses);
     let of = |column: &Column| Counts::of_states(clauses().filter_map(|clause| state(clause, &column.run)));
-    let all = columns
-        .iter()
-        .flat_map(|column| clauses().filter_map(|clause| state(clause, &column.run)));
+    let all = columns.iter().flat_map(|column| clauses().filter_map(|clause| state(clause, &column.run)));
     html! {
         tr.totals {
             th scope="row" { (words::count(clauses().count() as u128, "clause")) }
@@ -176,14 +172,9 @@ fn row(clause: Clause<'_>, columns: &[Column]) -> Markup {
 
 /// The section on dialect and behaviour.
 fn fingerprint(columns: &[Column]) -> Markup {
-    let mut dialect: Vec<&String> = columns
-        .iter()
-        .flat_map(|column| column.run.dialect.keys())
-        .collect();
-    let mut clauses: Vec<&String> = columns
-        .iter()
-        .flat_map(|column| column.run.observations.keys())
-        .collect();
+    let mut dialect: Vec<&String> = columns.iter().flat_map(|column| column.run.dialect.keys()).collect();
+    let mut clauses: Vec<&String> =
+        columns.iter().flat_map(|column| column.run.observations.keys()).collect();
     for names in [&mut dialect, &mut clauses] {
         names.sort();
         names.dedup();
@@ -244,11 +235,7 @@ fn badges(columns: &[Column]) -> Markup {
 /// The file name of a column's badge.
 pub(crate) fn file(name: &str) -> String {
     let plain = |letter: char| {
-        if letter.is_ascii_alphanumeric() || "-_.".contains(letter) {
-            letter
-        } else {
-            '-'
-        }
+        if letter.is_ascii_alphanumeric() || "-_.".contains(letter) { letter } else { '-' }
     };
     format!("{}.svg", name.chars().map(plain).collect::<String>())
 }
@@ -264,10 +251,7 @@ mod tests {
     fn column(name: &str, change: impl FnOnce(&mut SavedReport)) -> Column {
         let mut run = SavedReport::from_json(json::report(&sample::violations().finished())).unwrap();
         change(&mut run);
-        Column {
-            name: name.to_owned(),
-            run,
-        }
+        Column { name: name.to_owned(), run }
     }
 
     #[test]
@@ -292,10 +276,7 @@ mod tests {
             html[from..from + html[from..].find("</tr>").unwrap()].to_owned()
         };
         let id = cell("answer.id");
-        assert!(
-            id.find("title=\"broken\"").unwrap() < id.find("title=\"passed\"").unwrap(),
-            "{id}"
-        );
+        assert!(id.find("title=\"broken\"").unwrap() < id.find("title=\"passed\"").unwrap(), "{id}");
         assert!(html.contains("5 clauses") && cell("answer.id").contains("<td class=\"total\">"));
         assert!(html.contains("2 broken") && html.contains(">conforms</text>"));
     }
@@ -323,8 +304,7 @@ mod tests {
             run.rules[0].clause = EVIL.to_owned();
             run.rules[0].section = EVIL.to_owned();
             run.dialect.insert(EVIL.to_owned(), EVIL.to_owned());
-            run.observations
-                .insert(EVIL.to_owned(), [(EVIL.to_owned(), 1)].into());
+            run.observations.insert(EVIL.to_owned(), [(EVIL.to_owned(), 1)].into());
         });
         let html = page(&[evil]);
         assert!(!html.contains("<img"));

@@ -129,10 +129,7 @@ impl SavedReport {
         let parsed = files::read(path, files::WRITTEN_BY_A_RUN)
             .map_err(NotAReport::Unreadable)
             .and_then(|bytes| Self::parse(&bytes));
-        parsed.map_err(|cause| ReadError {
-            path: path.to_owned(),
-            cause,
-        })
+        parsed.map_err(|cause| ReadError { path: path.to_owned(), cause })
     }
 
     /// Reads the text of a report.
@@ -287,15 +284,9 @@ mod tests {
         let sample = sample::violations();
         let finished = sample.finished();
         let recorded = SavedReport::parse(json::text(&finished).as_bytes()).unwrap();
-        assert_eq!(
-            recorded.counts(),
-            Counts::of(&finished.summary.rules, finished.strictness)
-        );
+        assert_eq!(recorded.counts(), Counts::of(&finished.summary.rules, finished.strictness));
         assert_eq!(recorded.verdict().sentence(), finished.verdict().sentence());
-        assert_eq!(
-            recorded.findings[0].place(),
-            "pm_getFeeQuoteOrData in mode ERC20, /result/feeQuotes"
-        );
+        assert_eq!(recorded.findings[0].place(), "pm_getFeeQuoteOrData in mode ERC20, /result/feeQuotes");
     }
 
     #[test]
@@ -317,10 +308,7 @@ mod tests {
                 r#"{"format":"paymaster-report/v9"}"#.to_owned(),
                 "`paymaster-report/v9`, and this version reads",
             ),
-            (
-                r#"{"format":"paymaster-report/v1"}"#.to_owned(),
-                "damaged: missing field",
-            ),
+            (r#"{"format":"paymaster-report/v1"}"#.to_owned(), "damaged: missing field"),
         ] {
             let cause = SavedReport::parse(text.as_bytes()).unwrap_err().to_string();
             assert!(cause.contains(words), "{words}: {cause}");

@@ -20,10 +20,7 @@ use paymaster_judge::{rules::Rule, verdict::finding::Finding};
 impl Page<'_> {
     /// The defects: those that fail the run, then those that only warn.
     pub(super) fn broken(&self) -> Markup {
-        let groups = [
-            (RuleState::Broken, "What is broken"),
-            (RuleState::Warned, "What only warns"),
-        ];
+        let groups = [(RuleState::Broken, "What is broken"), (RuleState::Warned, "What only warns")];
         html! {
             @for (state, title) in groups {
                 @let fails = state == RuleState::Broken;
@@ -46,12 +43,7 @@ impl Page<'_> {
 
     fn defect(&self, defect: &ShownDefect<'_>, state: RuleState) -> Markup {
         let finding = defect.shown;
-        let hints: Vec<&Rule> = defect
-            .rules
-            .iter()
-            .copied()
-            .filter(|rule| !rule.hint.is_empty())
-            .collect();
+        let hints: Vec<&Rule> = defect.rules.iter().copied().filter(|rule| !rule.hint.is_empty()).collect();
         html! {
             article.defect id=(id(defect)) data-state=(state.name()) {
                 h3 { span.number { (defect.number) } (defect.headline) "." }
@@ -79,9 +71,7 @@ impl Page<'_> {
     fn others(&self, defect: &ShownDefect<'_>) -> Vec<(usize, &Finding)> {
         let findings = &self.finished.summary.findings;
         let others = defect.findings.iter().skip(1);
-        others
-            .filter_map(|number| Some((*number, findings.get(*number)?)))
-            .collect()
+        others.filter_map(|number| Some((*number, findings.get(*number)?))).collect()
     }
 
     /// The nearest request that does not break the rule, and its answer.

@@ -160,10 +160,7 @@ impl Page<'_> {
     }
 
     fn foreign_body(&self, bytes: &[u8]) -> String {
-        self.finished
-            .redactor
-            .apply(&String::from_utf8_lossy(bytes))
-            .into_owned()
+        self.finished.redactor.apply(&String::from_utf8_lossy(bytes)).into_owned()
     }
 }
 
@@ -199,9 +196,5 @@ fn shown(finding: &Finding) -> Vec<usize> {
     }
     let baseline = members.iter().position(|member| member.role == Role::Baseline);
     let first = baseline.unwrap_or(0);
-    if first == wrong {
-        vec![wrong]
-    } else {
-        vec![first, wrong]
-    }
+    if first == wrong { vec![wrong] } else { vec![first, wrong] }
 }

@@ -59,9 +59,7 @@ fn is_marked(marks: &[&[String]]) -> bool {
 /// The marks below a member or an item.
 fn below<'a>(marks: &[&'a [String]], is_next: impl Fn(&str) -> bool) -> Vec<&'a [String]> {
     let next = marks.iter().filter_map(|steps| steps.split_first());
-    next.filter(|(step, _)| is_next(step))
-        .map(|(_, rest)| rest)
-        .collect()
+    next.filter(|(step, _)| is_next(step)).map(|(_, rest)| rest).collect()
 }
 
 fn object(members: &[(&str, Node<'_>)], marks: &[&[String]], depth: usize, flat: bool) -> Markup {
@@ -149,57 +147,35 @@ mod tests {
                 _ => {}
             }
         }
-        text.replace("&quot;", "\"")
-            .replace("&lt;", "<")
-            .replace("&gt;", ">")
-            .replace("&amp;", "&")
+        text.replace("&quot;", "\"").replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
     }
 
     fn marks(markup: &str) -> Vec<String> {
         let parts = markup.split("<mark").skip(1);
-        parts
-            .map(|part| bare(&format!("<mark{}", part.split("</mark>").next().unwrap())))
-            .collect()
+        parts.map(|part| bare(&format!("<mark{}", part.split("</mark>").next().unwrap()))).collect()
     }
 
     #[test]
     fn the_place_is_marked() {
         let json =
             r#" {"id": 7, "result": {"feeQuotes": [{"symbol": "A"}, {"symbol": ""}], "a/b": [1, 2e3]} } "#;
-        assert_eq!(
-            marks(&text(json, "/result/feeQuotes/1/symbol")),
-            [r#""symbol": """#]
-        );
+        assert_eq!(marks(&text(json, "/result/feeQuotes/1/symbol")), [r#""symbol": """#]);
         assert_eq!(marks(&text(json, "/id")), [r#""id": 7"#]);
         assert_eq!(marks(&text(json, "/result/a~1b/1")), ["2e3"]);
         assert_eq!(marks(&text(json, "/result/MODE")), [r#""MODE" is missing"#]);
-        assert_eq!(
-            marks(&text(json, "/result/feeQuotes/0/decimal")),
-            [r#""decimal" is missing"#]
-        );
-        assert!(
-            marks(&text(json, "")).is_empty(),
-            "a mark on everything marks nothing"
-        );
+        assert_eq!(marks(&text(json, "/result/feeQuotes/0/decimal")), [r#""decimal" is missing"#]);
+        assert!(marks(&text(json, "")).is_empty(), "a mark on everything marks nothing");
         assert!(marks(&marked(json, &[]).unwrap().into_string()).is_empty());
     }
 
     #[test]
     fn several_places_are_marked() {
         let json = r#"{"id": 7, "params": [{"nonce": "0", "sender": "0x1"}, {"mode": "ERC20"}]}"#;
-        let shown = marked(
-            json,
-            &["/params/0/nonce", "/params/1/mode", "/params/0/initCode", "/id"],
-        )
-        .unwrap();
+        let shown =
+            marked(json, &["/params/0/nonce", "/params/1/mode", "/params/0/initCode", "/id"]).unwrap();
         assert_eq!(
             marks(&shown.into_string()),
-            [
-                r#""id": 7"#,
-                r#""nonce": "0""#,
-                r#""initCode" is missing"#,
-                r#""mode": "ERC20""#
-            ]
+            [r#""id": 7"#, r#""nonce": "0""#, r#""initCode" is missing"#, r#""mode": "ERC20""#]
         );
     }
 
@@ -209,11 +185,7 @@ mod tests {
         let shown = bare(&text(odd, "/a"));
         let squeezed: String = shown.split_whitespace().collect();
         assert_eq!(squeezed, odd);
-        assert_eq!(
-            marks(&text(odd, "/a")).len(),
-            2,
-            "both of a member that stands twice"
-        );
+        assert_eq!(marks(&text(odd, "/a")).len(), 2, "both of a member that stands twice");
         assert!(marked("{\"a\":", &[]).is_none());
         assert!(marked("", &[]).is_none());
     }
@@ -221,19 +193,13 @@ mod tests {
     #[test]
     fn markup_in_a_text_stays_text() {
         let shown = text(r#"{"</script><img src=x>":"<b>&amp;\u003c"}"#, "/x<y");
-        assert!(
-            !shown.contains("<img") && !shown.contains("</script") && !shown.contains("<b>"),
-            "{shown}"
-        );
+        assert!(!shown.contains("<img") && !shown.contains("</script") && !shown.contains("<b>"), "{shown}");
         assert!(shown.contains("&lt;/script&gt;"), "{shown}");
     }
 
     #[test]
     fn long_lists_keep_what_is_marked() {
-        let json = format!(
-            "[{}]",
-            (0..100).map(|n| n.to_string()).collect::<Vec<_>>().join(",")
-        );
+        let json = format!("[{}]", (0..100).map(|n| n.to_string()).collect::<Vec<_>>().join(","));
         let shown = text(&json, "/90");
         assert_eq!(marks(&shown), ["90"]);
         assert!(shown.contains("… 87 more"), "{shown}");

@@ -36,11 +36,7 @@ const MOST_RULES: usize = 6;
 
 /// The page.
 pub(crate) fn page(finished: &Finished<'_>) -> String {
-    let page = Page {
-        finished,
-        verdict: finished.verdict(),
-        defects: defects::shown(finished),
-    };
+    let page = Page { finished, verdict: finished.verdict(), defects: defects::shown(finished) };
     let body = html! {
         a.skip href="#rules" { "Skip to the rules" }
         (page.head())

@@ -80,11 +80,8 @@ fn known_failures_are_shown_apart_from_broken_rules() {
 fn ids_are_unique_and_every_finding_is_shown_once() {
     for sample in [sample::violations(), sample::known(), sample::recorded()] {
         let html = page(&sample.finished());
-        let mut ids: Vec<&str> = html
-            .split(" id=\"")
-            .skip(1)
-            .map(|rest| rest.split('"').next().unwrap())
-            .collect();
+        let mut ids: Vec<&str> =
+            html.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
         let all = ids.len();
         ids.sort_unstable();
         ids.dedup();
@@ -99,12 +96,7 @@ fn ids_are_unique_and_every_finding_is_shown_once() {
 fn what_passed_is_folded() {
     let html = page(&sample::violations().finished());
     let fold = html.split("<details class=\"fold\">").nth(1).unwrap();
-    assert!(
-        fold.split("</section>")
-            .next()
-            .unwrap()
-            .contains("id=\"quote-result.MODE\"")
-    );
+    assert!(fold.split("</section>").next().unwrap().contains("id=\"quote-result.MODE\""));
     assert_eq!(html.matches("<details class=\"fold\">").count(), 1);
 }
 
@@ -144,10 +136,7 @@ fn markup_from_the_target_stays_text() {
     finding.group.members[1].label = EVIL.to_owned();
     // The cURL line has to send these very bytes, so nothing in it can be spelled out.
     finding.group.members[1].body = EVIL.replace('\u{202e}', "").into();
-    for (number, body) in [
-        (0, EVIL.to_owned()),
-        (1, serde_json::json!({EVIL: [EVIL]}).to_string()),
-    ] {
+    for (number, body) in [(0, EVIL.to_owned()), (1, serde_json::json!({EVIL: [EVIL]}).to_string())] {
         let response = paymaster_exchange::Response {
             status: 200,
             headers: vec![("x".to_owned(), EVIL.to_owned())],
@@ -157,11 +146,7 @@ fn markup_from_the_target_stays_text() {
     }
     sample.summary.cut_short = Some(EVIL.to_owned());
     sample.summary.unjudged.insert(EVIL.to_owned(), 1);
-    let values = sample
-        .summary
-        .observations
-        .get_mut("behaviour.error-status")
-        .unwrap();
+    let values = sample.summary.observations.get_mut("behaviour.error-status").unwrap();
     values.insert(EVIL.to_owned(), 1);
     sample.summary.dialect.jsonrpc_version = EVIL.to_owned();
     let html = page(&sample.finished());
@@ -177,15 +162,7 @@ fn markup_from_the_target_stays_text() {
 fn nothing_is_loaded_from_anywhere() {
     let sample = sample::violations();
     let html = page(&sample.finished());
-    for word in [
-        " src=",
-        "@import",
-        "url(",
-        "<link",
-        "<iframe",
-        "fetch(",
-        "XMLHttpRequest",
-    ] {
+    for word in [" src=", "@import", "url(", "<link", "<iframe", "fetch(", "XMLHttpRequest"] {
         assert!(!html.contains(word), "{word}");
     }
     assert!(html.contains("default-src &#39;none&#39;") || html.contains("default-src 'none'"));
@@ -196,14 +173,7 @@ fn every_state_has_a_colour() {
     let style = include_str!("page.css");
     for state in RuleState::ALL {
         let name = state.name();
-        assert!(
-            style.contains(&format!("[data-state=\"{name}\"] {{ --own: var(--{name}); }}")),
-            "{name}"
-        );
-        assert_eq!(
-            style.matches(&format!("--{name}: #")).count(),
-            2,
-            "{name}: light and dark"
-        );
+        assert!(style.contains(&format!("[data-state=\"{name}\"] {{ --own: var(--{name}); }}")), "{name}");
+        assert_eq!(style.matches(&format!("--{name}: #")).count(), 2, "{name}: light and dark");
     }
 }

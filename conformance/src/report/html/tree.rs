@@ -27,9 +27,7 @@ impl Page<'_> {
         let summary = self.finished.summary;
         let mut sections: BTreeMap<Vec<u32>, (&str, Vec<Row<'_>>)> = BTreeMap::new();
         let mut add = |section: &'static str, row| {
-            let (_, rows) = sections
-                .entry(sections::key(section))
-                .or_insert((section, Vec::new()));
+            let (_, rows) = sections.entry(sections::key(section)).or_insert((section, Vec::new()));
             rows.push(row);
         };
         for outcome in &summary.rules {
@@ -84,9 +82,7 @@ impl Page<'_> {
         let seen = |basis: Basis| {
             let watched = self.finished.summary.observations.keys();
             rules.iter().any(|rule| rule.rule.basis() == basis)
-                || watched
-                    .filter_map(|id| find_clause(id))
-                    .any(|clause| clause.basis == basis)
+                || watched.filter_map(|id| find_clause(id)).any(|clause| clause.basis == basis)
         };
         html! {
             div.filters role="group" aria-label="Filters" {

@@ -71,9 +71,7 @@ pub(crate) fn headers(headers: &[(String, String)], redactor: &Redactor) -> Valu
 
 /// The headers of a published client as they were sent, in the same form.
 pub(crate) fn sent_headers(headers: &HeaderSet, place: &ShownTarget) -> Vec<Value> {
-    curl::sent_headers(headers, place)
-        .map(|(name, value)| json!({"name": name, "value": value}))
-        .collect()
+    curl::sent_headers(headers, place).map(|(name, value)| json!({"name": name, "value": value})).collect()
 }
 
 /// A time, such as `2026-01-31T12:00:00.000Z`.

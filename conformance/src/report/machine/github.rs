@@ -24,28 +24,18 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
         .map(|text| command("warning", "Paymaster conformance", None, &[&text]))
         .collect();
     for known in summary.known.iter().filter(|known| known.state.fails_the_run()) {
-        let text = format!(
-            "known failure {}: {}",
-            known.entry.scope(),
-            known_failures::advice(known)
-        );
+        let text = format!("known failure {}: {}", known.entry.scope(), known_failures::advice(known));
         errors.push(command("error", "Paymaster conformance", None, &[&safe(&text)]));
     }
     let all = defects::shown(finished);
     for defect in &all {
-        let (level, list) = if defect.fails {
-            ("error", &mut errors)
-        } else {
-            ("warning", &mut warnings)
-        };
+        let (level, list) = if defect.fails { ("error", &mut errors) } else { ("warning", &mut warnings) };
         let title = format!("Paymaster defect {} of {}", defect.number, all.len());
         let place = profile_place::of_finding(defect.shown, finished.place.profile.as_ref());
         let cause = defect.cause.as_ref().map(|cause| format!("cause: {cause}"));
         let extent = format!("{}: {}", defect.extent(), defect.rule_ids());
-        let lines: Vec<&str> = [Some(defect.headline.as_str()), cause.as_deref(), Some(&extent)]
-            .into_iter()
-            .flatten()
-            .collect();
+        let lines: Vec<&str> =
+            [Some(defect.headline.as_str()), cause.as_deref(), Some(&extent)].into_iter().flatten().collect();
         list.push(command(level, &title, place.as_ref(), &lines));
     }
     let verdict = finished.verdict().sentence();
@@ -73,15 +63,10 @@ fn command(
     place: Option<&profile_place::ProfilePlace<'_>>,
     lines: &[&str],
 ) -> String {
-    let place = place.map_or(String::new(), |place| {
-        format!(",file={},line={}", property(place.path), place.line)
-    });
+    let place =
+        place.map_or(String::new(), |place| format!(",file={},line={}", property(place.path), place.line));
     let lines: Vec<String> = lines.iter().map(|line| data(line)).collect();
-    format!(
-        "::{level} title={}{place}::{}\n",
-        property(title),
-        lines.join("%0A")
-    )
+    format!("::{level} title={}{place}::{}\n", property(title), lines.join("%0A"))
 }
 
 /// A message. Percent signs and ends of lines have a meaning in a workflow command.
@@ -128,9 +113,6 @@ mod tests {
     #[test]
     fn entries_that_are_out_of_date_are_errors() {
         let text = text(&sample::known().finished());
-        assert!(
-            text.contains("::error title=Paymaster conformance::known failure "),
-            "{text}"
-        );
+        assert!(text.contains("::error title=Paymaster conformance::known failure "), "{text}");
     }
 }

@@ -28,10 +28,7 @@ pub(crate) fn failing(finished: &Finished<'_>) -> String {
     let began = SystemTime::now().checked_sub(summary.took);
     // When these exchanges happened was not kept: each is written as if it began when the previous one ended.
     let mut clock = began.unwrap_or(SystemTime::UNIX_EPOCH);
-    let head = Head {
-        place: finished.place,
-        redactor: finished.redactor,
-    };
+    let head = Head { place: finished.place, redactor: finished.redactor };
     let mut entries = Vec::new();
     for finding in &summary.findings {
         let again = finding.attempts.iter().map(|attempt| &attempt.exchanges);
@@ -55,11 +52,7 @@ pub(crate) fn failing(finished: &Finished<'_>) -> String {
 
 /// Every exchange, written as it ends.
 pub(crate) fn all(place: &ShownTarget, redactor: &Redactor) -> Box<dyn ReportLog> {
-    Box::new(All {
-        place: place.clone(),
-        redactor: redactor.clone(),
-        entries: None,
-    })
+    Box::new(All { place: place.clone(), redactor: redactor.clone(), entries: None })
 }
 
 struct All {
@@ -90,10 +83,7 @@ impl ReportLog for All {
 
 impl All {
     fn head(&self) -> Head<'_> {
-        Head {
-            place: &self.place,
-            redactor: &self.redactor,
-        }
+        Head { place: &self.place, redactor: &self.redactor }
     }
 
     fn begin(&mut self, out: &mut dyn Write) -> io::Result<()> {
@@ -103,22 +93,14 @@ impl All {
         self.entries = Some(0);
         let page = self.head().page(SystemTime::now());
         let creator = creator();
-        write!(
-            out,
-            "{{\"log\":{{\"version\":\"1.2\",\"creator\":{creator},\"pages\":[{page}],\"entries\":["
-        )
+        write!(out, "{{\"log\":{{\"version\":\"1.2\",\"creator\":{creator},\"pages\":[{page}],\"entries\":[")
     }
 
     fn add(&mut self, sent: &SentExchange, out: &mut dyn Write) -> io::Result<()> {
         self.begin(out)?;
         let began = sent.ended.checked_sub(sent.exchange.took);
-        let comment = format!(
-            "{}, group {}: {} {}",
-            sent.relation, sent.group, sent.role, sent.label
-        );
-        let entry = self
-            .head()
-            .entry(&sent.exchange, began.unwrap_or(sent.ended), comment.trim_end());
+        let comment = format!("{}, group {}: {} {}", sent.relation, sent.group, sent.role, sent.label);
+        let entry = self.head().entry(&sent.exchange, began.unwrap_or(sent.ended), comment.trim_end());
         let first = self.entries == Some(0);
         self.entries = self.entries.map(|number| number + 1);
         write!(out, "{}\n{entry}", if first { "" } else { "," })
@@ -200,11 +182,7 @@ impl Head<'_> {
 
     /// The HTTP version. With TLS it may be HTTP/2; an exchange does not keep the version.
     fn version(&self) -> &'static str {
-        if self.place.shown.starts_with("http://") {
-            "HTTP/1.1"
-        } else {
-            "unknown"
-        }
+        if self.place.shown.starts_with("http://") { "HTTP/1.1" } else { "unknown" }
     }
 
     fn response(&self, exchange: &Exchange) -> Value {
@@ -265,11 +243,7 @@ impl Head<'_> {
                 words::place(finding)
             )
         } else {
-            let role = finding
-                .group
-                .members
-                .get(member)
-                .map_or("", |member| member.role.name());
+            let role = finding.group.members.get(member).map_or("", |member| member.role.name());
             format!("{}, {when}: {role}", finding.rule.id)
         };
         self.redactor.apply(&text).into_owned()
@@ -340,12 +314,7 @@ mod tests {
             }
         }
         assert_eq!(entries[0]["response"]["_error"], "broken HTTP response: closed");
-        assert!(
-            entries[1]["comment"]
-                .as_str()
-                .unwrap()
-                .contains("got null at /result/feeQuotes")
-        );
+        assert!(entries[1]["comment"].as_str().unwrap().contains("got null at /result/feeQuotes"));
         assert!(!text.contains("s3cr3t-key"));
     }
 

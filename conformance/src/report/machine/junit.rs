@@ -62,9 +62,7 @@ fn status(outcome: &RuleOutcome, defects: &[ShownDefect<'_>], finished: &Finishe
     if untested && outcome.verdict != Verdict::Passed {
         let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
         let cause = summary.cut_short.as_deref().unwrap_or("could not test");
-        status
-            .set_message(safe(cause, finished))
-            .set_type("could-not-test");
+        status.set_message(safe(cause, finished)).set_type("could-not-test");
         return status;
     }
     match outcome.verdict {
@@ -75,9 +73,7 @@ fn status(outcome: &RuleOutcome, defects: &[ShownDefect<'_>], finished: &Finishe
         Verdict::UnexpectedlyPassing => {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
             let reason = outcome.reason.as_deref().unwrap_or_default();
-            status
-                .set_message(format!("{}: {reason}", outcome.verdict))
-                .set_type(outcome.verdict.name());
+            status.set_message(format!("{}: {reason}", outcome.verdict)).set_type(outcome.verdict.name());
             status
         }
         Verdict::Failed | Verdict::Flaky => {
@@ -90,17 +86,11 @@ fn status(outcome: &RuleOutcome, defects: &[ShownDefect<'_>], finished: &Finishe
             };
             let own = || defects.iter().filter(|defect| defect.breaks(outcome.rule));
             let findings = describe(outcome, finished);
-            let message = own().next().map_or_else(
-                || findings.lines().next().unwrap_or_default().to_owned(),
-                sentence,
-            );
+            let message =
+                own().next().map_or_else(|| findings.lines().next().unwrap_or_default().to_owned(), sentence);
             let defects_text: String = own().map(|defect| whole(defect, defects.len())).collect();
             let kind = if fails { outcome.verdict.name() } else { "warning" };
-            let message = if fails {
-                message
-            } else {
-                format!("warning: {message}")
-            };
+            let message = if fails { message } else { format!("warning: {message}") };
             let text = XmlString::new(defects_text + &findings).into_string();
             status.set_message(message).set_type(kind).set_description(text);
             status
@@ -119,19 +109,14 @@ fn sentence(defect: &ShownDefect<'_>) -> String {
 /// A defect with all rules that it breaks.
 fn whole(defect: &ShownDefect<'_>, of: usize) -> String {
     let head = format!("defect {} of {of}: {}\n", defect.number, defect.headline);
-    let cause = defect
-        .cause
-        .as_ref()
-        .map_or(String::new(), |cause| format!("cause: {cause}\n"));
+    let cause = defect.cause.as_ref().map_or(String::new(), |cause| format!("cause: {cause}\n"));
     format!("{head}{cause}{}: {}\n", defect.extent(), defect.rule_ids())
 }
 
 /// The case of an out-of-date entry of the list of known failures.
 fn stale(known: &EntryOutcome, finished: &Finished<'_>) -> TestCase {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-    status
-        .set_message(safe(&known_failures::advice(known), finished))
-        .set_type(known.state.name());
+    status.set_message(safe(&known_failures::advice(known), finished)).set_type(known.state.name());
     let mut case = TestCase::new(format!("known failure: {}", known.entry.scope()), status);
     case.set_classname("known failures");
     case
@@ -141,9 +126,7 @@ fn skipped(outcome: &RuleOutcome, finished: &Finished<'_>) -> TestCaseStatus {
     let mut status = TestCaseStatus::skipped();
     let reason = outcome.reason.as_deref().unwrap_or_default();
     let message = format!("{}: {reason}", outcome.verdict);
-    status
-        .set_message(safe(&message, finished))
-        .set_type(outcome.verdict.name());
+    status.set_message(safe(&message, finished)).set_type(outcome.verdict.name());
     status
 }
 

@@ -63,22 +63,15 @@ impl ReportLog for Events {
             Event::Planned { dialect, at_most } => {
                 ("planned", json!({"dialect": dialect, "at_most": at_most}))
             }
-            Event::Judged {
-                groups,
-                requests,
-                findings,
-            } => (
-                "judged",
-                json!({"groups": groups, "requests": requests, "rules_broken": findings}),
-            ),
-            Event::Waiting { pause, reason } => (
-                "waiting",
-                json!({"pause_ms": exchange::milliseconds(*pause), "reason": reason}),
-            ),
-            Event::Overloaded { jobs, sign } => (
-                "overloaded",
-                json!({"jobs": jobs, "sign": self.redactor.apply(sign)}),
-            ),
+            Event::Judged { groups, requests, findings } => {
+                ("judged", json!({"groups": groups, "requests": requests, "rules_broken": findings}))
+            }
+            Event::Waiting { pause, reason } => {
+                ("waiting", json!({"pause_ms": exchange::milliseconds(*pause), "reason": reason}))
+            }
+            Event::Overloaded { jobs, sign } => {
+                ("overloaded", json!({"jobs": jobs, "sign": self.redactor.apply(sign)}))
+            }
             Event::Estimated(estimate) => (
                 "estimated",
                 json!({
@@ -218,19 +211,13 @@ mod tests {
                 events as fn(&ShownTarget, &Redactor) -> Box<dyn ReportLog>,
                 vec!["started", "waiting", "found", "finished"],
             ),
-            (
-                exchanges,
-                vec!["started", "waiting", "exchanged", "found", "finished"],
-            ),
+            (exchanges, vec!["started", "waiting", "exchanged", "found", "finished"]),
         ] {
             let mut log = open(finished.place, finished.redactor);
             let mut bytes = Vec::new();
             for event in [
                 Event::Started { target: "t", seed: 1 },
-                Event::Waiting {
-                    pause: Duration::from_secs(2),
-                    reason: "429",
-                },
+                Event::Waiting { pause: Duration::from_secs(2), reason: "429" },
                 Event::Exchanged(&sent),
                 Event::Found(&finished.summary.findings[0]),
                 Event::Finished(finished.summary),
@@ -239,22 +226,14 @@ mod tests {
             }
             log.end(&finished, &mut bytes).unwrap();
             let text = String::from_utf8(bytes).unwrap();
-            let lines: Vec<Value> = text
-                .lines()
-                .map(|line| serde_json::from_str(line).unwrap())
-                .collect();
+            let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
             let names: Vec<_> = lines.iter().map(|line| line["event"].as_str().unwrap()).collect();
             assert_eq!(names, expected);
             assert!(!text.contains("s3cr3t-key"), "{text}");
             let defects = lines.last().unwrap()["defects"].as_array().unwrap();
             assert_eq!(defects.len(), 3);
             assert_eq!(defects[0]["rules"], json!(["quote-result.feeQuotes"]));
-            assert!(
-                defects[0]["cause"]
-                    .as_str()
-                    .unwrap()
-                    .starts_with("wrong with sender ")
-            );
+            assert!(defects[0]["cause"].as_str().unwrap().starts_with("wrong with sender "));
             if let Some(line) = lines.iter().find(|line| line["event"] == "exchanged") {
                 assert_eq!(line["answer"]["status"], 200);
                 assert_eq!(line["ended"], "1970-01-01T00:00:01.000Z");

@@ -27,10 +27,7 @@ pub(super) fn of_finding<'a>(
     let path = profile.in_repository.as_deref()?;
     let values = values(finding);
     let line = values.iter().find_map(|value| profile.line_with(value));
-    Some(ProfilePlace {
-        path,
-        line: line.or_else(|| profile.line_of_table("target")).unwrap_or(1),
-    })
+    Some(ProfilePlace { path, line: line.or_else(|| profile.line_of_table("target")).unwrap_or(1) })
 }
 
 /// The path as a relative reference (RFC 3986).

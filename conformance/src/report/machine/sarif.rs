@@ -70,10 +70,7 @@ fn rule(outcome: &RuleOutcome, finished: &Finished<'_>) -> Value {
     let rule = outcome.rule;
     let clause = rule.clause();
     let section = format!("section {}, {}", clause.section, sections::name(clause.section));
-    let help = [clause.text, rule.hint]
-        .into_iter()
-        .filter(|text| !text.is_empty())
-        .collect::<Vec<_>>();
+    let help = [clause.text, rule.hint].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>();
     let fails = paymaster_judge::verdict::strictness::fails_the_run(clause.basis, finished.strictness.strict);
     json!({
         "id": rule.id,
@@ -97,9 +94,9 @@ fn result(number: usize, finding: &Finding, defects: &[ShownDefect<'_>], finishe
     let violation = &finding.violation;
     // In a message, `](` in a text of the target would make a link.
     let safe = |text: &str| escape_controls(&finished.redactor.apply(text)).replace("](", "] (");
-    let call = finding.pair.map_or("any request".to_owned(), |pair| {
-        format!("{} in mode {}", pair.method, pair.mode)
-    });
+    let call = finding
+        .pair
+        .map_or("any request".to_owned(), |pair| format!("{} in mode {}", pair.method, pair.mode));
     let pointer = safe(words::place(finding));
     let own = format!(
         "{call}: expected {}, got {} at {pointer}",
@@ -111,16 +108,10 @@ fn result(number: usize, finding: &Finding, defects: &[ShownDefect<'_>], finishe
     let message = match defect {
         None => own,
         Some(defect) => {
-            let cause = defect
-                .cause
-                .as_ref()
-                .map_or(String::new(), |cause| format!(". Cause: {}", safe(cause)));
+            let cause =
+                defect.cause.as_ref().map_or(String::new(), |cause| format!(". Cause: {}", safe(cause)));
             let is_shown = defect.findings.first() == Some(&number);
-            let here = if is_shown {
-                String::new()
-            } else {
-                format!(". Here: {own}")
-            };
+            let here = if is_shown { String::new() } else { format!(". Here: {own}") };
             format!("{}{cause}{here}", safe(&defect.headline))
         }
     };
@@ -197,10 +188,7 @@ fn related(
             _ => format!("here {}", side(&member.failing)),
         };
         let name = safe(&sentence::member_name(&member.pointer));
-        (
-            format!("{call}: request {}", safe(&member.pointer)),
-            format!("{name}: {about}"),
-        )
+        (format!("{call}: request {}", safe(&member.pointer)), format!("{name}: {about}"))
     });
     let contrast = finding.contrast.iter().filter_map(|contrast| {
         let body = &contrast.group.members.get(contrast.member)?.body;
@@ -222,17 +210,9 @@ fn related(
 
 /// The entries of the list of known failures that fail the run.
 fn stale(finished: &Finished<'_>) -> Vec<Value> {
-    let known = finished
-        .summary
-        .known
-        .iter()
-        .filter(|known| known.state.fails_the_run());
+    let known = finished.summary.known.iter().filter(|known| known.state.fails_the_run());
     let notifications = known.map(|known| {
-        let text = format!(
-            "known failure {}: {}",
-            known.entry.scope(),
-            known_failures::advice(known)
-        );
+        let text = format!("known failure {}: {}", known.entry.scope(), known_failures::advice(known));
         json!({"level": "error", "message": {"text": escape_controls(&finished.redactor.apply(&text))}})
     });
     notifications.collect()
@@ -265,11 +245,7 @@ fn notifications(finished: &Finished<'_>) -> Vec<Value> {
 
 /// The index of a rule in the list of rules; -1 means none in SARIF.
 fn index(rule: &Rule, finished: &Finished<'_>) -> i64 {
-    let place = finished
-        .summary
-        .rules
-        .iter()
-        .position(|outcome| outcome.rule.id == rule.id);
+    let place = finished.summary.rules.iter().position(|outcome| outcome.rule.id == rule.id);
     place.and_then(|place| i64::try_from(place).ok()).unwrap_or(-1)
 }
 
@@ -288,12 +264,7 @@ mod tests {
             language.unwrap().as_object_mut().unwrap().remove("pattern");
         }
         let validator = jsonschema::draft7::new(&schema).unwrap();
-        for sample in [
-            sample::violations(),
-            sample::unanswered(),
-            sample::known(),
-            sample::recorded(),
-        ] {
+        for sample in [sample::violations(), sample::unanswered(), sample::known(), sample::recorded()] {
             let log: Value = serde_json::from_str(&text(&sample.finished())).unwrap();
             let errors: Vec<String> = validator
                 .iter_errors(&log)
@@ -306,12 +277,7 @@ mod tests {
                 assert_eq!(run["tool"]["driver"]["rules"][index]["id"], result["ruleId"]);
             }
             for rule in run["tool"]["driver"]["rules"].as_array().unwrap() {
-                assert!(
-                    rule["help"]["text"]
-                        .as_str()
-                        .unwrap()
-                        .contains("Specification: section ")
-                );
+                assert!(rule["help"]["text"].as_str().unwrap().contains("Specification: section "));
             }
         }
     }
@@ -330,9 +296,6 @@ mod tests {
         let mut sample = sample::violations();
         sample.place.profile = None;
         let text = text(&sample.finished());
-        assert!(
-            !text.contains("physicalLocation") && text.contains("logicalLocations"),
-            "{text}"
-        );
+        assert!(!text.contains("physicalLocation") && text.contains("logicalLocations"), "{text}");
     }
 }

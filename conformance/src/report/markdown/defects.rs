@@ -51,10 +51,7 @@ pub(super) fn broken(finished: &Finished<'_>, room: usize) -> String {
     }
     if left_out > 0 {
         let defects = words::count(left_out, "more defect");
-        let _ = write!(
-            text,
-            "\n{defects} in the other reports: this one would be too long for a comment.\n"
-        );
+        let _ = write!(text, "\n{defects} in the other reports: this one would be too long for a comment.\n");
     }
     text
 }
@@ -75,13 +72,7 @@ fn head(defect: &ShownDefect<'_>) -> String {
 /// The statement that a rule checks, its id and its section.
 fn rule_line(rule: &Rule) -> String {
     let clause = rule.clause();
-    format!(
-        "{} ({}, section {}, {})",
-        clause.text,
-        code(rule.id),
-        clause.section,
-        clause.basis
-    )
+    format!("{} ({}, section {}, {})", clause.text, code(rule.id), clause.section, clause.basis)
 }
 
 /// What unfolds below a defect: request, answer, the nearest request that does not break the rule, and how to repeat it.
@@ -103,23 +94,15 @@ fn folded(defect: &ShownDefect<'_>, finished: &Finished<'_>) -> String {
     if let Some(contrast) = &finding.contrast {
         let titles = ["The nearest request that does not break it", "Its answer"];
         let nearest = contrast.group.members.get(contrast.member);
-        text.push_str(&exchange(
-            titles,
-            nearest,
-            contrast.exchanges.get(contrast.member),
-            finished,
-        ));
+        text.push_str(&exchange(titles, nearest, contrast.exchanges.get(contrast.member), finished));
     }
     if let Some(line) = broken.and_then(|member| curl::line(finished.place, member)) {
         let needs = curl::needs(finished.place)
             .map_or(String::new(), |names| format!(" (export {} first)", code(&names)));
         let _ = write!(text, "\ncURL{needs}\n\n{}", fenced("sh", &line));
     }
-    let replays: Vec<String> = defect
-        .findings
-        .iter()
-        .filter_map(|number| finished.replay_line(*number))
-        .collect();
+    let replays: Vec<String> =
+        defect.findings.iter().filter_map(|number| finished.replay_line(*number)).collect();
     if !replays.is_empty() {
         let _ = write!(text, "\n{}", fenced("sh", &replays.join("\n")));
     }
@@ -137,10 +120,8 @@ fn exchange(
     let mut text = String::new();
     if let Some(member) = sent {
         let request = String::from_utf8_lossy(&member.body);
-        let pretty = serde_json::from_str(&finished.redactor.apply(&request)).map_or_else(
-            |_| foreign(&request, finished),
-            |value| compact::pretty(&value, 0, 100),
-        );
+        let pretty = serde_json::from_str(&finished.redactor.apply(&request))
+            .map_or_else(|_| foreign(&request, finished), |value| compact::pretty(&value, 0, 100));
         let _ = write!(text, "\n{}\n\n{}", titles[0], fenced("json", &pretty));
     }
     if let Some(exchange) = answered {

@@ -37,11 +37,7 @@ pub(crate) fn text(finished: &Finished<'_>) -> String {
     }
     for (reason, groups) in &summary.unjudged {
         let groups = words::count(*groups as u128, "group");
-        let _ = write!(
-            text,
-            "\nNot judged: {groups}, {}\n",
-            code(&foreign(reason, finished))
-        );
+        let _ = write!(text, "\nNot judged: {groups}, {}\n", code(&foreign(reason, finished)));
     }
     if let Some((about, line)) = words::missing_line(finished) {
         let _ = write!(text, "\n{about}:\n\n{}", fenced("toml", &line));
@@ -65,15 +61,8 @@ fn contradicted(finished: &Finished<'_>) -> String {
     let mut text = "\n**Profile and target contradict each other.** One of the two is wrong:\n\n".to_owned();
     for one in all {
         // Writing to a String cannot fail.
-        let _ = writeln!(
-            text,
-            "- {}: the profile states that {}",
-            code(&one.title()),
-            code(&one.states)
-        );
-        let shows = one
-            .defect
-            .map_or_else(String::new, |number| format!(" (defect {number} shows it)"));
+        let _ = writeln!(text, "- {}: the profile states that {}", code(&one.title()), code(&one.states));
+        let shows = one.defect.map_or_else(String::new, |number| format!(" (defect {number} shows it)"));
         let _ = writeln!(text, "  - Cause: {}{shows}", one.cause);
         if let Some(answer) = &one.answer {
             let _ = writeln!(text, "  - Answer: {}", code(answer));
@@ -92,11 +81,7 @@ fn stale(finished: &Finished<'_>) -> String {
     let mut text = "\n### Known failures that are out of date\n\n".to_owned();
     for known in stale {
         let scope = code(&foreign(&known.entry.scope(), finished));
-        let _ = writeln!(
-            text,
-            "- {scope}: {}",
-            code(&foreign(&known_failures::advice(known), finished))
-        );
+        let _ = writeln!(text, "- {scope}: {}", code(&foreign(&known_failures::advice(known), finished)));
     }
     text
 }
@@ -107,10 +92,8 @@ fn known(finished: &Finished<'_>) -> String {
     if excused.is_empty() {
         return String::new();
     }
-    let mut text = format!(
-        "\n<details>\n<summary>{} on the list of known failures</summary>\n\n",
-        excused.len()
-    );
+    let mut text =
+        format!("\n<details>\n<summary>{} on the list of known failures</summary>\n\n", excused.len());
     for known in excused {
         let entry = &known.entry;
         let _ = writeln!(
@@ -139,12 +122,7 @@ fn inconclusive(finished: &Finished<'_>) -> String {
     );
     for (advice, rules) in words::by_reason(rules, Verdict::Inconclusive) {
         let held = |outcome: &&RuleOutcome| {
-            format!(
-                "{} (held {} of {} times)",
-                code(outcome.rule.id),
-                outcome.held,
-                outcome.quota
-            )
+            format!("{} (held {} of {} times)", code(outcome.rule.id), outcome.held, outcome.quota)
         };
         let held: Vec<String> = rules.iter().map(held).collect();
         let advice = foreign(advice, finished);
@@ -163,10 +141,8 @@ fn unjudged(finished: &Finished<'_>, verdict: Verdict, meaning: &str) -> String 
     if rules == 0 {
         return String::new();
     }
-    let mut text = format!(
-        "\n<details>\n<summary>{} {meaning}</summary>\n\n",
-        words::count(rules as u128, "rule")
-    );
+    let mut text =
+        format!("\n<details>\n<summary>{} {meaning}</summary>\n\n", words::count(rules as u128, "rule"));
     for (reason, rules) in by_reason {
         let ids: Vec<String> = rules.iter().map(|outcome| code(outcome.rule.id)).collect();
         let _ = writeln!(text, "- {}: {}", foreign(reason, finished), ids.join(", "));
@@ -182,12 +158,7 @@ fn fingerprint(finished: &Finished<'_>) -> String {
     }
     let mut text = "\n<details>\n<summary>Dialect and behaviour</summary>\n\n".to_owned();
     for (name, value) in compact::members(&summary.dialect) {
-        let _ = writeln!(
-            text,
-            "- {}: {}",
-            name.replace('-', " "),
-            code(&foreign(&value, finished))
-        );
+        let _ = writeln!(text, "- {}: {}", name.replace('-', " "), code(&foreign(&value, finished)));
     }
     for (clause, values) in &summary.observations {
         let listed: Vec<String> = values
@@ -196,11 +167,7 @@ fn fingerprint(finished: &Finished<'_>) -> String {
             .map(|(value, times)| format!("{} ({times})", code(&compact::cut(&foreign(value, finished), 60))))
             .collect();
         let more = values.len().saturating_sub(listed.len());
-        let more = if more > 0 {
-            format!(", {more} more")
-        } else {
-            String::new()
-        };
+        let more = if more > 0 { format!(", {more} more") } else { String::new() };
         let _ = writeln!(text, "- {}: {}{more}", code(clause), listed.join(", "));
     }
     text.push_str("\n</details>\n");
@@ -215,11 +182,7 @@ fn foreign(text: &str, finished: &Finished<'_>) -> String {
 /// A text as inline code, so that nothing in it is markup, a link or a mention.
 fn code(text: &str) -> String {
     let fence = "`".repeat(longest_run(text) + 1);
-    let pad = if text.starts_with('`') || text.ends_with('`') || text.is_empty() {
-        " "
-    } else {
-        ""
-    };
+    let pad = if text.starts_with('`') || text.ends_with('`') || text.is_empty() { " " } else { "" };
     format!("{fence}{pad}{text}{pad}{fence}")
 }
 
@@ -231,10 +194,7 @@ fn fenced(language: &str, text: &str) -> String {
 
 /// The length of the longest run of backticks.
 fn longest_run(text: &str) -> usize {
-    text.split(|letter| letter != '`')
-        .map(str::len)
-        .max()
-        .unwrap_or_default()
+    text.split(|letter| letter != '`').map(str::len).max().unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -266,10 +226,7 @@ mod tests {
     #[test]
     fn recorded_traffic() {
         let text = text(&sample::recorded().finished());
-        assert!(
-            text.contains("250 recorded exchanges") && !text.contains("seed"),
-            "{text}"
-        );
+        assert!(text.contains("250 recorded exchanges") && !text.contains("seed"), "{text}");
     }
 
     #[test]
@@ -286,10 +243,7 @@ mod tests {
         let mut sample = sample::violations();
         "</details>| @somebody `x` [a](b)".clone_into(&mut sample.summary.findings[0].violation.actual);
         let text = text(&sample.finished());
-        assert!(
-            text.contains("got </details>| @somebody `x` [a](b)``\n"),
-            "{text}"
-        );
+        assert!(text.contains("got </details>| @somebody `x` [a](b)``\n"), "{text}");
     }
 
     #[test]
@@ -297,10 +251,7 @@ mod tests {
         let mut sample = sample::violations();
         let finding = sample.summary.findings[0].clone();
         sample.summary.findings = vec![finding; 200];
-        let defect = |number| Defect {
-            findings: vec![number],
-            links: Vec::new(),
-        };
+        let defect = |number| Defect { findings: vec![number], links: Vec::new() };
         sample.summary.defects = (0..200).map(defect).collect();
         let text = text(&sample.finished());
         assert!(text.len() <= LONGEST + 200, "{}", text.len());

@@ -34,16 +34,9 @@ pub(crate) fn write(page: &mut Page<'_>, number: usize, defect: &Defect, failing
         (true, true) => format!("FLAKY DEFECT {number}"),
         (true, false) => format!("DEFECT {number}"),
     };
-    let painted = if failing {
-        page.paint.bad(&label)
-    } else {
-        page.paint.odd(&label)
-    };
+    let painted = if failing { page.paint.bad(&label) } else { page.paint.odd(&label) };
     let headline = page.foreign(&defects::safe_headline(defect, page.finished));
-    for (place, line) in wrapped(&format!("{label}  {headline}"), WIDTH - 2)
-        .iter()
-        .enumerate()
-    {
+    for (place, line) in wrapped(&format!("{label}  {headline}"), WIDTH - 2).iter().enumerate() {
         match line.strip_prefix(&label) {
             Some(rest) if place == 0 => page.line(&format!("{painted}{rest}")),
             _ => page.line(&format!("  {line}")),
@@ -93,10 +86,7 @@ fn breaks(page: &mut Page<'_>, defect: &Defect) {
     for (place, rule) in defect.rules(findings).into_iter().enumerate() {
         let clause = rule.clause();
         let head = if place == 0 { "breaks" } else { "" };
-        let text = format!(
-            "{} (section {}, {}): {}",
-            rule.id, clause.section, clause.basis, clause.text
-        );
+        let text = format!("{} (section {}, {}): {}", rule.id, clause.section, clause.basis, clause.text);
         row(page, head, &text);
     }
     if let Some(finding) = defect.shown(findings)
@@ -114,11 +104,7 @@ fn repeat(page: &mut Page<'_>, defect: &Defect, finding: &Finding) {
     let broken = finding.group.members.get(finding.violation.member);
     match broken.and_then(|member| curl::line(finished.place, member)) {
         Some(line) => page.line(&format!("  cURL       {line}")),
-        None => row(
-            page,
-            "cURL",
-            "the body is too long for a command line: use the replay file",
-        ),
+        None => row(page, "cURL", "the body is too long for a command line: use the replay file"),
     }
     if let Some(line) = finished.replay_line(defect.findings[0]) {
         page.line(&format!("  replay     {line}"));
@@ -135,10 +121,7 @@ fn repeat(page: &mut Page<'_>, defect: &Defect, finding: &Finding) {
 
 /// The members that are shown: the one that breaks the rule, and the one it is compared with.
 fn shown(group: &Group, wrong: usize) -> Vec<usize> {
-    let baseline = group
-        .members
-        .iter()
-        .position(|member| member.role == Role::Baseline);
+    let baseline = group.members.iter().position(|member| member.role == Role::Baseline);
     match baseline.or((wrong > 0).then_some(0)) {
         Some(first) if first != wrong => vec![first, wrong],
         _ => vec![wrong],
@@ -160,11 +143,7 @@ fn request(page: &mut Page<'_>, finding: &Finding, number: usize) {
     }
     let is_wrong = number == finding.violation.member;
     let marks: Vec<&str> = match &finding.cause {
-        Some(cause) if is_wrong => cause
-            .members()
-            .iter()
-            .map(|member| member.pointer.as_str())
-            .collect(),
+        Some(cause) if is_wrong => cause.members().iter().map(|member| member.pointer.as_str()).collect(),
         _ => Vec::new(),
     };
     let is_about_writing = is_wrong && matches!(finding.cause, Some(Cause::Writing));

@@ -14,9 +14,7 @@ pub(crate) fn write(page: &mut Page<'_>) {
     if !stale.is_empty() {
         page.line("");
         let title = page.paint.bad("Out of date");
-        page.line(&format!(
-            "{title} in the list of known failures; each of these fails the run"
-        ));
+        page.line(&format!("{title} in the list of known failures; each of these fails the run"));
         for known in stale {
             one(page, known, &advice(known));
         }

@@ -24,26 +24,14 @@ pub(crate) const WIDTH: usize = 110;
 
 /// The whole report.
 pub(crate) fn render(finished: &Finished<'_>, paint: Paint) -> String {
-    let mut page = Page {
-        finished,
-        paint,
-        text: String::new(),
-    };
+    let mut page = Page { finished, paint, text: String::new() };
     page.verdict();
     page.defects(true);
     page.defects(false);
     known::write(&mut page);
     page.inconclusive();
-    page.unjudged(
-        Verdict::Covered,
-        "Covered",
-        "these rules wait for known failures alone",
-    );
-    page.unjudged(
-        Verdict::NotApplicable,
-        "Not applicable",
-        "these rules were not judged",
-    );
+    page.unjudged(Verdict::Covered, "Covered", "these rules wait for known failures alone");
+    page.unjudged(Verdict::NotApplicable, "Not applicable", "these rules were not judged");
     page.dialect();
     page.reached();
     page.next();
@@ -115,11 +103,7 @@ impl Page<'_> {
             self.hanging("cut short: ", 11, &cause);
         }
         for (reason, groups) in &summary.unjudged {
-            let text = format!(
-                "{}: {}",
-                words::count(*groups as u128, "group"),
-                self.foreign(reason)
-            );
+            let text = format!("{}: {}", words::count(*groups as u128, "group"), self.foreign(reason));
             self.hanging("not judged: ", 12, &text);
         }
     }
@@ -154,12 +138,7 @@ impl Page<'_> {
     /// Writes how many exchanges of a recording were left out, and why.
     fn left_out(&mut self) {
         let finished = self.finished;
-        for (reason, times) in finished
-            .summary
-            .recorded
-            .iter()
-            .flat_map(|recorded| &recorded.skipped)
-        {
+        for (reason, times) in finished.summary.recorded.iter().flat_map(|recorded| &recorded.skipped) {
             let text = format!("{times}: {}", self.foreign(reason));
             self.hanging("left out ", 9, &text);
         }
@@ -191,9 +170,7 @@ impl Page<'_> {
         }
         self.line("");
         let title = self.paint.odd("Inconclusive");
-        self.line(&format!(
-            "{title}: exercised too seldom to pass (times held / times needed)"
-        ));
+        self.line(&format!("{title}: exercised too seldom to pass (times held / times needed)"));
         for (reason, rules) in by_reason {
             let progress =
                 |outcome: &RuleOutcome| format!("{} {}/{}", outcome.rule.id, outcome.held, outcome.quota);
@@ -231,11 +208,7 @@ impl Page<'_> {
         }
         self.line("");
         let is_shown = !self.finished.verdict().no_result;
-        let title = self.paint.bold(if is_shown {
-            "Dialect"
-        } else {
-            "Dialect that was sent"
-        });
+        let title = self.paint.bold(if is_shown { "Dialect" } else { "Dialect that was sent" });
         let dialect = &summary.dialect;
         let text = format!(
             "jsonrpc {} · mode {} · {} · {} · amounts {} · quotes {}",
@@ -276,9 +249,7 @@ impl Page<'_> {
         }
         self.line("");
         let title = self.paint.bold("Reached");
-        self.line(&format!(
-            "{title} by valid requests       results    errors  unreadable"
-        ));
+        self.line(&format!("{title} by valid requests       results    errors  unreadable"));
         for pair in Pair::ALL {
             let reached = summary.reached.get(pair.name()).copied().unwrap_or_default();
             let name = pair.name();
@@ -303,11 +274,7 @@ impl Page<'_> {
                  what could not be judged with --allow-incomplete"
             }
             Conclusion::CouldNotTest
-                if self
-                    .summary()
-                    .recorded
-                    .as_ref()
-                    .is_some_and(|it| it.exchanges > 0) =>
+                if self.summary().recorded.as_ref().is_some_and(|it| it.exchanges > 0) =>
             {
                 "record calls with the key, the headers and the path that the target expects"
             }
@@ -347,10 +314,7 @@ const MOST_VALUES: usize = 6;
 
 /// The name of a value in a configuration file.
 fn name_of(value: &impl serde::Serialize) -> String {
-    serde_json::to_value(value)
-        .ok()
-        .and_then(|value| value.as_str().map(str::to_owned))
-        .unwrap_or_default()
+    serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -19,9 +19,7 @@ pub(crate) struct StatusLine {
 
 impl Default for StatusLine {
     fn default() -> Self {
-        Self {
-            on_terminal: io::stderr().is_terminal(),
-        }
+        Self { on_terminal: io::stderr().is_terminal() }
     }
 }
 
@@ -64,10 +62,8 @@ fn pace(groups: usize, at_most: usize, sent: usize, elapsed: Duration) -> String
     }
     let seconds = elapsed.as_secs_f64();
     #[expect(clippy::cast_precision_loss, reason = "a rough figure for people")]
-    let (rate, left) = (
-        sent as f64 / seconds,
-        seconds * at_most.saturating_sub(groups) as f64 / groups as f64,
-    );
+    let (rate, left) =
+        (sent as f64 / seconds, seconds * at_most.saturating_sub(groups) as f64 / groups as f64);
     let left = time(Duration::from_secs_f64(left.round()));
     if rate < 10.0 {
         format!(" at {rate:.1} a second, at most {left} left")
@@ -136,20 +132,10 @@ mod tests {
             (10, 100, 30, Duration::from_millis(900), ""),
             (10, 100, 30, seconds(5), " at 6.0 a second, at most 45 s left"),
             (50, 100, 900, seconds(3), " at 300 a second, at most 3.0 s left"),
-            (
-                10,
-                1_000,
-                30,
-                seconds(10),
-                " at 3.0 a second, at most 16 min 30 s left",
-            ),
+            (10, 1_000, 30, seconds(10), " at 3.0 a second, at most 16 min 30 s left"),
             (100, 100, 300, seconds(10), " at 30 a second, at most 0.0 s left"),
         ] {
-            assert_eq!(
-                pace(groups, at_most, sent, elapsed),
-                words,
-                "{groups} of {at_most}"
-            );
+            assert_eq!(pace(groups, at_most, sent, elapsed), words, "{groups} of {at_most}");
         }
     }
 }

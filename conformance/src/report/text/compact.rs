@@ -20,21 +20,13 @@ pub(crate) fn pretty(value: &Value, indent: usize, width: usize) -> String {
 
 /// As [`pretty`], with the members at these JSON pointers on lines of their own, each followed by an arrow.
 pub(crate) fn pretty_marked(value: &Value, marks: &[&str], indent: usize, width: usize) -> String {
-    let writer = Writer {
-        marks,
-        width,
-        folds: false,
-    };
+    let writer = Writer { marks, width, folds: false };
     writer.pretty(value, "", indent, indent)
 }
 
 /// As [`pretty_marked`], with everything that has no mark inside on one line, cut where it is too long.
 pub(crate) fn folded(value: &Value, marks: &[&str], indent: usize, width: usize) -> String {
-    let writer = Writer {
-        marks,
-        width,
-        folds: true,
-    };
+    let writer = Writer { marks, width, folds: true };
     writer.pretty(value, "", indent, indent)
 }
 
@@ -49,10 +41,7 @@ impl Writer<'_> {
     /// The first line begins at column `from`.
     fn pretty(&self, value: &Value, pointer: &str, from: usize, indent: usize) -> String {
         let flat = inline(value);
-        let is_inside = |mark: &&&str| {
-            mark.strip_prefix(pointer)
-                .is_some_and(|rest| rest.starts_with('/'))
-        };
+        let is_inside = |mark: &&&str| mark.strip_prefix(pointer).is_some_and(|rest| rest.starts_with('/'));
         let has_mark = self.marks.iter().any(|mark| is_inside(&mark));
         // One column is reserved for a comma.
         if !has_mark && flat.chars().count() + from < self.width {
@@ -86,10 +75,7 @@ impl Writer<'_> {
                             is_marked: self.marks.contains(&place.as_str()),
                         }
                     }
-                    Err(more) => Line {
-                        text: format!("{inner}... {more} more"),
-                        is_marked: false,
-                    },
+                    Err(more) => Line { text: format!("{inner}... {more} more"), is_marked: false },
                 })
                 .collect(),
             _ => return flat,
@@ -152,16 +138,9 @@ fn write_inline(value: &Value, text: &mut String) {
 }
 
 fn shortened(items: &[Value]) -> impl Iterator<Item = Result<&Value, usize>> {
-    let shown = if items.len() > MOST_ITEMS {
-        MOST_ITEMS - 1
-    } else {
-        items.len()
-    };
+    let shown = if items.len() > MOST_ITEMS { MOST_ITEMS - 1 } else { items.len() };
     let more = items.len() - shown;
-    items[..shown]
-        .iter()
-        .map(Ok)
-        .chain((more > 0).then_some(Err(more)))
+    items[..shown].iter().map(Ok).chain((more > 0).then_some(Err(more)))
 }
 
 fn string(text: &str) -> String {
@@ -177,10 +156,7 @@ pub(crate) fn members(value: &impl serde::Serialize) -> Vec<(String, String)> {
         Value::String(text) => text,
         other => other.to_string(),
     };
-    members
-        .into_iter()
-        .map(|(name, value)| (name, text(value)))
-        .collect()
+    members.into_iter().map(|(name, value)| (name, text(value))).collect()
 }
 
 /// Cuts a text in the middle where it is longer than `longest` characters.
@@ -222,11 +198,7 @@ mod tests {
         let text = folded(&answer, &["/feeQuotes/0/decimal"], 0, 60);
         let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
         assert!(lines.contains(&"\"decimal\": \"6\",   <--"), "{text}");
-        assert_eq!(
-            lines.iter().filter(|line| line.contains("decimal")).count(),
-            1,
-            "{text}"
-        );
+        assert_eq!(lines.iter().filter(|line| line.contains("decimal")).count(), 1, "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
     }
 
@@ -234,10 +206,7 @@ mod tests {
     fn the_name_of_a_member_counts() {
         for width in 20..60 {
             let text = pretty(&json!({"a": {"b": {"name": "abcdefg", "c": 1}}}), 4, width);
-            assert!(
-                text.lines().all(|line| line.chars().count() <= width.max(28)),
-                "{width}: {text}"
-            );
+            assert!(text.lines().all(|line| line.chars().count() <= width.max(28)), "{width}: {text}");
         }
     }
 
@@ -245,11 +214,7 @@ mod tests {
     fn what_does_not_fit_is_broken_and_cut() {
         let value = json!({"method": "m", "params": [{"sender": "0x1", "callData": "0".repeat(500)}, (0..20).collect::<Vec<_>>()]});
         let text = pretty(&value, 2, 60);
-        assert!(
-            text.lines()
-                .all(|line| line.chars().count() <= 60 || line.contains("characters")),
-            "{text}"
-        );
+        assert!(text.lines().all(|line| line.chars().count() <= 60 || line.contains("characters")), "{text}");
         assert!(text.contains("...(500 characters)..."), "{text}");
         assert!(text.contains("... 13 more"), "{text}");
         assert!(text.ends_with("\n  }"), "{text}");

@@ -59,8 +59,7 @@ pub(crate) fn shown(finished: &Finished<'_>, defects: &[ShownDefect<'_>]) -> Vec
         return Vec::new();
     }
     let all = finished.summary.contradictions.iter();
-    all.filter_map(|contradiction| one(contradiction, finished, defects))
-        .collect()
+    all.filter_map(|contradiction| one(contradiction, finished, defects)).collect()
 }
 
 fn one(
@@ -140,11 +139,8 @@ fn answer<'a>(finding: &'a Finding, entry: &Entry<'_>) -> Option<&'a Exchange> {
     let response = exchange.outcome.as_ref().ok()?;
     let answer: Value = serde_json::from_slice(&response.body).ok()?;
     let is_error = answer["error"].is_object();
-    let same = |value: &Value, text: &str| {
-        value
-            .as_str()
-            .is_some_and(|value| value.eq_ignore_ascii_case(text))
-    };
+    let same =
+        |value: &Value, text: &str| value.as_str().is_some_and(|value| value.eq_ignore_ascii_case(text));
     let shows = match entry {
         Entry::Token(address) => {
             let unsupported = answer["result"]["unsupportedTokens"].as_array();
@@ -175,20 +171,11 @@ mod tests {
         let [token, operation]: [ShownContradiction; 2] =
             shown_of(&sample::contradicted()).try_into().unwrap();
         assert_eq!(token.title(), "tokens.supported[1] (paymaster.toml, line 10)");
-        assert_eq!(
-            token.states,
-            "the target supports the token 0x2791bca1f2de4661ed88a30c99a7a9449aa84174"
-        );
-        assert_eq!(
-            token.cause,
-            "12 answers refused it or listed it as unsupported, and none served it"
-        );
+        assert_eq!(token.states, "the target supports the token 0x2791bca1f2de4661ed88a30c99a7a9449aa84174");
+        assert_eq!(token.cause, "12 answers refused it or listed it as unsupported, and none served it");
         assert!(token.answer.unwrap().contains("\"unsupportedTokens\":[\"0x2791"));
         assert_eq!(token.defect, Some(1));
-        assert_eq!(
-            operation.title(),
-            "operations.sponsorable[0] (paymaster.toml, line 6)"
-        );
+        assert_eq!(operation.title(), "operations.sponsorable[0] (paymaster.toml, line 6)");
         assert_eq!(
             operation.states,
             "the target sponsors this operation of 0x00000000000000000000000000000000deadbeef"

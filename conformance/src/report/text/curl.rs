@@ -61,22 +61,14 @@ pub(crate) fn sent_headers<'a>(
     headers: &'a HeaderSet,
     place: &'a ShownTarget,
 ) -> impl Iterator<Item = &'a (&'static str, &'static str)> {
-    let is_own = |name: &str| {
-        place
-            .headers
-            .iter()
-            .any(|(own, _)| own.eq_ignore_ascii_case(name))
-    };
+    let is_own = |name: &str| place.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
     headers.lines.iter().filter(move |(name, _)| !is_own(name))
 }
 
 /// The line that sends the requests of a replay file to the target of the run again. Secret URLs and header values are variables of
 /// the environment.
 pub(crate) fn replay(place: &ShownTarget, path: &Path, on_chain: bool) -> String {
-    let mut command = format!(
-        "paymaster-conformance replay {}",
-        word(&path.display().to_string())
-    );
+    let mut command = format!("paymaster-conformance replay {}", word(&path.display().to_string()));
     if place.embedded {
         return command;
     }
@@ -129,12 +121,7 @@ mod tests {
     use super::*;
 
     fn member(body: &[u8]) -> Member {
-        Member {
-            role: Role::Call,
-            label: String::new(),
-            body: Bytes::copy_from_slice(body),
-            sent_as: None,
-        }
+        Member { role: Role::Call, label: String::new(), body: Bytes::copy_from_slice(body), sent_as: None }
     }
 
     fn place() -> ShownTarget {
@@ -151,17 +138,11 @@ mod tests {
     fn quotes_survive_the_shell() {
         let line = line(&place(), &member(br#"{"a":"it's"}"#)).unwrap();
         let echoed = line.replacen("curl -sS", "printf '%s\\n'", 1);
-        let output = std::process::Command::new("sh")
-            .args(["-c", &echoed])
-            .env("KEY", "k-1")
-            .output()
-            .unwrap();
+        let output =
+            std::process::Command::new("sh").args(["-c", &echoed]).env("KEY", "k-1").output().unwrap();
         let words = String::from_utf8(output.stdout).unwrap();
         let words: Vec<&str> = words.lines().collect();
-        assert_eq!(
-            words[..3],
-            ["--cacert", "/a folder/it's.pem", "http://127.0.0.1:1/a'b"]
-        );
+        assert_eq!(words[..3], ["--cacert", "/a folder/it's.pem", "http://127.0.0.1:1/a'b"]);
         assert!(words.contains(&"x-key: Bearer $1 k-1"), "{words:?}");
         assert_eq!(words.last(), Some(&r#"{"a":"it's"}"#));
         assert_eq!(needs(&place()).as_deref(), Some("KEY"));
@@ -171,10 +152,7 @@ mod tests {
     fn secret_urls_are_variables_and_odd_bytes_are_piped() {
         let place = ShownTarget::default();
         let line = line(&place, &member(b"\xFF")).unwrap();
-        assert!(
-            line.starts_with("printf %s '/w==' | base64 -d | curl -sS \"$PAYMASTER_URL\""),
-            "{line}"
-        );
+        assert!(line.starts_with("printf %s '/w==' | base64 -d | curl -sS \"$PAYMASTER_URL\""), "{line}");
         assert_eq!(needs(&place).as_deref(), Some("PAYMASTER_URL"));
         let long = member(&vec![b' '; LONGEST_ARGUMENT + 1]);
         assert_eq!(self::line(&place, &long), None);
@@ -182,10 +160,7 @@ mod tests {
 
     #[test]
     fn the_headers_of_a_client_are_sent_and_those_of_curl_are_not() {
-        let ethers = Member {
-            sent_as: find_client("ethers"),
-            ..member(b"{}")
-        };
+        let ethers = Member { sent_as: find_client("ethers"), ..member(b"{}") };
         let place = ShownTarget {
             headers: vec![("Content-Type".to_owned(), "application/json+x".to_owned())],
             ..ShownTarget::default()
@@ -211,13 +186,7 @@ mod tests {
         let on_chain = format!("{line} --rpc-url \"$PAYMASTER_RPC_URL\" --entry-point 0x1");
         assert_eq!(replay(&place, path, true), on_chain);
         assert_eq!(needs(&place).as_deref(), Some("KEY, PAYMASTER_RPC_URL"));
-        let embedded = ShownTarget {
-            embedded: true,
-            ..place
-        };
-        assert_eq!(
-            replay(&embedded, path, false),
-            "paymaster-conformance replay r/answer.id-1.json"
-        );
+        let embedded = ShownTarget { embedded: true, ..place };
+        assert_eq!(replay(&embedded, path, false), "paymaster-conformance replay r/answer.id-1.json");
     }
 }

@@ -86,10 +86,7 @@ pub(crate) fn safe_headline(defect: &Defect, finished: &Finished<'_>) -> String 
     let findings = &finished.summary.findings;
     let own = defect.findings.iter().filter_map(|number| findings.get(*number));
     let safe: Vec<Finding> = own.map(|finding| redacted(finding, finished)).collect();
-    let renumbered = Defect {
-        findings: (0..safe.len()).collect(),
-        links: Vec::new(),
-    };
+    let renumbered = Defect { findings: (0..safe.len()).collect(), links: Vec::new() };
     finished.redactor.apply(&renumbered.headline(&safe)).into_owned()
 }
 
@@ -115,11 +112,7 @@ pub(crate) fn unexplained<'a>(
 fn redacted(finding: &Finding, finished: &Finished<'_>) -> Finding {
     let mut safe = finding.clone();
     let violation = &mut safe.violation;
-    for text in [
-        &mut violation.pointer,
-        &mut violation.expected,
-        &mut violation.actual,
-    ] {
+    for text in [&mut violation.pointer, &mut violation.expected, &mut violation.actual] {
         *text = finished.redactor.apply(text).into_owned();
     }
     safe
@@ -154,10 +147,7 @@ mod tests {
         let defects = shown(&sample.finished());
         let fails: Vec<bool> = defects.iter().map(|defect| defect.fails).collect();
         assert_eq!(fails, [true, true, false]);
-        assert_eq!(
-            defects.iter().map(|defect| defect.number).collect::<Vec<_>>(),
-            [1, 2, 3]
-        );
+        assert_eq!(defects.iter().map(|defect| defect.number).collect::<Vec<_>>(), [1, 2, 3]);
         assert!(defects.iter().any(|defect| defect.cause.is_some()));
         assert!(unexplained(&sample.finished(), RuleState::Broken, &defects).is_empty());
         assert_eq!(unexplained(&sample.finished(), RuleState::Broken, &[]).len(), 2);

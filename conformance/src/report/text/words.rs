@@ -77,9 +77,7 @@ pub(crate) fn missing_line(finished: &Finished<'_>) -> Option<(String, String)> 
     if summary.conclusion != Conclusion::Incomplete || summary.recorded.is_some() {
         return None;
     }
-    let line = profile_line::by_value(&summary.rules, finished.context)
-        .into_iter()
-        .next()?;
+    let line = profile_line::by_value(&summary.rules, finished.context).into_iter().next()?;
     let inconclusive = Counts::of(&summary.rules, finished.strictness).get(RuleState::Inconclusive);
     let about = format!(
         "{} of {inconclusive} wait for one line of the profile, {}. Write it in paymaster.toml, {}",
@@ -95,11 +93,8 @@ pub(crate) fn missing_line(finished: &Finished<'_>) -> Option<(String, String)> 
 
 /// `no ordinary request of pm_getFeeQuoteOrData in mode ERC20 got a result; most often (120 of 130 times) the target answered: "..."`.
 pub(crate) fn refused(refusal: &Refusal, redactor: &Redactor) -> String {
-    let pairs: Vec<String> = refusal
-        .pairs
-        .iter()
-        .map(|pair| format!("{} in mode {}", pair.method.name(), pair.mode))
-        .collect();
+    let pairs: Vec<String> =
+        refusal.pairs.iter().map(|pair| format!("{} in mode {}", pair.method.name(), pair.mode)).collect();
     let of_pairs = if pairs.len() == Pair::ALL.len() {
         String::new()
     } else {
@@ -143,11 +138,7 @@ pub(crate) fn seen(finding: &Finding) -> String {
     } else {
         ""
     };
-    format!(
-        "{}, seen {} in the run{smaller}",
-        reproduced(finding),
-        count(finding.times, "time")
-    )
+    format!("{}, seen {} in the run{smaller}", reproduced(finding), count(finding.times, "time"))
 }
 
 /// The place in the answer at which the rule is broken.
@@ -160,11 +151,7 @@ pub(crate) fn place(finding: &Finding) -> &str {
 
 /// The verdict for a single finding.
 pub(crate) fn verdict(finding: &Finding) -> Verdict {
-    if finding.is_flaky() {
-        Verdict::Flaky
-    } else {
-        Verdict::Failed
-    }
+    if finding.is_flaky() { Verdict::Flaky } else { Verdict::Failed }
 }
 
 /// An answer on one line: status and body, or why there is no answer.
@@ -172,11 +159,7 @@ pub(crate) fn answer(exchange: &Exchange) -> String {
     match &exchange.outcome {
         Ok(response) => {
             let body = String::from_utf8_lossy(&response.body);
-            let body = if body.is_empty() {
-                "(empty body)"
-            } else {
-                body.trim()
-            };
+            let body = if body.is_empty() { "(empty body)" } else { body.trim() };
             format!("HTTP {}  {body}", response.status)
         }
         Err(failure) => failure.to_string(),

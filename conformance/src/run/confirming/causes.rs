@@ -57,11 +57,7 @@ pub(super) async fn with_causes(
     let drawn = drawn_calls(session, settings.seed.wrapping_add(1)).await;
     let search = CauseSearch {
         sender,
-        material: Material {
-            session,
-            drawn: &drawn,
-            simplify: suite.simplify,
-        },
+        material: Material { session, drawn: &drawn, simplify: suite.simplify },
         limit: settings.shrink_requests * SEARCH_SHARE,
     };
     for finding in &mut findings {
@@ -104,11 +100,7 @@ fn with_other_version(group: &Group) -> Option<Group> {
     let mut changed = group.clone();
     let member = changed.members.first_mut()?;
     let mut request: Value = serde_json::from_slice(&member.body).ok()?;
-    let other = if request["jsonrpc"] == "2.0" {
-        "2.0.0"
-    } else {
-        "2.0"
-    };
+    let other = if request["jsonrpc"] == "2.0" { "2.0.0" } else { "2.0" };
     request["jsonrpc"] = other.into();
     member.body = request.to_string().into();
     Some(changed)
@@ -147,8 +139,7 @@ impl CauseSearch<'_> {
             for (number, unexplained) in contradicted {
                 let other = match unexplained.filter(|_| may_look_for_others) {
                     Some(unexplained) => {
-                        self.other_finding(&findings[number], unexplained, suite, settings)
-                            .await
+                        self.other_finding(&findings[number], unexplained, suite, settings).await
                     }
                     None => None,
                 };

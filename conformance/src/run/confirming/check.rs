@@ -46,14 +46,10 @@ const FEWEST_OF_EVERY: usize = 3;
 /// How many requests of the kind of a finding the run saw, and how many of them broke the rule at its place.
 pub(super) fn share(finding: &Finding, session: &Session) -> KindShare {
     let outcomes = session.outcomes();
-    let own = outcomes
-        .of_rule(finding.rule)
-        .filter(|own| own.pair == finding.pair);
+    let own = outcomes.of_rule(finding.rule).filter(|own| own.pair == finding.pair);
     let judged = own.count();
     let all = u64::try_from(judged).unwrap_or_default() * outcomes.all();
-    let kept = u64::try_from(outcomes.requests().len())
-        .unwrap_or_default()
-        .max(1);
+    let kept = u64::try_from(outcomes.requests().len()).unwrap_or_default().max(1);
     KindShare {
         broken: outcomes.of_key(&finding.key()).map_or(0, BTreeSet::len),
         judged,
@@ -94,10 +90,7 @@ pub(super) fn every(finding: &Finding, session: &Session) -> Option<Cause> {
     };
     // Where only one method and mode has such answers, it is named.
     let is_only_one = finding.pair.is_some() && all.iter().all(is_own);
-    Some(Cause::Every {
-        pair: pair.or(finding.pair.filter(|_| is_only_one)),
-        answers,
-    })
+    Some(Cause::Every { pair: pair.or(finding.pair.filter(|_| is_only_one)), answers })
 }
 
 /// A cause that names members of the request, and the requests of the run that the rule judged.
@@ -153,12 +146,7 @@ impl Claim {
             let step = places().count() / KEPT + 1;
             kept.extend(places().step_by(step).map(|(place, _)| *place));
         }
-        Some(Self {
-            finding: finding.clone(),
-            cause,
-            outcomes,
-            kept,
-        })
+        Some(Self { finding: finding.clone(), cause, outcomes, kept })
     }
 
     fn judges_groups(&self) -> bool {
@@ -185,10 +173,7 @@ impl Claim {
         if !self.judges_groups() {
             return of_member(member);
         }
-        let baseline = group
-            .members
-            .iter()
-            .position(|member| member.role == Role::Baseline);
+        let baseline = group.members.iter().position(|member| member.role == Role::Baseline);
         let changed = of_member(baseline?) == Some(false)
             && (0..group.members.len()).any(|member| of_member(member) == Some(true));
         changed.then_some(true)
@@ -226,11 +211,7 @@ impl Claim {
     }
 
     fn subject_in(&self, member: usize) -> Subject {
-        if self.is_about_the_base() {
-            Subject::Base
-        } else {
-            Subject::Member(member)
-        }
+        if self.is_about_the_base() { Subject::Base } else { Subject::Member(member) }
     }
 }
 
@@ -246,10 +227,7 @@ fn evidence(claims: &[Claim], groups: impl Iterator<Item = Arc<Group>>, context:
             break;
         };
         for (place, member) in (0..).zip(0..group.members.len()) {
-            let place = RequestPlace {
-                group: number,
-                member: place,
-            };
+            let place = RequestPlace { group: number, member: place };
             for (claim, found) in claims.iter().zip(&mut all) {
                 let Some(is_broken) = claim.outcomes.get(&place) else {
                     continue;
@@ -265,24 +243,15 @@ fn evidence(claims: &[Claim], groups: impl Iterator<Item = Arc<Group>>, context:
                 if states == Some(true) {
                     continue;
                 }
-                let requests = if *is_broken {
-                    &mut found.unexplained
-                } else {
-                    &mut found.held
-                };
-                let Some(alone) = claim
-                    .request(&group, member)
-                    .filter(|_| requests.len() < 2 * KEPT)
-                else {
+                let requests = if *is_broken { &mut found.unexplained } else { &mut found.held };
+                let Some(alone) = claim.request(&group, member).filter(|_| requests.len() < 2 * KEPT) else {
                     continue;
                 };
                 let explains =
                     |other: &Claim| claim.is_same_rule(other) && other.states(&group, member) == Some(true);
                 let others = claims.iter().enumerate().filter(|(_, other)| explains(other));
-                requests.push(Request {
-                    group: alone,
-                    explained_by: others.map(|(number, _)| number).collect(),
-                });
+                requests
+                    .push(Request { group: alone, explained_by: others.map(|(number, _)| number).collect() });
             }
         }
     }
@@ -299,9 +268,8 @@ pub(super) async fn contradicted(
     settings: &Settings,
 ) -> Vec<(usize, Option<Reproduction>)> {
     let numbered = findings.iter().enumerate();
-    let (numbers, claims): (Vec<usize>, Vec<Claim>) = numbered
-        .filter_map(|(number, finding)| Some((number, Claim::of(finding, session)?)))
-        .unzip();
+    let (numbers, claims): (Vec<usize>, Vec<Claim>) =
+        numbered.filter_map(|(number, finding)| Some((number, Claim::of(finding, session)?))).unzip();
     let (suite, context) = (suite.clone(), Arc::clone(session.context()));
     let key = suite.plan_key(&context, settings.seed, settings.cases);
     // A plan is not `Send`: it is made on a thread of its own.
@@ -336,11 +304,8 @@ pub(super) async fn contradicted(
             claim,
             budget: RequestBudget::new(settings.shrink_requests),
         };
-        let contradiction = if stands[number] {
-            trial.contradiction(found, &claims, &others).await
-        } else {
-            Some(None)
-        };
+        let contradiction =
+            if stands[number] { trial.contradiction(found, &claims, &others).await } else { Some(None) };
         if let Some(unexplained) = contradiction {
             // Where something else breaks the rule too, this cause may still be one of two.
             stands[number] = unexplained.is_some();

@@ -53,9 +53,7 @@ pub(crate) async fn findings(
         match confirmed {
             Ok(finding) => findings.push(finding),
             // The rule still counts as broken; only its finding is lost.
-            Err(cause) => sender
-                .stop
-                .trigger(Reason::GaveUp(format!("a worker of ours failed: {cause}"))),
+            Err(cause) => sender.stop.trigger(Reason::GaveUp(format!("a worker of ours failed: {cause}"))),
         }
     }
     findings.sort_by_key(|(number, _)| *number);
@@ -79,10 +77,7 @@ pub(super) async fn confirm(
         exchanges: seen.exchanges.clone(),
         violation: seen.violation.clone(),
     };
-    let mut shrunk = Shrunk {
-        reproduction: original.clone(),
-        is_smallest: true,
-    };
+    let mut shrunk = Shrunk { reproduction: original.clone(), is_smallest: true };
     let mut requests = RequestBudget::new(budget.unwrap_or_default());
     let work = async {
         let Some(budget) = budget else {
@@ -93,11 +88,7 @@ pub(super) async fn confirm(
         if !first.iter().all(|attempt| attempt.violation.is_some()) || budget == 0 {
             return (first, None);
         }
-        let shrinker = Shrinker {
-            resender: &resender,
-            simplify: suite.simplify,
-            tries: 1,
-        };
+        let shrinker = Shrinker { resender: &resender, simplify: suite.simplify, tries: 1 };
         let smaller = shrinker.shrink(original.clone(), &mut requests).await;
         let is_smallest = smaller.is_smallest;
         if smaller.reproduction.group.members != original.group.members {
@@ -108,13 +99,7 @@ pub(super) async fn confirm(
         }
         // Nothing smaller breaks the rule reliably: the original is reported.
         let reproduction = original.clone();
-        (
-            first,
-            Some(Shrunk {
-                reproduction,
-                is_smallest,
-            }),
-        )
+        (first, Some(Shrunk { reproduction, is_smallest }))
     };
     let attempts = tokio::select! {
         biased;
@@ -126,10 +111,7 @@ pub(super) async fn confirm(
             attempts
         }
     };
-    let Shrunk {
-        reproduction,
-        is_smallest,
-    } = shrunk;
+    let Shrunk { reproduction, is_smallest } = shrunk;
     Finding {
         violation: reproduction.violation,
         group: reproduction.group,

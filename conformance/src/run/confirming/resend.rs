@@ -29,13 +29,7 @@ pub(crate) struct Resender<'a> {
 
 impl<'a> Resender<'a> {
     pub(crate) fn new(sender: &'a Sender, rule: &'static Rule, key: &'a Key, context: &'a Context) -> Self {
-        Self {
-            sender,
-            rule,
-            key,
-            context,
-            recheck: Recheck::new(rule, context),
-        }
+        Self { sender, rule, key, context, recheck: Recheck::new(rule, context) }
     }
 
     /// Sends a group in the order of its relation.

@@ -67,36 +67,21 @@ impl Shrinker<'_> {
         let mut reproduction = self.in_plain_headers(reproduction, budget).await;
         if self.tries > 1 {
             // Each step is expensive: the smallest group of all comes first.
-            match self
-                .broken(self.smallest(&reproduction.group, kept.as_deref()), budget)
-                .await
-            {
+            match self.broken(self.smallest(&reproduction.group, kept.as_deref()), budget).await {
                 Step::Broken(smallest) => {
-                    return Shrunk {
-                        reproduction: *smallest,
-                        is_smallest: true,
-                    };
+                    return Shrunk { reproduction: *smallest, is_smallest: true };
                 }
                 Step::Held => {}
                 Step::Over => {
-                    return Shrunk {
-                        reproduction,
-                        is_smallest: false,
-                    };
+                    return Shrunk { reproduction, is_smallest: false };
                 }
             }
         }
         loop {
-            match self
-                .next_smaller(&reproduction.group, kept.as_deref(), budget)
-                .await
-            {
+            match self.next_smaller(&reproduction.group, kept.as_deref(), budget).await {
                 Step::Broken(smaller) => reproduction = *smaller,
                 end => {
-                    return Shrunk {
-                        reproduction,
-                        is_smallest: matches!(end, Step::Held),
-                    };
+                    return Shrunk { reproduction, is_smallest: matches!(end, Step::Held) };
                 }
             }
         }
@@ -148,11 +133,7 @@ impl Shrinker<'_> {
             }
             match self.resender.send(&group).await {
                 Ok((exchanges, Outcome::Broken(violation))) => {
-                    return Step::Broken(Box::new(Reproduction {
-                        group,
-                        exchanges,
-                        violation,
-                    }));
+                    return Step::Broken(Box::new(Reproduction { group, exchanges, violation }));
                 }
                 Ok(_) => {}
                 Err(_) => return Step::Over,
@@ -207,10 +188,7 @@ impl Shrinker<'_> {
 /// The group reduced to the members with these indices, or the whole group where none are given; none when there are no such members.
 fn only(mut group: Group, kept: Option<&[usize]>) -> Option<Group> {
     if let Some(kept) = kept {
-        let members: Option<Vec<_>> = kept
-            .iter()
-            .map(|index| group.members.get(*index).cloned())
-            .collect();
+        let members: Option<Vec<_>> = kept.iter().map(|index| group.members.get(*index).cloned()).collect();
         group.members = members?;
     }
     Some(group)
@@ -251,22 +229,14 @@ mod tests {
 
     #[test]
     fn a_step_is_tried_until_a_miss_is_improbable() {
-        for (broken, sent, expected) in [
-            (100, 100, 1),
-            (50, 100, 5),
-            (10, 100, 29),
-            (4, 100, 74),
-            (1, 100, 299),
-        ] {
+        for (broken, sent, expected) in
+            [(100, 100, 1), (50, 100, 5), (10, 100, 29), (4, 100, 74), (1, 100, 299)]
+        {
             let tries = tries_for(broken, sent, MISSED_STEP);
             assert_eq!(tries, Some(expected), "{broken} of {sent}");
         }
         assert_eq!(tries_for(1, 25, 0.01), Some(113));
-        assert_eq!(
-            tries_for(1, 1_000, 0.01),
-            None,
-            "more than {MOST_TRIES} are needed"
-        );
+        assert_eq!(tries_for(1, 1_000, 0.01), None, "more than {MOST_TRIES} are needed");
         assert_eq!(tries_for(0, 100, MISSED_STEP), None);
     }
 }

@@ -55,10 +55,8 @@ impl Cost {
             let (relation, Some(pair)) = (group.relation, group.pair) else {
                 continue;
             };
-            let cost = cost.requests.entry((relation.id, pair)).or_insert(RelationCost {
-                relation,
-                requests: 0,
-            });
+            let cost =
+                cost.requests.entry((relation.id, pair)).or_insert(RelationCost { relation, requests: 0 });
             cost.requests += group.members.len() as u64;
         }
         if !suite.scope.is_quick() {
@@ -161,19 +159,13 @@ mod tests {
             let groups = plan(&context(), 1, cases);
             let real = 30 + groups.iter().map(|group| group.members.len() as u64).sum::<u64>();
             let estimated = cost.requests(cases);
-            assert!(
-                estimated.abs_diff(real) * 100 <= real * 3,
-                "{cases}: {estimated} {real}"
-            );
+            assert!(estimated.abs_diff(real) * 100 <= real * 3, "{cases}: {estimated} {real}");
         }
     }
 
     #[test]
     fn a_quick_run_costs_what_its_plan_has() {
-        let quick = Suite {
-            scope: Scope::default().quick(),
-            ..Suite::standard()
-        };
+        let quick = Suite { scope: Scope::default().quick(), ..Suite::standard() };
         let context = context();
         let groups = quick.groups(&context, 1, DEFAULT_CASES);
         let real = 30 + groups.map(|group| group.members.len() as u64).sum::<u64>();
@@ -192,11 +184,9 @@ mod tests {
         let slow = estimate(100, None);
         assert!(slow.too_long);
         let cases = slow.cases.unwrap();
-        for (cases, time_limit, too_long) in [
-            (cases, LIMIT, false),
-            (cases + 1, LIMIT, true),
-            (DEFAULT_CASES, slow.enough.unwrap(), false),
-        ] {
+        for (cases, time_limit, too_long) in
+            [(cases, LIMIT, false), (cases + 1, LIMIT, true), (DEFAULT_CASES, slow.enough.unwrap(), false)]
+        {
             let again = cost.estimate(cases, None, slow.interval, time_limit);
             assert_eq!(again.too_long, too_long, "{again}");
         }
@@ -204,9 +194,6 @@ mod tests {
         assert_eq!((fast.too_long, fast.cases, fast.enough), (false, None, None));
         assert!(!estimate(100, Some(1_000)).too_long, "a budget bounds the time");
         let hopeless = estimate(100_000, None);
-        assert_eq!(
-            (hopeless.too_long, hopeless.cases, hopeless.enough),
-            (true, None, None)
-        );
+        assert_eq!((hopeless.too_long, hopeless.cases, hopeless.enough), (true, None, None));
     }
 }

@@ -64,10 +64,7 @@ impl GroupQueue {
             }
             cut
         });
-        let queued = Queued {
-            batches: receiver,
-            current: Vec::new().into_iter(),
-        };
+        let queued = Queued { batches: receiver, current: Vec::new().into_iter() };
         (Self(Mutex::new(queued)), building)
     }
 
@@ -125,17 +122,9 @@ mod tests {
     #[tokio::test]
     async fn a_cached_plan_is_not_built_again() {
         let cache = Arc::new(PlanCache::default());
-        let suite = Suite {
-            plan_cache: Some(Arc::clone(&cache)),
-            ..Suite::standard()
-        };
+        let suite = Suite { plan_cache: Some(Arc::clone(&cache)), ..Suite::standard() };
         let context: Arc<Context> = Arc::default();
-        let key = PlanKey {
-            context: Arc::clone(&context),
-            seed: 1,
-            cases: CASES,
-            scope: Scope::default(),
-        };
+        let key = PlanKey { context: Arc::clone(&context), seed: 1, cases: CASES, scope: Scope::default() };
         let start = |budget| GroupQueue::start(&suite, &context, 1, CASES, budget);
         let (queue, building) = start(20);
         drain(&queue).await;

@@ -49,10 +49,7 @@ impl PlanCache {
         if plans.len() == CAPACITY {
             plans.remove(0);
         }
-        plans.push(CachedPlan {
-            key,
-            groups: groups.into(),
-        });
+        plans.push(CachedPlan { key, groups: groups.into() });
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<CachedPlan>> {
@@ -72,19 +69,11 @@ mod tests {
     use paymaster_judge::cases::plan::plan;
 
     fn groups(seed: u64) -> Vec<Arc<Group>> {
-        plan(&Context::default(), seed, 1)
-            .into_iter()
-            .map(Arc::new)
-            .collect()
+        plan(&Context::default(), seed, 1).into_iter().map(Arc::new).collect()
     }
 
     fn key(context: &Arc<Context>, seed: u64, cases: u32) -> PlanKey {
-        PlanKey {
-            context: Arc::clone(context),
-            seed,
-            cases,
-            scope: Scope::default(),
-        }
+        PlanKey { context: Arc::clone(context), seed, cases, scope: Scope::default() }
     }
 
     #[test]

@@ -98,14 +98,9 @@ impl Chain {
     /// When the node does not answer, or there is no contract.
     pub async fn connect(transport: Transport, entry_point: Address) -> Result<Self, ChainError> {
         let address = transport.target.address();
-        let node = Node {
-            transport,
-            entry_point,
-        };
+        let node = Node { transport, entry_point };
         let params = json!([entry_point.to_string(), "latest"]);
-        let code = node
-            .value(&mut PooledConnection::default(), "eth_getCode", &params)
-            .await;
+        let code = node.value(&mut PooledConnection::default(), "eth_getCode", &params).await;
         match code {
             Ok(Value::String(code)) if code.len() > "0x".len() => Ok(Self(Arc::new(node))),
             Ok(_) => Err(ChainError::NoEntryPoint { address, entry_point }),
@@ -125,9 +120,7 @@ impl Node {
     async fn simulate(&self, completed: &CompletedOperation) -> Result<Simulation, NodeError> {
         let connection = &mut PooledConnection::default();
         let now = self.time(connection).await?;
-        let called = self
-            .call(connection, None, self.entry_point, &simulation_call(completed))
-            .await?;
+        let called = self.call(connection, None, self.entry_point, &simulation_call(completed)).await?;
         let why = match read_simulation(&called, completed.mode, now) {
             SimulationOutcome::Final(simulation) => return Ok(simulation),
             SimulationOutcome::CallThePaymaster(why) => why,
@@ -137,22 +130,16 @@ impl Node {
                 "AA93 invalid paymasterAndData: it is shorter than an address".to_owned(),
             ));
         };
-        let called = self
-            .call(connection, None, self.entry_point, &hash_call(completed))
-            .await?;
+        let called = self.call(connection, None, self.entry_point, &hash_call(completed)).await?;
         let hash = read_hash(&called).ok_or(NodeError::Unreadable(why))?;
         let check = paymaster_call(completed, hash);
-        let called = self
-            .call(connection, Some(self.entry_point), paymaster, &check)
-            .await?;
+        let called = self.call(connection, Some(self.entry_point), paymaster, &check).await?;
         Ok(read_paymaster_call(&called, completed.mode, now))
     }
 
     /// The time of the last block, in Unix seconds.
     async fn time(&self, connection: &mut PooledConnection) -> Result<u64, NodeError> {
-        let block = self
-            .value(connection, "eth_getBlockByNumber", &json!(["latest", false]))
-            .await?;
+        let block = self.value(connection, "eth_getBlockByNumber", &json!(["latest", false])).await?;
         block["timestamp"]
             .as_str()
             .and_then(|text| u64::from_str_radix(text.strip_prefix("0x")?, 16).ok())
@@ -170,9 +157,7 @@ impl Node {
         if let Some(from) = from {
             call["from"] = json!(from.to_string());
         }
-        let body = self
-            .request(connection, "eth_call", &json!([call, "latest"]))
-            .await?;
+        let body = self.request(connection, "eth_call", &json!([call, "latest"])).await?;
         CallOutcome::read(&body).map_err(|cause| NodeError::Unreadable(cause.to_string()))
     }
 
@@ -186,10 +171,9 @@ impl Node {
         let mut reply: Value = serde_json::from_slice(&body)
             .map_err(|_| NodeError::Unreadable("the answer is not that of a JSON-RPC node".to_owned()))?;
         match reply["result"].take() {
-            Value::Null => Err(NodeError::Refused {
-                method: method.to_owned(),
-                error: reply["error"].take(),
-            }),
+            Value::Null => {
+                Err(NodeError::Refused { method: method.to_owned(), error: reply["error"].take() })
+            }
             value => Ok(value),
         }
     }
@@ -201,12 +185,7 @@ impl Node {
         params: &Value,
     ) -> Result<Bytes, NodeError> {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-        let exchange = connection
-            .exchange(&self.transport, body.to_string().into())
-            .await;
-        exchange
-            .outcome
-            .map(|response| response.body)
-            .map_err(NodeError::Unanswered)
+        let exchange = connection.exchange(&self.transport, body.to_string().into()).await;
+        exchange.outcome.map(|response| response.body).map_err(NodeError::Unanswered)
     }
 }

@@ -170,10 +170,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Whether the target sent an answer, complete or not.
 pub(crate) fn is_answered(exchange: &Exchange) -> bool {
-    matches!(
-        &exchange.outcome,
-        Ok(_) | Err(Failure::TooLarge { .. } | Failure::Cut(_))
-    )
+    matches!(&exchange.outcome, Ok(_) | Err(Failure::TooLarge { .. } | Failure::Cut(_)))
 }
 
 #[cfg(test)]
@@ -187,11 +184,7 @@ mod tests {
         Exchange {
             request: Bytes::from_static(b"{}"),
             outcome: if answered {
-                Ok(Response {
-                    status: 500,
-                    headers: Vec::new(),
-                    body: Bytes::new(),
-                })
+                Ok(Response { status: 500, headers: Vec::new(), body: Bytes::new() })
             } else {
                 Err(Failure::Broken("gone".to_owned()))
             },
@@ -212,10 +205,7 @@ mod tests {
         for _ in 1..UNANSWERED_BEFORE_PROBE {
             assert_eq!(liveness.note(&exchange(false)), NextStep::Continue);
         }
-        assert_eq!(
-            liveness.note(&exchange(false)),
-            NextStep::Probe(Bytes::from_static(b"{}"))
-        );
+        assert_eq!(liveness.note(&exchange(false)), NextStep::Probe(Bytes::from_static(b"{}")));
         assert!(liveness.is_after_last_answer(5, 1));
         assert!(!liveness.is_after_last_answer(3, 1));
         assert!(liveness.is_after_last_answer(4, 2));
@@ -253,30 +243,10 @@ mod tests {
     fn the_request_that_was_answered_best_is_remembered() {
         let liveness = Liveness::default();
         for (status, body, request, served) in [
-            (
-                503,
-                r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
-                "unavailable",
-                None,
-            ),
-            (
-                200,
-                r#"{"jsonrpc":"2.0","id":1,"error":{}}"#,
-                "error",
-                Some("error"),
-            ),
-            (
-                200,
-                r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
-                "result",
-                Some("result"),
-            ),
-            (
-                200,
-                r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
-                "later",
-                Some("result"),
-            ),
+            (503, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, "unavailable", None),
+            (200, r#"{"jsonrpc":"2.0","id":1,"error":{}}"#, "error", Some("error")),
+            (200, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, "result", Some("result")),
+            (200, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, "later", Some("result")),
         ] {
             liveness.note(&answered(status, body, request));
             assert_eq!(liveness.served().as_deref(), served.map(str::as_bytes));

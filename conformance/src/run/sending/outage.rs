@@ -95,11 +95,7 @@ mod tests {
         assert_eq!(steps(Outage::begin(true, false), 0), [Step::NoOutage]);
         assert_eq!(
             steps(Outage::begin(true, false), 2),
-            [
-                Step::Wait(millis(100)),
-                Step::Wait(millis(200)),
-                Step::Over(millis(300))
-            ]
+            [Step::Wait(millis(100)), Step::Wait(millis(200)), Step::Over(millis(300))]
         );
         for (served_before, lasting, bound) in [(true, false, 25_500), (false, false, 3_100), (true, true, 0)]
         {

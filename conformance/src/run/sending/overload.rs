@@ -163,9 +163,7 @@ impl Concurrency {
         }
         let sign = exchanges.iter().find_map(sign)?;
         let is_ordinary = self.is_no_limit(&sign)
-            || lock(&self.alone_too)
-                .get(&sign)
-                .is_some_and(|times| *times >= ALONE_TOO);
+            || lock(&self.alone_too).get(&sign).is_some_and(|times| *times >= ALONE_TOO);
         (!is_ordinary).then_some(sign)
     }
 
@@ -261,25 +259,14 @@ fn has_error(body: &[u8]) -> bool {
 }
 
 fn speaks_of_overload(message: &str) -> bool {
-    has_one_of(
-        message,
-        &["busy", "overload", "too many concurrent", "try again later"],
-    )
+    has_one_of(message, &["busy", "overload", "too many concurrent", "try again later"])
 }
 
 /// Whether an error is one of a rate limit, by its words, by the code of HTTP, or by that of EIP-1474 for an exceeded limit.
 fn speaks_of_rate(error: &Value, message: &str) -> bool {
     let code = error.get("code").and_then(Value::as_i64);
-    has_one_of(
-        message,
-        &[
-            "too many requests",
-            "rate limit",
-            "ratelimit",
-            "throttl",
-            "per second",
-        ],
-    ) || code == Some(429)
+    has_one_of(message, &["too many requests", "rate limit", "ratelimit", "throttl", "per second"])
+        || code == Some(429)
         || code == Some(-32005) && is_exceeded_limit(message)
 }
 
@@ -340,12 +327,7 @@ mod tests {
             (Ok((200, r#"{"result":{},"error":{"message":"busy"}}"#)), false),
             (Err(Failure::Broken("closed".to_owned())), true),
             (Err(Failure::Cut("connection reset by peer".to_owned())), true),
-            (
-                Err(Failure::Cut(
-                    "end of file before message length reached".to_owned(),
-                )),
-                false,
-            ),
+            (Err(Failure::Cut("end of file before message length reached".to_owned())), false),
             (Err(Failure::Connect("refused".to_owned())), true),
         ] {
             let exchange = exchange(outcome);
@@ -374,11 +356,7 @@ mod tests {
     fn a_rate_limit_in_the_body_counts_where_http_states_none() {
         let body = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32005,"message":"rate limit exceeded"}}"#;
         for (status, counts) in [(200, true), (400, true), (503, true), (429, false)] {
-            assert_eq!(
-                rate_limit(&exchange(Ok((status, body)))).is_some(),
-                counts,
-                "{status}"
-            );
+            assert_eq!(rate_limit(&exchange(Ok((status, body)))).is_some(), counts, "{status}");
         }
         let speaks = |message: &str| {
             let body = json!({ "error": { "code": -32005, "message": message } }).to_string();
@@ -450,18 +428,10 @@ mod tests {
                 let [one, many] = waiting;
                 assert_eq!((one.await.unwrap(), many.await.unwrap()), (1, expected));
             }
-            assert_eq!(
-                concurrency.suspicion(&busy),
-                None,
-                "one request is never too many"
-            );
+            assert_eq!(concurrency.suspicion(&busy), None, "one request is never too many");
             assert_eq!(
                 concurrency.overload(),
-                Some(Overload {
-                    jobs: 1,
-                    sign: "HTTP 503".to_owned(),
-                    times: 2
-                })
+                Some(Overload { jobs: 1, sign: "HTTP 503".to_owned(), times: 2 })
             );
         });
     }

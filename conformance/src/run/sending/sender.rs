@@ -144,10 +144,7 @@ impl Sender {
 
     /// Reports every exchange as a [`Notice`] where `reports_exchanges` is set.
     pub(crate) fn reporting_exchanges(self, reports_exchanges: bool) -> Self {
-        Self {
-            reports_exchanges,
-            ..self
-        }
+        Self { reports_exchanges, ..self }
     }
 
     /// Simulates returned operations on this chain, where there is one.
@@ -157,10 +154,7 @@ impl Sender {
 
     /// Takes errors that may come from overload for answers like every other.
     pub(crate) fn ignoring_overload(self) -> Self {
-        Self {
-            checks_overload: false,
-            ..self
-        }
+        Self { checks_overload: false, ..self }
     }
 
     /// How many exchanges may run at the same time, unless the target is overloaded by them.
@@ -197,8 +191,7 @@ impl Sender {
         let Some((_slot, _)) = self.concurrency.acquire(1).await else {
             return Err(DeliveryError::Stopped);
         };
-        self.deliver_in_turn(group, &self.share(), OverloadMode::Ignore)
-            .await
+        self.deliver_in_turn(group, &self.share(), OverloadMode::Ignore).await
     }
 
     pub(super) async fn deliver_once(
@@ -292,24 +285,17 @@ impl Sender {
             if !self.pace.turn(&self.stop).await {
                 return Err(DeliveryError::Stopped);
             }
-            let exchange = connection
-                .exchange_as(&self.transport, body.clone(), member.sent_as, share)
-                .await;
+            let exchange = connection.exchange_as(&self.transport, body.clone(), member.sent_as, share).await;
             self.report(&exchange, group, number);
             let is_checked = mode == OverloadMode::Watch
-                && self
-                    .concurrency
-                    .suspicion(std::slice::from_ref(&exchange))
-                    .is_some();
+                && self.concurrency.suspicion(std::slice::from_ref(&exchange)).is_some();
             match self.liveness.note(&exchange) {
                 NextStep::Continue => {}
                 // Sending it alone shows whether the target still answers.
                 _ if is_checked || mode == OverloadMode::UnderLoad => {}
                 NextStep::Unreachable => self.give_up(&exchange, "no answer"),
                 NextStep::Probe(known_good) => {
-                    let probe = PooledConnection::default()
-                        .exchange(&self.transport, known_good)
-                        .await;
+                    let probe = PooledConnection::default().exchange(&self.transport, known_good).await;
                     self.liveness.note(&probe);
                     if !is_answered(&probe) {
                         self.give_up(&probe, "the target stopped answering");
@@ -358,10 +344,7 @@ impl Sender {
                         ThrottleDecision::Wait(pause) => pause,
                     };
                     // The pause applies even when the receiver is gone.
-                    let _ = self.notices.send(Notice::Throttled {
-                        pause,
-                        status: response.status,
-                    });
+                    let _ = self.notices.send(Notice::Throttled { pause, status: response.status });
                     self.pace.pause(pause, &self.stop);
                     if self.stop.reason().is_some() {
                         return Err(DeliveryError::Stopped);
@@ -393,10 +376,7 @@ impl Sender {
     pub(super) fn is_throttled_without_time(&self, exchange: &Exchange) -> bool {
         let response = exchange.outcome.as_ref();
         response.is_ok_and(throttling::is_throttled_without_time)
-            || self
-                .concurrency
-                .rate_limit(std::slice::from_ref(exchange))
-                .is_some()
+            || self.concurrency.rate_limit(std::slice::from_ref(exchange)).is_some()
     }
 
     pub(super) fn note_throttled_group(&self, status: u16) {
@@ -420,8 +400,7 @@ impl Sender {
             Err(failure) => failure.to_string(),
         };
         let address = self.transport.target.address();
-        self.stop
-            .trigger(Reason::GaveUp(format!("{what} from {address}: {cause}")));
+        self.stop.trigger(Reason::GaveUp(format!("{what} from {address}: {cause}")));
     }
 
     /// Closes the connections that no request uses.

@@ -39,12 +39,7 @@ struct Scripted {
 
 impl Scripted {
     fn new(most: usize, statuses: &[u16]) -> Self {
-        Self {
-            most,
-            statuses: statuses.into(),
-            open: Arc::default(),
-            bodies: Arc::default(),
-        }
+        Self { most, statuses: statuses.into(), open: Arc::default(), bodies: Arc::default() }
     }
 
     fn sender(&self, jobs: usize) -> Sender {
@@ -62,13 +57,7 @@ impl Scripted {
         let connector = Connector::in_process(&target, Arc::new(connect));
         let transport = Transport::new(target, Limits::default(), &[]).with_connector(connector);
         let pace = Pace::new(None, None, Instant::now() + Duration::from_mins(5));
-        Sender::new(
-            transport,
-            Stop::default(),
-            pace,
-            jobs,
-            mpsc::unbounded_channel().0,
-        )
+        Sender::new(transport, Stop::default(), pace, jobs, mpsc::unbounded_channel().0)
     }
 
     async fn serve(self, mut stream: DuplexStream) {
@@ -117,11 +106,7 @@ async fn two_groups(statuses: &[u16]) -> ([u16; 2], String) {
     }
     let bodies = target.bodies.lock().unwrap();
     let place = |body: &String| {
-        if *body == groups[0].members[0].body {
-            "0"
-        } else {
-            "1"
-        }
+        if *body == groups[0].members[0].body { "0" } else { "1" }
     };
     (answered, bodies.iter().map(place).collect())
 }
@@ -136,11 +121,7 @@ async fn an_error_of_a_gateway_is_an_answer_only_where_a_request_that_was_served
         // A service that starts: the request is the probe.
         (&[503, 503], [200, 200], "00001"),
     ] {
-        assert_eq!(
-            two_groups(statuses).await,
-            (answers, bodies.to_owned()),
-            "{statuses:?}"
-        );
+        assert_eq!(two_groups(statuses).await, (answers, bodies.to_owned()), "{statuses:?}");
     }
 }
 

@@ -39,9 +39,7 @@ impl Sender {
     ) -> Result<Vec<Exchange>, DeliveryError> {
         while self.checks_overload && self.concurrency.jobs() > 1 {
             let jobs = self.concurrency.jobs();
-            let exchanges = self
-                .deliver_through_outages(group, share, OverloadMode::Watch)
-                .await?;
+            let exchanges = self.deliver_through_outages(group, share, OverloadMode::Watch).await?;
             let Some(sign) = self.concurrency.suspicion(&exchanges) else {
                 if self.is_throttled(&exchanges) {
                     break;
@@ -62,9 +60,7 @@ impl Sender {
                 AloneResult::FewerJobs => {}
             }
         }
-        let exchanges = self
-            .deliver_through_outages(group, share, OverloadMode::Ignore)
-            .await?;
+        let exchanges = self.deliver_through_outages(group, share, OverloadMode::Ignore).await?;
         match self.concurrency.rate_limit(&exchanges) {
             Some(sign) => {
                 drop(exchanges);
@@ -115,8 +111,7 @@ impl Sender {
             let probe = connection.exchange(&self.transport, body.clone()).await;
             self.liveness.note(&probe);
             let step = outage.after_probe(is_served(&probe));
-            self.lasting_outage
-                .store(step == Step::Lasting, Ordering::Relaxed);
+            self.lasting_outage.store(step == Step::Lasting, Ordering::Relaxed);
             match step {
                 Step::NoOutage | Step::Lasting => return Ok(false),
                 Step::Over(waited) => {
@@ -167,9 +162,7 @@ impl Sender {
             alone.note_no_limit(sign);
             return Ok(exchanges);
         }
-        let status = exchanges
-            .iter()
-            .find_map(|exchange| exchange.outcome.as_ref().ok());
+        let status = exchanges.iter().find_map(|exchange| exchange.outcome.as_ref().ok());
         self.note_throttled_group(status.map_or(429, |response| response.status));
         Err(DeliveryError::Throttled)
     }
@@ -181,9 +174,7 @@ impl Sender {
     }
 
     fn is_throttled(&self, exchanges: &[Exchange]) -> bool {
-        exchanges
-            .iter()
-            .any(|exchange| self.is_throttled_without_time(exchange))
+        exchanges.iter().any(|exchange| self.is_throttled_without_time(exchange))
     }
 
     /// Sends a group that got an error of overload at this number of jobs again while no other request is in flight.
@@ -237,9 +228,8 @@ impl Sender {
             let mut refused = 0;
             let connection = loop {
                 let mut connection = PooledConnection::default();
-                let delivered = self
-                    .deliver_over(&mut connection, group, &self.share(), OverloadMode::Alone)
-                    .await;
+                let delivered =
+                    self.deliver_over(&mut connection, group, &self.share(), OverloadMode::Alone).await;
                 match delivered {
                     Ok(exchanges) if exchanges.iter().all(is_answered) => break Some(connection),
                     Err(DeliveryError::Stopped) => return Err(DeliveryError::Stopped),
@@ -276,9 +266,7 @@ impl Sender {
     async fn errors_under_load(&self, group: &Group, jobs: usize) -> Result<(usize, usize), DeliveryError> {
         let copies = jobs.min(MOST_COPIES);
         let sending = (0..copies).map(|_| async {
-            let exchanges = self
-                .deliver_to_check(group, &self.share(), OverloadMode::UnderLoad)
-                .await?;
+            let exchanges = self.deliver_to_check(group, &self.share(), OverloadMode::UnderLoad).await?;
             Ok(has_sign(&exchanges))
         });
         let signs: Vec<bool> = join_all(sending).await.into_iter().collect::<Result<_, _>>()?;
@@ -287,9 +275,7 @@ impl Sender {
 }
 
 fn has_sign(exchanges: &[Exchange]) -> bool {
-    exchanges
-        .iter()
-        .any(|exchange| overload::sign(exchange).is_some())
+    exchanges.iter().any(|exchange| overload::sign(exchange).is_some())
 }
 
 fn has_short_body(exchange: &Exchange) -> bool {

@@ -80,10 +80,7 @@ impl Embedded {
         deviations.service(&config)?;
         let program = std::env::current_exe()?;
         let mut command = Command::new(program);
-        command
-            .arg(SUBCOMMAND)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped());
+        command.arg(SUBCOMMAND).stdin(Stdio::piped()).stdout(Stdio::piped());
         for fault in &deviations.faults {
             command.args(["--fault", fault]);
         }
@@ -97,21 +94,14 @@ impl Embedded {
         std::os::windows::process::CommandExt::creation_flags(&mut command, CREATE_NEW_PROCESS_GROUP);
         let mut child = command.spawn()?;
         let mut line = String::new();
-        let read = child
-            .stdout
-            .take()
-            .map_or(Ok(0), |out| BufReader::new(out).read_line(&mut line));
+        let read = child.stdout.take().map_or(Ok(0), |out| BufReader::new(out).read_line(&mut line));
         let url = line.trim();
         if read.is_err() || !url.starts_with("http://") {
             let _ = child.kill();
             let _ = child.wait();
             return Err(EmbeddedError::NoUrl);
         }
-        Ok(Self {
-            url: url.to_owned(),
-            profile: profile_of(&config),
-            child,
-        })
+        Ok(Self { url: url.to_owned(), profile: profile_of(&config), child })
     }
 }
 

@@ -110,12 +110,8 @@ fn exit_code(summary: &RunSummary, comparison: Option<&RunComparison>) -> u8 {
 
 /// Reads the target from file, environment and arguments. Without a URL, it starts the embedded server.
 fn read_target(args: &LoadArgs, embedded: &mut Option<Embedded>) -> Result<TargetSetup, CommandError> {
-    let run_args = RunArgs {
-        target: args.target.clone(),
-        timeout: args.timeout,
-        seed: args.seed,
-        ..RunArgs::default()
-    };
+    let run_args =
+        RunArgs { target: args.target.clone(), timeout: args.timeout, seed: args.seed, ..RunArgs::default() };
     let start = || {
         let server = Embedded::start(&args.deviations)?;
         let known = (server.url.clone(), server.profile.clone());
@@ -127,11 +123,8 @@ fn read_target(args: &LoadArgs, embedded: &mut Option<Embedded>) -> Result<Targe
 
 /// The options of the run: arguments, or else the table `[load]` of the profile.
 fn options(args: &LoadArgs, load: &LoadTable) -> Result<RunOptions, CommandError> {
-    let weights = if args.weights.is_empty() {
-        load.weights.clone()
-    } else {
-        args.weights.iter().cloned().collect()
-    };
+    let weights =
+        if args.weights.is_empty() { load.weights.clone() } else { args.weights.iter().cloned().collect() };
     let mut thresholds = args.thresholds.clone();
     if thresholds.is_empty() {
         let of_profile: Result<Vec<Threshold>, _> = load.thresholds.iter().map(|text| text.parse()).collect();

@@ -20,10 +20,7 @@ pub(in crate::cli) fn completions(shell: Shell) -> Result<u8, CommandError> {
 pub(in crate::cli) fn man(folder: &Path) -> Result<u8, CommandError> {
     fs::create_dir_all(folder)
         .and_then(|()| clap_mangen::generate_to(Cli::command(), folder))
-        .map_err(|cause| CommandError::ManPages {
-            folder: folder.to_owned(),
-            cause,
-        })?;
+        .map_err(|cause| CommandError::ManPages { folder: folder.to_owned(), cause })?;
     out::print(&format!("wrote the man pages into {}\n", folder.display()))?;
     Ok(codes::CONFORMS)
 }

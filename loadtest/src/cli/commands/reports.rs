@@ -36,14 +36,9 @@ pub(in crate::cli) fn publish(
     } else {
         out::print(&text).map_err(CommandError::Output)
     };
-    let written = reports
-        .iter()
-        .map(|report| report.write(summary, comparison).map_err(CommandError::Report));
-    let errors: Vec<CommandError> = [printed]
-        .into_iter()
-        .chain(written)
-        .filter_map(Result::err)
-        .collect();
+    let written =
+        reports.iter().map(|report| report.write(summary, comparison).map_err(CommandError::Report));
+    let errors: Vec<CommandError> = [printed].into_iter().chain(written).filter_map(Result::err).collect();
     for error in &errors {
         out::error(&format!("a report could not be written: {error}"));
     }
@@ -70,10 +65,7 @@ pub(in crate::cli) fn merge(args: &MergeArgs) -> Result<u8, CommandError> {
     let runs = files.iter().map(|path| RunSummary::read(path));
     let runs: Vec<RunSummary> = runs.collect::<Result<_, _>>()?;
     let merged = RunSummary {
-        command: args
-            .command
-            .as_deref()
-            .map_or_else(|| command_line::of_process(None), command_line::given),
+        command: args.command.as_deref().map_or_else(|| command_line::of_process(None), command_line::given),
         ..merge::merge(&runs, &args.thresholds, &args.missing)?
     };
     let published = publish(&merged, None, &reports);

@@ -66,12 +66,7 @@ pub(crate) struct WorkerArgs {
 
     /// Write a report of this worker at the end of each run; from the second run on, the file has its number (own-2.json). Its format is its ending (.json, .html, .md, .xml) or named: json, html,
     /// markdown, junit. PATH may be `-` for standard output; missing folders are made. Repeatable.
-    #[arg(
-        short = 'o',
-        long = "report",
-        value_name = "[FORMAT=]PATH",
-        help_heading = "Reports"
-    )]
+    #[arg(short = 'o', long = "report", value_name = "[FORMAT=]PATH", help_heading = "Reports")]
     reports: Vec<String>,
     #[command(flatten, next_help_heading = "Reports")]
     metrics: MetricsArgs,
@@ -91,20 +86,15 @@ pub(crate) struct LocustfileArgs {
 /// `worker`: serves a master.
 pub(in crate::cli) fn run(args: &WorkerArgs) -> Result<u8, CommandError> {
     let reports = RequestedReport::parse(&args.reports)?;
-    let run_args = RunArgs {
-        target: args.target.clone(),
-        timeout: args.timeout,
-        seed: args.seed,
-        ..RunArgs::default()
-    };
-    let setup = target::read(&run_args, args.url.as_deref(), || {
-        Err("a worker has no embedded server".into())
-    })
-    .map_err(|cause| match cause {
-        // There is an embedded server for the runs of one machine only.
-        SetupError::Embedded(_) => CommandError::WorkerWithoutUrl,
-        cause => CommandError::Target(cause),
-    })?;
+    let run_args =
+        RunArgs { target: args.target.clone(), timeout: args.timeout, seed: args.seed, ..RunArgs::default() };
+    let setup =
+        target::read(&run_args, args.url.as_deref(), || Err("a worker has no embedded server".into()))
+            .map_err(|cause| match cause {
+                // There is an embedded server for the runs of one machine only.
+                SetupError::Embedded(_) => CommandError::WorkerWithoutUrl,
+                cause => CommandError::Target(cause),
+            })?;
     let options = WorkerOptions {
         master: args.master.clone(),
         patience: args.patience.unwrap_or(PATIENCE),

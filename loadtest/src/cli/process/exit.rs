@@ -6,18 +6,12 @@ use crate::results::summary::RunVerdict;
 
 /// Every exit code and its description, as the help shows them.
 pub(crate) const TABLE: &[(u8, &str)] = &[
-    (
-        exit::CONFORMS,
-        "every threshold was met, and no judged answer was wrong",
-    ),
+    (exit::CONFORMS, "every threshold was met, and no judged answer was wrong"),
     (
         exit::VIOLATIONS,
         "a threshold was missed (wrong-rate<=0%, error-rate<1% and, with --rate, reached-rate>=95% are the defaults), or a figure became worse (--compare)",
     ),
-    (
-        exit::USAGE,
-        "wrong usage or configuration, or a report that could not be written",
-    ),
+    (exit::USAGE, "wrong usage or configuration, or a report that could not be written"),
     (
         exit::COULD_NOT_TEST,
         "could not test: the target does not answer, nothing was measured, or the target stopped answering",

@@ -25,10 +25,7 @@ impl LatePermits {
     /// Notes a delay, before the permits are added. `taken` is how many iterations users have taken.
     fn note(&self, iterations: Range<u64>, delay: Duration, added: Instant, taken: u64) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known
-            .as_ref()
-            .is_none_or(|(of, longest, _)| of.end <= taken || *longest <= delay)
-        {
+        if known.as_ref().is_none_or(|(of, longest, _)| of.end <= taken || *longest <= delay) {
             *known = Some((iterations, delay, added));
         }
     }
@@ -49,10 +46,7 @@ pub(crate) fn start(run: &Arc<RunState>) -> std::io::Result<()> {
         return Ok(());
     }
     let run = Arc::clone(run);
-    thread::Builder::new()
-        .name("pacer".to_owned())
-        .spawn(move || add_permits(&run))
-        .map(drop)
+    thread::Builder::new().name("pacer".to_owned()).spawn(move || add_permits(&run)).map(drop)
 }
 
 fn add_permits(run: &RunState) {
@@ -94,9 +88,7 @@ fn add_permits(run: &RunState) {
             continue;
         }
         let next = schedule.due(added).map(|due| start + due);
-        let sleep = next.map_or(LONGEST_SLEEP, |next| {
-            next.saturating_duration_since(Instant::now())
-        });
+        let sleep = next.map_or(LONGEST_SLEEP, |next| next.saturating_duration_since(Instant::now()));
         thread::sleep(sleep.min(LONGEST_SLEEP));
     }
 }

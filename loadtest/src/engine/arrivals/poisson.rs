@@ -29,11 +29,7 @@ impl PartialEq for PoissonArrivals {
 impl PoissonArrivals {
     /// The arrivals from 0 to `end`, which may be very far.
     pub(in crate::engine) fn new(seed: u64, end: f64) -> Self {
-        Self {
-            seed,
-            end,
-            before: RwLock::new(vec![0]),
-        }
+        Self { seed, end, before: RwLock::new(vec![0]) }
     }
 
     /// The number of all arrivals. It draws all of them.
@@ -120,9 +116,7 @@ mod tests {
 
     fn positions(seed: u64) -> Vec<f64> {
         let arrivals = PoissonArrivals::new(seed, LENGTH);
-        (0..arrivals.total())
-            .map(|index| arrivals.position(index).unwrap())
-            .collect()
+        (0..arrivals.total()).map(|index| arrivals.position(index).unwrap()).collect()
     }
 
     #[test]
@@ -135,24 +129,15 @@ mod tests {
             assert!((count - LENGTH).abs() < 4.0 * LENGTH.sqrt(), "{seed}: {count}");
             let distances: Vec<f64> = positions.windows(2).map(|pair| pair[1] - pair[0]).collect();
             let mean = distances.iter().sum::<f64>() / count;
-            let variance = distances
-                .iter()
-                .map(|distance| (distance - mean).powi(2))
-                .sum::<f64>()
-                / count;
+            let variance = distances.iter().map(|distance| (distance - mean).powi(2)).sum::<f64>() / count;
             // Exponential distances: mean and standard deviation are 1. Regular arrivals would have a variance of 0.
-            assert!(
-                (mean - 1.0).abs() < 0.02 && (variance - 1.0).abs() < 0.05,
-                "{seed}: {mean} {variance}"
-            );
+            assert!((mean - 1.0).abs() < 0.02 && (variance - 1.0).abs() < 0.05, "{seed}: {mean} {variance}");
             for (limit, expected) in [(0.1, 0.0952), (1.0, 0.6321), (3.0, 0.9502)] {
                 let share = distances.iter().filter(|distance| **distance <= limit).count() as f64 / count;
                 assert!((share - expected).abs() < 0.01, "{seed}: {limit}: {share}");
             }
             // Neighbouring distances are independent, also over the ends of blocks.
-            let pairs = distances
-                .windows(2)
-                .map(|pair| (pair[0] - mean) * (pair[1] - mean));
+            let pairs = distances.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean));
             let correlation = pairs.sum::<f64>() / count / variance;
             assert!(correlation.abs() < 0.02, "{seed}: {correlation}");
             // Arrivals in windows of 10: as many as the variance of a Poisson distribution says.
@@ -160,11 +145,8 @@ mod tests {
             for position in &positions {
                 windows[usize::try_from(number(position / 10.0)).unwrap()] += 1.0;
             }
-            let spread = windows
-                .iter()
-                .map(|arrivals: &f64| (arrivals - 10.0).powi(2))
-                .sum::<f64>()
-                / 10_000.0;
+            let spread =
+                windows.iter().map(|arrivals: &f64| (arrivals - 10.0).powi(2)).sum::<f64>() / 10_000.0;
             assert!((spread - 10.0).abs() < 1.0, "{seed}: {spread}");
         }
     }
@@ -175,10 +157,7 @@ mod tests {
         assert_ne!(one[..20], other[..20]);
         let arrivals = PoissonArrivals::new(1, LENGTH);
         for index in [99_000, 5, 64, 63, 40_000, 0] {
-            assert_eq!(
-                arrivals.position(index),
-                Some(one[usize::try_from(index).unwrap()])
-            );
+            assert_eq!(arrivals.position(index), Some(one[usize::try_from(index).unwrap()]));
         }
         for (index, position) in one.iter().enumerate().step_by(997) {
             assert_eq!(arrivals.count_before(*position), index as u64 + 1);

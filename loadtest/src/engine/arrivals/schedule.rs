@@ -61,24 +61,14 @@ impl Schedule {
         for (to, length) in steps {
             let seconds = length.as_secs_f64();
             if seconds > 0.0 {
-                let segment = Segment {
-                    start,
-                    seconds,
-                    from,
-                    to: *to,
-                    before,
-                };
+                let segment = Segment { start, seconds, from, to: *to, before };
                 before += segment.arrivals(seconds);
                 start += seconds;
                 segments.push(segment);
             }
             from = *to;
         }
-        Self {
-            segments,
-            total: whole(before + 1e-6),
-            random: None,
-        }
+        Self { segments, total: whole(before + 1e-6), random: None }
     }
 
     /// The same rates with the arrivals of a Poisson process, as of many clients that do not know each other. The same seed gives the
@@ -128,18 +118,10 @@ impl Schedule {
         }
         #[expect(clippy::cast_precision_loss, reason = "exact below 2^53 arrivals")]
         let number = index as f64;
-        let number = self
-            .random
-            .as_ref()
-            .map_or(Some(number), |random| random.position(index))?;
-        let place = self
-            .segments
-            .partition_point(|segment| segment.before <= number)
-            .max(1);
+        let number = self.random.as_ref().map_or(Some(number), |random| random.position(index))?;
+        let place = self.segments.partition_point(|segment| segment.before <= number).max(1);
         let segment = self.segments.get(place - 1)?;
-        let seconds = segment
-            .seconds_of(number - segment.before)
-            .clamp(0.0, segment.seconds);
+        let seconds = segment.seconds_of(number - segment.before).clamp(0.0, segment.seconds);
         Duration::try_from_secs_f64(segment.start + seconds).ok()
     }
 
@@ -158,10 +140,8 @@ impl Schedule {
         };
         let inside = (seconds - segment.start).min(segment.seconds);
         let expected = segment.before + segment.arrivals(inside);
-        let count = self
-            .random
-            .as_ref()
-            .map_or_else(|| whole(expected), |random| random.count_before(expected));
+        let count =
+            self.random.as_ref().map_or_else(|| whole(expected), |random| random.count_before(expected));
         let mut count = count.saturating_add(2).min(self.total);
         // Both functions round. The result of `due` decides.
         while count > 0 && self.due(count - 1).is_none_or(|due| due > elapsed) {
@@ -204,14 +184,8 @@ mod tests {
     fn due_and_due_by_are_inverse() {
         let shapes = [
             Schedule::constant(333.0, SECOND * 10),
-            Schedule::new(
-                0.0,
-                &[(1_000.0, SECOND * 5), (1_000.0, SECOND), (10.0, SECOND * 3)],
-            ),
-            Schedule::new(
-                100.0,
-                &[(100.0, SECOND), (2_000.0, Duration::ZERO), (2_000.0, SECOND)],
-            ),
+            Schedule::new(0.0, &[(1_000.0, SECOND * 5), (1_000.0, SECOND), (10.0, SECOND * 3)]),
+            Schedule::new(100.0, &[(100.0, SECOND), (2_000.0, Duration::ZERO), (2_000.0, SECOND)]),
         ];
         for schedule in shapes {
             let mut last = Duration::ZERO;
@@ -254,21 +228,12 @@ mod tests {
 
     #[test]
     fn poisson_arrivals_follow_the_rate() {
-        let steps = [
-            (400.0, SECOND * 20),
-            (400.0, SECOND * 20),
-            (0.0, Duration::ZERO),
-            (0.0, SECOND * 2),
-        ];
+        let steps = [(400.0, SECOND * 20), (400.0, SECOND * 20), (0.0, Duration::ZERO), (0.0, SECOND * 2)];
         let schedule = Schedule::new(0.0, &steps).poisson(5);
         // 4,000 in the ramp and 8,000 after it, each within five standard deviations.
         let ramp = schedule.due_by(SECOND * 20);
         assert!(ramp.abs_diff(4_000) < 5 * 64, "{ramp}");
-        assert!(
-            (schedule.total() - ramp).abs_diff(8_000) < 5 * 90,
-            "{}",
-            schedule.total()
-        );
+        assert!((schedule.total() - ramp).abs_diff(8_000) < 5 * 90, "{}", schedule.total());
         let mut last = Duration::ZERO;
         for index in 0..schedule.total() {
             let due = schedule.due(index).unwrap();

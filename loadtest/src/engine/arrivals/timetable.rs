@@ -14,10 +14,7 @@ pub struct Timetable {
 impl Timetable {
     /// A timetable without arrivals, until its schedule is replaced.
     pub fn replaceable() -> Self {
-        Self {
-            is_replaceable: true,
-            ..Self::from(Schedule::new(0.0, &[]))
-        }
+        Self { is_replaceable: true, ..Self::from(Schedule::new(0.0, &[])) }
     }
 
     /// The current schedule.
@@ -38,9 +35,6 @@ impl Timetable {
 
 impl From<Schedule> for Timetable {
     fn from(schedule: Schedule) -> Self {
-        Self {
-            schedule: RwLock::new(Arc::new(schedule)),
-            is_replaceable: false,
-        }
+        Self { schedule: RwLock::new(Arc::new(schedule)), is_replaceable: false }
     }
 }

@@ -40,9 +40,7 @@ impl Iteration {
 
     /// Counts the arrival. Call it when its first request is sent.
     pub(in crate::engine) fn start(&self, run: &RunState, user: usize, now: Instant) -> StartedIteration {
-        let late = self
-            .due
-            .is_some_and(|due| now.saturating_duration_since(due) > LATE);
+        let late = self.due.is_some_and(|due| now.saturating_duration_since(due) > LATE);
         let measured = self.is_measured(run);
         if measured {
             let waited_for_permit = |due| run.late_permits.delayed(self.number, due, now);
@@ -52,12 +50,7 @@ impl Iteration {
             arrivals.waited += u64::from(late && !by_generator);
             arrivals.delayed += u64::from(by_generator);
         }
-        StartedIteration {
-            at: run.clock.measured(now).unwrap_or_default(),
-            late,
-            measured,
-            answered: true,
-        }
+        StartedIteration { at: run.clock.measured(now).unwrap_or_default(), late, measured, answered: true }
     }
 }
 
@@ -95,11 +88,7 @@ pub(in crate::engine) async fn next(run: &RunState, now: Instant, until: Instant
     }
     let Some(timetable) = run.settings.pacing.timetable() else {
         let number = run.iterations.fetch_add(1, Ordering::AcqRel);
-        return Some(Iteration {
-            number,
-            due: None,
-            awaited: false,
-        });
+        return Some(Iteration { number, due: None, awaited: false });
     };
     if run.ended() == Some(EndReason::RequestBudget) {
         return None;
@@ -113,9 +102,5 @@ pub(in crate::engine) async fn next(run: &RunState, now: Instant, until: Instant
     permit.forget();
     let number = run.iterations.fetch_add(1, Ordering::AcqRel);
     let due = timetable.current().due(number).map(|due| run.clock.start() + due);
-    Some(Iteration {
-        number,
-        due: due.filter(|_| open),
-        awaited,
-    })
+    Some(Iteration { number, due: due.filter(|_| open), awaited })
 }

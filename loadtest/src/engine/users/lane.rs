@@ -18,18 +18,12 @@ pub(crate) struct Lane {
 impl Lane {
     /// Closed model: the users of one class send the sequences of their scenario, one after the other.
     pub(crate) fn of_class(mix: Mix) -> Self {
-        Self {
-            mix: RwLock::new(Arc::new(mix)),
-            taken: Some(AtomicU64::new(0)),
-        }
+        Self { mix: RwLock::new(Arc::new(mix)), taken: Some(AtomicU64::new(0)) }
     }
 
     /// Open model: every user takes the next arrival, whose number decides which sequence it is.
     pub(crate) fn of_arrivals(mix: Mix) -> Self {
-        Self {
-            mix: RwLock::new(Arc::new(mix)),
-            taken: None,
-        }
+        Self { mix: RwLock::new(Arc::new(mix)), taken: None }
     }
 
     /// Replaces the mix from the next iteration on.
@@ -41,9 +35,6 @@ impl Lane {
     pub(in crate::engine) fn take(&self, iteration: u64) -> (Arc<Mix>, u64) {
         let mix = Arc::clone(&self.mix.read().unwrap_or_else(PoisonError::into_inner));
         let number = self.taken.as_ref();
-        (
-            mix,
-            number.map_or(iteration, |taken| taken.fetch_add(1, Ordering::Relaxed)),
-        )
+        (mix, number.map_or(iteration, |taken| taken.fetch_add(1, Ordering::Relaxed)))
     }
 }

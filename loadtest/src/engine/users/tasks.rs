@@ -34,12 +34,7 @@ pub(crate) struct UserTasks {
 impl UserTasks {
     /// No users.
     pub(crate) fn new(run: &Arc<RunState>) -> Self {
-        Self {
-            run: Arc::clone(run),
-            tasks: JoinSet::new(),
-            stops: BTreeMap::new(),
-            started: 0,
-        }
+        Self { run: Arc::clone(run), tasks: JoinSet::new(), stops: BTreeMap::new(), started: 0 }
     }
 
     /// Starts or stops users of a class until it has `count`. A stopped user finishes its iteration.

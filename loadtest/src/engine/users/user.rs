@@ -58,20 +58,12 @@ pub(in crate::engine) struct Sender<'a> {
 
 impl<'a> Sender<'a> {
     fn of_goose(user: &'a mut GooseUser) -> Self {
-        Self {
-            index: user.weighted_users_index,
-            lane: None,
-            goose: Some(user),
-        }
+        Self { index: user.weighted_users_index, lane: None, goose: Some(user) }
     }
 
     /// A user of a Locust worker.
     pub(in crate::engine) fn task(index: usize, lane: &'a Lane) -> Self {
-        Self {
-            index,
-            lane: Some(lane),
-            goose: None,
-        }
+        Self { index, lane: Some(lane), goose: None }
     }
 }
 
@@ -151,11 +143,8 @@ async fn execute(
         return Instant::now();
     }
     let taken = sender.lane.map(|lane| lane.take(iteration.number));
-    let (mix, place) = taken
-        .as_ref()
-        .map_or((&run.settings.mix, iteration.number), |(mix, place)| {
-            (&**mix, *place)
-        });
+    let (mix, place) =
+        taken.as_ref().map_or((&run.settings.mix, iteration.number), |(mix, place)| (&**mix, *place));
     let sequence = mix.sequence(place);
     let mut token: Option<String> = None;
     let mut started = None;
@@ -180,26 +169,17 @@ async fn execute(
         let sent_at = Instant::now();
         let started = started.get_or_insert_with(|| iteration.start(run, index, sent_at));
         let intended = iteration.due.filter(|_| step == 0).unwrap_or(sent_at);
-        let sent = SentRequest {
-            template,
-            number,
-            token: token.as_deref(),
-        };
+        let sent = SentRequest { template, number, token: token.as_deref() };
         let UserState { connection, back_off } = state;
         let write = |out: &mut Vec<u8>| template.write(number, sent.token, out);
-        let reply = connection
-            .exchange(&run.settings.transport, sent_at, template.length(), write)
-            .await;
+        let reply = connection.exchange(&run.settings.transport, sent_at, template.length(), write).await;
         let (took, assessment) = match &reply {
             Reply::Plain(plain) => (plain.took, run.settings.judge.recall(plain, sent)),
             Reply::Other(exchange) => (exchange.took, None),
         };
         let answered_at = sent_at + took;
         ended = Some(answered_at);
-        let timing = Timing {
-            intended,
-            latency: answered_at.duration_since(intended),
-        };
+        let timing = Timing { intended, latency: answered_at.duration_since(intended) };
         let next_token = |outcome: Outcome, body: &[u8]| {
             let token = || judging::token_for_next(body, sequence, step, place);
             (outcome == Outcome::Good).then(token).flatten()
@@ -313,13 +293,9 @@ fn example(run: &RunState, violation: &Violation, exchange: Option<&Exchange>) -
     Example {
         expected: redacted(violation.expected.as_bytes()),
         actual: redacted(violation.actual.as_bytes()),
-        request: exchange
-            .map(|exchange| redacted(&exchange.request))
-            .unwrap_or_default(),
+        request: exchange.map(|exchange| redacted(&exchange.request)).unwrap_or_default(),
         status: response.map(|response| response.status),
-        response: response
-            .map(|response| redacted(&response.body))
-            .unwrap_or_default(),
+        response: response.map(|response| redacted(&response.body)).unwrap_or_default(),
     }
 }
 

@@ -35,9 +35,7 @@ impl BackOff {
     /// Sets the pause after a failed connection, or clears it after any other exchange.
     pub(in crate::engine) fn note(&mut self, exchange: &Exchange) {
         if let Err(Failure::Connect(_) | Failure::Broken(_)) = &exchange.outcome {
-            let pause = FIRST_PAUSE
-                .saturating_mul(1 << self.failed.min(10))
-                .min(LONGEST_PAUSE);
+            let pause = FIRST_PAUSE.saturating_mul(1 << self.failed.min(10)).min(LONGEST_PAUSE);
             self.failed += 1;
             self.paused_until = Some(Instant::now() + pause);
         } else {
@@ -48,8 +46,6 @@ impl BackOff {
 
 impl std::fmt::Debug for UserState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("UserState")
-            .field("back_off", &self.back_off)
-            .finish_non_exhaustive()
+        f.debug_struct("UserState").field("back_off", &self.back_off).finish_non_exhaustive()
     }
 }

@@ -67,13 +67,7 @@ fn defect(out: &mut String, group: &WrongGroup<'_>, judged: u64) -> std::fmt::Re
 }
 
 fn example(out: &mut String, kind: &WrongAnswers) -> std::fmt::Result {
-    let Example {
-        expected,
-        actual,
-        request,
-        status,
-        response,
-    } = &kind.example;
+    let Example { expected, actual, request, status, response } = &kind.example;
     let http = status.filter(|status| *status != 200);
     let http = http.map_or_else(String::new, |status| format!("HTTP {status} "));
     writeln!(
@@ -88,11 +82,7 @@ fn example(out: &mut String, kind: &WrongAnswers) -> std::fmt::Result {
 }
 
 fn place_of(kind: &WrongAnswers) -> String {
-    if kind.key.pointer.is_empty() {
-        "the whole answer".to_owned()
-    } else {
-        escaped(&kind.key.pointer)
-    }
+    if kind.key.pointer.is_empty() { "the whole answer".to_owned() } else { escaped(&kind.key.pointer) }
 }
 
 fn excerpt(raw: &str) -> String {

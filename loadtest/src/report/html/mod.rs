@@ -75,9 +75,7 @@ fn head(out: &mut String, summary: &RunSummary) -> std::fmt::Result {
         ("load", model_words(summary)),
     ];
     facts.extend(date(summary.began).map(|date| ("began", date)));
-    let commands = [&summary.command]
-        .into_iter()
-        .filter(|command| !command.is_empty());
+    let commands = [&summary.command].into_iter().filter(|command| !command.is_empty());
     facts.extend(commands.map(|command| ("command", format!("<code>{}</code>", escaped(command)))));
     let merged = summary.merged_commands.iter();
     facts.extend(merged.map(|command| ("merged", format!("<code>{}</code>", escaped(command)))));
@@ -86,11 +84,7 @@ fn head(out: &mut String, summary: &RunSummary) -> std::fmt::Result {
     }
     out.push_str("</dl>\n");
     if let Some(sentence) = arrivals(&summary.figures.arrivals) {
-        let class = if summary.figures.arrivals.is_reached() {
-            "soft"
-        } else {
-            "odd"
-        };
+        let class = if summary.figures.arrivals.is_reached() { "soft" } else { "odd" };
         writeln!(out, "<p class=\"{class}\">{sentence}</p>")?;
     }
     if let Some(why) = &summary.cut_short {
@@ -117,29 +111,17 @@ fn model_words(summary: &RunSummary) -> String {
     let rate = match &model.rate {
         Some(rate) if model.name == ModelName::Open => {
             let spread = if model.poisson { " at random (Poisson)" } else { "" };
-            format!(
-                "open model, {} arrivals per second{spread} requested",
-                escaped(rate)
-            )
+            format!("open model, {} arrivals per second{spread} requested", escaped(rate))
         }
         Some(rate) => format!("closed model, at most {} requests per second", escaped(rate)),
         None => "closed model".to_owned(),
     };
-    format!(
-        "{rate}, {}, seed {}",
-        count(model.users as u64, "user"),
-        summary.seed
-    )
+    format!("{rate}, {}, seed {}", count(model.users as u64, "user"), summary.seed)
 }
 
 fn tiles(out: &mut String, summary: &RunSummary) -> std::fmt::Result {
     let total = summary.figures.total(None);
-    let p = |percent| {
-        total
-            .latency
-            .percentile(percent)
-            .map_or_else(|| "-".to_owned(), duration)
-    };
+    let p = |percent| total.latency.percentile(percent).map_or_else(|| "-".to_owned(), duration);
     let wrong = total.counts.of(Outcome::Wrong);
     out.push_str("<div class=\"tiles\">\n");
     for (value, name, class) in [
@@ -147,27 +129,16 @@ fn tiles(out: &mut String, summary: &RunSummary) -> std::fmt::Result {
         (p(50.0), "p50", ""),
         (p(95.0), "p95", ""),
         (p(99.0), "p99", ""),
-        (
-            share(wrong, total.judged),
-            "wrong of judged",
-            if wrong > 0 { "bad" } else { "good" },
-        ),
+        (share(wrong, total.judged), "wrong of judged", if wrong > 0 { "bad" } else { "good" }),
         (
             share(total.counts.failed() - wrong, total.counts.all()),
             "failed otherwise",
-            if total.counts.failed() > wrong {
-                "odd"
-            } else {
-                "good"
-            },
+            if total.counts.failed() > wrong { "odd" } else { "good" },
         ),
         (number(total.counts.all()), "requests", ""),
         (seconds(summary.seconds), "measured", ""),
     ] {
-        writeln!(
-            out,
-            "<div><b class=\"{class}\">{value}</b><span>{name}</span></div>"
-        )?;
+        writeln!(out, "<div><b class=\"{class}\">{value}</b><span>{name}</span></div>")?;
     }
     out.push_str("</div>\n");
     Ok(())
@@ -239,14 +210,8 @@ mod tests {
         let page = render(&summary, None).unwrap();
         assert_eq!(page.matches("<div class=\"wrong\">").count(), 1);
         assert_eq!(page.matches("<dl class=\"example\">").count(), 3);
-        assert!(
-            page.contains("in scenario0, scenario1, scenario2, scenario3, scenario4</p>"),
-            "{page}"
-        );
-        assert!(
-            page.contains("2 more examples of other scenarios or places"),
-            "{page}"
-        );
+        assert!(page.contains("in scenario0, scenario1, scenario2, scenario3, scenario4</p>"), "{page}");
+        assert!(page.contains("2 more examples of other scenarios or places"), "{page}");
         let times = format!("<p>{} of the judged answers", first.times * 5);
         assert!(page.contains(&times), "{times}: {page}");
     }

@@ -81,10 +81,8 @@ impl Plot<'_> {
         );
         for mark in &marks {
             let y = down(*mark) * SIZE;
-            let _ = write!(
-                figure,
-                "<line class=\"grid\" x1=\"0\" x2=\"{SIZE}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>"
-            );
+            let _ =
+                write!(figure, "<line class=\"grid\" x1=\"0\" x2=\"{SIZE}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>");
         }
         for line in &self.lines {
             let points = line.points.iter();
@@ -98,11 +96,7 @@ impl Plot<'_> {
         }
         figure.push_str("</svg><div class=\"x\">");
         for (x, label) in self.x.iter().filter(|(_, label)| !label.is_empty()) {
-            let _ = write!(
-                figure,
-                "<span style=\"left:{:.2}%\">{label}</span>",
-                right(*x) * 100.0
-            );
+            let _ = write!(figure, "<span style=\"left:{:.2}%\">{label}</span>", right(*x) * 100.0);
         }
         figure.push_str("</div></div></figure>\n");
         figure
@@ -114,11 +108,7 @@ impl Plot<'_> {
             Scale::Linear => {
                 let step = step(high.max(1e-9)).max(self.y.smallest_step);
                 let steps = (high / step - 1e-9).ceil().max(1.0);
-                (0..=10)
-                    .map(f64::from)
-                    .take_while(|n| *n <= steps)
-                    .map(|n| n * step)
-                    .collect()
+                (0..=10).map(f64::from).take_while(|n| *n <= steps).map(|n| n * step).collect()
             }
             Scale::Logarithmic => logarithmic_marks(low, high),
         }
@@ -127,18 +117,15 @@ impl Plot<'_> {
 
 /// The least and the greatest value; infinite without any.
 fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
-    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
-        (low.min(value), high.max(value))
-    })
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
 }
 
 /// A round step that divides a range into at most five parts.
 pub(super) fn step(range: f64) -> f64 {
     let rough = range / 5.0;
     let power = 10_f64.powf(rough.log10().floor());
-    let multiple = [1.0, 2.0, 5.0, 10.0]
-        .into_iter()
-        .find(|multiple| rough <= multiple * power * (1.0 + 1e-9));
+    let multiple =
+        [1.0, 2.0, 5.0, 10.0].into_iter().find(|multiple| rough <= multiple * power * (1.0 + 1e-9));
     multiple.unwrap_or(10.0) * power
 }
 
@@ -148,16 +135,9 @@ fn logarithmic_marks(low: f64, high: f64) -> Vec<f64> {
     let decades = high.log10().ceil() - first;
     let multiples: &[f64] = if decades <= 2.0 { &[1.0, 2.0, 5.0] } else { &[1.0] };
     let all: Vec<f64> = (0..=14)
-        .flat_map(|n| {
-            multiples
-                .iter()
-                .map(move |multiple| multiple * 10_f64.powf(first + f64::from(n)))
-        })
+        .flat_map(|n| multiples.iter().map(move |multiple| multiple * 10_f64.powf(first + f64::from(n))))
         .collect();
-    let from = all
-        .iter()
-        .rposition(|mark| *mark <= low * (1.0 + 1e-9))
-        .unwrap_or(0);
+    let from = all.iter().rposition(|mark| *mark <= low * (1.0 + 1e-9)).unwrap_or(0);
     let above = all.iter().position(|mark| *mark >= high * (1.0 - 1e-9));
     let to = above.unwrap_or(all.len() - 1).max(from + 1).min(all.len() - 1);
     all[from..=to].to_vec()
@@ -171,16 +151,8 @@ mod tests {
         Plot {
             title: "t",
             note: None,
-            lines: vec![Line {
-                name: "n",
-                class: "c",
-                points,
-            }],
-            y: Axis {
-                scale,
-                smallest_step,
-                shown: |value| format!("{value} units"),
-            },
+            lines: vec![Line { name: "n", class: "c", points }],
+            y: Axis { scale, smallest_step, shown: |value| format!("{value} units") },
             x: vec![(0.0, "0 s".to_owned()), (10.0, String::new())],
         }
         .figure()
@@ -188,22 +160,14 @@ mod tests {
 
     fn labels(figure: &str) -> Vec<&str> {
         let labels = figure.split("<span style=\"top:").skip(1);
-        labels
-            .map(|rest| rest.split(['>', '<']).nth(1).unwrap())
-            .collect()
+        labels.map(|rest| rest.split(['>', '<']).nth(1).unwrap()).collect()
     }
 
     #[test]
     fn every_point_is_inside_the_plot() {
         for scale in [Scale::Linear, Scale::Logarithmic] {
             let figure = plot(vec![(0.0, 0.0), (5.0, 1e-6), (10.0, 123.0)], scale, 0.0);
-            let points = figure
-                .split("points=\"")
-                .nth(1)
-                .unwrap()
-                .split('"')
-                .next()
-                .unwrap();
+            let points = figure.split("points=\"").nth(1).unwrap().split('"').next().unwrap();
             for point in points.split(' ') {
                 let (x, y) = point.split_once(',').unwrap();
                 let (x, y): (f64, f64) = (x.parse().unwrap(), y.parse().unwrap());
@@ -218,14 +182,8 @@ mod tests {
     fn labels_are_no_part_of_the_drawing() {
         let figure = plot(vec![(0.0, 1.0), (10.0, 4.0)], Scale::Linear, 1.0);
         assert!(!figure.contains("<text"), "{figure}");
-        assert_eq!(
-            labels(&figure),
-            ["0 units", "1 units", "2 units", "3 units", "4 units"]
-        );
-        assert!(
-            figure.contains("<span style=\"left:0.00%\">0 s</span>"),
-            "{figure}"
-        );
+        assert_eq!(labels(&figure), ["0 units", "1 units", "2 units", "3 units", "4 units"]);
+        assert!(figure.contains("<span style=\"left:0.00%\">0 s</span>"), "{figure}");
         assert_eq!(figure.matches("left:").count(), 1);
     }
 
@@ -245,11 +203,7 @@ mod tests {
     #[test]
     fn steps_are_round() {
         for (range, expected) in [(10.0, 2.0), (7.0, 2.0), (0.3, 0.1), (130_000.0, 50_000.0)] {
-            assert!(
-                (step(range) / expected - 1.0).abs() < 1e-9,
-                "{range}: {}",
-                step(range)
-            );
+            assert!((step(range) / expected - 1.0).abs() < 1e-9, "{range}: {}", step(range));
         }
     }
 
@@ -263,10 +217,8 @@ mod tests {
         ] {
             let marks = logarithmic_marks(low, high);
             let shown: Vec<String> = marks.iter().map(|mark| format!("{mark:.4}")).collect();
-            let shown: Vec<&str> = shown
-                .iter()
-                .map(|mark| mark.trim_end_matches('0').trim_end_matches('.'))
-                .collect();
+            let shown: Vec<&str> =
+                shown.iter().map(|mark| mark.trim_end_matches('0').trim_end_matches('.')).collect();
             assert_eq!(shown.join(" "), expected);
         }
     }

@@ -10,11 +10,8 @@ use crate::{
 };
 
 /// The units of the time axis: up to this many seconds, the length of the unit and its name.
-const UNITS: [(f64, f64, &str); 3] = [
-    (180.0, 1.0, "s"),
-    (10_800.0, 60.0, "min"),
-    (f64::INFINITY, 3_600.0, "h"),
-];
+const UNITS: [(f64, f64, &str); 3] =
+    [(180.0, 1.0, "s"), (10_800.0, 60.0, "min"), (f64::INFINITY, 3_600.0, "h")];
 
 /// The plots.
 pub(super) fn write(out: &mut String, summary: &RunSummary) -> std::fmt::Result {
@@ -44,31 +41,15 @@ fn throughput(summary: &RunSummary) -> Plot<'static> {
     let mut lines = Vec::new();
     // Reports of earlier versions have no arrivals by second.
     if is_open && series.slots.iter().any(|slot| slot.arrivals > 0) {
-        lines.push(Line {
-            name: "arrivals asked for",
-            class: "d",
-            points: rates(|slot| slot.arrivals),
-        });
+        lines.push(Line { name: "arrivals asked for", class: "d", points: rates(|slot| slot.arrivals) });
     }
-    lines.push(Line {
-        name: "answers",
-        class: "a",
-        points: rates(|slot| slot.counts.answered()),
-    });
+    lines.push(Line { name: "answers", class: "a", points: rates(|slot| slot.counts.answered()) });
     if summary.figures.total(None).counts.failed() > 0 {
-        lines.push(Line {
-            name: "wrong or failed",
-            class: "c",
-            points: rates(|slot| slot.counts.failed()),
-        });
+        lines.push(Line { name: "wrong or failed", class: "c", points: rates(|slot| slot.counts.failed()) });
     }
     let has_journeys = summary.figures.labels.keys().any(|label| label.contains('/'));
     Plot {
-        title: if is_open {
-            "Arrivals and answers a second"
-        } else {
-            "Answers a second"
-        },
+        title: if is_open { "Arrivals and answers a second" } else { "Answers a second" },
         note: (is_open && has_journeys).then_some("A journey is one arrival and has two answers."),
         lines,
         y: Axis {
@@ -90,17 +71,9 @@ fn users(summary: &RunSummary) -> Plot<'static> {
         lines: vec![Line {
             name: "users, each with a connection",
             class: "b",
-            points: if is_known {
-                steps(summary, |slot| series.users(slot))
-            } else {
-                Vec::new()
-            },
+            points: if is_known { steps(summary, |slot| series.users(slot)) } else { Vec::new() },
         }],
-        y: Axis {
-            scale: Scale::Linear,
-            smallest_step: 1.0,
-            shown: |value| format!("{value:.0}"),
-        },
+        y: Axis { scale: Scale::Linear, smallest_step: 1.0, shown: |value| format!("{value:.0}") },
         x: time_axis(summary),
     }
 }
@@ -119,24 +92,12 @@ fn latency(summary: &RunSummary) -> Plot<'static> {
             })
             .collect()
     };
-    let line = |name, class, percent| Line {
-        name,
-        class,
-        points: percentile(percent),
-    };
+    let line = |name, class, percent| Line { name, class, points: percentile(percent) };
     Plot {
         title: "Latency over time",
         note: None,
-        lines: vec![
-            line("p50", "d", 50.0),
-            line("p95", "b", 95.0),
-            line("p99", "c", 99.0),
-        ],
-        y: Axis {
-            scale: Scale::Logarithmic,
-            smallest_step: 0.0,
-            shown: shown_latency,
-        },
+        lines: vec![line("p50", "d", 50.0), line("p95", "b", 95.0), line("p99", "c", 99.0)],
+        y: Axis { scale: Scale::Logarithmic, smallest_step: 0.0, shown: shown_latency },
         x: time_axis(summary),
     }
 }
@@ -145,13 +106,7 @@ fn latency(summary: &RunSummary) -> Plot<'static> {
 fn distribution(summary: &RunSummary) -> Plot<'static> {
     let nines = |percent: f64| -(1.0 - percent / 100.0).log10();
     let classes = summary.figures.total(None).latency.distribution();
-    let ticks = [
-        (50.0, "p50"),
-        (90.0, "p90"),
-        (99.0, "p99"),
-        (99.9, "p99.9"),
-        (99.99, "p99.99"),
-    ];
+    let ticks = [(50.0, "p50"), (90.0, "p90"), (99.0, "p99"), (99.9, "p99.9"), (99.99, "p99.99")];
     Plot {
         title: "Latency by percentile",
         note: None,
@@ -163,11 +118,7 @@ fn distribution(summary: &RunSummary) -> Plot<'static> {
                 .map(|(percent, latency)| (nines(percent), latency.as_secs_f64()))
                 .collect(),
         }],
-        y: Axis {
-            scale: Scale::Logarithmic,
-            smallest_step: 0.0,
-            shown: shown_latency,
-        },
+        y: Axis { scale: Scale::Logarithmic, smallest_step: 0.0, shown: shown_latency },
         x: ticks
             .into_iter()
             .map(|(percent, label)| (nines(percent), label.to_owned()))
@@ -199,11 +150,7 @@ fn shown_time(summary: &RunSummary) -> Duration {
     let series = &summary.figures.series;
     let recorded = Duration::from_secs(series.slots.len() as u64 * u64::from(series.seconds));
     let length = summary.length();
-    if summary.stopped_answering {
-        recorded.max(length)
-    } else {
-        length
-    }
+    if summary.stopped_answering { recorded.max(length) } else { length }
 }
 
 /// The end of the time axis, in whole seconds.
@@ -216,10 +163,7 @@ fn last(summary: &RunSummary) -> f64 {
 fn time_axis(summary: &RunSummary) -> Vec<(f64, String)> {
     let last = last(summary);
     let [.., hours] = UNITS;
-    let (_, unit, name) = UNITS
-        .into_iter()
-        .find(|(most, ..)| last <= *most)
-        .unwrap_or(hours);
+    let (_, unit, name) = UNITS.into_iter().find(|(most, ..)| last <= *most).unwrap_or(hours);
     let step = step(last / unit).max(1.0 / unit);
     let marks = (0..=10).map(|n| f64::from(n) * step);
     let marks = marks.take_while(|mark| mark * unit <= last);
@@ -245,10 +189,7 @@ mod tests {
     use crate::report::fixtures;
 
     fn labels(seconds: f64) -> String {
-        let summary = RunSummary {
-            seconds,
-            ..fixtures::passed()
-        };
+        let summary = RunSummary { seconds, ..fixtures::passed() };
         let labels: Vec<String> = time_axis(&summary).into_iter().map(|(_, label)| label).collect();
         labels.join("|")
     }
@@ -285,18 +226,8 @@ mod tests {
         for line in throughput.lines.iter().chain(&users.lines) {
             assert_eq!(times(line), times(&users.lines[0]), "{}", line.name);
         }
-        assert!(
-            throughput.lines[0]
-                .points
-                .iter()
-                .all(|(_, rate)| (rate - 120.0).abs() < 1e-9)
-        );
-        assert!(
-            users.lines[0]
-                .points
-                .iter()
-                .all(|(_, users)| (users - 10.0).abs() < 1e-9)
-        );
+        assert!(throughput.lines[0].points.iter().all(|(_, rate)| (rate - 120.0).abs() < 1e-9));
+        assert!(users.lines[0].points.iter().all(|(_, users)| (users - 10.0).abs() < 1e-9));
     }
 
     #[test]

@@ -53,20 +53,12 @@ pub(super) fn thresholds(out: &mut String, summary: &RunSummary) -> std::fmt::Re
     }
     out.push_str("<h2>Thresholds</h2><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Thresholds\"><table>\n");
     for judged in &summary.thresholds {
-        let (class, mark) = if judged.met {
-            ("good", "met")
-        } else {
-            ("bad", "missed")
-        };
+        let (class, mark) = if judged.met { ("good", "met") } else { ("bad", "missed") };
         writeln!(
             out,
             "<tr><td><code>{}</code>{}</td><td>{}</td><td class=\"{class}\">{mark}</td></tr>",
             escaped(&judged.threshold.to_string()),
-            if judged.by_default {
-                " <span class=\"soft\">default</span>"
-            } else {
-                ""
-            },
+            if judged.by_default { " <span class=\"soft\">default</span>" } else { "" },
             escaped(&judged.observed)
         )?;
     }
@@ -121,19 +113,10 @@ pub(super) fn table(out: &mut String, summary: &RunSummary) -> std::fmt::Result 
     let mut notes = in_no_figure(summary);
     for generator in &summary.generators {
         if let Some(own) = generator.cpu_share {
-            notes.push(format!(
-                "the generator used {:.0} % of {} cores",
-                own * 100.0,
-                generator.cores
-            ));
+            notes.push(format!("the generator used {:.0} % of {} cores", own * 100.0, generator.cores));
         }
     }
-    notes.extend(
-        summary
-            .left_out
-            .iter()
-            .map(|cause| format!("left out: {}", escaped(cause))),
-    );
+    notes.extend(summary.left_out.iter().map(|cause| format!("left out: {}", escaped(cause))));
     for note in notes {
         writeln!(out, "<p class=\"soft\">{note}</p>")?;
     }
@@ -151,11 +134,7 @@ fn row(out: &mut String, label: &str, class: &str, figures: &LabelFigures, secon
     )?;
     let latencies = PERCENTILES.map(|percent| figures.latency.percentile(percent));
     for latency in latencies.into_iter().chain([figures.latency.max()]) {
-        write!(
-            out,
-            "<td>{}</td>",
-            latency.map_or_else(|| "-".to_owned(), duration)
-        )?;
+        write!(out, "<td>{}</td>", latency.map_or_else(|| "-".to_owned(), duration))?;
     }
     writeln!(
         out,

@@ -57,11 +57,7 @@ impl Load {
             .or_else(|| worker.problem().filter(|_| worker.interrupted))
             .or_else(|| stopped_answering.then(stopped));
         let of_figures = RunSummary::new(figures, length);
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "seconds since 1970"
-        )]
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seconds since 1970")]
         let began = self.began as u64;
         let summary = RunSummary {
             began,

@@ -69,21 +69,14 @@ pub(in crate::worker) struct Connection {
 impl Connection {
     /// Connects to `HOST:PORT` under this identity.
     pub(in crate::worker) async fn open(address: &str, identity: &str) -> Result<Self, ConnectionError> {
-        timeout(PATIENCE, Self::handshake(address, identity))
-            .await
-            .map_err(|_| ConnectionError::Timeout)?
+        timeout(PATIENCE, Self::handshake(address, identity)).await.map_err(|_| ConnectionError::Timeout)?
     }
 
     async fn handshake(address: &str, identity: &str) -> Result<Self, ConnectionError> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         let (reader, writer) = stream.into_split();
-        let mut connection = Self {
-            reader,
-            writer,
-            received: BytesMut::new(),
-            in_message: false,
-        };
+        let mut connection = Self { reader, writer, received: BytesMut::new(), in_message: false };
         connection.writer.write_all(&zmtp::greeting()).await?;
         while connection.received.len() < GREETING {
             connection.read().await?;
@@ -127,11 +120,7 @@ impl Connection {
             Frame::Part { body, more } => {
                 let is_alone = !self.in_message && !more;
                 self.in_message = more;
-                if is_alone {
-                    Incoming::Message(body)
-                } else {
-                    Incoming::Ignored
-                }
+                if is_alone { Incoming::Message(body) } else { Incoming::Ignored }
             }
         })
     }

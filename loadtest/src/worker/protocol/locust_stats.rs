@@ -41,10 +41,7 @@ pub(in crate::worker) struct Difference {
 impl LocustStats {
     /// For a run that began at this time, in seconds since 1970.
     pub(in crate::worker) fn new(began: f64) -> Self {
-        Self {
-            last: began,
-            ..Self::default()
-        }
+        Self { last: began, ..Self::default() }
     }
 
     /// Notes the requests of the last second. `counts` has requests and failures of each label so far.
@@ -68,11 +65,7 @@ impl LocustStats {
         self.sample(counts.collect(), now);
         let nothing = LabelFigures::default();
         let mut stats = Vec::new();
-        let mut total = StatsEntry {
-            name: TOTAL.to_owned(),
-            start_time: began,
-            ..StatsEntry::default()
-        };
+        let mut total = StatsEntry { name: TOTAL.to_owned(), start_time: began, ..StatsEntry::default() };
         for (label, of) in &figures.labels {
             let before = self.reported.labels.get(label).unwrap_or(&nothing);
             let mut entry = entry(label, of, before, began, now);
@@ -139,12 +132,7 @@ fn add(total: &mut StatsEntry, entry: &StatsEntry) {
         (left, right) => left.or(right),
     };
     for (key, count) in &entry.response_times.0 {
-        match total
-            .response_times
-            .0
-            .iter_mut()
-            .find(|(known, _)| same(*known, *key))
-        {
+        match total.response_times.0.iter_mut().find(|(known, _)| same(*known, *key)) {
             Some((_, known)) => *known += count,
             None => total.response_times.0.push((*key, *count)),
         }
@@ -164,10 +152,7 @@ fn failures(figures: &Figures) -> BTreeMap<(String, String), u64> {
     let mut rows: BTreeMap<(String, String), u64> = BTreeMap::new();
     for wrong in &figures.wrong {
         let sentence = find_rule(&wrong.key.rule).map_or("", |rule| rule.clause().text);
-        let row = (
-            wrong.key.label.clone(),
-            format!("wrong {}: {sentence}", wrong.key.rule),
-        );
+        let row = (wrong.key.label.clone(), format!("wrong {}: {sentence}", wrong.key.rule));
         *rows.entry(row).or_default() += wrong.times;
     }
     for (label, of) in &figures.labels {
@@ -219,11 +204,7 @@ fn float(count: u64) -> f64 {
     count as f64
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "seconds since 1970"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seconds since 1970")]
 fn whole(seconds: f64) -> u64 {
     seconds as u64
 }

@@ -150,11 +150,7 @@ pub fn decode(received: &mut BytesMut) -> Result<Option<Frame>, ZmtpError> {
         return Ok(None);
     }
     let mut length = &received[1..head];
-    let length = if is_long {
-        length.get_u64()
-    } else {
-        u64::from(length.get_u8())
-    };
+    let length = if is_long { length.get_u64() } else { u64::from(length.get_u8()) };
     let size = usize::try_from(length).ok().filter(|size| *size <= MOST_BYTES);
     let size = size.ok_or(ZmtpError::TooLarge(length))?;
     if received.len() < head + size {
@@ -163,10 +159,7 @@ pub fn decode(received: &mut BytesMut) -> Result<Option<Frame>, ZmtpError> {
     received.advance(head);
     let mut body = received.split_to(size).freeze();
     if flags & COMMAND == 0 {
-        return Ok(Some(Frame::Part {
-            body,
-            more: flags & MORE != 0,
-        }));
+        return Ok(Some(Frame::Part { body, more: flags & MORE != 0 }));
     }
     let name = take_short(&mut body).ok_or(ZmtpError::Command)?;
     Ok(Some(Frame::Command(name, body)))
@@ -197,9 +190,7 @@ pub fn check_ready(first: &Frame) -> Result<(), ZmtpError> {
     while !data.is_empty() {
         let name = take_short(&mut data).ok_or(ZmtpError::Command)?;
         let length = data.try_get_u32().map_err(|_| ZmtpError::Command)?;
-        let length = usize::try_from(length)
-            .ok()
-            .filter(|length| *length <= data.len());
+        let length = usize::try_from(length).ok().filter(|length| *length <= data.len());
         let value = data.split_to(length.ok_or(ZmtpError::Command)?);
         if name.eq_ignore_ascii_case(b"Socket-Type") && &value[..] != b"ROUTER" {
             let kind = String::from_utf8_lossy(&value).escape_default().to_string();

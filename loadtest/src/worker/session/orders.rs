@@ -49,9 +49,7 @@ impl Session<'_> {
             FromMaster::Heartbeat => {}
             FromMaster::Other(kind) => {
                 let kind = kind.escape_default();
-                self.worker.note_once(&format!(
-                    "the master sent a message `{kind}`, which a worker ignores"
-                ));
+                self.worker.note_once(&format!("the master sent a message `{kind}`, which a worker ignores"));
             }
         }
         Ok(())
@@ -71,14 +69,10 @@ impl Session<'_> {
             self.worker.failed = Some(WorkerError::TooManyWorkers(MOST_WORKERS));
             return;
         };
-        let (context, scenario, seed) = (
-            Arc::clone(&self.worker.context),
-            self.worker.options.scenario.clone(),
-            self.worker.target.seed,
-        );
-        self.drawing = Some(tokio::task::spawn_blocking(move || {
-            Corpus::draw(&context, &scenario, seed, shard)
-        }));
+        let (context, scenario, seed) =
+            (Arc::clone(&self.worker.context), self.worker.options.scenario.clone(), self.worker.target.seed);
+        self.drawing =
+            Some(tokio::task::spawn_blocking(move || Corpus::draw(&context, &scenario, seed, shard)));
     }
 
     /// Starts and stops users as the master says. The first `spawn` of a run begins it.
@@ -159,13 +153,8 @@ impl Session<'_> {
         }
         (self.waiting, self.announced) = (None, false);
         let deadline = Instant::now() + grace;
-        let sooner = self
-            .ending
-            .map_or(deadline, |ending| ending.deadline.min(deadline));
-        self.ending = Some(Ending {
-            then,
-            deadline: sooner,
-        });
+        let sooner = self.ending.map_or(deadline, |ending| ending.deadline.min(deadline));
+        self.ending = Some(Ending { then, deadline: sooner });
     }
 
     /// Reports the end of a load when its requests are answered or out of time.

@@ -153,11 +153,7 @@ fn is_refused(view: &RequestView<'_>, coding: &str) -> bool {
 /// Replaces the response by a refusal with this status and body.
 fn refuse(response: &mut WireResponse, status: u16, body: &str) {
     response.status = status;
-    response.content_type = Some(if body.starts_with('{') {
-        "application/json"
-    } else {
-        "text/plain"
-    });
+    response.content_type = Some(if body.starts_with('{') { "application/json" } else { "text/plain" });
     response.body = Some(body.as_bytes().to_vec());
     response.has_result = false;
 }

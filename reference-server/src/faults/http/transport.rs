@@ -45,13 +45,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         Behaviour::Http(|_, response| response.framing = Framing::Nothing),
     )
     .when(|view| view.pair().is_some() && view.is_one_in_25()),
-    Fault::new(
-        MESSAGE,
-        "reset-now-and-then",
-        "resets the connection in 1 of 25 answers",
-        Behaviour::Reset,
-    )
-    .when(|view| view.pair().is_some() && view.is_one_in_25()),
+    Fault::new(MESSAGE, "reset-now-and-then", "resets the connection in 1 of 25 answers", Behaviour::Reset)
+        .when(|view| view.pair().is_some() && view.is_one_in_25()),
     Fault::new(
         MESSAGE,
         "half-of-large-messages",

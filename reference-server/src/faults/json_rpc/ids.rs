@@ -18,12 +18,9 @@ const STRING: &str = "request.id-string";
 const ECHO: &str = "answer.id";
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    Fault::refusal(
-        NUMBER,
-        "id-number-refused",
-        "refuses every id that is a number",
-        |view| view.id().is_number(),
-    )
+    Fault::refusal(NUMBER, "id-number-refused", "refuses every id that is a number", |view| {
+        view.id().is_number()
+    })
     .depends_on("/id"),
     Fault::refusal(NUMBER, "id-zero-refused", "treats the id 0 as missing", |view| {
         view.id_number().as_deref() == Some("0")
@@ -33,41 +30,28 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         view.id_number().is_some_and(|digits| digits.starts_with('-'))
     })
     .depends_on("/id"),
-    Fault::refusal(
-        STRING,
-        "id-string-refused",
-        "refuses every id that is a string",
-        |view| view.id().is_string(),
-    )
+    Fault::refusal(STRING, "id-string-refused", "refuses every id that is a string", |view| {
+        view.id().is_string()
+    })
     .depends_on("/id"),
-    Fault::refusal(
-        STRING,
-        "id-empty-refused",
-        "treats the empty id as missing",
-        |view| view.id_string() == Some(""),
-    )
+    Fault::refusal(STRING, "id-empty-refused", "treats the empty id as missing", |view| {
+        view.id_string() == Some("")
+    })
     .depends_on("/id"),
-    Fault::refusal(
-        STRING,
-        "id-long-refused",
-        "refuses ids of more than 64 letters",
-        |view| view.id_string().is_some_and(|id| id.chars().count() > LONG_ID),
-    )
+    Fault::refusal(STRING, "id-long-refused", "refuses ids of more than 64 letters", |view| {
+        view.id_string().is_some_and(|id| id.chars().count() > LONG_ID)
+    })
     .depends_on("/id"),
-    Fault::refusal(
-        STRING,
-        "id-non-ascii-refused",
-        "refuses ids that are not ascii",
-        |view| view.id_string().is_some_and(|id| !id.is_ascii()),
-    )
+    Fault::refusal(STRING, "id-non-ascii-refused", "refuses ids that are not ascii", |view| {
+        view.id_string().is_some_and(|id| !id.is_ascii())
+    })
     .depends_on("/id"),
     Fault::refusal(
         STRING,
         "id-not-digits-refused",
         "refuses ids that are strings other than digits",
         |view| {
-            view.id_string()
-                .is_some_and(|id| id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_digit()))
+            view.id_string().is_some_and(|id| id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_digit()))
         },
     )
     .depends_on("/id"),
@@ -102,25 +86,15 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         }),
     )
     .when(|view| view.has_id()),
-    Fault::new(
-        ECHO,
-        "id-null",
-        "returns id null",
-        Behaviour::Answer(|_, answer| set(answer, Value::Null)),
-    )
-    .when(|view| view.has_id()),
+    Fault::new(ECHO, "id-null", "returns id null", Behaviour::Answer(|_, answer| set(answer, Value::Null)))
+        .when(|view| view.has_id()),
     Fault::new(ECHO, "id-always-one", "returns id 1 for every request", to_one()).when(|view| view.has_id()),
     Fault::new(ECHO, "id-zero-null", "returns id null for the id 0", to_null())
         .when(|view| view.id_number().as_deref() == Some("0"))
         .depends_on("/id"),
-    Fault::new(
-        ECHO,
-        "id-empty-null",
-        "returns id null for the empty id",
-        to_null(),
-    )
-    .when(|view| view.id_string() == Some(""))
-    .depends_on("/id"),
+    Fault::new(ECHO, "id-empty-null", "returns id null for the empty id", to_null())
+        .when(|view| view.id_string() == Some(""))
+        .depends_on("/id"),
     Fault::new(
         ECHO,
         "id-zero-dropped",
@@ -206,10 +180,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             set(answer, json(whole));
         }),
     )
-    .when(|view| {
-        view.id_number()
-            .is_some_and(|digits| digits.contains('.') && !digits.contains('e'))
-    })
+    .when(|view| view.id_number().is_some_and(|digits| digits.contains('.') && !digits.contains('e')))
     .depends_on("/id"),
     Fault::new(
         ECHO,
@@ -217,10 +188,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "loses the sign of negative ids",
         Behaviour::Answer(|view, answer| set(answer, json(text_of(view.id()).trim_start_matches('-')))),
     )
-    .when(|view| {
-        view.id_number()
-            .is_some_and(|digits| digits.starts_with('-') && digits != "-0")
-    })
+    .when(|view| view.id_number().is_some_and(|digits| digits.starts_with('-') && digits != "-0"))
     .depends_on("/id"),
     Fault::new(
         ECHO,
@@ -239,10 +207,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "replaces letters of ids that are not ascii by question marks",
         Behaviour::Answer(|view, answer| {
             let letters = text_of(view.id());
-            let id: String = letters
-                .chars()
-                .map(|letter| if letter.is_ascii() { letter } else { '?' })
-                .collect();
+            let id: String =
+                letters.chars().map(|letter| if letter.is_ascii() { letter } else { '?' }).collect();
             set(answer, id.into());
         }),
     )
@@ -280,13 +246,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     )
     .when(|view| view.id_string().is_some_and(|id| id.chars().count() > 16))
     .depends_on("/id"),
-    Fault::new(
-        ECHO,
-        "id-null-in-token-mode",
-        "returns id null in token mode only",
-        to_null(),
-    )
-    .when(|view| view.is_token_mode()),
+    Fault::new(ECHO, "id-null-in-token-mode", "returns id null in token mode only", to_null())
+        .when(|view| view.is_token_mode()),
 ];
 
 const fn to_null() -> Behaviour {

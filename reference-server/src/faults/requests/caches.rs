@@ -8,11 +8,8 @@ use crate::injection::{Behaviour, RequestView, SwappedPart, text_of};
 
 const ECHO: &str = "answer.id";
 const QUOTED: &str = "quote.tokens-quoted";
-const QUOTE_CONTENT: &[&str] = &[
-    "quote.only-requested",
-    "quote.unsupported-listed",
-    "quote.unsupported-only-unsupported",
-];
+const QUOTE_CONTENT: &[&str] =
+    &["quote.only-requested", "quote.unsupported-listed", "quote.unsupported-only-unsupported"];
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     Fault::new(
@@ -106,10 +103,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "repeats the first token of the first quote for every request",
         Behaviour::Result(|view, result| {
             repeat(view, result, String::new());
-            if let Some(quotes) = result
-                .get_mut("feeQuotes")
-                .and_then(|quotes| quotes.as_array_mut())
-            {
+            if let Some(quotes) = result.get_mut("feeQuotes").and_then(|quotes| quotes.as_array_mut()) {
                 quotes.truncate(1);
             }
         }),

@@ -53,25 +53,14 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "refuses operations with a signature or with paymasterAndData",
         has_placeholder,
     ),
-    Fault::refusal(FORMS, "hex-nonce-refused", "refuses nonces in hex", |view| {
-        is_hex(view, "nonce")
+    Fault::refusal(FORMS, "hex-nonce-refused", "refuses nonces in hex", |view| is_hex(view, "nonce"))
+        .depends_on("/params/0/nonce"),
+    Fault::refusal(FORMS, "both-infos-refused", "refuses requests with both info objects", |view| {
+        view.mode_object().get("tokenInfo").is_some() && view.mode_object().get("sponsorshipInfo").is_some()
+    }),
+    Fault::refusal(FORMS, "quote-expiry-refused", "refuses an expiryDuration in a quote", |view| {
+        view.is_quote() && view.mode_object().get("expiryDuration").is_some()
     })
-    .depends_on("/params/0/nonce"),
-    Fault::refusal(
-        FORMS,
-        "both-infos-refused",
-        "refuses requests with both info objects",
-        |view| {
-            view.mode_object().get("tokenInfo").is_some()
-                && view.mode_object().get("sponsorshipInfo").is_some()
-        },
-    ),
-    Fault::refusal(
-        FORMS,
-        "quote-expiry-refused",
-        "refuses an expiryDuration in a quote",
-        |view| view.is_quote() && view.mode_object().get("expiryDuration").is_some(),
-    )
     .depends_on("/params/1/expiryDuration"),
     Fault::new(
         "sponsor.decision-inputs",
@@ -87,10 +76,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "sponsors refused senders whose nonce is in hex",
         Behaviour::Result(|_, result| {
             if result.get("paymasterAndData").is_some_and(|data| data == "0x") {
-                result.insert(
-                    "paymasterAndData".to_owned(),
-                    json!(format!("0x{}", "ab".repeat(40))),
-                );
+                result.insert("paymasterAndData".to_owned(), json!(format!("0x{}", "ab".repeat(40))));
             }
         }),
     )
@@ -105,15 +91,11 @@ const fn use_first_token() -> Behaviour {
 }
 
 fn has_placeholder(view: &RequestView<'_>) -> bool {
-    ["signature", "paymasterAndData"]
-        .iter()
-        .any(|name| view.operation().get(name).is_some())
+    ["signature", "paymasterAndData"].iter().any(|name| view.operation().get(name).is_some())
 }
 
 fn is_hex(view: &RequestView<'_>, name: &str) -> bool {
-    view.operation()[name]
-        .as_str()
-        .is_some_and(|text| text.starts_with("0x"))
+    view.operation()[name].as_str().is_some_and(|text| text.starts_with("0x"))
 }
 
 fn unsponsored(result: &mut Map<String, Value>) {

@@ -25,22 +25,12 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         REFUSE,
     )
     .when(|view| view.is(Pair::SPONSOR_SPONSORED)),
-    Fault::new(
-        SPONSORED,
-        "deployment-not-sponsored",
-        "sponsors no operation with an initCode",
-        REFUSE,
-    )
-    .when(|view| view.is_sponsored_mode() && view.has_init_code())
-    .depends_on("/params/0/initCode"),
-    Fault::new(
-        SPONSORED,
-        "empty-call-not-sponsored",
-        "sponsors no operation with empty call data",
-        REFUSE,
-    )
-    .when(|view| view.is_sponsored_mode() && view.operation()["callData"] == "0x")
-    .depends_on("/params/0/callData"),
+    Fault::new(SPONSORED, "deployment-not-sponsored", "sponsors no operation with an initCode", REFUSE)
+        .when(|view| view.is_sponsored_mode() && view.has_init_code())
+        .depends_on("/params/0/initCode"),
+    Fault::new(SPONSORED, "empty-call-not-sponsored", "sponsors no operation with empty call data", REFUSE)
+        .when(|view| view.is_sponsored_mode() && view.operation()["callData"] == "0x")
+        .depends_on("/params/0/callData"),
     Fault::new(
         REFUSED,
         "refused-gets-data",
@@ -91,73 +81,41 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     Fault::new(INPUTS, "decision-by-even-id", "sponsors only odd ids", REFUSE)
         .when(|view| {
             is_sponsor_call(view)
-                && view
-                    .id_number()
-                    .is_some_and(|id| id.ends_with(['0', '2', '4', '6', '8']))
+                && view.id_number().is_some_and(|id| id.ends_with(['0', '2', '4', '6', '8']))
         })
         .also(AND_SPONSORED)
         .depends_on("/id"),
-    Fault::new(
-        INPUTS,
-        "decision-by-id-kind",
-        "sponsors no request whose id is a string",
-        REFUSE,
-    )
-    .when(|view| is_sponsor_call(view) && view.id().is_string())
-    .also(AND_SPONSORED)
-    .depends_on("/id"),
-    Fault::new(
-        INPUTS,
-        "decision-by-expiry",
-        "sponsors nothing with an expiry above 300 seconds",
-        REFUSE,
-    )
-    .when(|view| {
-        is_sponsor_call(view)
-            && view.mode_object()["expiryDuration"]
-                .as_u64()
-                .is_some_and(|seconds| seconds > 300)
-    })
-    .also(AND_SPONSORED)
-    .depends_on("/params/1/expiryDuration"),
-    Fault::new(
-        INPUTS,
-        "decision-by-expiry-of-a-day",
-        "sponsors nothing with an expiry above a day",
-        REFUSE,
-    )
-    .when(|view| {
-        is_sponsor_call(view)
-            && view.mode_object()["expiryDuration"]
-                .as_u64()
-                .is_some_and(|seconds| seconds > 86_400)
-    })
-    .also(AND_SPONSORED)
-    .depends_on("/params/1/expiryDuration"),
-    Fault::new(
-        INPUTS,
-        "decision-by-short-expiry",
-        "sponsors nothing with an expiry below a minute",
-        REFUSE,
-    )
-    .when(|view| {
-        is_sponsor_call(view)
-            && view.mode_object()["expiryDuration"]
-                .as_u64()
-                .is_some_and(|seconds| seconds < 60)
-    })
-    .also(AND_SPONSORED)
-    .depends_on("/params/1/expiryDuration"),
+    Fault::new(INPUTS, "decision-by-id-kind", "sponsors no request whose id is a string", REFUSE)
+        .when(|view| is_sponsor_call(view) && view.id().is_string())
+        .also(AND_SPONSORED)
+        .depends_on("/id"),
+    Fault::new(INPUTS, "decision-by-expiry", "sponsors nothing with an expiry above 300 seconds", REFUSE)
+        .when(|view| {
+            is_sponsor_call(view)
+                && view.mode_object()["expiryDuration"].as_u64().is_some_and(|seconds| seconds > 300)
+        })
+        .also(AND_SPONSORED)
+        .depends_on("/params/1/expiryDuration"),
+    Fault::new(INPUTS, "decision-by-expiry-of-a-day", "sponsors nothing with an expiry above a day", REFUSE)
+        .when(|view| {
+            is_sponsor_call(view)
+                && view.mode_object()["expiryDuration"].as_u64().is_some_and(|seconds| seconds > 86_400)
+        })
+        .also(AND_SPONSORED)
+        .depends_on("/params/1/expiryDuration"),
+    Fault::new(INPUTS, "decision-by-short-expiry", "sponsors nothing with an expiry below a minute", REFUSE)
+        .when(|view| {
+            is_sponsor_call(view)
+                && view.mode_object()["expiryDuration"].as_u64().is_some_and(|seconds| seconds < 60)
+        })
+        .also(AND_SPONSORED)
+        .depends_on("/params/1/expiryDuration"),
     Fault::new(
         REFUSED,
         "refused-gets-data-again",
         "returns data for an operation that it does not sponsor when the same bytes come again",
         Behaviour::Result(|view, result| {
-            if is_refused(result)
-                && view
-                    .memory
-                    .seen_before(String::from_utf8_lossy(view.raw).into_owned())
-            {
+            if is_refused(result) && view.memory.seen_before(String::from_utf8_lossy(view.raw).into_owned()) {
                 replace_refusal(result, SOME_DATA);
             }
         }),
@@ -165,15 +123,10 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .when(|view| view.is_sponsored_mode())
     .also(&["sponsor.decision-inputs"])
     .depends_on_others(),
-    Fault::new(
-        INPUTS,
-        "decision-by-absent-expiry",
-        "sponsors nothing without an expiry",
-        REFUSE,
-    )
-    .when(|view| is_sponsor_call(view) && view.mode_object().get("expiryDuration").is_none())
-    .also(AND_SPONSORED)
-    .depends_on("/params/1/expiryDuration"),
+    Fault::new(INPUTS, "decision-by-absent-expiry", "sponsors nothing without an expiry", REFUSE)
+        .when(|view| is_sponsor_call(view) && view.mode_object().get("expiryDuration").is_none())
+        .also(AND_SPONSORED)
+        .depends_on("/params/1/expiryDuration"),
     Fault::new(
         INPUTS,
         "decision-by-calculate-gas-limits",
@@ -183,24 +136,14 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .when(|view| is_sponsor_call(view) && view.calculates(false))
     .also(AND_SPONSORED)
     .depends_on("/params/1/calculateGasLimits"),
-    Fault::new(
-        INPUTS,
-        "decision-by-absent-calculate",
-        "sponsors nothing without calculateGasLimits",
-        REFUSE,
-    )
-    .when(|view| is_sponsor_call(view) && view.mode_object().get("calculateGasLimits").is_none())
-    .also(AND_SPONSORED)
-    .depends_on("/params/1/calculateGasLimits"),
-    Fault::new(
-        INPUTS,
-        "decision-by-token-info",
-        "sponsors nothing when there is a tokenInfo",
-        REFUSE,
-    )
-    .when(|view| is_sponsor_call(view) && view.token_info().is_object())
-    .also(AND_SPONSORED)
-    .depends_on("/params/1/tokenInfo"),
+    Fault::new(INPUTS, "decision-by-absent-calculate", "sponsors nothing without calculateGasLimits", REFUSE)
+        .when(|view| is_sponsor_call(view) && view.mode_object().get("calculateGasLimits").is_none())
+        .also(AND_SPONSORED)
+        .depends_on("/params/1/calculateGasLimits"),
+    Fault::new(INPUTS, "decision-by-token-info", "sponsors nothing when there is a tokenInfo", REFUSE)
+        .when(|view| is_sponsor_call(view) && view.token_info().is_object())
+        .also(AND_SPONSORED)
+        .depends_on("/params/1/tokenInfo"),
     Fault::new(
         INPUTS,
         "decision-by-unknown-member",
@@ -217,53 +160,28 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     )
     .when(|view| view.is(Pair::QUOTE_SPONSORED) && view.mode_object().get("calculateGasLimits").is_none())
     .depends_on("/params/1/calculateGasLimits"),
-    Fault::new(
-        INPUTS,
-        "decision-by-version",
-        "sponsors nothing for jsonrpc 2.0.0",
-        REFUSE,
-    )
-    .when(|view| is_sponsor_call(view) && view.request["jsonrpc"] == "2.0.0")
-    .also(AND_SPONSORED)
-    .depends_on("/jsonrpc"),
-    Fault::new(
-        INPUTS,
-        "decision-by-earlier-request",
-        "sponsors an operation once, and not again",
-        REFUSE,
-    )
-    .when(|view| is_sponsor_call(view) && view.memory.seen_before(view.operation().to_string()))
-    .also(AND_SPONSORED)
-    .depends_on_others(),
-    Fault::new(
-        INPUTS,
-        "decision-by-earlier-sender",
-        "sponsors a sender three times, and not again",
-        REFUSE,
-    )
-    .when(|view| {
-        let sender = text_of(&view.operation()["sender"]);
-        is_sponsor_call(view) && (0..3).all(|time| view.memory.seen_before(format!("{sender} {time}")))
-    })
-    .also(AND_SPONSORED)
-    .depends_on_others(),
-    Fault::new(
-        SPONSORED,
-        "sponsoring-budget-spent",
-        "sponsors 80 operations, and then no more",
-        REFUSE,
-    )
-    .when(|view| is_sponsor_call(view) && view.memory.count() > 80)
-    .also(&[INPUTS, "request.*"])
-    .depends_on_others(),
-    Fault::new(
-        INPUTS,
-        "decision-by-chance",
-        "does not sponsor 1 of 25 operations",
-        REFUSE,
-    )
-    .when(|view| is_sponsor_call(view) && view.is_one_in_25())
-    .also(AND_SPONSORED),
+    Fault::new(INPUTS, "decision-by-version", "sponsors nothing for jsonrpc 2.0.0", REFUSE)
+        .when(|view| is_sponsor_call(view) && view.request["jsonrpc"] == "2.0.0")
+        .also(AND_SPONSORED)
+        .depends_on("/jsonrpc"),
+    Fault::new(INPUTS, "decision-by-earlier-request", "sponsors an operation once, and not again", REFUSE)
+        .when(|view| is_sponsor_call(view) && view.memory.seen_before(view.operation().to_string()))
+        .also(AND_SPONSORED)
+        .depends_on_others(),
+    Fault::new(INPUTS, "decision-by-earlier-sender", "sponsors a sender three times, and not again", REFUSE)
+        .when(|view| {
+            let sender = text_of(&view.operation()["sender"]);
+            is_sponsor_call(view) && (0..3).all(|time| view.memory.seen_before(format!("{sender} {time}")))
+        })
+        .also(AND_SPONSORED)
+        .depends_on_others(),
+    Fault::new(SPONSORED, "sponsoring-budget-spent", "sponsors 80 operations, and then no more", REFUSE)
+        .when(|view| is_sponsor_call(view) && view.memory.count() > 80)
+        .also(&[INPUTS, "request.*"])
+        .depends_on_others(),
+    Fault::new(INPUTS, "decision-by-chance", "does not sponsor 1 of 25 operations", REFUSE)
+        .when(|view| is_sponsor_call(view) && view.is_one_in_25())
+        .also(AND_SPONSORED),
     Fault::new(
         INPUTS,
         "decision-favours-token-info",
@@ -288,9 +206,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     )
     .when(|view| {
         is_sponsor_call(view)
-            && view.mode_object()["expiryDuration"]
-                .as_u64()
-                .is_some_and(|seconds| seconds > 300)
+            && view.mode_object()["expiryDuration"].as_u64().is_some_and(|seconds| seconds > 300)
     })
     .also(&[REFUSED]),
     Fault::new(
@@ -354,15 +270,9 @@ fn replace_refusal(result: &mut Map<String, Value>, data: &str) {
 }
 
 fn has_unlisted_member(mode: &Value) -> bool {
-    const LISTED: [&str; 5] = [
-        "mode",
-        "calculateGasLimits",
-        "expiryDuration",
-        "sponsorshipInfo",
-        "tokenInfo",
-    ];
-    mode.as_object()
-        .is_some_and(|mode| mode.keys().any(|key| !LISTED.contains(&key.as_str())))
+    const LISTED: [&str; 5] =
+        ["mode", "calculateGasLimits", "expiryDuration", "sponsorshipInfo", "tokenInfo"];
+    mode.as_object().is_some_and(|mode| mode.keys().any(|key| !LISTED.contains(&key.as_str())))
 }
 
 /// Stores the first decision for a key and repeats it for all requests with the same key.

@@ -43,11 +43,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "listed-tokens-in-capitals-unsupported",
         "lists the supported tokens of tokenList that are in capital letters as unsupported",
         Behaviour::Result(|view, result| {
-            let unknown: Vec<&str> = view
-                .token_list()
-                .into_iter()
-                .filter(|token| is_in_capitals(token))
-                .collect();
+            let unknown: Vec<&str> =
+                view.token_list().into_iter().filter(|token| is_in_capitals(token)).collect();
             list_as_unsupported(result, &unknown);
         }),
     )

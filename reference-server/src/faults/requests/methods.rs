@@ -14,28 +14,15 @@ const SPONSOR_ERC20: &str = "sponsor.erc20-result";
 const MODE_SERVED: &str = "sponsor.mode-mandatory-served";
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    Fault::new(
-        BOTH,
-        "quote-method-unknown",
-        "does not support pm_getFeeQuoteOrData",
-        unknown_method(),
-    )
-    .when(|view| view.is_quote())
-    .also(&["error.refusal-is-none", "json-rpc.*"]),
-    Fault::new(
-        BOTH,
-        "sponsor-method-unknown",
-        "does not support pm_sponsorUserOperation",
-        unknown_method(),
-    )
-    .when(|view| view.is_sponsor())
-    .also(&["error.refusal-is-none", "json-rpc.*"]),
-    Fault::refusal(
-        QUOTE_SPONSORED,
-        "sponsored-quote-refused",
-        "refuses quotes in sponsored mode",
-        |view| view.is(Pair::QUOTE_SPONSORED),
-    )
+    Fault::new(BOTH, "quote-method-unknown", "does not support pm_getFeeQuoteOrData", unknown_method())
+        .when(|view| view.is_quote())
+        .also(&["error.refusal-is-none", "json-rpc.*"]),
+    Fault::new(BOTH, "sponsor-method-unknown", "does not support pm_sponsorUserOperation", unknown_method())
+        .when(|view| view.is_sponsor())
+        .also(&["error.refusal-is-none", "json-rpc.*"]),
+    Fault::refusal(QUOTE_SPONSORED, "sponsored-quote-refused", "refuses quotes in sponsored mode", |view| {
+        view.is(Pair::QUOTE_SPONSORED)
+    })
     .also(&["error.refusal-is-none"]),
     Fault::new(
         QUOTE_SPONSORED,
@@ -53,12 +40,9 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     )
     .when(|view| view.is(Pair::QUOTE_SPONSORED))
     .also(SPONSORED_ROWS),
-    Fault::refusal(
-        QUOTE_ERC20,
-        "token-quote-refused",
-        "refuses quotes in token mode",
-        |view| view.is(Pair::QUOTE_ERC20),
-    ),
+    Fault::refusal(QUOTE_ERC20, "token-quote-refused", "refuses quotes in token mode", |view| {
+        view.is(Pair::QUOTE_ERC20)
+    }),
     Fault::refusal(
         QUOTE_ERC20,
         "token-quote-refused-now-and-then",
@@ -82,12 +66,9 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     )
     .when(|view| view.is(Pair::QUOTE_ERC20))
     .also(QUOTE_ROWS),
-    Fault::refusal(
-        SPONSOR_SPONSORED,
-        "sponsoring-refused",
-        "refuses to sponsor in sponsored mode",
-        |view| view.is(Pair::SPONSOR_SPONSORED),
-    )
+    Fault::refusal(SPONSOR_SPONSORED, "sponsoring-refused", "refuses to sponsor in sponsored mode", |view| {
+        view.is(Pair::SPONSOR_SPONSORED)
+    })
     .also(&["error.refusal-is-none"]),
     Fault::refusal(
         SPONSOR_SPONSORED,
@@ -104,12 +85,9 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     )
     .when(|view| view.is(Pair::SPONSOR_SPONSORED))
     .also(SPONSORED_ROWS),
-    Fault::refusal(
-        SPONSOR_ERC20,
-        "paying-in-tokens-refused",
-        "refuses to sponsor in token mode",
-        |view| view.is(Pair::SPONSOR_ERC20),
-    ),
+    Fault::refusal(SPONSOR_ERC20, "paying-in-tokens-refused", "refuses to sponsor in token mode", |view| {
+        view.is(Pair::SPONSOR_ERC20)
+    }),
     Fault::refusal(
         SPONSOR_ERC20,
         "paying-in-one-token-refused",
@@ -221,10 +199,7 @@ const TOKEN_ROWS: &[&str] = &[
 const fn unknown_method() -> Behaviour {
     Behaviour::Answer(|_, answer| {
         if answer.shift_remove("result").is_some() {
-            answer.insert(
-                "error".to_owned(),
-                json!({ "code": -32601, "message": "method not found" }),
-            );
+            answer.insert("error".to_owned(), json!({ "code": -32601, "message": "method not found" }));
         }
     })
 }

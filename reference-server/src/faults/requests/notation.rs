@@ -7,23 +7,13 @@ use crate::faults::Fault;
 const NOTATION: &str = "request.json-notation";
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    Fault::refusal(
-        NOTATION,
-        "member-order-judged",
-        "requires params after method",
-        |view| position(view.request, "params") < position(view.request, "method"),
-    ),
-    Fault::refusal(
-        NOTATION,
-        "id-last-refused",
-        "refuses requests whose last member is the id",
-        |view| {
-            let members = view.request.as_object();
-            members
-                .and_then(|members| members.keys().next_back())
-                .is_some_and(|last| last == "id")
-        },
-    ),
+    Fault::refusal(NOTATION, "member-order-judged", "requires params after method", |view| {
+        position(view.request, "params") < position(view.request, "method")
+    }),
+    Fault::refusal(NOTATION, "id-last-refused", "refuses requests whose last member is the id", |view| {
+        let members = view.request.as_object();
+        members.and_then(|members| members.keys().next_back()).is_some_and(|last| last == "id")
+    }),
     Fault::refusal(
         NOTATION,
         "operation-order-judged",
@@ -42,27 +32,19 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "refuses requests that are spread over several lines",
         |view| view.raw.contains(&b'\n'),
     ),
-    Fault::refusal(
-        NOTATION,
-        "white-space-refused",
-        "refuses white space after a colon or a comma",
-        |view| {
-            let mut pairs = view.raw.windows(2);
-            pairs.any(|pair| matches!(pair[0], b':' | b',') && pair[1].is_ascii_whitespace())
-        },
-    ),
+    Fault::refusal(NOTATION, "white-space-refused", "refuses white space after a colon or a comma", |view| {
+        let mut pairs = view.raw.windows(2);
+        pairs.any(|pair| matches!(pair[0], b':' | b',') && pair[1].is_ascii_whitespace())
+    }),
     Fault::refusal(
         NOTATION,
         "outer-white-space-refused",
         "refuses white space before and after the request",
         |view| view.raw.trim_ascii().len() < view.raw.len(),
     ),
-    Fault::refusal(
-        NOTATION,
-        "escapes-not-decoded",
-        "does not decode \\u escapes",
-        |view| view.raw.windows(2).any(|pair| pair == b"\\u"),
-    )
+    Fault::refusal(NOTATION, "escapes-not-decoded", "does not decode \\u escapes", |view| {
+        view.raw.windows(2).any(|pair| pair == b"\\u")
+    })
     .also(&["request.id-string"]),
 ];
 

@@ -26,24 +26,18 @@ const LONG_TOKEN_LIST: usize = 8;
 const SAMPLE_EXPIRY: u64 = 300;
 
 pub(in crate::faults) const FAULTS: &[Fault] = &[
-    Fault::refusal(
-        GAS,
-        "gas-limits-required",
-        "requires all three gas limits in token mode",
-        |view| view.is(Pair::SPONSOR_ERC20) && missing_gas_fields(view) > 0,
-    ),
+    Fault::refusal(GAS, "gas-limits-required", "requires all three gas limits in token mode", |view| {
+        view.is(Pair::SPONSOR_ERC20) && missing_gas_fields(view) > 0
+    }),
     Fault::refusal(
         GAS,
         "gas-limits-all-or-none",
         "requires all three gas limits in token mode or none",
         |view| view.is(Pair::SPONSOR_ERC20) && (1..3).contains(&missing_gas_fields(view)),
     ),
-    Fault::refusal(
-        GAS,
-        "call-gas-limit-required",
-        "requires callGasLimit in token mode",
-        |view| view.is(Pair::SPONSOR_ERC20) && lacks(view, "callGasLimit"),
-    )
+    Fault::refusal(GAS, "call-gas-limit-required", "requires callGasLimit in token mode", |view| {
+        view.is(Pair::SPONSOR_ERC20) && lacks(view, "callGasLimit")
+    })
     .depends_on("/params/0/callGasLimit"),
     Fault::refusal(
         GAS,
@@ -59,12 +53,9 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         |view| view.is(Pair::SPONSOR_ERC20) && lacks(view, "preVerificationGas"),
     )
     .depends_on("/params/0/preVerificationGas"),
-    Fault::refusal(
-        LISTED,
-        "signature-required",
-        "requires a signature in the operation",
-        |view| lacks(view, "signature"),
-    )
+    Fault::refusal(LISTED, "signature-required", "requires a signature in the operation", |view| {
+        lacks(view, "signature")
+    })
     .depends_on("/params/0/signature"),
     Fault::refusal(
         LISTED,
@@ -80,26 +71,17 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         |view| lacks(view, "paymasterAndData"),
     )
     .depends_on("/params/0/paymasterAndData"),
-    Fault::refusal(
-        NONCE,
-        "nonce-above-2-53-refused",
-        "refuses nonces above 2^53",
-        |view| nonce_exceeds(view, 53),
-    )
+    Fault::refusal(NONCE, "nonce-above-2-53-refused", "refuses nonces above 2^53", |view| {
+        nonce_exceeds(view, 53)
+    })
     .depends_on("/params/0/nonce"),
-    Fault::refusal(
-        NONCE,
-        "nonce-above-2-64-refused",
-        "refuses nonces above 2^64",
-        |view| nonce_exceeds(view, 64),
-    )
+    Fault::refusal(NONCE, "nonce-above-2-64-refused", "refuses nonces above 2^64", |view| {
+        nonce_exceeds(view, 64)
+    })
     .depends_on("/params/0/nonce"),
-    Fault::refusal(
-        NONCE,
-        "nonce-above-2-128-refused",
-        "refuses nonces above 2^128",
-        |view| nonce_exceeds(view, 128),
-    )
+    Fault::refusal(NONCE, "nonce-above-2-128-refused", "refuses nonces above 2^128", |view| {
+        nonce_exceeds(view, 128)
+    })
     .depends_on("/params/0/nonce"),
     Fault::refusal(
         NONCE,
@@ -108,19 +90,13 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         |view| nonce_exceeds(view, 255),
     )
     .depends_on("/params/0/nonce"),
-    Fault::refusal(
-        NONCE,
-        "nonce-zero-refused",
-        "treats the nonce 0 as missing",
-        |view| view.amount("nonce").is_some_and(|nonce| nonce.is_zero()),
-    )
+    Fault::refusal(NONCE, "nonce-zero-refused", "treats the nonce 0 as missing", |view| {
+        view.amount("nonce").is_some_and(|nonce| nonce.is_zero())
+    })
     .depends_on("/params/0/nonce"),
-    Fault::refusal(
-        INIT_CODE,
-        "init-code-refused",
-        "refuses an initCode that is not empty",
-        |view| view.has_init_code(),
-    )
+    Fault::refusal(INIT_CODE, "init-code-refused", "refuses an initCode that is not empty", |view| {
+        view.has_init_code()
+    })
     .depends_on("/params/0/initCode"),
     Fault::refusal(
         INIT_CODE,
@@ -136,19 +112,13 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         |view| view.is_quote() && view.has_init_code(),
     )
     .depends_on("/params/0/initCode"),
-    Fault::refusal(
-        CALL_DATA,
-        "call-data-large-refused",
-        "refuses call data above 4096 bytes",
-        |view| view.byte_count("callData") > LARGE_CALL_DATA,
-    )
+    Fault::refusal(CALL_DATA, "call-data-large-refused", "refuses call data above 4096 bytes", |view| {
+        view.byte_count("callData") > LARGE_CALL_DATA
+    })
     .depends_on("/params/0/callData"),
-    Fault::refusal(
-        CALL_DATA,
-        "call-data-empty-refused",
-        "refuses empty call data",
-        |view| view.operation()["callData"] == "0x",
-    )
+    Fault::refusal(CALL_DATA, "call-data-empty-refused", "refuses empty call data", |view| {
+        view.operation()["callData"] == "0x"
+    })
     .depends_on("/params/0/callData"),
     Fault::refusal(
         CALCULATE,
@@ -178,12 +148,9 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         |view| view.is(Pair::SPONSOR_SPONSORED) && view.calculates(false),
     )
     .depends_on("/params/1/calculateGasLimits"),
-    Fault::refusal(
-        EXPIRY,
-        "expiry-duration-refused",
-        "refuses expiryDuration",
-        |view| view.is(Pair::SPONSOR_SPONSORED) && view.mode_object().get("expiryDuration").is_some(),
-    )
+    Fault::refusal(EXPIRY, "expiry-duration-refused", "refuses expiryDuration", |view| {
+        view.is(Pair::SPONSOR_SPONSORED) && view.mode_object().get("expiryDuration").is_some()
+    })
     .depends_on("/params/1/expiryDuration"),
     Fault::refusal(
         EXPIRY,
@@ -196,23 +163,15 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         },
     )
     .depends_on("/params/1/expiryDuration"),
-    Fault::refusal(
-        WEBHOOK,
-        "webhook-data-refused",
-        "refuses webhookData that is not empty",
-        |view| webhook_data(view).next().is_some(),
-    )
+    Fault::refusal(WEBHOOK, "webhook-data-refused", "refuses webhookData that is not empty", |view| {
+        webhook_data(view).next().is_some()
+    })
     .depends_on("/params/1/sponsorshipInfo/webhookData"),
-    Fault::refusal(
-        WEBHOOK,
-        "webhook-data-empty-refused",
-        "refuses webhookData that is empty",
-        |view| {
-            view.is_sponsored_mode()
-                && view.sponsorship_info()["webhookData"].is_object()
-                && webhook_data(view).next().is_none()
-        },
-    )
+    Fault::refusal(WEBHOOK, "webhook-data-empty-refused", "refuses webhookData that is empty", |view| {
+        view.is_sponsored_mode()
+            && view.sponsorship_info()["webhookData"].is_object()
+            && webhook_data(view).next().is_none()
+    })
     .depends_on("/params/1/sponsorshipInfo/webhookData"),
     Fault::refusal(
         WEBHOOK,
@@ -238,12 +197,9 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         },
     )
     .depends_on("/params/1/sponsorshipInfo/smartAccountInfo/name"),
-    Fault::refusal(
-        ACCOUNT,
-        "first-account-refused",
-        "refuses the smart account BICONOMY",
-        |view| view.is_sponsored_mode() && account(view)["name"] == "BICONOMY",
-    )
+    Fault::refusal(ACCOUNT, "first-account-refused", "refuses the smart account BICONOMY", |view| {
+        view.is_sponsored_mode() && account(view)["name"] == "BICONOMY"
+    })
     .depends_on("/params/1/sponsorshipInfo/smartAccountInfo/name"),
     Fault::refusal(
         ACCOUNT,
@@ -262,12 +218,9 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         |view| view.token_list().len() > LONG_TOKEN_LIST,
     )
     .depends_on("/params/1/tokenInfo/tokenList"),
-    Fault::refusal(
-        TOKEN_LIST,
-        "token-list-of-one-refused",
-        "refuses token lists of one token",
-        |view| view.token_list().len() == 1,
-    )
+    Fault::refusal(TOKEN_LIST, "token-list-of-one-refused", "refuses token lists of one token", |view| {
+        view.token_list().len() == 1
+    })
     .depends_on("/params/1/tokenInfo/tokenList"),
     Fault::refusal(
         TOKEN_LIST,
@@ -291,8 +244,7 @@ fn missing_gas_fields(view: &RequestView<'_>) -> usize {
 }
 
 fn nonce_exceeds(view: &RequestView<'_>, bits: usize) -> bool {
-    view.amount("nonce")
-        .is_some_and(|nonce| nonce >= U256::ONE << bits)
+    view.amount("nonce").is_some_and(|nonce| nonce >= U256::ONE << bits)
 }
 
 fn account<'a>(view: &'a RequestView<'_>) -> &'a Value {
@@ -301,7 +253,5 @@ fn account<'a>(view: &'a RequestView<'_>) -> &'a Value {
 
 fn webhook_data<'a>(view: &'a RequestView<'_>) -> impl Iterator<Item = &'a Value> {
     let data = view.sponsorship_info()["webhookData"].as_object();
-    data.into_iter()
-        .filter(|_| view.is_sponsored_mode())
-        .flat_map(serde_json::Map::values)
+    data.into_iter().filter(|_| view.is_sponsored_mode()).flat_map(serde_json::Map::values)
 }

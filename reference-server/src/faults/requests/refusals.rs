@@ -66,11 +66,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         serve_first(),
     )
     .when(|view| {
-        view.is(Pair::SPONSOR_ERC20)
-            && view
-                .token_info()
-                .get("feeTokenAddress")
-                .is_some_and(Value::is_null)
+        view.is(Pair::SPONSOR_ERC20) && view.token_info().get("feeTokenAddress").is_some_and(Value::is_null)
     })
     .depends_on("/params/1/tokenInfo/feeTokenAddress"),
     Fault::new(
@@ -151,9 +147,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     )
     .when(|view| {
         view.names_unsupported_fee_token()
-            && view
-                .memory
-                .seen_before(String::from_utf8_lossy(view.raw).into_owned())
+            && view.memory.seen_before(String::from_utf8_lossy(view.raw).into_owned())
     }),
     Fault::new(
         UNSUPPORTED,

@@ -99,10 +99,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "unsupported-lost-again",
         "lists no unsupported token when the same bytes come again",
         Behaviour::Result(|view, result| {
-            if view
-                .memory
-                .seen_before(String::from_utf8_lossy(view.raw).into_owned())
-            {
+            if view.memory.seen_before(String::from_utf8_lossy(view.raw).into_owned()) {
                 retain_unsupported(result, |_, _| false);
             }
         }),
@@ -199,10 +196,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         Behaviour::Result(|view, result| {
             let preferred = view.preferred().unwrap_or_default();
             let list = view.token_list();
-            if let Some(first) = list
-                .first()
-                .filter(|first| !first.eq_ignore_ascii_case(preferred))
-            {
+            if let Some(first) = list.first().filter(|first| !first.eq_ignore_ascii_case(preferred)) {
                 retain_quotes(result, |_, token| !token.eq_ignore_ascii_case(first));
             }
         }),
@@ -214,11 +208,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "does not quote a preferred token that is in the list too",
         Behaviour::Result(|view, result| {
             let preferred = view.preferred().unwrap_or_default();
-            if view
-                .token_list()
-                .iter()
-                .any(|token| token.eq_ignore_ascii_case(preferred))
-            {
+            if view.token_list().iter().any(|token| token.eq_ignore_ascii_case(preferred)) {
                 retain_quotes(result, |_, token| !token.eq_ignore_ascii_case(preferred));
             }
         }),
@@ -270,10 +260,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         Behaviour::Result(|view, result| {
             let list = view.token_list();
             retain_quotes(result, |_, quoted| {
-                list.iter()
-                    .filter(|token| token.eq_ignore_ascii_case(quoted))
-                    .count()
-                    < 2
+                list.iter().filter(|token| token.eq_ignore_ascii_case(quoted)).count() < 2
             });
         }),
     )
@@ -284,9 +271,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "never quotes the second supported token",
         Behaviour::Result(|view, result| {
             retain_quotes(result, |_, quoted| {
-                view.tokens
-                    .get(1)
-                    .is_none_or(|second| !second.eq_ignore_ascii_case(quoted))
+                view.tokens.get(1).is_none_or(|second| !second.eq_ignore_ascii_case(quoted))
             });
         }),
     ),
@@ -330,10 +315,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "quotes an additional token that was not requested",
         Behaviour::Request(|view, request| {
             let named: Vec<&str> = all_named(view).collect();
-            let other = view
-                .tokens
-                .iter()
-                .find(|token| !named.iter().any(|named| named.eq_ignore_ascii_case(token)));
+            let other =
+                view.tokens.iter().find(|token| !named.iter().any(|named| named.eq_ignore_ascii_case(token)));
             if let (Some(other), Some(Value::Array(list))) =
                 (other, request["params"][1]["tokenInfo"].get_mut("tokenList"))
             {
@@ -357,11 +340,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         }),
     )
     // The additional quote has the symbol and decimals of the first one.
-    .also(&[
-        "fee-quote.symbol",
-        "fee-quote.decimal",
-        "plausibility.token-price",
-    ]),
+    .also(&["fee-quote.symbol", "fee-quote.decimal", "plausibility.token-price"]),
 ];
 
 fn names_both(view: &RequestView<'_>) -> bool {

@@ -228,10 +228,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "result-bare-data",
         "result is the paymasterAndData alone",
         Behaviour::Answer(|_, answer| {
-            let data = answer
-                .get("result")
-                .and_then(|result| result.get("paymasterAndData"))
-                .cloned();
+            let data = answer.get("result").and_then(|result| result.get("paymasterAndData")).cloned();
             if let Some(data) = data {
                 answer.insert("result".to_owned(), data);
             }
@@ -253,9 +250,5 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
 ];
 
 /// The clauses that a result other than an object breaks.
-const RESULTS: &[&str] = &[
-    "quote.sponsored-result",
-    "quote.erc20-result",
-    "sponsor.sponsored-result",
-    "sponsor.erc20-result",
-];
+const RESULTS: &[&str] =
+    &["quote.sponsored-result", "quote.erc20-result", "sponsor.sponsored-result", "sponsor.erc20-result"];

@@ -20,20 +20,10 @@ const LOGO: &str = "fee-quote.logoUrl";
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     Fault::row(SYMBOL, "fee-symbol-missing", "leaves symbol out", Remove),
     Fault::row(SYMBOL, "fee-symbol-null", "symbol is null", Set("null")),
-    Fault::row(
-        SYMBOL,
-        "fee-symbol-empty",
-        "symbol is an empty string",
-        Set(r#""""#),
-    )
-    .of("plausibility.symbol")
-    .also(&["fee-quote.symbol"]),
-    Fault::row(
-        SYMBOL,
-        "fee-symbol-bytes",
-        "symbol is an array of character codes",
-        Set("[85,83,68,67]"),
-    ),
+    Fault::row(SYMBOL, "fee-symbol-empty", "symbol is an empty string", Set(r#""""#))
+        .of("plausibility.symbol")
+        .also(&["fee-quote.symbol"]),
+    Fault::row(SYMBOL, "fee-symbol-bytes", "symbol is an array of character codes", Set("[85,83,68,67]")),
     Fault::new(
         SYMBOL,
         "fee-symbol-of-another",
@@ -51,19 +41,9 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         Remove,
     ),
     Fault::row(DECIMAL, "fee-decimal-missing", "leaves decimal out", Remove),
-    Fault::row(
-        DECIMAL,
-        "fee-decimal-string",
-        "decimal is a string",
-        Map(decimal_text),
-    ),
+    Fault::row(DECIMAL, "fee-decimal-string", "decimal is a string", Map(decimal_text)),
     Fault::row(DECIMAL, "fee-decimal-negative", "decimal is negative", Set("-6")),
-    Fault::row(
-        DECIMAL,
-        "fee-decimal-fraction",
-        "decimal has a fraction",
-        Set("6.5"),
-    ),
+    Fault::row(DECIMAL, "fee-decimal-fraction", "decimal has a fraction", Set("6.5")),
     Fault::new(
         DECIMAL,
         "fee-decimal-of-another",
@@ -92,10 +72,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "fee-decimal-unit",
         "decimal is 10 to the power of the decimals",
         Map(|value| {
-            json(&format!(
-                "1{}",
-                "0".repeat(value.as_u64().unwrap_or_default().try_into().unwrap_or(0))
-            ))
+            json(&format!("1{}", "0".repeat(value.as_u64().unwrap_or_default().try_into().unwrap_or(0))))
         }),
     ),
     Fault::row(ADDRESS, "fee-address-missing", "leaves tokenAddress out", Remove).also(QUOTED),
@@ -145,12 +122,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         Map(decimal_text),
     ),
     Fault::row(USD, "fee-usd-missing", "leaves maxGasFeeUSD out", Remove),
-    Fault::row(
-        USD,
-        "fee-usd-string",
-        "maxGasFeeUSD is a string",
-        Map(decimal_text),
-    ),
+    Fault::row(USD, "fee-usd-string", "maxGasFeeUSD is a string", Map(decimal_text)),
     Fault::row(
         USD,
         "fee-usd-dollar-sign",
@@ -167,36 +139,16 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .when(|view| view.has_init_code())
     .depends_on("/params/0/initCode"),
     Fault::row(RATE, "fee-rate-missing", "leaves exchangeRate out", Remove),
-    Fault::row(
-        RATE,
-        "fee-rate-string",
-        "exchangeRate is a string",
-        Map(decimal_text),
-    ),
-    Fault::row(
-        RATE,
-        "fee-rate-hex",
-        "exchangeRate is in hex",
-        Set(r#""0xc9f2c9cd04674edea40000000""#),
-    ),
-    Fault::row(
-        RATE,
-        "fee-rate-fraction",
-        "exchangeRate is not scaled to an integer",
-        Set("232.8088"),
-    ),
+    Fault::row(RATE, "fee-rate-string", "exchangeRate is a string", Map(decimal_text)),
+    Fault::row(RATE, "fee-rate-hex", "exchangeRate is in hex", Set(r#""0xc9f2c9cd04674edea40000000""#)),
+    Fault::row(RATE, "fee-rate-fraction", "exchangeRate is not scaled to an integer", Set("232.8088")),
     Fault::row(
         RATE,
         "fee-rate-negative",
         "exchangeRate is negative",
         Map(|value| json(&format!("-{}", text_of(value)))),
     ),
-    Fault::row(
-        PREMIUM,
-        "fee-premium-missing",
-        "leaves premiumPercentage out",
-        Remove,
-    ),
+    Fault::row(PREMIUM, "fee-premium-missing", "leaves premiumPercentage out", Remove),
     Fault::row(
         PREMIUM,
         "fee-premium-number",
@@ -209,31 +161,11 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "premiumPercentage has a percent sign",
         Map(|value| format!("{}%", text_of(value)).into()),
     ),
-    Fault::row(
-        PREMIUM,
-        "fee-premium-factor",
-        "premiumPercentage is a factor",
-        Set(r#""1.12""#),
-    ),
-    Fault::row(
-        PREMIUM,
-        "fee-premium-empty",
-        "premiumPercentage is an empty string",
-        Set(r#""""#),
-    ),
+    Fault::row(PREMIUM, "fee-premium-factor", "premiumPercentage is a factor", Set(r#""1.12""#)),
+    Fault::row(PREMIUM, "fee-premium-empty", "premiumPercentage is an empty string", Set(r#""""#)),
     Fault::row(UNTIL, "fee-until-missing", "leaves validUntil out", Remove),
-    Fault::row(
-        UNTIL,
-        "fee-until-string",
-        "validUntil is a string",
-        Map(decimal_text),
-    ),
-    Fault::row(
-        UNTIL,
-        "fee-until-date",
-        "validUntil is a date as text",
-        Set(r#""2030-01-01T00:00:00Z""#),
-    ),
+    Fault::row(UNTIL, "fee-until-string", "validUntil is a string", Map(decimal_text)),
+    Fault::row(UNTIL, "fee-until-date", "validUntil is a date as text", Set(r#""2030-01-01T00:00:00Z""#)),
     Fault::row(
         UNTIL,
         "fee-until-fraction",
@@ -250,13 +182,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .depends_on("/params/1/calculateGasLimits"),
     Fault::row(LOGO, "fee-logo-missing", "leaves logoUrl out", Remove),
     Fault::row(LOGO, "fee-logo-null", "logoUrl is null", Set("null")),
-    Fault::row(
-        LOGO,
-        "fee-logo-relative",
-        "logoUrl is a path without a host",
-        Set(r#""/logos/usdc.png""#),
-    )
-    .of("plausibility.logo-url"),
+    Fault::row(LOGO, "fee-logo-relative", "logoUrl is a path without a host", Set(r#""/logos/usdc.png""#))
+        .of("plausibility.logo-url"),
     Fault::row(LOGO, "fee-logo-empty", "logoUrl is an empty string", Set(r#""""#))
         .of("plausibility.logo-url"),
     Fault::quote_row(

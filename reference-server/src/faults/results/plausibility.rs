@@ -12,10 +12,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "paymasterAddress is the zero address",
         Behaviour::Result(|_, result| {
             if result.contains_key("paymasterAddress") {
-                result.insert(
-                    "paymasterAddress".to_owned(),
-                    json!(format!("0x{}", "0".repeat(40))),
-                );
+                result.insert("paymasterAddress".to_owned(), json!(format!("0x{}", "0".repeat(40))));
             }
         }),
     )
@@ -37,27 +34,17 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "fee-in-the-smallest-unit",
         "maxGasFee is in the smallest units of the token",
         Behaviour::Result(|_, result| {
-            each_quote(result, "maxGasFee", |fee| {
-                json!(fee.as_f64().unwrap_or_default() * 1_000_000.0)
-            });
+            each_quote(result, "maxGasFee", |fee| json!(fee.as_f64().unwrap_or_default() * 1_000_000.0));
         }),
     ),
-    Fault::row(
-        "fee-quote.exchangeRate",
-        "exchange-rate-zero",
-        "exchangeRate is 0",
-        Set("0"),
-    )
-    .of("plausibility.exchange-rate"),
+    Fault::row("fee-quote.exchangeRate", "exchange-rate-zero", "exchangeRate is 0", Set("0"))
+        .of("plausibility.exchange-rate"),
     Fault::new(
         "plausibility.one-quote-a-token",
         "first-token-quoted-twice",
         "quotes the first token twice",
         Behaviour::Result(|_, result| {
-            if let Some(quotes) = result
-                .get_mut("feeQuotes")
-                .and_then(|quotes| quotes.as_array_mut())
-            {
+            if let Some(quotes) = result.get_mut("feeQuotes").and_then(|quotes| quotes.as_array_mut()) {
                 quotes.extend(quotes.first().cloned());
             }
         }),
@@ -92,13 +79,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             }
         }),
     ),
-    Fault::row(
-        "fee-quote.validUntil",
-        "valid-until-zero",
-        "validUntil is 0",
-        Set("0"),
-    )
-    .of("plausibility.valid-until"),
+    Fault::row("fee-quote.validUntil", "valid-until-zero", "validUntil is 0", Set("0"))
+        .of("plausibility.valid-until"),
     Fault::new(
         "plausibility.gas",
         "gas-limits-of-zero",

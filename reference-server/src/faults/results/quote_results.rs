@@ -16,44 +16,14 @@ const MODE_MEMBER: &str = "interoperability.mode-member";
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     Fault::row(MODE, "quote-mode-missing", "leaves MODE out", Remove),
     Fault::row(MODE, "quote-mode-null", "MODE is null", Set("null")),
-    Fault::row(
-        MODE,
-        "quote-mode-lower-case",
-        "MODE is in lower case",
-        Set(r#""erc20""#),
-    ),
+    Fault::row(MODE, "quote-mode-lower-case", "MODE is in lower case", Set(r#""erc20""#)),
     Fault::row(MODE, "quote-mode-hyphen", "MODE is ERC-20", Set(r#""ERC-20""#)),
-    Fault::row(
-        MODE,
-        "quote-mode-sponsored",
-        "MODE is SPONSORED",
-        Set(r#""SPONSORED""#),
-    )
-    .also(&["sponsor.mode-mandatory-served"]),
-    Fault::row(
-        PAYMASTER,
-        "quote-paymaster-missing",
-        "leaves paymasterAddress out",
-        Remove,
-    ),
-    Fault::row(
-        PAYMASTER,
-        "quote-paymaster-null",
-        "paymasterAddress is null",
-        Set("null"),
-    ),
-    Fault::row(
-        PAYMASTER,
-        "quote-paymaster-empty",
-        "paymasterAddress is an empty string",
-        Set(r#""""#),
-    ),
-    Fault::row(
-        PAYMASTER,
-        "quote-paymaster-0x",
-        "paymasterAddress is 0x",
-        Set(r#""0x""#),
-    ),
+    Fault::row(MODE, "quote-mode-sponsored", "MODE is SPONSORED", Set(r#""SPONSORED""#))
+        .also(&["sponsor.mode-mandatory-served"]),
+    Fault::row(PAYMASTER, "quote-paymaster-missing", "leaves paymasterAddress out", Remove),
+    Fault::row(PAYMASTER, "quote-paymaster-null", "paymasterAddress is null", Set("null")),
+    Fault::row(PAYMASTER, "quote-paymaster-empty", "paymasterAddress is an empty string", Set(r#""""#)),
+    Fault::row(PAYMASTER, "quote-paymaster-0x", "paymasterAddress is 0x", Set(r#""0x""#)),
     Fault::row(
         PAYMASTER,
         "quote-paymaster-without-prefix",
@@ -66,20 +36,14 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "paymasterAddress has 19 bytes",
         Map(|value| {
             let text = text_of(value);
-            text.get(..text.len().saturating_sub(2))
-                .unwrap_or_default()
-                .into()
+            text.get(..text.len().saturating_sub(2)).unwrap_or_default().into()
         }),
     ),
     Fault::row(
         PAYMASTER,
         "quote-paymaster-word",
         "paymasterAddress is padded to 32 bytes",
-        Map(|value| {
-            text_of(value)
-                .replacen("0x", "0x000000000000000000000000", 1)
-                .into()
-        }),
+        Map(|value| text_of(value).replacen("0x", "0x000000000000000000000000", 1).into()),
     ),
     Fault::row(
         PAYMASTER,
@@ -95,13 +59,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         QUOTES,
         "quote-quotes-null-when-none",
         "feeQuotes is null when no token is quoted",
-        Map(|value| {
-            if value.as_array().is_some_and(Vec::is_empty) {
-                Value::Null
-            } else {
-                value.clone()
-            }
-        }),
+        Map(|value| if value.as_array().is_some_and(Vec::is_empty) { Value::Null } else { value.clone() }),
     ),
     Fault::row(
         QUOTES,
@@ -109,9 +67,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "feeQuotes is an object with a member for each token",
         Map(|value| {
             let quotes = value.as_array().into_iter().flatten();
-            quotes
-                .map(|quote| (text_of(&quote["tokenAddress"]), quote.clone()))
-                .collect()
+            quotes.map(|quote| (text_of(&quote["tokenAddress"]), quote.clone())).collect()
         }),
     )
     .also(&["quote.tokens-quoted"]),
@@ -138,19 +94,9 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         Map(|value| value.to_string().into()),
     )
     .also(&["quote.tokens-quoted"]),
-    Fault::row(
-        UNSUPPORTED,
-        "quote-unsupported-null",
-        "unsupportedTokens is null",
-        Set("null"),
-    )
-    .when(|view| {
-        view.token_list()
-            .iter()
-            .copied()
-            .chain(view.preferred())
-            .all(|token| view.supports(token))
-    }),
+    Fault::row(UNSUPPORTED, "quote-unsupported-null", "unsupportedTokens is null", Set("null")).when(
+        |view| view.token_list().iter().copied().chain(view.preferred()).all(|token| view.supports(token)),
+    ),
     Fault::row(
         UNSUPPORTED,
         "quote-unsupported-joined",
@@ -167,9 +113,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "unsupportedTokens holds objects",
         Map(|value| {
             let tokens = value.as_array().into_iter().flatten();
-            tokens
-                .map(|token| serde_json::json!({ "tokenAddress": token }))
-                .collect()
+            tokens.map(|token| serde_json::json!({ "tokenAddress": token })).collect()
         }),
     )
     .also(&["quote.unsupported-listed"]),
@@ -179,9 +123,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "the addresses in unsupportedTokens have no 0x prefix",
         Map(|value| {
             let tokens = value.as_array().into_iter().flatten();
-            tokens
-                .map(|token| Value::from(text_of(token).trim_start_matches("0x")))
-                .collect()
+            tokens.map(|token| Value::from(text_of(token).trim_start_matches("0x"))).collect()
         }),
     )
     .also(&["quote.unsupported-listed", "quote.unsupported-only-unsupported"]),
@@ -189,13 +131,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         UNSUPPORTED,
         "quote-unsupported-boolean",
         "unsupportedTokens is false when there are none",
-        Map(|value| {
-            if value.as_array().is_some_and(Vec::is_empty) {
-                json("false")
-            } else {
-                value.clone()
-            }
-        }),
+        Map(|value| if value.as_array().is_some_and(Vec::is_empty) { json("false") } else { value.clone() }),
     ),
     Fault::new(
         MODE_MEMBER,

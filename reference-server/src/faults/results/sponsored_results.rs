@@ -16,46 +16,16 @@ const CALL: &str = "sponsored-result.callGasLimit";
 pub(in crate::faults) const FAULTS: &[Fault] = &[
     Fault::row(MODE, "sponsored-mode-missing", "leaves MODE out", Remove),
     Fault::row(MODE, "sponsored-mode-number", "MODE is a number", Set("1")),
-    Fault::row(
-        MODE,
-        "sponsored-mode-lower-case",
-        "MODE is in lower case",
-        Set(r#""sponsored""#),
-    ),
-    Fault::row(
-        MODE,
-        "sponsored-mode-alias",
-        "MODE is SPONSORSHIP",
-        Set(r#""SPONSORSHIP""#),
-    ),
+    Fault::row(MODE, "sponsored-mode-lower-case", "MODE is in lower case", Set(r#""sponsored""#)),
+    Fault::row(MODE, "sponsored-mode-alias", "MODE is SPONSORSHIP", Set(r#""SPONSORSHIP""#)),
     Fault::row(MODE, "sponsored-mode-erc20", "MODE is ERC20", Set(r#""ERC20""#))
         .also(&["sponsor.mode-mandatory-served"]),
-    Fault::row(
-        MODE,
-        "sponsored-mode-null-now-and-then",
-        "MODE is null in 1 of 25 results",
-        Set("null"),
-    )
-    .when(|view| view.is_one_in_25()),
-    Fault::row(
-        MODE,
-        "sponsored-mode-missing-in-quotes",
-        "leaves MODE out, in quotes only",
-        Remove,
-    )
-    .when(|view| view.is(Pair::QUOTE_SPONSORED)),
-    Fault::row(
-        DATA,
-        "sponsored-data-missing",
-        "leaves paymasterAndData out",
-        Remove,
-    ),
-    Fault::row(
-        DATA,
-        "sponsored-data-null",
-        "paymasterAndData is null",
-        Set("null"),
-    ),
+    Fault::row(MODE, "sponsored-mode-null-now-and-then", "MODE is null in 1 of 25 results", Set("null"))
+        .when(|view| view.is_one_in_25()),
+    Fault::row(MODE, "sponsored-mode-missing-in-quotes", "leaves MODE out, in quotes only", Remove)
+        .when(|view| view.is(Pair::QUOTE_SPONSORED)),
+    Fault::row(DATA, "sponsored-data-missing", "leaves paymasterAndData out", Remove),
+    Fault::row(DATA, "sponsored-data-null", "paymasterAndData is null", Set("null")),
     Fault::row(
         DATA,
         "sponsored-data-object",
@@ -76,18 +46,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     )
     .when(|view| view.has_init_code())
     .depends_on("/params/0/initCode"),
-    Fault::row(
-        PRE,
-        "sponsored-pre-missing",
-        "leaves preVerificationGas out",
-        Remove,
-    ),
-    Fault::row(
-        PRE,
-        "sponsored-pre-number",
-        "preVerificationGas is a number",
-        Map(number),
-    ),
+    Fault::row(PRE, "sponsored-pre-missing", "leaves preVerificationGas out", Remove),
+    Fault::row(PRE, "sponsored-pre-number", "preVerificationGas is a number", Map(number)),
     Fault::row(PRE, "sponsored-pre-hex", "preVerificationGas is in hex", Map(hex)),
     Fault::row(
         PRE,
@@ -95,12 +55,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "preVerificationGas has a fraction",
         Map(|value| format!("{}.0", text_of(value)).into()),
     ),
-    Fault::row(
-        PRE,
-        "sponsored-pre-empty",
-        "preVerificationGas is an empty string",
-        Set(r#""""#),
-    ),
+    Fault::row(PRE, "sponsored-pre-empty", "preVerificationGas is an empty string", Set(r#""""#)),
     Fault::row(
         PRE,
         "sponsored-pre-signed",
@@ -120,24 +75,14 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         Map(number),
     )
     .when(|view| view.is(Pair::SPONSOR_SPONSORED)),
-    Fault::row(
-        VERIFICATION,
-        "sponsored-verification-missing",
-        "leaves verificationGasLimit out",
-        Remove,
-    ),
+    Fault::row(VERIFICATION, "sponsored-verification-missing", "leaves verificationGasLimit out", Remove),
     Fault::row(
         VERIFICATION,
         "sponsored-verification-string",
         "verificationGasLimit is a string",
         Map(decimal_text),
     ),
-    Fault::row(
-        VERIFICATION,
-        "sponsored-verification-null",
-        "verificationGasLimit is null",
-        Set("null"),
-    ),
+    Fault::row(VERIFICATION, "sponsored-verification-null", "verificationGasLimit is null", Set("null")),
     Fault::row(
         VERIFICATION,
         "sponsored-verification-negative",
@@ -153,24 +98,14 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     .when(|view| view.calculates(false))
     .depends_on("/params/1/calculateGasLimits"),
     Fault::row(CALL, "sponsored-call-missing", "leaves callGasLimit out", Remove),
-    Fault::row(
-        CALL,
-        "sponsored-call-string",
-        "callGasLimit is a string",
-        Map(decimal_text),
-    ),
+    Fault::row(CALL, "sponsored-call-string", "callGasLimit is a string", Map(decimal_text)),
     Fault::row(
         CALL,
         "sponsored-call-fraction",
         "callGasLimit has a fraction",
         Map(|value| json(&format!("{}.5", text_of(value)))),
     ),
-    Fault::row(
-        CALL,
-        "sponsored-call-boolean",
-        "callGasLimit is a boolean",
-        Set("true"),
-    ),
+    Fault::row(CALL, "sponsored-call-boolean", "callGasLimit is a boolean", Set("true")),
     Fault::row(
         CALL,
         "sponsored-call-string-when-deploying",
@@ -195,8 +130,6 @@ pub(in crate::faults) fn number(value: &Value) -> Value {
 
 /// A decimal string as a hex quantity.
 pub(in crate::faults) fn hex(value: &Value) -> Value {
-    let amount = text_of(value)
-        .parse::<alloy_primitives::U256>()
-        .unwrap_or_default();
+    let amount = text_of(value).parse::<alloy_primitives::U256>().unwrap_or_default();
     format!("{amount:#x}").into()
 }

@@ -24,12 +24,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             text.extend_from_slice(b";");
         }),
     ),
-    Fault::new(
-        JSON,
-        "trailing-zero-byte",
-        "ends with a zero byte",
-        Behaviour::Text(|_, text| text.push(0)),
-    ),
+    Fault::new(JSON, "trailing-zero-byte", "ends with a zero byte", Behaviour::Text(|_, text| text.push(0))),
     Fault::new(
         JSON,
         "two-documents",
@@ -57,12 +52,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         }),
     )
     .when(|view| view.is_one_in_25()),
-    Fault::new(
-        JSON,
-        "empty-text",
-        "is empty",
-        Behaviour::Text(|_, text| text.clear()),
-    ),
+    Fault::new(JSON, "empty-text", "is empty", Behaviour::Text(|_, text| text.clear())),
     Fault::new(
         JSON,
         "invalid-utf-8",
@@ -206,11 +196,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         "mode-repeated",
         "has MODE twice, the same both times",
         Behaviour::Text(|view, text| {
-            let mode: &[u8] = if view.is_token_mode() {
-                b"\"ERC20\""
-            } else {
-                b"\"SPONSORED\""
-            };
+            let mode: &[u8] = if view.is_token_mode() { b"\"ERC20\"" } else { b"\"SPONSORED\"" };
             repeat_within(text, b"\"MODE\":", mode);
         }),
     ),

@@ -55,18 +55,13 @@ static HEADERS: LazyLock<[HeaderMap; 2]> = LazyLock::new(|| {
 
 /// The headers of the sample request with this body, and many other requests in flight.
 pub(crate) fn arrival(body: &[u8]) -> Arrival<'static> {
-    Arrival {
-        headers: &HEADERS[body.len() % HEADERS.len()],
-        in_flight: 100,
-    }
+    Arrival { headers: &HEADERS[body.len() % HEADERS.len()], in_flight: 100 }
 }
 
 /// The bodies of all sample requests.
 pub(crate) fn bodies() -> Vec<Vec<u8>> {
-    let mut bodies: Vec<Vec<u8>> = requests::requests()
-        .iter()
-        .map(|request| request.to_string().into_bytes())
-        .collect();
+    let mut bodies: Vec<Vec<u8>> =
+        requests::requests().iter().map(|request| request.to_string().into_bytes()).collect();
     let plain = request(30, SPONSOR, operation(), sponsored()).to_string();
     let notification = json!({ "jsonrpc": "2.0", "method": SPONSOR, "params": [operation(), sponsored()] });
     let second = request(31, QUOTE, operation(), quote_of(None, &[USDC]));
@@ -181,10 +176,7 @@ fn deploying() -> Value {
 }
 
 fn smallest() -> Value {
-    without(
-        operation(),
-        &["callGasLimit", "verificationGasLimit", "preVerificationGas"],
-    )
+    without(operation(), &["callGasLimit", "verificationGasLimit", "preVerificationGas"])
 }
 
 fn uncalculated(mode: Value) -> Value {

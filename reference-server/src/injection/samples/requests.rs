@@ -52,17 +52,9 @@ fn with_operations() -> Vec<Value> {
             5,
             SPONSOR,
             refused(),
-            with(
-                uncalculated(sponsored()),
-                &[("tokenInfo", token_info()), ("expiryDuration", 900.into())],
-            ),
+            with(uncalculated(sponsored()), &[("tokenInfo", token_info()), ("expiryDuration", 900.into())]),
         ),
-        request(
-            5,
-            SPONSOR,
-            with(refused(), &[("callData", "0x".into())]),
-            sponsored(),
-        ),
+        request(5, SPONSOR, with(refused(), &[("callData", "0x".into())]), sponsored()),
         request(2, SPONSOR, refused(), sponsored()),
         request(6, QUOTE, refused(), sponsored()),
         request(6, SPONSOR, with(operation(), &[("nonce", 7.into())]), sponsored()),
@@ -72,42 +64,19 @@ fn with_operations() -> Vec<Value> {
         request(
             7,
             SPONSOR,
-            with(
-                operation(),
-                &[("callData", format!("0x{}", "00".repeat(5000)).into())],
-            ),
+            with(operation(), &[("callData", format!("0x{}", "00".repeat(5000)).into())]),
             sponsored(),
         ),
-        request(
-            7,
-            SPONSOR,
-            with(operation(), &[("callData", "0x".into())]),
-            sponsored(),
-        ),
-        request(
-            7,
-            SPONSOR,
-            with(operation(), &[("nonce", "0".into())]),
-            sponsored(),
-        ),
+        request(7, SPONSOR, with(operation(), &[("callData", "0x".into())]), sponsored()),
+        request(7, SPONSOR, with(operation(), &[("nonce", "0".into())]), sponsored()),
         request(
             7,
             SPONSOR,
             with(operation(), &[("nonce", format!("0x{}", "f".repeat(64)).into())]),
             sponsored(),
         ),
-        request(
-            7,
-            SPONSOR,
-            with(operation(), &[("signature", "0x".into())]),
-            sponsored(),
-        ),
-        request(
-            5,
-            SPONSOR,
-            with(refused(), &[("nonce", "0x7".into())]),
-            sponsored(),
-        ),
+        request(7, SPONSOR, with(operation(), &[("signature", "0x".into())]), sponsored()),
+        request(5, SPONSOR, with(refused(), &[("nonce", "0x7".into())]), sponsored()),
         request(
             5,
             SPONSOR,
@@ -121,30 +90,15 @@ fn with_operations() -> Vec<Value> {
         with_amount("maxPriorityFeePerGas", "9000000000"),
         request(8, SPONSOR, smallest(), paid_in(USDC)),
         request(8, SPONSOR, without(operation(), &["callGasLimit"]), paid_in(USDC)),
-        request(
-            8,
-            SPONSOR,
-            without(operation(), &["verificationGasLimit"]),
-            paid_in(USDC),
-        ),
-        request(
-            8,
-            SPONSOR,
-            without(operation(), &["preVerificationGas"]),
-            paid_in(USDC),
-        ),
+        request(8, SPONSOR, without(operation(), &["verificationGasLimit"]), paid_in(USDC)),
+        request(8, SPONSOR, without(operation(), &["preVerificationGas"]), paid_in(USDC)),
         request(8, SPONSOR, smallest(), sponsored()),
         request(8, QUOTE, smallest(), quote_of(Some(USDC), &[])),
     ]
 }
 
 fn with_amount(name: &str, amount: &str) -> Value {
-    request(
-        7,
-        SPONSOR,
-        with(operation(), &[(name, amount.into())]),
-        sponsored(),
-    )
+    request(7, SPONSOR, with(operation(), &[(name, amount.into())]), sponsored())
 }
 
 /// Requests with mode objects of every kind.
@@ -157,121 +111,48 @@ fn with_modes() -> Vec<Value> {
         request(9, SPONSOR, operation(), large),
         request(9, QUOTE, operation(), quote_of(Some(USDC), &many)),
         request(9, QUOTE, operation(), quote_of(Some(USDC), &[DAI, DAI])),
-        request(
-            9,
-            SPONSOR,
-            operation(),
-            with(sponsored(), &[("expiryDuration", 7200.into())]),
-        ),
+        request(9, SPONSOR, operation(), with(sponsored(), &[("expiryDuration", 7200.into())])),
         request(9, SPONSOR, operation(), uncalculated(sponsored())),
         request(9, QUOTE, operation(), uncalculated(sponsored())),
         request(9, QUOTE, operation(), uncalculated(quote_of(None, &[DAI]))),
         request(9, SPONSOR, operation(), uncalculated(paid_in(USDC))),
-        request(
-            9,
-            SPONSOR,
-            operation(),
-            with(sponsored(), &[("expiryDuration", 600.into())]),
-        ),
+        request(9, SPONSOR, operation(), with(sponsored(), &[("expiryDuration", 600.into())])),
         request(9, SPONSOR, operation(), without(sponsored(), &["expiryDuration"])),
-        request(
-            9,
-            SPONSOR,
-            operation(),
-            with(sponsored(), &[("mode", "SPONSORSHIP".into())]),
-        ),
-        request(
-            9,
-            SPONSOR,
-            operation(),
-            with(sponsored(), &[("tokenInfo", token_info())]),
-        ),
+        request(9, SPONSOR, operation(), with(sponsored(), &[("mode", "SPONSORSHIP".into())])),
+        request(9, SPONSOR, operation(), with(sponsored(), &[("tokenInfo", token_info())])),
         request(9, SPONSOR, operation(), with(sponsored(), &[("extra", 1.into())])),
+        request(9, SPONSOR, operation(), with(sponsored(), &[("sponsorshipInfo", account("SAFE"))])),
+        request(9, QUOTE, operation(), with(sponsored(), &[("sponsorshipInfo", account("SAFE"))])),
         request(
             9,
             SPONSOR,
             operation(),
-            with(sponsored(), &[("sponsorshipInfo", account("SAFE"))]),
+            with(sponsored(), &[("sponsorshipInfo", json!({ "webhookData": { "a": 1 } }))]),
         ),
-        request(
-            9,
-            QUOTE,
-            operation(),
-            with(sponsored(), &[("sponsorshipInfo", account("SAFE"))]),
-        ),
-        request(
-            9,
-            SPONSOR,
-            operation(),
-            with(
-                sponsored(),
-                &[("sponsorshipInfo", json!({ "webhookData": { "a": 1 } }))],
-            ),
-        ),
-        request(
-            9,
-            SPONSOR,
-            operation(),
-            with(paid_in(USDC), &[("sponsorshipInfo", json!({}))]),
-        ),
+        request(9, SPONSOR, operation(), with(paid_in(USDC), &[("sponsorshipInfo", json!({}))])),
         request(9, QUOTE, operation(), json!({ "sponsorshipInfo": {} })),
-        request(
-            9,
-            SPONSOR,
-            operation(),
-            json!({ "calculateGasLimits": true, "mode": "SPONSORED" }),
-        ),
+        request(9, SPONSOR, operation(), json!({ "calculateGasLimits": true, "mode": "SPONSORED" })),
         json!({ "params": [without(operation(), &["sender"]), sponsored()], "method": SPONSOR, "jsonrpc": "2.0.0", "id": 9 }),
     ]
 }
 
 /// Requests with tokens of every kind.
 fn with_tokens() -> Vec<Value> {
-    let many = [
-        UNSUPPORTED,
-        ALSO_UNSUPPORTED,
-        USDC,
-        DAI,
-        WBTC,
-        USDC,
-        UNSUPPORTED,
-        DAI,
-        WBTC,
-    ];
+    let many = [UNSUPPORTED, ALSO_UNSUPPORTED, USDC, DAI, WBTC, USDC, UNSUPPORTED, DAI, WBTC];
     let bare = || json!({ "mode": "ERC20" });
     vec![
         request(10, QUOTE, operation(), quote_of(Some(DAI), &[USDC, DAI])),
         request(11, QUOTE, operation(), quote_of(Some(UNSUPPORTED), &[USDC])),
-        request(
-            12,
-            QUOTE,
-            operation(),
-            quote_of(Some(USDC), &[UNSUPPORTED, ALSO_UNSUPPORTED]),
-        ),
-        request(
-            13,
-            QUOTE,
-            operation(),
-            quote_of(Some(UNSUPPORTED), &[ALSO_UNSUPPORTED]),
-        ),
+        request(12, QUOTE, operation(), quote_of(Some(USDC), &[UNSUPPORTED, ALSO_UNSUPPORTED])),
+        request(13, QUOTE, operation(), quote_of(Some(UNSUPPORTED), &[ALSO_UNSUPPORTED])),
         request(14, QUOTE, operation(), quote_of(None, &[USDC_OTHER_LETTERS])),
         request(14, QUOTE, operation(), quote_of(None, &[USDC, USDC, DAI])),
         request(15, QUOTE, operation(), quote_of(Some(USDC), &many)),
-        request(
-            16,
-            QUOTE,
-            operation(),
-            json!({ "mode": "ERC20", "tokenInfo": {} }),
-        ),
+        request(16, QUOTE, operation(), json!({ "mode": "ERC20", "tokenInfo": {} })),
         request(16, QUOTE, operation(), quote_of(None, &[UNSUPPORTED])),
         request(17, SPONSOR, operation(), paid_in(DAI)),
         request(17, SPONSOR, operation(), paid_in(USDC_OTHER_LETTERS)),
-        request(
-            17,
-            SPONSOR,
-            operation(),
-            json!({ "mode": "ERC20", "tokenInfo": { "tokenAddress": USDC } }),
-        ),
+        request(17, SPONSOR, operation(), json!({ "mode": "ERC20", "tokenInfo": { "tokenAddress": USDC } })),
         request(18, SPONSOR, operation(), paid_in(UNSUPPORTED)),
         request(18, SPONSOR, deploying(), uncalculated(paid_in(UNSUPPORTED))),
         request(18, SPONSOR, smallest(), paid_in(UNSUPPORTED)),
@@ -290,12 +171,7 @@ fn with_tokens() -> Vec<Value> {
             ),
         ),
         request(18, SPONSOR, operation(), bare()),
-        request(
-            18,
-            SPONSOR,
-            operation(),
-            with(bare(), &[("tokenInfo", json!({}))]),
-        ),
+        request(18, SPONSOR, operation(), with(bare(), &[("tokenInfo", json!({}))])),
     ]
 }
 
@@ -318,72 +194,34 @@ fn rarely_sent() -> Vec<Value> {
     let lookalike = format!("{}8", &USDC[..USDC.len() - 1]);
     let note = json!({ "webhookData": { "note": "支付" } });
     let large_fee = with(operation(), &[("maxFeePerGas", "36893488147419103232".into())]);
-    let fee_token = |token: Value| {
-        with(
-            paid_in(USDC),
-            &[("tokenInfo", json!({ "feeTokenAddress": token }))],
-        )
-    };
+    let fee_token = |token: Value| with(paid_in(USDC), &[("tokenInfo", json!({ "feeTokenAddress": token }))]);
     let expiring = |seconds: u32| with(sponsored(), &[("expiryDuration", seconds.into())]);
     let to_quote = json!({ "preferredToken": USDC, "tokenList": [USDC] });
     vec![
         request("<a>&</a>", SPONSOR, operation(), sponsored()),
         request("2026-11-21T10:00:00.000Z", SPONSOR, operation(), sponsored()),
         request("cafe\u{301}", SPONSOR, operation(), sponsored()),
-        request(
-            60,
-            SPONSOR,
-            operation(),
-            with(sponsored(), &[("sponsorshipInfo", note)]),
-        ),
+        request(60, SPONSOR, operation(), with(sponsored(), &[("sponsorshipInfo", note)])),
         request(61, QUOTE, large_fee, quote_of(Some(USDC), &[USDC])),
         request(
             62,
             QUOTE,
             operation(),
-            with(
-                quote_of(Some(USDC), &[UNSUPPORTED]),
-                &[("sponsorshipInfo", account("BICONOMY"))],
-            ),
+            with(quote_of(Some(USDC), &[UNSUPPORTED]), &[("sponsorshipInfo", account("BICONOMY"))]),
         ),
         request(63, SPONSOR, operation(), expiring(172_800)),
         request(64, SPONSOR, operation(), expiring(5)),
-        request(
-            65,
-            SPONSOR,
-            operation(),
-            without(sponsored(), &["calculateGasLimits"]),
-        ),
+        request(65, SPONSOR, operation(), without(sponsored(), &["calculateGasLimits"])),
         request(66, SPONSOR, operation(), fee_token(Value::Null)),
         request(67, SPONSOR, operation(), fee_token("".into())),
-        request(
-            68,
-            SPONSOR,
-            operation(),
-            with(paid_in(USDC), &[("tokenInfo", to_quote)]),
-        ),
+        request(68, SPONSOR, operation(), with(paid_in(USDC), &[("tokenInfo", to_quote)])),
         request("a name", SPONSOR, operation(), paid_in(UNSUPPORTED)),
-        request(
-            69,
-            SPONSOR,
-            operation(),
-            paid_in("0x0000000000000000000000000000000000000000"),
-        ),
+        request(69, SPONSOR, operation(), paid_in("0x0000000000000000000000000000000000000000")),
         request(70, SPONSOR, operation(), paid_in(&lookalike)),
         request(71, SPONSOR, operation(), without(sponsored(), &["mode"])),
         request(72, SPONSOR, operation(), without(paid_in(USDC), &["mode"])),
-        request(
-            73,
-            SPONSOR,
-            operation(),
-            with(sponsored(), &[("expiryDuration", Value::Null)]),
-        ),
-        request(
-            74,
-            QUOTE,
-            operation(),
-            without(sponsored(), &["calculateGasLimits"]),
-        ),
+        request(73, SPONSOR, operation(), with(sponsored(), &[("expiryDuration", Value::Null)])),
+        request(74, QUOTE, operation(), without(sponsored(), &["calculateGasLimits"])),
     ]
 }
 
@@ -394,12 +232,7 @@ fn in_capitals() -> Vec<Value> {
     let (usdc, unsupported) = (capitals(USDC), capitals(ALSO_UNSUPPORTED));
     vec![
         request(80, SPONSOR, from(PolicyConfig::DENIED_SENDER), sponsored()),
-        request(
-            81,
-            SPONSOR,
-            from("0x00000000000000000000000000000000000000aa"),
-            sponsored(),
-        ),
+        request(81, SPONSOR, from("0x00000000000000000000000000000000000000aa"), sponsored()),
         request(82, QUOTE, operation(), quote_of(Some(DAI), &[&usdc, DAI])),
         request(83, QUOTE, operation(), quote_of(Some(USDC), &[&unsupported])),
         request(84, SPONSOR, operation(), paid_in(&usdc)),

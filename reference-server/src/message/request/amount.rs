@@ -11,9 +11,7 @@ pub(crate) struct Amount(pub(crate) U256);
 impl<'de> Deserialize<'de> for Amount {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw: &RawValue = Deserialize::deserialize(deserializer)?;
-        parse_member(raw.get())
-            .map(Self)
-            .ok_or_else(|| D::Error::custom("not an amount below 2^256"))
+        parse_member(raw.get()).map(Self).ok_or_else(|| D::Error::custom("not an amount below 2^256"))
     }
 }
 
@@ -52,10 +50,7 @@ fn parse_hex(digits: &str) -> Option<U256> {
     if significant.len() > limbs.len() * HEX_DIGITS_OF_U64 {
         return None;
     }
-    for (limb, chunk) in limbs
-        .iter_mut()
-        .zip(significant.as_bytes().rchunks(HEX_DIGITS_OF_U64))
-    {
+    for (limb, chunk) in limbs.iter_mut().zip(significant.as_bytes().rchunks(HEX_DIGITS_OF_U64)) {
         for digit in chunk {
             let value = char::from(*digit).to_digit(16)?;
             *limb = (*limb << 4) | u64::from(value);
@@ -116,14 +111,7 @@ fn parse_number(json: &str) -> Option<U256> {
 /// Parses a JSON number of at least zero as seconds, rounded down and limited to `u64::MAX`.
 pub(crate) fn parse_seconds(json: &str) -> Option<u64> {
     match json.as_bytes().first()? {
-        b'-' if !json
-            .split(['e', 'E'])
-            .next()?
-            .bytes()
-            .any(|byte| matches!(byte, b'1'..=b'9')) =>
-        {
-            Some(0)
-        }
+        b'-' if !json.split(['e', 'E']).next()?.bytes().any(|byte| matches!(byte, b'1'..=b'9')) => Some(0),
         b'0'..=b'9' => Some(whole_part(json)),
         _ => None,
     }
@@ -146,10 +134,7 @@ fn whole_part(json: &str) -> u64 {
         Err(_) => i64::MAX,
     };
     let wanted = usize::try_from(shifted.max(0)).unwrap_or(usize::MAX);
-    let digits = whole
-        .bytes()
-        .chain(fraction.bytes())
-        .chain(std::iter::repeat(b'0'));
+    let digits = whole.bytes().chain(fraction.bytes()).chain(std::iter::repeat(b'0'));
     let mut seconds = 0_u64;
     for digit in digits.take(wanted) {
         seconds = seconds.saturating_mul(10).saturating_add(u64::from(digit - b'0'));
@@ -222,14 +207,8 @@ mod tests {
         assert_eq!(parse_member(&format!("\"00{max}\"")), Some(U256::MAX));
         assert_eq!(parse_member(&over), None);
         assert_eq!(parse_member(&format!("\"{over}\"")), None);
-        assert_eq!(
-            parse_member(&format!("\"0x{}\"", "f".repeat(64))),
-            Some(U256::MAX)
-        );
-        assert_eq!(
-            parse_member(&format!("\"0x00{}\"", "f".repeat(64))),
-            Some(U256::MAX)
-        );
+        assert_eq!(parse_member(&format!("\"0x{}\"", "f".repeat(64))), Some(U256::MAX));
+        assert_eq!(parse_member(&format!("\"0x00{}\"", "f".repeat(64))), Some(U256::MAX));
         assert_eq!(parse_member(&format!("\"0x1{}\"", "0".repeat(64))), None);
     }
 

@@ -64,9 +64,7 @@ pub(crate) struct Seconds(pub(crate) u64);
 impl<'de> Deserialize<'de> for Seconds {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw: &RawValue = Deserialize::deserialize(deserializer)?;
-        parse_seconds(raw.get())
-            .map(Self)
-            .ok_or_else(|| D::Error::custom("not a number of at least zero"))
+        parse_seconds(raw.get()).map(Self).ok_or_else(|| D::Error::custom("not a number of at least zero"))
     }
 }
 
@@ -82,20 +80,14 @@ impl<'a> RawObject<'a> {
 
     /// Whether it has no members.
     pub(crate) fn is_empty(self) -> bool {
-        self.0
-            .strip_prefix('{')
-            .is_some_and(|rest| rest.trim_ascii_start().starts_with('}'))
+        self.0.strip_prefix('{').is_some_and(|rest| rest.trim_ascii_start().starts_with('}'))
     }
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for RawObject<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw: &RawValue = Deserialize::deserialize(deserializer)?;
-        if raw.get().starts_with('{') {
-            Ok(Self(raw.get()))
-        } else {
-            Err(D::Error::custom("not an object"))
-        }
+        if raw.get().starts_with('{') { Ok(Self(raw.get())) } else { Err(D::Error::custom("not an object")) }
     }
 }
 
@@ -143,11 +135,7 @@ impl<'de> Deserialize<'de> for Version {
                 return Err(D::Error::custom("not a dotted version"));
             }
         }
-        if parts == 3 {
-            Ok(Self)
-        } else {
-            Err(D::Error::custom("not a version of three parts"))
-        }
+        if parts == 3 { Ok(Self) } else { Err(D::Error::custom("not a version of three parts")) }
     }
 }
 

@@ -175,11 +175,8 @@ mod tests {
     #[test]
     fn an_address_is_twenty_bytes() {
         let digits = "00112233445566778899aAbBcCdDeEfF00112233";
-        let read = |text: String| {
-            serde_json::from_str::<AddressText<'_>>(&text)
-                .map(|read| read.address)
-                .ok()
-        };
+        let read =
+            |text: String| serde_json::from_str::<AddressText<'_>>(&text).map(|read| read.address).ok();
         let expected = hex::decode(digits).map(|bytes| Address::from_slice(&bytes)).ok();
         assert!(expected.is_some());
         assert_eq!(read(format!("\"0x{digits}\"")), expected);

@@ -30,11 +30,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// The address that an argument of `--metrics` names: `PORT` and `:PORT` are ports of 127.0.0.1.
 pub fn metrics_address(argument: &str) -> String {
     let port = argument.strip_prefix(':').unwrap_or(argument);
-    if port.contains(':') {
-        argument.to_owned()
-    } else {
-        format!("127.0.0.1:{port}")
-    }
+    if port.contains(':') { argument.to_owned() } else { format!("127.0.0.1:{port}") }
 }
 
 /// Serves OpenMetrics text at `/metrics`. `text` makes it for each request, on a thread that may block. A connection is closed after
@@ -64,9 +60,8 @@ where
                 let text = text.clone();
                 async move { Ok::<_, Infallible>(page(&request, text).await) }
             });
-            let connection = http1::Builder::new()
-                .keep_alive(false)
-                .serve_connection(TokioIo::new(stream), service);
+            let connection =
+                http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(stream), service);
             let _ = tokio::time::timeout(CONNECTION_TIMEOUT, connection).await;
             drop(permit);
         });
@@ -96,9 +91,6 @@ async fn page<B>(
             response.headers_mut().insert(CONTENT_TYPE, OPEN_METRICS);
             response
         }
-        Ok(Err(_)) | Err(_) => plain(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            "the metrics cannot be written\n",
-        ),
+        Ok(Err(_)) | Err(_) => plain(StatusCode::INTERNAL_SERVER_ERROR, "the metrics cannot be written\n"),
     }
 }

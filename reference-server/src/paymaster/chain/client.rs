@@ -78,10 +78,7 @@ impl Chain {
             return Ok(None);
         };
         let timeout = Duration::from_millis(config.timeout_ms);
-        let limits = Limits {
-            timeout,
-            body: MAX_RESPONSE_BYTES,
-        };
+        let limits = Limits { timeout, body: MAX_RESPONSE_BYTES };
         let connector = config.connector(&target)?;
         Ok(Some(Self {
             transport: Transport::new(target, limits, &[(USER_AGENT, PRODUCT)]).with_connector(connector),
@@ -113,10 +110,8 @@ impl Chain {
             {
                 unreachable = Some(cause.clone());
             }
-            let nonce = nonce.map_err(|cause| NonceError::Chain {
-                origin: self.transport.target.origin(),
-                cause,
-            });
+            let nonce =
+                nonce.map_err(|cause| NonceError::Chain { origin: self.transport.target.origin(), cause });
             if let Err(cause) = &nonce {
                 tracing::warn!(%sender, why = %cause, "no nonce");
             }
@@ -135,8 +130,7 @@ impl Chain {
     fn connection(&self) -> PooledConnection {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.retain(|(_, ended)| ended.elapsed() < IDLE_TIMEOUT);
-        idle.pop()
-            .map_or_else(PooledConnection::default, |(connection, _)| connection)
+        idle.pop().map_or_else(PooledConnection::default, |(connection, _)| connection)
     }
 
     async fn sender_nonce(
@@ -154,19 +148,16 @@ impl Chain {
         });
         let mut transport = self.transport.clone();
         transport.limits.timeout = deadline.saturating_duration_since(Instant::now());
-        let exchange = connection
-            .exchange(&transport, Bytes::from(request.to_string()))
-            .await;
+        let exchange = connection.exchange(&transport, Bytes::from(request.to_string())).await;
         match exchange.outcome {
             // Whatever its status: nodes report errors with any.
             Ok(response) => Ok(reply::word(&response.body, self.paymaster)?),
             Err(Failure::Connect(cause)) => {
                 Err(CallError::NoConnection(super::config::with_our_flags(&cause)))
             }
-            Err(Failure::Timeout { waiting_for, .. }) => Err(CallError::Timeout {
-                timeout_ms: self.timeout.as_millis(),
-                waiting_for,
-            }),
+            Err(Failure::Timeout { waiting_for, .. }) => {
+                Err(CallError::Timeout { timeout_ms: self.timeout.as_millis(), waiting_for })
+            }
             Err(cause) => Err(CallError::Exchange(cause)),
         }
     }

@@ -27,12 +27,7 @@ pub struct ChainConfig {
 
 impl Default for ChainConfig {
     fn default() -> Self {
-        Self {
-            rpc_url: RpcUrl::default(),
-            timeout_ms: 5_000,
-            cacert: PathBuf::new(),
-            insecure: false,
-        }
+        Self { rpc_url: RpcUrl::default(), timeout_ms: 5_000, cacert: PathBuf::new(), insecure: false }
     }
 }
 
@@ -50,9 +45,7 @@ impl ChainConfig {
 
 /// A message of the HTTP client with the names that its flags have here.
 pub(super) fn with_our_flags(message: &str) -> String {
-    message
-        .replace("--cacert", "--chain-cacert")
-        .replace("--insecure", "--chain-insecure")
+    message.replace("--cacert", "--chain-cacert").replace("--insecure", "--chain-insecure")
 }
 
 /// The URL of a node's JSON-RPC, or an empty text. Its path often holds a key and is never printed.
@@ -130,10 +123,7 @@ mod tests {
             "SECRET",
         ] {
             let error = RpcUrl::new(url).target().unwrap_err().to_string();
-            assert!(
-                error.contains("chain.rpc_url") && error.contains("http://127.0.0.1:8545"),
-                "{error}"
-            );
+            assert!(error.contains("chain.rpc_url") && error.contains("http://127.0.0.1:8545"), "{error}");
             assert!(!error.contains("SECRET"), "{error}");
         }
     }
@@ -141,14 +131,8 @@ mod tests {
     #[test]
     fn a_key_in_the_path_is_not_shown() {
         for (url, shown) in [
-            (
-                "http://node.example:1/v3/SECRET",
-                "http://node.example:1/(redacted)",
-            ),
-            (
-                "https://node.example/?key=SECRET",
-                "https://node.example/(redacted)",
-            ),
+            ("http://node.example:1/v3/SECRET", "http://node.example:1/(redacted)"),
+            ("https://node.example/?key=SECRET", "https://node.example/(redacted)"),
             ("http://127.0.0.1:8545", "http://127.0.0.1:8545"),
         ] {
             assert_eq!(format!("{:?}", RpcUrl::new(url)), shown);

@@ -54,16 +54,12 @@ pub(super) fn word(body: &[u8], contract: Address) -> Result<U256, ReplyError> {
         return Err(ReplyError::Node { code, message });
     }
     let text = reply.result.ok_or(ReplyError::Empty)?;
-    let bytes = text
-        .strip_prefix("0x")
-        .and_then(|digits| hex::decode(digits).ok())
-        .ok_or(ReplyError::NotHex)?;
+    let bytes =
+        text.strip_prefix("0x").and_then(|digits| hex::decode(digits).ok()).ok_or(ReplyError::NotHex)?;
     if bytes.is_empty() {
         return Err(ReplyError::NoContract(contract));
     }
-    let word: [u8; 32] = bytes
-        .try_into()
-        .map_err(|bytes: Vec<u8>| ReplyError::Size(bytes.len()))?;
+    let word: [u8; 32] = bytes.try_into().map_err(|bytes: Vec<u8>| ReplyError::Size(bytes.len()))?;
     Ok(U256::from_be_bytes(word))
 }
 
@@ -79,10 +75,7 @@ mod tests {
         for (body, expected) in [
             ("<html>", "not that of a JSON-RPC node"),
             ("{}", "neither"),
-            (
-                r#"{"result":"0x"}"#,
-                "no VerifyingPaymaster is deployed at 0x0000",
-            ),
+            (r#"{"result":"0x"}"#, "no VerifyingPaymaster is deployed at 0x0000"),
             (r#"{"result":"0x00"}"#, "1 bytes"),
             (r#"{"result":"7"}"#, "not hex"),
             (

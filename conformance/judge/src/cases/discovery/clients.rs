@@ -21,9 +21,7 @@ impl Discovery {
         if !self.tries_clients {
             return Vec::new();
         }
-        self.compared(CLIENTS.iter(), |plain, clients| {
-            std::iter::once(plain).chain(clients).collect()
-        })
+        self.compared(CLIENTS.iter(), |plain, clients| std::iter::once(plain).chain(clients).collect())
     }
 
     /// The clients that were answered otherwise than the plain headers, by turns with these.
@@ -51,10 +49,7 @@ impl Discovery {
         }
         if let Some(group) = groups.first_mut() {
             let plain = group.members.remove(0);
-            let with_headers = |client| Member {
-                sent_as: Some(client),
-                ..plain.clone()
-            };
+            let with_headers = |client| Member { sent_as: Some(client), ..plain.clone() };
             group.members = members(plain.clone(), &mut clients.map(with_headers));
         }
         groups
@@ -67,9 +62,7 @@ impl Discovery {
         };
         if self.round == 8 {
             let plain = exchanges.first().map(outcome);
-            let others = exchanges
-                .iter()
-                .filter(|exchange| Some(outcome(exchange)) != plain);
+            let others = exchanges.iter().filter(|exchange| Some(outcome(exchange)) != plain);
             self.suspects = others.filter_map(|exchange| exchange.sent_as).collect();
             return;
         }
@@ -77,9 +70,8 @@ impl Discovery {
             let (plain, client) = (outcome(&turns[0]), outcome(&turns[1]));
             let mut pairs = turns.chunks_exact(2);
             let is_steady = pairs.all(|pair| outcome(&pair[0]) == plain && outcome(&pair[1]) == client);
-            if let Some(refused) = turns[1]
-                .sent_as
-                .filter(|_| is_steady && plain != client && client.is_refusal)
+            if let Some(refused) =
+                turns[1].sent_as.filter(|_| is_steady && plain != client && client.is_refusal)
             {
                 self.context.refused_clients.insert(refused.name);
             }
@@ -133,11 +125,8 @@ mod tests {
                     let earlier = bodies.iter().filter(|body| **body == member.body).count();
                     bodies.push(member.body.clone());
                     let (status, body) = answer(member.sent_as, earlier);
-                    let response = Response {
-                        status,
-                        headers: Vec::new(),
-                        body: Bytes::from_static(body.as_bytes()),
-                    };
+                    let response =
+                        Response { status, headers: Vec::new(), body: Bytes::from_static(body.as_bytes()) };
                     Exchange {
                         sent_as: member.sent_as,
                         ..Exchange::new(member.body.clone(), Ok(response), Duration::ZERO)
@@ -155,13 +144,7 @@ mod tests {
     fn a_refusal_is_about_headers_if_the_plain_ones_never_get_it_whatever_it_is() {
         let has_origin =
             |headers: Option<&HeaderSet>| headers.is_some_and(|headers| headers.header("origin").is_some());
-        for refusal in [
-            (200, ERROR),
-            (401, ERROR),
-            (403, ERROR),
-            (403, "<html>"),
-            (500, ""),
-        ] {
+        for refusal in [(200, ERROR), (401, ERROR), (403, ERROR), (403, "<html>"), (500, "")] {
             let found = refused(|headers, _| if has_origin(headers) { refusal } else { RESULT });
             assert_eq!(found, BTreeSet::from(["browser"]), "{refusal:?}");
         }
@@ -172,13 +155,7 @@ mod tests {
         assert_eq!(by_chance, BTreeSet::new());
         let repetitions = refused(|_, earlier| if earlier > 0 { (409, ERROR) } else { RESULT });
         assert_eq!(repetitions, BTreeSet::new());
-        let garbled = refused(|headers, _| {
-            if headers.is_some() {
-                (200, "\u{1f}")
-            } else {
-                RESULT
-            }
-        });
+        let garbled = refused(|headers, _| if headers.is_some() { (200, "\u{1f}") } else { RESULT });
         assert_eq!(garbled, BTreeSet::new(), "no refusal");
     }
 }

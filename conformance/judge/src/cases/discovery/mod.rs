@@ -93,11 +93,7 @@ struct Trial {
 impl Trial {
     /// A request that keeps to the tables.
     fn plain(pair: Pair, dialect: Dialect) -> Self {
-        Self {
-            pair,
-            dialect,
-            form: None,
-        }
+        Self { pair, dialect, form: None }
     }
 }
 
@@ -120,10 +116,7 @@ impl Discovery {
     /// Finds also the published clients whose request headers the target refuses.
     #[must_use]
     pub fn trying_clients(self) -> Self {
-        Self {
-            tries_clients: true,
-            ..self
-        }
+        Self { tries_clients: true, ..self }
     }
 
     /// Takes the answers of the previous round (none at first) and returns the groups of the next round; none at the end.
@@ -152,22 +145,13 @@ impl Discovery {
 
     /// What discovery found.
     pub fn finish(self) -> DiscoveryResult {
-        DiscoveryResult {
-            context: self.context,
-            access: self.access,
-        }
+        DiscoveryResult { context: self.context, access: self.access }
     }
 
     fn default_dialect(&mut self) -> Vec<Group> {
         let dialect = self.context.dialect.clone();
-        let trials = Pair::ALL
-            .into_iter()
-            .flat_map(|pair| std::iter::repeat_n((pair, dialect.clone()), 2));
-        self.try_all(
-            trials
-                .map(|(pair, dialect)| Trial::plain(pair, dialect))
-                .collect(),
-        )
+        let trials = Pair::ALL.into_iter().flat_map(|pair| std::iter::repeat_n((pair, dialect.clone()), 2));
+        self.try_all(trials.map(|(pair, dialect)| Trial::plain(pair, dialect)).collect())
     }
 
     /// When nothing was served: every combination of readings that the profile does not pin. When only token mode was served: the
@@ -183,9 +167,7 @@ impl Discovery {
         let names = readings(pins.sponsored_name.as_ref(), &["SPONSORED", "SPONSORSHIP"]);
         let notations = pins
             .amount_notation
-            .map_or(vec![Amounts::Decimal, Amounts::Hex, Amounts::Mixed], |pinned| {
-                vec![pinned]
-            });
+            .map_or(vec![Amounts::Decimal, Amounts::Hex, Amounts::Mixed], |pinned| vec![pinned]);
         let mut trials = Vec::new();
         for pair in [Pair::SPONSOR_SPONSORED, Pair::QUOTE_SPONSORED, Pair::QUOTE_ERC20] {
             for version in &versions {
@@ -220,10 +202,7 @@ impl Discovery {
         let pinned = self.context.profile.dialect.fee_token_member.clone();
         let mut trials = Vec::new();
         for member in readings(pinned.as_ref(), &["feeTokenAddress", "tokenAddress"]) {
-            let dialect = Dialect {
-                fee_token_member: member,
-                ..self.context.dialect.clone()
-            };
+            let dialect = Dialect { fee_token_member: member, ..self.context.dialect.clone() };
             trials.extend(std::iter::repeat_n(Trial::plain(Pair::SPONSOR_ERC20, dialect), 3));
         }
         self.try_all(trials)
@@ -266,16 +245,11 @@ impl Discovery {
         for pair in self.served.clone() {
             let wanted = Base::sponsored(pair);
             for (index, form) in all_forms().enumerate() {
-                let Some(request) = source
-                    .base(&wanted)
-                    .and_then(|request| form.of(&request, pair, &extras))
+                let Some(request) = source.base(&wanted).and_then(|request| form.of(&request, pair, &extras))
                 else {
                     continue;
                 };
-                self.trials.push(Trial {
-                    form: Some(index),
-                    ..Trial::plain(pair, context.dialect.clone())
-                });
+                self.trials.push(Trial { form: Some(index), ..Trial::plain(pair, context.dialect.clone()) });
                 self.push(&mut groups, wanted, request, &context);
             }
             let fee_token = context.dialect.fee_token_member.as_str();
@@ -311,10 +285,7 @@ impl Discovery {
     fn push(&mut self, groups: &mut Vec<Group>, wanted: Base, request: Value, context: &Context) {
         if let Some((group, next)) = group(&DISCOVERY, wanted, request, 0, self.next_id, context) {
             self.next_id = next;
-            groups.push(Group {
-                number: groups.len(),
-                ..group
-            });
+            groups.push(Group { number: groups.len(), ..group });
         }
     }
 }

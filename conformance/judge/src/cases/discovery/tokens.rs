@@ -60,15 +60,9 @@ impl Discovery {
 
     /// Quotes for invented tokens, and for a preferred token outside the list.
     pub(super) fn unknown_tokens(&mut self) -> Vec<Group> {
-        let known: Vec<String> = self
-            .context
-            .tokens_with(Support::Supported)
-            .take(LONGEST_QUOTE)
-            .map(str::to_owned)
-            .collect();
-        let unknown: Vec<String> = (0..INVENTED_TOKENS)
-            .map(|salt| invented_token(self.seed, salt))
-            .collect();
+        let known: Vec<String> =
+            self.context.tokens_with(Support::Supported).take(LONGEST_QUOTE).map(str::to_owned).collect();
+        let unknown: Vec<String> = (0..INVENTED_TOKENS).map(|salt| invented_token(self.seed, salt)).collect();
         let mut infos: Vec<Value> = known
             .iter()
             .take(SINGLE_TOKEN_QUOTES)
@@ -112,8 +106,7 @@ impl Discovery {
                 continue;
             };
             request["params"][1]["tokenInfo"] = info.clone();
-            self.trials
-                .push(Trial::plain(wanted.pair, context.dialect.clone()));
+            self.trials.push(Trial::plain(wanted.pair, context.dialect.clone()));
             self.push(&mut groups, wanted, request, &context);
         }
         groups
@@ -123,9 +116,5 @@ impl Discovery {
 /// An invented token address, derived from the seed.
 pub(super) fn invented_token(seed: u64, salt: u64) -> String {
     let mixed = (seed ^ salt.wrapping_add(0x00c0_ffee)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    format!(
-        "0x{mixed:016x}{:016x}{:08x}",
-        mixed.rotate_left(23) ^ 0xa5a5,
-        salt + 0xdead_0000
-    )
+    format!("0x{mixed:016x}{:016x}{:08x}", mixed.rotate_left(23) ^ 0xa5a5, salt + 0xdead_0000)
 }

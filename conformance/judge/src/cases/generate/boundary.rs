@@ -55,19 +55,10 @@ pub const BYTE_LENGTHS: [usize; 6] = [0, 1, 31, 32, 33, 24_576];
 /// Strings that servers often handle wrongly: empty, spaces, quotes and escapes, other scripts, outside of the basic plane, long.
 pub fn strings() -> &'static [String] {
     static STRINGS: LazyLock<Vec<String>> = LazyLock::new(|| {
-        let mut strings: Vec<String> = [
-            "",
-            "a",
-            " ",
-            "0",
-            "null",
-            "\"\\/\u{8}\n",
-            "\0",
-            "żółć 漢字",
-            "\u{1F9FE}",
-        ]
-        .map(str::to_owned)
-        .into();
+        let mut strings: Vec<String> =
+            ["", "a", " ", "0", "null", "\"\\/\u{8}\n", "\0", "żółć 漢字", "\u{1F9FE}"]
+                .map(str::to_owned)
+                .into();
         strings.push("x".repeat(1_000));
         strings
     });
@@ -104,11 +95,7 @@ pub(super) const PERCENT: u64 = 6;
 
 /// A length of the [`BYTE_LENGTHS`]; the long one is rare, since it costs a thousand times the others.
 pub(super) fn byte_length(rng: &mut TestRng) -> usize {
-    if rng.chance(5) {
-        BYTE_LENGTHS[5]
-    } else {
-        *rng.pick(&BYTE_LENGTHS[..5])
-    }
+    if rng.chance(5) { BYTE_LENGTHS[5] } else { *rng.pick(&BYTE_LENGTHS[..5]) }
 }
 
 #[cfg(test)]

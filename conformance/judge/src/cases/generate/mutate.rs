@@ -76,10 +76,7 @@ impl Site {
     /// `valid`, broken at this site. None when the message is not valid, when it has no such place, when the edit does not break
     /// this keyword, or when it breaks anything outside of the place.
     pub fn apply(&self, valid: &Value) -> Option<Mutation> {
-        validator_for(self.message)?
-            .is_valid(valid)
-            .then(|| self.broken(valid))
-            .flatten()
+        validator_for(self.message)?.is_valid(valid).then(|| self.broken(valid)).flatten()
     }
 
     fn broken(&self, valid: &Value) -> Option<Mutation> {
@@ -117,16 +114,13 @@ impl Site {
         let mut found = false;
         for error in validator.iter_errors(broken) {
             let path = error.instance_path().as_str();
-            let inside = path
-                .strip_prefix(place)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+            let inside =
+                path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
             if !inside {
                 return false;
             }
             found |= path == place
-                && error
-                    .absolute_keyword_location()
-                    .is_some_and(|location| location.as_str() == claimed);
+                && error.absolute_keyword_location().is_some_and(|location| location.as_str() == claimed);
         }
         found
     }
@@ -140,8 +134,7 @@ impl Mutation {
 
     /// Whether `shrunk` is exactly this mutation of `base`.
     pub fn is_mutation_of(&self, base: &Value, shrunk: &Value) -> bool {
-        self.reapply(base)
-            .is_some_and(|mutation| mutation.broken == *shrunk)
+        self.reapply(base).is_some_and(|mutation| mutation.broken == *shrunk)
     }
 
     /// The pair for which the broken request is valid: another method or mode name can turn it into a valid request of another
@@ -158,11 +151,7 @@ impl fmt::Display for Mutation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         /// Longer values are cut, in characters.
         const LONGEST: usize = 60;
-        write!(
-            f,
-            "{} of {} broken at {}: ",
-            self.keyword, self.document, self.pointer
-        )?;
+        write!(f, "{} of {} broken at {}: ", self.keyword, self.document, self.pointer)?;
         let Some(now) = &self.now else {
             return f.write_str("removed");
         };

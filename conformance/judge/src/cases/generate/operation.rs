@@ -99,9 +99,7 @@ fn generated(
     let known = &context.profile.operations;
     let any_nonce = known.accepts == Accepts::Any || known.varies("nonce");
     let limit = context.limits().call_data_bytes;
-    let most = limit.map_or(CALL_DATA_BYTES, |limit| {
-        usize::try_from(limit).unwrap_or(usize::MAX)
-    });
+    let most = limit.map_or(CALL_DATA_BYTES, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
     let refused = context.profile.operations.refused_senders.clone();
     let fresh = drawn(move |rng| {
         loop {
@@ -120,15 +118,9 @@ fn generated(
         .value("/callGasLimit", gas(21_000, 5_000_000))
         .value("/verificationGasLimit", gas(21_000, 2_000_000))
         .value("/preVerificationGas", gas(21_000, 500_000))
-        .value(
-            "/maxFeePerGas",
-            drawn(move |rng| write(quantities, rng.between(GWEI, 500 * GWEI))),
-        )
+        .value("/maxFeePerGas", drawn(move |rng| write(quantities, rng.between(GWEI, 500 * GWEI))))
         // At most the smallest maxFeePerGas: every chain refuses a tip above the whole fee.
-        .value(
-            "/maxPriorityFeePerGas",
-            drawn(move |rng| write(quantities, rng.between(1, GWEI))),
-        );
+        .value("/maxPriorityFeePerGas", drawn(move |rng| write(quantities, rng.between(1, GWEI))));
     for member in MEMBERS {
         overrides = overrides.always(&format!("/{member}"));
     }
@@ -179,11 +171,9 @@ fn one_of(context: &Context, listed: Vec<Map<String, Value>>) -> Result<BoxedStr
                 // Empty when the profile leaves it out: a drawn value would make it another operation.
                 (None, "initCode" | "callData") => Value::String("0x".to_owned()),
                 // The priority fee is never above the maximum fee.
-                (None, "maxFeePerGas" | "maxPriorityFeePerGas") => FEES
-                    .iter()
-                    .find_map(|fee| choice.get(*fee))
-                    .unwrap_or(&fresh[member])
-                    .clone(),
+                (None, "maxFeePerGas" | "maxPriorityFeePerGas") => {
+                    FEES.iter().find_map(|fee| choice.get(*fee)).unwrap_or(&fresh[member]).clone()
+                }
                 (None, _) => fresh[member].clone(),
             };
             operation.insert(member.to_owned(), value);
@@ -199,9 +189,7 @@ const VARY: Value = Value::Null;
 /// The members that may vary. The fees vary together or not at all, so that the priority fee is never above the maximum fee.
 fn varying(operations: &Operations) -> Vec<Vec<&'static str>> {
     let fees = FEES.iter().all(|fee| operations.varies(fee));
-    let others = MEMBERS
-        .into_iter()
-        .filter(|member| operations.varies(member) && !FEES.contains(member));
+    let others = MEMBERS.into_iter().filter(|member| operations.varies(member) && !FEES.contains(member));
     let others = others.map(|member| vec![member]);
     others.chain(fees.then(|| FEES.to_vec())).collect()
 }

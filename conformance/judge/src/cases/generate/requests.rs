@@ -60,11 +60,7 @@ const DURATIONS: [u64; 6] = [60, 300, 600, 900, 1_800, 3_600];
 /// ```
 pub fn requests(pair: Pair) -> Requests {
     Requests {
-        base: Base {
-            pair,
-            draw: Draw::Accepted,
-            tokens: Tokens::Any,
-        },
+        base: Base { pair, draw: Draw::Accepted, tokens: Tokens::Any },
         context: Rc::new(with_some_token(Context::default())),
         schema: Rc::default(),
     }
@@ -115,11 +111,7 @@ impl Requests {
 
     /// The requests that a run draws as `base`.
     pub(super) fn of_base(base: Base, context: Rc<Context>) -> Self {
-        Self {
-            base,
-            context,
-            schema: Rc::default(),
-        }
+        Self { base, context, schema: Rc::default() }
     }
 
     /// What is drawn.
@@ -277,16 +269,11 @@ impl Error for NoRequests {}
 
 /// What `wanted` is drawn from, if what it draws is valid: a profile may pin readings or accounts that no schema accepts.
 fn usable(context: &Context, wanted: Base) -> Result<FromSchema, NoRequests> {
-    let strategy = schema(context, wanted)
-        .map_err(NoRequests::Unsupported)?
-        .ok_or(NoRequests::NothingListed)?;
+    let strategy =
+        schema(context, wanted).map_err(NoRequests::Unsupported)?.ok_or(NoRequests::NothingListed)?;
     let sample = strategy.draw(&mut runner(0)).map_err(NoRequests::Rejected)?;
     let is_valid = validator_for(strategy.document()).is_some_and(|schema| schema.is_valid(&sample));
-    if is_valid {
-        Ok(strategy)
-    } else {
-        Err(NoRequests::Invalid)
-    }
+    if is_valid { Ok(strategy) } else { Err(NoRequests::Invalid) }
 }
 
 /// What `wanted` is drawn from; none when nothing known of the target gives such a request.
@@ -305,15 +292,11 @@ fn schema(context: &Context, wanted: Base) -> Result<Option<FromSchema>, Unsuppo
         .value("/params/0", operation)
         .value("/params/1/mode", Just(json!(mode)).boxed())
         .always("/params/1/calculateGasLimits")
-        .value(
-            "/params/1/calculateGasLimits",
-            drawn(|rng| Value::Bool(rng.chance(75))),
-        );
+        .value("/params/1/calculateGasLimits", drawn(|rng| Value::Bool(rng.chance(75))));
     overrides = if wanted.pair == Pair::SPONSOR_SPONSORED {
-        overrides.always("/params/1/expiryDuration").value(
-            "/params/1/expiryDuration",
-            drawn(|rng| json!(rng.pick(&DURATIONS))),
-        )
+        overrides
+            .always("/params/1/expiryDuration")
+            .value("/params/1/expiryDuration", drawn(|rng| json!(rng.pick(&DURATIONS))))
     } else {
         overrides.never("/params/1/expiryDuration")
     };
@@ -331,13 +314,10 @@ fn schema(context: &Context, wanted: Base) -> Result<Option<FromSchema>, Unsuppo
             } else {
                 let member = dialect.fee_token_member.clone();
                 let named = move |token| Value::Object(Map::from_iter([(member.clone(), token)]));
-                pool.fee_token(wanted.tokens)
-                    .map(|token| token.prop_map(named).boxed())
+                pool.fee_token(wanted.tokens).map(|token| token.prop_map(named).boxed())
             };
             let Some(info) = info else { return Ok(None) };
-            overrides
-                .never("/params/1/sponsorshipInfo")
-                .value("/params/1/tokenInfo", info)
+            overrides.never("/params/1/sponsorshipInfo").value("/params/1/tokenInfo", info)
         }
     };
     FromSchema::new(wanted.pair.request_document(), &overrides).map(Some)
@@ -365,9 +345,7 @@ fn sponsorship(context: &Context, overrides: Overrides, plain: bool) -> Override
     if accounts.is_empty() {
         return overrides.never(&account);
     }
-    overrides
-        .always(&account)
-        .value(&account, drawn(move |rng| rng.pick(&accounts).clone()))
+    overrides.always(&account).value(&account, drawn(move |rng| rng.pick(&accounts).clone()))
 }
 
 fn webhook_data(rng: &mut proptest::test_runner::TestRng) -> Value {

@@ -59,11 +59,9 @@ impl Place {
     /// The whole document of that name.
     pub(super) fn root(name: &str) -> Result<Self, Unsupported> {
         match (document(name), resolved(name)) {
-            (Some(document), Some(schema)) => Ok(Self {
-                document: document.name,
-                pointer: String::new(),
-                schema,
-            }),
+            (Some(document), Some(schema)) => {
+                Ok(Self { document: document.name, pointer: String::new(), schema })
+            }
             _ => Err(Unsupported(format!("no schema document is called {name:?}"))),
         }
     }
@@ -71,11 +69,7 @@ impl Place {
     /// A schema of a test, outside of the documents.
     #[cfg(test)]
     pub(super) fn made_up(schema: Value) -> Self {
-        Self {
-            document: "made-up",
-            pointer: String::new(),
-            schema: Box::leak(Box::new(schema)),
-        }
+        Self { document: "made-up", pointer: String::new(), schema: Box::leak(Box::new(schema)) }
     }
 
     /// The schema's keywords. None for `true`, which accepts everything.
@@ -107,17 +101,13 @@ impl Place {
     /// All subschemas at `keyword`, an array.
     pub(super) fn each(&self, keyword: &str) -> Vec<Self> {
         let count = self.schema[keyword].as_array().map_or(0, Vec::len);
-        (0..count)
-            .filter_map(|index| self.within(keyword, &index.to_string()))
-            .collect()
+        (0..count).filter_map(|index| self.within(keyword, &index.to_string())).collect()
     }
 
     /// All subschemas at `keyword`, an object, with their names.
     pub(super) fn named(&self, keyword: &str) -> Vec<(&'static str, Self)> {
         let names = self.schema[keyword].as_object().into_iter().flatten();
-        names
-            .filter_map(|(name, _)| Some((name.as_str(), self.within(keyword, name)?)))
-            .collect()
+        names.filter_map(|(name, _)| Some((name.as_str(), self.within(keyword, name)?))).collect()
     }
 
     /// The strings of the array at `keyword`.
@@ -146,28 +136,17 @@ impl Place {
             let own = document(self.document).ok_or_else(lost)?.id;
             let folder = own.rfind('/').map_or("", |end| &own[..=end]);
             let relative = format!("{folder}{resource}");
-            document_by_id(resource)
-                .or_else(|| document_by_id(&relative))
-                .ok_or_else(lost)?
-                .name
+            document_by_id(resource).or_else(|| document_by_id(&relative)).ok_or_else(lost)?.name
         };
         let root = Self::root(name)?;
         let schema = root.schema.pointer(fragment).ok_or_else(lost)?;
-        Ok(Self {
-            pointer: fragment.to_owned(),
-            schema,
-            ..root
-        })
+        Ok(Self { pointer: fragment.to_owned(), schema, ..root })
     }
 
     /// The error that names this place.
     pub(super) fn unsupported(&self, what: &str) -> Unsupported {
-        let Self {
-            document, pointer, ..
-        } = self;
-        Unsupported(format!(
-            "the generators do not support {what} at {document}#{pointer}"
-        ))
+        let Self { document, pointer, .. } = self;
+        Unsupported(format!("the generators do not support {what} at {document}#{pointer}"))
     }
 
     fn descend(&self, names: &[&str]) -> Option<Self> {
@@ -182,11 +161,7 @@ impl Place {
             pointer.push('/');
             pointer.push_str(&escaped(name));
         }
-        Some(Self {
-            document: self.document,
-            pointer,
-            schema,
-        })
+        Some(Self { document: self.document, pointer, schema })
     }
 }
 
@@ -207,10 +182,7 @@ mod tests {
             place.each(keyword).iter().for_each(|inner| walk(inner, seen));
         }
         for keyword in ["properties", "dependentSchemas"] {
-            place
-                .named(keyword)
-                .iter()
-                .for_each(|(_, inner)| walk(inner, seen));
+            place.named(keyword).iter().for_each(|(_, inner)| walk(inner, seen));
         }
         if let Some(items) = place.under("items") {
             walk(&items, seen);
@@ -223,20 +195,12 @@ mod tests {
     #[test]
     fn a_reference_is_resolved() {
         let reference = json!({ "$ref": "#/properties/symbol" });
-        let target = Place {
-            document: "fee-quote",
-            ..Place::made_up(reference)
-        };
+        let target = Place { document: "fee-quote", ..Place::made_up(reference) };
         let target = target.target().unwrap();
-        assert_eq!(
-            (target.document, target.pointer.as_str()),
-            ("fee-quote", "/properties/symbol")
-        );
+        assert_eq!((target.document, target.pointer.as_str()), ("fee-quote", "/properties/symbol"));
         assert_eq!(target.schema["type"], "string");
-        let whole = Place {
-            document: "fee-quote",
-            ..Place::made_up(json!({ "$ref": "address.schema.json" }))
-        };
+        let whole =
+            Place { document: "fee-quote", ..Place::made_up(json!({ "$ref": "address.schema.json" })) };
         let whole = whole.target().unwrap();
         assert_eq!((whole.document, whole.pointer.as_str()), ("address", ""));
     }

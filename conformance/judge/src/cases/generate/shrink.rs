@@ -20,9 +20,7 @@ const TAKE_EACH: usize = 16;
 /// Simpler forms of `base`, the simplest first. Each has less [`weight`], so that repeated shrinking ends. When `base` is valid
 /// against the schema document `document`, each of them is too.
 pub fn simpler(document: Option<&str>, base: &Value) -> Vec<Value> {
-    let validator = document
-        .and_then(validator_for)
-        .filter(|validator| validator.is_valid(base));
+    let validator = document.and_then(validator_for).filter(|validator| validator.is_valid(base));
     let valid = |candidate: &Value| validator.is_none_or(|validator| validator.is_valid(candidate));
     let before = weight(base);
     let mut candidates: Vec<(usize, Value)> = Vec::new();
@@ -124,10 +122,7 @@ fn allowed(pointer: &str) -> Allowed {
 fn collect(value: &Value, pointer: &str, steps: &mut Vec<Step>) {
     let allowed = allowed(pointer);
     let mut replace = |value: Value| {
-        steps.push(Step {
-            pointer: pointer.to_owned(),
-            change: Change::Replace(value),
-        });
+        steps.push(Step { pointer: pointer.to_owned(), change: Change::Replace(value) });
     };
     match value {
         Value::String(text) if matches!(allowed, Allowed::SameAddress | Allowed::Sender) => {
@@ -180,10 +175,7 @@ fn offer_removal(pointer: &str, steps: &mut Vec<Step>) {
         allowed(pointer),
         Allowed::Free | Allowed::Positive | Allowed::SameAddress | Allowed::SameText
     ) {
-        steps.push(Step {
-            pointer: pointer.to_owned(),
-            change: Change::Remove,
-        });
+        steps.push(Step { pointer: pointer.to_owned(), change: Change::Remove });
     }
 }
 

@@ -43,10 +43,7 @@ pub fn strategy(document: &str, overrides: &Overrides) -> Result<BoxedStrategy<V
 /// One value that all of `places` accept, always the same.
 pub(super) fn sample(places: &[Place]) -> Result<Value, Unsupported> {
     let overrides = Overrides::new();
-    let mut builder = Builder {
-        overrides: &overrides,
-        used: Vec::new(),
-    };
+    let mut builder = Builder { overrides: &overrides, used: Vec::new() };
     let node = builder.node(places, "")?;
     node.draw(&mut runner(0))
         .map_err(|cause| Unsupported(format!("no sample could be drawn: {}", cause.message())))
@@ -93,9 +90,7 @@ impl Overrides {
 
 fn fits(pattern: &str, location: &str) -> bool {
     let mut names = location.split('/');
-    pattern
-        .split('/')
-        .all(|wanted| names.next().is_some_and(|name| wanted == "*" || wanted == name))
+    pattern.split('/').all(|wanted| names.next().is_some_and(|name| wanted == "*" || wanted == name))
         && names.next().is_none()
 }
 
@@ -180,10 +175,7 @@ impl Form {
             values,
             kinds,
         };
-        let possible = form
-            .values
-            .as_ref()
-            .map_or(!form.kinds.is_empty(), |values| !values.is_empty());
+        let possible = form.values.as_ref().map_or(!form.kinds.is_empty(), |values| !values.is_empty());
         Ok(possible.then_some(form))
     }
 
@@ -226,16 +218,11 @@ impl FromSchema {
     pub(super) fn new(document: &str, overrides: &Overrides) -> Result<Self, Unsupported> {
         let root = Place::root(document)?;
         let name = root.document;
-        let mut builder = Builder {
-            overrides,
-            used: vec![false; overrides.0.len()],
-        };
+        let mut builder = Builder { overrides, used: vec![false; overrides.0.len()] };
         let node = builder.node(&[root], "")?;
         if let Some(unused) = builder.used.iter().position(|used| !used) {
             let location = &overrides.0[unused].0;
-            return Err(Unsupported(format!(
-                "no place of {name} fits the override {location:?}"
-            )));
+            return Err(Unsupported(format!("no place of {name} fits the override {location:?}")));
         }
         Ok(Self { document: name, node })
     }
@@ -294,10 +281,7 @@ mod tests {
 
     fn draws(schema: Value) -> Result<Vec<Value>, Unsupported> {
         let overrides = Overrides::new();
-        let mut builder = Builder {
-            overrides: &overrides,
-            used: Vec::new(),
-        };
+        let mut builder = Builder { overrides: &overrides, used: Vec::new() };
         let node = builder.node(&[Place::made_up(schema)], "")?;
         let mut runner = runner(1);
         Ok((0..300).map(|_| node.draw(&mut runner).unwrap()).collect())
@@ -307,10 +291,7 @@ mod tests {
     fn schemas_that_apply_together_are_merged() {
         let lengths = json!({ "allOf": [{ "type": "string" }, { "minLength": 2 }, { "maxLength": 3 }] });
         for value in draws(lengths).unwrap() {
-            assert!(
-                (2..=3).contains(&value.as_str().unwrap().chars().count()),
-                "{value}"
-            );
+            assert!((2..=3).contains(&value.as_str().unwrap().chars().count()), "{value}");
         }
         let values = json!({ "enum": [1, "a", "b", null], "type": ["string", "null"], "unheard-of": true });
         assert!(draws(values).is_err());
@@ -320,11 +301,7 @@ mod tests {
         let bounds =
             json!({ "allOf": [{ "type": "integer", "minimum": -3 }, { "minimum": 2, "maximum": 4 }] });
         let drawn = draws(bounds).unwrap();
-        assert!(
-            drawn
-                .iter()
-                .all(|value| (2..=4).contains(&value.as_i64().unwrap()))
-        );
+        assert!(drawn.iter().all(|value| (2..=4).contains(&value.as_i64().unwrap())));
         for reached in 2..=4 {
             assert!(drawn.contains(&json!(reached)), "{reached}");
         }
@@ -369,11 +346,7 @@ mod tests {
             "type": "object", "required": ["one", "any"], "properties": { "one": { "const": 1 }, "two": {} }
         });
         let drawn = draws(schema).unwrap();
-        assert!(
-            drawn
-                .iter()
-                .all(|value| value["one"] == 1 && value.get("any").is_some())
-        );
+        assert!(drawn.iter().all(|value| value["one"] == 1 && value.get("any").is_some()));
         assert!(drawn.iter().any(|value| value.get("two").is_none()));
     }
 

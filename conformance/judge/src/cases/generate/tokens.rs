@@ -38,9 +38,7 @@ impl Token {
         if rng.below(100) < 50 {
             return lower;
         }
-        lower
-            .parse::<Address>()
-            .map_or(lower, |address| address.to_checksum(None))
+        lower.parse::<Address>().map_or(lower, |address| address.to_checksum(None))
     }
 
     fn spelled(&self, rng: &mut TestRng) -> Value {
@@ -49,20 +47,15 @@ impl Token {
 }
 
 /// Addresses that wallets use for a chain's native coin, which is not an ERC-20 token.
-pub(crate) const NATIVE_COIN: [&str; 2] = [
-    "0x0000000000000000000000000000000000000000",
-    "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee",
-];
+pub(crate) const NATIVE_COIN: [&str; 2] =
+    ["0x0000000000000000000000000000000000000000", "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee"];
 
 /// The same address with another first digit, and with another last digit.
 fn near_misses(token: &Token) -> [Token; 2] {
     let other = |digit: &str| if digit == "7" { "8" } else { "7" };
     let (first, rest) = token.0.split_at(1);
     let (front, last) = token.0.split_at(token.0.len() - 1);
-    [
-        Token(format!("{}{rest}", other(first))),
-        Token(format!("{front}{}", other(last))),
-    ]
+    [Token(format!("{}{rest}", other(first))), Token(format!("{front}{}", other(last)))]
 }
 
 /// The tokens that requests for a target name.
@@ -80,10 +73,7 @@ impl Pool {
         let known = |support| {
             let addresses: Vec<String> = context.tokens_with(support).map(str::to_owned).collect();
             let addresses = valid_addresses(&addresses);
-            addresses
-                .iter()
-                .map(|address| Token(address[2..].to_owned()))
-                .collect()
+            addresses.iter().map(|address| Token(address[2..].to_owned())).collect()
         };
         let supported: Vec<Token> = known(Support::Supported);
         let natives = NATIVE_COIN.iter().map(|address| Token(address[2..].to_owned()));
@@ -129,29 +119,17 @@ impl Pool {
     /// The token that a sponsorship is paid in; none when there is no such token.
     pub(super) fn fee_token(self, tokens: Tokens) -> Option<BoxedStrategy<Value>> {
         let supported = tokens != Tokens::SomeUnsupported;
-        let possible = if supported {
-            self.has_supported()
-        } else {
-            self.has_others()
-        };
+        let possible = if supported { self.has_supported() } else { self.has_others() };
         possible.then(|| {
             drawn(move |rng| {
-                let token = if supported {
-                    self.supported_one(rng)
-                } else {
-                    self.other_one(rng)
-                };
+                let token = if supported { self.supported_one(rng) } else { self.other_one(rng) };
                 token.spelled(rng)
             })
         })
     }
 
     fn supported_one(&self, rng: &mut TestRng) -> Token {
-        if self.supported.is_empty() {
-            fresh(rng)
-        } else {
-            rng.pick(&self.supported).clone()
-        }
+        if self.supported.is_empty() { fresh(rng) } else { rng.pick(&self.supported).clone() }
     }
 
     /// A token that is not known to be supported: a listed one, or an invented one unless unlisted tokens are supported.
@@ -188,11 +166,7 @@ impl Pool {
             (true, true, Share::Some) => (true, rng.count(1, 3)),
             (false, _, _) | (_, true, Share::None) => (false, count),
         };
-        let mut list = if supported {
-            self.several_supported(rng, count)
-        } else {
-            Vec::new()
-        };
+        let mut list = if supported { self.several_supported(rng, count) } else { Vec::new() };
         list.extend((0..others).map(|_| self.other_one(rng)));
         shuffle(rng, &mut list);
         list
@@ -221,11 +195,7 @@ impl Pool {
         if shape == 1 {
             let tokens = self.mix(rng, supported);
             let preferred = tokens[0].spelled(rng);
-            let list = if rng.chance(50) {
-                json!([])
-            } else {
-                json!([preferred])
-            };
+            let list = if rng.chance(50) { json!([]) } else { json!([preferred]) };
             return json!({ "preferredToken": preferred, "tokenList": list });
         }
         if shape <= 5 {

@@ -17,10 +17,7 @@ const SELECTORS: &[(&str, &str)] = &[
     ("7bb37428", "executeUserOp of the Safe 4337 module"),
     ("541d63c8", "executeUserOpWithErrorString of the Safe 4337 module"),
     ("51945447", "execute(address,uint256,bytes,uint8) of Kernel 2"),
-    (
-        "e9ae5c53",
-        "execute(bytes32,bytes) of ERC-7579 accounts such as Kernel 3",
-    ),
+    ("e9ae5c53", "execute(bytes32,bytes) of ERC-7579 accounts such as Kernel 3"),
 ];
 
 /// Factories of published accounts, with the selector that creates an account.

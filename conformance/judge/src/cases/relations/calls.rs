@@ -29,10 +29,7 @@ pub static CALLS: Relation = Relation {
 pub static REFUSED_CALLS: Relation = Relation {
     id: "refused-calls",
     about: "single valid calls of operations that cannot be sponsored",
-    bases: &[
-        Base::refused(Pair::QUOTE_SPONSORED),
-        Base::refused(Pair::SPONSOR_SPONSORED),
-    ],
+    bases: &[Base::refused(Pair::QUOTE_SPONSORED), Base::refused(Pair::SPONSOR_SPONSORED)],
     rounds: Rounds::Share(60),
     order: Order::Sequential,
     members: single,
@@ -42,10 +39,7 @@ pub static REFUSED_CALLS: Relation = Relation {
 pub static REFUSED_IN_TOKEN_MODE: Relation = Relation {
     id: "refused-in-token-mode",
     about: "calls in token mode of operations that cannot be sponsored",
-    bases: &[
-        Base::refused(Pair::QUOTE_ERC20),
-        Base::refused(Pair::SPONSOR_ERC20),
-    ],
+    bases: &[Base::refused(Pair::QUOTE_ERC20), Base::refused(Pair::SPONSOR_ERC20)],
     rounds: Rounds::Share(8),
     order: Order::Sequential,
     members: single,
@@ -88,10 +82,7 @@ pub(super) fn with_variations(
     if input.round % 8 != 1 {
         return vec![call];
     }
-    let again = Member {
-        label: "the same bytes again".to_owned(),
-        ..call.clone()
-    };
+    let again = Member { label: "the same bytes again".to_owned(), ..call.clone() };
     vec![call, again]
 }
 
@@ -104,11 +95,7 @@ fn repeat_operation(input: &BuildInput<'_>, request: &mut Value) {
         set(request, OPERATION, "sender", json!(REPEATED_SENDER));
         set(request, OPERATION, "callData", json!("0xb61d27f6"));
         set(request, OPERATION, "initCode", json!("0x"));
-        let zero = if is_hex("nonce", input.context.dialect.amount_notation) {
-            "0x0"
-        } else {
-            "0"
-        };
+        let zero = if is_hex("nonce", input.context.dialect.amount_notation) { "0x0" } else { "0" };
         set(request, OPERATION, "nonce", json!(zero));
     }
 }

@@ -42,26 +42,13 @@ pub(super) fn member(
     request: impl Borrow<Value>,
     ids: &mut Ids,
 ) -> Member {
-    let request = Renumbered {
-        request: request.borrow(),
-        id: ids.next_id(),
-    };
-    Member {
-        role,
-        label: label.into(),
-        body: text(&request),
-        sent_as: None,
-    }
+    let request = Renumbered { request: request.borrow(), id: ids.next_id() };
+    Member { role, label: label.into(), body: text(&request), sent_as: None }
 }
 
 /// A member of a group: the request with its own id.
 pub(super) fn with_own_id(role: Role, label: impl Into<String>, request: &Value) -> Member {
-    Member {
-        role,
-        label: label.into(),
-        body: text(request),
-        sent_as: None,
-    }
+    Member { role, label: label.into(), body: text(request), sent_as: None }
 }
 
 fn text(request: &impl Serialize) -> Bytes {
@@ -115,11 +102,8 @@ pub(in crate::cases) const TIMES: usize = 3;
 /// A baseline and a variant, each sent three times by turns with the same bytes. A server that refuses 1 of 25 requests by chance seems to
 /// treat a variant otherwise in 1 of 25 pairs, but in three pairs only in 1 of 15,625.
 pub(in crate::cases) fn alternately(baseline: &Member, variant: &Member) -> Vec<Member> {
-    let again = |member: &Member, role| Member {
-        role,
-        label: format!("{} again", member.label),
-        ..member.clone()
-    };
+    let again =
+        |member: &Member, role| Member { role, label: format!("{} again", member.label), ..member.clone() };
     let mut members = vec![baseline.clone(), variant.clone()];
     for _ in 1..TIMES {
         members.push(again(baseline, Role::Again));

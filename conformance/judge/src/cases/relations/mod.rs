@@ -107,11 +107,7 @@ mod tests {
     fn every_group_rule_has_its_relation_in_the_plan() {
         for rule in rules() {
             if let Check::Group(relation, _) = rule.check {
-                assert!(
-                    RELATIONS.iter().any(|known| std::ptr::eq(*known, relation)),
-                    "{}",
-                    rule.id
-                );
+                assert!(RELATIONS.iter().any(|known| std::ptr::eq(*known, relation)), "{}", rule.id);
             }
         }
     }

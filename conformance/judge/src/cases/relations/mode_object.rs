@@ -11,10 +11,8 @@ use crate::{
     target::context::Support,
 };
 
-const SPONSORED_PAIRS: &[Base] = &[
-    Base::accepted(Pair::QUOTE_SPONSORED),
-    Base::accepted(Pair::SPONSOR_SPONSORED),
-];
+const SPONSORED_PAIRS: &[Base] =
+    &[Base::accepted(Pair::QUOTE_SPONSORED), Base::accepted(Pair::SPONSOR_SPONSORED)];
 
 /// calculateGasLimits true and false.
 pub static CALCULATE_GAS_LIMITS: Relation = Relation {
@@ -90,10 +88,7 @@ pub static TOKEN_QUOTE_ROW: Relation = Relation {
 pub static WITHOUT_MODE: Relation = Relation {
     id: "without-mode",
     about: "sponsor requests without mode: of either mode, with both info objects, without calculateGasLimits",
-    bases: &[
-        Base::accepted(Pair::SPONSOR_SPONSORED),
-        Base::accepted(Pair::SPONSOR_ERC20),
-    ],
+    bases: &[Base::accepted(Pair::SPONSOR_SPONSORED), Base::accepted(Pair::SPONSOR_ERC20)],
     rounds: Rounds::scaled(6),
     order: Order::Sequential,
     members: without_mode,
@@ -138,18 +133,8 @@ fn calculate_gas_limits(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         request
     };
     vec![
-        member(
-            Role::Baseline,
-            format!("calculateGasLimits {first}"),
-            with(first),
-            ids,
-        ),
-        member(
-            Role::Variant,
-            format!("calculateGasLimits {}", !first),
-            with(!first),
-            ids,
-        ),
+        member(Role::Baseline, format!("calculateGasLimits {first}"), with(first), ids),
+        member(Role::Variant, format!("calculateGasLimits {}", !first), with(!first), ids),
     ]
 }
 
@@ -209,26 +194,13 @@ fn smart_accounts(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         let account = item_of_round(&BuildInput { round, ..*input }, accounts);
         let mut request = input.base.clone();
         let info = json!({"name": account.name, "version": account.version});
-        set(
-            &mut request,
-            "/params/1/sponsorshipInfo",
-            "smartAccountInfo",
-            info,
-        );
+        set(&mut request, "/params/1/sponsorshipInfo", "smartAccountInfo", info);
         let label = format!("smart account {} {}", account.name, account.version);
         (request, label)
     };
     let (base, _) = with(input.round);
     let (request, label) = with(input.round.wrapping_add(1));
-    with_baseline(
-        &BuildInput {
-            base: &base,
-            ..*input
-        },
-        ids,
-        label,
-        request,
-    )
+    with_baseline(&BuildInput { base: &base, ..*input }, ids, label, request)
 }
 
 fn both_infos(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
@@ -239,15 +211,7 @@ fn both_infos(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut request = input.base.clone();
     let (name, info) = other_info(input, pair);
     set(&mut request, MODE, name, info);
-    vec![
-        baseline(input, ids),
-        member(
-            Role::Variant,
-            format!("{name} beside {}", pair.mode),
-            request,
-            ids,
-        ),
-    ]
+    vec![baseline(input, ids), member(Role::Variant, format!("{name} beside {}", pair.mode), request, ids)]
 }
 
 /// The name and a value of the info object that only the other mode has.
@@ -281,27 +245,13 @@ fn in_the_other_mode(input: &BuildInput<'_>, pair: Pair, ids: &mut Ids) -> Vec<M
     request["params"][1] = Value::Object(mode);
     vec![
         baseline(input, ids),
-        member(
-            Role::Variant,
-            "the same operation in the other mode",
-            request,
-            ids,
-        ),
-        member(
-            Role::Variant,
-            "the baseline again, after the other mode",
-            input.base.clone(),
-            ids,
-        ),
+        member(Role::Variant, "the same operation in the other mode", request, ids),
+        member(Role::Variant, "the baseline again, after the other mode", input.base.clone(), ids),
     ]
 }
 
 fn token_info(input: &BuildInput<'_>, to_quote: bool, to_pay: bool) -> Value {
-    let known = input
-        .context
-        .tokens_with(Support::Supported)
-        .next()
-        .map(str::to_owned);
+    let known = input.context.tokens_with(Support::Supported).next().map(str::to_owned);
     let token = known.unwrap_or_else(|| address(input, 1));
     let mut info = Map::new();
     if to_quote {

@@ -21,9 +21,5 @@ pub static ON_CHAIN: Relation = Relation {
 };
 
 fn when_asked(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    if input.context.on_chain {
-        single(input, ids)
-    } else {
-        Vec::new()
-    }
+    if input.context.on_chain { single(input, ids) } else { Vec::new() }
 }

@@ -75,10 +75,7 @@ pub static CALL_DATA: Relation = Relation {
 };
 
 fn gas_fields(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
-    let left_out: Vec<&str> = (0..3)
-        .filter(|bit| input.round >> bit & 1 == 1)
-        .map(|bit| GAS[bit])
-        .collect();
+    let left_out: Vec<&str> = (0..3).filter(|bit| input.round >> bit & 1 == 1).map(|bit| GAS[bit]).collect();
     if left_out.is_empty() {
         return vec![baseline(input, ids)];
     }
@@ -96,12 +93,7 @@ fn listed_fields(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     // The baseline has more members than the specification lists: a target that serves it must serve the listed members alone.
     vec![
         member(Role::Baseline, "with signature and paymasterAndData", full, ids),
-        member(
-            Role::Variant,
-            "only the listed members of the operation",
-            input.base.clone(),
-            ids,
-        ),
+        member(Role::Variant, "only the listed members of the operation", input.base.clone(), ids),
     ]
 }
 
@@ -156,20 +148,12 @@ fn written(input: &BuildInput<'_>, name: &str, digits: &str) -> String {
     if is_hex(name, input.context.dialect.amount_notation) {
         return format!("0x{digits}");
     }
-    num_bigint::BigUint::parse_bytes(digits.as_bytes(), 16)
-        .unwrap_or_default()
-        .to_string()
+    num_bigint::BigUint::parse_bytes(digits.as_bytes(), 16).unwrap_or_default().to_string()
 }
 
 fn init_code(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let bytes = *item_of_round(input, &[20_usize, 88, 21, 300, 1_000, 64]);
-    changed(
-        input,
-        ids,
-        "initCode",
-        &hex(bytes, input.round),
-        format!("initCode of {bytes} bytes"),
-    )
+    changed(input, ids, "initCode", &hex(bytes, input.round), format!("initCode of {bytes} bytes"))
 }
 
 fn call_data(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
@@ -179,21 +163,9 @@ fn call_data(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let data = hex(bytes, input.round);
     if input.round % 7 == 6 {
         let upper = format!("0x{}", data[2..].to_ascii_uppercase());
-        return changed(
-            input,
-            ids,
-            "callData",
-            &upper,
-            "call data in upper-case hex digits".to_owned(),
-        );
+        return changed(input, ids, "callData", &upper, "call data in upper-case hex digits".to_owned());
     }
-    changed(
-        input,
-        ids,
-        "callData",
-        &data,
-        format!("call data of {bytes} bytes"),
-    )
+    changed(input, ids, "callData", &data, format!("call data of {bytes} bytes"))
 }
 
 /// The baseline, and the same with another value of one member. Empty when the profile refuses only the changed operation.
@@ -205,12 +177,9 @@ fn changed(input: &BuildInput<'_>, ids: &mut Ids, name: &str, value: &str, label
             let params = &request["params"];
             input.context.expectation(pair, &params[0], &params[1])
         };
-        input.pair.is_some_and(|pair| {
-            matches!(
-                expectation(pair),
-                Expectation::Refused | Expectation::NotSponsored
-            )
-        })
+        input
+            .pair
+            .is_some_and(|pair| matches!(expectation(pair), Expectation::Refused | Expectation::NotSponsored))
     };
     if is_refused(&request) && !is_refused(input.base) {
         Vec::new()
@@ -221,9 +190,8 @@ fn changed(input: &BuildInput<'_>, ids: &mut Ids, name: &str, value: &str, label
 
 /// That many bytes of varied content.
 fn hex(bytes: usize, salt: u32) -> String {
-    let varied = (0..=u8::MAX)
-        .cycle()
-        .map(|place| place.wrapping_mul(31).wrapping_add(salt.to_le_bytes()[0]));
+    let varied =
+        (0..=u8::MAX).cycle().map(|place| place.wrapping_mul(31).wrapping_add(salt.to_le_bytes()[0]));
     let mut text = String::with_capacity(2 + 2 * bytes);
     text.push_str("0x");
     for byte in varied.take(bytes) {

@@ -91,10 +91,7 @@ fn dialects(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         variant(probe.label(), request);
     }
     if pair.mode == Mode::Sponsored {
-        for (probe, name) in [
-            (Probe::ModeSponsored, "SPONSORED"),
-            (Probe::ModeSponsorship, "SPONSORSHIP"),
-        ] {
+        for (probe, name) in [(Probe::ModeSponsored, "SPONSORED"), (Probe::ModeSponsorship, "SPONSORSHIP")] {
             let mut request = input.base.clone();
             set(&mut request, MODE, "mode", json!(name));
             variant(probe.label(), request);
@@ -171,10 +168,9 @@ fn behaviours(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         variant(Probe::NoMode.label(), request);
     }
     if pair == Pair::QUOTE_ERC20 {
-        for (probe, info) in [
-            (Probe::EmptyTokenInfo, json!({})),
-            (Probe::EmptyTokenList, json!({"tokenList": []})),
-        ] {
+        for (probe, info) in
+            [(Probe::EmptyTokenInfo, json!({})), (Probe::EmptyTokenList, json!({"tokenList": []}))]
+        {
             let mut request = base.clone();
             set(&mut request, MODE, "tokenInfo", info);
             variant(probe.label(), request);
@@ -183,12 +179,7 @@ fn behaviours(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         let unsupported = input.context.tokens_with(Support::Unsupported).next();
         if let (Some(known), Some(unknown)) = (supported, unsupported) {
             let mut request = base.clone();
-            set(
-                &mut request,
-                MODE,
-                "tokenInfo",
-                json!({"tokenList": [known, unknown]}),
-            );
+            set(&mut request, MODE, "tokenInfo", json!({"tokenList": [known, unknown]}));
             variant(Probe::ListAlone.label(), request);
         }
         if let Some(known) = supported {

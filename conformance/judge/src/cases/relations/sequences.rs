@@ -17,10 +17,7 @@ use crate::{
 pub static DECISION: Relation = Relation {
     id: "decision",
     about: "the same operation and sponsorshipInfo with another id, expiryDuration, calculateGasLimits, unrelated members, and after other requests",
-    bases: &[
-        Base::sponsored(Pair::SPONSOR_SPONSORED),
-        Base::refused(Pair::SPONSOR_SPONSORED),
-    ],
+    bases: &[Base::sponsored(Pair::SPONSOR_SPONSORED), Base::refused(Pair::SPONSOR_SPONSORED)],
     rounds: Rounds::scaled(22), // each of the steps twice
     order: Order::Sequential,
     members: decision,
@@ -45,10 +42,7 @@ pub static LATER: Relation = Relation {
 pub static CONCURRENT: Relation = Relation {
     id: "concurrent",
     about: "calls with distinct ids, tokens, modes and methods at the same time",
-    bases: &[
-        Base::accepted(Pair::QUOTE_ERC20),
-        Base::sponsored(Pair::SPONSOR_SPONSORED),
-    ],
+    bases: &[Base::accepted(Pair::QUOTE_ERC20), Base::sponsored(Pair::SPONSOR_SPONSORED)],
     rounds: Rounds::Scaled { most: 12, least: 4 },
     order: Order::Concurrent,
     members: concurrent,
@@ -118,23 +112,15 @@ fn calculate_gas_limits(input: &BuildInput<'_>) -> Vec<Step> {
 
 /// Members of the other mode, and one that is in no table.
 fn foreign_members(input: &BuildInput<'_>) -> Vec<Step> {
-    let token = input
-        .context
-        .tokens_with(Support::Supported)
-        .next()
-        .map(|token| json!({"feeTokenAddress": token}));
+    let token =
+        input.context.tokens_with(Support::Supported).next().map(|token| json!({"feeTokenAddress": token}));
     let infos = [Some(json!({})), token];
     let mut steps: Vec<Step> = infos
         .into_iter()
         .flatten()
         .map(|info| with_mode_member(input, Role::SameDecision, "tokenInfo", info))
         .collect();
-    steps.push(with_mode_member(
-        input,
-        Role::SameDecision,
-        "note",
-        json!("a member that no table has"),
-    ));
+    steps.push(with_mode_member(input, Role::SameDecision, "note", json!("a member that no table has")));
     steps
 }
 
@@ -147,11 +133,7 @@ fn left_out(input: &BuildInput<'_>) -> Vec<Step> {
         steps.push((Role::SameDecision, format!("no {name}"), request));
     }
     let mut request = input.base.clone();
-    let other = if request["jsonrpc"] == "2.0" {
-        "2.0.0"
-    } else {
-        "2.0"
-    };
+    let other = if request["jsonrpc"] == "2.0" { "2.0.0" } else { "2.0" };
     request["jsonrpc"] = json!(other);
     steps.push((Role::SameDecision, format!("jsonrpc {other}"), request));
     steps
@@ -164,13 +146,7 @@ fn client_forms(input: &BuildInput<'_>) -> Vec<Step> {
     let written = forms.into_iter().filter_map(|form| {
         let request = form.of(input.base, Pair::SPONSOR_SPONSORED, &extras)?;
         let has_limits = GAS.iter().all(|name| request["params"][0].get(*name).is_some());
-        has_limits.then(|| {
-            (
-                Role::SameDecision,
-                format!("as written by {}", form.clients),
-                request,
-            )
-        })
+        has_limits.then(|| (Role::SameDecision, format!("as written by {}", form.clients), request))
     });
     written.collect()
 }
@@ -184,15 +160,8 @@ fn with_mode_member(input: &BuildInput<'_>, role: Role, name: &str, value: Value
 
 fn member_order(input: &BuildInput<'_>) -> Vec<Step> {
     let names = ["params", "method", "id", "jsonrpc"];
-    let shuffled: Value = names
-        .iter()
-        .map(|name| ((*name).to_owned(), input.base[*name].clone()))
-        .collect();
-    vec![(
-        Role::SameDecision,
-        "members in another order".to_owned(),
-        shuffled,
-    )]
+    let shuffled: Value = names.iter().map(|name| ((*name).to_owned(), input.base[*name].clone())).collect();
+    vec![(Role::SameDecision, "members in another order".to_owned(), shuffled)]
 }
 
 fn other_operations(input: &BuildInput<'_>) -> Vec<Step> {
@@ -220,11 +189,7 @@ fn an_error(input: &BuildInput<'_>) -> Vec<Step> {
 fn between(input: &BuildInput<'_>, label: &str, other: Value) -> [Step; 2] {
     [
         (Role::Other, label.to_owned(), other),
-        (
-            Role::SameDecision,
-            format!("coming after {label}"),
-            input.base.clone(),
-        ),
+        (Role::SameDecision, format!("coming after {label}"), input.base.clone()),
     ]
 }
 
@@ -234,16 +199,8 @@ fn others(base: &Value, context: &Context) -> Vec<Value> {
     found.extend(refused_operation(base, context));
     for sender in context.profile.operations.refused_senders.iter().take(1) {
         let mut other = base.clone();
-        if other["params"][0]["sender"]
-            .as_str()
-            .is_some_and(|own| own.eq_ignore_ascii_case(sender))
-        {
-            set(
-                &mut other,
-                OPERATION,
-                "sender",
-                json!("0x00000000000000000000000000000000000c0ffe"),
-            );
+        if other["params"][0]["sender"].as_str().is_some_and(|own| own.eq_ignore_ascii_case(sender)) {
+            set(&mut other, OPERATION, "sender", json!("0x00000000000000000000000000000000000c0ffe"));
         } else {
             set(&mut other, OPERATION, "sender", json!(sender));
         }
@@ -271,19 +228,10 @@ fn later(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let reuses_id = input.round % 2 == 1;
     let send = |role: Role, label: String, mut request: Value, ids: &mut Ids| {
         // Published clients use the time in seconds as the id, so that different requests share an id.
-        request["id"] = if reuses_id {
-            shared.clone()
-        } else {
-            json!(ids.next_id())
-        };
+        request["id"] = if reuses_id { shared.clone() } else { json!(ids.next_id()) };
         with_own_id(role, label, &request)
     };
-    let mut members = vec![send(
-        Role::Baseline,
-        "the baseline".to_owned(),
-        input.base.clone(),
-        ids,
-    )];
+    let mut members = vec![send(Role::Baseline, "the baseline".to_owned(), input.base.clone(), ids)];
     for (label, other) in differing(input, pair) {
         members.push(send(Role::Other, label.clone(), other, ids));
         members.push(send(
@@ -305,21 +253,13 @@ fn differing(input: &BuildInput<'_>, pair: Pair) -> Vec<(String, Value)> {
     if pair == Pair::QUOTE_ERC20 && !supported.is_empty() {
         let token = supported[round % supported.len()];
         let mut other = base.clone();
-        set(
-            &mut other,
-            MODE,
-            "tokenInfo",
-            json!({"preferredToken": token, "tokenList": [token]}),
-        );
+        set(&mut other, MODE, "tokenInfo", json!({"preferredToken": token, "tokenList": [token]}));
         found.push(("a quote for another token".to_owned(), other));
     }
     if pair == Pair::SPONSOR_ERC20 {
         let unsupported = input.context.tokens_with(Support::Unsupported).next();
         let member = input.context.dialect.fee_token_member.clone();
-        for token in unsupported
-            .into_iter()
-            .chain(supported.get(round % supported.len().max(1)).copied())
-        {
+        for token in unsupported.into_iter().chain(supported.get(round % supported.len().max(1)).copied()) {
             let mut other = base.clone();
             set(&mut other, MODE, "tokenInfo", json!({ member.clone(): token }));
             found.push(("a request for another token".to_owned(), other));
@@ -332,11 +272,7 @@ fn differing(input: &BuildInput<'_>, pair: Pair) -> Vec<(String, Value)> {
     }
     let mut other = base.clone();
     let quote = pair.method == Method::GetFeeQuoteOrData;
-    let method = if quote {
-        Method::SponsorUserOperation
-    } else {
-        Method::GetFeeQuoteOrData
-    };
+    let method = if quote { Method::SponsorUserOperation } else { Method::GetFeeQuoteOrData };
     other["method"] = json!(method.name());
     if pair == Pair::QUOTE_SPONSORED {
         set(&mut other, MODE, "expiryDuration", json!(300));
@@ -348,12 +284,7 @@ fn differing(input: &BuildInput<'_>, pair: Pair) -> Vec<(String, Value)> {
             let member = input.context.dialect.fee_token_member.clone();
             set(&mut other, MODE, "tokenInfo", json!({ member: token }));
         } else if pair == Pair::SPONSOR_ERC20 {
-            set(
-                &mut other,
-                MODE,
-                "tokenInfo",
-                json!({"preferredToken": token, "tokenList": [token]}),
-            );
+            set(&mut other, MODE, "tokenInfo", json!({"preferredToken": token, "tokenList": [token]}));
         }
     }
     found.push(("the other method".to_owned(), other));
@@ -374,12 +305,7 @@ fn concurrent(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
             let mut request = input.base.clone();
             if pair == Pair::QUOTE_ERC20 && !supported.is_empty() {
                 let token = supported[place % supported.len()];
-                set(
-                    &mut request,
-                    MODE,
-                    "tokenInfo",
-                    json!({"preferredToken": token, "tokenList": [token]}),
-                );
+                set(&mut request, MODE, "tokenInfo", json!({"preferredToken": token, "tokenList": [token]}));
             } else if place % 2 == 1
                 && let Some(sender) = refused
             {
@@ -395,11 +321,7 @@ fn concurrent(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
             }
             if let Some(id) = &shared {
                 request["id"] = id.clone();
-                return with_own_id(
-                    Role::Call,
-                    "one of several with the same id at the same time",
-                    &request,
-                );
+                return with_own_id(Role::Call, "one of several with the same id at the same time", &request);
             }
             member(Role::Call, "one of several at the same time", request, ids)
         })

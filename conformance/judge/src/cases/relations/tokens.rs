@@ -17,11 +17,7 @@ use crate::{
 pub static UNSUPPORTED_FEE_TOKEN: Relation = Relation {
     id: "unsupported-fee-token",
     about: "sponsor requests in token mode with an unsupported token, with and without gas limits, beside the tokens of a quote, and one that goes on after a supported address or ends within it",
-    bases: &[Base {
-        pair: Pair::SPONSOR_ERC20,
-        draw: Draw::Accepted,
-        tokens: Tokens::SomeUnsupported,
-    }],
+    bases: &[Base { pair: Pair::SPONSOR_ERC20, draw: Draw::Accepted, tokens: Tokens::SomeUnsupported }],
     rounds: Rounds::Share(50),
     order: Order::Sequential,
     members: unsupported_fee_token,
@@ -63,22 +59,13 @@ fn token_data(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut members = vec![member(Role::Call, "the first operation", input.base, ids)];
     let is_listed = input.context.profile.operations.accepts == Accepts::Listed;
     let prefix = |name| {
-        if is_hex(name, input.context.dialect.amount_notation) {
-            "0x"
-        } else {
-            ""
-        }
+        if is_hex(name, input.context.dialect.amount_notation) { "0x" } else { "" }
     };
     for (label, digit) in [("the second operation", "1"), ("the third operation", "2")] {
         let mut request = input.base.clone();
         if !is_listed {
             set(&mut request, OPERATION, "sender", json!(address(input, 7)));
-            set(
-                &mut request,
-                OPERATION,
-                "callData",
-                json!(format!("0xb61d27f{digit}")),
-            );
+            set(&mut request, OPERATION, "callData", json!(format!("0xb61d27f{digit}")));
             let nonce = format!("{}{digit}", prefix("nonce"));
             set(&mut request, OPERATION, "nonce", json!(nonce));
         }
@@ -113,11 +100,7 @@ fn unsupported_fee_token(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
             "without the gas limits"
         }
         (4, _) => {
-            remove(
-                &mut request,
-                OPERATION,
-                GAS[input.round as usize / 10 % GAS.len()],
-            );
+            remove(&mut request, OPERATION, GAS[input.round as usize / 10 % GAS.len()]);
             "without a gas limit"
         }
         (6, Some(known)) => {
@@ -151,12 +134,7 @@ fn absent_fee_token(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         None => remove(&mut request, MODE, "tokenInfo"),
     }
     if input.round % 5 == 4 {
-        set(
-            &mut request,
-            MODE,
-            "sponsorshipInfo",
-            input.context.form_extras().sponsorship_info,
-        );
+        set(&mut request, MODE, "sponsorshipInfo", input.context.form_extras().sponsorship_info);
     }
     let left_out = match input.round % 4 {
         1 => &GAS[..],
@@ -178,18 +156,12 @@ fn absent_tokens(input: &BuildInput<'_>) -> Vec<(&'static str, Option<Value>)> {
         ("an empty tokenInfo", Some(json!({}))),
         ("a fee token of null", Some(json!({ name: null }))),
         ("an empty fee token", Some(json!({ name: "" }))),
-        (
-            "the tokenInfo of a quote",
-            Some(json!({ "preferredToken": token, "tokenList": [token] })),
-        ),
+        ("the tokenInfo of a quote", Some(json!({ "preferredToken": token, "tokenList": [token] }))),
         ("a tokenInfo of null", Some(Value::Null)),
         ("a fee token of false", Some(json!({ name: false }))),
         ("a fee token of 0", Some(json!({ name: 0 }))),
         ("a fee token that is a list", Some(json!({ name: [token] }))),
-        (
-            "a fee token that is an object",
-            Some(json!({ name: { "address": token } })),
-        ),
+        ("a fee token that is an object", Some(json!({ name: { "address": token } }))),
         ("a fee token that is a word", Some(json!({ name: "USDC" }))),
     ]
 }
@@ -211,10 +183,7 @@ fn unsupported_in_quote(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         return Vec::new();
     };
     let mut request = input.base.clone();
-    let mut list = request["params"][1]["tokenInfo"]["tokenList"]
-        .as_array()
-        .cloned()
-        .unwrap_or_default();
+    let mut list = request["params"][1]["tokenInfo"]["tokenList"].as_array().cloned().unwrap_or_default();
     let label = match input.round % 4 {
         0 => {
             list.insert(input.round as usize / 4 % (list.len() + 1), json!(first));
@@ -238,10 +207,7 @@ fn unsupported_in_quote(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     set(&mut request, INFO, "tokenList", Value::Array(list));
     let mut members = with_baseline(input, ids, label, request);
     let again = members.last().cloned();
-    members.extend(again.map(|member| Member {
-        label: format!("{label}, the same bytes again"),
-        ..member
-    }));
+    members.extend(again.map(|member| Member { label: format!("{label}, the same bytes again"), ..member }));
     members
 }
 
@@ -257,10 +223,7 @@ fn long_token_list(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     }
     let of_length = |length: usize| {
         // Every list but that of one token has an unsupported token.
-        let supported = known
-            .iter()
-            .take(length.div_ceil(2))
-            .map(|token| (*token).to_owned());
+        let supported = known.iter().take(length.div_ceil(2)).map(|token| (*token).to_owned());
         let mut list: Vec<String> = supported.collect();
         list.extend((list.len()..length).map(|place| address(input, place as u64)));
         let mut request = input.base.clone();
@@ -269,11 +232,6 @@ fn long_token_list(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     };
     vec![
         member(Role::Baseline, "a list of 2 tokens", of_length(2), ids),
-        member(
-            Role::Variant,
-            format!("a list of {length} tokens"),
-            of_length(length),
-            ids,
-        ),
+        member(Role::Variant, format!("a list of {length} tokens"), of_length(length), ids),
     ]
 }

@@ -21,33 +21,20 @@ struct Need {
 }
 
 /// What a rule that every answer exercises needs: every relation in its fewest rounds.
-const EVERY_ANSWER: Need = Need {
-    rules: "",
-    relations: &[],
-    pairs: &[],
-    others: true,
-};
+const EVERY_ANSWER: Need = Need { rules: "", relations: &[], pairs: &[], others: true };
 
 const SPONSORED: &[Pair] = &[Pair::QUOTE_SPONSORED, Pair::SPONSOR_SPONSORED];
 
 /// The first row that fits counts. Rules that are in no row are exercised by every answer.
 const NEEDS: &[Need] = &[
-    Need {
-        rules: "answer.id",
-        relations: &["number-ids", "string-ids"],
-        ..EVERY_ANSWER
-    },
+    Need { rules: "answer.id", relations: &["number-ids", "string-ids"], ..EVERY_ANSWER },
     Need {
         rules: "sponsor.sponsorable-is-sponsored",
         relations: &["calls", "calculate-gas-limits"],
         pairs: SPONSORED,
         ..EVERY_ANSWER
     },
-    Need {
-        rules: "sponsor.refused-gets-0x",
-        relations: &["refused-calls", "client-forms"],
-        ..EVERY_ANSWER
-    },
+    Need { rules: "sponsor.refused-gets-0x", relations: &["refused-calls", "client-forms"], ..EVERY_ANSWER },
     Need {
         rules: "sponsor.sponsored-result",
         relations: &["calls"],
@@ -116,48 +103,18 @@ const NEEDS: &[Need] = &[
         pairs: SPONSORED,
         others: false,
     },
-    Need {
-        rules: "json-rpc.batch",
-        relations: &["batches", "batch-elements"],
-        pairs: &[],
-        others: false,
-    },
+    Need { rules: "json-rpc.batch", relations: &["batches", "batch-elements"], pairs: &[], others: false },
     Need {
         rules: "json-rpc.notification",
         relations: &["batches", "batch-elements", "malformed-bodies"],
         pairs: &[],
         others: false,
     },
-    Need {
-        rules: "json-rpc.parse-error",
-        relations: &["malformed-bodies"],
-        pairs: &[],
-        others: false,
-    },
-    Need {
-        rules: "json-rpc.invalid-params",
-        relations: &["malformed-params"],
-        pairs: &[],
-        others: false,
-    },
-    Need {
-        rules: "json-rpc.large-ids",
-        relations: &["number-ids"],
-        pairs: &[],
-        others: false,
-    },
-    Need {
-        rules: "json-rpc.empty-batch",
-        relations: &["batches"],
-        pairs: &[],
-        others: false,
-    },
-    Need {
-        rules: "plausibility.gas",
-        relations: &["calls"],
-        pairs: &[],
-        others: false,
-    },
+    Need { rules: "json-rpc.parse-error", relations: &["malformed-bodies"], pairs: &[], others: false },
+    Need { rules: "json-rpc.invalid-params", relations: &["malformed-params"], pairs: &[], others: false },
+    Need { rules: "json-rpc.large-ids", relations: &["number-ids"], pairs: &[], others: false },
+    Need { rules: "json-rpc.empty-batch", relations: &["batches"], pairs: &[], others: false },
+    Need { rules: "plausibility.gas", relations: &["calls"], pairs: &[], others: false },
     Need {
         rules: "plausibility.token-data",
         relations: &["calls"],
@@ -192,10 +149,7 @@ pub(super) struct Needed {
 /// What a rule needs of the plan.
 pub(super) fn of(rule: &Rule) -> Needed {
     if let Check::Group(relation, _) = rule.check {
-        return Needed {
-            whole: vec![(relation.id, None)],
-            others: false,
-        };
+        return Needed { whole: vec![(relation.id, None)], others: false };
     }
     let own = NEEDS.iter().find(|need| rule.id.starts_with(need.rules));
     let need = own.unwrap_or(&EVERY_ANSWER);
@@ -206,10 +160,7 @@ pub(super) fn of(rule: &Rule) -> Needed {
         }
         whole.extend(need.pairs.iter().map(|pair| (*relation, Some(*pair))));
     }
-    Needed {
-        whole,
-        others: need.others,
-    }
+    Needed { whole, others: need.others }
 }
 
 /// Whether a rule is mainly about requests of this relation and pair.

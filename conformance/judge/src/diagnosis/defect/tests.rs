@@ -50,11 +50,7 @@ fn finding(rule: &str, pointer: &str, cause: Option<Cause>) -> Finding {
 }
 
 fn answered(mut finding: Finding, answer: &Value) -> Finding {
-    let response = Response {
-        status: 200,
-        headers: Vec::new(),
-        body: answer.to_string().into(),
-    };
+    let response = Response { status: 200, headers: Vec::new(), body: answer.to_string().into() };
     finding.exchanges = vec![Exchange::new("{}".into(), Ok(response), Duration::ZERO)];
     finding
 }
@@ -72,18 +68,12 @@ fn decides(pointer: &str, failing: Value, passing: Value) -> Cause {
 }
 
 fn every(answers: WrongAnswers) -> Cause {
-    Cause::Every {
-        pair: Some(Pair::QUOTE_SPONSORED),
-        answers,
-    }
+    Cause::Every { pair: Some(Pair::QUOTE_SPONSORED), answers }
 }
 
 /// How many defects two findings of different rules are, whatever their order.
 fn count(one: Option<Cause>, two: Option<Cause>) -> usize {
-    let pair = [
-        finding("answer.object", "", one),
-        finding("error.code", "/error/code", two),
-    ];
+    let pair = [finding("answer.object", "", one), finding("error.code", "/error/code", two)];
     count_of(&pair)
 }
 
@@ -128,12 +118,7 @@ fn row(name: &str, cause: Option<Cause>, answer: &Value) -> Finding {
 #[test]
 fn the_same_answers_that_are_wrong_where_others_are_right_are_one_defect() {
     let answer = result_with(&json!({"callGasLimit": "1", "preVerificationGas": 1}));
-    let pair = || {
-        [
-            row("callGasLimit", None, &answer),
-            row("preVerificationGas", None, &answer),
-        ]
-    };
+    let pair = || [row("callGasLimit", None, &answer), row("preVerificationGas", None, &answer)];
     let some = || vec![3, 5, 9];
     for (one, two, requests, expected) in [
         (some(), some(), 20, Some(Kinship::SameAnswers)),
@@ -155,19 +140,11 @@ fn the_same_answers_that_are_wrong_where_others_are_right_are_one_defect() {
 fn two_members_that_decide_are_two_defects_although_the_same_answers_break_both_rules() {
     let answer = result_with(&json!({}));
     let nonce = || decides("/params/0/nonce", json!("0"), json!("1"));
-    let pair = |cause| {
-        [
-            row("callGasLimit", Some(nonce()), &answer),
-            row("MODE", cause, &answer),
-        ]
-    };
+    let pair = |cause| [row("callGasLimit", Some(nonce()), &answer), row("MODE", cause, &answer)];
     let both = [vec![3, 5, 9], vec![3, 5, 9]];
     let id = decides("/id", json!(0), json!(1));
     assert_eq!(kinship_of(&pair(Some(id)), &both, 20), None);
-    assert_eq!(
-        kinship_of(&pair(Some(nonce())), &both, 20),
-        Some(Kinship::SameCause)
-    );
+    assert_eq!(kinship_of(&pair(Some(nonce())), &both, 20), Some(Kinship::SameCause));
     // The request of the other finding does not have the value that decides.
     assert_eq!(kinship_of(&pair(None), &both, 20), None);
 }
@@ -195,10 +172,7 @@ fn two_ids_that_are_wrong_in_two_ways_are_two_defects() {
     let null = json!({"jsonrpc": "2.0", "id": null, "result": {}});
     let object = json!({"jsonrpc": "2.0", "id": {}, "error": {"code": -32600, "message": "no"}});
     let id = |failing: Value, answer| {
-        answered(
-            finding("answer.id", "/id", Some(decides("/id", failing, json!(1)))),
-            answer,
-        )
+        answered(finding("answer.id", "/id", Some(decides("/id", failing, json!(1)))), answer)
     };
     let zero = || id(json!(0), &null);
     let mut other = id(json!({}), &object);
@@ -206,10 +180,7 @@ fn two_ids_that_are_wrong_in_two_ways_are_two_defects() {
     assert_eq!(count_of(&[zero(), other]), 2);
     let mut of_other_mode = id(json!(0), &null);
     of_other_mode.pair = Some(Pair::QUOTE_ERC20);
-    assert_eq!(
-        kinship_of(&[zero(), of_other_mode], &[], 0),
-        Some(Kinship::SameCause)
-    );
+    assert_eq!(kinship_of(&[zero(), of_other_mode], &[], 0), Some(Kinship::SameCause));
 }
 
 #[test]
@@ -218,12 +189,8 @@ fn what_is_inside_a_value_of_a_wrong_type_is_no_other_defect() {
     let at = |rule, pointer, answer: &Value| {
         answered(finding(rule, pointer, Some(every(WrongAnswers::All))), answer)
     };
-    let pair = |answer: &Value| {
-        [
-            at("error.object", "/error", answer),
-            at("error.code", "/error/data/code", answer),
-        ]
-    };
+    let pair =
+        |answer: &Value| [at("error.object", "/error", answer), at("error.code", "/error/data/code", answer)];
     let text = json!({"jsonrpc": "2.0", "id": 1, "result": null, "error": "no"});
     assert_eq!(kinship_of(&pair(&text), &all(), 9), Some(Kinship::SamePlace));
     let object = json!({"jsonrpc": "2.0", "id": 1, "error": {"message": "no"}});
@@ -233,10 +200,7 @@ fn what_is_inside_a_value_of_a_wrong_type_is_no_other_defect() {
 #[test]
 fn answers_that_are_wrong_now_and_then_are_one_defect_where_they_are_the_same() {
     let flaky = |name| Finding {
-        attempts: vec![Attempt {
-            exchanges: Vec::new(),
-            violation: None,
-        }],
+        attempts: vec![Attempt { exchanges: Vec::new(), violation: None }],
         ..row(name, None, &result_with(&json!({})))
     };
     let mode = || row("MODE", Some(Cause::Concurrency), &result_with(&json!({})));
@@ -249,10 +213,7 @@ fn answers_that_are_wrong_now_and_then_are_one_defect_where_they_are_the_same() 
 #[test]
 fn findings_without_a_cause_are_one_defect_for_each_rule() {
     assert_eq!(count(None, None), 2);
-    let same_rule = [
-        finding("error.code", "/error/code", None),
-        finding("error.code", "/error/code", None),
-    ];
+    let same_rule = [finding("error.code", "/error/code", None), finding("error.code", "/error/code", None)];
     assert_eq!(count_of(&same_rule), 1);
 }
 
@@ -267,91 +228,47 @@ fn findings_with_one_deciding_member_are_one_defect() {
         // A value beyond the boundary fails for the same reason, one within it for another.
         (large(), decides(nonce, text("0x989680"), Value::Null), 1),
         (large(), decides(nonce, text("7"), Value::Null), 2),
-        (
-            large(),
-            decides("/params/0/callGasLimit", text("1000000"), text("999999")),
-            2,
-        ),
+        (large(), decides("/params/0/callGasLimit", text("1000000"), text("999999")), 2),
         // The index in a list does not matter.
-        (
-            decides(&token(0), text("0xAb"), text("0xab")),
-            decides(&token(3), text("0xCd"), text("0xcd")),
-            1,
-        ),
-        (
-            decides(nonce, Value::Null, text("1")),
-            decides(nonce, text("16"), text("0x10")),
-            2,
-        ),
+        (decides(&token(0), text("0xAb"), text("0xab")), decides(&token(3), text("0xCd"), text("0xcd")), 1),
+        (decides(nonce, Value::Null, text("1")), decides(nonce, text("16"), text("0x10")), 2),
         // What a service reads from the free part of webhookData is one thing.
         (
             decides("/params/1/sponsorshipInfo/webhookData/a", json!(1), json!(true)),
-            decides(
-                "/params/1/sponsorshipInfo/webhookData/b/c",
-                json!(2),
-                json!(false),
-            ),
+            decides("/params/1/sponsorshipInfo/webhookData/b/c", json!(2), json!(false)),
             1,
         ),
         // The operation as a whole says nothing about its members.
         (decides("/params/0", json!({}), json!({"nonce": "1"})), large(), 2),
     ] {
-        assert_eq!(
-            count(Some(one.clone()), Some(two.clone())),
-            expected,
-            "{one:?} and {two:?}"
-        );
+        assert_eq!(count(Some(one.clone()), Some(two.clone())), expected, "{one:?} and {two:?}");
     }
 }
 
 #[test]
 fn causes_outside_the_request_are_compared_by_their_kind() {
-    let headers = |lines: &[(&'static str, &'static str)]| Cause::Headers {
-        client: "viem",
-        lines: lines.to_vec(),
-    };
+    let headers =
+        |lines: &[(&'static str, &'static str)]| Cause::Headers { client: "viem", lines: lines.to_vec() };
     let earlier = Cause::Earlier;
     for (one, two, expected) in [
         (Cause::Concurrency, Cause::Concurrency, 1),
         (Cause::Concurrency, Cause::Writing, 2),
-        (
-            earlier(EarlierRequest::SameId),
-            earlier(EarlierRequest::SameId),
-            1,
-        ),
-        (
-            earlier(EarlierRequest::SameId),
-            earlier(EarlierRequest::SameSender),
-            2,
-        ),
-        (
-            headers(&[("accept", "*/*")]),
-            headers(&[("accept", "text/html")]),
-            1,
-        ),
+        (earlier(EarlierRequest::SameId), earlier(EarlierRequest::SameId), 1),
+        (earlier(EarlierRequest::SameId), earlier(EarlierRequest::SameSender), 2),
+        (headers(&[("accept", "*/*")]), headers(&[("accept", "text/html")]), 1),
         (headers(&[("accept", "*/*")]), headers(&[("origin", "null")]), 2),
         // Only all lines together decide: any of them may be the one.
         (headers(&[("accept", "*/*")]), headers(&[]), 1),
     ] {
-        assert_eq!(
-            count(Some(one.clone()), Some(two.clone())),
-            expected,
-            "{one:?} and {two:?}"
-        );
+        assert_eq!(count(Some(one.clone()), Some(two.clone())), expected, "{one:?} and {two:?}");
     }
 }
 
 #[test]
 fn chance_joins_findings_of_the_same_answers() {
     let chance = || Some(Cause::Chance { broken: 4, sent: 100 });
-    let pair = [
-        finding("answer.object", "/error", chance()),
-        finding("error.code", "/error/code", chance()),
-    ];
-    assert_eq!(
-        kinship_of(&pair, &[vec![3, 9], vec![3]], 50),
-        Some(Kinship::NowAndThen)
-    );
+    let pair = [finding("answer.object", "/error", chance()), finding("error.code", "/error/code", chance())];
+    assert_eq!(kinship_of(&pair, &[vec![3, 9], vec![3]], 50), Some(Kinship::NowAndThen));
     assert_eq!(kinship_of(&pair, &[vec![3, 9], vec![4]], 50), None);
 }
 

@@ -44,55 +44,24 @@ pub static OBSERVERS: &[Observer] = &[
     Observer {
         clause: "dialect.amount-notation",
         watch: |views, _, values| {
-            acceptance(
-                views,
-                &[Probe::DecimalAmounts, Probe::HexAmounts, Probe::IntegerAmounts],
-                values,
-            );
+            acceptance(views, &[Probe::DecimalAmounts, Probe::HexAmounts, Probe::IntegerAmounts], values);
         },
     },
-    Observer {
-        clause: "dialect.mode-member",
-        watch: results::mode_member,
-    },
-    Observer {
-        clause: "dialect.quoted-tokens",
-        watch: tokens::quoted_tokens,
-    },
-    Observer {
-        clause: "behaviour.valid-until-unit",
-        watch: tokens::valid_until_unit,
-    },
-    Observer {
-        clause: "behaviour.unsupported-when-none",
-        watch: tokens::unsupported_when_none,
-    },
-    Observer {
-        clause: "behaviour.unsupported-without-both",
-        watch: tokens::unsupported_without_both,
-    },
+    Observer { clause: "dialect.mode-member", watch: results::mode_member },
+    Observer { clause: "dialect.quoted-tokens", watch: tokens::quoted_tokens },
+    Observer { clause: "behaviour.valid-until-unit", watch: tokens::valid_until_unit },
+    Observer { clause: "behaviour.unsupported-when-none", watch: tokens::unsupported_when_none },
+    Observer { clause: "behaviour.unsupported-without-both", watch: tokens::unsupported_without_both },
     Observer {
         clause: "behaviour.empty-token-list",
         watch: |views, _, values| {
             acceptance(views, &[Probe::EmptyTokenInfo, Probe::EmptyTokenList], values);
         },
     },
-    Observer {
-        clause: "behaviour.token-letter-case",
-        watch: tokens::token_letter_case,
-    },
-    Observer {
-        clause: "behaviour.repeated-tokens",
-        watch: tokens::repeated_tokens,
-    },
-    Observer {
-        clause: "behaviour.error-codes",
-        watch: results::error_codes,
-    },
-    Observer {
-        clause: "behaviour.error-status",
-        watch: results::error_status,
-    },
+    Observer { clause: "behaviour.token-letter-case", watch: tokens::token_letter_case },
+    Observer { clause: "behaviour.repeated-tokens", watch: tokens::repeated_tokens },
+    Observer { clause: "behaviour.error-codes", watch: results::error_codes },
+    Observer { clause: "behaviour.error-status", watch: results::error_status },
     Observer {
         clause: "behaviour.extra-members",
         watch: |views, _, values| acceptance(views, &[Probe::Signature], values),
@@ -107,38 +76,14 @@ pub static OBSERVERS: &[Observer] = &[
         clause: "behaviour.quote-without-mode",
         watch: |views, _, values| acceptance(views, &[Probe::NoMode], values),
     },
-    Observer {
-        clause: "behaviour.gas-limits-returned",
-        watch: results::gas_limits_returned,
-    },
-    Observer {
-        clause: "behaviour.paymaster-and-data-layout",
-        watch: results::layout,
-    },
-    Observer {
-        clause: "behaviour.deterministic-data",
-        watch: results::deterministic_data,
-    },
-    Observer {
-        clause: "behaviour.limits",
-        watch: requests::limits,
-    },
-    Observer {
-        clause: "behaviour.malformed-params",
-        watch: requests::malformed_params,
-    },
-    Observer {
-        clause: "behaviour.optional-members",
-        watch: requests::optional_members,
-    },
-    Observer {
-        clause: "behaviour.addresses-in-capitals",
-        watch: requests::addresses_in_capitals,
-    },
-    Observer {
-        clause: "behaviour.refused-headers",
-        watch: requests::refused_headers,
-    },
+    Observer { clause: "behaviour.gas-limits-returned", watch: results::gas_limits_returned },
+    Observer { clause: "behaviour.paymaster-and-data-layout", watch: results::layout },
+    Observer { clause: "behaviour.deterministic-data", watch: results::deterministic_data },
+    Observer { clause: "behaviour.limits", watch: requests::limits },
+    Observer { clause: "behaviour.malformed-params", watch: requests::malformed_params },
+    Observer { clause: "behaviour.optional-members", watch: requests::optional_members },
+    Observer { clause: "behaviour.addresses-in-capitals", watch: requests::addresses_in_capitals },
+    Observer { clause: "behaviour.refused-headers", watch: requests::refused_headers },
 ];
 
 fn is_probe(view: &View<'_>, probe: Probe) -> bool {
@@ -146,9 +91,7 @@ fn is_probe(view: &View<'_>, probe: Probe) -> bool {
 }
 
 fn results<'a>(views: &'a [View<'a>]) -> impl Iterator<Item = (&'a View<'a>, &'a Call, &'a Value)> {
-    views
-        .iter()
-        .filter_map(|view| Some((view, view.valid_call()?, view.answer.result()?)))
+    views.iter().filter_map(|view| Some((view, view.valid_call()?, view.answer.result()?)))
 }
 
 fn lower(value: &Value) -> Option<String> {
@@ -163,11 +106,7 @@ fn is_baseline_served(views: &[View<'_>]) -> bool {
 
 /// Whether a request was served or refused; none without a JSON-RPC answer.
 fn outcome(view: &View<'_>) -> Option<&'static str> {
-    if view.answer.result().is_some() {
-        Some("served")
-    } else {
-        view.answer.error().map(|_| "refused")
-    }
+    if view.answer.result().is_some() { Some("served") } else { view.answer.error().map(|_| "refused") }
 }
 
 #[cfg(test)]
@@ -195,14 +134,8 @@ mod tests {
             );
         }
         for clause in ruled.iter().chain(&watched) {
-            assert!(
-                paymaster_schemas::find_clause(clause).is_some(),
-                "{clause} is no clause"
-            );
+            assert!(paymaster_schemas::find_clause(clause).is_some(), "{clause} is no clause");
         }
-        assert!(
-            rules().all(|rule| !rule.basis().is_observed()),
-            "a rule must not judge an observed clause"
-        );
+        assert!(rules().all(|rule| !rule.basis().is_observed()), "a rule must not judge an observed clause");
     }
 }

@@ -18,10 +18,7 @@ pub(super) fn acceptance(views: &[View<'_>], probes: &[Probe], values: &mut Vec<
     if !is_baseline_served(views) {
         return;
     }
-    for view in views
-        .iter()
-        .filter(|view| probes.iter().any(|probe| is_probe(view, *probe)))
-    {
+    for view in views.iter().filter(|view| probes.iter().any(|probe| is_probe(view, *probe))) {
         values.extend(outcome(view).map(|outcome| format!("{}: {outcome}", view.label)));
     }
 }
@@ -64,10 +61,7 @@ pub(super) fn limits(views: &[View<'_>], context: &Context, values: &mut Vec<Str
     let is_answering = views.iter().any(|view| view.answer.is_json_rpc());
     for view in views {
         let Some(bound) = view.beyond else { continue };
-        let outcome = match (
-            outcome(view),
-            view.answer.response().map(|response| response.status),
-        ) {
+        let outcome = match (outcome(view), view.answer.response().map(|response| response.status)) {
             (Some(outcome), _) => outcome.to_owned(),
             (None, None) if is_answering => "no answer".to_owned(),
             (None, Some(status @ (413 | 414 | 431))) => format!("HTTP {status}"),
@@ -83,16 +77,8 @@ pub(super) fn malformed_params(views: &[View<'_>], _: &Context, values: &mut Vec
     for view in views.iter().filter(|view| view.role == Role::Malformed) {
         let of_call = match &view.request {
             ParsedRequest::Call(call) => {
-                let method = if call.pair.method == Method::GetFeeQuoteOrData {
-                    "quote"
-                } else {
-                    "sponsor"
-                };
-                let mode = if call.pair.mode == Mode::Sponsored {
-                    "sponsored"
-                } else {
-                    "token"
-                };
+                let method = if call.pair.method == Method::GetFeeQuoteOrData { "quote" } else { "sponsor" };
+                let mode = if call.pair.mode == Mode::Sponsored { "sponsored" } else { "token" };
                 Some(format!("{method} in {mode} mode"))
             }
             _ => None,
@@ -119,11 +105,7 @@ fn kind_of(label: &str) -> String {
     let is_index = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let kept = segments.iter().enumerate().map(|(place, segment)| {
         // The first index is that of params.
-        if place > 2 && is_index(segment) {
-            "*"
-        } else {
-            segment
-        }
+        if place > 2 && is_index(segment) { "*" } else { segment }
     });
     kept.collect::<Vec<_>>().join("/")
 }

@@ -35,11 +35,7 @@ pub(super) fn error_codes(views: &[View<'_>], context: &Context, values: &mut Ve
         let about = if view.omits_fee_token() {
             "no token"
         } else if call.valid
-            && call
-                .tokens
-                .fee
-                .as_ref()
-                .is_some_and(|token| context.support(token) == Support::Unsupported)
+            && call.tokens.fee.as_ref().is_some_and(|token| context.support(token) == Support::Unsupported)
         {
             "unsupported token"
         } else {
@@ -97,24 +93,14 @@ pub(super) fn layout(views: &[View<'_>], context: &Context, values: &mut Vec<Str
 pub(super) fn deterministic_data(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
     let Some(baseline) = views.first() else { return };
     let data = |view: &View<'_>| {
-        view.answer
-            .result()
-            .and_then(|result| result["paymasterAndData"].as_str())
-            .map(str::to_owned)
+        view.answer.result().and_then(|result| result["paymasterAndData"].as_str()).map(str::to_owned)
     };
     let Some(first) = data(baseline).filter(|data| data.len() > 2) else {
         return;
     };
     for view in views.iter().filter(|view| view.label == SAME_AGAIN) {
         if let Some(again) = data(view) {
-            values.push(
-                if again == first {
-                    "the same twice"
-                } else {
-                    "another each time"
-                }
-                .to_owned(),
-            );
+            values.push(if again == first { "the same twice" } else { "another each time" }.to_owned());
         }
     }
 }

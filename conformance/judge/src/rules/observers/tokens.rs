@@ -17,9 +17,7 @@ pub(super) fn quoted_tokens(views: &[View<'_>], context: &Context, values: &mut 
             continue;
         };
         let outside = !list.iter().any(|token| token.eq_ignore_ascii_case(preferred));
-        let listed = list
-            .iter()
-            .find(|token| context.support(token) == Support::Supported);
+        let listed = list.iter().find(|token| context.support(token) == Support::Supported);
         let (true, Support::Supported, Some(listed)) = (outside, context.support(preferred), listed) else {
             continue;
         };
@@ -46,11 +44,7 @@ pub(super) fn quoted_tokens(views: &[View<'_>], context: &Context, values: &mut 
 pub(super) fn unsupported_when_none(views: &[View<'_>], context: &Context, values: &mut Vec<String>) {
     for (_, call, result) in results(views).filter(|(_, call, _)| call.pair == Pair::QUOTE_ERC20) {
         let named = call.tokens.quoted();
-        if !named.is_empty()
-            && named
-                .iter()
-                .all(|token| context.support(token) == Support::Supported)
-        {
+        if !named.is_empty() && named.iter().all(|token| context.support(token) == Support::Supported) {
             values.push(
                 match result.get("unsupportedTokens") {
                     None => "absent",
@@ -67,14 +61,8 @@ pub(super) fn unsupported_without_both(views: &[View<'_>], context: &Context, va
     for (_, call, result) in results(views).filter(|(_, call, _)| call.pair == Pair::QUOTE_ERC20) {
         let named = call.tokens.quoted();
         let both = call.tokens.preferred.is_some() && call.tokens.list.is_some();
-        if !both
-            && named
-                .iter()
-                .any(|token| context.support(token) == Support::Unsupported)
-        {
-            let listed = result["unsupportedTokens"]
-                .as_array()
-                .is_some_and(|list| !list.is_empty());
+        if !both && named.iter().any(|token| context.support(token) == Support::Unsupported) {
+            let listed = result["unsupportedTokens"].as_array().is_some_and(|list| !list.is_empty());
             values.push(if listed { "listed" } else { "not listed" }.to_owned());
         }
     }
@@ -82,20 +70,12 @@ pub(super) fn unsupported_without_both(views: &[View<'_>], context: &Context, va
 
 pub(super) fn token_letter_case(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
     for (_, call, result) in results(views).filter(|(_, call, _)| call.pair == Pair::QUOTE_ERC20) {
-        let named: Vec<&String> = call
-            .tokens
-            .list
-            .iter()
-            .flatten()
-            .chain(&call.tokens.preferred)
-            .collect();
+        let named: Vec<&String> = call.tokens.list.iter().flatten().chain(&call.tokens.preferred).collect();
         for quote in result["feeQuotes"].as_array().into_iter().flatten() {
             let Some(outcome) = quote["tokenAddress"].as_str() else {
                 continue;
             };
-            if let Some(requested) = named
-                .iter()
-                .find(|requested| requested.eq_ignore_ascii_case(outcome))
+            if let Some(requested) = named.iter().find(|requested| requested.eq_ignore_ascii_case(outcome))
                 && requested[2..].bytes().any(|byte| byte.is_ascii_uppercase())
             {
                 values.push(
@@ -114,10 +94,7 @@ pub(super) fn token_letter_case(views: &[View<'_>], _: &Context, values: &mut Ve
 pub(super) fn repeated_tokens(views: &[View<'_>], _: &Context, values: &mut Vec<String>) {
     for (_, _, result) in results(views).filter(|(view, ..)| is_probe(view, Probe::RepeatedToken)) {
         if let Some(quotes) = result["feeQuotes"].as_array() {
-            values.push(format!(
-                "quoted {} times when asked for three times",
-                quotes.len()
-            ));
+            values.push(format!("quoted {} times when asked for three times", quotes.len()));
         }
     }
 }

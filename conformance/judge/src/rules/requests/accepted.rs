@@ -17,15 +17,7 @@ const NOT_SERVED: Advice = Advice::Write(MissingLine::Sponsorable);
 const NAME_ACCOUNTS: Advice = Advice::Write(MissingLine::Accounts);
 
 const fn rule(id: &'static str, hint: &'static str, check: Check) -> Rule {
-    Rule {
-        id,
-        clause: id,
-        quota: 4,
-        advice: NOT_SERVED,
-        hint,
-        not_applicable: always,
-        check,
-    }
+    Rule { id, clause: id, quota: 4, advice: NOT_SERVED, hint, not_applicable: always, check }
 }
 
 pub(in crate::rules) const RULES: &[Rule] = &[

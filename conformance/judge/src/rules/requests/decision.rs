@@ -98,9 +98,7 @@ fn refused_gets_0x(view: &View<'_>, _: &Context, report: &mut Report) {
 }
 
 fn decided(expectations: &[Expectation], view: &View<'_>, judge: impl FnOnce(&str)) {
-    let sponsored = view
-        .valid_call()
-        .is_some_and(|call| call.pair.mode == Mode::Sponsored);
+    let sponsored = view.valid_call().is_some_and(|call| call.pair.mode == Mode::Sponsored);
     let readable = |data: &&str| {
         let row = member_validator("sponsored-result", "paymasterAndData");
         row.is_some_and(|row| row.is_valid(&Value::String((*data).to_owned())))
@@ -148,11 +146,7 @@ pub(in crate::rules) fn decision(view: &View<'_>) -> Option<bool> {
 }
 
 const fn in_words(sponsored: bool) -> &'static str {
-    if sponsored {
-        "sponsored"
-    } else {
-        "not sponsored (0x)"
-    }
+    if sponsored { "sponsored" } else { "not sponsored (0x)" }
 }
 
 /// The result is of the requested mode, whatever other members or earlier requests there are. Nothing is judged when the baseline
@@ -167,12 +161,9 @@ fn mode_served(views: &[View<'_>], context: &Context, report: &mut Report) {
     for (place, view) in variants.iter().enumerate() {
         report.set_member(place + 1);
         if let (Some(call), Some(foreign)) = (view.valid_call(), is_foreign(view, context)) {
-            report.expect(
-                !foreign,
-                "/result",
-                format_args!("the result of {} mode", call.pair.mode),
-                || describe_answer(&view.answer),
-            );
+            report.expect(!foreign, "/result", format_args!("the result of {} mode", call.pair.mode), || {
+                describe_answer(&view.answer)
+            });
         }
     }
 }
@@ -181,9 +172,7 @@ fn mode_served(views: &[View<'_>], context: &Context, report: &mut Report) {
 fn is_foreign(view: &View<'_>, context: &Context) -> Option<bool> {
     let other = in_other_mode(view.valid_call()?.pair);
     let result = view.answer.result()?;
-    let mode = result
-        .get(context.dialect.mode_member.as_str())
-        .and_then(Value::as_str);
+    let mode = result.get(context.dialect.mode_member.as_str()).and_then(Value::as_str);
     Some(mode == Some(other.mode.name()) || is_of(other, result))
 }
 

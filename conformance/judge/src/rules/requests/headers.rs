@@ -34,12 +34,8 @@ fn headers(views: &[View<'_>], _: &Context, report: &mut Report) {
         return;
     }
     // Other answers without a meaning are for the rules about the HTTP message and the JSON text.
-    let is_refused = |pair: &[View<'_>]| {
-        pair[1]
-            .answer
-            .response()
-            .is_some_and(|response| response.status >= 300)
-    };
+    let is_refused =
+        |pair: &[View<'_>]| pair[1].answer.response().is_some_and(|response| response.status >= 300);
     if actual.is_none() && !pairs().all(is_refused) {
         return;
     }
@@ -47,11 +43,7 @@ fn headers(views: &[View<'_>], _: &Context, report: &mut Report) {
     report.expect(
         actual == Some(expected),
         "",
-        format_args!(
-            "{}, as without {}",
-            describe_answer(&baseline.answer),
-            variant.label
-        ),
+        format_args!("{}, as without {}", describe_answer(&baseline.answer), variant.label),
         || describe_answer(&variant.answer),
     );
 }

@@ -35,9 +35,7 @@ pub(in crate::rules) fn meaning(answer: &Answer<'_>) -> Option<Meaning> {
     if let Some(data) = result["paymasterAndData"].as_str() {
         return Some(Meaning::Sponsored(data != "0x"));
     }
-    result
-        .get("feeQuotes")
-        .map(|_| Meaning::Quote(quoted_tokens(result), unsupported_tokens(result)))
+    result.get("feeQuotes").map(|_| Meaning::Quote(quoted_tokens(result), unsupported_tokens(result)))
 }
 
 /// Member order, white space and string escapes do not change the answer. The baseline is sent before and after the variant;
@@ -54,11 +52,7 @@ fn notation(views: &[View<'_>], _: &Context, report: &mut Report) {
     report.expect(
         actual == expected,
         "",
-        format_args!(
-            "{}, as without {}",
-            describe_answer(&baseline.answer),
-            variant.label
-        ),
+        format_args!("{}, as without {}", describe_answer(&baseline.answer), variant.label),
         || describe_answer(&variant.answer),
     );
 }

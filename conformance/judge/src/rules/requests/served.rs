@@ -19,23 +19,11 @@ const fn rule(id: &'static str, hint: &'static str, check: fn(&View<'_>, &Contex
 }
 
 pub(in crate::rules) const RULES: &[Rule] = &[
-    rule(
-        "endpoint.both-methods",
-        "route both methods at the one address",
-        both_methods,
-    ),
-    rule(
-        "quote.sponsored-result",
-        "a quote in sponsored mode is refused",
-        quote_sponsored,
-    ),
+    rule("endpoint.both-methods", "route both methods at the one address", both_methods),
+    rule("quote.sponsored-result", "a quote in sponsored mode is refused", quote_sponsored),
     Rule {
         not_applicable: no_token,
-        ..rule(
-            "quote.erc20-result",
-            "a quote in token mode for supported tokens is refused",
-            quote_erc20,
-        )
+        ..rule("quote.erc20-result", "a quote in token mode for supported tokens is refused", quote_erc20)
     },
     rule(
         "sponsor.sponsored-result",
@@ -59,10 +47,7 @@ const METHOD_NOT_FOUND: i64 = -32_601;
 fn both_methods(view: &View<'_>, context: &Context, report: &mut Report) {
     let required = view.valid_call().is_some_and(|call| {
         // The error for a token that is not supported may have any code.
-        call.tokens
-            .fee
-            .as_ref()
-            .is_none_or(|token| context.support(token) == Support::Supported)
+        call.tokens.fee.as_ref().is_none_or(|token| context.support(token) == Support::Supported)
     });
     if !required || view.rejected_before_service() {
         return;
@@ -72,15 +57,11 @@ fn both_methods(view: &View<'_>, context: &Context, report: &mut Report) {
         Answer::NotJson(response, _) => matches!(response.status, 404 | 405),
         Answer::Json(..) => view.answer.error().is_some_and(says_not_found),
     };
-    report.expect(!missing, "", "an answer of this method", || {
-        describe_answer(&view.answer)
-    });
+    report.expect(!missing, "", "an answer of this method", || describe_answer(&view.answer));
 }
 
 fn says_not_found(error: &Value) -> bool {
-    error["code"]
-        .as_number()
-        .is_some_and(|code| same_number(code, &METHOD_NOT_FOUND.into()))
+    error["code"].as_number().is_some_and(|code| same_number(code, &METHOD_NOT_FOUND.into()))
 }
 
 fn quote_sponsored(view: &View<'_>, _: &Context, report: &mut Report) {
@@ -93,9 +74,7 @@ fn quote_erc20(view: &View<'_>, context: &Context, report: &mut Report) {
         let named = call.tokens.quoted();
         call.tokens.preferred.is_some()
             && call.tokens.list.as_ref().is_some_and(|list| !list.is_empty())
-            && named
-                .iter()
-                .all(|token| context.support(token) == Support::Supported)
+            && named.iter().all(|token| context.support(token) == Support::Supported)
     });
 }
 
@@ -122,9 +101,8 @@ fn served(pair: Pair, view: &View<'_>, report: &mut Report, fair: impl Fn(&Call)
     if let Some(result) = view.answer.result() {
         let kind = &MEMBERS[usize::from(pair == Pair::QUOTE_ERC20)];
         let shaped = !result.is_object() || kind.iter().any(|member| result.get(*member).is_some());
-        report.expect(shaped, "/result", "a result of this method and mode", || {
-            describe_answer(&view.answer)
-        });
+        report
+            .expect(shaped, "/result", "a result of this method and mode", || describe_answer(&view.answer));
     } else if let Some(error) = view.answer.error()
         && view.expectation.requires_result()
         && !says_not_found(error)
@@ -140,11 +118,6 @@ fn served(pair: Pair, view: &View<'_>, report: &mut Report, fair: impl Fn(&Call)
 /// Members of a sponsored or token sponsor result, and of a quote in token mode. A result that has none of them is of another
 /// kind. A single missing member is reported by the rule of its row.
 const MEMBERS: [&[&str]; 2] = [
-    &[
-        "paymasterAndData",
-        "preVerificationGas",
-        "verificationGasLimit",
-        "callGasLimit",
-    ],
+    &["paymasterAndData", "preVerificationGas", "verificationGasLimit", "callGasLimit"],
     &["paymasterAddress", "feeQuotes"],
 ];

@@ -40,16 +40,8 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         result_or_error,
     ),
     rule("answer.jsonrpc", "copy jsonrpc from the request", jsonrpc),
-    rule(
-        "answer.id",
-        "copy the id of the request without converting it; falsy ids such as 0 are valid",
-        id,
-    ),
-    rule(
-        "answer.result-object",
-        "the result of both methods is an object",
-        result_object,
-    ),
+    rule("answer.id", "copy the id of the request without converting it; falsy ids such as 0 are valid", id),
+    rule("answer.result-object", "the result of both methods is an object", result_object),
 ];
 
 /// A valid request gets a complete HTTP response.
@@ -77,11 +69,7 @@ fn json_text(view: &View<'_>, _: &Context, report: &mut Report) {
         Answer::NotJson(response, cause) => {
             let body = String::from_utf8_lossy(&response.body);
             let body = shown(&Value::String(body.into_owned()));
-            report.broken(
-                "",
-                "one JSON text",
-                format!("{cause} (HTTP {}, body {body})", response.status),
-            );
+            report.broken("", "one JSON text", format!("{cause} (HTTP {}, body {body})", response.status));
         }
         Answer::Json(..) => report.held(),
     }
@@ -93,11 +81,9 @@ fn single_valued_members(view: &View<'_>, _: &Context, report: &mut Report) {
         return;
     };
     match document.duplicates.iter().find(|duplicate| duplicate.conflicting) {
-        Some(duplicate) => report.broken(
-            &duplicate.pointer,
-            "one value",
-            "the member occurs twice with different values",
-        ),
+        Some(duplicate) => {
+            report.broken(&duplicate.pointer, "one value", "the member occurs twice with different values")
+        }
         None => report.held(),
     }
 }
@@ -105,9 +91,7 @@ fn single_valued_members(view: &View<'_>, _: &Context, report: &mut Report) {
 /// The answer to one request is one JSON object.
 fn object(view: &View<'_>, _: &Context, report: &mut Report) {
     if let Some(document) = view.answer.document().filter(|_| view.must_be_answered()) {
-        report.expect(document.value.is_object(), "", "one JSON object", || {
-            shown(&document.value)
-        });
+        report.expect(document.value.is_object(), "", "one JSON object", || shown(&document.value));
     }
 }
 
@@ -118,11 +102,9 @@ fn result_or_error(view: &View<'_>, _: &Context, report: &mut Report) {
     };
     let actual = match (object.contains_key("result"), object.contains_key("error")) {
         (true, false) | (false, true) => return report.held(),
-        (true, true) => format!(
-            "both: result {} and error {}",
-            shown(&object["result"]),
-            shown(&object["error"])
-        ),
+        (true, true) => {
+            format!("both: result {} and error {}", shown(&object["result"]), shown(&object["error"]))
+        }
         (false, false) => format!("neither, in {}", describe_answer(&view.answer)),
     };
     report.broken("", "either result or error", actual);
@@ -144,9 +126,7 @@ fn jsonrpc(view: &View<'_>, context: &Context, report: &mut Report) {
     let holds = actual
         .and_then(Value::as_str)
         .is_some_and(|actual| actual == sent || actual == "2.0" || foreign && actual == "2.0.0");
-    report.expect(holds, "/jsonrpc", format_args!("\"{sent}\""), || {
-        shown_member(actual)
-    });
+    report.expect(holds, "/jsonrpc", format_args!("\"{sent}\""), || shown_member(actual));
 }
 
 /// An answer has the id of its request. Numbers are compared by exact value. An error may have the id null when the request goes
@@ -177,11 +157,7 @@ fn id(view: &View<'_>, _: &Context, report: &mut Report) {
 
 /// The result of an answer is an object.
 fn result_object(view: &View<'_>, _: &Context, report: &mut Report) {
-    let Some(object) = view
-        .answer
-        .object()
-        .filter(|_| matches!(view.request, ParsedRequest::Call(_)))
-    else {
+    let Some(object) = view.answer.object().filter(|_| matches!(view.request, ParsedRequest::Call(_))) else {
         return;
     };
     if object.contains_key("error") {

@@ -48,10 +48,7 @@ fn answer_kind(answer: &Map<String, Value>) -> Option<AnswerKind> {
     }
     let result = result_of(answer)?;
     let mode = result.get("MODE").or_else(|| result.get("mode"))?;
-    Some(AnswerKind::Result(
-        Mode::from_name(mode.as_str()?)?,
-        result.get("feeQuotes").is_some(),
-    ))
+    Some(AnswerKind::Result(Mode::from_name(mode.as_str()?)?, result.get("feeQuotes").is_some()))
 }
 
 /// The kind of answer that this call must get; none when the single call gets another kind, which other rules report.
@@ -80,10 +77,7 @@ fn batch_elements(views: &[View<'_>], _: &Context, report: &mut Report) {
         let Some(expected) = alone.iter().find(same).and_then(expected) else {
             continue;
         };
-        let own = answers
-            .iter()
-            .enumerate()
-            .filter(|(_, answer)| answer.get("id") == call.id());
+        let own = answers.iter().enumerate().filter(|(_, answer)| answer.get("id") == call.id());
         let [(place, Value::Object(actual))] = own.collect::<Vec<_>>()[..] else {
             continue;
         };
@@ -99,9 +93,9 @@ fn batch_elements(views: &[View<'_>], _: &Context, report: &mut Report) {
 /// Whether two requests are equal except for their ids.
 fn is_same(one: &ParsedRequest, other: &ParsedRequest) -> bool {
     match (one, other) {
-        (ParsedRequest::Call(one), ParsedRequest::Call(other)) => ["method", "params"]
-            .iter()
-            .all(|name| one.envelope[name] == other.envelope[name]),
+        (ParsedRequest::Call(one), ParsedRequest::Call(other)) => {
+            ["method", "params"].iter().all(|name| one.envelope[name] == other.envelope[name])
+        }
         (ParsedRequest::UnknownMethod { .. }, ParsedRequest::UnknownMethod { .. }) => true,
         _ => false,
     }

@@ -25,20 +25,8 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         "an error is an object with code and message, not a string",
         object,
     ),
-    Rule::exchange(
-        "error.code",
-        3,
-        NO_ERRORS,
-        "an error code is an integer, not a string",
-        code,
-    ),
-    Rule::exchange(
-        "error.message",
-        3,
-        NO_ERRORS,
-        "an error message is a string",
-        message,
-    ),
+    Rule::exchange("error.code", 3, NO_ERRORS, "an error code is an integer, not a string", code),
+    Rule::exchange("error.message", 3, NO_ERRORS, "an error message is a string", message),
     Rule {
         not_applicable: no_token,
         ..Rule::exchange(
@@ -80,10 +68,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         advice: NO_UNSUPPORTED,
         hint: "list the tokens in unsupportedTokens and answer with a result, even when no token is left to quote",
         not_applicable: no_token,
-        check: Check::Group(
-            &crate::cases::relations::UNSUPPORTED_IN_QUOTE,
-            unsupported_quote_is_none,
-        ),
+        check: Check::Group(&crate::cases::relations::UNSUPPORTED_IN_QUOTE, unsupported_quote_is_none),
     },
 ];
 
@@ -103,9 +88,7 @@ fn object(view: &View<'_>, _: &Context, report: &mut Report) {
 fn code(view: &View<'_>, _: &Context, report: &mut Report) {
     if let Some(error) = error_of(view).filter(|error| error.is_object()) {
         let holds = error["code"].as_number().is_some_and(is_integer);
-        report.expect(holds, "/error/code", "an integer", || {
-            shown_member(error.get("code"))
-        });
+        report.expect(holds, "/error/code", "an integer", || shown_member(error.get("code")));
     }
 }
 
@@ -144,22 +127,14 @@ fn token_unsupported(view: &View<'_>, context: &Context, report: &mut Report) {
     if call.pair != Pair::SPONSOR_ERC20 {
         return;
     }
-    if let Some(token) = call
-        .tokens
-        .fee
-        .as_ref()
-        .filter(|token| is_no_address(token, context))
-    {
+    if let Some(token) = call.tokens.fee.as_ref().filter(|token| is_no_address(token, context)) {
         return an_error(view, &format!("an error: {token} is no token's address"), report);
     }
     if !call.valid {
         return;
     }
-    if let Some(token) = call
-        .tokens
-        .fee
-        .as_ref()
-        .filter(|token| context.support(token) == Support::Unsupported)
+    if let Some(token) =
+        call.tokens.fee.as_ref().filter(|token| context.support(token) == Support::Unsupported)
     {
         an_error(view, &format!("an error: {token} is not supported"), report);
     }
@@ -168,9 +143,8 @@ fn token_unsupported(view: &View<'_>, context: &Context, report: &mut Report) {
 /// Whether a text is a word, or a hex string with more or fewer digits than an address. Additional leading zeros are accepted, and an address may be
 /// written without its leading zeros.
 fn is_no_address(token: &str, context: &Context) -> bool {
-    let Some(digits) = token
-        .strip_prefix("0x")
-        .filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
+    let Some(digits) =
+        token.strip_prefix("0x").filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
     else {
         let digits = token.strip_prefix("0X").unwrap_or(token);
         return !token.starts_with("0x") && digits.bytes().any(|digit| !digit.is_ascii_hexdigit());
@@ -197,31 +171,17 @@ fn an_error(view: &View<'_>, expected: &str, report: &mut Report) {
 fn mode_mandatory(view: &View<'_>, _: &Context, report: &mut Report) {
     if matches!(
         view.request,
-        ParsedRequest::WithoutMode {
-            method: Method::SponsorUserOperation,
-            is_absent: true,
-            ..
-        }
+        ParsedRequest::WithoutMode { method: Method::SponsorUserOperation, is_absent: true, .. }
     ) {
-        an_error(
-            view,
-            "an error: mode is mandatory, and the request has none",
-            report,
-        );
+        an_error(view, "an error: mode is mandatory, and the request has none", report);
     }
 }
 
 /// A request that cannot be sponsored is answered with a result.
 fn refusal_is_none(view: &View<'_>, _: &Context, report: &mut Report) {
-    let sponsored = view
-        .valid_call()
-        .is_some_and(|call| call.pair.mode == Mode::Sponsored);
+    let sponsored = view.valid_call().is_some_and(|call| call.pair.mode == Mode::Sponsored);
     if sponsored && view.expectation == Expectation::Refused {
-        a_result(
-            view,
-            "a result: an operation that cannot be sponsored is not an error",
-            report,
-        );
+        a_result(view, "a result: an operation that cannot be sponsored is not an error", report);
     }
 }
 
@@ -239,11 +199,7 @@ fn unsupported_quote_is_none(views: &[View<'_>], _: &Context, report: &mut Repor
             continue;
         }
         report.set_member(place + 1);
-        a_result(
-            view,
-            "a result: unsupported tokens are not an error in a quote",
-            report,
-        );
+        a_result(view, "a result: unsupported tokens are not an error in a quote", report);
     }
 }
 

@@ -13,13 +13,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         "clients that look at the status first take anything but 200 for a failure",
         status_of_result,
     ),
-    Rule::exchange(
-        "http.content-type",
-        10,
-        ADVICE,
-        "send Content-Type: application/json",
-        content_type,
-    ),
+    Rule::exchange("http.content-type", 10, ADVICE, "send Content-Type: application/json", content_type),
 ];
 
 /// An answer with a result comes with an HTTP status of 200.
@@ -38,17 +32,11 @@ fn content_type(view: &View<'_>, _: &Context, report: &mut Report) {
         return;
     };
     let actual = response.header("content-type");
-    let meaning = actual
-        .and_then(|value| value.split(';').next())
-        .unwrap_or_default()
-        .trim()
-        .to_ascii_lowercase();
+    let meaning =
+        actual.and_then(|value| value.split(';').next()).unwrap_or_default().trim().to_ascii_lowercase();
     let json = matches!(meaning.as_str(), "application/json" | "application/json-rpc")
         || (meaning.starts_with("application/") && meaning.ends_with("+json"));
     report.expect(json, "", "Content-Type: application/json", || {
-        actual.map_or_else(
-            || "no Content-Type".to_owned(),
-            |actual| format!("Content-Type: {actual}"),
-        )
+        actual.map_or_else(|| "no Content-Type".to_owned(), |actual| format!("Content-Type: {actual}"))
     });
 }

@@ -51,20 +51,13 @@ fn client_forms(views: &[View<'_>], _: &Context, report: &mut Report) {
     if pairs().all(|pair| pair[1].answer.result().is_some()) {
         report.held();
     } else if pairs().all(|pair| is_refusal(&pair[1].answer)) {
-        report.broken(
-            "",
-            format!("a result, {}", variant.label),
-            describe_answer(&variant.answer),
-        );
+        report.broken("", format!("a result, {}", variant.label), describe_answer(&variant.answer));
     }
 }
 
 /// A quote carries mode beside MODE, with the same value.
 fn mode_member(view: &View<'_>, _: &Context, report: &mut Report) {
-    let Some(call) = view
-        .valid_call()
-        .filter(|call| call.pair.method == Method::GetFeeQuoteOrData)
-    else {
+    let Some(call) = view.valid_call().filter(|call| call.pair.method == Method::GetFeeQuoteOrData) else {
         return;
     };
     let Some(result) = view.answer.result() else {
@@ -90,8 +83,6 @@ fn no_result_beside_error(view: &View<'_>, _: &Context, report: &mut Report) {
     };
     if object.get("error").is_some_and(|error| !error.is_null()) {
         let actual = object.get("result");
-        report.expect(actual.is_none(), "/result", "no result beside the error", || {
-            shown_member(actual)
-        });
+        report.expect(actual.is_none(), "/result", "no result beside the error", || shown_member(actual));
     }
 }

@@ -23,21 +23,13 @@ const fn rule(id: &'static str, hint: &'static str, check: fn(&View<'_>, &Contex
 }
 
 pub(in crate::rules) const RULES: &[Rule] = &[
-    rule(
-        "json-rpc.parse-error",
-        "answer a body that is not JSON with the error -32700",
-        parse_error,
-    ),
+    rule("json-rpc.parse-error", "answer a body that is not JSON with the error -32700", parse_error),
     rule(
         "json-rpc.invalid-request",
         "answer JSON that is not a request object with the error -32600",
         invalid_request,
     ),
-    rule(
-        "json-rpc.method-not-found",
-        "answer unknown methods with the error -32601",
-        method_not_found,
-    ),
+    rule("json-rpc.method-not-found", "answer unknown methods with the error -32601", method_not_found),
     rule(
         "json-rpc.invalid-params",
         "answer parameters of the wrong shape with the error -32602",
@@ -48,36 +40,16 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         "-32700 is for bodies that are not JSON, and -32601 for unknown methods",
         reserved_codes,
     ),
-    rule(
-        "json-rpc.null-id",
-        "an error without a readable request carries id null",
-        null_id,
-    ),
-    rule(
-        "json-rpc.batch",
-        "answer an array with an array, one answer for each request with an id",
-        batch,
-    ),
-    rule(
-        "json-rpc.empty-batch",
-        "answer an empty array with one error object",
-        empty_batch,
-    ),
-    rule(
-        "json-rpc.notification",
-        "do not answer a request that has no id",
-        notification,
-    ),
+    rule("json-rpc.null-id", "an error without a readable request carries id null", null_id),
+    rule("json-rpc.batch", "answer an array with an array, one answer for each request with an id", batch),
+    rule("json-rpc.empty-batch", "answer an empty array with one error object", empty_batch),
+    rule("json-rpc.notification", "do not answer a request that has no id", notification),
     rule(
         "json-rpc.large-ids",
         "read ids without converting them to floating-point numbers, which round integers above 2^53",
         large_ids,
     ),
-    rule(
-        "json-rpc.unique-members",
-        "a member is written twice",
-        unique_members,
-    ),
+    rule("json-rpc.unique-members", "a member is written twice", unique_members),
 ];
 
 /// The request got an error with that code.
@@ -89,10 +61,7 @@ fn has_code(code: i64, view: &View<'_>, report: &mut Report) {
 fn has_one_of(codes: &[i64], view: &View<'_>, report: &mut Report) {
     // HTTP 200 without a JSON object is not an error answer. Other rules report its form.
     let attempt = view.answer.object().is_some()
-        || view
-            .answer
-            .response()
-            .is_some_and(|response| response.status != 200);
+        || view.answer.response().is_some_and(|response| response.status != 200);
     if view.rejected_before_service() || !attempt {
         return;
     }
@@ -158,10 +127,7 @@ fn has_fee_token(call: &Call) -> bool {
 /// A request that is JSON and names a known method is refused neither as unreadable nor as an unknown method.
 /// endpoint.both-methods reports a valid call with the code of an unknown method.
 fn reserved_codes(view: &View<'_>, _: &Context, report: &mut Report) {
-    if !matches!(
-        view.request,
-        ParsedRequest::Call(_) | ParsedRequest::WithoutMode { .. }
-    ) {
+    if !matches!(view.request, ParsedRequest::Call(_) | ParsedRequest::WithoutMode { .. }) {
         return;
     }
     if let Some(code) = view.answer.error().and_then(|error| error.get("code")) {
@@ -181,9 +147,7 @@ fn null_id(view: &View<'_>, _: &Context, report: &mut Report) {
         return;
     }
     let actual = view.answer.object().and_then(|object| object.get("id"));
-    report.expect(actual == Some(&Value::Null), "/id", "null", || {
-        shown_member(actual)
-    });
+    report.expect(actual == Some(&Value::Null), "/id", "null", || shown_member(actual));
 }
 
 /// The most calls of a small batch. A target may refuse larger batches.
@@ -194,9 +158,8 @@ fn batch(view: &View<'_>, _: &Context, report: &mut Report) {
     let ParsedRequest::Batch(requests) = &view.request else {
         return;
     };
-    let readable = requests
-        .iter()
-        .all(|request| request.id().is_some() || *request == ParsedRequest::Notification);
+    let readable =
+        requests.iter().all(|request| request.id().is_some() || *request == ParsedRequest::Notification);
     if !readable || view.rejected_before_service() || matches!(view.answer, Answer::None(_)) {
         return;
     }
@@ -216,9 +179,7 @@ fn batch(view: &View<'_>, _: &Context, report: &mut Report) {
         );
     };
     let actual: Vec<&Value> = answers.iter().filter_map(|answer| answer.get("id")).collect();
-    let matched = ids
-        .iter()
-        .all(|id| actual.iter().filter(|actual| actual == &id).count() == 1);
+    let matched = ids.iter().all(|id| actual.iter().filter(|actual| actual == &id).count() == 1);
     // json-rpc.notification reports answers to notifications.
     let as_many = answers.len() == ids.len() || ids.len() < requests.len();
     report.expect(
@@ -229,11 +190,7 @@ fn batch(view: &View<'_>, _: &Context, report: &mut Report) {
             format!(
                 "{} answers, with the ids {}",
                 answers.len(),
-                actual
-                    .iter()
-                    .map(ToString::to_string)
-                    .collect::<Vec<_>>()
-                    .join(", ")
+                actual.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
             )
         },
     );
@@ -245,9 +202,8 @@ fn empty_batch(view: &View<'_>, _: &Context, report: &mut Report) {
         && !view.rejected_before_service()
         && view.answer.response().is_some()
     {
-        report.expect(view.answer.error().is_some(), "", "one error object", || {
-            describe_answer(&view.answer)
-        });
+        report
+            .expect(view.answer.error().is_some(), "", "one error object", || describe_answer(&view.answer));
     }
 }
 
@@ -277,9 +233,7 @@ fn nothing(view: &View<'_>, report: &mut Report) {
         return;
     };
     let silent = response.body.iter().all(u8::is_ascii_whitespace);
-    report.expect(silent, "", "no JSON-RPC answer: the request has no id", || {
-        describe_answer(&view.answer)
-    });
+    report.expect(silent, "", "no JSON-RPC answer: the request has no id", || describe_answer(&view.answer));
 }
 
 /// An integer id above 2^53 comes back exactly. Parsers with 64-bit floating-point numbers round it.

@@ -20,10 +20,7 @@ const fn of_quotes(
     hint: &'static str,
     check: fn(&View<'_>, &Context, &mut Report),
 ) -> Rule {
-    Rule {
-        not_applicable: no_token,
-        ..Rule::exchange(id, 5, NO_QUOTES, hint, check)
-    }
+    Rule { not_applicable: no_token, ..Rule::exchange(id, 5, NO_QUOTES, hint, check) }
 }
 
 /// A rule about results that sponsor in token mode.
@@ -32,10 +29,7 @@ const fn of_token_results(
     hint: &'static str,
     check: fn(&View<'_>, &Context, &mut Report),
 ) -> Rule {
-    Rule {
-        not_applicable: no_token,
-        ..Rule::exchange(id, 5, NO_RESULTS, hint, check)
-    }
+    Rule { not_applicable: no_token, ..Rule::exchange(id, 5, NO_RESULTS, hint, check) }
 }
 
 pub(in crate::rules) const RULES: &[Rule] = &[
@@ -59,11 +53,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         "a client takes one of two quotes for the same token, and its user pays the other",
         one_quote_a_token,
     ),
-    of_quotes(
-        "plausibility.symbol",
-        "wallets show the symbol to their users",
-        symbol,
-    ),
+    of_quotes("plausibility.symbol", "wallets show the symbol to their users", symbol),
     of_quotes(
         "plausibility.logo-url",
         "wallets load the logo in a page: give an absolute https URL, and no scheme that a browser runs",
@@ -138,19 +128,11 @@ fn token_price(view: &View<'_>, context: &Context, report: &mut Report) {
         let Some(price) = quoted::price(quote) else {
             continue;
         };
-        let is_dollar = quote["symbol"]
-            .as_str()
-            .is_some_and(|symbol| DOLLARS.contains(&symbol));
-        let first = quote["tokenAddress"]
-            .as_str()
-            .and_then(|address| context.quoted.price(address));
+        let is_dollar = quote["symbol"].as_str().is_some_and(|symbol| DOLLARS.contains(&symbol));
+        let first = quote["tokenAddress"].as_str().and_then(|address| context.quoted.price(address));
         let (low, high, source) = match first {
             _ if is_dollar => (0.1, 10.0, "for a token that is worth a dollar"),
-            Some(first) => (
-                first / FACTOR,
-                first * FACTOR,
-                "as in the target's first quote for the token",
-            ),
+            Some(first) => (first / FACTOR, first * FACTOR, "as in the target's first quote for the token"),
             None => continue,
         };
         report.expect(
@@ -209,13 +191,7 @@ fn logo_url(view: &View<'_>, _: &Context, report: &mut Report) {
             continue;
         };
         let lower = url.trim().to_ascii_lowercase();
-        let runs = [
-            "javascript:",
-            "vbscript:",
-            "data:text",
-            "data:application",
-            "file:",
-        ];
+        let runs = ["javascript:", "vbscript:", "data:text", "data:application", "file:"];
         let is_absolute = validator_for("url").is_some_and(|valid| valid.is_valid(&quote["logoUrl"]));
         report.expect(
             is_absolute && !runs.iter().any(|scheme| lower.starts_with(scheme)),
@@ -231,29 +207,22 @@ fn gas(view: &View<'_>, _: &Context, report: &mut Report) {
     let (Some(call), Some(result)) = (view.valid_call(), view.answer.result()) else {
         return;
     };
-    if result["paymasterAndData"]
-        .as_str()
-        .is_none_or(|data| data == "0x")
-    {
+    if result["paymasterAndData"].as_str().is_none_or(|data| data == "0x") {
         return;
     }
     for name in ["callGasLimit", "verificationGasLimit", "preVerificationGas"] {
         // A target may return the limits of the request.
         let is_requested = amount(&call.operation()[name]).is_some_and(|limit| limit.bits() == 0);
         if let Some(limit) = amount(&result[name]).filter(|_| !is_requested) {
-            report.expect(
-                limit.bits() > 0,
-                format_args!("/result/{name}"),
-                "a gas limit above 0",
-                || shown_member(result.get(name)),
-            );
+            report.expect(limit.bits() > 0, format_args!("/result/{name}"), "a gas limit above 0", || {
+                shown_member(result.get(name))
+            });
         }
     }
 }
 
 fn token_result<'a>(view: &'a View<'_>) -> Option<&'a Value> {
-    view.valid_call()
-        .filter(|call| call.pair == Pair::SPONSOR_ERC20)?;
+    view.valid_call().filter(|call| call.pair == Pair::SPONSOR_ERC20)?;
     view.answer.result()
 }
 
@@ -306,9 +275,7 @@ fn token_data_differs(views: &[View<'_>], _: &Context, report: &mut Report) {
     let row = member_validator("token-sponsor-result", "paymasterAndData");
     let data = |view| {
         let value = token_result(view)?.get("paymasterAndData")?;
-        value
-            .as_str()
-            .filter(|_| row.is_some_and(|row| row.is_valid(value)))
+        value.as_str().filter(|_| row.is_some_and(|row| row.is_valid(value)))
     };
     let all: Option<Vec<&str>> = views.iter().map(data).collect();
     let Some((first, others)) = all.as_deref().and_then(|all| all.split_first()) else {
@@ -320,13 +287,7 @@ fn token_data_differs(views: &[View<'_>], _: &Context, report: &mut Report) {
         !is_same || !may_have_signature(first),
         "/result/paymasterAndData",
         "another value than for other operations",
-        || {
-            format!(
-                "the same for {} operations: {}",
-                views.len(),
-                shown(&Value::from(*first))
-            )
-        },
+        || format!("the same for {} operations: {}", views.len(), shown(&Value::from(*first))),
     );
 }
 
@@ -335,7 +296,5 @@ fn may_have_signature(data: &str) -> bool {
     /// The digits of the shortest signature: r and s.
     const SIGNATURE: usize = 2 * 64;
     data.len() > ZERO.len() + SIGNATURE
-        && data
-            .get(data.len() - SIGNATURE..)
-            .is_some_and(|end| end.bytes().any(|digit| digit != b'0'))
+        && data.get(data.len() - SIGNATURE..).is_some_and(|end| end.bytes().any(|digit| digit != b'0'))
 }

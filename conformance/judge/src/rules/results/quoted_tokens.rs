@@ -73,9 +73,8 @@ struct Quote<'a> {
 /// None for what is no quote, and for one with a token in a spelling that the target may refuse: it may list that token as
 /// unsupported instead.
 fn read<'a>(view: &'a View<'_>, context: &Context) -> Option<Quote<'a>> {
-    let call = view
-        .valid_call()
-        .filter(|call| call.pair == Pair::QUOTE_ERC20 && context.takes_spelling(call))?;
+    let call =
+        view.valid_call().filter(|call| call.pair == Pair::QUOTE_ERC20 && context.takes_spelling(call))?;
     let result = view.answer.result()?;
     let quotes = result.get("feeQuotes")?.as_array()?;
     // The row of tokenAddress reports a quote without a readable address. The set is then not judged.
@@ -95,12 +94,7 @@ fn read<'a>(view: &'a View<'_>, context: &Context) -> Option<Quote<'a>> {
         .flatten()
         .filter_map(|token| token.as_str().map(str::to_ascii_lowercase))
         .collect();
-    Some(Quote {
-        call,
-        quoted,
-        unsupported,
-        has_unsupported: listed.is_some_and(Value::is_array),
-    })
+    Some(Quote { call, quoted, unsupported, has_unsupported: listed.is_some_and(Value::is_array) })
 }
 
 /// The tokens that a quote must cover, supported or not, in the reading that the target uses.
@@ -125,29 +119,20 @@ pub(in crate::rules) fn expected(named: &RequestedTokens, reading: QuotedTokens)
 
 fn list<'a>(tokens: impl IntoIterator<Item = &'a String>) -> String {
     let tokens: Vec<_> = tokens.into_iter().map(String::as_str).collect();
-    if tokens.is_empty() {
-        "none".to_owned()
-    } else {
-        tokens.join(", ")
-    }
+    if tokens.is_empty() { "none".to_owned() } else { tokens.join(", ") }
 }
 
 /// Every supported token of the request is quoted.
 fn tokens_quoted(view: &View<'_>, context: &Context, report: &mut Report) {
     let Some(quote) = read(view, context) else { return };
     let read_so = expected(&quote.call.tokens, context.dialect.quoted_tokens);
-    let expected: Vec<_> = read_so
-        .iter()
-        .filter(|token| context.support(token) == Support::Supported)
-        .collect();
+    let expected: Vec<_> =
+        read_so.iter().filter(|token| context.support(token) == Support::Supported).collect();
     if expected.is_empty() {
         return;
     }
-    let missing: Vec<&String> = expected
-        .iter()
-        .copied()
-        .filter(|token| !quote.quoted.contains(token))
-        .collect();
+    let missing: Vec<&String> =
+        expected.iter().copied().filter(|token| !quote.quoted.contains(token)).collect();
     // A target that quotes only the listed tokens, or only the preferred one, must always do so.
     let requested = quote.call.tokens.quoted();
     let beyond: Vec<_> = requested
@@ -158,11 +143,7 @@ fn tokens_quoted(view: &View<'_>, context: &Context, report: &mut Report) {
     if missing.is_empty() && !beyond.is_empty() {
         return report.broken(
             "/result/feeQuotes",
-            format!(
-                "no quote for {}: {}",
-                list(beyond),
-                alone(context.dialect.quoted_tokens)
-            ),
+            format!("no quote for {}: {}", list(beyond), alone(context.dialect.quoted_tokens)),
             format!("quotes for {}", list(&quote.quoted)),
         );
     }
@@ -216,23 +197,13 @@ fn unsupported_listed(view: &View<'_>, context: &Context, report: &mut Report) {
     if unsupported.is_empty() {
         return;
     }
-    let missing: Vec<_> = unsupported
-        .iter()
-        .filter(|token| !quote.unsupported.contains(token))
-        .collect();
+    let missing: Vec<_> = unsupported.iter().filter(|token| !quote.unsupported.contains(token)).collect();
     report.expect(
         missing.is_empty(),
         "/result/unsupportedTokens",
-        format_args!(
-            "each unsupported token of the request, {} included",
-            list(missing.iter().copied())
-        ),
+        format_args!("each unsupported token of the request, {} included", list(missing.iter().copied())),
         || {
-            if quote.has_unsupported {
-                list(&quote.unsupported)
-            } else {
-                "the member is missing".to_owned()
-            }
+            if quote.has_unsupported { list(&quote.unsupported) } else { "the member is missing".to_owned() }
         },
     );
 }

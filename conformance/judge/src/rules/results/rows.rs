@@ -21,11 +21,7 @@ const fn row(id: &'static str, document: &'static str, member: &'static str, exp
         advice: NO_RESULTS,
         hint: "compare the member with its row in the table of the section: name, type and form",
         not_applicable: always,
-        check: Check::Row {
-            document,
-            member,
-            expected,
-        },
+        check: Check::Row { document, member, expected },
     }
 }
 
@@ -36,20 +32,11 @@ const fn token_row(
     member: &'static str,
     expected: &'static str,
 ) -> Rule {
-    Rule {
-        advice: NO_TOKEN_RESULTS,
-        not_applicable: no_token,
-        ..row(id, document, member, expected)
-    }
+    Rule { advice: NO_TOKEN_RESULTS, not_applicable: no_token, ..row(id, document, member, expected) }
 }
 
 pub(in crate::rules) const RULES: &[Rule] = &[
-    row(
-        "sponsored-result.MODE",
-        "sponsored-result",
-        "MODE",
-        "\"SPONSORED\"",
-    ),
+    row("sponsored-result.MODE", "sponsored-result", "MODE", "\"SPONSORED\""),
     row(
         "sponsored-result.paymasterAndData",
         "sponsored-result",
@@ -68,12 +55,7 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         "verificationGasLimit",
         "a number of gas units",
     ),
-    row(
-        "sponsored-result.callGasLimit",
-        "sponsored-result",
-        "callGasLimit",
-        "a number of gas units",
-    ),
+    row("sponsored-result.callGasLimit", "sponsored-result", "callGasLimit", "a number of gas units"),
     row("quote-result.MODE", "quote-result", "MODE", "\"ERC20\""),
     row(
         "quote-result.paymasterAddress",
@@ -81,73 +63,18 @@ pub(in crate::rules) const RULES: &[Rule] = &[
         "paymasterAddress",
         "an address: 0x and 40 hex digits",
     ),
-    row(
-        "quote-result.feeQuotes",
-        "quote-result",
-        "feeQuotes",
-        "an array of fee quote objects",
-    ),
-    row(
-        "quote-result.unsupportedTokens",
-        "quote-result",
-        "unsupportedTokens",
-        "an array of addresses",
-    ),
-    token_row(
-        "fee-quote.symbol",
-        "fee-quote",
-        "symbol",
-        "the token's symbol, a string",
-    ),
-    token_row(
-        "fee-quote.decimal",
-        "fee-quote",
-        "decimal",
-        "the token's number of decimals, an integer",
-    ),
-    token_row(
-        "fee-quote.tokenAddress",
-        "fee-quote",
-        "tokenAddress",
-        "an address: 0x and 40 hex digits",
-    ),
-    token_row(
-        "fee-quote.maxGasFee",
-        "fee-quote",
-        "maxGasFee",
-        "a number of token units",
-    ),
-    token_row(
-        "fee-quote.maxGasFeeUSD",
-        "fee-quote",
-        "maxGasFeeUSD",
-        "a number of US dollars",
-    ),
-    token_row(
-        "fee-quote.exchangeRate",
-        "fee-quote",
-        "exchangeRate",
-        "an integer-valued number",
-    ),
-    token_row(
-        "fee-quote.premiumPercentage",
-        "fee-quote",
-        "premiumPercentage",
-        "a string of digits",
-    ),
-    token_row(
-        "fee-quote.validUntil",
-        "fee-quote",
-        "validUntil",
-        "an integer timestamp",
-    ),
+    row("quote-result.feeQuotes", "quote-result", "feeQuotes", "an array of fee quote objects"),
+    row("quote-result.unsupportedTokens", "quote-result", "unsupportedTokens", "an array of addresses"),
+    token_row("fee-quote.symbol", "fee-quote", "symbol", "the token's symbol, a string"),
+    token_row("fee-quote.decimal", "fee-quote", "decimal", "the token's number of decimals, an integer"),
+    token_row("fee-quote.tokenAddress", "fee-quote", "tokenAddress", "an address: 0x and 40 hex digits"),
+    token_row("fee-quote.maxGasFee", "fee-quote", "maxGasFee", "a number of token units"),
+    token_row("fee-quote.maxGasFeeUSD", "fee-quote", "maxGasFeeUSD", "a number of US dollars"),
+    token_row("fee-quote.exchangeRate", "fee-quote", "exchangeRate", "an integer-valued number"),
+    token_row("fee-quote.premiumPercentage", "fee-quote", "premiumPercentage", "a string of digits"),
+    token_row("fee-quote.validUntil", "fee-quote", "validUntil", "an integer timestamp"),
     token_row("fee-quote.logoUrl", "fee-quote", "logoUrl", "a URL"),
-    token_row(
-        "token-sponsor-result.MODE",
-        "token-sponsor-result",
-        "MODE",
-        "\"ERC20\"",
-    ),
+    token_row("token-sponsor-result.MODE", "token-sponsor-result", "MODE", "\"ERC20\""),
     token_row(
         "token-sponsor-result.paymasterAndData",
         "token-sponsor-result",
@@ -198,9 +125,7 @@ pub fn check(
     }
     let validator = member_validator(document, member);
     let fits = |value: Option<&Value>| {
-        value
-            .zip(validator)
-            .is_some_and(|(value, validator)| validator.is_valid(value))
+        value.zip(validator).is_some_and(|(value, validator)| validator.is_valid(value))
     };
     if of_quotes {
         for (index, quote) in result["feeQuotes"].as_array().into_iter().flatten().enumerate() {
@@ -212,11 +137,7 @@ pub fn check(
         }
         return;
     }
-    let name = if member == "MODE" {
-        context.dialect.mode_member.as_str()
-    } else {
-        member
-    };
+    let name = if member == "MODE" { context.dialect.mode_member.as_str() } else { member };
     let value = result.get(name);
     if member == OPTIONAL && value.is_none() {
         return;
@@ -225,16 +146,11 @@ pub fn check(
         return judge_quotes(value, expected, report);
     }
     let actual = value.and_then(Value::as_str);
-    let names = [
-        Some(context.dialect.sponsored_name.as_str()),
-        call.mode_object()["mode"].as_str(),
-    ];
+    let names = [Some(context.dialect.sponsored_name.as_str()), call.mode_object()["mode"].as_str()];
     if member == "MODE" && call.pair.mode == Mode::Sponsored && actual.is_some() && names.contains(&actual) {
         return report.held(); // a target that is asked for SPONSORSHIP may say so
     }
-    report.expect(fits(value), format_args!("/result/{name}"), expected, || {
-        shown_member(value)
-    });
+    report.expect(fits(value), format_args!("/result/{name}"), expected, || shown_member(value));
 }
 
 /// Judges whether `feeQuotes` is an array of objects. The rows of section 2.8 judge the objects.
@@ -244,11 +160,9 @@ fn judge_quotes(value: Option<&Value>, expected: &str, report: &mut Report) {
         return report.broken(POINTER, expected, shown_member(value));
     };
     match quotes.iter().position(|quote| !quote.is_object()) {
-        Some(index) => report.broken(
-            format!("{POINTER}/{index}"),
-            "a fee quote object",
-            shown_member(quotes.get(index)),
-        ),
+        Some(index) => {
+            report.broken(format!("{POINTER}/{index}"), "a fee quote object", shown_member(quotes.get(index)))
+        }
         None => report.held(),
     }
 }
@@ -260,9 +174,7 @@ mod tests {
     #[test]
     fn every_row_names_a_member_of_its_schema() {
         for rule in RULES {
-            let Check::Row { document, member, .. } = rule.check else {
-                panic!("{} is no row", rule.id)
-            };
+            let Check::Row { document, member, .. } = rule.check else { panic!("{} is no row", rule.id) };
             assert_eq!(rule.id, format!("{document}.{member}"));
             assert!(
                 member_validator(document, member).is_some(),

@@ -51,9 +51,7 @@ const SKEW: Duration = Duration::from_mins(5);
 
 /// A quote does not end before it is given, whether its unit is seconds or smaller: as seconds it is latest.
 fn in_the_future(view: &View<'_>, _: &Context, report: &mut Report) {
-    let now = view
-        .received
-        .and_then(|received| received.duration_since(UNIX_EPOCH).ok());
+    let now = view.received.and_then(|received| received.duration_since(UNIX_EPOCH).ok());
     let Some(now) = now else { return };
     let earliest = BigUint::from(now.saturating_sub(SKEW).as_secs());
     for_each_time(view, |pointer, until, text| {
@@ -82,9 +80,7 @@ fn one_unit(view: &View<'_>, context: &Context, report: &mut Report) {
     let mut known = context.quoted.units.clone();
     for_each_time(view, |pointer, until, text| {
         let unit = unit_of(until, now);
-        let mut others = known
-            .iter()
-            .filter(|(other, _)| unit.is_some_and(|unit| unit != **other));
+        let mut others = known.iter().filter(|(other, _)| unit.is_some_and(|unit| unit != **other));
         match (unit, others.next()) {
             (Some(unit), Some((other, earlier))) => report.broken(
                 pointer,
@@ -102,20 +98,14 @@ fn one_unit(view: &View<'_>, context: &Context, report: &mut Report) {
 
 /// Every readable validUntil of a quote: its pointer, its value, and its text.
 fn for_each_time(view: &View<'_>, mut judge: impl FnMut(String, &BigUint, String)) {
-    let is_quote = view
-        .valid_call()
-        .is_some_and(|call| call.pair == Pair::QUOTE_ERC20);
+    let is_quote = view.valid_call().is_some_and(|call| call.pair == Pair::QUOTE_ERC20);
     let Some(result) = view.answer.result().filter(|_| is_quote) else {
         return;
     };
     for (index, quote) in result["feeQuotes"].as_array().into_iter().flatten().enumerate() {
         let value = &quote["validUntil"];
         if let Some(until) = amount(value).filter(|_| value.is_number()) {
-            judge(
-                format!("/result/feeQuotes/{index}/validUntil"),
-                &until,
-                shown(value),
-            );
+            judge(format!("/result/feeQuotes/{index}/validUntil"), &until, shown(value));
         }
     }
 }

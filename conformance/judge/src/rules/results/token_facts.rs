@@ -66,10 +66,9 @@ fn known<'a, T>(
 
 fn symbol(view: &View<'_>, context: &Context, report: &mut Report) {
     quotes(view, |index, quote, address| {
-        if let (Some((known, source)), Some(actual)) = (
-            known(context, address, |token| token.symbol.as_deref()),
-            quote["symbol"].as_str(),
-        ) {
+        if let (Some((known, source)), Some(actual)) =
+            (known(context, address, |token| token.symbol.as_deref()), quote["symbol"].as_str())
+        {
             report.expect(
                 actual == known,
                 format_args!("/result/feeQuotes/{index}/symbol"),
@@ -82,10 +81,9 @@ fn symbol(view: &View<'_>, context: &Context, report: &mut Report) {
 
 fn decimal(view: &View<'_>, context: &Context, report: &mut Report) {
     quotes(view, |index, quote, address| {
-        if let (Some((known, source)), Some(actual)) = (
-            known(context, address, |token| token.decimals),
-            quote["decimal"].as_number(),
-        ) {
+        if let (Some((known, source)), Some(actual)) =
+            (known(context, address, |token| token.decimals), quote["decimal"].as_number())
+        {
             let holds = Exact::parse(&actual.to_string()) == Exact::parse(&known.to_string());
             report.expect(
                 holds,
@@ -99,17 +97,10 @@ fn decimal(view: &View<'_>, context: &Context, report: &mut Report) {
 
 /// Every quote that names its token.
 fn quotes(view: &View<'_>, mut judge: impl FnMut(usize, &Value, &str)) {
-    if view
-        .valid_call()
-        .is_none_or(|call| call.pair != Pair::QUOTE_ERC20)
-    {
+    if view.valid_call().is_none_or(|call| call.pair != Pair::QUOTE_ERC20) {
         return;
     }
-    let Some(quotes) = view
-        .answer
-        .result()
-        .and_then(|result| result["feeQuotes"].as_array())
-    else {
+    let Some(quotes) = view.answer.result().and_then(|result| result["feeQuotes"].as_array()) else {
         return;
     };
     for (index, quote) in quotes.iter().enumerate() {

@@ -8,10 +8,7 @@ use serde_json::json;
 const ACCOUNT: &str = "BICONOMY";
 
 fn pair(mode: Mode) -> Pair {
-    Pair {
-        method: Method::SponsorUserOperation,
-        mode,
-    }
+    Pair { method: Method::SponsorUserOperation, mode }
 }
 
 fn operation() -> Value {
@@ -33,19 +30,12 @@ fn expectation(operations: Operations, operation: &Value) -> Expectation {
 }
 
 fn with_info(operations: Operations, accounts: &[&str], operation: &Value, info: &Value) -> Expectation {
-    let profile = Profile {
-        accounts: named(accounts),
-        operations,
-        ..Profile::default()
-    };
+    let profile = Profile { accounts: named(accounts), operations, ..Profile::default() };
     Context::new(profile).expectation(pair(Mode::Sponsored), operation, info)
 }
 
 fn in_tokens(operations: Operations, operation: &Value) -> Expectation {
-    let context = Context::new(Profile {
-        operations,
-        ..Profile::default()
-    });
+    let context = Context::new(Profile { operations, ..Profile::default() });
     context.expectation(pair(Mode::Erc20), operation, &Value::Null)
 }
 
@@ -62,10 +52,7 @@ fn with_a_complete_list_of_tokens_nothing_is_learned() {
     let support_with = |complete| {
         let mut context = Context::new(Profile {
             tokens: TokenLists {
-                supported: vec![Token {
-                    address: "0xAB".to_owned(),
-                    ..Token::default()
-                }],
+                supported: vec![Token { address: "0xAB".to_owned(), ..Token::default() }],
                 unsupported: Vec::new(),
                 complete,
             },
@@ -74,17 +61,9 @@ fn with_a_complete_list_of_tokens_nothing_is_learned() {
         let before = context.support("0xef");
         context.learn_token("0xcd", Supported);
         context.learn_unlisted_tokens(Supported);
-        [
-            context.support("0xab"),
-            context.support("0xcd"),
-            before,
-            context.support("0xef"),
-        ]
+        [context.support("0xab"), context.support("0xcd"), before, context.support("0xef")]
     };
-    assert_eq!(
-        support_with(true),
-        [Supported, Unsupported, Unsupported, Unsupported]
-    );
+    assert_eq!(support_with(true), [Supported, Unsupported, Unsupported, Unsupported]);
     assert_eq!(support_with(false), [Supported, Supported, Unknown, Supported]);
 }
 
@@ -128,10 +107,7 @@ fn a_listed_operation_matches_member_by_member() {
 fn a_member_that_varies_does_not_decide() {
     use VaryingMember::{CallData, InitCode, MaxFeePerGas, Nonce};
 
-    let varying = |vary: &[VaryingMember]| Operations {
-        vary: vary.to_vec(),
-        ..listed()
-    };
+    let varying = |vary: &[VaryingMember]| Operations { vary: vary.to_vec(), ..listed() };
     let with = |vary: &[VaryingMember], member: &str, value: Value| {
         let mut changed = operation();
         changed[member] = value;
@@ -142,16 +118,8 @@ fn a_member_that_varies_does_not_decide() {
         ("initCode", InitCode, json!("0x01")),
         ("callData", CallData, json!("0x")),
     ] {
-        assert_eq!(
-            with(&[varies], member, value.clone()),
-            Expectation::Sponsored,
-            "{member}"
-        );
-        assert_eq!(
-            with(&[MaxFeePerGas], member, value),
-            Expectation::Unknown,
-            "{member}"
-        );
+        assert_eq!(with(&[varies], member, value.clone()), Expectation::Sponsored, "{member}");
+        assert_eq!(with(&[MaxFeePerGas], member, value), Expectation::Unknown, "{member}");
     }
     assert_eq!(with(&[Nonce], "sender", json!("0xac")), Expectation::Unknown);
     // What varies is owed in ordinary sizes alone.
@@ -160,26 +128,16 @@ fn a_member_that_varies_does_not_decide() {
     // A refused operation stays refused.
     let mut other = operation();
     other["nonce"] = json!("8");
-    let refused = Operations {
-        refused: listed().sponsorable,
-        vary: vec![Nonce],
-        ..Operations::default()
-    };
+    let refused = Operations { refused: listed().sponsorable, vary: vec![Nonce], ..Operations::default() };
     assert_eq!(expectation(refused, &other), Expectation::Refused);
 }
 
 #[test]
 fn the_expectation_depends_on_sponsorship_info() {
-    let refused = || Operations {
-        accepts: Accepts::Any,
-        refused: listed().sponsorable,
-        ..Operations::default()
-    };
+    let refused =
+        || Operations { accepts: Accepts::Any, refused: listed().sponsorable, ..Operations::default() };
     let first = info(&json!({}), "FIRST");
-    for other in [
-        info(&json!({"campaign": "x"}), "FIRST"),
-        info(&json!({}), "SECOND"),
-    ] {
+    for other in [info(&json!({"campaign": "x"}), "FIRST"), info(&json!({}), "SECOND")] {
         let tried = |operations, info| with_info(operations, &["FIRST", "SECOND"], &operation(), info);
         assert_eq!(tried(listed(), &first), Expectation::Sponsored);
         assert_eq!(tried(listed(), &other), Expectation::Unknown);
@@ -190,11 +148,8 @@ fn the_expectation_depends_on_sponsorship_info() {
 
 #[test]
 fn a_refused_operation_is_not_sponsored_and_unknown_in_token_mode() {
-    let by_operation = Operations {
-        accepts: Accepts::Any,
-        refused: listed().sponsorable,
-        ..Operations::default()
-    };
+    let by_operation =
+        Operations { accepts: Accepts::Any, refused: listed().sponsorable, ..Operations::default() };
     let by_sender = Operations {
         accepts: Accepts::Any,
         refused_senders: vec!["0xaB".to_owned()],
@@ -203,14 +158,10 @@ fn a_refused_operation_is_not_sponsored_and_unknown_in_token_mode() {
     let mut other = operation();
     other["sender"] = json!("0xac");
     // A profile that lists refused senders implies that all other senders are sponsored. Listed operations are only examples.
-    for (operations, of_others) in [
-        (by_operation, Expectation::Accepted),
-        (by_sender, Expectation::Sponsored),
-    ] {
-        assert_eq!(
-            expectation(operations.clone(), &operation()),
-            Expectation::Refused
-        );
+    for (operations, of_others) in
+        [(by_operation, Expectation::Accepted), (by_sender, Expectation::Sponsored)]
+    {
+        assert_eq!(expectation(operations.clone(), &operation()), Expectation::Refused);
         assert_eq!(expectation(operations.clone(), &other), of_others);
         assert_eq!(in_tokens(operations, &operation()), Expectation::Unknown);
     }
@@ -218,32 +169,17 @@ fn a_refused_operation_is_not_sponsored_and_unknown_in_token_mode() {
 
 #[test]
 fn an_accepted_operation_is_sponsored_only_when_the_profile_states_it() {
-    let any = |sponsors| Operations {
-        accepts: Accepts::Any,
-        sponsors,
-        ..Operations::default()
-    };
+    let any = |sponsors| Operations { accepts: Accepts::Any, sponsors, ..Operations::default() };
     for (sponsors, expected, token) in [
         (None, Expectation::Accepted, Expectation::Accepted),
-        (
-            Some(Sponsors::Listed),
-            Expectation::Accepted,
-            Expectation::Accepted,
-        ),
-        (
-            Some(Sponsors::Any),
-            Expectation::Sponsored,
-            Expectation::Sponsored,
-        ),
+        (Some(Sponsors::Listed), Expectation::Accepted, Expectation::Accepted),
+        (Some(Sponsors::Any), Expectation::Sponsored, Expectation::Sponsored),
         (Some(Sponsors::None), Expectation::Refused, Expectation::Accepted),
     ] {
         assert_eq!(expectation(any(sponsors), &operation()), expected);
         assert_eq!(in_tokens(any(sponsors), &operation()), token);
         // A listed operation is sponsored, whatever holds for the others.
-        let with_list = Operations {
-            sponsorable: listed().sponsorable,
-            ..any(sponsors)
-        };
+        let with_list = Operations { sponsorable: listed().sponsorable, ..any(sponsors) };
         assert_eq!(expectation(with_list, &operation()), Expectation::Sponsored);
     }
 }
@@ -255,21 +191,15 @@ fn what_is_larger_than_wallets_send_has_no_expectation() {
         changed[name] = json!(amount);
         let profile = Profile {
             accounts: named(&[ACCOUNT]),
-            operations: Operations {
-                accepts: Accepts::Any,
-                ..Operations::default()
-            },
+            operations: Operations { accepts: Accepts::Any, ..Operations::default() },
             limits,
             ..Profile::default()
         };
         let mode_object = info(&json!({}), ACCOUNT);
         Context::new(profile).expectation(pair(Mode::Sponsored), &changed, &mode_object)
     };
-    let more = || SizeLimits {
-        gas_limit: Some(40_000_000),
-        max_fee_gwei: Some(20_000),
-        ..SizeLimits::default()
-    };
+    let more =
+        || SizeLimits { gas_limit: Some(40_000_000), max_fee_gwei: Some(20_000), ..SizeLimits::default() };
     let (accepted, unknown) = (Expectation::Accepted, Expectation::Unknown);
     for name in ["callGasLimit", "verificationGasLimit", "preVerificationGas"] {
         for (amount, plain, promised) in [
@@ -280,22 +210,12 @@ fn what_is_larger_than_wallets_send_has_no_expectation() {
             ("0", unknown, accepted),
             ("0x0", unknown, accepted),
         ] {
-            assert_eq!(
-                with(name, amount, SizeLimits::default()),
-                plain,
-                "{name} {amount}"
-            );
+            assert_eq!(with(name, amount, SizeLimits::default()), plain, "{name} {amount}");
             assert_eq!(with(name, amount, more()), promised, "{name} {amount}");
         }
     }
-    assert_eq!(
-        with("maxFeePerGas", "10000000000000", SizeLimits::default()),
-        accepted
-    );
-    assert_eq!(
-        with("maxFeePerGas", "10000000000001", SizeLimits::default()),
-        unknown
-    );
+    assert_eq!(with("maxFeePerGas", "10000000000000", SizeLimits::default()), accepted);
+    assert_eq!(with("maxFeePerGas", "10000000000001", SizeLimits::default()), unknown);
     assert_eq!(with("maxFeePerGas", "10000000000001", more()), accepted);
     assert_eq!(with("maxPriorityFeePerGas", "0", SizeLimits::default()), accepted);
     assert_eq!(with("nonce", "0", SizeLimits::default()), accepted);
@@ -304,10 +224,7 @@ fn what_is_larger_than_wallets_send_has_no_expectation() {
 
 #[test]
 fn an_account_that_the_profile_does_not_name_has_no_expectation() {
-    let any = Operations {
-        accepts: Accepts::Any,
-        ..Operations::default()
-    };
+    let any = Operations { accepts: Accepts::Any, ..Operations::default() };
     for (operations, expected) in [(any, Expectation::Accepted), (listed(), Expectation::Sponsored)] {
         let sent =
             |accounts: &[&str], info: &Value| with_info(operations.clone(), accounts, &operation(), info);
@@ -315,10 +232,7 @@ fn an_account_that_the_profile_does_not_name_has_no_expectation() {
         assert_eq!(sent(&[], &of(ACCOUNT)), Expectation::Unknown);
         assert_eq!(sent(&["OTHER"], &of(ACCOUNT)), Expectation::Unknown);
         assert_eq!(sent(&[ACCOUNT, "OTHER"], &of(ACCOUNT)), expected);
-        assert_eq!(
-            sent(&[ACCOUNT], &json!({"webhookData": {}})),
-            Expectation::Unknown
-        );
+        assert_eq!(sent(&[ACCOUNT], &json!({"webhookData": {}})), Expectation::Unknown);
         let other_version =
             json!({"webhookData": {}, "smartAccountInfo": {"name": ACCOUNT, "version": "2.0.0"}});
         assert_eq!(sent(&[ACCOUNT], &other_version), Expectation::Unknown);
@@ -328,48 +242,25 @@ fn an_account_that_the_profile_does_not_name_has_no_expectation() {
 
 #[test]
 fn an_account_that_the_target_served_has_the_same_expectation_again() {
-    let any = Operations {
-        accepts: Accepts::Any,
-        sponsors: Some(Sponsors::Any),
-        ..Operations::default()
-    };
+    let any = Operations { accepts: Accepts::Any, sponsors: Some(Sponsors::Any), ..Operations::default() };
     for (operations, best) in [(any, Expectation::Sponsored), (listed(), Expectation::Sponsored)] {
-        let mut context = Context::new(Profile {
-            operations,
-            ..Profile::default()
-        });
+        let mut context = Context::new(Profile { operations, ..Profile::default() });
         let account = named(&[ACCOUNT]).remove(0);
         let sponsor = pair(Mode::Sponsored);
         let info = info(&json!({}), ACCOUNT);
-        context
-            .served_accounts
-            .note(sponsor, &account, AccountService::Answered);
-        assert_eq!(
-            context.expectation(sponsor, &operation(), &info),
-            Expectation::Accepted
-        );
-        context
-            .served_accounts
-            .note(sponsor, &account, AccountService::Sponsored);
-        context
-            .served_accounts
-            .note(sponsor, &account, AccountService::Answered);
+        context.served_accounts.note(sponsor, &account, AccountService::Answered);
+        assert_eq!(context.expectation(sponsor, &operation(), &info), Expectation::Accepted);
+        context.served_accounts.note(sponsor, &account, AccountService::Sponsored);
+        context.served_accounts.note(sponsor, &account, AccountService::Answered);
         assert_eq!(context.expectation(sponsor, &operation(), &info), best);
-        assert_eq!(
-            context.expectation(Pair::QUOTE_SPONSORED, &operation(), &info),
-            Expectation::Unknown
-        );
+        assert_eq!(context.expectation(Pair::QUOTE_SPONSORED, &operation(), &info), Expectation::Unknown);
         assert_eq!(context.accounts(), [account]);
     }
 }
 
 #[test]
 fn an_unlisted_operation_of_a_refused_sender_may_get_an_error() {
-    let with = |accepts| Operations {
-        accepts,
-        refused_senders: vec!["0xaB".to_owned()],
-        ..listed()
-    };
+    let with = |accepts| Operations { accepts, refused_senders: vec!["0xaB".to_owned()], ..listed() };
     let mut other = operation();
     other["nonce"] = json!("0");
     for accepts in [Accepts::Listed, Accepts::Unknown] {
@@ -389,9 +280,6 @@ fn call_data_is_measured_in_bytes() {
     assert_eq!(expectation(up_to(2), &operation()), Expectation::Accepted);
     assert_eq!(expectation(up_to(1), &operation()), Expectation::Unknown);
     // A listed operation is sponsored even beyond the limit.
-    let both = Operations {
-        sponsorable: listed().sponsorable,
-        ..up_to(1)
-    };
+    let both = Operations { sponsorable: listed().sponsorable, ..up_to(1) };
     assert_eq!(expectation(both, &operation()), Expectation::Sponsored);
 }

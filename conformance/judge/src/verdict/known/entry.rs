@@ -42,16 +42,9 @@ impl KnownFailure {
     /// Whether the entry covers findings with that key.
     pub fn matches(&self, key: &Key) -> bool {
         self.rule == key.rule
-            && self
-                .method
-                .is_none_or(|method| key.pair.is_some_and(|pair| pair.method == method))
-            && self
-                .mode
-                .is_none_or(|mode| key.pair.is_some_and(|pair| pair.mode == mode))
-            && self
-                .pointer
-                .as_ref()
-                .is_none_or(|pointer| without_indices(pointer) == key.pointer)
+            && self.method.is_none_or(|method| key.pair.is_some_and(|pair| pair.method == method))
+            && self.mode.is_none_or(|mode| key.pair.is_some_and(|pair| pair.mode == mode))
+            && self.pointer.as_ref().is_none_or(|pointer| without_indices(pointer) == key.pointer)
     }
 
     /// Whether the entry is expired on that day.
@@ -70,11 +63,7 @@ impl KnownFailure {
         parts.extend(self.method.map(|method| method.name().to_owned()));
         parts.extend(self.mode.map(|mode| mode.name().to_owned()));
         parts.extend(self.pointer.as_ref().map(|pointer| {
-            if pointer.is_empty() {
-                "the answer as a whole".to_owned()
-            } else {
-                format!("at {pointer}")
-            }
+            if pointer.is_empty() { "the answer as a whole".to_owned() } else { format!("at {pointer}") }
         }));
         parts.join(", ")
     }

@@ -48,10 +48,7 @@ impl EntryState {
 
     /// Whether an entry in this state fails the run.
     pub const fn fails_the_run(self) -> bool {
-        matches!(
-            self,
-            Self::UnexpectedlyPassing | Self::MatchesNothing | Self::Expired
-        )
+        matches!(self, Self::UnexpectedlyPassing | Self::MatchesNothing | Self::Expired)
     }
 }
 
@@ -67,9 +64,7 @@ pub struct EntryOutcome {
 impl KnownFailureList {
     /// The entry that covers findings with that key. Expired entries cover nothing.
     pub fn covers(&self, key: &Key) -> Option<&KnownFailure> {
-        self.entries
-            .iter()
-            .find(|entry| entry.matches(key) && !entry.is_expired(self.today))
+        self.entries.iter().find(|entry| entry.matches(key) && !entry.is_expired(self.today))
     }
 
     /// The state of every entry that names a selected rule. `passed` returns whether a rule was exercised often enough and never
@@ -100,10 +95,7 @@ impl KnownFailureList {
                 } else {
                     EntryState::MatchesNothing
                 };
-                EntryOutcome {
-                    entry: entry.clone(),
-                    state,
-                }
+                EntryOutcome { entry: entry.clone(), state }
             })
             .collect()
     }
@@ -136,11 +128,7 @@ mod tests {
     }
 
     fn key(pointer: &str) -> Key {
-        Key {
-            rule: RULE,
-            pair: Some(Pair::QUOTE_ERC20),
-            pointer: pointer.to_owned(),
-        }
+        Key { rule: RULE, pair: Some(Pair::QUOTE_ERC20), pointer: pointer.to_owned() }
     }
 
     #[test]
@@ -177,19 +165,13 @@ mod tests {
             (Flaky, "2026-06-30", &[], held, true, Quiet),
             (Flaky, "2026-07-01", &[], held, true, Expired),
         ] {
-            let known = KnownFailureList {
-                entries: vec![entry(kind, Some("/x"))],
-                today: day(today),
-            };
+            let known = KnownFailureList { entries: vec![entry(kind, Some("/x"))], today: day(today) };
             let keys: Vec<Key> = keys.iter().map(|pointer| key(pointer)).collect();
             let rules = [find_rule(RULE).unwrap()];
             let outcomes = known.outcomes(&rules, &keys.iter(), |_| passed, complete);
             assert_eq!(outcomes[0].state, expected, "{kind:?} {today} {keys:?} {passed}");
             let nothing = known.outcomes(&[], &keys.iter(), |_| passed, complete);
-            assert!(
-                nothing.is_empty(),
-                "entries of rules that are not judged are left alone"
-            );
+            assert!(nothing.is_empty(), "entries of rules that are not judged are left alone");
             assert_eq!(
                 known.covers(&key("/x")).is_some(),
                 today == "2026-06-30",

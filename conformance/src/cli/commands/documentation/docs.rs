@@ -54,11 +54,7 @@ pub(crate) fn run(folder: &Path) -> Result<u8, CommandError> {
         let path = folder.join(name);
         fs::write(&path, page(*make)).map_err(|cause| format!("{}: {cause}", path.display()))?;
     }
-    output::print(&format!(
-        "wrote {} pages into {}\n",
-        PAGES.len(),
-        folder.display()
-    ))?;
+    output::print(&format!("wrote {} pages into {}\n", PAGES.len(), folder.display()))?;
     Ok(exit::CONFORMS)
 }
 
@@ -108,16 +104,10 @@ fn of_clause(text: &mut String, clause: &Clause) {
 
 fn of_rule(text: &mut String, rule: &Rule) {
     let times = crate::report::text::words::count(rule.quota, "time");
-    let _ = writeln!(
-        text,
-        "- rule `{}`: judged {}; passes after it held {times}",
-        rule.id,
-        how_judged(rule)
-    );
-    for (name, content) in [
-        ("when it stays inconclusive", rule.advice.text()),
-        ("when it is broken", rule.hint),
-    ] {
+    let _ = writeln!(text, "- rule `{}`: judged {}; passes after it held {times}", rule.id, how_judged(rule));
+    for (name, content) in
+        [("when it stays inconclusive", rule.advice.text()), ("when it is broken", rule.hint)]
+    {
         if !content.is_empty() {
             let _ = writeln!(text, "  - {name}: {content}");
         }
@@ -130,11 +120,8 @@ fn dialect() -> String {
                     profile pins a reading, the run uses it and tries no other.\n"
         .to_owned();
     for reading in READINGS {
-        let alternatives: Vec<String> = reading
-            .alternatives
-            .iter()
-            .map(|alternative| format!("`{alternative}`"))
-            .collect();
+        let alternatives: Vec<String> =
+            reading.alternatives.iter().map(|alternative| format!("`{alternative}`")).collect();
         let _ = writeln!(
             text,
             "\n## {}\n\n{}. {}\n\n- readings: {}\n- default {}: {}",
@@ -202,18 +189,12 @@ fn commands() -> String {
                     `paymaster-conformance man FOLDER` writes man pages.\n"
         .to_owned();
     let whole = Cli::command().term_width(WIDTH);
-    let names = EXAMPLES
-        .iter()
-        .map(|(name, _)| *name)
-        .filter(|name| !name.is_empty());
+    let names = EXAMPLES.iter().map(|(name, _)| *name).filter(|name| !name.is_empty());
     for name in names {
         let Some(command) = whole.find_subcommand(name) else {
             continue;
         };
-        let mut command = command
-            .clone()
-            .term_width(WIDTH)
-            .bin_name(format!("paymaster-conformance {name}"));
+        let mut command = command.clone().term_width(WIDTH).bin_name(format!("paymaster-conformance {name}"));
         let help = command.render_long_help().to_string();
         let lines: Vec<&str> = help.lines().map(str::trim_end).collect();
         let _ = writeln!(text, "\n## {name}\n\n```text\n{}\n```", lines.join("\n"));
@@ -231,12 +212,7 @@ fn profile() -> String {
          more. The report lists how it answers them.\n\n| may be refused | reason |\n|---|---|\n"
     );
     for bound in BOUNDS {
-        let _ = writeln!(
-            text,
-            "| {} | {} |",
-            bound.in_words(&SizeLimits::default()),
-            bound.reason
-        );
+        let _ = writeln!(text, "| {} | {} |", bound.in_words(&SizeLimits::default()), bound.reason);
     }
     text
 }
@@ -250,10 +226,7 @@ mod tests {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
         for (name, make) in PAGES {
             let checked_in = fs::read_to_string(folder.join(name)).unwrap_or_default();
-            assert!(
-                checked_in == page(*make),
-                "docs/{name} is out of date: run `cargo run -- docs docs`"
-            );
+            assert!(checked_in == page(*make), "docs/{name} is out of date: run `cargo run -- docs docs`");
         }
     }
 
@@ -261,20 +234,10 @@ mod tests {
     fn the_reference_names_every_clause_and_every_rule_once() {
         let text = reference();
         for clause in clauses() {
-            assert_eq!(
-                text.matches(&format!("### {}\n", clause.id)).count(),
-                1,
-                "{}",
-                clause.id
-            );
+            assert_eq!(text.matches(&format!("### {}\n", clause.id)).count(), 1, "{}", clause.id);
         }
         for rule in rules() {
-            assert_eq!(
-                text.matches(&format!("rule `{}`:", rule.id)).count(),
-                1,
-                "{}",
-                rule.id
-            );
+            assert_eq!(text.matches(&format!("rule `{}`:", rule.id)).count(), 1, "{}", rule.id);
         }
     }
 }

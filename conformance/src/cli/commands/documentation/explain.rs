@@ -23,15 +23,9 @@ pub(crate) fn run(id: &str) -> Result<u8, CommandError> {
         Some(rule) => vec![rule],
         None => rules.iter().copied().filter(|rule| rule.clause == id).collect(),
     };
-    let clause = found
-        .first()
-        .map(|rule| rule.clause())
-        .or_else(|| find_clause(id));
+    let clause = found.first().map(|rule| rule.clause()).or_else(|| find_clause(id));
     let Some(clause) = clause else {
-        let known = rules
-            .iter()
-            .map(|rule| rule.id)
-            .chain(clauses().map(|clause| clause.id));
+        let known = rules.iter().map(|rule| rule.id).chain(clauses().map(|clause| clause.id));
         let hint = did_you_mean(id, known);
         return Err(format!("there is no rule or clause `{id}`{hint}").into());
     };
@@ -83,10 +77,7 @@ pub(crate) fn how_judged(rule: &Rule) -> String {
             format!("on the member `{member}` of every result, by the schema document `{document}`")
         }
         Check::Group(relation, _) => {
-            format!(
-                "on groups of requests of the relation `{}`: {}",
-                relation.id, relation.about
-            )
+            format!("on groups of requests of the relation `{}`: {}", relation.id, relation.about)
         }
     }
 }

@@ -53,11 +53,7 @@ pub(super) fn run(args: &ReplayArgs, environment: &Environment) -> Result<u8, Co
             for path in &defect.files {
                 let replayed = replayed(path, args, environment, &mut embedded, &stop).await;
                 let (state, detail) = replayed.unwrap_or_else(|cause| (State::CouldNotTest, cause.message));
-                let name = path
-                    .file_stem()
-                    .unwrap_or_default()
-                    .to_string_lossy()
-                    .into_owned();
+                let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
                 findings.push(Replayed { name, state, detail });
             }
             states.push(print(&defect, &findings)?);
@@ -76,21 +72,13 @@ fn defects(files: Vec<PathBuf>) -> Vec<Defect> {
     let mut alone = Vec::new();
     for path in files {
         // A file that cannot be read is reported when it is sent.
-        match ReplayFile::read(&path)
-            .ok()
-            .and_then(|file| Some((file.target, file.defect?)))
-        {
+        match ReplayFile::read(&path).ok().and_then(|file| Some((file.target, file.defect?))) {
             Some(key) => grouped.entry(key).or_default().push(path),
-            None => alone.push(Defect {
-                headline: None,
-                files: vec![path],
-            }),
+            None => alone.push(Defect { headline: None, files: vec![path] }),
         }
     }
-    let grouped = grouped.into_iter().map(|((_, defect), files)| Defect {
-        headline: Some(defect.headline),
-        files,
-    });
+    let grouped =
+        grouped.into_iter().map(|((_, defect), files)| Defect { headline: Some(defect.headline), files });
     grouped.chain(alone).collect()
 }
 
@@ -129,9 +117,7 @@ async fn replayed(
     embedded: &mut EmbeddedServer,
     stop: &Stop,
 ) -> Result<(State, String), CommandError> {
-    let sent = Replay::read(path)?
-        .send(args, environment, embedded, stop)
-        .await?;
+    let sent = Replay::read(path)?.send(args, environment, embedded, stop).await?;
     Ok((State::of(&sent.conclusion), sent.detail()))
 }
 
@@ -159,11 +145,7 @@ mod tests {
         for (states, expected, words) in [
             (&[Fixed, Fixed][..], 0, "2 defects: 2 fixed"),
             (&[Fixed, NotProved], 4, "2 defects: 1 fixed, 1 not proved"),
-            (
-                &[CouldNotTest, NotProved],
-                3,
-                "2 defects: 1 not proved, 1 could not be tested",
-            ),
+            (&[CouldNotTest, NotProved], 3, "2 defects: 1 not proved, 1 could not be tested"),
             (
                 &[CouldNotTest, StillThere, Fixed],
                 1,

@@ -37,20 +37,12 @@ pub(super) fn text(causes: &Causes<'_>) -> String {
     }
     for (trial, _) in causes.named.iter().filter(|(_, right)| !right) {
         line("");
-        line(&format!(
-            "  {} depends on {}",
-            trial.deviation.name(),
-            member(trial).unwrap_or_default()
-        ));
+        line(&format!("  {} depends on {}", trial.deviation.name(), member(trial).unwrap_or_default()));
         defects(&trial.defects, &mut line);
     }
     for trial in causes.by_defects.iter().filter(|trial| trial.defects.len() > 1) {
         line("");
-        line(&format!(
-            "  {} gives {}",
-            trial.deviation.name(),
-            count(trial.defects.len() as u64, "defect")
-        ));
+        line(&format!("  {} gives {}", trial.deviation.name(), count(trial.defects.len() as u64, "defect")));
         defects(&trial.defects, &mut line);
     }
     text
@@ -67,14 +59,7 @@ fn member(trial: &Trial) -> Option<&'static str> {
 pub(super) fn defects<'a>(defects: impl IntoIterator<Item = &'a NamedDefect>, line: &mut impl FnMut(&str)) {
     for defect in defects {
         line(&format!("    {}", defect.headline));
-        let cause = if defect.cause.is_empty() {
-            "no cause found"
-        } else {
-            &defect.cause
-        };
-        line(&format!(
-            "      cause: {cause}; {}",
-            count(defect.rules as u64, "rule")
-        ));
+        let cause = if defect.cause.is_empty() { "no cause found" } else { &defect.cause };
+        line(&format!("      cause: {cause}; {}", count(defect.rules as u64, "rule")));
     }
 }

@@ -104,11 +104,7 @@ impl Report {
             line("");
             for (place, fault) in trial.pair.faults.iter().enumerate() {
                 let named = if trial.is_named[place] { "" } else { ", not named" };
-                let replayed = if trial.is_fixed[place] {
-                    ""
-                } else {
-                    ", replay not right"
-                };
+                let replayed = if trial.is_fixed[place] { "" } else { ", replay not right" };
                 line(&format!(
                     "  {} depends on {}{named}{replayed}",
                     fault.name,

@@ -140,9 +140,7 @@ impl<'a> Comparison<'a> {
 
     /// Whether the target of one of the runs could not be tested, so that there is nothing to compare.
     pub(crate) fn is_void(&self) -> bool {
-        [self.before, self.after]
-            .into_iter()
-            .any(|run| run.conclusion == Conclusion::CouldNotTest)
+        [self.before, self.after].into_iter().any(|run| run.conclusion == Conclusion::CouldNotTest)
     }
 
     /// Whether stated rules that were judged before are not judged any more.
@@ -173,11 +171,7 @@ fn change<'a>(
 ) -> Option<Change<'a>> {
     let now = after.state(new);
     let was = old.map(|rule| before.state(rule));
-    let places = if now.is_broken() {
-        new_places(before, after, &new.id)
-    } else {
-        Vec::new()
-    };
+    let places = if now.is_broken() { new_places(before, after, &new.id) } else { Vec::new() };
     let was_broken = |state: RuleState| state.is_broken() || state == RuleState::KnownFailing;
     let broken_before = was.is_some_and(was_broken);
     let judged_before =
@@ -201,12 +195,7 @@ fn change<'a>(
         | RuleState::Inconclusive
         | RuleState::NotApplicable => return None,
     };
-    Some(Change {
-        kind,
-        before: old,
-        after: Some(new),
-        places,
-    })
+    Some(Change { kind, before: old, after: Some(new), places })
 }
 
 /// The places at which only the second run broke a rule. A report holds a limited number of findings for each rule: where the first
@@ -225,9 +214,7 @@ fn new_places(before: &SavedReport, after: &SavedReport, rule: &str) -> Vec<Stri
 
 fn dialect(before: &SavedReport, after: &SavedReport) -> Vec<Difference> {
     let names: BTreeSet<_> = before.dialect.keys().chain(after.dialect.keys()).collect();
-    let differing = names
-        .into_iter()
-        .filter(|name| before.dialect.get(*name) != after.dialect.get(*name));
+    let differing = names.into_iter().filter(|name| before.dialect.get(*name) != after.dialect.get(*name));
     differing
         .map(|name| Difference {
             name: name.clone(),
@@ -239,19 +226,13 @@ fn dialect(before: &SavedReport, after: &SavedReport) -> Vec<Difference> {
 
 /// The values that only one of the runs saw. How often they were seen depends on seed and number of cases and is not compared.
 fn behaviour(before: &SavedReport, after: &SavedReport) -> Vec<Difference> {
-    let clauses: BTreeSet<_> = before
-        .observations
-        .keys()
-        .chain(after.observations.keys())
-        .collect();
+    let clauses: BTreeSet<_> = before.observations.keys().chain(after.observations.keys()).collect();
     clauses
         .into_iter()
         .filter_map(|clause| {
             let values = |run: &SavedReport| -> BTreeSet<String> {
                 let seen = run.observations.get(clause);
-                seen.into_iter()
-                    .flat_map(|values| values.keys().cloned())
-                    .collect()
+                seen.into_iter().flat_map(|values| values.keys().cloned()).collect()
             };
             let (old, new) = (values(before), values(after));
             (old != new).then(|| Difference {

@@ -15,11 +15,7 @@ fn set(run: &mut SavedReport, rule: &str, verdict: Verdict) {
 }
 
 fn names(targets: bool) -> SideNames {
-    SideNames {
-        before: "a.json".to_owned(),
-        after: "b.json".to_owned(),
-        targets,
-    }
+    SideNames { before: "a.json".to_owned(), after: "b.json".to_owned(), targets }
 }
 
 /// A run in which everything that can happen between two runs has happened.
@@ -29,8 +25,7 @@ fn changed() -> SavedReport {
         set(run, "quote-result.MODE", Verdict::Failed);
         set(run, "sponsor.refused-gets-0x", Verdict::Passed);
         set(run, "interoperability.mode-member", Verdict::Inconclusive);
-        run.findings
-            .retain(|finding| finding.rule == "quote-result.feeQuotes");
+        run.findings.retain(|finding| finding.rule == "quote-result.feeQuotes");
         let mut other = run.findings[0].clone();
         "/result/feeQuotes/3/symbol".clone_into(&mut other.pointer);
         let mut mode = run.findings[0].clone();
@@ -62,18 +57,9 @@ fn every_change_is_shown() {
 fn a_run_compared_with_itself_is_alike() {
     let run = recorded(|_| {});
     let comparison = compare(&run, &run);
-    assert!(
-        comparison
-            .changes
-            .iter()
-            .all(|change| change.kind == ChangeKind::Still)
-    );
+    assert!(comparison.changes.iter().all(|change| change.kind == ChangeKind::Still));
     assert!(comparison.dialect.is_empty() && comparison.behaviour.is_empty());
-    assert_eq!(
-        comparison.exit_code(false),
-        exit::CONFORMS,
-        "what was broken before is nothing new"
-    );
+    assert_eq!(comparison.exit_code(false), exit::CONFORMS, "what was broken before is nothing new");
     let text = render(&comparison, &names(false), Paint::default());
     assert!(text.starts_with("ALIKE  a.json -> b.json"), "{text}");
 }
@@ -85,27 +71,15 @@ fn exit_codes() {
         let after = recorded(change);
         compare(&before, &after).exit_code(false)
     };
-    assert_eq!(
-        code(&|run| set(run, "answer.id", Verdict::Passed)),
-        exit::CONFORMS
-    );
-    assert_eq!(
-        code(&|run| set(run, "quote-result.MODE", Verdict::Flaky)),
-        exit::VIOLATIONS
-    );
-    assert_eq!(
-        code(&|run| set(run, "quote-result.MODE", Verdict::Inconclusive)),
-        exit::INCOMPLETE
-    );
+    assert_eq!(code(&|run| set(run, "answer.id", Verdict::Passed)), exit::CONFORMS);
+    assert_eq!(code(&|run| set(run, "quote-result.MODE", Verdict::Flaky)), exit::VIOLATIONS);
+    assert_eq!(code(&|run| set(run, "quote-result.MODE", Verdict::Inconclusive)), exit::INCOMPLETE);
     assert_eq!(
         code(&|run| set(run, "answer.id", Verdict::Inconclusive)),
         exit::INCOMPLETE,
         "not judged is not fixed"
     );
-    assert_eq!(
-        code(&|run| run.conclusion = Conclusion::CouldNotTest),
-        exit::COULD_NOT_TEST
-    );
+    assert_eq!(code(&|run| run.conclusion = Conclusion::CouldNotTest), exit::COULD_NOT_TEST);
     assert_eq!(
         code(&|run| {
             let mut other = run.findings[0].clone();

@@ -29,12 +29,7 @@ const MOST_VALUES: usize = 6;
 
 /// The comparison as text.
 pub(crate) fn render(comparison: &Comparison<'_>, names: &SideNames, paint: Paint) -> String {
-    let mut page = Page {
-        comparison,
-        names,
-        paint,
-        text: String::new(),
-    };
+    let mut page = Page { comparison, names, paint, text: String::new() };
     page.head();
     if comparison.is_void() {
         let next = "one of the runs could not test its target, so there is nothing to compare: run it again";
@@ -46,10 +41,7 @@ pub(crate) fn render(comparison: &Comparison<'_>, names: &SideNames, paint: Pain
         page.rules(kind);
     }
     page.differences("Dialect", &comparison.dialect);
-    page.differences(
-        "Behaviour, where the specification leaves it open",
-        &comparison.behaviour,
-    );
+    page.differences("Behaviour, where the specification leaves it open", &comparison.behaviour);
     let alike = words::count(comparison.alike as u128, "other rule");
     page.line(&format!("\n{alike} alike"));
     page.text
@@ -78,10 +70,7 @@ impl Page<'_> {
 
     fn head(&mut self) {
         let comparison = self.comparison;
-        let same = comparison
-            .changes
-            .iter()
-            .all(|change| change.kind == ChangeKind::Still)
+        let same = comparison.changes.iter().all(|change| change.kind == ChangeKind::Still)
             && comparison.dialect.is_empty()
             && comparison.behaviour.is_empty();
         let headline = if comparison.is_void() {
@@ -97,10 +86,7 @@ impl Page<'_> {
         } else {
             self.paint.odd("CHANGED")
         };
-        self.line(&format!(
-            "{headline}  {} -> {}",
-            self.names.before, self.names.after
-        ));
+        self.line(&format!("{headline}  {} -> {}", self.names.before, self.names.after));
         let [first, second] = self.sides();
         self.side(first, comparison.before);
         self.side(second, comparison.after);
@@ -130,10 +116,7 @@ impl Page<'_> {
             ));
         }
         if !self.names.targets && before.target != after.target {
-            notes.push(format!(
-                "the targets differ ({} and {})",
-                before.target, after.target
-            ));
+            notes.push(format!("the targets differ ({} and {})", before.target, after.target));
         }
         for note in notes {
             self.hanging("note: ", 6, &note);
@@ -141,21 +124,13 @@ impl Page<'_> {
     }
 
     fn sides(&self) -> [&'static str; 2] {
-        if self.names.targets {
-            ["first", "second"]
-        } else {
-            ["before", "after"]
-        }
+        if self.names.targets { ["first", "second"] } else { ["before", "after"] }
     }
 
     fn side(&mut self, name: &str, run: &SavedReport) {
         let headline = run.verdict().heading();
         let counts = run.counts();
-        let text = format!(
-            "{headline}  {}: {}",
-            words::count(counts.rules() as u128, "rule"),
-            counts.line()
-        );
+        let text = format!("{headline}  {}: {}", words::count(counts.rules() as u128, "rule"), counts.line());
         self.hanging(&format!("  {name:<7} "), 10, &text);
         if let Some(cause) = &run.cut_short {
             self.hanging("          cut short: ", 21, &escape_controls(cause));
@@ -187,9 +162,7 @@ impl Page<'_> {
         };
         let name = self.paint.name(&rule.id);
         let verdicts = format!("{} -> {}", verdict(change.before), verdict(change.after));
-        let ground = self
-            .paint
-            .dim(&format!("section {}, {}", rule.section, rule.basis));
+        let ground = self.paint.dim(&format!("section {}, {}", rule.section, rule.basis));
         self.line(&format!("  {name}  {verdicts}  {ground}"));
         if matches!(change.kind, ChangeKind::New | ChangeKind::NewWarning) {
             let mut findings = self.comparison.after.findings.iter();
@@ -221,17 +194,10 @@ impl Page<'_> {
             self.line(&format!("  {}", difference.name));
             let sides = self.sides();
             for (side, values) in sides.into_iter().zip([&difference.before, &difference.after]) {
-                let shown: Vec<String> = values
-                    .iter()
-                    .take(MOST_VALUES)
-                    .map(|value| cut(&escape_controls(value), 80))
-                    .collect();
+                let shown: Vec<String> =
+                    values.iter().take(MOST_VALUES).map(|value| cut(&escape_controls(value), 80)).collect();
                 let more = values.len().saturating_sub(MOST_VALUES);
-                let more = if more > 0 {
-                    format!(", {more} more")
-                } else {
-                    String::new()
-                };
+                let more = if more > 0 { format!(", {more} more") } else { String::new() };
                 if !shown.is_empty() {
                     let head = format!("      only {side}: ");
                     self.hanging(&head, head.len(), &(shown.join(", ") + &more));

@@ -28,10 +28,8 @@ fn group(number: usize, nonce: &str) -> Arc<Group> {
 
 /// A claim that one nonce is wrong and another one right, with the outcome of each request of the run.
 fn claim(failing: &str, passing: &str, broken: &[bool]) -> Claim {
-    let outcomes: BTreeMap<RequestPlace, bool> = (0..)
-        .zip(broken)
-        .map(|(group, is_broken)| (RequestPlace { group, member: 0 }, *is_broken))
-        .collect();
+    let outcomes: BTreeMap<RequestPlace, bool> =
+        (0..).zip(broken).map(|(group, is_broken)| (RequestPlace { group, member: 0 }, *is_broken)).collect();
     Claim {
         finding: sample::violations().summary.findings[0].clone(),
         cause: Cause::Members(vec![Difference {
@@ -46,39 +44,23 @@ fn claim(failing: &str, passing: &str, broken: &[bool]) -> Claim {
 
 #[test]
 fn the_answers_of_the_run_contradict_a_cause() {
-    let groups = || {
-        ["0", "1", "7", "0"]
-            .into_iter()
-            .enumerate()
-            .map(|(number, nonce)| group(number, nonce))
-    };
+    let groups = || ["0", "1", "7", "0"].into_iter().enumerate().map(|(number, nonce)| group(number, nonce));
     let nonces = |requests: &[Request]| -> Vec<Value> {
         let nonce = |request: &Request| request.group.base.pointer(NONCE).cloned();
         requests.iter().filter_map(nonce).collect()
     };
     // The failing value always breaks the rule, and the passing one never does.
-    let found = evidence(
-        &[claim("0", "1", &[true, false, false, true])],
-        groups(),
-        &Context::default(),
-    );
+    let found = evidence(&[claim("0", "1", &[true, false, false, true])], groups(), &Context::default());
     assert!(!found[0].is_contradicted);
     assert!(found[0].unexplained.is_empty());
     assert_eq!(nonces(&found[0].held), ["1", "7"]);
     // The rule held for the failing value.
-    let found = evidence(
-        &[claim("0", "1", &[true, false, false, false])],
-        groups(),
-        &Context::default(),
-    );
+    let found = evidence(&[claim("0", "1", &[true, false, false, false])], groups(), &Context::default());
     assert!(found[0].is_contradicted);
     // Requests without the failing value broke the rule too: another cause may explain them.
     let broken = [true, true, true, true];
-    let found = evidence(
-        &[claim("0", "1", &broken), claim("7", "8", &broken)],
-        groups(),
-        &Context::default(),
-    );
+    let found =
+        evidence(&[claim("0", "1", &broken), claim("7", "8", &broken)], groups(), &Context::default());
     assert!(!found[0].is_contradicted);
     assert_eq!(nonces(&found[0].unexplained), ["1", "7"]);
     assert!(found[0].unexplained[0].explained_by.is_empty());

@@ -152,11 +152,7 @@ impl Trial<'_> {
                 return None;
             }
         }
-        Some(Reproduction {
-            group: request.group.clone(),
-            exchanges,
-            violation,
-        })
+        Some(Reproduction { group: request.group.clone(), exchanges, violation })
     }
 
     /// Whether a request for which the rule held is right with the failing values too, or wrong with those of another such request.
@@ -165,13 +161,9 @@ impl Trial<'_> {
         let Some(own) = self.claim.subject().value(&request.group) else {
             return false;
         };
-        let failing = self
-            .claim
-            .subject_in(self.claim.finding.violation.member)
-            .value(&self.claim.finding.group);
-        if !failing
-            .as_ref()
-            .is_some_and(|failing| is_comparable(failing, &own, context))
+        let failing =
+            self.claim.subject_in(self.claim.finding.violation.member).value(&self.claim.finding.group);
+        if !failing.as_ref().is_some_and(|failing| is_comparable(failing, &own, context))
             || self.send(&request.group, None).await != Shown::Right
         {
             return false;
@@ -184,10 +176,9 @@ impl Trial<'_> {
         // Values with which the rule held break it in no request that differs in nothing else.
         let finding = &self.claim.finding;
         let alone = self.claim.request(&finding.group, finding.violation.member);
-        for (group, from, into) in [
-            (Some(&request.group), other, Some(&own)),
-            (alone.as_ref(), Some(&own), failing.as_ref()),
-        ] {
+        for (group, from, into) in
+            [(Some(&request.group), other, Some(&own)), (alone.as_ref(), Some(&own), failing.as_ref())]
+        {
             if let (Some(group), Some(from), Some(into)) = (group, from, into)
                 && let placebo = values_of(from, into)
                 && placebo.is_some()
@@ -204,9 +195,7 @@ impl Trial<'_> {
         {
             return true;
         }
-        let failing = members
-            .iter()
-            .try_fold(own, |value, member| member.with_failing(&value));
+        let failing = members.iter().try_fold(own, |value, member| member.with_failing(&value));
         failing.is_some() && self.send(&request.group, failing).await == Shown::Right
     }
 }

@@ -56,26 +56,14 @@ impl Search<'_> {
                 return Some(diagnosis);
             }
             let is_right_alone = needed.is_some_and(|needed| sent >= needed);
-            return if is_right_alone {
-                self.concurrency().await
-            } else {
-                None
-            };
+            return if is_right_alone { self.concurrency().await } else { None };
         }
         if broken == sent {
             return None;
         }
         // Any request of the group may have broken a rule about single requests: alone, each breaks it less often.
-        let chances = if self.judges_groups() {
-            1
-        } else {
-            finding.group.members.len()
-        };
-        let tries = tries_for(
-            broken as usize,
-            (sent as usize).saturating_mul(chances),
-            MISSED_STEP,
-        );
+        let chances = if self.judges_groups() { 1 } else { finding.group.members.len() };
+        let tries = tries_for(broken as usize, (sent as usize).saturating_mul(chances), MISSED_STEP);
         let shrunk = self.shrunk_now_and_then(tries.unwrap_or(MOST_TRIES)).await;
         Some(Diagnosis {
             could_be_smaller: !shrunk.is_smallest,
@@ -101,11 +89,7 @@ impl Search<'_> {
     /// The smallest requests that break the rule now and then too: each step is sent so many times.
     async fn shrunk_now_and_then(&mut self, tries: u32) -> Shrunk {
         let finding = self.finding;
-        let shrinker = Shrinker {
-            resender: self.resender,
-            simplify: self.material.simplify,
-            tries,
-        };
+        let shrinker = Shrinker { resender: self.resender, simplify: self.material.simplify, tries };
         let original = Reproduction {
             group: finding.group.clone(),
             exchanges: finding.exchanges.clone(),
@@ -121,11 +105,8 @@ impl Search<'_> {
         let mut examples = self.material.session.examples_of_any_rule();
         // A target confuses requests of one method most easily.
         examples.sort_by_key(|example| example.pair != self.finding.pair);
-        let mut others = examples
-            .iter()
-            .map(|example| &*example.group)
-            .filter(|group| group.members.len() == 1)
-            .cycle();
+        let mut others =
+            examples.iter().map(|example| &*example.group).filter(|group| group.members.len() == 1).cycle();
         for _ in 0..ROUNDS_OF_COPIES {
             let mut groups: Vec<&Group> = Vec::new();
             for group in (0..COPIES).flat_map(|_| [Some(own), others.next()]).flatten() {
@@ -141,11 +122,7 @@ impl Search<'_> {
             for (group, result) in groups.iter().zip(results) {
                 if let Ok((exchanges, Outcome::Broken(violation))) = result {
                     return Some(Diagnosis {
-                        reproduction: Some(Reproduction {
-                            group: Group::clone(group),
-                            exchanges,
-                            violation,
-                        }),
+                        reproduction: Some(Reproduction { group: Group::clone(group), exchanges, violation }),
                         ..Diagnosis::of(Cause::Concurrency)
                     });
                 }
@@ -166,11 +143,7 @@ impl Search<'_> {
             return None;
         }
         Some(Diagnosis {
-            contrast: Some(Contrast {
-                group,
-                exchanges,
-                member: self.finding.violation.member,
-            }),
+            contrast: Some(Contrast { group, exchanges, member: self.finding.violation.member }),
             ..Diagnosis::of(Cause::Concurrency)
         })
     }
@@ -205,30 +178,23 @@ impl Search<'_> {
     async fn earlier_request_between(&mut self) -> Option<EarlierRequest> {
         let group = self.finding.group.clone();
         let wrong = self.finding.violation.member;
-        let baseline = group
-            .members
-            .iter()
-            .position(|member| member.role == Role::Baseline)?;
+        let baseline = group.members.iter().position(|member| member.role == Role::Baseline)?;
         if baseline == wrong || !is_same_request(&group, baseline, wrong) {
             return None;
         }
-        let others: Vec<usize> = (0..group.members.len())
-            .filter(|index| group.members[*index].role == Role::Other)
-            .collect();
+        let others: Vec<usize> =
+            (0..group.members.len()).filter(|index| group.members[*index].role == Role::Other).collect();
         if others.is_empty() {
             return Some(EarlierRequest::Same);
         }
-        let rest: Vec<usize> = (0..group.members.len())
-            .filter(|index| !others.contains(index))
-            .collect();
+        let rest: Vec<usize> = (0..group.members.len()).filter(|index| !others.contains(index)).collect();
         let without = with_members(&group, &rest)?;
         if !self.holds(&without).await {
             return Some(EarlierRequest::Same);
         }
         for other in others {
-            let kept: Vec<usize> = (0..group.members.len())
-                .filter(|index| *index == other || rest.contains(index))
-                .collect();
+            let kept: Vec<usize> =
+                (0..group.members.len()).filter(|index| *index == other || rest.contains(index)).collect();
             let with_one = with_members(&group, &kept)?;
             if self.breaks(&with_one).await.is_some() {
                 return Some(shared(&group, other, wrong));
@@ -245,11 +211,7 @@ impl Search<'_> {
         let Some((exchanges, Outcome::Held)) = self.send(&plain).await else {
             return None;
         };
-        let contrast = Contrast {
-            group: plain,
-            exchanges,
-            member: self.finding.violation.member,
-        };
+        let contrast = Contrast { group: plain, exchanges, member: self.finding.violation.member };
         let differing: Vec<(&'static str, &'static str)> = set
             .lines
             .iter()
@@ -266,10 +228,7 @@ impl Search<'_> {
         }
         Some(Diagnosis {
             contrast: Some(contrast),
-            ..Diagnosis::of(Cause::Headers {
-                client: set.name,
-                lines: fewest.finish(),
-            })
+            ..Diagnosis::of(Cause::Headers { client: set.name, lines: fewest.finish() })
         })
     }
 }
@@ -277,27 +236,15 @@ impl Search<'_> {
 /// The plain headers with these lines of a client in their places. Header sets live as long as the program: a search makes at most a
 /// dozen small ones.
 fn with_lines(set: &HeaderSet, chosen: &[(&'static str, &'static str)]) -> &'static HeaderSet {
-    let kept = PLAIN_HEADERS
-        .lines
-        .iter()
-        .filter(|(name, _)| !chosen.iter().any(|(other, _)| other == name));
+    let kept = PLAIN_HEADERS.lines.iter().filter(|(name, _)| !chosen.iter().any(|(other, _)| other == name));
     let lines: Vec<_> = kept.chain(chosen).copied().collect();
-    Box::leak(Box::new(HeaderSet {
-        name: set.name,
-        lines: Vec::leak(lines),
-    }))
+    Box::leak(Box::new(HeaderSet { name: set.name, lines: Vec::leak(lines) }))
 }
 
 /// The group with these members alone.
 pub(in crate::run::confirming) fn with_members(group: &Group, kept: &[usize]) -> Option<Group> {
-    let members: Option<Vec<_>> = kept
-        .iter()
-        .map(|index| group.members.get(*index).cloned())
-        .collect();
-    Some(Group {
-        members: members?,
-        ..group.clone()
-    })
+    let members: Option<Vec<_>> = kept.iter().map(|index| group.members.get(*index).cloned()).collect();
+    Some(Group { members: members?, ..group.clone() })
 }
 
 fn is_same_request(group: &Group, one: usize, other: usize) -> bool {

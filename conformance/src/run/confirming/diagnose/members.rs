@@ -102,10 +102,7 @@ impl Search<'_> {
         for passing in candidates {
             if let Some(diagnosis) = self.fewest_members(wrong, passing).await {
                 let members = diagnosis.cause.members().len();
-                if found
-                    .as_ref()
-                    .is_none_or(|known| members < known.cause.members().len())
-                {
+                if found.as_ref().is_none_or(|known| members < known.cause.members().len()) {
                     found = Some(diagnosis);
                 }
                 if members == 1 {
@@ -115,10 +112,7 @@ impl Search<'_> {
         }
         let decisive = self.members_that_the_rule_is_about().await;
         for form in [form, decisive].into_iter().flatten() {
-            if found
-                .as_ref()
-                .is_none_or(|known| form.len() < known.cause.members().len())
-            {
+            if found.as_ref().is_none_or(|known| form.len() < known.cause.members().len()) {
                 found = Some(Diagnosis::of(Cause::Form(form)));
             }
         }
@@ -170,11 +164,8 @@ impl Search<'_> {
             return None;
         };
         let group = &self.finding.group;
-        let subject = if self.judges_groups() {
-            Subject::Base
-        } else {
-            Subject::Member(self.finding.violation.member)
-        };
+        let subject =
+            if self.judges_groups() { Subject::Base } else { Subject::Member(self.finding.violation.member) };
         for subject in [subject, Subject::Member(self.finding.violation.member)] {
             let Some(value) = subject.value(group) else {
                 continue;
@@ -201,10 +192,7 @@ impl Search<'_> {
 
     /// For a rule over a group: the members of the base on which it depends.
     async fn base_that_decides(&mut self) -> Option<Diagnosis> {
-        let examples = self
-            .material
-            .session
-            .examples(self.resender.rule, self.finding.pair);
+        let examples = self.material.session.examples(self.resender.rule, self.finding.pair);
         let mut bases: Vec<Value> = Vec::new();
         for example in &examples {
             let is_same_relation = std::ptr::eq(example.group.relation, self.finding.group.relation);
@@ -250,10 +238,7 @@ impl Search<'_> {
         let Some(failing) = subject.value(&self.finding.group) else {
             return Vec::new();
         };
-        let examples = self
-            .material
-            .session
-            .examples(self.resender.rule, self.finding.pair);
+        let examples = self.material.session.examples(self.resender.rule, self.finding.pair);
         let finding = self.finding;
         let mut requests: Vec<Value> = Vec::new();
         for example in examples.iter().filter(|example| may_be_right(finding, example)) {
@@ -311,9 +296,8 @@ impl Search<'_> {
             }
             members = members.into_iter().flat_map(Difference::inside).collect();
         }
-        let smallest = members
-            .iter()
-            .try_fold(failing.clone(), |value, member| member.with_failing(&value))?;
+        let smallest =
+            members.iter().try_fold(failing.clone(), |value, member| member.with_failing(&value))?;
         let passing = with_all(&smallest, &members)?;
         let reproduction = if smallest == failing {
             None
@@ -377,13 +361,11 @@ impl Search<'_> {
     fn is_same_respect(&self, exchanges: &[Exchange]) -> bool {
         let Violation { member, pointer, .. } = &self.finding.violation;
         let mut pairs = self.finding.exchanges.iter().zip(exchanges).enumerate();
-        pairs.all(
-            |(place, (wrong, right))| match (self.judges_groups(), place == *member) {
-                (false, true) => is_right_in_the_same_respect(pointer, wrong, right),
-                (true, false) => is_right_in_the_same_respect("/id", wrong, right),
-                _ => true,
-            },
-        )
+        pairs.all(|(place, (wrong, right))| match (self.judges_groups(), place == *member) {
+            (false, true) => is_right_in_the_same_respect(pointer, wrong, right),
+            (true, false) => is_right_in_the_same_respect("/id", wrong, right),
+            _ => true,
+        })
     }
 }
 
@@ -406,9 +388,7 @@ fn requirement(request: &Value, context: &Context) -> Option<Requirement> {
 pub(in crate::run::confirming) fn is_comparable(failing: &Value, passing: &Value, context: &Context) -> bool {
     let is_valid = |request| requirement(request, context).is_some();
     let pair = |request: &Value| ParsedRequest::of(request.to_string().as_bytes()).pair();
-    let is_other_pair = pair(failing)
-        .zip(pair(passing))
-        .is_some_and(|(own, other)| own != other);
+    let is_other_pair = pair(failing).zip(pair(passing)).is_some_and(|(own, other)| own != other);
     is_to_be_refused(failing, context) == is_to_be_refused(passing, context)
         && (is_valid(passing) || !is_valid(failing))
         && !is_other_pair
@@ -422,10 +402,7 @@ fn is_to_be_refused(request: &Value, context: &Context) -> bool {
         return true;
     }
     requirement(request, context).is_some_and(|requirement| {
-        matches!(
-            requirement.expectation,
-            Expectation::Refused | Expectation::NotSponsored
-        )
+        matches!(requirement.expectation, Expectation::Refused | Expectation::NotSponsored)
     })
 }
 

@@ -38,12 +38,7 @@ pub(crate) struct Diagnosis {
 
 impl Diagnosis {
     fn of(cause: Cause) -> Self {
-        Self {
-            cause,
-            contrast: None,
-            reproduction: None,
-            could_be_smaller: false,
-        }
+        Self { cause, contrast: None, reproduction: None, could_be_smaller: false }
     }
 }
 
@@ -74,13 +69,7 @@ impl<'a> Search<'a> {
         finding: &'a Finding,
         limit: u32,
     ) -> Self {
-        Self {
-            resender,
-            material,
-            finding,
-            budget: RequestBudget::new(limit),
-            unseen: 0,
-        }
+        Self { resender, material, finding, budget: RequestBudget::new(limit), unseen: 0 }
     }
 
     /// How many requests it has sent.
@@ -123,11 +112,8 @@ impl<'a> Search<'a> {
                     .contrast
                     .as_ref()
                     .is_some_and(|contrast| contrast.group.base != finding.group.base);
-            let subject = if is_about_the_base {
-                Subject::Base
-            } else {
-                Subject::Member(finding.violation.member)
-            };
+            let subject =
+                if is_about_the_base { Subject::Base } else { Subject::Member(finding.violation.member) };
             if let Cause::Members(members) = &diagnosis.cause
                 && let Some(earlier) = self.kept_under(subject, members).await
             {
@@ -167,11 +153,9 @@ impl<'a> Search<'a> {
 
     async fn breaks(&mut self, group: &Group) -> Option<Reproduction> {
         match self.send(group).await? {
-            (exchanges, Outcome::Broken(violation)) => Some(Reproduction {
-                group: group.clone(),
-                exchanges,
-                violation,
-            }),
+            (exchanges, Outcome::Broken(violation)) => {
+                Some(Reproduction { group: group.clone(), exchanges, violation })
+            }
             _ => None,
         }
     }

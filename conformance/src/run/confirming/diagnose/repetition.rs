@@ -52,9 +52,7 @@ impl Search<'_> {
             return Some(diagnosis);
         }
         let other_sender = self.unseen(&failing, SENDER)?;
-        let by_sender = (0..REPETITIONS)
-            .filter_map(|_| self.unseen(&other_sender, NONCE))
-            .collect();
+        let by_sender = (0..REPETITIONS).filter_map(|_| self.unseen(&other_sender, NONCE)).collect();
         self.breaks_later(by_sender, EarlierRequest::SameSender).await
     }
 
@@ -72,11 +70,7 @@ impl Search<'_> {
             if wrong == 0 {
                 return None;
             }
-            let earlier = if is_sender {
-                EarlierRequest::SameSender
-            } else {
-                shared(&group, 0, wrong)
-            };
+            let earlier = if is_sender { EarlierRequest::SameSender } else { shared(&group, 0, wrong) };
             return Some(Diagnosis {
                 reproduction: Some(reproduction),
                 ..Diagnosis::of(Cause::Earlier(earlier))
@@ -92,14 +86,8 @@ impl Search<'_> {
         let (mut members, mut exchanges) = (Vec::new(), Vec::new());
         for mut request in requests {
             request["id"] = self.unseen_number().into();
-            let member = Member {
-                body: request.to_string().into(),
-                ..model.clone()
-            };
-            let alone = Group {
-                members: vec![member.clone()],
-                ..finding.group.clone()
-            };
+            let member = Member { body: request.to_string().into(), ..model.clone() };
+            let alone = Group { members: vec![member.clone()], ..finding.group.clone() };
             let (exchange, outcome) = self.send(&alone).await?;
             exchanges.extend(exchange);
             members.push(member);
@@ -107,15 +95,8 @@ impl Search<'_> {
                 Outcome::Held => {}
                 Outcome::Broken(violation) if members.len() > 1 => {
                     let reproduction = Reproduction {
-                        violation: Violation {
-                            member: members.len() - 1,
-                            ..violation
-                        },
-                        group: Group {
-                            relation: &CALLS,
-                            members,
-                            ..finding.group.clone()
-                        },
+                        violation: Violation { member: members.len() - 1, ..violation },
+                        group: Group { relation: &CALLS, members, ..finding.group.clone() },
                         exchanges,
                     };
                     return Some(Diagnosis {
@@ -134,10 +115,7 @@ impl Search<'_> {
     pub(super) async fn spent_budget(&mut self) -> Option<Diagnosis> {
         const TRIED: usize = 2;
         let share = self.finding.share?;
-        let examples = self
-            .material
-            .session
-            .examples(self.resender.rule, self.finding.pair);
+        let examples = self.material.session.examples(self.resender.rule, self.finding.pair);
         let alone = examples.iter().filter(|example| example.group.members.len() == 1);
         let mut tried = 0;
         for group in alone.map(|example| &example.group).take(TRIED) {
@@ -167,11 +145,7 @@ impl Search<'_> {
             for other in &others {
                 before.push(other.clone());
                 let last = before.len().saturating_sub(MOST_BEFORE);
-                if self
-                    .breaks_after(&before[last..], &own, is_unseen)
-                    .await?
-                    .is_none()
-                {
+                if self.breaks_after(&before[last..], &own, is_unseen).await?.is_none() {
                     continue;
                 }
                 // The fewest of them that are enough, twice; and the rule holds without them again.
@@ -199,22 +173,17 @@ impl Search<'_> {
                 member.with(&request, unseen_like(member.passing.as_ref()?, number).as_ref())
             };
             let changed = |request: &Value| members.iter().try_fold(request.clone(), value);
-            changed(&passing)
-                .filter(|changed| *changed != passing)
-                .zip(changed(request))
+            changed(&passing).filter(|changed| *changed != passing).zip(changed(request))
         };
         let (alone, _) = unseen(self, &passing)?;
         if self.wrong_after(None, subject, alone).await?.is_some() {
             return None;
         }
         let is_in_the_operation = members.iter().any(|member| member.pointer.starts_with(OPERATION));
-        let ways = [false, true]
-            .into_iter()
-            .filter(|whole| !whole || is_in_the_operation);
+        let ways = [false, true].into_iter().filter(|whole| !whole || is_in_the_operation);
         let others = self.others();
-        for (other, with_the_operation) in others
-            .iter()
-            .flat_map(|other| ways.clone().map(move |whole| (other, whole)))
+        for (other, with_the_operation) in
+            others.iter().flat_map(|other| ways.clone().map(move |whole| (other, whole)))
         {
             let Some(request) = parsed(other) else { continue };
             let mut wrong = None;
@@ -225,10 +194,7 @@ impl Search<'_> {
                 if with_the_operation && let Some(operation) = before.pointer_mut(OPERATION) {
                     *operation = own.pointer(OPERATION).cloned().unwrap_or_default();
                 }
-                let before = Member {
-                    body: before.to_string().into(),
-                    ..other.clone()
-                };
+                let before = Member { body: before.to_string().into(), ..other.clone() };
                 wrong = self.wrong_after(Some(before), subject, own).await?;
                 if wrong.is_none() {
                     break;
@@ -258,22 +224,14 @@ impl Search<'_> {
         }
         let group = subject.with(&self.finding.group, own, self.resender.context)?;
         if let Some(before) = before {
-            let alone = Group {
-                relation: &CALLS,
-                members: vec![before],
-                ..self.finding.group.clone()
-            };
+            let alone = Group { relation: &CALLS, members: vec![before], ..self.finding.group.clone() };
             self.budget.add(&alone);
             self.resender.send(&alone).await.ok()?;
         }
         self.budget.add(&group);
         let (exchanges, outcome) = self.resender.send(&group).await.ok()?;
         Some(match outcome {
-            Outcome::Broken(violation) => Some(Reproduction {
-                group,
-                exchanges,
-                violation,
-            }),
+            Outcome::Broken(violation) => Some(Reproduction { group, exchanges, violation }),
             _ => None,
         })
     }
@@ -292,9 +250,7 @@ impl Search<'_> {
                 continue;
             };
             if own.is_some_and(|own| own.body != member.body) && !example.got_error {
-                let so_far = of_relation
-                    .entry((example.group.relation.id, example.pair))
-                    .or_default();
+                let so_far = of_relation.entry((example.group.relation.id, example.pair)).or_default();
                 *so_far += 1;
                 others.push((*so_far, example.pair == self.finding.pair, member.clone()));
             }
@@ -304,9 +260,7 @@ impl Search<'_> {
             let of_pair = others.iter().filter(move |(_, is_own, _)| *is_own == is_own_pair);
             of_pair.map(|(.., member)| member.clone()).take(most)
         };
-        some(true, MOST_OF_THE_PAIR)
-            .chain(some(false, MOST_OF_OTHERS))
-            .collect()
+        some(true, MOST_OF_THE_PAIR).chain(some(false, MOST_OF_OTHERS)).collect()
     }
 
     /// Sends requests in order, and last the one of the finding with this body, where wanted as an operation of a sender that the target has
@@ -337,11 +291,9 @@ impl Search<'_> {
         self.budget.add(&group);
         let (exchanges, outcome) = self.resender.send(&group).await.ok()?;
         Some(match outcome {
-            Outcome::Broken(violation) if violation.member == before.len() => Some(Reproduction {
-                group,
-                exchanges,
-                violation,
-            }),
+            Outcome::Broken(violation) if violation.member == before.len() => {
+                Some(Reproduction { group, exchanges, violation })
+            }
             _ => None,
         })
     }
@@ -374,10 +326,7 @@ impl Search<'_> {
 fn after(reproduction: Reproduction) -> Diagnosis {
     let last = reproduction.group.members.len() - 1;
     let earlier = shared(&reproduction.group, last - 1, last);
-    Diagnosis {
-        reproduction: Some(reproduction),
-        ..Diagnosis::of(Cause::Earlier(earlier))
-    }
+    Diagnosis { reproduction: Some(reproduction), ..Diagnosis::of(Cause::Earlier(earlier)) }
 }
 
 /// A value like this one that depends on a number: another number, a longer text, an address with letters in another order of cases, or a

@@ -17,10 +17,7 @@ impl Search<'_> {
             return None;
         }
         let contrast = self.right(Subject::Member(wrong), rewritten).await?;
-        Some(Diagnosis {
-            contrast: Some(contrast),
-            ..Diagnosis::of(Cause::Writing)
-        })
+        Some(Diagnosis { contrast: Some(contrast), ..Diagnosis::of(Cause::Writing) })
     }
 
     /// A request that is written in the usual way: the one to compare with in the group, or one for which the rule held.
@@ -28,17 +25,10 @@ impl Search<'_> {
         let group = &self.finding.group;
         let model = if self.judges_groups() {
             let mut members = group.members.iter();
-            members
-                .find(|member| member.role == Role::Baseline)
-                .and_then(parsed)
+            members.find(|member| member.role == Role::Baseline).and_then(parsed)
         } else {
-            let examples = self
-                .material
-                .session
-                .examples(self.resender.rule, self.finding.pair);
-            let mut members = examples
-                .iter()
-                .filter_map(|example| example.group.members.get(example.member));
+            let examples = self.material.session.examples(self.resender.rule, self.finding.pair);
+            let mut members = examples.iter().filter_map(|example| example.group.members.get(example.member));
             members.find_map(parsed)
         };
         model.unwrap_or_else(|| group.base.clone())

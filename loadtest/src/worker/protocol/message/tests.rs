@@ -45,10 +45,7 @@ fn the_other_messages_are_read() {
         ("paymaster_finish", FromMaster::Finish),
         ("ack", FromMaster::Ack(None)),
         ("spawning_complete", FromMaster::SpawningComplete(None)),
-        (
-            "update_user_class",
-            FromMaster::Other("update_user_class".to_owned()),
-        ),
+        ("update_user_class", FromMaster::Other("update_user_class".to_owned())),
     ] {
         assert_eq!(read(&packed(kind, &nothing)).unwrap(), expected, "{kind}");
     }
@@ -78,13 +75,7 @@ fn what_a_worker_sends_has_the_members_of_locust() {
     });
     let bytes = heartbeat.to_bytes("n");
     let text = String::from_utf8_lossy(&bytes);
-    for name in [
-        "heartbeat",
-        "state",
-        "ready",
-        "current_cpu_usage",
-        "current_memory_usage",
-    ] {
+    for name in ["heartbeat", "state", "ready", "current_cpu_usage", "current_memory_usage"] {
         assert!(text.contains(name), "{text}");
     }
     assert_eq!(FromWorker::Spawning.to_bytes("n"), b"\x93\xa8spawning\xc0\xa1n");
@@ -109,10 +100,7 @@ fn statistics_have_float_keys_and_binary_figures() {
     let bytes = stats.to_bytes("n");
     let find = |part: &[u8]| bytes.windows(part.len()).any(|window| window == part);
     assert!(find(b"\xa3bin\xc4\x03\x01\x02\x03"), "bin");
-    assert!(
-        find(b"response_times\x81\xcb\x3f\xe0\0\0\0\0\0\0\x03"),
-        "a float key"
-    );
+    assert!(find(b"response_times\x81\xcb\x3f\xe0\0\0\0\0\0\0\x03"), "a float key");
     assert!(find(b"num_reqs_per_sec\x81\xce"), "a number as key");
     assert!(find(b"\xaauser_count\0"), "user_count beside stats");
 }

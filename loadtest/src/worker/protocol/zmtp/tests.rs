@@ -18,10 +18,7 @@ fn the_bytes_are_those_of_libzmq() {
     assert_eq!(own[..12], [0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0x7f, 3, 0]);
     assert_eq!(&own[12..17], b"NULL\0");
     assert!(own[32..].iter().all(|byte| *byte == 0));
-    assert_eq!(
-        &ready("a")[..],
-        b"\x04\x2a\x05READY\x0bSocket-Type\0\0\0\x06DEALER\x08Identity\0\0\0\x01a"
-    );
+    assert_eq!(&ready("a")[..], b"\x04\x2a\x05READY\x0bSocket-Type\0\0\0\x06DEALER\x08Identity\0\0\0\x01a");
     assert_eq!(&message(b"hi")[..], b"\0\x02hi");
     let long = message(&[7; 300]);
     assert_eq!(&long[..9], b"\x02\0\0\0\0\0\0\x01\x2c");
@@ -37,22 +34,13 @@ fn a_peer_that_is_no_master_is_refused() {
     assert_eq!(check_greeting(&http), Err(ZmtpError::Greeting));
     let mut curve = greeting();
     curve[12..17].copy_from_slice(b"CURVE");
-    assert_eq!(
-        check_greeting(&curve),
-        Err(ZmtpError::Mechanism("CURVE".to_owned()))
-    );
+    assert_eq!(check_greeting(&curve), Err(ZmtpError::Mechanism("CURVE".to_owned())));
 
     let first = |bytes: &[u8]| check_ready(&decode_all(bytes).unwrap()[0]);
     let router = command(b"READY", b"\x0bSocket-Type\0\0\0\x06ROUTER\x08Identity\0\0\0\0");
     assert_eq!(first(&router), Ok(()));
-    assert_eq!(
-        first(&ready("x")),
-        Err(ZmtpError::SocketType("DEALER".to_owned()))
-    );
-    assert_eq!(
-        first(&command(b"ERROR", b"\x02no")),
-        Err(ZmtpError::Refused("no".to_owned()))
-    );
+    assert_eq!(first(&ready("x")), Err(ZmtpError::SocketType("DEALER".to_owned())));
+    assert_eq!(first(&command(b"ERROR", b"\x02no")), Err(ZmtpError::Refused("no".to_owned())));
     assert_eq!(first(&message(b"READY")), Err(ZmtpError::NotReady));
     for cut in [&b"\x0bSocket"[..], b"\x01a\0\0\0\x09b", b"\x01a\0\0"] {
         assert_eq!(first(&command(b"READY", cut)), Err(ZmtpError::Command), "{cut:?}");

@@ -32,9 +32,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
                     Ok::<_, Infallible>(response)
                 }
             });
-            let _ = http1::Builder::new()
-                .serve_connection(TokioIo::new(stream), service)
-                .await;
+            let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
         });
     }
 }

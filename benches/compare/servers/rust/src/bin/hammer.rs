@@ -45,11 +45,7 @@ async fn main() -> Result<(), Failure> {
     }
     let elapsed = started.elapsed().as_secs_f64();
     took.sort_unstable();
-    let at = |share: f64| {
-        took.get(((took.len() as f64 - 1.0) * share) as usize)
-            .copied()
-            .unwrap_or_default()
-    };
+    let at = |share: f64| took.get(((took.len() as f64 - 1.0) * share) as usize).copied().unwrap_or_default();
     println!("{} {elapsed} {} {}", took.len(), at(0.5), at(0.99));
     Ok(())
 }

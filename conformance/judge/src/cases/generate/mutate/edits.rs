@@ -139,10 +139,7 @@ mod tests {
         assert_eq!(edited(&Edit::Set(json!(2)), &json!(1)), Some(json!(2)));
         assert_eq!(edited(&Edit::Shorten(1), &json!([1, 2])), Some(json!([1])));
         assert_eq!(edited(&Edit::Lengthen(2), &json!([1])), Some(json!([1, {}])));
-        assert_eq!(
-            edited(&Edit::Without(vec!["a"]), &json!({ "a": 1, "b": 2 })),
-            Some(json!({ "b": 2 }))
-        );
+        assert_eq!(edited(&Edit::Without(vec!["a"]), &json!({ "a": 1, "b": 2 })), Some(json!({ "b": 2 })));
         let with = Edit::With(vec![("a", json!(3)), ("b", json!(4))]);
         assert_eq!(edited(&with, &json!({ "a": 1 })), Some(json!({ "a": 1, "b": 4 })));
     }

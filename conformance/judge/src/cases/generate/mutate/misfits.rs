@@ -64,12 +64,7 @@ pub(super) fn near_misses(allowed: &[Value]) -> Vec<Value> {
 /// Edits that give a string which does not match the pattern.
 pub(super) fn misfits(document: &str, pattern: &str) -> Vec<Edit> {
     use TextEdit::{Append, BadDigit, DropLast, NoPrefix, Prepend, UpperPrefix};
-    let texts = |texts: &[&str]| {
-        texts
-            .iter()
-            .map(|text| Edit::Set(json!(text)))
-            .collect::<Vec<_>>()
-    };
+    let texts = |texts: &[&str]| texts.iter().map(|text| Edit::Set(json!(text))).collect::<Vec<_>>();
     let changes = |changes: &[TextEdit]| changes.iter().copied().map(Edit::Text).collect::<Vec<_>>();
     match pattern {
         "^0x[0-9a-fA-F]{40}$" => {
@@ -81,11 +76,7 @@ pub(super) fn misfits(document: &str, pattern: &str) -> Vec<Edit> {
         "^0x(?:[0-9a-fA-F]{2})*$" | "^0x(?:[0-9a-fA-F]{2})+$" => {
             let mut edits = changes(&[DropLast, Append("0"), Append("zz"), NoPrefix, UpperPrefix]);
             edits.extend(changes(&[Prepend(" "), Append("\n")]));
-            edits.extend(texts(if pattern.ends_with("*$") {
-                &[""]
-            } else {
-                &["", "0x"]
-            }));
+            edits.extend(texts(if pattern.ends_with("*$") { &[""] } else { &["", "0x"] }));
             edits
         }
         "^[0-9]+$" => texts(&["", "-1", "1.5", "1e3", "0x10", " 1", "1\n", "one"]),
@@ -93,14 +84,9 @@ pub(super) fn misfits(document: &str, pattern: &str) -> Vec<Edit> {
         "^[0-9]+\\.[0-9]+\\.[0-9]+$" => {
             texts(&["", "1", "1.0", "1.0.0.0", "v1.0.0", "1.0.0-rc", "1..0", "a.b.c"])
         }
-        "^[A-Za-z][A-Za-z0-9+.-]*:\\S+$" => texts(&[
-            "",
-            "no scheme",
-            "https:",
-            "https://has space.example/",
-            "//host.example/",
-            "1s:x",
-        ]),
+        "^[A-Za-z][A-Za-z0-9+.-]*:\\S+$" => {
+            texts(&["", "no scheme", "https:", "https://has space.example/", "//host.example/", "1s:x"])
+        }
         _ if document == "amount" => {
             let beyond_decimal =
                 "115792089237316195423570985008687907853269984665640564039457584007913129639936";

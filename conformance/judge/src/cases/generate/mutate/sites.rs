@@ -21,12 +21,8 @@ use crate::json::pointer::escaped;
 /// Every site of the messages that the document called `name` describes, in the order of the schemas. Empty when there is
 /// no such document.
 pub fn sites(name: &str) -> &'static [Site] {
-    static SITES: LazyLock<HashMap<&'static str, OnceLock<Vec<Site>>>> = LazyLock::new(|| {
-        documents()
-            .iter()
-            .map(|document| (document.name, OnceLock::new()))
-            .collect()
-    });
+    static SITES: LazyLock<HashMap<&'static str, OnceLock<Vec<Site>>>> =
+        LazyLock::new(|| documents().iter().map(|document| (document.name, OnceLock::new())).collect());
     let Some((name, sites)) = SITES.get_key_value(name) else {
         return &[];
     };
@@ -34,11 +30,7 @@ pub fn sites(name: &str) -> &'static [Site] {
 }
 
 fn find(name: &'static str) -> Vec<Site> {
-    let mut finder = Finder {
-        message: name,
-        sites: Vec::new(),
-        value_lists: BTreeMap::new(),
-    };
+    let mut finder = Finder { message: name, sites: Vec::new(), value_lists: BTreeMap::new() };
     // A document with an unknown keyword has no sites. A test checks that every document has sites.
     let walked = Place::root(name).and_then(|root| finder.walk(&root, ""));
     if walked.is_err() {
@@ -79,12 +71,9 @@ impl Finder {
             };
             match keyword {
                 "type" => self.add(place, keyword, location, other_types(place, argument)),
-                "enum" => self.list(
-                    place,
-                    keyword,
-                    location,
-                    argument.as_array().cloned().unwrap_or_default(),
-                ),
+                "enum" => {
+                    self.list(place, keyword, location, argument.as_array().cloned().unwrap_or_default())
+                }
                 "const" => self.list(place, keyword, location, vec![argument.clone()]),
                 "minimum" => self.add(place, keyword, location, beyond(argument, -1)),
                 "maximum" => self.add(place, keyword, location, beyond(argument, 1)),
@@ -115,18 +104,12 @@ impl Finder {
                     let fewer = (0..count(argument).unwrap_or(0)).rev().map(Edit::Shorten);
                     self.add(place, keyword, location, fewer);
                 }
-                "maxItems" => self.add(
-                    place,
-                    keyword,
-                    location,
-                    count(argument).map(|most| Edit::Lengthen(most + 1)),
-                ),
-                "anyOf" => self.add(
-                    place,
-                    keyword,
-                    location,
-                    [Edit::Without(place.branch_members(keyword)?)],
-                ),
+                "maxItems" => {
+                    self.add(place, keyword, location, count(argument).map(|most| Edit::Lengthen(most + 1)))
+                }
+                "anyOf" => {
+                    self.add(place, keyword, location, [Edit::Without(place.branch_members(keyword)?)])
+                }
                 "oneOf" => {
                     let members = place.branch_members(keyword)?;
                     let mut all = Vec::new();
@@ -134,12 +117,7 @@ impl Finder {
                         let schema = place.within("properties", name).into_iter().collect::<Vec<_>>();
                         all.push((*name, strategy::sample(&schema)?));
                     }
-                    self.add(
-                        place,
-                        keyword,
-                        location,
-                        [Edit::With(all), Edit::Without(members)],
-                    );
+                    self.add(place, keyword, location, [Edit::With(all), Edit::Without(members)]);
                 }
                 "dependentSchemas" => {
                     for (_, inner) in place.named(keyword) {
@@ -192,18 +170,9 @@ impl Finder {
     }
 
     fn list(&mut self, place: &Place, keyword: &'static str, location: &str, values: Vec<Value>) {
-        self.add(
-            place,
-            keyword,
-            location,
-            near_misses(&values).into_iter().map(Edit::Set),
-        );
+        self.add(place, keyword, location, near_misses(&values).into_iter().map(Edit::Set));
         let known = self.value_lists.entry(location.to_owned()).or_default();
-        known.push(List {
-            place: place.clone(),
-            keyword,
-            values,
-        });
+        known.push(List { place: place.clone(), keyword, values });
     }
 
     /// When two schemas list values for one place, a value that only one of them allows breaks the other.
@@ -211,10 +180,7 @@ impl Finder {
         for (location, lists) in std::mem::take(&mut self.value_lists) {
             for list in &lists {
                 let others = lists.iter().flat_map(|other| &other.values);
-                let foreign = others
-                    .filter(|value| !list.values.contains(value))
-                    .cloned()
-                    .map(Edit::Set);
+                let foreign = others.filter(|value| !list.values.contains(value)).cloned().map(Edit::Set);
                 self.add(&list.place, list.keyword, &location, foreign);
             }
         }
@@ -235,11 +201,7 @@ mod tests {
     fn keywords_that_no_document_uses_have_edits() {
         let place =
             Place::made_up(json!({ "allOf": [{ "type": "string", "minLength": 2, "maxLength": 3 }] }));
-        let mut finder = Finder {
-            message: "made-up",
-            sites: Vec::new(),
-            value_lists: BTreeMap::new(),
-        };
+        let mut finder = Finder { message: "made-up", sites: Vec::new(), value_lists: BTreeMap::new() };
         finder.walk(&place, "/at").unwrap();
         let found = |keyword: &str, edit: Edit| {
             let site = finder.sites.iter().find(|site| site.edit == edit).unwrap();
@@ -258,11 +220,7 @@ mod tests {
             "oneOf": [{ "required": ["one"] }, { "required": ["two"] }],
             "dependentSchemas": { "one": { "required": ["three"] } }
         }));
-        let mut finder = Finder {
-            message: "made-up",
-            sites: Vec::new(),
-            value_lists: BTreeMap::new(),
-        };
+        let mut finder = Finder { message: "made-up", sites: Vec::new(), value_lists: BTreeMap::new() };
         finder.walk(&place, "/at").unwrap();
         let found = |location: &str, schema_pointer: &str, edit: Edit| {
             let known = finder.sites.iter().any(|site| {
@@ -270,11 +228,7 @@ mod tests {
             });
             assert!(known, "{edit:?}: {:#?}", finder.sites);
         };
-        found(
-            "/at",
-            "/oneOf",
-            Edit::With(vec![("one", json!(1)), ("two", json!("II"))]),
-        );
+        found("/at", "/oneOf", Edit::With(vec![("one", json!(1)), ("two", json!("II"))]));
         found("/at", "/oneOf", Edit::Without(vec!["one", "two"]));
         found("/at/three", "/dependentSchemas/one/required", Edit::Remove);
         // A branch that requires more than one member is not supported.

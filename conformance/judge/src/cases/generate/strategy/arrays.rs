@@ -50,10 +50,7 @@ impl Array {
         }
         let mut first = Vec::new();
         for index in 0..length {
-            let places: Vec<_> = prefixes
-                .iter()
-                .filter_map(|prefix| prefix.get(index).cloned())
-                .collect();
+            let places: Vec<_> = prefixes.iter().filter_map(|prefix| prefix.get(index).cloned()).collect();
             first.push(builder.node(&places, &format!("{location}/{index}"))?);
         }
         let rest = if rests.is_empty() {
@@ -66,12 +63,7 @@ impl Array {
         }
         let reach = if rest.is_some() { fewest + MORE } else { length };
         let most = bound.map_or(reach, |bound| bound.min(reach)).max(fewest);
-        Ok(Self {
-            first,
-            rest,
-            fewest,
-            most,
-        })
+        Ok(Self { first, rest, fewest, most })
     }
 
     pub(super) fn draw(&self, runner: &mut TestRunner) -> Result<Value, Reason> {

@@ -32,10 +32,7 @@ fn expand(place: &Place, depth: usize) -> Result<Vec<Alternative>, Unsupported> 
     let Some(keywords) = place.keywords()? else {
         return Ok(vec![Alternative::default()]);
     };
-    let mut all = vec![Alternative {
-        places: vec![place.clone()],
-        ..Alternative::default()
-    }];
+    let mut all = vec![Alternative { places: vec![place.clone()], ..Alternative::default() }];
     if keywords.contains_key("$ref") {
         // The referenced schema first: its members come before those that the referring one adds.
         all = both(&expand(&place.target()?, depth + 1)?, &all);
@@ -58,10 +55,7 @@ fn expand(place: &Place, depth: usize) -> Result<Vec<Alternative>, Unsupported> 
         for with in &mut either {
             with.present.push(member);
         }
-        either.push(Alternative {
-            absent: vec![member],
-            ..Alternative::default()
-        });
+        either.push(Alternative { absent: vec![member], ..Alternative::default() });
         all = both(&all, &either);
     }
     Ok(all)
@@ -71,11 +65,7 @@ fn expand(place: &Place, depth: usize) -> Result<Vec<Alternative>, Unsupported> 
 fn exactly_one(members: &[&'static str]) -> Vec<Alternative> {
     let one = |chosen: &&'static str| Alternative {
         present: vec![*chosen],
-        absent: members
-            .iter()
-            .copied()
-            .filter(|member| member != chosen)
-            .collect(),
+        absent: members.iter().copied().filter(|member| member != chosen).collect(),
         ..Alternative::default()
     };
     members.iter().map(one).collect()

@@ -88,11 +88,7 @@ fn implied(alternative: &Alternative) -> Option<JsonKind> {
     ];
     SIGNS.iter().find_map(|(keyword, kind)| {
         let uses = |place: &crate::cases::generate::schema::Place| {
-            place
-                .keywords()
-                .ok()
-                .flatten()
-                .is_some_and(|keywords| keywords.contains_key(*keyword))
+            place.keywords().ok().flatten().is_some_and(|keywords| keywords.contains_key(*keyword))
         };
         alternative.places.iter().any(uses).then_some(*kind)
     })

@@ -40,12 +40,7 @@ impl Numbers {
                 }
             }
         }
-        let mut numbers = Self {
-            minimum,
-            maximum,
-            edges: Vec::new(),
-            fractional_edges: Vec::new(),
-        };
+        let mut numbers = Self { minimum, maximum, edges: Vec::new(), fractional_edges: Vec::new() };
         if kinds.contains(JsonKind::Integer) {
             numbers.collect_edges(kinds.contains(JsonKind::Fraction));
         }
@@ -99,11 +94,7 @@ impl Numbers {
         let whole = self.whole(rng);
         let at_the_end = self.maximum.as_ref() == Some(&whole);
         let may_leave = whole >= BigInt::ZERO || self.minimum.is_none();
-        let digits = if at_the_end || !may_leave {
-            0
-        } else {
-            rng.magnitude() % 1_000_000
-        };
+        let digits = if at_the_end || !may_leave { 0 } else { rng.magnitude() % 1_000_000 };
         boundary::number(&format!("{whole}.{digits}"))
     }
 

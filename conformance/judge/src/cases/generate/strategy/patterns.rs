@@ -85,13 +85,9 @@ fn any_case(rng: &mut TestRng, bytes: usize) -> String {
         0 | 1 => text,
         2 => text.to_ascii_uppercase().replacen("0X", "0x", 1),
         _ => {
-            let mixed = text[2..].chars().map(|digit| {
-                if rng.chance(50) {
-                    digit.to_ascii_uppercase()
-                } else {
-                    digit
-                }
-            });
+            let mixed = text[2..]
+                .chars()
+                .map(|digit| if rng.chance(50) { digit.to_ascii_uppercase() } else { digit });
             format!("0x{}", mixed.collect::<String>())
         }
     }
@@ -99,11 +95,7 @@ fn any_case(rng: &mut TestRng, bytes: usize) -> String {
 
 fn url(rng: &mut TestRng) -> String {
     let scheme = *rng.pick(&["https", "http", "ipfs", "data"]);
-    format!(
-        "{scheme}://host-{}.example/{}.png",
-        rng.below(100),
-        rng.below(1_000)
-    )
+    format!("{scheme}://host-{}.example/{}.png", rng.below(100), rng.below(1_000))
 }
 
 fn amount(rng: &mut TestRng) -> String {
@@ -136,11 +128,7 @@ mod tests {
         fn patterns(schema: &serde_json::Value, found: &mut Vec<String>) {
             match schema {
                 serde_json::Value::Object(map) => {
-                    found.extend(
-                        map.get("pattern")
-                            .and_then(|text| text.as_str())
-                            .map(str::to_owned),
-                    );
+                    found.extend(map.get("pattern").and_then(|text| text.as_str()).map(str::to_owned));
                     map.values().for_each(|inner| patterns(inner, found));
                 }
                 serde_json::Value::Array(items) => items.iter().for_each(|inner| patterns(inner, found)),
@@ -163,10 +151,7 @@ mod tests {
         let place = Place::root("url").unwrap();
         let pattern = Pattern::read("^[ab]{3}$", &place).unwrap();
         let text = pattern.draw(&mut random::runner(1)).unwrap();
-        assert!(
-            text.len() == 3 && text.bytes().all(|letter| letter == b'a' || letter == b'b'),
-            "{text}"
-        );
+        assert!(text.len() == 3 && text.bytes().all(|letter| letter == b'a' || letter == b'b'), "{text}");
         assert!(Pattern::read("(", &place).is_err());
     }
 }

@@ -18,9 +18,7 @@ pub static CLIENT_FORMS: Relation = Relation {
 
 fn in_client_form(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let form = &forms::CLIENT_FORMS[input.round as usize % forms::CLIENT_FORMS.len()];
-    let rewritten = input
-        .pair
-        .and_then(|pair| form.of(input.base, pair, &input.context.form_extras()));
+    let rewritten = input.pair.and_then(|pair| form.of(input.base, pair, &input.context.form_extras()));
     let Some(request) = rewritten else {
         return Vec::new();
     };

@@ -30,11 +30,7 @@ pub static LETTER_CASE: Relation = Relation {
 };
 
 const fn with_unsupported(pair: Pair) -> Base {
-    Base {
-        pair,
-        draw: Draw::Accepted,
-        tokens: Tokens::SomeUnsupported,
-    }
+    Base { pair, draw: Draw::Accepted, tokens: Tokens::SomeUnsupported }
 }
 
 fn letter_case(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {

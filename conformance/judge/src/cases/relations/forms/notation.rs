@@ -15,11 +15,7 @@ pub static NOTATION: Relation = Relation {
     about: "the same call with members in another order, with white space, with escaped strings",
     bases: &[
         Base::accepted(Pair::QUOTE_SPONSORED),
-        Base {
-            pair: Pair::QUOTE_ERC20,
-            draw: Draw::Accepted,
-            tokens: Tokens::SomeUnsupported,
-        },
+        Base { pair: Pair::QUOTE_ERC20, draw: Draw::Accepted, tokens: Tokens::SomeUnsupported },
         Base::accepted(Pair::SPONSOR_SPONSORED),
         Base::accepted(Pair::SPONSOR_ERC20),
         Base::refused(Pair::SPONSOR_SPONSORED),
@@ -34,10 +30,7 @@ fn notations(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let mut request = input.base.clone();
     request["id"] = ids.next_id().into();
     let (label, text) = match input.round % 8 {
-        0 => (
-            "members in reverse order",
-            reordered(&request, &|members| members.reverse()).to_string(),
-        ),
+        0 => ("members in reverse order", reordered(&request, &|members| members.reverse()).to_string()),
         1 => (
             "members in alphabetical order",
             reordered(&request, &|members| members.sort_by(|a, b| a.0.cmp(&b.0))).to_string(),
@@ -46,34 +39,20 @@ fn notations(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
             "members in the order of a published client: method, params, id, jsonrpc",
             client_order(&request).to_string(),
         ),
-        3 => (
-            "line breaks and indentation",
-            serde_json::to_string_pretty(&request).unwrap_or_default(),
-        ),
+        3 => ("line breaks and indentation", serde_json::to_string_pretty(&request).unwrap_or_default()),
         4 => ("white space around every token", spaced(&request)),
         5 => ("escaped letters in string values", escaped(&request, false)),
         6 => ("escaped letters in member names", escaped(&request, true)),
         _ => ("the id as the last member", id_last(&request).to_string()),
     };
-    let variant = Member {
-        role: Role::Variant,
-        label: label.to_owned(),
-        body: Bytes::from(text),
-        sent_as: None,
-    };
-    vec![
-        first,
-        variant,
-        member(Role::Again, "the baseline again", input.base.clone(), ids),
-    ]
+    let variant =
+        Member { role: Role::Variant, label: label.to_owned(), body: Bytes::from(text), sent_as: None };
+    vec![first, variant, member(Role::Again, "the baseline again", input.base.clone(), ids)]
 }
 
 fn id_last(request: &Value) -> Value {
     let mut request = request.clone();
-    if let Some(id) = request
-        .as_object_mut()
-        .and_then(|envelope| envelope.shift_remove("id"))
-    {
+    if let Some(id) = request.as_object_mut().and_then(|envelope| envelope.shift_remove("id")) {
         request["id"] = id;
     }
     request
@@ -84,10 +63,8 @@ type Members = Vec<(String, Value)>;
 fn reordered(value: &Value, order: &dyn Fn(&mut Members)) -> Value {
     match value {
         Value::Object(object) => {
-            let mut members: Members = object
-                .iter()
-                .map(|(name, value)| (name.clone(), reordered(value, order)))
-                .collect();
+            let mut members: Members =
+                object.iter().map(|(name, value)| (name.clone(), reordered(value, order))).collect();
             order(&mut members);
             Value::Object(Map::from_iter(members))
         }
@@ -98,10 +75,7 @@ fn reordered(value: &Value, order: &dyn Fn(&mut Members)) -> Value {
 
 fn client_order(request: &Value) -> Value {
     let names = ["method", "params", "id", "jsonrpc"];
-    names
-        .iter()
-        .filter_map(|name| Some(((*name).to_owned(), request.get(*name)?.clone())))
-        .collect()
+    names.iter().filter_map(|name| Some(((*name).to_owned(), request.get(*name)?.clone()))).collect()
 }
 
 /// The JSON text with every kind of insignificant white space around every token.
@@ -114,10 +88,9 @@ fn spaced(value: &Value) -> String {
                 .collect();
             format!(" {{ {} \r\n}} ", members.join(" ,"))
         }
-        Value::Array(items) => format!(
-            "\t[ {}\n] ",
-            items.iter().map(spaced).collect::<Vec<_>>().join("\t, ")
-        ),
+        Value::Array(items) => {
+            format!("\t[ {}\n] ", items.iter().map(spaced).collect::<Vec<_>>().join("\t, "))
+        }
         other => format!(" {other}\n"),
     }
 }
@@ -129,25 +102,14 @@ fn escaped(value: &Value, names: bool) -> String {
             let members: Vec<String> = object
                 .iter()
                 .map(|(name, value)| {
-                    let name = if names {
-                        escape(name)
-                    } else {
-                        Value::from(name.as_str()).to_string()
-                    };
+                    let name = if names { escape(name) } else { Value::from(name.as_str()).to_string() };
                     format!("{name}:{}", escaped(value, names))
                 })
                 .collect();
             format!("{{{}}}", members.join(","))
         }
         Value::Array(items) => {
-            format!(
-                "[{}]",
-                items
-                    .iter()
-                    .map(|item| escaped(item, names))
-                    .collect::<Vec<_>>()
-                    .join(",")
-            )
+            format!("[{}]", items.iter().map(|item| escaped(item, names)).collect::<Vec<_>>().join(","))
         }
         Value::String(text) if !names => escape(text),
         other => other.to_string(),

@@ -35,10 +35,7 @@ fn optional(pair: Pair) -> Vec<(&'static str, &'static str)> {
     let mut members = vec![(MODE, "calculateGasLimits"), (OPERATION, "initCode")];
     members.extend(GAS.map(|name| (OPERATION, name)));
     if pair.mode == Mode::Sponsored {
-        members.extend([
-            (SPONSORSHIP_INFO, "webhookData"),
-            (SPONSORSHIP_INFO, "smartAccountInfo"),
-        ]);
+        members.extend([(SPONSORSHIP_INFO, "webhookData"), (SPONSORSHIP_INFO, "smartAccountInfo")]);
     }
     if pair == Pair::SPONSOR_SPONSORED {
         members.push((MODE, "expiryDuration"));

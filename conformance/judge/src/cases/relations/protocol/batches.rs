@@ -21,31 +21,19 @@ pub static BATCH_ELEMENTS: Relation = Relation {
 
 fn batch_elements(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let round = input.round % 4;
-    let other = if round == 1 {
-        in_other_mode(input)
-    } else {
-        Some(with_method(input.base, "pm_noSuchMethod"))
-    };
+    let other =
+        if round == 1 { in_other_mode(input) } else { Some(with_method(input.base, "pm_noSuchMethod")) };
     let (base, Some(other)) = (input.base, other) else {
         return Vec::new();
     };
     let mut next = |request: &Value| with_id(request, json!(ids.next_id()));
     let alone = [next(base), next(&other)];
     let (label, batch) = match round {
-        0 => (
-            "a batch with an unknown method in the middle",
-            vec![next(base), next(&other), next(base)],
-        ),
-        1 => (
-            "a batch of both modes",
-            vec![next(base), next(&other), next(base)],
-        ),
-        2 => (
-            "a batch of twelve",
-            (0..12)
-                .map(|place| next(if place == 5 { &other } else { base }))
-                .collect(),
-        ),
+        0 => ("a batch with an unknown method in the middle", vec![next(base), next(&other), next(base)]),
+        1 => ("a batch of both modes", vec![next(base), next(&other), next(base)]),
+        2 => {
+            ("a batch of twelve", (0..12).map(|place| next(if place == 5 { &other } else { base })).collect())
+        }
         _ => {
             let first = next(base);
             let same = json!(first["id"].to_string());

@@ -91,26 +91,17 @@ fn number_ids(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 
 fn string_ids(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     let round = input.round as usize % (STRINGS.len() + 1);
-    let id = STRINGS
-        .get(round)
-        .map_or_else(|| "long-id ".repeat(LONG / 8), |text| (*text).to_owned());
+    let id = STRINGS.get(round).map_or_else(|| "long-id ".repeat(LONG / 8), |text| (*text).to_owned());
     let baseline = json!(ids.next_id());
     with_id(input, &baseline, json!(id))
 }
 
 fn with_id(input: &BuildInput<'_>, baseline: &Value, id: Value) -> Vec<Member> {
-    let label = if id.to_string().len() > 60 {
-        "a long string id".to_owned()
-    } else {
-        format!("id {id}")
-    };
+    let label = if id.to_string().len() > 60 { "a long string id".to_owned() } else { format!("id {id}") };
     let with = |role: Role, label: String, id: Value| {
         let mut request = input.base.clone();
         request["id"] = id;
         with_own_id(role, label, &request)
     };
-    vec![
-        with(Role::Baseline, format!("id {baseline}"), baseline.clone()),
-        with(Role::Variant, label, id),
-    ]
+    vec![with(Role::Baseline, format!("id {baseline}"), baseline.clone()), with(Role::Variant, label, id)]
 }

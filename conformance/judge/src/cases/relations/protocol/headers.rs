@@ -12,10 +12,7 @@ use crate::cases::{
 pub static HEADERS: Relation = Relation {
     id: "headers",
     about: "the same call with the request headers of published HTTP clients",
-    bases: &[
-        Base::sponsored(Pair::SPONSOR_SPONSORED),
-        Base::accepted(Pair::QUOTE_ERC20),
-    ],
+    bases: &[Base::sponsored(Pair::SPONSOR_SPONSORED), Base::accepted(Pair::QUOTE_ERC20)],
     rounds: Rounds::for_each(CLIENTS), // in each of the two pairs
     order: Order::Sequential,
     members: headers,

@@ -24,10 +24,7 @@ pub static MALFORMED_PARAMS: Relation = Relation {
 pub static MALFORMED_BODIES: Relation = Relation {
     id: "malformed-bodies",
     about: "bodies that are not JSON or no request, unknown methods, notifications",
-    bases: &[
-        Base::accepted(Pair::SPONSOR_SPONSORED),
-        Base::accepted(Pair::QUOTE_SPONSORED),
-    ],
+    bases: &[Base::accepted(Pair::SPONSOR_SPONSORED), Base::accepted(Pair::QUOTE_SPONSORED)],
     rounds: Rounds::scaled(25),
     order: Order::Sequential,
     members: malformed_bodies,
@@ -37,10 +34,7 @@ pub static MALFORMED_BODIES: Relation = Relation {
 pub static BATCHES: Relation = Relation {
     id: "batches",
     about: "batches of calls, with notifications among them, and the empty one",
-    bases: &[
-        Base::accepted(Pair::SPONSOR_SPONSORED),
-        Base::accepted(Pair::QUOTE_SPONSORED),
-    ],
+    bases: &[Base::accepted(Pair::SPONSOR_SPONSORED), Base::accepted(Pair::QUOTE_SPONSORED)],
     rounds: Rounds::Fixed(4),
     order: Order::Sequential,
     members: batches,
@@ -59,10 +53,7 @@ fn malformed_params(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
     }
     // The site depends on the round and not on the base: a simpler base is broken at the same place.
     let site = inside[input.round as usize * stride(inside.len()) % inside.len()];
-    let Some(mutation) = site
-        .apply(&base)
-        .filter(|mutation| mutation.valid_pair().is_none())
-    else {
+    let Some(mutation) = site.apply(&base).filter(|mutation| mutation.valid_pair().is_none()) else {
         return Vec::new();
     };
     vec![with_own_id(
@@ -74,9 +65,7 @@ fn malformed_params(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
 
 /// A stride that is coprime to the length: it visits every place once, in a spread-out order.
 fn stride(length: usize) -> usize {
-    (length / 3..=length)
-        .find(|stride| common_factor(*stride, length) == 1)
-        .unwrap_or(1)
+    (length / 3..=length).find(|stride| common_factor(*stride, length) == 1).unwrap_or(1)
 }
 
 const fn common_factor(mut left: usize, mut right: usize) -> usize {
@@ -108,10 +97,7 @@ fn malformed_bodies(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         3 => ("a notification", without("id")),
         4 => (
             "the method in other letter case",
-            with(
-                "method",
-                json!(base["method"].as_str().unwrap_or_default().to_uppercase()),
-            ),
+            with("method", json!(base["method"].as_str().unwrap_or_default().to_uppercase())),
         ),
         5 => ("an empty body", String::new()),
         6 => ("a string", "\"pm_sponsorUserOperation\"".to_owned()),
@@ -122,10 +108,7 @@ fn malformed_bodies(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         8 => ("an empty method", with("method", json!(""))),
         9 => ("a request and a closing brace too many", format!("{text}}}")),
         10 => ("a number for method", with("method", json!(1))),
-        11 => (
-            "a method of another service",
-            with("method", json!("eth_chainId")),
-        ),
+        11 => ("a method of another service", with("method", json!("eth_chainId"))),
         12 => ("single quotes", text.replace('"', "'")),
         13 => ("an object for id", with("id", json!({}))),
         14 => ("jsonrpc 1.0", with("jsonrpc", json!("1.0"))),
@@ -139,22 +122,11 @@ fn malformed_bodies(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         22 => ("a member without a name", text.replacen('{', "{:1,", 1)),
         23 => (
             "a method that begins like a known one",
-            with(
-                "method",
-                json!(format!("{}2", base["method"].as_str().unwrap_or_default())),
-            ),
+            with("method", json!(format!("{}2", base["method"].as_str().unwrap_or_default()))),
         ),
-        _ => (
-            "a control character in a string",
-            text.replacen("\"0x", "\"\u{1}0x", 1),
-        ),
+        _ => ("a control character in a string", text.replacen("\"0x", "\"\u{1}0x", 1)),
     };
-    vec![Member {
-        role: Role::Malformed,
-        label: label.to_owned(),
-        body: Bytes::from(body),
-        sent_as: None,
-    }]
+    vec![Member { role: Role::Malformed, label: label.to_owned(), body: Bytes::from(body), sent_as: None }]
 }
 
 fn batches(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
@@ -169,10 +141,7 @@ fn batches(input: &BuildInput<'_>, ids: &mut Ids) -> Vec<Member> {
         0 => ("a batch of three calls", vec![call(), call(), call()]),
         1 => ("an empty batch", Vec::new()),
         2 => ("a batch of a call and a notification", vec![call(), notification]),
-        _ => (
-            "a batch of notifications",
-            vec![notification.clone(), notification],
-        ),
+        _ => ("a batch of notifications", vec![notification.clone(), notification]),
     };
     vec![with_own_id(Role::Batch, label, &Value::Array(batch))]
 }

@@ -60,25 +60,15 @@ pub(super) fn link(number: &str) -> String {
 
 fn about(text: &mut String, section: &Section) {
     let _ = writeln!(text, "\n## {}\n\n{}", section.heading(), section.summary);
-    let own = || {
-        documents()
-            .iter()
-            .filter(|document| document.section == section.number)
-    };
+    let own = || documents().iter().filter(|document| document.section == section.number);
     for document in own().filter(|document| is_table(schema(document.name))) {
         table(text, document);
     }
     calls(text, section);
     let of_section = |wanted: fn(Basis) -> bool| -> Vec<&Clause> {
-        clauses()
-            .filter(|clause| clause.section == section.number && wanted(clause.basis))
-            .collect()
+        clauses().filter(|clause| clause.section == section.number && wanted(clause.basis)).collect()
     };
-    statements(
-        text,
-        "| statement | rule |",
-        &of_section(|basis| basis == Basis::Stated),
-    );
+    statements(text, "| statement | rule |", &of_section(|basis| basis == Basis::Stated));
     statements(
         text,
         "| beyond the specification (a broken rule is a warning) | rule |",
@@ -192,10 +182,8 @@ fn required(document: &Document, member: &str) -> String {
     if one_of.contains(&member) {
         return format!("exactly one of {}", joined(one_of));
     }
-    let demanding: Vec<Pair> = Pair::ALL
-        .into_iter()
-        .filter(|pair| demands(*pair, document.name, member))
-        .collect();
+    let demanding: Vec<Pair> =
+        Pair::ALL.into_iter().filter(|pair| demands(*pair, document.name, member)).collect();
     if demanding.len() == Pair::ALL.len() {
         return "yes".to_owned();
     }
@@ -239,14 +227,11 @@ fn info(pair: Pair) -> &'static Value {
 /// The members of which a `oneOf` or `anyOf` requires one.
 fn choice(branches: &Value) -> Vec<&str> {
     let branches = branches.as_array().into_iter().flatten();
-    branches
-        .filter_map(|branch| branch["required"][0].as_str())
-        .collect()
+    branches.filter_map(|branch| branch["required"][0].as_str()).collect()
 }
 
 fn names(list: &Value, member: &str) -> bool {
-    list.as_array()
-        .is_some_and(|list| list.iter().any(|name| name == member))
+    list.as_array().is_some_and(|list| list.iter().any(|name| name == member))
 }
 
 /// Sections 2.1 to 2.5 are about requests.
@@ -307,10 +292,8 @@ fn judged_by(clause: &Clause) -> String {
     if let Some(reason) = clause.unjudged {
         return format!("{}: not judged, {reason}", reference(clause, clause.id));
     }
-    let judges: Vec<String> = rules()
-        .filter(|rule| rule.clause == clause.id)
-        .map(|rule| reference(clause, rule.id))
-        .collect();
+    let judges: Vec<String> =
+        rules().filter(|rule| rule.clause == clause.id).map(|rule| reference(clause, rule.id)).collect();
     if judges.is_empty() && OBSERVERS.iter().any(|observer| observer.clause == clause.id) {
         return format!("{}: observed", reference(clause, clause.id));
     }
@@ -323,10 +306,8 @@ fn reference(clause: &Clause, name: &str) -> String {
 
 /// Where the section is silent or disagrees with itself: the readings, and what is only observed.
 fn open_points(text: &mut String, section: &Section, observed: &[&Clause]) {
-    let readings: Vec<&Reading> = READINGS
-        .iter()
-        .filter(|reading| reading.section == section.number)
-        .collect();
+    let readings: Vec<&Reading> =
+        READINGS.iter().filter(|reading| reading.section == section.number).collect();
     if readings.is_empty() && observed.is_empty() {
         return;
     }
@@ -343,12 +324,7 @@ fn open_points(text: &mut String, section: &Section, observed: &[&Clause]) {
         );
     }
     let is_read = |clause: &&&Clause| {
-        READINGS.iter().any(|reading| {
-            clause
-                .id
-                .split_once('.')
-                .is_some_and(|(_, rest)| rest == reading.id)
-        })
+        READINGS.iter().any(|reading| clause.id.split_once('.').is_some_and(|(_, rest)| rest == reading.id))
     };
     for clause in observed.iter().filter(|clause| !is_read(clause)) {
         let _ = writeln!(text, "| {} | {} |", clause.text, judged_by(clause));
@@ -412,15 +388,8 @@ mod tests {
 
     #[test]
     fn every_member_of_every_table_has_a_type_and_a_meaning() {
-        for document in documents()
-            .iter()
-            .filter(|document| is_table(schema(document.name)))
-        {
-            for (member, own) in schema(document.name)["properties"]
-                .as_object()
-                .into_iter()
-                .flatten()
-            {
+        for document in documents().iter().filter(|document| is_table(schema(document.name))) {
+            for (member, own) in schema(document.name)["properties"].as_object().into_iter().flatten() {
                 assert!(!type_of(own).is_empty(), "{} {member}", document.name);
                 assert!(own["description"].is_string(), "{} {member}", document.name);
             }
@@ -430,15 +399,10 @@ mod tests {
     #[test]
     fn what_is_required_depends_on_the_method_and_the_mode() {
         let of = |name: &str, member: &str| {
-            document(name)
-                .map(|document| required(document, member))
-                .unwrap_or_default()
+            document(name).map(|document| required(document, member)).unwrap_or_default()
         };
         assert_eq!(of("mode-object", "mode"), "yes");
-        assert_eq!(
-            of("mode-object", "sponsorshipInfo"),
-            "in `pm_getFeeQuoteOrData` / `SPONSORED`"
-        );
+        assert_eq!(of("mode-object", "sponsorshipInfo"), "in `pm_getFeeQuoteOrData` / `SPONSORED`");
         assert_eq!(
             of("token-info", "feeTokenAddress"),
             "one of `feeTokenAddress`, `tokenAddress` in `pm_sponsorUserOperation` / `ERC20`"
@@ -448,9 +412,6 @@ mod tests {
             "listed; optional in `pm_sponsorUserOperation` / `ERC20`"
         );
         assert_eq!(of("quote-result", "unsupportedTokens"), "no");
-        assert_eq!(
-            of("response-envelope", "error"),
-            "exactly one of `result`, `error`"
-        );
+        assert_eq!(of("response-envelope", "error"), "exactly one of `result`, `error`");
     }
 }
