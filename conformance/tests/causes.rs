@@ -23,7 +23,7 @@ const CAUSES: &[(&str, &str)] = &[
     ("id-through-double", "every request with id 9007199254740993"),
     ("jsonrpc-not-echoed", "wrong with jsonrpc \"2.0\", right with jsonrpc \"2.0.0\""),
     ("decision-by-earlier-request", "only after the same request"),
-    ("decision-by-earlier-sender", "only after a request of the same sender"),
+    ("decision-by-earlier-sender", "only after a request with the same sender"),
     ("member-order-judged", "another order of members"),
     ("signature-required", "wrong without signature"),
     ("expiry-duration-refused", "wrong with expiryDuration"),

@@ -89,6 +89,11 @@ impl Fault {
         Self { member: Some(member), ..self }
     }
 
+    /// The same fault as one that depends on the request, by what its behaviour looks at.
+    const fn depends_on_the_request(self) -> Self {
+        Self { condition: FaultCondition::Request, ..self }
+    }
+
     /// The same fault as one that depends on other requests.
     const fn depends_on_others(self) -> Self {
         Self { condition: FaultCondition::OtherRequests, ..self }
@@ -112,8 +117,10 @@ impl Fault {
         quotes: QuoteSelection,
         change: MemberChange,
     ) -> Self {
-        let behaviour = Behaviour::Row { row: clause, quotes, change };
-        Self::new(clause, name, about, behaviour)
+        let is_of_some = !matches!(quotes, QuoteSelection::All);
+        let fault = Self::new(clause, name, about, Behaviour::Row { row: clause, quotes, change });
+        // Which tokens are quoted depends on the request.
+        if is_of_some { fault.depends_on_the_request() } else { fault }
     }
 
     /// A fault that refuses requests which must be served.

@@ -85,13 +85,9 @@ pub enum WrongAnswers {
 pub enum EarlierRequest {
     /// Everything, apart from the id.
     Same,
-    /// The operation.
-    SameOperation,
-    /// The sender of the operation.
-    SameSender,
-    /// The id.
-    SameId,
-    /// Nothing of these.
+    /// This member, as a JSON pointer.
+    Member(&'static str),
+    /// Nothing that is known.
     Other,
 }
 
@@ -162,7 +158,14 @@ impl Cause {
 /// Whether a violation at this place is that there is an answer of this kind at all: an error in place of a result, a result in place of
 /// an error, or no JSON-RPC answer.
 pub fn is_about_the_kind(pointer: &str, wrong: &Exchange) -> bool {
-    matches!(pointer, "" | "/error" | "/result") || !has_parent(&Answer::of(wrong), pointer)
+    let answer = Answer::of(wrong);
+    // A result beside an error is wrong in itself.
+    let has_both = || {
+        let document = answer.document();
+        document
+            .is_some_and(|document| ["result", "error"].iter().all(|name| document.value.get(name).is_some()))
+    };
+    matches!(pointer, "" | "/error" | "/result") && !has_both() || !has_parent(&answer, pointer)
 }
 
 /// Whether an answer that does not break a rule is right in the respect in which another one is wrong: it is of the same kind, and has

@@ -88,8 +88,16 @@ impl Difference {
     pub fn side(&self, request: &Value) -> Option<bool> {
         let own = request.pointer(&self.pointer);
         match (self.element(), own) {
-            (Some((element, is_failing)), Some(Value::Array(items))) => {
-                Some(items.contains(element) == is_failing)
+            (Some((element, _)), Some(Value::Array(items))) => {
+                let times = |list: &[Value]| list.iter().filter(|item| *item == element).count();
+                let times_in =
+                    |value: &Option<Value>| value.as_ref().and_then(Value::as_array).map(|list| times(list));
+                let own = Some(times(items));
+                if own == times_in(&self.failing) {
+                    Some(true)
+                } else {
+                    (own == times_in(&self.passing)).then_some(false)
+                }
             }
             _ if own == self.failing.as_ref() => Some(true),
             _ if own == self.passing.as_ref() => Some(false),

@@ -67,7 +67,9 @@ pub(super) fn kinship(one: &Finding, two: &Finding, outcomes: &Outcomes) -> Opti
         return Some(Kinship::SameAnswers);
     }
     if is_now_and_then(one) && is_now_and_then(two) {
+        let whole = Way::of(one).whole;
         let is_one = match shared {
+            _ if whole.is_some() && whole == Way::of(two).whole => true,
             Shared::Same | Shared::Every | Shared::Most => true,
             Shared::Few => false,
             Shared::Unknown => [one, two].iter().any(|finding| finding.cause == Some(Cause::Concurrency)),
@@ -154,7 +156,10 @@ fn is_same_cause(one: &Finding, two: &Finding) -> Option<bool> {
     };
     let (own, others) = (cause.members(), other.members());
     if !own.is_empty() && !others.is_empty() {
-        let is_one = is_within(own, others) || is_within(others, own);
+        let is_one_place = one.rule.id == two.rule.id && Way::of(one).is_same_place(&Way::of(two), true);
+        let is_one = is_within(own, others)
+            || is_within(others, own)
+            || is_one_place && matches!((own, others), ([own], [other]) if is_same_reason(own, other));
         // One rule that is broken with values of two types is broken in two ways.
         let is_one_way = one.rule.id != two.rule.id || Way::of(one).found == Way::of(two).found;
         return Some(is_one && is_one_way);
@@ -167,6 +172,9 @@ fn is_same_cause(one: &Finding, two: &Finding) -> Option<bool> {
         (Headers { lines, .. }, Headers { lines: others, .. }) => {
             let has_name = |name: &str| others.iter().any(|(other, _)| *other == name);
             Some(lines.is_empty() || others.is_empty() || lines.iter().any(|(name, _)| has_name(name)))
+        }
+        (Cause::Every { .. }, Cause::Every { .. }) if one.rule.id == two.rule.id && one.pair != two.pair => {
+            Way::of(one).is_same_place(&Way::of(two), true).then_some(true)
         }
         // What is wrong in every answer, or in some by chance, is told apart by the answers.
         (Cause::Every { .. } | Cause::Chance { .. }, _) | (_, Cause::Every { .. } | Cause::Chance { .. }) => {
@@ -227,6 +235,29 @@ fn is_same_member(one: &Difference, two: &Difference) -> bool {
     is_same_kind(one, two)
         && (encloses(&place, &other) && is_in_a_member(&place)
             || encloses(&other, &place) && is_in_a_member(&other))
+}
+
+/// Whether two members that break one rule at one place do so for one reason: one member with values of one type, one token in two
+/// members, or the letter case in both.
+fn is_same_reason(one: &Difference, two: &Difference) -> bool {
+    let type_of = |difference: &Difference| difference.failing.as_ref().map(std::mem::discriminant);
+    let values = |difference: &Difference| -> Vec<String> {
+        let passing = difference.passing.as_ref().and_then(Value::as_array);
+        let is_new = |item: &&Value| passing.is_none_or(|passing| !passing.contains(item));
+        match &difference.failing {
+            Some(Value::Array(items)) => items.iter().filter(is_new).map(lower_case).collect(),
+            Some(Value::String(text)) => vec![text.to_ascii_lowercase()],
+            _ => Vec::new(),
+        }
+    };
+    let others = values(two);
+    one.pointer == two.pointer && type_of(one) == type_of(two)
+        || values(one).iter().any(|value| others.contains(value))
+        || [one, two].iter().all(|difference| difference.kind() == DifferenceKind::LetterCase)
+}
+
+fn lower_case(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_ascii_lowercase()
 }
 
 /// Whether two values fail for a reason of one kind: a text in place of a number is another reason than an object.

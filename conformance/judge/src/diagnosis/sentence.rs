@@ -222,13 +222,13 @@ impl WrongAnswers {
 
 impl EarlierRequest {
     /// The earlier request, in words.
-    pub fn name(self) -> &'static str {
+    pub fn name(self) -> String {
         match self {
-            Self::Same => "the same request",
-            Self::SameOperation => "a request with the same operation",
-            Self::SameSender => "a request of the same sender",
-            Self::SameId => "a request with the same id",
-            Self::Other => "another request",
+            Self::Same => "the same request".to_owned(),
+            Self::Member(pointer) => {
+                format!("a request with the same {}", member_name(pointer).trim_start_matches("the "))
+            }
+            Self::Other => "another request".to_owned(),
         }
     }
 }

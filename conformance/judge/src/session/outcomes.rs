@@ -8,7 +8,7 @@ use paymaster_schemas::Pair;
 
 use crate::{
     rules::{Rule, View},
-    verdict::finding::Key,
+    verdict::finding::{Key, KindShare},
 };
 
 /// How many requests are kept. Of a longer run, an even sample of the groups is.
@@ -67,15 +67,6 @@ pub struct RequestOutcome {
     pub answer: AnswerKind,
     /// Whether it broke the rule.
     pub is_broken: bool,
-}
-
-/// How many requests a rule judged, and how many of them broke it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Share {
-    /// Requests that broke the rule.
-    pub broken: usize,
-    /// Requests that the rule judged, the broken ones included.
-    pub judged: usize,
 }
 
 /// How two rules judged the requests of one method and mode that both of them judged.
@@ -196,14 +187,15 @@ impl Outcomes {
         )
     }
 
-    /// How many requests of a method and mode this rule judged, and how many of them broke it. `None` are requests without a pair.
-    pub fn share(&self, rule: &Rule, pair: Option<Pair>) -> Share {
-        let mut share = Share::default();
-        for outcome in self.of_rule(rule).filter(|outcome| outcome.pair == pair) {
-            share.judged += 1;
-            share.broken += usize::from(outcome.is_broken);
+    /// How many requests of a method and mode this rule judged, and how many of them broke it at this place.
+    pub fn share(&self, rule: &Rule, key: &Key) -> KindShare {
+        let judged = self.of_rule(rule).filter(|own| own.pair == key.pair).count();
+        let kept = self.requests.len().max(1) as u64;
+        KindShare {
+            broken: self.of_key(key).map_or(0, BTreeSet::len),
+            judged,
+            all: usize::try_from(judged as u64 * self.all / kept).unwrap_or(usize::MAX),
         }
-        share
     }
 
     /// The requests that broke a rule at this place, in the order of the plan; none where no request did.
@@ -368,8 +360,9 @@ mod tests {
             let here = outcomes.requests().filter(|(place, _)| range.contains(&place.group)).count();
             assert!(here.abs_diff(kept / 10) <= kept / 200, "{here} of {kept} in {range:?}");
         }
-        let share = outcomes.share(first(), None);
+        let share = outcomes.share(first(), &key());
         assert_eq!(share.judged, kept);
+        assert_eq!(share.all, 400_000);
         assert!(share.broken.abs_diff(kept / 6) < kept / 100, "{share:?}");
     }
 

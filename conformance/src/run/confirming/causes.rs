@@ -16,6 +16,7 @@ use crate::run::{
 use paymaster_cli::settings::Settings;
 use paymaster_judge::{
     cases::{case::Group, plan::Plan, relations::CALLS},
+    diagnosis::cause::Cause,
     rules::Check,
     session::{Session, tally::FirstViolation},
     verdict::finding::Finding,
@@ -26,6 +27,9 @@ const SEARCH_SHARE: u32 = 4;
 
 /// How many calls of each method and mode are drawn, for comparing with: a run that ended early knows few that were right.
 const DRAWN_CALLS: u32 = 6;
+
+/// How often another cause is looked for of a finding that its cause does not explain whole.
+const ROUNDS_OF_OTHERS: usize = 2;
 
 /// Which causes are looked for.
 #[derive(Clone, Copy)]
@@ -61,15 +65,34 @@ pub(super) async fn with_causes(
         limit: settings.shrink_requests * SEARCH_SHARE,
     };
     for finding in &mut findings {
-        finding.share = Some(check::share(finding, session));
+        finding.share = Some(session.outcomes().share(finding.rule, &finding.key()));
     }
     let mut found = findings.clone();
     let work = async {
         Box::pin(search.find_all(&mut found)).await;
         Box::pin(search.check_all(&mut found, suite, settings)).await;
         for finding in &mut found {
-            if finding.cause.is_none() && finding.reproduced() > 0 {
-                finding.cause = check::every(finding, session);
+            let every = check::every(finding, session);
+            let is_of_all = matches!(every, Some(Cause::Every { pair: None, .. }));
+            let named = |is: fn(&str) -> bool| {
+                let mut members = finding.cause.iter().flat_map(Cause::members);
+                members.any(|member| is(&member.pointer))
+            };
+            let is_whole = named(|pointer| matches!(pointer, "" | "/params" | "/method"));
+            let is_open = match &finding.cause {
+                None => finding.reproduced() > 0,
+                // Other methods and modes do not have the members.
+                Some(Cause::Form(_)) => {
+                    let is_of_the_pair = named(|pointer| pointer.starts_with("/params"));
+                    is_whole || is_of_all && finding.pair.is_some() && is_of_the_pair
+                }
+                Some(cause) => {
+                    let names_the_pair = named(|pointer| matches!(pointer, "/method" | "/params/1/mode"));
+                    matches!(cause, Cause::Members(_)) && !names_the_pair
+                }
+            };
+            if is_open && (every.is_some() || is_whole) {
+                (finding.cause, finding.contrast) = (every, None);
             }
         }
     };
@@ -133,21 +156,23 @@ impl CauseSearch<'_> {
     /// that is looked for: with two causes, each of them may be right.
     async fn check_all(&self, findings: &mut Vec<Finding>, suite: &Suite, settings: &Settings) {
         let session = self.material.session;
-        for may_look_for_others in [true, false] {
+        for rounds_left in (0..=ROUNDS_OF_OTHERS).rev() {
             let contradicted = check::contradicted(findings, self.sender, suite, session, settings).await;
             let mut others = Vec::new();
             for (number, unexplained) in contradicted {
-                let other = match unexplained.filter(|_| may_look_for_others) {
+                // Where something else breaks the rule too, this cause may be one of two.
+                let may_stand = unexplained.is_some();
+                let other = match unexplained.filter(|_| rounds_left > 0) {
                     Some(unexplained) => {
                         self.other_finding(&findings[number], unexplained, suite, settings).await
                     }
                     None => None,
                 };
-                if let Some(other) = other {
-                    others.push(other);
-                } else {
-                    findings[number].cause = None;
-                    findings[number].contrast = None;
+                let finding = &mut findings[number];
+                match other {
+                    Some(other) => others.push(other),
+                    None if may_stand => {}
+                    None => (finding.cause, finding.contrast) = (None, None),
                 }
             }
             if others.is_empty() {
@@ -175,10 +200,15 @@ impl CauseSearch<'_> {
             times: finding.times,
         };
         let budget = Some(settings.shrink_requests);
-        let mut other = Box::pin(confirm(self.sender, suite, context, &key, &seen, budget)).await;
+        let named = |finding: &Finding| -> Vec<String> {
+            let members = finding.cause.iter().flat_map(Cause::members);
+            members.map(|member| member.pointer.clone()).collect()
+        };
+        let known = named(finding);
+        let mut other = Box::pin(confirm(self.sender, suite, context, &key, &seen, budget, &known)).await;
         other.share = finding.share;
         self.find(&mut other, &[], Extent::All).await;
-        other.cause.is_some().then_some(other)
+        (other.cause.is_some() && named(&other) != known).then_some(other)
     }
 
     /// Adds its cause to a finding, where there is one.

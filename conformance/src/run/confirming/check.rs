@@ -25,7 +25,7 @@ use crate::run::{
 };
 use paymaster_cli::settings::Settings;
 use paymaster_judge::{
-    cases::case::{Group, Role},
+    cases::case::{Group, Member, Role},
     diagnosis::cause::{Cause, CauseKind, WrongAnswers, is_about_the_kind},
     message::answer::Answer,
     rules::Check,
@@ -34,30 +34,19 @@ use paymaster_judge::{
         outcomes::{AnswerKind, RequestOutcome, RequestPlace},
     },
     target::context::Context,
-    verdict::finding::{Finding, KindShare},
+    verdict::finding::Finding,
 };
 
-/// How many requests of each kind are made again for that, evenly from the run: not every one can be sent alone.
+/// How many requests of each kind are kept for that: not every one can be sent alone.
 const KEPT: usize = 8;
+
+/// How many requests that a cause may not explain are sent again.
+const MOST_UNEXPLAINED: usize = 40;
 
 /// The fewest answers of a kind that are all wrong before that counts as the cause.
 const FEWEST_OF_EVERY: usize = 3;
 
-/// How many requests of the kind of a finding the run saw, and how many of them broke the rule at its place.
-pub(super) fn share(finding: &Finding, session: &Session) -> KindShare {
-    let outcomes = session.outcomes();
-    let own = outcomes.of_rule(finding.rule).filter(|own| own.pair == finding.pair);
-    let judged = own.count();
-    let all = u64::try_from(judged).unwrap_or_default() * outcomes.all();
-    let kept = u64::try_from(outcomes.requests().len()).unwrap_or_default().max(1);
-    KindShare {
-        broken: outcomes.of_key(&finding.key()).map_or(0, BTreeSet::len),
-        judged,
-        all: usize::try_from(all / kept).unwrap_or(usize::MAX),
-    }
-}
-
-/// The cause of a finding without another one, where every answer of the run, every result or every error breaks the rule.
+/// The cause of a finding where every answer of the run, every result or every error breaks the rule.
 pub(super) fn every(finding: &Finding, session: &Session) -> Option<Cause> {
     let exchange = finding.exchanges.get(finding.violation.member)?;
     let wrong = Answer::of(exchange);
@@ -99,7 +88,7 @@ struct Claim {
     cause: Cause,
     /// Whether the request broke the rule at the place of the finding.
     outcomes: BTreeMap<RequestPlace, bool>,
-    /// The places of which the requests are kept.
+    /// The places of requests for which the rule held, of which the requests are kept.
     kept: BTreeSet<RequestPlace>,
 }
 
@@ -140,12 +129,9 @@ impl Claim {
             .filter(|own| !judges_groups || own.is_broken || !broken_groups.contains(&own.place.group))
             .map(|own| (own.place, own.is_broken))
             .collect();
-        let mut kept = BTreeSet::new();
-        for wanted in [true, false] {
-            let places = || outcomes.iter().filter(|(_, is_broken)| **is_broken == wanted);
-            let step = places().count() / KEPT + 1;
-            kept.extend(places().step_by(step).map(|(place, _)| *place));
-        }
+        let held = || outcomes.iter().filter(|(_, is_broken)| !**is_broken);
+        let step = held().count() / KEPT + 1;
+        let kept = held().step_by(step).map(|(place, _)| *place).collect();
         Some(Self { finding: finding.clone(), cause, outcomes, kept })
     }
 
@@ -160,23 +146,17 @@ impl Claim {
             && contrast.is_some_and(|contrast| contrast.group.base != self.finding.group.base)
     }
 
-    /// What the cause states of a request in its group. Of a rule that compares requests, it states that one with the
-    /// failing values differs from a baseline with the passing ones.
+    /// Whether it names members in which requests differ that the rule compares: what decides about those may differ in each group.
+    fn compares_requests(&self) -> bool {
+        self.judges_groups() && !self.is_about_the_base()
+    }
+
+    /// What the cause states of a request in its group.
     fn states(&self, group: &Group, member: usize) -> Option<bool> {
         if self.is_about_the_base() {
             return self.cause.states(&group.base);
         }
-        let of_member = |member: usize| {
-            let body = &group.members.get(member)?.body;
-            self.cause.states(&serde_json::from_slice(body).ok()?)
-        };
-        if !self.judges_groups() {
-            return of_member(member);
-        }
-        let baseline = group.members.iter().position(|member| member.role == Role::Baseline);
-        let changed = of_member(baseline?) == Some(false)
-            && (0..group.members.len()).any(|member| of_member(member) == Some(true));
-        changed.then_some(true)
+        self.cause.states(&serde_json::from_slice(&group.members.get(member)?.body).ok()?)
     }
 
     /// Whether the same kind of answer is due to a request as to that of the finding.
@@ -190,6 +170,19 @@ impl Claim {
         let own = value(&self.finding.group, self.finding.violation.member);
         let both = own.zip(value(group, member));
         both.is_some_and(|(own, other): (Value, Value)| is_comparable(&own, &other, context))
+    }
+
+    /// The requests that a rule compares, where they are equal in the members that the cause names, so that something else decides.
+    fn beside_the_cause(&self, group: &Group, member: usize) -> Option<Group> {
+        let mut members = group.members.iter();
+        let baseline =
+            members.position(|member| member.role == Role::Baseline).filter(|place| *place < member)?;
+        let compared = with_members(group, &[baseline, member])?;
+        let request = |member: &Member| serde_json::from_slice::<Value>(&member.body).ok();
+        let requests: Vec<Value> = compared.members.iter().filter_map(request).collect();
+        let mut pointers = self.cause.members().iter().map(|difference| &difference.pointer);
+        let is_equal = matches!(requests.as_slice(), [one, two] if pointers.all(|pointer| one.pointer(pointer) == two.pointer(pointer)));
+        is_equal.then_some(compared)
     }
 
     fn is_same_rule(&self, other: &Self) -> bool {
@@ -232,9 +225,16 @@ fn evidence(claims: &[Claim], groups: impl Iterator<Item = Arc<Group>>, context:
                 let Some(is_broken) = claim.outcomes.get(&place) else {
                     continue;
                 };
+                if claim.compares_requests() {
+                    let is_wanted = *is_broken && found.unexplained.len() < MOST_UNEXPLAINED;
+                    if let Some(group) = is_wanted.then(|| claim.beside_the_cause(&group, member)).flatten() {
+                        found.unexplained.push(Request { group, explained_by: Vec::new() });
+                    }
+                    continue;
+                }
                 let states = claim.states(&group, member);
                 let is_opposed = states == Some(!is_broken);
-                if !is_opposed && (states == Some(true) || !claim.kept.contains(&place))
+                if !is_opposed && (states == Some(true) || !is_broken && !claim.kept.contains(&place))
                     || !claim.is_comparable(&group, member, context)
                 {
                     continue;
@@ -243,8 +243,19 @@ fn evidence(claims: &[Claim], groups: impl Iterator<Item = Arc<Group>>, context:
                 if states == Some(true) {
                     continue;
                 }
-                let requests = if *is_broken { &mut found.unexplained } else { &mut found.held };
-                let Some(alone) = claim.request(&group, member).filter(|_| requests.len() < 2 * KEPT) else {
+                // What else is wrong with a request may hide what the cause is about.
+                let is_hidden = |other: &Claim| {
+                    other.finding.pair == claim.finding.pair && other.states(&group, member) == Some(true)
+                };
+                if !is_broken && claims.iter().any(is_hidden) {
+                    continue;
+                }
+                let (requests, most) = if *is_broken {
+                    (&mut found.unexplained, MOST_UNEXPLAINED)
+                } else {
+                    (&mut found.held, 2 * KEPT)
+                };
+                let Some(alone) = claim.request(&group, member).filter(|_| requests.len() < most) else {
                     continue;
                 };
                 let explains =

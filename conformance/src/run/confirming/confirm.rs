@@ -44,7 +44,7 @@ pub(crate) async fn findings(
         let (sender, suite, context) = (Arc::clone(sender), suite.clone(), Arc::clone(session.context()));
         let (key, seen) = (key.clone(), seen.clone());
         confirming.spawn(async move {
-            let finding = confirm(&sender, &suite, &context, &key, &seen, budget).await;
+            let finding = confirm(&sender, &suite, &context, &key, &seen, budget, &[]).await;
             (number, finding)
         });
     }
@@ -62,7 +62,7 @@ pub(crate) async fn findings(
 }
 
 /// Sends a group again, shrinks it within the budget of requests, and sends the smaller group again. Without a budget, or when the
-/// run ends first, the finding is the violation as it was first seen.
+/// run ends first, the finding is the violation as it was first seen. No step changes the members of `kept`.
 pub(super) async fn confirm(
     sender: &Sender,
     suite: &Suite,
@@ -70,6 +70,7 @@ pub(super) async fn confirm(
     key: &Key,
     seen: &FirstViolation,
     budget: Option<u32>,
+    kept: &[String],
 ) -> Finding {
     let resender = Resender::new(sender, seen.rule, key, context);
     let original = Reproduction {
@@ -88,7 +89,7 @@ pub(super) async fn confirm(
         if !first.iter().all(|attempt| attempt.violation.is_some()) || budget == 0 {
             return (first, None);
         }
-        let shrinker = Shrinker { resender: &resender, simplify: suite.simplify, tries: 1 };
+        let shrinker = Shrinker { resender: &resender, simplify: suite.simplify, tries: 1, kept };
         let smaller = shrinker.shrink(original.clone(), &mut requests).await;
         let is_smallest = smaller.is_smallest;
         if smaller.reproduction.group.members != original.group.members {

@@ -8,7 +8,7 @@ use crate::run::confirming::{
     resend::{Reproduction, Resender},
 };
 use paymaster_judge::{
-    cases::case::{Group, Role},
+    cases::case::{Group, Member, Role},
     message::request::ParsedRequest,
     rules::Check,
     session::recheck::Outcome,
@@ -31,6 +31,8 @@ pub(crate) struct Shrinker<'a> {
     pub(crate) simplify: Simplify,
     /// How often a smaller group is sent before it counts as one that does not break the rule.
     pub(crate) tries: u32,
+    /// The members that no step changes, as JSON pointers: other causes name them.
+    pub(crate) kept: &'a [String],
 }
 
 /// What sending a smaller group showed.
@@ -103,11 +105,21 @@ impl Shrinker<'_> {
         let context = self.resender.context;
         let own = properties(group, context);
         let document = group.pair.map(Pair::request_document);
+        let named = move |group: &Group| -> Vec<Option<Value>> {
+            let request = |member: &Member| serde_json::from_slice::<Value>(&member.body).ok();
+            let requests: Vec<Value> = group.members.iter().filter_map(request).collect();
+            let of_request = |request: &Value| -> Vec<Option<Value>> {
+                self.kept.iter().map(|pointer| request.pointer(pointer).cloned()).collect()
+            };
+            requests.iter().flat_map(of_request).collect()
+        };
+        let own_named = named(group);
         let bases = (self.simplify)(document, &group.base).into_iter();
         bases.filter_map(move |base| {
             let smaller = only(group.rebuilt(base, context)?, kept)?;
-            let is_of_the_same_kind =
-                smaller.members != group.members && properties(&smaller, context) == own;
+            let is_of_the_same_kind = smaller.members != group.members
+                && properties(&smaller, context) == own
+                && named(&smaller) == own_named;
             is_of_the_same_kind.then_some(smaller)
         })
     }

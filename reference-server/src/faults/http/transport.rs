@@ -56,7 +56,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
                 response.framing = Framing::Half;
             }
         }),
-    ),
+    )
+    .depends_on_the_request(),
     Fault::new(
         STATUS,
         "result-with-500",

@@ -66,7 +66,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
                 tokens.retain(|token| !is_in_capitals(&text_of(token)));
             }
         }),
-    ),
+    )
+    .depends_on_the_request(),
     Fault::new(
         "error.token-unsupported",
         "unsupported-token-in-capitals-served",

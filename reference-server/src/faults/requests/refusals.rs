@@ -265,6 +265,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             }
         }),
     )
+    .depends_on_the_request()
     .also(&["request.token-list"]),
     Fault::new(
         UNSUPPORTED_QUOTE,
@@ -277,7 +278,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
                 into_error(answer);
             }
         }),
-    ),
+    )
+    .depends_on_the_request(),
     Fault::new(
         UNSUPPORTED_QUOTE,
         "unsupported-preferred-as-error",

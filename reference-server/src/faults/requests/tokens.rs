@@ -103,7 +103,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
                 retain_unsupported(result, |_, _| false);
             }
         }),
-    ),
+    )
+    .depends_on_others(),
     Fault::new(
         LISTED,
         "unsupported-lost-beside-sponsorship-info",
@@ -188,7 +189,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
                 retain_quotes(result, |index, _| index < last);
             }
         }),
-    ),
+    )
+    .depends_on_the_request(),
     Fault::new(
         QUOTED,
         "quotes-without-first-listed",
@@ -201,6 +203,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             }
         }),
     )
+    .depends_on_the_request()
     .when(|view| view.preferred().is_some()),
     Fault::new(
         QUOTED,
@@ -241,7 +244,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
                 retain_quotes(result, |_, _| false);
             }
         }),
-    ),
+    )
+    .depends_on_the_request(),
     Fault::new(
         QUOTED,
         "quotes-none-of-long-lists",
@@ -339,6 +343,7 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
             }
         }),
     )
+    .depends_on_the_request()
     // The additional quote has the symbol and decimals of the first one.
     .also(&["fee-quote.symbol", "fee-quote.decimal", "plausibility.token-price"]),
 ];

@@ -25,21 +25,21 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
     Fault::new(
         OBJECT,
         "answer-as-text",
-        "puts the answer into a JSON string",
+        "puts the answer to a quote into a JSON string",
         Behaviour::Reply(|_, answer| {
             *answer = answer.take().map(|answer| answer.to_string().into());
         }),
     )
-    .when(|view| view.is_call()),
+    .when(|view| view.is_quote()),
     Fault::new(
         OBJECT,
         "answer-null",
-        "answers null",
+        "answers quotes with null",
         Behaviour::Reply(|_, answer| {
             *answer = answer.take().map(|_| Value::Null);
         }),
     )
-    .when(|view| view.is_call()),
+    .when(|view| view.is_quote()),
     Fault::new(
         OBJECT,
         "answer-true-now-and-then",

@@ -52,7 +52,8 @@ pub(in crate::faults) const FAULTS: &[Fault] = &[
         }),
     )
     .when(|view| view.is_one_in_25()),
-    Fault::new(JSON, "empty-text", "is empty", Behaviour::Text(|_, text| text.clear())),
+    Fault::new(JSON, "empty-text", "is empty for quotes", Behaviour::Text(|_, text| text.clear()))
+        .when(|view| view.is_quote()),
     Fault::new(
         JSON,
         "invalid-utf-8",

@@ -253,8 +253,8 @@ fn causes_outside_the_request_are_compared_by_their_kind() {
     for (one, two, expected) in [
         (Cause::Concurrency, Cause::Concurrency, 1),
         (Cause::Concurrency, Cause::Writing, 2),
-        (earlier(EarlierRequest::SameId), earlier(EarlierRequest::SameId), 1),
-        (earlier(EarlierRequest::SameId), earlier(EarlierRequest::SameSender), 2),
+        (earlier(EarlierRequest::Member("/id")), earlier(EarlierRequest::Member("/id")), 1),
+        (earlier(EarlierRequest::Member("/id")), earlier(EarlierRequest::Member("/params/0/sender")), 2),
         (headers(&[("accept", "*/*")]), headers(&[("accept", "text/html")]), 1),
         (headers(&[("accept", "*/*")]), headers(&[("origin", "null")]), 2),
         // Only all lines together decide: any of them may be the one.

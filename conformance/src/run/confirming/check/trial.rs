@@ -72,8 +72,12 @@ impl Trial<'_> {
         claims: &[Claim],
         others: &[usize],
     ) -> Option<Option<Reproduction>> {
-        // What decides about a rule that compares requests may differ in each group.
-        if self.claim.judges_groups() && !self.claim.is_about_the_base() {
+        if self.claim.compares_requests() {
+            for request in &found.unexplained {
+                if let Some(unexplained) = self.unexplained(request, &[]).await {
+                    return Some(Some(unexplained));
+                }
+            }
             return None;
         }
         if self.is_right_now().await || self.depends_on_the_rest_of_a_list().await {
@@ -95,7 +99,7 @@ impl Trial<'_> {
         let others_and_own = std::iter::once(self.claim).chain(others.iter().map(|other| &claims[*other]));
         let causes: Vec<&Cause> = others_and_own.map(|claim| &claim.cause).collect();
         let is_open = |request: &&Request| !request.explained_by.iter().any(|other| others.contains(other));
-        for request in found.unexplained.iter().filter(is_open).take(TRIED) {
+        for request in found.unexplained.iter().filter(is_open) {
             if let Some(unexplained) = self.unexplained(request, &causes).await {
                 return Some(Some(unexplained));
             }
@@ -134,25 +138,24 @@ impl Trial<'_> {
         false
     }
 
-    /// A request that broke the rule, where it breaks it with the passing values of each of these causes too: something else decides.
+    /// A request that broke the rule, with the passing values of each of these causes, where it breaks it with these too: something else
+    /// decides.
     async fn unexplained(&mut self, request: &Request, causes: &[&Cause]) -> Option<Reproduction> {
-        let own = self.claim.subject().value(&request.group)?;
-        if !self.budget.spend_on(&request.group) {
-            return None;
-        }
-        let (exchanges, outcome) = self.resender.send(&request.group).await.ok()?;
-        let Outcome::Broken(violation) = outcome else {
-            return None;
-        };
+        let mut group = request.group.clone();
         for cause in causes {
-            let passing = with_all(&own, cause.members());
-            if let Some(passing) = passing.filter(|passing| *passing != own)
-                && self.send(&request.group, Some(passing)).await != Shown::Broken
-            {
-                return None;
+            let own = self.claim.subject().value(&group)?;
+            let passing = with_all(&own, cause.members())?;
+            if is_comparable(&own, &passing, self.resender.context) {
+                group = self.claim.subject().with(&group, passing, self.resender.context)?;
             }
         }
-        Some(Reproduction { group: request.group.clone(), exchanges, violation })
+        if !self.budget.spend_on(&group) {
+            return None;
+        }
+        match self.resender.send(&group).await.ok()? {
+            (exchanges, Outcome::Broken(violation)) => Some(Reproduction { group, exchanges, violation }),
+            _ => None,
+        }
     }
 
     /// Whether a request for which the rule held is right with the failing values too, or wrong with those of another such request.
@@ -182,7 +185,7 @@ impl Trial<'_> {
             if let (Some(group), Some(from), Some(into)) = (group, from, into)
                 && let placebo = values_of(from, into)
                 && placebo.is_some()
-                && self.send(group, placebo).await == Shown::Broken
+                && self.send(group, placebo.clone()).await == Shown::Broken
             {
                 return true;
             }

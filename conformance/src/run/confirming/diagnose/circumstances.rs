@@ -72,24 +72,11 @@ impl Search<'_> {
         })
     }
 
-    /// What an earlier request left behind: a repetition, a spent budget, or a value of another request.
-    pub(super) async fn left_behind(&mut self) -> Option<Diagnosis> {
-        if let Some(diagnosis) = self.repetition().await {
-            return Some(diagnosis);
-        }
-        if self.judges_groups() {
-            return None;
-        }
-        match self.spent_budget().await {
-            Some(diagnosis) => Some(diagnosis),
-            None => self.after_others().await,
-        }
-    }
-
     /// The smallest requests that break the rule now and then too: each step is sent so many times.
     async fn shrunk_now_and_then(&mut self, tries: u32) -> Shrunk {
         let finding = self.finding;
-        let shrinker = Shrinker { resender: self.resender, simplify: self.material.simplify, tries };
+        let shrinker =
+            Shrinker { resender: self.resender, simplify: self.material.simplify, tries, kept: &[] };
         let original = Reproduction {
             group: finding.group.clone(),
             exchanges: finding.exchanges.clone(),
@@ -264,13 +251,9 @@ pub(super) fn shared(group: &Group, one: usize, other: usize) -> EarlierRequest 
     };
     if without_id(&one) == without_id(&other) {
         EarlierRequest::Same
-    } else if one["params"][0] == other["params"][0] {
-        EarlierRequest::SameOperation
-    } else if one["params"][0]["sender"] == other["params"][0]["sender"] {
-        EarlierRequest::SameSender
-    } else if one["id"] == other["id"] {
-        EarlierRequest::SameId
     } else {
-        EarlierRequest::Other
+        let is_shared = |pointer: &&str| one.pointer(pointer) == other.pointer(pointer);
+        let member = ["/params/0", "/params/0/sender", "/id"].into_iter().find(is_shared);
+        member.map_or(EarlierRequest::Other, EarlierRequest::Member)
     }
 }

@@ -270,7 +270,7 @@ impl Search<'_> {
     /// The fewest members that must change in the failing value, towards a passing one, until the rule holds.
     pub(super) async fn fewest_members(&mut self, subject: Subject, passing: Value) -> Option<Diagnosis> {
         let finding = self.finding;
-        let failing = subject.value(&finding.group)?;
+        let mut failing = subject.value(&finding.group)?;
         let all = differences(&failing, &passing);
         // Bodies and params of different shape have no members to compare.
         let is_whole = |difference: &Difference| matches!(difference.pointer.as_str(), "" | "/params");
@@ -290,6 +290,18 @@ impl Search<'_> {
             }
         }
         let mut members = fewest.finish();
+        let own = failing.clone();
+        // Where one of several members is enough to break the rule, there are several causes: this is the first one.
+        for index in 0..if members.len() > 1 { members.len() } else { 0 } {
+            let others = members.iter().enumerate().filter(|(other, _)| *other != index);
+            if let Some(alone) = with_all(&own, others.map(|(_, member)| member))
+                && let Some(group) = subject.with(&finding.group, alone.clone(), self.resender.context)
+                && self.breaks(&group).await.is_some()
+            {
+                (failing, members) = (alone, vec![members.swap_remove(index)]);
+                break;
+            }
+        }
         if members.len() <= MOST_NARROWED {
             for index in 0..members.len() {
                 self.narrow(subject, &failing, &mut members, index).await;
@@ -299,7 +311,7 @@ impl Search<'_> {
         let smallest =
             members.iter().try_fold(failing.clone(), |value, member| member.with_failing(&value))?;
         let passing = with_all(&smallest, &members)?;
-        let reproduction = if smallest == failing {
+        let reproduction = if smallest == own {
             None
         } else {
             let group = subject.with(&finding.group, smallest, self.resender.context)?;
@@ -358,7 +370,7 @@ impl Search<'_> {
 
     /// Whether answers that do not break the rule are right in the respect in which those of the finding are wrong. For a rule that
     /// compares requests, the others must get answers of the same kind.
-    fn is_same_respect(&self, exchanges: &[Exchange]) -> bool {
+    pub(super) fn is_same_respect(&self, exchanges: &[Exchange]) -> bool {
         let Violation { member, pointer, .. } = &self.finding.violation;
         let mut pairs = self.finding.exchanges.iter().zip(exchanges).enumerate();
         pairs.all(|(place, (wrong, right))| match (self.judges_groups(), place == *member) {

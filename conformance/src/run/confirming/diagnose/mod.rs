@@ -5,13 +5,12 @@
 
 pub(super) mod circumstances;
 mod form;
+mod left_behind;
 pub(super) mod members;
-mod repetition;
 mod writing;
 
 use serde_json::Value;
 
-use self::members::Subject;
 use crate::run::confirming::{
     budget::RequestBudget,
     resend::{Reproduction, Resender},
@@ -89,9 +88,7 @@ impl<'a> Search<'a> {
         if let Some(diagnosis) = self.known_cause(known).await {
             return Some(diagnosis);
         }
-        if !self.judges_groups()
-            && let Some(diagnosis) = self.left_behind().await
-        {
+        if let Some(diagnosis) = self.left_behind().await {
             return Some(diagnosis);
         }
         if let Some(diagnosis) = self.concurrent_group().await {
@@ -106,19 +103,6 @@ impl<'a> Search<'a> {
             return Some(diagnosis);
         }
         if let Some(diagnosis) = self.members().await {
-            let finding = self.finding;
-            let is_about_the_base = self.judges_groups()
-                && diagnosis
-                    .contrast
-                    .as_ref()
-                    .is_some_and(|contrast| contrast.group.base != finding.group.base);
-            let subject =
-                if is_about_the_base { Subject::Base } else { Subject::Member(finding.violation.member) };
-            if let Cause::Members(members) = &diagnosis.cause
-                && let Some(earlier) = self.kept_under(subject, members).await
-            {
-                return Some(earlier);
-            }
             return Some(diagnosis);
         }
         self.request_between().await

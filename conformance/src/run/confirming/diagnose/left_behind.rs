@@ -1,0 +1,316 @@
+//! What an earlier request left behind, as a cause: an answer that is kept under a member of the request, a count, or a spent budget.
+//!
+//! A target that remembers requests answers those of the run in another way when they are sent again. Each trial therefore draws a new
+//! value of the member under which something may be kept: the request must be right with it alone, and wrong after an earlier request
+//! with the same value.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    time::SystemTime,
+};
+
+use paymaster_schemas::Pair;
+
+use serde_json::{Value, json};
+
+use super::{Diagnosis, Search, circumstances::with_members, members::Subject, parsed, with_body};
+use crate::run::confirming::resend::Reproduction;
+use paymaster_exchange::Exchange;
+use paymaster_judge::{
+    cases::{
+        case::{Group, Member},
+        relations::CALLS,
+    },
+    diagnosis::{
+        cause::{Cause, EarlierRequest, is_right_in_the_same_respect},
+        difference::Difference,
+    },
+    rules::Violation,
+    session::recheck::Outcome,
+};
+
+/// How often a request is repeated.
+const REPETITIONS: usize = 4;
+
+const OPERATION: &str = "/params/0";
+const NONCE: &str = "/params/0/nonce";
+const SENDER: &str = "/params/0/sender";
+const CALL_DATA: &str = "/params/0/callData";
+const ID: &str = "/id";
+
+/// How often a result is seen: a server that decides by every second number shows it once by chance.
+const SEEN: usize = 4;
+
+/// How often a request is right alone before it is sent after others.
+const RIGHT_ALONE: usize = 3;
+
+/// The members under which a target may keep something, in the order of the trials. The body as a whole stands for what a request leaves
+/// for the next one, whatever that is.
+const KEPT_UNDER: [&str; 9] = [
+    OPERATION,
+    SENDER,
+    "",
+    ID,
+    NONCE,
+    CALL_DATA,
+    "/params/1/tokenInfo/preferredToken",
+    "/params/1/tokenInfo/tokenList",
+    "/params/1/tokenInfo/feeTokenAddress",
+];
+
+impl Search<'_> {
+    /// The cause where an earlier request decides.
+    pub(super) async fn left_behind(&mut self) -> Option<Diagnosis> {
+        if !self.judges_groups()
+            && let Some(diagnosis) = self.spent_budget().await
+        {
+            return Some(diagnosis);
+        }
+        let subject = self.subject();
+        let own = subject.value(&self.finding.group)?;
+        let others = self.others();
+        for under in KEPT_UNDER {
+            if let Some(diagnosis) = self.kept_under(under, &own, &others).await {
+                return Some(diagnosis);
+            }
+        }
+        None
+    }
+
+    /// Whether the request is right with a new value of the member, and wrong after an earlier request with the same value.
+    async fn kept_under(&mut self, under: &'static str, own: &Value, others: &[Value]) -> Option<Diagnosis> {
+        // The first time, it may be wrong because of the requests that were sent last.
+        self.is_right_alone(under, own).await?;
+        for _ in 0..RIGHT_ALONE {
+            if !self.is_right_alone(under, own).await? {
+                return None;
+            }
+        }
+        let is_repeatable = !self.judges_groups() && matches!(under, OPERATION | SENDER);
+        let repeated = is_repeatable.then_some(None);
+        for earlier in repeated.into_iter().chain(others.iter().map(Some)) {
+            let Some(mut reproduction) = self.wrong_after(under, own, earlier).await else { continue };
+            let mut seen = 1;
+            while seen < SEEN && self.is_right_alone(under, own).await == Some(true) {
+                let Some(again) = self.wrong_after(under, own, earlier).await else { break };
+                (reproduction, seen) = (again, seen + 1);
+            }
+            if seen < SEEN {
+                continue;
+            }
+            let earlier = match under {
+                "" => EarlierRequest::Other,
+                OPERATION if earlier.is_none() => EarlierRequest::Same,
+                member => EarlierRequest::Member(member),
+            };
+            return Some(Diagnosis {
+                // The requests that a rule compares stay as they are.
+                reproduction: (!self.judges_groups()).then_some(reproduction),
+                ..Diagnosis::of(Cause::Earlier(earlier))
+            });
+        }
+        None
+    }
+
+    /// Sends the request with a new value of the member; none where it has no such member, or nothing could be sent.
+    async fn is_right_alone(&mut self, under: &str, own: &Value) -> Option<bool> {
+        let own = self.renewed(own, under)?;
+        let (exchanges, outcome) = self.send_last(own).await?;
+        let Violation { member, pointer, .. } = &self.finding.violation;
+        let is_right = if self.judges_groups() {
+            self.is_same_respect(&exchanges)
+        } else {
+            let pair = self.finding.exchanges.get(*member).zip(exchanges.first());
+            pair.is_some_and(|(wrong, right)| is_right_in_the_same_respect(pointer, wrong, right))
+        };
+        Some(outcome == Outcome::Held && is_right)
+    }
+
+    /// Sends an earlier request, and then the one of the finding with the same new value of the member; without an earlier request, that of
+    /// the finding is repeated. None where the rule holds.
+    async fn wrong_after(
+        &mut self,
+        under: &str,
+        own: &Value,
+        earlier: Option<&Value>,
+    ) -> Option<Reproduction> {
+        let own = self.renewed(own, under)?;
+        let mut sent: Vec<(Value, Exchange)> = Vec::new();
+        if let Some(earlier) = earlier {
+            let mut earlier = earlier.clone();
+            if !under.is_empty() {
+                let shared = own.pointer(under).cloned();
+                let change = Difference { pointer: under.to_owned(), failing: None, passing: shared };
+                earlier = change.applied(&earlier)?;
+            }
+            let group = self.alone(&earlier)?;
+            let (exchanges, _) = self.send_freely(&group).await?;
+            sent.push((earlier, exchanges.into_iter().next()?));
+        }
+        for _ in sent.len()..if earlier.is_some() { 2 } else { REPETITIONS } {
+            let mut request = own.clone();
+            if under == SENDER {
+                request = self.renewed(&request, NONCE)?;
+            }
+            let (exchanges, outcome) = self.send_last(request.clone()).await?;
+            if let Outcome::Broken(violation) = outcome {
+                if sent.is_empty() {
+                    return None;
+                }
+                return self.reproduction(sent, request, exchanges, violation);
+            }
+            sent.push((request, exchanges.into_iter().next()?));
+        }
+        None
+    }
+
+    /// The requests in the order in which they were sent: the last one breaks the rule. Of a rule that compares requests, those of the last
+    /// group.
+    fn reproduction(
+        &self,
+        earlier: Vec<(Value, Exchange)>,
+        last: Value,
+        exchanges: Vec<Exchange>,
+        violation: Violation,
+    ) -> Option<Reproduction> {
+        if self.judges_groups() {
+            let group = self.subject().with(&self.finding.group, last, self.resender.context)?;
+            return Some(Reproduction { group, exchanges, violation });
+        }
+        let mut group = self.alone(&last)?;
+        let model = group.members.first()?.clone();
+        let (requests, mut before): (Vec<Value>, Vec<Exchange>) = earlier.into_iter().unzip();
+        let member = |request: &Value| Member { body: request.to_string().into(), ..model.clone() };
+        group.members.splice(0..0, requests.iter().map(member));
+        group.relation = &CALLS;
+        before.extend(exchanges);
+        let violation = Violation { member: group.members.len() - 1, ..violation };
+        Some(Reproduction { group, exchanges: before, violation })
+    }
+
+    /// What is changed in the requests of the finding.
+    fn subject(&self) -> Subject {
+        if self.judges_groups() { Subject::Base } else { Subject::Member(self.finding.violation.member) }
+    }
+
+    /// A request alone, sent as that of the finding.
+    fn alone(&self, request: &Value) -> Option<Group> {
+        with_body(&with_members(&self.finding.group, &[self.finding.violation.member])?, 0, request)
+    }
+
+    /// Sends the request of the finding with this value, or the requests that its rule compares.
+    async fn send_last(&mut self, own: Value) -> Option<(Vec<Exchange>, Outcome)> {
+        let group = if self.judges_groups() {
+            self.subject().with(&self.finding.group, own, self.resender.context)?
+        } else {
+            self.alone(&own)?
+        };
+        self.send_freely(&group).await
+    }
+
+    /// Sends a group. The number of these trials is limited.
+    async fn send_freely(&mut self, group: &Group) -> Option<(Vec<Exchange>, Outcome)> {
+        self.budget.add(group);
+        self.resender.send(group).await.ok()
+    }
+
+    /// Whether a budget is spent: requests for which the rule held in the run break it now, and so do operations that the target has not
+    /// seen.
+    async fn spent_budget(&mut self) -> Option<Diagnosis> {
+        const TRIED: usize = 2;
+        let share = self.finding.share?;
+        let examples = self.material.session.examples(self.resender.rule, self.finding.pair);
+        let alone = examples.iter().filter(|example| example.group.members.len() == 1);
+        let mut tried = 0;
+        for group in alone.map(|example| &example.group).take(TRIED) {
+            let unseen = self.renewed(&parsed(&group.members[0])?, NONCE)?;
+            let unseen = with_body(group, 0, &unseen)?;
+            self.breaks(group).await?;
+            self.breaks(&unseen).await?;
+            tried += 1;
+        }
+        let served = share.judged.saturating_sub(share.broken);
+        (tried == TRIED).then(|| Diagnosis::of(Cause::Spent { served }))
+    }
+
+    /// Other requests of the run, as different as possible: of the same method and mode those with the longest and the shortest mode objects,
+    /// and between them some of every other method and mode.
+    fn others(&self) -> Vec<Value> {
+        const MOST_OF_THE_PAIR: usize = 12;
+        const MOST_OF_OTHERS: usize = 2;
+        let mut by_pair: BTreeMap<Option<Pair>, BTreeMap<_, Value>> = BTreeMap::new();
+        for example in self.material.session.examples_of_any_rule() {
+            let [member] = example.group.members.as_slice() else { continue };
+            if let Some(request) = parsed(member).filter(|_| !example.got_error) {
+                let mode = request["params"][1].to_string();
+                let key = (mode.len(), mode, request["params"][0]["sender"].to_string());
+                by_pair.entry(example.pair).or_default().insert(key, request);
+            }
+        }
+        let own = by_pair.remove(&self.finding.pair).unwrap_or_default();
+        let mut own: VecDeque<Value> = own.into_values().collect();
+        let mut others = by_pair.into_values().flat_map(|of_pair| of_pair.into_values().take(MOST_OF_OTHERS));
+        let mut mixed = Vec::new();
+        while let Some(longest) = own.pop_back().filter(|_| mixed.len() < MOST_OF_THE_PAIR) {
+            mixed.push(longest);
+            mixed.extend(own.pop_front());
+            mixed.extend(others.next());
+        }
+        mixed.extend(others);
+        mixed
+    }
+
+    /// The request with a value at a place that the target has not seen: of the operation and of the body as a whole another nonce, of a
+    /// sender another nonce too, of tokens another order of letter cases. None where it has no such member.
+    fn renewed(&mut self, request: &Value, under: &str) -> Option<Value> {
+        let number = unseen_number(&mut self.unseen);
+        let mut changed = request.clone();
+        let pointer = match under {
+            OPERATION | "" => NONCE,
+            pointer => pointer,
+        };
+        let member = changed.pointer_mut(pointer)?;
+        *member = match pointer {
+            SENDER => json!(format!("0x{number:040x}")),
+            ID => number.into(),
+            NONCE if member.as_str().is_some_and(|nonce| nonce.starts_with("0x")) => {
+                json!(format!("0x{number:x}"))
+            }
+            NONCE => json!(number.to_string()),
+            CALL_DATA => json!(format!("{}{number:016x}", member.as_str()?)),
+            _ => respelled(member, number)?,
+        };
+        if under == SENDER { self.renewed(&changed, NONCE) } else { Some(changed) }
+    }
+}
+
+/// A number below 2^53 that no request had so far, in this run or an earlier one. Its lower bits follow no order.
+fn unseen_number(unseen: &mut u64) -> u64 {
+    *unseen += 1;
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let now = u64::try_from(since.map_or(0, |time| time.as_millis())).unwrap_or_default();
+    (now + *unseen) << 12 | scattered(*unseen) >> 52
+}
+
+/// A number of which every bit depends on the given one.
+fn scattered(number: u64) -> u64 {
+    number.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31).wrapping_mul(0xbf58_476d_1ce4_e5b9)
+}
+
+/// An address with letters in an order of cases that depends on a number, or a list of such addresses.
+fn respelled(value: &Value, number: u64) -> Option<Value> {
+    let bits = scattered(number);
+    let cased = |(place, letter): (usize, char)| match bits >> (place % 61) & 1 {
+        _ if place < 2 => letter,
+        0 => letter.to_ascii_lowercase(),
+        _ => letter.to_ascii_uppercase(),
+    };
+    match value {
+        Value::String(text) => Some(text.chars().enumerate().map(cased).collect::<String>().into()),
+        Value::Array(items) => {
+            let items = items.iter().map(|item| respelled(item, number));
+            items.collect::<Option<Vec<Value>>>().map(Value::Array)
+        }
+        _ => None,
+    }
+}
