@@ -11,7 +11,7 @@ use crate::cli::{
         embedded::DeviationArgs,
         worker::{LocustfileArgs, WorkerArgs},
     },
-    process::metrics::MetricsArgs,
+    metrics::MetricsArgs,
 };
 use crate::{
     engine::plan::StepPlan,

@@ -15,7 +15,8 @@ use super::{embedded::Embedded, reports::publish};
 use crate::cli::{
     args::LoadArgs,
     command_line::{self, GivenTarget},
-    process::{error::CommandError, exit, runtime::runtime, signals::Interrupts},
+    error::CommandError,
+    exit, interrupts, runtime,
 };
 use crate::{
     metrics::LiveFigures,
@@ -54,7 +55,7 @@ pub(in crate::cli) fn run(args: &LoadArgs) -> Result<u8, CommandError> {
     let (runtime, live) = (runtime()?, LiveFigures::default());
     let done: Result<_, CommandError> = runtime.block_on(async {
         let server = args.metrics.serve(&live)?;
-        let mut interrupts = Interrupts::new().map_err(CommandError::Runtime)?;
+        let mut interrupts = interrupts()?;
         let summary = run::run(&options, setup, &live, interrupts.next()).await?;
         Ok((summary, server, interrupts))
     });

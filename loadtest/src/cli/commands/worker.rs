@@ -12,7 +12,10 @@ use paymaster_cli::{
 
 use crate::cli::{
     command_line::{self, GivenTarget},
-    process::{error::CommandError, metrics::MetricsArgs, runtime::runtime, signals::Interrupts},
+    error::CommandError,
+    interrupts,
+    metrics::MetricsArgs,
+    runtime,
 };
 use crate::{
     judging::JudgedShare,
@@ -114,7 +117,7 @@ pub(in crate::cli) fn run(args: &WorkerArgs) -> Result<u8, CommandError> {
     runtime()?.block_on(async {
         let live = LiveFigures::default();
         let server = args.metrics.serve(&live)?;
-        let mut interrupts = Interrupts::new().map_err(CommandError::Runtime)?;
+        let mut interrupts = interrupts()?;
         let served = worker::serve(options, setup, &live, interrupts.next()).await;
         args.metrics.close(server, &mut interrupts).await;
         served?;
