@@ -37,6 +37,18 @@ pub enum Change {
     Unclear,
 }
 
+impl Change {
+    /// Its name in reports.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Worse => "worse",
+            Self::Better => "better",
+            Self::Same => "same",
+            Self::Unclear => "unclear",
+        }
+    }
+}
+
 /// A figure of both runs. Values are text for people.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparedFigure {
