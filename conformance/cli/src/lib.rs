@@ -9,4 +9,3 @@ pub mod output;
 pub mod process;
 pub mod settings;
 pub mod suggestion;
-mod text;

@@ -75,7 +75,6 @@ pub struct LoadModel {
 /// What discovery cost: the requests before a load that find out what the target supports. They are in no figure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DiscoveryCost {
-    /// Its requests.
     pub requests: u64,
     /// Its time in seconds.
     pub seconds: f64,
@@ -86,7 +85,6 @@ pub struct DiscoveryCost {
 pub struct RunSummary {
     /// The name and version of the report format.
     pub format: String,
-    /// The verdict.
     pub verdict: RunVerdict,
     /// When the run began, in seconds since 1970 (UTC).
     pub began: u64,
@@ -118,7 +116,6 @@ pub struct RunSummary {
     pub cut_short: Option<String>,
     /// Whether the target stopped answering before the end.
     pub stopped_answering: bool,
-    /// The results of the thresholds.
     pub thresholds: Vec<ThresholdResult>,
     /// What was counted.
     #[serde(skip)]
@@ -136,9 +133,7 @@ pub struct RunSummary {
 /// A rate of the open model that was not reached, in arrivals per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateShortfall {
-    /// The requested rate.
     pub requested: f64,
-    /// The reached rate.
     pub reached: f64,
     /// Whether the load generator was slow, and not the target.
     pub by_generator: bool,

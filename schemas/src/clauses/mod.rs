@@ -120,7 +120,6 @@ pub fn clauses() -> impl Iterator<Item = &'static Clause> {
     GROUPS.into_iter().flatten()
 }
 
-/// The clause of that id.
 pub fn find_clause(id: &str) -> Option<&'static Clause> {
     clauses().find(|clause| clause.id == id)
 }
