@@ -6,7 +6,8 @@ pub(crate) mod pages;
 pub(crate) mod startup;
 pub(crate) mod stop_signal;
 
-// The exit codes of the command. A number means the same in every binary of the workspace.
+// The exit codes. A number means the same in every binary of the workspace.
+
 /// Stopped by a signal, or done.
 pub(crate) const STOPPED: u8 = 0;
 /// The arguments or the configuration are wrong.

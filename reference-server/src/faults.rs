@@ -1,7 +1,7 @@
 //! Faults: named ways to break one clause on purpose. They prove that the rules of a conformance harness find what they
 //! are for.
 //!
-//! Each file holds a group of clauses, each literal a fault. A fault breaks its own clause and, where possible, no other.
+//! Each file holds a group of clauses, each entry a fault. A fault breaks its own clause and, where possible, no other.
 //! [`Fault::also`] lists the clauses that it breaks unavoidably.
 #![expect(
     clippy::redundant_closure_for_method_calls,
